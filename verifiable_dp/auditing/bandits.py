@@ -413,8 +413,9 @@ def bound(case: PlayCase) -> None:
     if form is not None:
         inputs = replace(inputs, contexts=form.shape, context_norm=form.norm)
     many = case.kind == "play_many"
+    work = case.request.settings.sizes.operations
     found, why, lead = traced.bound(
-        case.function, case.request.name, inputs, case.claim.delta, promise, many=many
+        case.function, case.request.name, inputs, case.claim.delta, promise, many=many, work=work
     )
     case.bounded(found)
     if found is None:

@@ -271,8 +271,9 @@ def _bound(case: ReleaseCase) -> UpperBound | None:
         if case.request.promise.adjacency == "zero-out":
             low, high = min(low, 0.0), max(high, 0.0)
         shapes = list(dict.fromkeys(np.shape(pair.left) for pair in case.pairs))
+        work = case.request.settings.sizes.operations / len(shapes)
         found, why = traced.bound_of_release(
-            case.function, case.request.name, shapes, (low, high), case.claim.delta
+            case.function, case.request.name, shapes, (low, high), case.claim.delta, work
         )
     if found is not None and case.stated and exceeds(found.epsilon, case.claim.epsilon):
         # Of all data within the bounds: those that were stated may cost less.

@@ -54,7 +54,13 @@ class Budget:
     seconds: float
     repeats: int
 
+    @property
+    def operations(self) -> float:
+        """After how many the search for an upper bound gives up: not by the time, which differs."""
+        return self.seconds * _OPERATIONS
 
+
+_OPERATIONS = 1_000_000 // 3  # that the search for an upper bound may take for a second of budget
 SHORT = 4  # of how many parts of its runs a look makes one where an upper bound settles the audit
 _RATE = 4000  # plays that a second of budget stands for, on every machine
 _SIZES = {

@@ -138,11 +138,13 @@ def bound(
     promise: Promise = _CENTRAL,
     *,
     many: bool = False,
+    work: float = math.inf,
 ) -> tuple[UpperBound | None, str, JsonDict | None]:
     """An upper bound on epsilon over all inputs within the bounds; without one, why, with the line.
 
     Then also the lead, as it stands in a check, where raw data decides something that replays on neighbours
-    cannot settle. With `many` the function is `play_many`, of which one run is bounded.
+    cannot settle. With `many` the function is `play_many`, of which one run is bounded. The search gives up
+    after `work` operations.
     """
     file = _file_of(function)
     if file is None:
@@ -155,7 +157,7 @@ def bound(
         shape, seen = (horizon, form.width), (promise.model == "joint", promise.protects == "reward")
         program = Crowd(played, shape, inputs.bounds, None, form, *seen)
     with guarded():
-        found = explore(program, n_arms)
+        found = explore(program, n_arms, work=work)
         at = behind(found) or (found.at if unsettled(program, found) else None)
         # No replay has followed it: it is open whether noise stands before it.
         open_lead = None if at is None else Lead("unsettled", at)
@@ -202,11 +204,17 @@ _DRAW = Premise("a call for many draws makes independent ones, each as a call fo
 
 
 def bound_of_release(
-    function: Function[Given], name: str, shapes: Sequence[tuple[int, ...]], bounds: Bounds, delta: float
+    function: Function[Given],
+    name: str,
+    shapes: Sequence[tuple[int, ...]],
+    bounds: Bounds,
+    delta: float,
+    work: float = math.inf,
 ) -> tuple[UpperBound | None, str]:
     """An upper bound on epsilon over all data of these shapes, () for a number, of which one entry changes.
 
-    It holds for the costliest shape; without one, why, with the line.
+    It holds for the costliest shape; without one, why, with the line. For each shape the search gives up
+    after `work` operations.
     """
     file = _file_of(function)
     if file is None:
@@ -215,7 +223,7 @@ def bound_of_release(
     for shape in shapes:
         program = Program(OneDraw(function, not shape), shape or (1,), bounds)
         with guarded():
-            found = explore(program, min(_SPREAD, max(1, math.prod(shape))))
+            found = explore(program, min(_SPREAD, max(1, math.prod(shape))), work=work)
         one = found.bound(delta)
         if one is None:
             why = found.words() or "what is released is not hidden by the noise"

@@ -27,7 +27,12 @@ from verifiable_dp.evidence.symbolic.terms import Unbounded, World
 from verifiable_dp.evidence.tracing.ledger import Place
 
 _MOST_STEPS, _END = 2_000_000, -1
+UNASKED = "code is run that could not be rewritten, or compares by identity in a chain"
 _BETWEEN = frozenset(("CACHE", "EXTENDED_ARG", "TO_BOOL", "UNARY_NOT", "NOP"))  # a comparison and its branch
+
+
+def _none(code: types.CodeType) -> frozenset[int]:
+    return frozenset()
 
 
 @dataclass
@@ -44,6 +49,8 @@ class Coverage:
         By code object, pairs of offsets.
     left
         Instructions that the run under way may still take: what is forced may never come to an end.
+    most
+        Instructions that a run has taken at most.
     enumerated
         Code of which all branches were tried whenever it was called; False if it was not so at times.
     ended
@@ -65,6 +72,7 @@ class Coverage:
     steps: dict[types.CodeType, set[tuple[int, int]]] = field(default_factory=dict)
 
     left: int = 0
+    most: int = 0
     enumerated: dict[types.CodeType, bool] = field(default_factory=dict)
     ended: dict[types.CodeType, bool] = field(default_factory=dict)
     compared: dict[tuple[Any, int], list[int]] = field(default_factory=dict)
@@ -74,6 +82,8 @@ class Coverage:
     mixed: set[Any] = field(default_factory=set)
     scales: set[tuple[types.CodeType, int, int | None]] = field(default_factory=set)
     drawn: set[tuple[types.CodeType, frozenset[str] | None]] = field(default_factory=set)
+    _stop: Callable[[str], Exception] = Unbounded
+    _unasked: Callable[[Any], frozenset[int]] = _none
 
     def note(self, other: World | Coverage) -> None:
         """Note which functions a run, or another's runs, have called, and what they have compared."""
@@ -104,9 +114,15 @@ class Coverage:
         return certain > 0 and not both and certain == self.counts.get((code, offset), 0)
 
     @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Note the steps of what runs inside, also in threads that are started there."""
-        outer, self.left = sys.gettrace(), _MOST_STEPS
+    def watching(
+        self, stop: Callable[[str], Exception] = Unbounded, unasked: Callable[[Any], frozenset[int]] = _none
+    ) -> Iterator[None]:
+        """Note the steps of what runs inside, also in threads that are started there.
+
+        What `stop` gives is raised after too many steps, and at an instruction of which `unasked` says that
+        it asks what nothing could answer.
+        """
+        outer, self.left, self._stop, self._unasked = sys.gettrace(), _MOST_STEPS, stop, unasked
         threads = threading.gettrace()
         sys.settrace(self._called)
         threading.settrace(self._called)
@@ -115,6 +131,12 @@ class Coverage:
         finally:
             sys.settrace(outer)
             threading.settrace(threads)
+            self.most = max(self.most, self.taken)
+
+    @property
+    def taken(self) -> int:
+        """Instructions of the last run."""
+        return _MOST_STEPS - max(self.left, 0)
 
     def _called(self, frame: Any, event: str, argument: Any) -> Any:
         code = frame.f_code
@@ -125,13 +147,16 @@ class Coverage:
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         steps, last = self.steps.setdefault(code, set()), -1
         comparing = _comparisons(code)
+        barred = self._unasked(code)
 
         def stepped(frame: Any, event: str, argument: Any) -> Any:
             nonlocal last
             if event == "opcode":
                 self.left -= 1
                 if self.left < 0:
-                    raise Unbounded("a run takes too many steps to be followed")
+                    raise self._stop("a run takes too many steps to be followed")
+                if frame.f_lasti in barred:
+                    raise self._stop(UNASKED)
                 steps.add((last, frame.f_lasti))
                 if frame.f_lasti in comparing:
                     self.counts[code, frame.f_lasti] += 1

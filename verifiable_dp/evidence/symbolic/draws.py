@@ -89,7 +89,7 @@ class Uniform(Lazy):
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
         """That of a number."""
-        return np.float64
+        return self.world.claims(np.float64)
 
     dtype: Any = np.dtype(np.float64)
 
@@ -711,7 +711,7 @@ class Coin(Uniform):
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
         """That of a truth value."""
-        return np.bool_
+        return self.world.claims(np.bool_)
 
     def plain(self) -> Any:
         """The answer, public from here on."""

@@ -28,10 +28,10 @@ from verifiable_dp.evidence.symbolic.coverage import Coverage, compares
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
 from verifiable_dp.evidence.symbolic.forcing import Flips, forced
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
-from verifiable_dp.evidence.symbolic.rewriting import rewritten
+from verifiable_dp.evidence.symbolic.rewriting import rewritten, unasked
 from verifiable_dp.evidence.symbolic.standins import standing_in
 from verifiable_dp.evidence.symbolic.states import kept
-from verifiable_dp.evidence.symbolic.terms import MOST_EVENTS, Atom, Term, Unbounded, World
+from verifiable_dp.evidence.symbolic.terms import MOST_EVENTS, Atom, Term, Unbounded, World, is_term
 from verifiable_dp.evidence.tracing.flow import returns_of
 from verifiable_dp.evidence.tracing.foreign import global_states, plain_run, reproducible_globals
 from verifiable_dp.evidence.tracing.ledger import WORDS, Place, same
@@ -408,6 +408,36 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
+@dataclass
+class Meter:
+    """Operations that a search for a bound has taken: the same on every machine, however busy it is.
+
+    Attributes
+    ----------
+    most
+        After how many it gives up, between two runs.
+    spent
+        Instructions of the traced code, and operations on tracked numbers, which count `_DEAR` times.
+    each
+        What a plain run counts, of which only a part is watched: as many instructions as a traced one took.
+    """
+
+    most: float = math.inf
+    spent: int = 0
+    each: int = 0
+
+    def is_spent(self) -> bool:
+        """Whether to give up."""
+        return self.spent > self.most
+
+    def words(self) -> str:
+        """That it gave up."""
+        return f"gave up after {self.most:,.0f} operations"
+
+
+_DEAR = 20
+
+
 @_uncollected()
 def run(
     program: Program,
@@ -416,8 +446,9 @@ def run(
     scopes: Any,
     coverage: Coverage | None,
     flips: Flips | None = None,
+    meter: Meter | None = None,
 ) -> Path:
-    """One path."""
+    """One path; what it takes is counted by the meter."""
     world = World(frozenset(scopes), chooser, boxes, flips=flips, subsets=subsets)
     output, library, crashed = None, libraries.Followed(world), False
     generator = FollowedGenerator.of(np.random.Philox(number), world)
@@ -425,6 +456,7 @@ def run(
         if math.prod(program.shape) > MOST_EVENTS:
             raise world.stop("a run has too many rewards to be followed", Place("", 0))
         data = program.data(world, program.values(number))
+        world.given = frozenset(atom for v in boxes.entries(world, data) if is_term(v) for atom in v.raw)
         with reproducible_globals(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of numbers that only a forced path has
             states = global_states()
@@ -432,7 +464,7 @@ def run(
                 if coverage is None:
                     returned = program.function(data, generator)
                 else:
-                    with coverage.watching():
+                    with coverage.watching(world.stop, unasked):
                         returned = program.function(data, generator)
                     coverage.note(world)
             output = _returned(world, program, program.seen(returned))
@@ -446,6 +478,8 @@ def run(
     except Exception as error:  # whatever the traced code or a library it calls does not take
         crashed = True
         world.stop(f"{type(error).__name__}: {error}".splitlines()[0][:200], _line_of(error, world.files))
+    if meter is not None:
+        meter.spent += _DEAR * world.events + (coverage.taken if coverage is not None else 0)
     costs = {} if world.failure else costs_of(world)
     owners = (getattr(finish, "__self__", None) for finish in world.finishing)
     contested = next((owner.place for owner in owners if isinstance(owner, Proposals)), None)
@@ -489,7 +523,7 @@ def _line_of(error: Exception, files: frozenset[str]) -> Place:
     return Place(frames[-1].filename, frames[-1].lineno or 0) if frames else Place("", 0)
 
 
-def explore(program: Program, n_arms: int, most: int = _MOST, late: Callable[[], bool] = bool) -> Found:
+def explore(program: Program, n_arms: int, most: int = _MOST, work: float = math.inf) -> Found:
     """Run paths until the work is done or one has no bound.
 
     Parameters
@@ -500,26 +534,26 @@ def explore(program: Program, n_arms: int, most: int = _MOST, late: Callable[[],
         Units are counted arm by arm.
     most
         Paths.
-    late
-        Whether to end here; then there is no bound.
+    work
+        Operations after which it gives up; then there is no bound.
     """
     scopes = scopes_of(program.function)
     with kept(scopes):
-        return _explored(program, n_arms, most, late, scopes)
+        return _explored(program, n_arms, most, Meter(work), scopes)
 
 
-def _explored(program: Program, n_arms: int, most: int, late: Callable[[], bool], scopes: Any) -> Found:
+def _explored(program: Program, n_arms: int, most: int, meter: Meter, scopes: Any) -> Found:
     coverage = Coverage(frozenset(scopes))
     paths: list[Path] = []
     events = 0
     for number in range(most):
-        if late():
-            return Found(tuple(paths), "there was no time to trace enough paths")
+        if meter.is_spent():
+            return Found(tuple(paths), meter.words())
         if number >= _LEAST and events > _WORK:
             break
         chooser = Chooser(number, n_arms)
         steps = Coverage(frozenset(scopes)) if chooser.rounds else coverage
-        path = run(program, number, chooser, scopes, steps)
+        path = run(program, number, chooser, scopes, steps, meter=meter)
         events += path.events
         if path.beyond and path.failure:
             continue  # it has no chance, and what it has reached does not count as looked at
@@ -529,7 +563,11 @@ def _explored(program: Program, n_arms: int, most: int, late: Callable[[], bool]
             return Found(tuple(paths), path.failure, path.at)
         if number < _NATURAL and not _as_plain(program, path, scopes):
             return Found(tuple(paths), "a traced run returns something else than a plain one")
-        if path.contested and not path.natural and not _same_without(program, n_arms, path, scopes, coverage):
+        if (
+            path.contested
+            and not path.natural
+            and not _same_without(program, n_arms, path, scopes, coverage, meter)
+        ):
             return Found(
                 tuple(paths), "how many proposals were turned down shows in what follows", path.contested
             )
@@ -537,7 +575,7 @@ def _explored(program: Program, n_arms: int, most: int, late: Callable[[], bool]
         steps = Coverage(
             frozenset(scopes)
         )  # which does not count: what is alike is no typical look at a branch
-        path = run(program, _APART + way, Extreme(_APART + way, n_arms, way), scopes, steps)
+        path = run(program, _APART + way, Extreme(_APART + way, n_arms, way), scopes, steps, meter=meter)
         if path.failure and path.beyond:
             continue
         paths.append(path)
@@ -552,12 +590,12 @@ def _explored(program: Program, n_arms: int, most: int, late: Callable[[], bool]
     missed = coverage.missed(scopes, strict=strict)
 
     def turn(number: int, flips: Flips, steps: Coverage | None) -> Path:
-        if late():
-            return Path(number, {}, "there was no time to trace enough paths")
+        if meter.is_spent():
+            return Path(number, {}, meter.words())
         number += most  # numbers that no other path has
         if steps is not None:
             steps.files = coverage.files
-        path = run(program, number, Chooser(number, n_arms), scopes, steps, flips)
+        path = run(program, number, Chooser(number, n_arms), scopes, steps, flips, meter)
         if path.crashed and not path.failure.startswith(_ENDLESS):
             return replace(path, crashed=_crashes(program, path, scopes, flips))
         return path
@@ -569,7 +607,10 @@ def _explored(program: Program, n_arms: int, most: int, late: Callable[[], bool]
 
     more, unseen, closed = forced(missed, turn, rest)
     if unseen is None and closed:
-        unseen = _open(program, scopes, closed, late)
+        meter.each = coverage.most
+        unseen = _open(program, scopes, closed, meter)
+    if unseen is not None and meter.is_spent():
+        return Found((*paths, *more), meter.words())
     if unseen is not None:
         return Found((*paths, *more), "a branch that no traced run takes both ways", unseen)
     return Found((*paths, *more), closed=tuple(place for place, _ in closed))
@@ -592,9 +633,7 @@ def _crashes(program: Program, path: Path, scopes: Any, flips: Flips) -> bool:
 _HUNT = 1600  # plain runs
 
 
-def _open(
-    program: Program, scopes: Any, sites: Sequence[tuple[Place, Any]], late: Callable[[], bool]
-) -> Place | None:
+def _open(program: Program, scopes: Any, sites: Sequence[tuple[Place, Any]], meter: Meter) -> Place | None:
     """A line with a branch that plain runs take both ways, or hardly come to; None if there is none."""
     (low, high), horizon = program.bounds, program.shape[0]
     arms = np.arange(program.shape[-1])
@@ -612,8 +651,9 @@ def _open(
     for number, data in enumerate(tables):
         coverage = Coverage(files, frozenset(keys))
         for run_ in range(-(-_HUNT // len(tables))):
-            if late():
+            if meter.is_spent():
                 return sites[0][0]
+            meter.spent += meter.each
             try:
                 with coverage.watching():
                     plain_run(program.function, data, np.random.Philox([number, run_]))
@@ -661,11 +701,15 @@ def unsettled(program: Program, found: Found) -> bool:
     return bool(coverage.missed(scopes, strict=False))
 
 
-def _same_without(program: Program, n_arms: int, path: Path, scopes: Any, coverage: Coverage) -> bool:
+def _same_without(
+    program: Program, n_arms: int, path: Path, scopes: Any, coverage: Coverage, meter: Meter
+) -> bool:
     """Whether a path goes on in the same way when other numbers of proposals are turned down before."""
     for failures in (1, 7, 1500) if path.number < _NATURAL + 3 else (2,):
         watched = coverage if failures == 1 else None
-        other = run(program, path.number, Chooser(path.number, n_arms, failures), scopes, watched)
+        other = run(
+            program, path.number, Chooser(path.number, n_arms, failures), scopes, watched, meter=meter
+        )
         if other.failure or not same(other.output, path.output) or _sums(other) != _sums(path):
             return False
     return True

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dis
 import functools
 import math
+import os
 import random
 import sys
 import types
@@ -224,6 +225,16 @@ class Charge:
     loss: float = 0.0
 
 
+_NUMERICAL = ("verifiable_dp", "numpy", "scipy", "pandas", "opendp", "diffprivlib")
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def is_numerical(file: str) -> bool:
+    """Whether a file belongs to a library that computes with any kind of numbers."""
+    homes = (os.path.dirname(getattr(sys.modules.get(name), "__file__", None) or "") for name in _NUMERICAL)
+    return any(home and file.startswith(os.path.join(home, "")) for home in homes)
+
+
 @dataclass
 class World:
     """One traced run.
@@ -284,6 +295,10 @@ class World:
     drawn
         Functions whose code was read as a law of noise, each with names that it follows from; None for those
         of others that it looks up.
+    given
+        The atoms of the data themselves, which are floats.
+    extra, instead
+        What stands in for builtins, and a function that gives what stands in for another function, or None.
     """
 
     files: frozenset[str]
@@ -316,6 +331,9 @@ class World:
     mixed: set[Any] = field(default_factory=set)
     scales: set[tuple[Any, int, int | None]] = field(default_factory=set)
     drawn: set[tuple[Any, frozenset[str] | None]] = field(default_factory=set)
+    given: frozenset[Atom] = frozenset()
+    extra: dict[Any, Any] = field(default_factory=dict)
+    instead: Callable[[Any], Any] | None = None
 
     def note(self, code: Any, *, tried: bool) -> None:
         """Note a call of a function, and whether all its branches were tried; nothing while one is."""
@@ -377,6 +395,13 @@ class World:
         self.events += 1
         if self.events > MOST_EVENTS:
             raise self.stop("a run has too many operations to be followed")
+
+    def claims(self, kind: type) -> type:
+        """The class that a tracked number says it has; the traced code itself may ask by `calls` only."""
+        file = sys._getframe(2).f_code.co_filename
+        if file in self.files or not is_numerical(file):
+            raise self.stop("the type of a tracked number is asked")
+        return kind
 
     back: Place | None = None  # where the traced code has returned
 
@@ -458,7 +483,7 @@ class Term:
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
         """That of a number: code that asks whether it has a float is told so."""
-        return np.int64 if self.whole else np.float64
+        return self.world.claims(np.int64 if self.whole else np.float64)
 
     def value(self) -> float:
         """In the run that is traced: not for the traced code."""

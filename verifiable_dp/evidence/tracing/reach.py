@@ -12,7 +12,7 @@ import sys
 import sysconfig
 import types
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import CellType, CodeType, FunctionType, MemberDescriptorType, ModuleType
 
 from verifiable_dp.core.validate import Foreign
@@ -80,7 +80,19 @@ def _filled(cell: CellType) -> bool:
     return True
 
 
-def scopes_of(target: Foreign) -> dict[str, dict[str, object]]:
+class Scopes(dict[str, dict[str, object]]):
+    """Globals, by file.
+
+    Attributes
+    ----------
+    functions
+        Those in these files, wherever they are kept.
+    """
+
+    functions: Sequence[FunctionType] = ()
+
+
+def scopes_of(target: Foreign) -> Scopes:
     """Globals, by file, of the user's code that `target` can reach: through whatever objects, and imports.
 
     Code that finds code by itself (`import_module`, `sys.modules`, `__subclasses__`) reaches all that lies
@@ -96,7 +108,9 @@ def scopes_of(target: Foreign) -> dict[str, dict[str, object]]:
         reach.follow([m for m in [*sys.modules.values()] if beside and _file(m).startswith(beside)])
     for module in getattr(target, "modules", ()):
         reach.found.setdefault(module.__file__, vars(module))
-    return reach.found
+    made = Scopes(reach.found)
+    made.functions = [v for v in reach.seen() if type(v) is FunctionType and v.__code__.co_filename in made]
+    return made
 
 
 def globals_of(scopes: Mapping[str, dict[str, Foreign]]) -> list[dict[str, Foreign]]:
@@ -122,6 +136,10 @@ class _Reach:
         self.found: dict[str, dict[str, object]] = {}
         self.searches = False
         self._seen: dict[int, Foreign] = {}  # held: another could have the address of one that is gone
+
+    def seen(self) -> list[Foreign]:
+        """All that was come by."""
+        return [*self._seen.values()]
 
     def follow(self, values: list[Foreign]) -> None:
         """Go wherever these lead."""
