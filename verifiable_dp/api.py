@@ -16,7 +16,7 @@ import numpy as np
 from verifiable_dp.auditing import identity, pilots, resume, rungs
 from verifiable_dp.auditing import regret as claims_of_regret
 from verifiable_dp.auditing.code import Code
-from verifiable_dp.auditing.plans import BUDGETS, Progress, silent
+from verifiable_dp.auditing.plans import BUDGETS, Progress, most_of_regret, most_seconds, silent
 from verifiable_dp.auditing.regret import RegretOptions, regret_only
 from verifiable_dp.auditing.request import (
     AuditOptions,
@@ -176,7 +176,8 @@ def audit(
     asked = AuditRequest(named, "", promise, inputs, settings)
     declared = read_declarations(declarations)
     task = functools.partial(_audited, target, asked, parameters, checkpoint)
-    return _isolated(task, [target], in_process, progress, declarations=declared)
+    most = most_seconds(settings.budget, settings.timeout)
+    return _isolated(task, [target], in_process, progress, most, declarations=declared)
 
 
 def _audited(
@@ -236,9 +237,9 @@ def _made(
 
 
 def _isolated(
-    task: Task, code: Sequence[object], in_process: bool, progress: Progress, **more: Given
+    task: Task, code: Sequence[object], in_process: bool, progress: Progress, most: float, **more: Given
 ) -> Report:
-    """The report of what `task` makes: in a child process if any of `code` is a user's.
+    """The report of what `task` makes: in a child process, for `most` seconds, if any of `code` is a user's.
 
     It is concluded, sealed and verified here, where code of the child has not been.
     """
@@ -248,7 +249,7 @@ def _isolated(
     if why:
         return finish(**task(progress), **more, in_process=why)
     scores.prepare()
-    report = finish(**child.call(functools.partial(_plainly, task), progress), **more)
+    report = finish(**child.call(functools.partial(_plainly, task), progress, most), **more)
     examine(report.record)
     return report
 
@@ -329,7 +330,7 @@ def check_regret(
     check_known("check_regret", claims, RegretOptions)
     task = functools.partial(_measured, target, claims_of_regret.Asked(**claims), budget, seed, workers)
     code = [target, claims.get("bound"), claims.get("better_than")]
-    return _isolated(task, code, in_process, progress)
+    return _isolated(task, code, in_process, progress, most_of_regret(claims.get("runs")))
 
 
 class Own(TypedDict, total=False):
@@ -659,8 +660,13 @@ def rerun(
     named = Code.of(record)
     # As `audit` is given them: a user's code by its file or module and its name.
     code = [":" if isinstance(part, Source) else part for part in (named.target, *named.others)]
-    task = functools.partial(_rerun, record, workers)
-    return dict(_isolated(task, code, in_process, progress).record)
+    task, plan = functools.partial(_rerun, record, workers), record["plan"]
+    most = (
+        most_of_regret(plan["regret"]["runs"])
+        if "regret" in plan
+        else most_seconds(plan["budget"], plan.get("timeout", TIMEOUT))
+    )
+    return dict(_isolated(task, code, in_process, progress, most).record)
 
 
 def _rerun(record: Json, workers: int, progress: Progress) -> Made:

@@ -273,6 +273,7 @@ _OWN: dict[str, Reader] = {
     "numerics": _switch,
 }
 _PYTHON: dict[str, Reader] = {
+    "timeout": validate.positive,
     "parameters": _parameters,
     "reward": _text,
     "epsilon_parameter": _text,
