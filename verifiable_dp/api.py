@@ -13,7 +13,7 @@ from typing import TypedDict, Unpack, get_args, get_type_hints
 
 import numpy as np
 
-from verifiable_dp.auditing import identity, pilots, resume, rungs
+from verifiable_dp.auditing import answers, identity, pilots, resume, rungs
 from verifiable_dp.auditing import regret as claims_of_regret
 from verifiable_dp.auditing.code import Code
 from verifiable_dp.auditing.plans import BUDGETS, Progress, most_of_regret, most_seconds, silent
@@ -54,6 +54,7 @@ from verifiable_dp.targets.source import Source, load
 Target = Algorithm | Function[object] | Exec | str
 Made = JsonDict  # arguments of `finish`
 Task = Callable[[Progress], Made]
+Asked = Callable[[Json], None]  # refuses a draft that answers another question than was asked
 Declared = str | PathLike[str] | Json | None
 
 
@@ -84,16 +85,22 @@ def resolve(target: Target) -> tuple[Given, str]:
         If the name is unknown or what it names cannot be audited.
     """
     check_outside()
+    name = _name_of(target)
     if isinstance(target, str):
-        if ":" in target:
-            return load(target), target
-        return registry.auditor(target), target
+        return (load(target) if ":" in target else registry.auditor(target)), name
+    return target, name
+
+
+def _name_of(target: Target) -> str:
+    """The name under which a target is reported; nothing is imported to tell it."""
+    if isinstance(target, str):
+        return target
     if isinstance(target, Algorithm):
-        return target, target.name
+        return target.name
     if isinstance(target, Exec):
-        return target, target.command
+        return target.command
     if callable(target):
-        return target, getattr(target, "__qualname__", type(target).__name__)
+        return str(getattr(target, "__qualname__", type(target).__name__))
     raise InputError(
         "target must be a catalogue name, file.py:name, package.module:name, an algorithm, a callable or "
         f"Exec, got {type(target).__name__}"
@@ -170,14 +177,21 @@ def audit(
         If an argument is unusable: one line that names it and what is accepted.
     """
     promise, inputs, settings = split("audit", options)
-    if not (isinstance(target, str) and ":" not in target):
+    listed = isinstance(target, str) and ":" not in target
+    if not listed:
         inputs = replace(inputs, parameters=dict(parameters or {}))
     named = target if isinstance(target, str | Algorithm) else None
     asked = AuditRequest(named, "", promise, inputs, settings)
     declared = read_declarations(declarations)
     task = functools.partial(_audited, target, asked, parameters, checkpoint)
     most = most_seconds(settings.budget, settings.timeout)
-    return _isolated(task, [target], in_process, progress, most, declarations=declared)
+
+    given = {"n_arms": inputs.n_arms, "horizon": inputs.horizon, **(parameters or {})} if listed else {}
+
+    def check(draft: Json) -> None:
+        answers.of_audit(draft, _name_of(target), asked, given)
+
+    return _isolated(task, [target], in_process, progress, most, check, declarations=declared)
 
 
 def _audited(
@@ -200,6 +214,11 @@ def _audited(
         raise InputError("contexts work only with your own code")
     if not (callable(thing) or isinstance(thing, Algorithm | Exec)):
         raise InputError(f"target: {name} is neither an algorithm nor callable")
+    if isinstance(thing, Algorithm) and registry.find(thing) is not None and ":" in name:
+        raise InputError(
+            f"target: {name} is {thing.name} of the catalogue: give {thing.name}, and its parameters with "
+            "--set NAME=VALUE (parameters= in Python)"
+        )
     request = replace(asked, target=thing, name=name, progress=progress)
     return _made(request, rungs.audit, checkpoint)
 
@@ -237,21 +256,34 @@ def _made(
 
 
 def _isolated(
-    task: Task, code: Sequence[object], in_process: bool, progress: Progress, most: float, **more: Given
+    task: Task,
+    code: Sequence[object],
+    in_process: bool,
+    progress: Progress,
+    most: float,
+    check: Asked,
+    **more: Given,
 ) -> Report:
     """The report of what `task` makes: in a child process, for `most` seconds, if any of `code` is a user's.
 
-    It is concluded, sealed and verified here, where code of the child has not been.
+    `check` refuses a draft that answers anything but what was asked. It is concluded, sealed and verified
+    here, where code of the child has not been.
     """
     if guard.Child.inside or not any(map(_foreign, code)):
-        return finish(**task(progress), **more)
+        return finish(**_checked(task(progress), check), **more)
     why = _kept_here(code, in_process)
     if why:
-        return finish(**task(progress), **more, in_process=why)
+        return finish(**_checked(task(progress), check), **more, in_process=why)
     scores.prepare()
-    report = finish(**child.call(functools.partial(_plainly, task), progress, most), **more)
+    made = child.call(functools.partial(_plainly, task), progress, most)
+    report = finish(**_checked(made, check), **more)
     examine(report.record)
     return report
+
+
+def _checked(made: Made, check: Asked) -> Made:
+    check(made["draft"])
+    return made
 
 
 def _kept_here(code: Sequence[object], in_process: bool) -> str:
@@ -328,9 +360,15 @@ def check_regret(
     validate.choice("budget", budget, BUDGETS)
     seed, workers = validate.integer("seed", seed, least=0), validate.workers(workers)
     check_known("check_regret", claims, RegretOptions)
-    task = functools.partial(_measured, target, claims_of_regret.Asked(**claims), budget, seed, workers)
+    asked = claims_of_regret.Asked(**claims)
+    task = functools.partial(_measured, target, asked, budget, seed, workers)
     code = [target, claims.get("bound"), claims.get("better_than")]
-    return _isolated(task, code, in_process, progress, most_of_regret(claims.get("runs")))
+
+    def check(draft: Json) -> None:
+        answers.of_regret(draft, _name_of(target), asked, budget, seed)
+
+    runs = 0 if asked.runs is None else validate.integer("runs", asked.runs, least=2)
+    return _isolated(task, code, in_process, progress, most_of_regret(runs), check)
 
 
 class Own(TypedDict, total=False):
@@ -666,7 +704,8 @@ def rerun(
         if "regret" in plan
         else most_seconds(plan["budget"], plan.get("timeout", TIMEOUT))
     )
-    return dict(_isolated(task, code, in_process, progress, most).record)
+    # Whoever asked compares the whole record with this one.
+    return dict(_isolated(task, code, in_process, progress, most, lambda draft: None).record)
 
 
 def _rerun(record: Json, workers: int, progress: Progress) -> Made:

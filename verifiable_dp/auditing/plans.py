@@ -232,9 +232,9 @@ def most_seconds(budget: str | float, timeout: float) -> float:
     return _LEAST_SECONDS + _MANY * (sizes_of(budget).seconds + timeout)
 
 
-def most_of_regret(runs: int | None) -> float:
+def most_of_regret(runs: int) -> float:
     """As `most_seconds`, of a check of regret: nothing caps it, and its horizon may be long."""
-    return _DAY * max(1.0, (runs or 0) / _RUNS_A_DAY)
+    return _DAY * max(1.0, runs / _RUNS_A_DAY)
 
 
 def silent(message: str) -> None:
