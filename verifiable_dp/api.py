@@ -176,22 +176,40 @@ def audit(
     InputError
         If an argument is unusable: one line that names it and what is accepted.
     """
-    promise, inputs, settings = split("audit", options)
-    listed = isinstance(target, str) and ":" not in target
-    if not listed:
-        inputs = replace(inputs, parameters=dict(parameters or {}))
-    named = target if isinstance(target, str | Algorithm) else None
-    asked = AuditRequest(named, "", promise, inputs, settings)
+    asked = question(target, parameters, options)
+    inputs, settings = asked.inputs, asked.settings
     declared = read_declarations(declarations)
     task = functools.partial(_audited, target, asked, parameters, checkpoint)
     most = most_seconds(settings.budget, settings.timeout)
 
-    given = {"n_arms": inputs.n_arms, "horizon": inputs.horizon, **(parameters or {})} if listed else {}
+    given = (
+        {"n_arms": inputs.n_arms, "horizon": inputs.horizon, **(parameters or {})} if _listed(target) else {}
+    )
 
     def check(draft: Json) -> None:
         answers.of_audit(draft, _name_of(target), asked, given)
 
     return _isolated(task, [target], in_process, progress, most, check, declarations=declared)
+
+
+def question(target: Target | None, parameters: Json | None, options: AuditOptions) -> AuditRequest:
+    """What these arguments of `audit` ask; nothing of the target is imported.
+
+    Raises
+    ------
+    InputError
+        If one is out of range, or does not fit another.
+    """
+    promise, inputs, settings = split("audit", options)
+    if not _listed(target):
+        inputs = replace(inputs, parameters=dict(parameters or {}))
+    named = target if isinstance(target, str | Algorithm) else None
+    return AuditRequest(named, "", promise, inputs, settings)
+
+
+def _listed(target: Target | None) -> bool:
+    """Whether it is a name of the catalogue."""
+    return isinstance(target, str) and ":" not in target
 
 
 def _audited(

@@ -77,8 +77,7 @@ def _compare(rows: list[Row]) -> None:
     for what, wanted, found in rows:
         if wanted != found:
             raise InputError(
-                f"target: its process answered another question: {what} {found!r}, asked was {wanted!r}; "
-                "nothing was concluded; it must leave the modules of others alone"
+                f"target: another question was answered: {what} {found!r}, asked was {wanted!r}; nothing is concluded"
             )
 
 

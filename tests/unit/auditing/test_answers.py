@@ -60,7 +60,7 @@ def test_an_answer_to_another_question_is_refused(change, said, tmp_path):
     runs = ("--budget", "quick") if "budget" in change else ("--runs", 400)
     given = ("--epsilon", 0.1, "--seed", 7, *runs, "--json", "r.json")
     line = refused(tmp_path, "audit", "a.py:release", *given)
-    assert line.startswith("verifiable-dp: target: its process answered another question: ")
+    assert line.startswith("verifiable-dp: target: another question was answered: ")
     assert said in line
     assert not (tmp_path / "r.json").exists()
 
