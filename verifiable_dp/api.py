@@ -202,7 +202,7 @@ def question(target: Target | None, parameters: Json | None, options: AuditOptio
     """
     promise, inputs, settings = split("audit", options)
     if not _listed(target):
-        inputs = replace(inputs, parameters=dict(parameters or {}))
+        inputs = replace(inputs, parameters=dict(_mapping(parameters)))
     named = target if isinstance(target, str | Algorithm) else None
     return AuditRequest(named, "", promise, inputs, settings)
 
@@ -239,6 +239,21 @@ def _audited(
         )
     request = replace(asked, target=thing, name=name, progress=progress)
     return _made(request, rungs.audit, checkpoint)
+
+
+def _mapping(parameters: Given) -> Json:
+    """Parameters, none if they are None.
+
+    Raises
+    ------
+    InputError
+        If they are no mapping of names to values.
+    """
+    if parameters is None:
+        return {}
+    if not isinstance(parameters, Mapping) or not all(isinstance(name, str) for name in parameters):
+        raise InputError(f"parameters must be a mapping of names to values, got {parameters!r}")
+    return parameters
 
 
 def _parameters(parameters: Json | None, given: Json) -> Json:
@@ -287,6 +302,8 @@ def _isolated(
     `check` refuses a draft that answers anything but what was asked. It is concluded, sealed and verified
     here, where code of the child has not been.
     """
+    if not callable(progress):
+        raise InputError(f"progress must be a function of a line of text, got {type(progress).__name__}")
     if guard.Child.inside or not any(map(_foreign, code)):
         return finish(**_checked(task(progress), check), **more)
     why = _kept_here(code, in_process)
@@ -411,8 +428,8 @@ def simulate(
     Parameters
     ----------
     algorithm
-        From `make`, or one's own; or your own code in any form that `check_regret` takes, with its `horizon`
-        and `parameters`.
+        From `make`, or one's own; or a catalogue name, or your own code in any form that `check_regret`
+        takes, with its `horizon` and `parameters`.
     environment
         With as many arms as the algorithm; or a population, for code that is told contexts.
     runs
@@ -438,10 +455,19 @@ def simulate(
     """
     check_known("simulate", own, Own)
     horizon, parameters = own.get("horizon"), own.get("parameters")
+    if not isinstance(environment, Population) and not hasattr(environment, "gaps"):
+        raise InputError(
+            "environment must be one of vdp.environments, such as bernoulli([0.9, 0.5]), or of "
+            f"vdp.populations, got {type(environment).__name__}"
+        )
+    common = {"runs": runs, "seed": seed, "workers": workers, "points": points}
+    if isinstance(algorithm, str) and _listed(algorithm):
+        given = {"n_arms": environment.n_arms, "horizon": horizon}
+        algorithm = instance(algorithm, **{**given, **_parameters(_mapping(parameters), given)})
+        horizon = parameters = None
     if isinstance(algorithm, Algorithm) and not isinstance(environment, Population):
         if horizon is not None or parameters is not None:
             raise InputError("horizon and parameters must be given to the algorithm itself")
-        common = {"runs": runs, "seed": seed, "workers": workers, "points": points}
         return simulation.simulate(algorithm, environment, **common)
     runs, workers = validate.integer("runs", runs, least=1), validate.workers(workers)
     seed = validate.integer("seed", seed, least=0)
@@ -449,10 +475,13 @@ def simulate(
     whole = getattr(algorithm, players.TOGETHER, None) if form is not None else None
     horizon = getattr(algorithm, "horizon", horizon) if whole is not None else horizon
     subject = _subject(
-        algorithm if whole is None else whole, environment.n_arms, horizon, parameters or {}, form
+        algorithm if whole is None else whole, environment.n_arms, horizon, _mapping(parameters), form
     )
     if subject.setting.n_arms != environment.n_arms:
         raise InputError(f"environment must have {subject.setting.n_arms} arms, got {environment.n_arms}")
+    made = subject.player.made(subject.setting)
+    if isinstance(made, Algorithm) and not isinstance(environment, Population):
+        return simulation.simulate(made, environment, **common)
     rounds = simulation.checkpoints(subject.setting.horizon, validate.integer("points", points, least=2))
     size = claims_of_regret.SHARD
     parts = [
@@ -510,8 +539,7 @@ def _claimed(
 ) -> tuple[claims_of_regret.Subject, claims_of_regret.Claims]:
     """What is checked of whom, and at which horizons."""
     parameters, n_arms = asked.parameters, asked.n_arms
-    if parameters is not None and not isinstance(parameters, Mapping):
-        raise InputError(f"parameters must be a mapping of names to values, got {parameters!r}")
+    _mapping(parameters)
     given = _instances(asked.environments) if asked.contexts is None else _populations(asked)
     if given and n_arms is None:
         n_arms = given[0].n_arms

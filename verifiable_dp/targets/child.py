@@ -39,6 +39,7 @@ from verifiable_dp.core.limits import late
 from verifiable_dp.core.validate import Foreign, InputError, Json, JsonDict, JsonValue, one_line
 from verifiable_dp.evidence.tracing.foreign import settle
 from verifiable_dp.targets import guard
+from verifiable_dp.targets.measured import Measured, measured
 
 Progress = Callable[[str], None]
 Task = Callable[[Progress], JsonValue]  # what it gives is sent as JSON
@@ -118,8 +119,8 @@ def call(task: Task, progress: Progress, most: float = math.inf) -> JsonValue:
         for stream in (sys.stdout, sys.stderr):  # what they still hold would be written twice
             with contextlib.suppress(AttributeError, OSError, ValueError):
                 stream.flush()
-        with watch.shared() as calls:
-            pid = start(task, channel_in, output_in, calls.path)
+        with watch.shared() as calls, measured() as coverage:
+            pid = start(task, channel_in, output_in, calls.path, coverage)
             try:
                 for end in (channel_in, output_in):
                     ends.remove(end)
@@ -188,19 +189,19 @@ def _kill(pid: int) -> None:
     _signal(pid, signal.SIGKILL)
 
 
-def _forked(task: Task, channel: int, output: int, calls: str) -> int:
+def _forked(task: Task, channel: int, output: int, calls: str, coverage: Measured | None) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of threads: `unforkable` has looked at them
         pid = os.fork()
     if pid == 0:
-        _serve(task, channel, output, calls)
+        _serve(task, channel, output, calls, coverage)
     return pid
 
 
-def _spawned(task: Task, channel: int, output: int, calls: str) -> int:
+def _spawned(task: Task, channel: int, output: int, calls: str, coverage: Measured | None) -> int:
     """A new Python, which is given the task on its stdin."""
     # The path first: by it the task is found.
-    given = b"".join(pickle.dumps(part) for part in (sys.path, task))
+    given = b"".join(pickle.dumps(part) for part in (sys.path, coverage, task))
     steered = steering(os.environ)
     process = subprocess.Popen(
         [sys.executable, "-P", "-c", _START, str(channel)],
@@ -353,22 +354,26 @@ def main() -> None:
     channel = int(sys.argv.pop())
     with open(0, "rb", closefd=False) as pipe:
         sys.path[:] = pickle.load(pipe)
-        task = pickle.load(pipe)
-    _serve(task, channel, 1, os.environ[watch.NAME])
+        coverage, task = pickle.load(pipe), pickle.load(pipe)
+    _serve(task, channel, 1, os.environ[watch.NAME], coverage)
 
 
-def _serve(task: Task, channel: int, output: int, calls: str) -> NoReturn:
+def _serve(task: Task, channel: int, output: int, calls: str, coverage: Measured | None) -> NoReturn:
     """Do the task, tell what it gave, and end this process, whatever happens."""
     status = 1
     try:
         os.environ[watch.NAME] = calls
         _settle(channel, output)
+        meter = None if coverage is None else coverage.begin()
         answer = _answered(task, channel)
         with contextlib.suppress(Exception):
             sys.stdout.flush()
         _send(channel, answer)
         status = 0
         engine.close()
+        if meter is not None:
+            meter.stop()
+            meter.save()
     finally:
         _leave(status)
 

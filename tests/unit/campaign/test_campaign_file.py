@@ -257,7 +257,7 @@ target = "own.py:wrong"
 
 
 def test_code_of_another_machine_is_not_audited(tmp_path):
-    """Whatever of it differs: the file, a module beside it or in a package, what that imports; or one more."""
+    """Whatever of it differs: the file, a module beside it or in a package, and what that imports."""
     code = "from pkg import deep\ndef right(data, size, rng):\n    return data + rng.laplace(0, 1, size)\n"
     files = {
         "own.py": code,
