@@ -33,12 +33,14 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import cast
 
 from verifiable_dp import api
 from verifiable_dp.auditing import answers, identity, rates, resume
 from verifiable_dp.auditing.bounds import Bound
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent, sizes_of
 from verifiable_dp.auditing.regret import Asked
+from verifiable_dp.auditing.request import AuditOptions
 from verifiable_dp.campaign import run as campaign
 from verifiable_dp.core import claims, crash, engine, files, validate
 from verifiable_dp.core.claims import MODELS
@@ -106,7 +108,7 @@ class Entry:
             else:
                 options.pop("exec_timeout", None)
                 own = options.pop("parameters", {})
-                question = api.question(self.target or None, own, options)
+                question = api.question(self.target or None, own, cast(AuditOptions, options))
                 answers.of_audit(record, name, question, self.parameters if self.listed else {})
         except InputError as error:
             return str(error)

@@ -69,7 +69,7 @@ def judge(folder: str | Path, targets: Sequence[str] = (), campaign: str | Path 
     for entry in entries:
         record = held.pop(place / entry.name / "record.json", None)
         why = "no record of it verifies" if record is None else entry.unanswered(record)
-        if why:
+        if record is None or why:
             missing[str(campaign)] = None
             failed += [] if str(campaign) in reasons else [_line(f"{campaign}: {entry.name}", why)]
         else:
