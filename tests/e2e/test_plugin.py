@@ -206,11 +206,11 @@ def test_a_time_limit_of_the_test_fails_it_in_its_own_words(pytester):
 
 COVERED = """
 def release(data, size, rng):
-    if size > 0:
-        noise = rng.laplace(0, 1, size)
-    else:
-        noise = "never"
+    noise = rng.laplace(0, 1, size)
     return data + noise
+
+def unused():
+    return 1
 """
 
 
@@ -229,5 +229,5 @@ def test_coverage_sees_what_runs_in_the_child_of_an_audit(threads, pytester):
     assert pytester.run(*start, "run", *options, timeout=PATIENCE).ret == 0
     assert pytester.run(*start, "json", "-o", "found.json", timeout=PATIENCE).ret == 0
     (file,) = json.loads((pytester.path / "found.json").read_text("utf-8"))["files"].values()
-    assert file["missing_lines"] == [5]
+    assert file["missing_lines"] == [6]
     assert not list(pytester.path.glob(".coverage.*"))
