@@ -98,7 +98,10 @@ def _alone(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
-@dataclass(frozen=True)
+_SHOWN = 9  # lines of a report that `print` shows
+
+
+@dataclass(frozen=True, repr=False)
 class Report:
     """What an audit returns.
 
@@ -109,6 +112,16 @@ class Report:
     """
 
     record: Json
+
+    def __repr__(self) -> str:
+        """One line, for a session: the record has some thousand."""
+        return f"<Report: {self.line()}>"
+
+    def __str__(self) -> str:
+        """The first lines of the summary."""
+        lines = self.summary().splitlines()
+        more = [f"and {len(lines) - _SHOWN} more lines: summary()"] if len(lines) > _SHOWN + 1 else []
+        return "\n".join([*(lines[:_SHOWN] if more else lines), *more])
 
     @property
     def name(self) -> str:

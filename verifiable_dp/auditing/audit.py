@@ -206,7 +206,7 @@ class AlgorithmCase(Case):
 
     def target(self) -> JsonDict:
         """See `Case.target`."""
-        return drafts.target(self.request.target, self.auditor)
+        return {**drafts.target(self.request.target, self.auditor), "name": self.request.name}
 
     def noted(self) -> JsonDict:
         """See `Case.noted`."""

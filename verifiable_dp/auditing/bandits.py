@@ -134,7 +134,7 @@ class PlayCase(UserCase[PlaySampler]):
                 f"at most {LARGEST} are accepted; use a shorter horizon"
             )
         bounds = validate.bounds("bounds", inputs.bounds)
-        claim = _claim(promise, inputs)
+        claim = claim_of(promise, inputs)
         adjacency = promise.adjacency or "replace"
         shard = int(np.clip(_HELD // horizon, 1, 4096 if many else 256))
         sampler = PlaySampler(
@@ -341,7 +341,7 @@ def _trial(table: FloatArray, bounds: tuple[float, float], form: Contexts | None
     return ContextPair.of_tables(form, table, 0, row)
 
 
-def _claim(promise: Promise, inputs: Inputs) -> PrivacyClaim:
+def claim_of(promise: Promise, inputs: Inputs) -> PrivacyClaim:
     """What is tested of a user's bandit.
 
     Raises

@@ -13,6 +13,7 @@ from typing import TypeVar
 import numpy as np
 from scipy import special  # `scipy.stats` takes a second to load
 
+from verifiable_dp.core.limits import limited
 from verifiable_dp.core.validate import FloatArray, Given, IntArray
 from verifiable_dp.evidence.tracing.foreign import sources
 from verifiable_dp.targets.guard import guarded
@@ -123,7 +124,7 @@ def used(sampler: Sampling, data: Given) -> tuple[str, ...]:
             given = (data, 1, rng)
         one.function(*given)
 
-    with guarded():
+    with guarded(), limited(sampler.timeout, runs=2):
         for seed in range(2):  # what is made at the first call is seen at the second
             found.extend(sources(call, np.random.Philox(seed)))
     return tuple(dict.fromkeys(found))

@@ -160,7 +160,7 @@ class ReleaseCase(UserCase[ReleaseSampler]):
         """
         settings, pinned = request.settings, request.pinned
         bounds = validate.bounds("bounds", request.inputs.bounds)
-        claim = _claim(request.promise)
+        claim = claim_of(request.promise)
         sampler = ReleaseSampler(function, settings.seed, timeout=settings.timeout)
         pairs = data_pairs(function, bounds, request.inputs.pairs, request.promise.adjacency)
         data = [item for pair in pairs for item in pair.worlds()]
@@ -235,7 +235,7 @@ def _curved(request: AuditRequest) -> bool:
     return request.settings.curve or request.promise.curved
 
 
-def _claim(promise: Promise) -> PrivacyClaim:
+def claim_of(promise: Promise) -> PrivacyClaim:
     """What a mechanism is held to: (epsilon, delta), or rho or mu with a delta to state it at."""
     named = promise.adjacency
     words = {

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from verifiable_dp.core import philox
 from verifiable_dp.core.contexts import Unfolding
+from verifiable_dp.core.limits import limited
 from verifiable_dp.core.neighbours import ContextGame, TablePair
 from verifiable_dp.core.noise import key_of
 from verifiable_dp.core.validate import (
@@ -36,7 +37,7 @@ from verifiable_dp.core.validate import (
 from verifiable_dp.evidence.blackbox.events import Observation, action_columns, action_summaries
 from verifiable_dp.evidence.blackbox.scores import Score
 from verifiable_dp.evidence.blackbox.test import FEW_PAIRS, TUNE
-from verifiable_dp.targets.guard import OverdueError, guarded, limited
+from verifiable_dp.targets.guard import guarded
 from verifiable_dp.targets.process import ProcessTarget
 from verifiable_dp.targets.randomness import GivenGenerator, Run, alone, follower_of, generator, scaled_seeds
 from verifiable_dp.targets.source import code_of, file_of
@@ -206,17 +207,11 @@ def _called(
     A call that makes several runs may take `timeout` seconds for each.
     """
     try:
-        with guarded(), limited(timeout * runs):
+        with guarded(), limited(timeout, what, runs):
             result = function(*arguments)
             return np.asarray(result) if what == "release" else result
     except (KeyboardInterrupt, InputError):
         raise
-    except OverdueError:
-        each = "" if runs == 1 else f" for {runs} runs"
-        raise InputError(
-            f"{what} did not return within {timeout * runs:g} seconds{each}; if it is that slow, "
-            "give more with --timeout SECONDS (timeout= in Python)"
-        ) from None
     except BaseException as error:
         raise InputError(f"{what} raised {one_line(error)}{_last_line(error, function)}") from error
 

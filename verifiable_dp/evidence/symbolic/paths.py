@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from verifiable_dp.core.limits import limited
 from verifiable_dp.core.mechanisms import wishart
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.alignment.replay import plain
@@ -460,7 +461,7 @@ def run(
         with reproducible_globals(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of numbers that only a forced path has
             states = global_states()
-            with rewritten(scopes, world), standing_in(scopes, world), libraries.patched(library):
+            with limited(), rewritten(scopes, world), standing_in(scopes, world), libraries.patched(library):
                 if coverage is None:
                     returned = program.function(data, generator)
                 else:

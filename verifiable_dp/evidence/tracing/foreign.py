@@ -14,6 +14,7 @@ from types import FrameType
 
 import numpy as np
 
+from verifiable_dp.core.limits import limited
 from verifiable_dp.core.validate import FloatArray, Foreign, Function
 from verifiable_dp.evidence.tracing.arrays import tainted
 from verifiable_dp.evidence.tracing.ledger import Ledger
@@ -71,7 +72,7 @@ def settle() -> None:
 
 def plain_run(function: Function[Foreign], rewards: FloatArray, bits: np.random.BitGenerator) -> Foreign:
     """Call `function(rewards, rng)` with plain things, under fixed process-wide generators."""
-    with reproducible_globals():
+    with limited(), reproducible_globals():
         return function(np.array(rewards), np.random.Generator(bits))
 
 

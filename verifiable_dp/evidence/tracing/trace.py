@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from verifiable_dp.core.limits import limited
 from verifiable_dp.core.validate import FloatArray, Foreign, Function
 from verifiable_dp.evidence.tracing.arrays import Raw, base, is_tracked, tainted
 from verifiable_dp.evidence.tracing.flow import returns_of
@@ -118,7 +119,7 @@ def run(
     with reproducible_globals():
         states = global_states()
         try:
-            with standing_in(scopes, ledger), watched_calls(ledger) if watch else nullcontext():
+            with limited(), standing_in(scopes, ledger), watched_calls(ledger) if watch else nullcontext():
                 returned = function(raw, generator)
             output = np.asarray(_plain_output(returned))
         except DivergedError as error:
