@@ -9,6 +9,7 @@ import numpy as np
 
 from verifiable_dp.auditing import drafts, traced, variants
 from verifiable_dp.auditing.ground import Ground, Sizes, grounded
+from verifiable_dp.auditing.ladder import Ladder, climb
 from verifiable_dp.auditing.looks import BEYOND, Levels, UserCase, enough, go_on, hits_needed, look
 from verifiable_dp.auditing.plans import (
     IDEALISED,
@@ -35,6 +36,8 @@ from verifiable_dp.targets.process import ProcessTarget
 _Form = tuple[float | FloatArray, float | FloatArray]
 _BETWEEN = 4  # part of the runs that values between the bounds get
 _ON = 8  # times its size that a test may go on
+_SIZED = 20  # part of the runs with which sizes that the code names are tried
+_FOLLOWED = 64  # entries of the largest data that are traced because their size is tried
 _SURE = 0.999  # confidence of a lead by them: it is none of the level's tests
 
 
@@ -136,18 +139,21 @@ class ReleaseCase(UserCase[ReleaseSampler]):
         Of the entries of the data.
     unbounded
         Why there is no upper bound on epsilon; empty if there is one.
+    ladder
+        Data of several sizes that were tried; None where the data are a number, or were stated.
     """
 
     pairs: list[DataPair]
     bounds: tuple[float, float]
     unbounded: str = ""
+    ladder: Ladder | None = None
 
     CHANGED = (*UserCase.CHANGED, "unbounded")
 
     @property
     def stated(self) -> bool:
         """Whether somebody said which data are neighbours."""
-        return self.request.inputs.pairs is not None or getattr(self.function, "neighbours", None) is not None
+        return _stated(self.request, self.function)
 
     @classmethod
     def of(cls, request: AuditRequest, function: Function[object]) -> ReleaseCase:
@@ -181,6 +187,15 @@ class ReleaseCase(UserCase[ReleaseSampler]):
             )
         probes = sizes("probes", lambda: int(np.clip(allowed.runs // 400, 2, 64)))
         seen = probe_release(ground.sampler, data, probes)
+        ladder, vectors = None, [pair for pair in pairs if np.ndim(pair.left) == 1]
+        if vectors and not _stated(request, function):
+            request.progress("data of several sizes")
+            kind, most = (
+                request.promise.adjacency or "replace",
+                sizes("sized", lambda: allowed.runs // _SIZED),
+            )
+            ladder = climb(function, ground.sampler, vectors, bounds, kind, most)
+            pairs += ladder.pairs
         # The two tests of an audit of last bits share the level.
         parts = 1 + settings.numerics
         case = cls(
@@ -201,6 +216,7 @@ class ReleaseCase(UserCase[ReleaseSampler]):
             seen=seen,
             varied=not seen.deterministic,
             bounds=bounds,
+            ladder=ladder,
         )
         if plan is None:
             case.plan = _plan(case)
@@ -228,7 +244,13 @@ class ReleaseCase(UserCase[ReleaseSampler]):
     def not_covered(self) -> list[str]:
         """See `Case.not_covered`."""
         said = super().not_covered()
-        return [line for line in said if not self.request.settings.numerics or line != IDEALISED]
+        said = [line for line in said if not self.request.settings.numerics or line != IDEALISED]
+        said += self.ladder.words() if self.ladder else []
+        return [*said, *(["neighbouring data other than those that were stated"] if self.stated else [])]
+
+
+def _stated(request: AuditRequest, function: Function[object]) -> bool:
+    return request.inputs.pairs is not None or getattr(function, "neighbours", None) is not None
 
 
 def _curved(request: AuditRequest) -> bool:
@@ -271,6 +293,9 @@ def _bound(case: ReleaseCase) -> UpperBound | None:
         if case.request.promise.adjacency == "zero-out":
             low, high = min(low, 0.0), max(high, 0.0)
         shapes = list(dict.fromkeys(np.shape(pair.left) for pair in case.pairs))
+        if case.ladder is not None:
+            more = ((size,) for size in sorted(case.ladder.tried) if 0 < size <= _FOLLOWED)
+            shapes = list(dict.fromkeys([*shapes, *more]))
         found, why = traced.bound_of_release(
             case.function, case.request.name, shapes, (low, high), case.claim.delta
         )
