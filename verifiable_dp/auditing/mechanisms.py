@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from verifiable_dp.auditing import drafts, traced, variants
+from verifiable_dp.auditing import calls, drafts, traced, variants
 from verifiable_dp.auditing.ground import Ground, Sizes, grounded
 from verifiable_dp.auditing.ladder import Ladder, climb
 from verifiable_dp.auditing.looks import BEYOND, Levels, UserCase, enough, go_on, hits_needed, look
@@ -287,7 +287,7 @@ def _plan(case: ReleaseCase) -> Plan:
 
 def _bound(case: ReleaseCase) -> UpperBound | None:
     """What the code can give away at most, over all data in bounds; why that is not known goes into notes."""
-    found, why = None, _unfollowed(case)
+    found, why = None, case.apart or _unfollowed(case)
     if not why:
         low, high = case.bounds
         if case.request.promise.adjacency == "zero-out":
@@ -297,7 +297,12 @@ def _bound(case: ReleaseCase) -> UpperBound | None:
             more = ((size,) for size in sorted(case.ladder.tried) if 0 < size <= _FOLLOWED)
             shapes = list(dict.fromkeys([*shapes, *more]))
         found, why = traced.bound_of_release(
-            case.function, case.request.name, shapes, (low, high), case.claim.delta
+            case.function,
+            case.request.name,
+            shapes,
+            (low, high),
+            case.claim.delta,
+            traced.Calls(case.sampler.together),
         )
     if found is not None and case.stated and exceeds(found.epsilon, case.claim.epsilon):
         # Of all data within the bounds: those that were stated may cost less.
@@ -327,6 +332,11 @@ def _unfollowed(case: ReleaseCase) -> str:
 
 def _is_floats(data: Given) -> bool:
     return type(data) is np.ndarray and data.dtype == np.float64 and data.size > 0
+
+
+def runs_of_a_call(case: ReleaseCase) -> None:
+    """Whether draws of a call have one law: a lead, and what a bound rests on."""
+    case.found([calls.compared(case, case.pairs[0].left)])
 
 
 def only_look(case: ReleaseCase) -> None:

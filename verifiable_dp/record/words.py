@@ -165,12 +165,24 @@ def covered(record: Json) -> str:
     what, beyond = {
         "certified": (f"The certificate covers {EVERYTHING}", ""),
         "every path": ("The upper bound covers every input on every path of the code", ""),
-        "n paths": (f"The upper bound covers every input on {upper['paths']} traced paths", "other paths, "),
+        "n paths": (
+            f"The upper bound covers every input on {upper['paths']} traced paths{_of_calls(record)}",
+            f"other paths, {'larger calls, ' if _of_calls(record) else ''}",
+        ),
     }[upper["scope"]]
     return (
         f"{what} if its premises hold; {beyond}{_OUTSIDE} stay outside, so it does not prove differential "
         "privacy of a deployment."
     )
+
+
+def _of_calls(record: Json) -> str:
+    """Which calls an upper bound is about, where calls make several runs."""
+    checks = [c for c in record["checks"] if c["name"] == record["epsilon_upper"]["check"]]
+    sizes = checks[0]["statistics"]["certificate"].get("calls") if checks else None
+    if not sizes:
+        return ""
+    return " of calls for one run" if sizes == [1] else f" of calls for {', '.join(map(str, sizes))} runs"
 
 
 def least(record: Json) -> float:
@@ -212,7 +224,11 @@ def interval(record: Json) -> str:
     delta = float(record["claim"]["delta"])
     at = f" at delta {digits(delta)}" if delta else ""
     if upper is not None and float(upper["epsilon"]) < float("inf") and record["verdict"] != "refuted":
-        scope = f"on {upper['paths']} paths" if upper["scope"] == "n paths" else f"on {upper['scope']}"
+        scope = (
+            f"on {upper['paths']} paths{_of_calls(record)}"
+            if upper["scope"] == "n paths"
+            else f"on {upper['scope']}"
+        )
         scope = "certified" if upper["scope"] == "certified" else scope
         low, high = ends(record)
         where = high if low == high else f"in [{low}, {high}]"
