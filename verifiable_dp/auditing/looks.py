@@ -219,12 +219,10 @@ class UserCase(Case, Generic[Sampling]):
     @property
     def apart(self) -> str:
         """Why runs of a call for one run, or at one place, say nothing of others; empty if they may."""
-        found = [c for c in self.checks if c.kind == positions.KIND and not c.result["holds"]]
-        return (
-            f"some runs of a call have another law than the rest ({found[0].statistics['where']})"
-            if found
-            else ""
-        )
+        for check in self.checks:
+            if check.kind == positions.KIND and not check.result["holds"]:
+                return f"some runs of a call have another law than the rest ({check.statistics['where']})"
+        return ""
 
     def teaching(self, sampler: Sampling, plan: Plan, pairs: int) -> Sampling:
         """The sampler with what learns scores by tracing; itself if nothing does."""
@@ -308,8 +306,8 @@ class UserCase(Case, Generic[Sampling]):
     def not_covered(self) -> list[str]:
         """See `Case.not_covered`."""
         said = [
-            f"calls for other numbers of runs than {', '.join(map(str, check.statistics['sizes']))}, whose runs "
-            "were compared by their place"
+            f"calls for other numbers of runs than {', '.join(map(str, check.statistics['sizes']))}, whose "
+            "runs were compared by their place"
             for check in self.checks
             if check.kind == positions.KIND
         ]

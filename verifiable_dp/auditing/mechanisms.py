@@ -304,13 +304,23 @@ def _bound(case: ReleaseCase) -> UpperBound | None:
             case.claim.delta,
             traced.Calls(case.sampler.together),
         )
-    if found is not None and case.stated and exceeds(found.epsilon, case.claim.epsilon):
-        # Of all data within the bounds: those that were stated may cost less.
-        why = f"over all data within the bounds it would be {found.epsilon:.4g}"
-        found = None
+    if case.stated and not case.apart and (found is None or exceeds(found.epsilon, case.claim.epsilon)):
+        # Data within the bounds: those that were stated may cost less.
+        one = _of_stated(case)
+        if one is not None and (found is not None or not exceeds(one.epsilon, case.claim.epsilon)):
+            found = one
     if found is None:
         case.unbounded = f"no upper bound on epsilon: {why}"
     return found
+
+
+def _of_stated(case: ReleaseCase) -> UpperBound | None:
+    """What the code gives away on the stated neighbours alone; None if that is not known."""
+    pairs = [pair.worlds() for pair in case.pairs]
+    if not all(type(side) is float or _is_floats(side) for pair in pairs for side in pair):
+        return None
+    calls_ = traced.Calls(case.sampler.together)
+    return traced.bound_of_neighbours(case.function, case.request.name, pairs, case.claim.delta, calls_)[0]
 
 
 def _unfollowed(case: ReleaseCase) -> str:

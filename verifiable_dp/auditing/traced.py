@@ -21,7 +21,7 @@ from verifiable_dp.evidence.blackbox.scores import Score
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.symbolic.crowds import Crowd
 from verifiable_dp.evidence.symbolic.paths import Found as Explored
-from verifiable_dp.evidence.symbolic.paths import Program, behind, explore, unsettled
+from verifiable_dp.evidence.symbolic.paths import Neighbours, Program, behind, explore, unsettled
 from verifiable_dp.evidence.tracing.audit import Found, Subject, Users, check, examine, lead_as_dict, without
 from verifiable_dp.evidence.tracing.ledger import Lead
 from verifiable_dp.evidence.tracing.losses import learn_losses
@@ -288,6 +288,47 @@ def bound_of_release(
     if getattr(function, "one_at_a_time", False):
         return replace(most, premises=(*most.premises, fixed)), ""
     return calls.stated(most, fixed), ""
+
+
+def bound_of_neighbours(
+    function: Function[Given], name: str, pairs: Sequence[tuple[Given, Given]], delta: float, calls: Calls
+) -> tuple[UpperBound | None, str]:
+    """An upper bound on epsilon of the costliest of some neighbouring data; without one, why.
+
+    What is moved in several entries moves together, but each entry counts as if it moved by itself: the bound
+    may be loose then.
+    """
+    file, made = _file_of(function), list[UpperBound]()
+    if file is None:
+        return None, "its source is not Python's"
+    for sides in pairs:
+        left, right = (np.atleast_1d(np.asarray(side, np.float64)) for side in sides)
+        if left.shape != right.shape or not (np.isfinite(left).all() and np.isfinite(right).all()):
+            return None, "stated neighbours are not finite, or not of one size"
+        limits = float(min(left.min(), right.min())), float(max(left.max(), right.max()))
+        scalar, one = np.ndim(sides[0]) == 0, None
+        for draws in calls.sizes if not getattr(function, "one_at_a_time", False) else (1,):
+            released = OneDraw(function, scalar, draws)
+            program = Neighbours(released, left.shape, limits, left=left, right=right)
+            with guarded():
+                found = explore(program, min(_SPREAD, left.size))
+            if one is None:
+                one = found.bound(delta)
+                if one is None:
+                    why = found.words() or "what is released is not hidden by the noise"
+                    source = Source.of(function, name)
+                    said = str(renamed({"why": why}, file, source.path or file)["why"])
+                    return None, said.replace("rewards", "data")
+            elif why := calls.exceeded(one, {draws: found}, delta):
+                return None, why
+        assert one is not None
+        made.append(one)
+    most = max(made, key=lambda one: one.epsilon)
+    most = replace(most, method="tracing with the stated data")
+    stated = Premise("the data are one of the neighbours that were stated")
+    if getattr(function, "one_at_a_time", False):
+        return replace(most, premises=(*most.premises, stated)), ""
+    return calls.stated(most, stated), ""
 
 
 def with_lead(check: Check, lead: JsonDict) -> Check:

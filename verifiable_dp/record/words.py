@@ -224,11 +224,8 @@ def interval(record: Json) -> str:
     delta = float(record["claim"]["delta"])
     at = f" at delta {digits(delta)}" if delta else ""
     if upper is not None and float(upper["epsilon"]) < float("inf") and record["verdict"] != "refuted":
-        scope = (
-            f"on {upper['paths']} paths{_of_calls(record)}"
-            if upper["scope"] == "n paths"
-            else f"on {upper['scope']}"
-        )
+        paths = f"{upper['paths']} paths{_of_calls(record)}"
+        scope = f"on {paths if upper['scope'] == 'n paths' else upper['scope']}"
         scope = "certified" if upper["scope"] == "certified" else scope
         low, high = ends(record)
         where = high if low == high else f"in [{low}, {high}]"
