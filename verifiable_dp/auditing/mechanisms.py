@@ -302,7 +302,7 @@ def _bound(case: ReleaseCase) -> UpperBound | None:
             shapes,
             (low, high),
             case.claim.delta,
-            traced.Calls(case.sampler.together),
+            together=case.sampler.together,
         )
     if case.stated and not case.apart and (found is None or exceeds(found.epsilon, case.claim.epsilon)):
         # Data within the bounds: those that were stated may cost less.
@@ -319,8 +319,9 @@ def _of_stated(case: ReleaseCase) -> UpperBound | None:
     pairs = [pair.worlds() for pair in case.pairs]
     if not all(type(side) is float or _is_floats(side) for pair in pairs for side in pair):
         return None
-    calls_ = traced.Calls(case.sampler.together)
-    return traced.bound_of_neighbours(case.function, case.request.name, pairs, case.claim.delta, calls_)[0]
+    return traced.bound_of_neighbours(
+        case.function, case.request.name, pairs, case.claim.delta, together=case.sampler.together
+    )[0]
 
 
 def _unfollowed(case: ReleaseCase) -> str:

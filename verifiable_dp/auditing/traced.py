@@ -144,13 +144,17 @@ class Calls:
         Whether the runs of the audit share calls.
     """
 
-    together: bool
-    traced: tuple[int, ...] = (1, 2, 3)
+    together: bool = True
+
+    @classmethod
+    def of(cls, function: Function[Given], together: bool) -> Calls | None:
+        """Of a mechanism; None where it makes one draw a call."""
+        return None if getattr(function, "one_at_a_time", False) else cls(together)
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """Runs of the calls that are traced."""
-        return self.traced if self.together else (1,)
+        return (1, 2, 3) if self.together else (1,)
 
     def exceeded(self, one: UpperBound, found: Mapping[int, Explored], delta: float) -> str:
         """Why larger calls are not so many calls for one run; empty if they may be."""
@@ -252,7 +256,8 @@ def bound_of_release(
     shapes: Sequence[tuple[int, ...]],
     bounds: Bounds,
     delta: float,
-    calls: Calls,
+    *,
+    together: bool = True,
 ) -> tuple[UpperBound | None, str]:
     """An upper bound on epsilon over all data of these shapes, () for a number, of which one entry changes.
 
@@ -261,7 +266,7 @@ def bound_of_release(
     file = _file_of(function)
     if file is None:
         return None, "its source is not Python's"
-    made: list[UpperBound] = []
+    made, calls = list[UpperBound](), Calls.of(function, together)
     for shape in shapes:
         program = Program(OneDraw(function, not shape), shape or (1,), bounds)
         with guarded():
@@ -273,11 +278,11 @@ def bound_of_release(
             return None, str(renamed({"why": why}, file, source.path or file)["why"]).replace(
                 "rewards", "data"
             )
-        for draws in calls.sizes[1:] if shape == shapes[0] else ():
+        for draws in calls.sizes[1:] if calls and shape == shapes[0] else ():
             whole = replace(program, function=OneDraw(function, not shape, draws))
             with guarded():
                 beyond = explore(whole, min(_SPREAD, max(1, math.prod(shape))))
-            why = calls.exceeded(one, {draws: beyond}, delta)
+            why = calls.exceeded(one, {draws: beyond}, delta) if calls else ""
             if why:
                 return None, why
         made.append(one)
@@ -285,20 +290,23 @@ def bound_of_release(
     fixed = Premise(f"the data are {size}, each anywhere within the bounds, and one of them changes")
     most = max(made, key=lambda one: one.epsilon)
     most = replace(most, method=most.method.replace("rewards", "data"))
-    if getattr(function, "one_at_a_time", False):
-        return replace(most, premises=(*most.premises, fixed)), ""
-    return calls.stated(most, fixed), ""
+    return calls.stated(most, fixed) if calls else replace(most, premises=(*most.premises, fixed)), ""
 
 
 def bound_of_neighbours(
-    function: Function[Given], name: str, pairs: Sequence[tuple[Given, Given]], delta: float, calls: Calls
+    function: Function[Given],
+    name: str,
+    pairs: Sequence[tuple[Given, Given]],
+    delta: float,
+    *,
+    together: bool = True,
 ) -> tuple[UpperBound | None, str]:
     """An upper bound on epsilon of the costliest of some neighbouring data; without one, why.
 
     What is moved in several entries moves together, but each entry counts as if it moved by itself: the bound
     may be loose then.
     """
-    file, made = _file_of(function), list[UpperBound]()
+    file, made, calls = _file_of(function), list[UpperBound](), Calls.of(function, together)
     if file is None:
         return None, "its source is not Python's"
     for sides in pairs:
@@ -307,7 +315,7 @@ def bound_of_neighbours(
             return None, "stated neighbours are not finite, or not of one size"
         limits = float(min(left.min(), right.min())), float(max(left.max(), right.max()))
         scalar, one = np.ndim(sides[0]) == 0, None
-        for draws in calls.sizes if not getattr(function, "one_at_a_time", False) else (1,):
+        for draws in calls.sizes if calls else (1,):
             released = OneDraw(function, scalar, draws)
             program = Neighbours(released, left.shape, limits, left=left, right=right)
             with guarded():
@@ -319,16 +327,14 @@ def bound_of_neighbours(
                     source = Source.of(function, name)
                     said = str(renamed({"why": why}, file, source.path or file)["why"])
                     return None, said.replace("rewards", "data")
-            elif why := calls.exceeded(one, {draws: found}, delta):
+            elif calls and (why := calls.exceeded(one, {draws: found}, delta)):
                 return None, why
         assert one is not None
         made.append(one)
     most = max(made, key=lambda one: one.epsilon)
     most = replace(most, method="tracing with the stated data")
     stated = Premise("the data are one of the neighbours that were stated")
-    if getattr(function, "one_at_a_time", False):
-        return replace(most, premises=(*most.premises, stated)), ""
-    return calls.stated(most, stated), ""
+    return calls.stated(most, stated) if calls else replace(most, premises=(*most.premises, stated)), ""
 
 
 def with_lead(check: Check, lead: JsonDict) -> Check:

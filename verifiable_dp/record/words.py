@@ -41,6 +41,7 @@ EVERYTHING = "every input and every run of this instance"  # what a certificate 
 _OUTSIDE = "other instances, noise in production, rounding and side channels"
 # Which leaks the stated power is about: a test sees others only where they show at the event that it chose.
 KIND = "from less noise of the same form"
+BRIEFLY = "(too little noise)"
 
 
 def is_baseline(record: Json) -> bool:
@@ -278,7 +279,7 @@ def detected(record: Json) -> str:
         return "No sampling test was made, so the exact bounds alone decide."
     if float(seen) == float("inf"):
         return "At the event tested, no true epsilon would have been detected."
-    return _detected(record)
+    return f"At its event, a test would have caught epsilon {digits(seen)} {BRIEFLY} with 95 % probability."
 
 
 def power(record: Json) -> str:
@@ -304,9 +305,8 @@ def power(record: Json) -> str:
 
 def _sampled(found: Json) -> str:
     chance = f"{100 * float(found['probability']):.4g} % probability"
-    return (
-        f"From samples alone we would detect epsilon {digits(found['smallest_epsilon'])} {KIND} with {chance}"
-    )
+    least = digits(found["smallest_epsilon"])
+    return f"Samples alone would detect epsilon {least} {BRIEFLY} with {chance}"
 
 
 def changed(record: Json) -> str:

@@ -410,7 +410,9 @@ def _caught(record: Json) -> tuple[float, str]:
         seen = record["detectable"]
         if seen is None or float(seen) == math.inf:
             return math.inf, "No leak, however large, is known to be caught by the tests."
-        said = f"The test that was made would catch epsilon {digits(seen)}{_times(seen, claim)} {words.KIND}."
+        said = (
+            f"The test that was made would catch epsilon {digits(seen)}{_times(seen, claim)} {words.BRIEFLY}."
+        )
         return float(seen) / claim, said
     least = float(power["smallest_epsilon"])
     if power["by"] == "alignment":
@@ -422,10 +424,10 @@ def _caught(record: Json) -> tuple[float, str]:
     if power["by"] == "exact":
         return (
             least / claim,
-            f"Exact computation catches epsilon {digits(least)}{_times(least, claim)} {words.KIND}.",
+            f"Exact computation catches epsilon {digits(least)}{_times(least, claim)} {words.BRIEFLY}.",
         )
     chance = f"{100 * float(power['probability']):.4g} % probability"
-    said = f"Sampling catches epsilon {digits(least)}{_times(least, claim)} {words.KIND} with {chance}."
+    said = f"Sampling catches epsilon {digits(least)}{_times(least, claim)} {words.BRIEFLY} with {chance}."
     return least / claim, said
 
 
