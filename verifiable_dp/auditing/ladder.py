@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import ast
+import dis
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from types import CodeType, FunctionType
 
 import numpy as np
 
 from verifiable_dp.core.validate import FloatArray, Function, InputError
 from verifiable_dp.evidence.blackbox import search
-from verifiable_dp.evidence.tracing.reach import scopes_of
+from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
 from verifiable_dp.targets.load import DataPair, ReleaseSampler
 
 SIZES = (0, 1, 2, 3, 4, 5, 8, 16)  # that are always tried
 _LARGEST = 1024  # size that is tried because a number of the code says so
 _DRAWS = 4  # of either side with equal noise, by which pairs are told apart
 _KEPT = 24  # pairs that are kept
+_LOADS = ("LOAD_CONST", "LOAD_SMALL_INT", "RETURN_CONST")
 _PATH = 0x1ADD  # of the streams used here
 
 
@@ -33,12 +34,15 @@ class Ladder:
         Neighbours that came out otherwise than any before them, with equal noise.
     draws
         How many were made.
+    named
+        Sizes that the code names.
     """
 
     tried: set[int] = field(default_factory=set)
     refused: set[int] = field(default_factory=set)
     pairs: list[DataPair] = field(default_factory=list)
     draws: int = 0
+    named: list[int] = field(default_factory=list)
 
     def words(self) -> list[str]:
         """What the audit says nothing about."""
@@ -64,18 +68,36 @@ def sizes_in(function: Function[object]) -> list[int]:
     What the code compares a size with is one of them, however it is written.
     """
     found: set[int] = set()
-    for file, scope in scopes_of(function).items():
-        try:
-            tree = ast.parse(Path(file).read_text("utf-8"))
-        except (OSError, SyntaxError, ValueError):
-            continue
-        numbers = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
-        for number in (*numbers, *scope.values()):
-            if type(number) is float and 0 < number < 1:
-                number = round(1 / number)
-            if type(number) is int and 0 < number <= _LARGEST:
-                found |= {number - 1, number, number + 1}
+    for number in _numbers(function):
+        if type(number) is float and 0 < number < 1:
+            number = round(1 / number)
+        if type(number) is int and 0 < number <= _LARGEST:
+            found |= {number - 1, number, number + 1}
     return sorted(found - set(SIZES))
+
+
+def _numbers(function: Function[object]) -> Iterator[object]:
+    """What stands in the code of a function, and of those of the user's that it names."""
+    files, queue, seen = scopes_of(function), list(functions_of(function)), set[int]()
+    while queue:
+        one = queue.pop()
+        if id(one) in seen or one.__code__.co_filename not in files:
+            continue
+        seen.add(id(one))
+        yield from one.__defaults__ or ()
+        yield from (one.__kwdefaults__ or {}).values()
+        codes = [one.__code__]
+        while codes:
+            code = codes.pop()
+            steps = (step for step in dis.get_instructions(code) if step.opname in _LOADS)
+            for value in (step.argval for step in steps):
+                yield from value if isinstance(value, tuple) else (value,)
+            codes += [part for part in code.co_consts if isinstance(part, CodeType)]
+            for name in code.co_names:
+                named = one.__globals__.get(name)
+                yield named
+                queue += [named] if isinstance(named, FunctionType) else []
+                queue += functions_of(named) if isinstance(named, type) else []
 
 
 def climb(
@@ -91,11 +113,11 @@ def climb(
     Equal noise tells which of them are worth more: a pair that comes out alike on both sides, or as another
     one does but for a shift of both, shows nothing that is not looked at already.
     """
-    ladder, seen = Ladder(), set[bytes]()
+    ladder, seen = Ladder(named=sizes_in(function)), set[bytes]()
     for pair in pairs:
         seen.add(_seen(ladder, sampler, pair))
     found: list[tuple[float, DataPair]] = []
-    for size in (*SIZES, *sizes_in(function)):
+    for size in (*SIZES, *ladder.named):
         if size not in SIZES and ladder.draws >= most:
             break
         for pair in neighbours(size, bounds, kind):

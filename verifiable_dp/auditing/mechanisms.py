@@ -9,7 +9,7 @@ import numpy as np
 
 from verifiable_dp.auditing import calls, drafts, traced, variants
 from verifiable_dp.auditing.ground import Ground, Sizes, grounded
-from verifiable_dp.auditing.ladder import Ladder, climb
+from verifiable_dp.auditing.ladder import SIZES, Ladder, climb
 from verifiable_dp.auditing.looks import BEYOND, Levels, UserCase, enough, go_on, hits_needed, look
 from verifiable_dp.auditing.plans import (
     IDEALISED,
@@ -38,6 +38,7 @@ _BETWEEN = 4  # part of the runs that values between the bounds get
 _ON = 8  # times its size that a test may go on
 _SIZED = 20  # part of the runs with which sizes that the code names are tried
 _FOLLOWED = 64  # entries of the largest data that are traced because their size is tried
+_FEW = 6  # sizes that the code names, the smallest, which are traced
 _SURE = 0.999  # confidence of a lead by them: it is none of the level's tests
 
 
@@ -294,7 +295,8 @@ def _bound(case: ReleaseCase) -> UpperBound | None:
             low, high = min(low, 0.0), max(high, 0.0)
         shapes = list(dict.fromkeys(np.shape(pair.left) for pair in case.pairs))
         if case.ladder is not None:
-            more = ((size,) for size in sorted(case.ladder.tried) if 0 < size <= _FOLLOWED)
+            some = [size for size in sorted(case.ladder.tried) if 0 < size <= _FOLLOWED]
+            more = ((size,) for size in some if size in SIZES or size in case.ladder.named[:_FEW])
             shapes = list(dict.fromkeys([*shapes, *more]))
         found, why = traced.bound_of_release(
             case.function,
