@@ -21,7 +21,7 @@ KIND, NAME = "positions", "runs of one call"
 SIZES = (1, 2, 3, 4, 5, 8, 16)  # of calls that are always compared
 CALLS = 64  # of each size
 _LEVEL = 1e-6
-_CUTS = (0.02, 0.25, 0.5, 0.75, 0.98)
+_CUTS = (0.02, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 0.98)  # like from both ends
 _STRIDES = range(2, 9)
 
 Draw = Callable[[int, int], FloatArray]  # number of the call, runs -> numbers (runs, columns)
@@ -53,10 +53,10 @@ def check(draw: Draw, sizes: Sequence[int], strides: Sequence[int] = ()) -> Chec
     groups: list[_Group] = []
     number = 0
     for size in sizes:
-        hits = np.zeros((size, 2 * cuts.size), np.int64)
+        hits: IntArray = np.zeros((size, 1), np.int64)
         for _ in range(CALLS):
             number += 1
-            hits += _features(draw(number, size), cuts)
+            hits = hits + _features(draw(number, size), cuts)
         groups += [
             _Group(f"run {place + 1} of calls for {size}", hits[place], CALLS) for place in range(size)
         ]
@@ -90,10 +90,10 @@ def check(draw: Draw, sizes: Sequence[int], strides: Sequence[int] = ()) -> Chec
 
 
 def _features(values: FloatArray, cuts: FloatArray) -> BoolArray:
-    """Whether numbers (runs, columns) lie above, and below, each cut; (runs, features)."""
-    above = values[:, None, :] > cuts[None]
-    below = values[:, None, :] < cuts[None]
-    return np.concatenate([above, below], axis=1).reshape(len(values), -1)
+    """Whether numbers (runs, columns) lie above each cut, below it, and within two; (runs, features)."""
+    above, below = values[:, None, :] > cuts[None], values[:, None, :] < cuts[None]
+    within = ~(below | above[:, ::-1])[:, : len(cuts) // 2]
+    return np.concatenate([above, below, within], axis=1).reshape(len(values), -1)
 
 
 def _worst(groups: Sequence[_Group], total: IntArray, runs: int) -> tuple[_Group, int]:
