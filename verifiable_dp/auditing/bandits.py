@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
-from verifiable_dp.auditing import groups, traced, variants
+from verifiable_dp.auditing import calls, groups, traced, variants
 from verifiable_dp.auditing.ground import Sizes, duration, grounded
 from verifiable_dp.auditing.looks import (
     BEYOND,
@@ -60,6 +60,7 @@ _HOPELESS = 0.02  # chance to refute below which no test goes on
 _TAUGHT = 0.1  # of what a look costs goes into traced runs that a score is learnt from
 _DEARER = 40  # plays that a traced run and its replay stand for
 _LEAST_TRACES, _MOST_TRACES = 8, 100  # of either world
+_GAPS = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)  # of the last arm, as parts of the range
 _LONGER = 0.15  # of the runs that are left may go into the search for a longer horizon
 
 
@@ -406,16 +407,30 @@ def trace(case: PlayCase) -> None:
         case.dear = seen.dear(case.claim.epsilon)
 
 
+def runs_of_a_call(case: PlayCase) -> None:
+    """Whether runs of a call have one law where arms are about even: a lead, and what a bound rests on."""
+    low, high = case.bounds
+    tables = _tables((case.horizon, case.n_arms), case.bounds, case.request.settings.seed, case.form)[1:2]
+    for part in _GAPS if case.form is None else ():
+        table = tables[0].copy()
+        table[:, -1] += part * (high - low)
+        tables.append(table)
+    case.found([calls.compared(case, calls.even(case.sampler, tables[::-1]))])
+
+
 def bound(case: PlayCase) -> None:
     """What the code can give away at most, over all rewards; why that is not known goes into the notes."""
     form, promise = case.form, case.request.promise
     inputs = Inputs(case.n_arms, case.horizon, case.bounds)
     if form is not None:
         inputs = replace(inputs, contexts=form.shape, context_norm=form.norm)
-    many = case.kind == "play_many"
+    if case.apart:
+        case.unbounded = f"no upper bound on epsilon: {case.apart}"
+        return
+    many = traced.Calls(case.sampler.together) if case.kind == "play_many" else None
     work = case.request.settings.sizes.operations
     found, why, lead = traced.bound(
-        case.function, case.request.name, inputs, case.claim.delta, promise, many=many, work=work
+        case.function, case.request.name, inputs, case.claim.delta, promise, many, work=work
     )
     case.bounded(found)
     if found is None:

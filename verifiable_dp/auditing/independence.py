@@ -43,15 +43,15 @@ def dependent(sampler: Sampling, inputs: Sequence[Given]) -> bool:
         On which runs are made; three at most are used.
     """
     for number, data in enumerate(list(inputs)[:3]):
-        calls = [_features(sampler, data, (_PATH, number, call), _SIZE) for call in range(_CALLS)]
+        calls = [features(sampler, data, (_PATH, number, call), _SIZE) for call in range(_CALLS)]
         together = np.stack(calls)  # (calls, runs, columns)
-        alone = _features(replace(sampler, rows=1), data, (_PATH, number, _CALLS), _SINGLE)
+        alone = features(replace(sampler, rows=1), data, (_PATH, number, _CALLS), _SINGLE)
         if _varies_by_call(together, number) or _differs(together.reshape(-1, together.shape[2]), alone):
             return True
     return False
 
 
-def _features(sampler: Sampling, data: Given, path: tuple[int, ...], runs: int) -> FloatArray:
+def features(sampler: Sampling, data: Given, path: tuple[int, ...], runs: int) -> FloatArray:
     """Numbers (n, m) that say how runs came out: pulls of arms and some choices, or outputs."""
     numbers = np.arange(runs, dtype=np.int64)
     if not isinstance(sampler, PlaySampler):

@@ -21,7 +21,7 @@ from verifiable_dp.auditing.plans import Allowance
 from verifiable_dp.core import engine
 from verifiable_dp.core.neighbours import Pair
 from verifiable_dp.core.validate import Function, JsonDict
-from verifiable_dp.evidence.blackbox import curves, sequential
+from verifiable_dp.evidence.blackbox import curves, positions, sequential
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import LEVEL, Event
 from verifiable_dp.evidence.blackbox.observations import Observation
@@ -216,6 +216,14 @@ class UserCase(Case, Generic[Sampling]):
         """What makes runs."""
         return self.ground.sampler
 
+    @property
+    def apart(self) -> str:
+        """Why runs of a call for one run, or at one place, say nothing of others; empty if they may."""
+        for check in self.checks:
+            if check.kind == positions.KIND and not check.result["holds"]:
+                return f"some runs of a call have another law than the rest ({check.statistics['where']})"
+        return ""
+
     def teaching(self, sampler: Sampling, plan: Plan, pairs: int) -> Sampling:
         """The sampler with what learns scores by tracing; itself if nothing does."""
         return sampler
@@ -297,7 +305,13 @@ class UserCase(Case, Generic[Sampling]):
 
     def not_covered(self) -> list[str]:
         """See `Case.not_covered`."""
-        return [*super().not_covered(), "the code itself: it was seen only through its outputs"]
+        said = [
+            f"calls for other numbers of runs than {', '.join(map(str, check.statistics['sizes']))}, whose "
+            "runs were compared by their place"
+            for check in self.checks
+            if check.kind == positions.KIND
+        ]
+        return [*super().not_covered(), "the code itself: it was seen only through its outputs", *said]
 
 
 # ---------------------------------------------------------------- looks

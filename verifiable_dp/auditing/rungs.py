@@ -45,6 +45,11 @@ def _played(case: Case) -> bool:
     return isinstance(case, PlayCase)
 
 
+def _together(case: Case) -> bool:
+    own = isinstance(case, UserCase) and not isinstance(case.function, ProcessTarget)
+    return own and case.sampler.together and not case.seen.deterministic
+
+
 def _idle(case: Case) -> bool:
     return isinstance(case, PlayCase) and not (case.settled or case.moved or case.form)
 
@@ -73,6 +78,8 @@ RUNGS = (
     ),
     Rung("exact law", _without_contexts, algorithms.exact_law),
     Rung("tracing", lambda case: isinstance(case, PlayCase) and case.traceable, bandits.trace),
+    Rung("runs of one call", lambda case: _together(case) and _played(case), bandits.runs_of_a_call),
+    Rung("runs of one call", lambda case: _together(case) and not _played(case), mechanisms.runs_of_a_call),
     Rung(
         "upper bound by tracing",
         lambda case: isinstance(case, PlayCase) and case.boundable,

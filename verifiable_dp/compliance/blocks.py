@@ -69,6 +69,7 @@ _METHODS = {
         "exact test of an event of the outputs' last bits, the event chosen on other runs",
         "Mironov, On Significance of the Least Significant Bits for Differential Privacy, CCS 2012",
     ),
+    "positions": ("exact tests of whether runs have one law wherever they stand in a call", None),
     "curve": ("exact tests of many events on the same runs, one for each point of the curve", None),
     "sequential": (
         "e-process of bets on events, the events chosen on other runs",

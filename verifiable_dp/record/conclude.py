@@ -123,6 +123,8 @@ def lead(checks: Sequence[Json]) -> str:
             return found
         if check["kind"] in _SAMPLED and not computed and exceeds(lower, epsilon):
             return f"the lower bound of {check['name']}, {lower:.4g}, lies above the claim of {epsilon:g}"
+        if check["kind"] == "positions" and not result["holds"]:
+            return f"some runs of a call have another law than the rest: {numbers['where']}"
         if check["kind"] == "between" and result["verdict"] == "inconclusive":
             return BETWEEN.format(lower, epsilon)
     least = epsilon_upper(checks)

@@ -4,6 +4,7 @@
 import verifiable_dp.evidence.alignment.replay
 import verifiable_dp.evidence.blackbox.curves
 import verifiable_dp.evidence.blackbox.numerics
+import verifiable_dp.evidence.blackbox.positions
 import verifiable_dp.evidence.blackbox.sequential
 import verifiable_dp.evidence.blackbox.test
 import verifiable_dp.evidence.exact.halting

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from verifiable_dp.compliance.nist import BEARS, HAZARDS, apart_worlds
-from verifiable_dp.core.claims import GIVEN
+from verifiable_dp.core.claims import CURVED, GIVEN
 from verifiable_dp.core.validate import Json, JsonValue
 from verifiable_dp.evidence.upper import briefly
 from verifiable_dp.evidence.words import digits
@@ -213,9 +213,11 @@ def promise(record: Json) -> str:
     several = " with several" if _event(record) == "entry" else ""
     verb = "was to protect" if record["verdict"] == "refuted" else "protects"
     one = f" It {verb} one {_event(record)}, not a person{several}." if _of_one(claim) else ""
+    curve = any(name in claim for name in CURVED)
+    implied = f"{words.promised(record)}, which implies " if curve else ""
     return (
-        f"Epsilon {digits(claim['epsilon'])}{delta} for changing {words.changed(record)}, against "
-        f"anyone who sees {words.seen(record)}.{one}"
+        f"{_capital(f'{implied}epsilon')} {digits(claim['epsilon'])}{delta} for changing "
+        f"{words.changed(record)}, against anyone who sees {words.seen(record)}.{one}"
     )
 
 
@@ -245,8 +247,10 @@ def interval(record: Json) -> str:
         return ""
     upper = record["epsilon_upper"]
     if upper is None or float(upper["epsilon"]) == math.inf:
-        least = digits(words.least(record))
-        return f"Epsilon is at least {least}: {_seen(record)}.{_again(record)} {_unbounded(record)}"
+        least = f"epsilon is at least {digits(words.least(record))}"
+        if record["verdict"] == "refuted" and not words.is_baseline(record):
+            least = words.broken(record)
+        return f"{_capital(least)}: {_seen(record)}.{_again(record)} {_unbounded(record)}"
     sure, by = _CERTIFIED if upper["scope"] == "certified" else ("bounded", "over what was traced")
     least, most = words.ends(record)
     delta = f" at delta {digits(upper['delta'])}" if upper["delta"] else ""
@@ -373,7 +377,7 @@ def strength(record: Json, kills: Sequence[Json] = ()) -> Strength:
         rests = "" if missed else ", on which that bound rests"
         said += f" Report at most {digits(most)} if the premises hold{rests}; {alone}."
     claim = float(record["claim"]["epsilon"])
-    mark = f"caught from epsilon {digits(ratio * claim)}"
+    mark = f"less noise caught from epsilon {digits(ratio * claim)}"
     if (record["power"] or {}).get("by") == "alignment":
         mark = "any excess on the replayed runs is caught"
     mark = "no leak is known to be caught" if math.isinf(ratio) else mark
@@ -406,7 +410,9 @@ def _caught(record: Json) -> tuple[float, str]:
         seen = record["detectable"]
         if seen is None or float(seen) == math.inf:
             return math.inf, "No leak, however large, is known to be caught by the tests."
-        said = f"The test that was made would catch epsilon {digits(seen)}{_times(seen, claim)}."
+        said = (
+            f"The test that was made would catch epsilon {digits(seen)}{_times(seen, claim)} {words.BRIEFLY}."
+        )
         return float(seen) / claim, said
     least = float(power["smallest_epsilon"])
     if power["by"] == "alignment":
@@ -416,9 +422,12 @@ def _caught(record: Json) -> tuple[float, str]:
         said = f"Any excess over the claim on the {runs} replayed runs is caught; other inputs {others}."
         return least / claim, said
     if power["by"] == "exact":
-        return least / claim, f"Exact computation catches epsilon {digits(least)}{_times(least, claim)}."
+        return (
+            least / claim,
+            f"Exact computation catches epsilon {digits(least)}{_times(least, claim)} {words.BRIEFLY}.",
+        )
     chance = f"{100 * float(power['probability']):.4g} % probability"
-    said = f"Sampling catches epsilon {digits(least)}{_times(least, claim)} with {chance}."
+    said = f"Sampling catches epsilon {digits(least)}{_times(least, claim)} {words.BRIEFLY} with {chance}."
     return least / claim, said
 
 

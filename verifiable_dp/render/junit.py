@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 
+from verifiable_dp.core.claims import CURVED
 from verifiable_dp.core.validate import Json, on_one_line
+from verifiable_dp.record import words
 from verifiable_dp.render.outcomes import Outcome, outcomes
 
 # What XML 1.0 cannot hold, not even escaped.
@@ -49,6 +51,9 @@ def _properties(record: Json) -> dict[str, str]:
         "regret": record["regret"]["verdict"] if record["regret"] else "",
         "epsilon": claim.get("epsilon", ""),
         "delta": claim.get("delta", ""),
+        **{name: claim.get(name, "") for name in CURVED},
+        "promised": words.promised(record) if claim else "",
+        "broken": words.broken(record) if record["checks"] and record["verdict"] == "refuted" else "",
         "epsilon_lower": record["epsilon_lower"] if record["checks"] else "",
         "seed": record["seed"],
         "source": f"{source['path']}:{source['line']}" if source["path"] else "",

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePath
 from urllib.parse import quote
 
+from verifiable_dp.core.claims import CURVED
 from verifiable_dp.core.validate import Json, JsonDict, JsonValue, on_one_line
 from verifiable_dp.record import words
 from verifiable_dp.record.excerpts import too_costly
@@ -57,7 +58,9 @@ def _seen(value: JsonValue) -> JsonValue:
 def _category(record: Json) -> str:
     """What tells this run from others: code hosts take one run of a tool and category, and refuse two."""
     target, claim = record["target"], record["claim"] or {}
-    promise = "".join(f" {key} {claim[key]}" for key in ("epsilon", "delta", "observe") if key in claim)
+    promise = "".join(
+        f" {key} {claim[key]}" for key in ("epsilon", "delta", *CURVED, "observe") if key in claim
+    )
     mark = hashlib.sha256(canonical(target["parameters"]).encode()).hexdigest()[:8]
     return f"verifiable-dp/{words.title(record)}{promise} {mark}/"
 

@@ -295,11 +295,13 @@ def test_what_is_not_followed_has_no_bound(play):
 
 def test_many_runs_in_a_call_are_bounded_by_one_of_them():
     inputs = Inputs(2, 24, (0.0, 1.0))
-    bound, *_ = traced.bound(samplings.many, "many", inputs, 0.0, many=True)
+    bound, *_ = traced.bound(samplings.many, "many", inputs, 0.0, many=traced.Calls())
     assert bound.epsilon == pytest.approx(1.0)
-    assert "a call for many runs" in bound.premises[-1].text
-    assert traced.bound(samplings.many_half, "many", inputs, 0.0, many=True)[0].epsilon == pytest.approx(2.0)
-    leak, why, _ = traced.bound(samplings.many_with_a_raw_tie_break, "many", inputs, 0.0, many=True)
+    assert "a call for more runs" in bound.premises[-1].text
+    assert traced.bound(samplings.many_half, "many", inputs, 0.0, many=traced.Calls())[
+        0
+    ].epsilon == pytest.approx(2.0)
+    leak, why, _ = traced.bound(samplings.many_with_a_raw_tie_break, "many", inputs, 0.0, many=traced.Calls())
     assert leak is None
     assert "raw rewards decide which position is chosen" in why
 

@@ -113,7 +113,7 @@ def test_the_meter_has_a_scale_that_can_be_read_and_heard():
     weak, page = of("dp-nas").strength, shown("dp-nas")[1]
     assert weak.in_words() == (
         "Scale of leaks, evenly doubling: epsilon 2 (claim), epsilon 4 (2×), epsilon 8 (4×), epsilon 16 "
-        "(8×), epsilon ∞ (no limit). Caught from epsilon 8."
+        "(8×), epsilon ∞ (no limit). Less noise caught from epsilon 8."
     )
     for place, epsilon, what in weak.ticks:
         assert f'<small style="left:{place}%">{epsilon}<br> ({what})</small>' in page
@@ -122,7 +122,7 @@ def test_the_meter_has_a_scale_that_can_be_read_and_heard():
     assert 100 - weak.full == places[2]  # caught from four times the claim
     assert f"<em>{weak.mark}</em>" in page
     assert of("dp-se").strength.mark == "any excess on the replayed runs is caught"
-    assert of("shuffled-linear").strength.mark == "caught from epsilon 4.004"
+    assert of("shuffled-linear").strength.mark == "less noise caught from epsilon 4.004"
     missed = card.strength(load("dp-robust-elimination"), around("dp-robust-elimination").kills)
     assert missed.mark == "epsilon infinity passed"
     assert not of("ucb1").strength.ticks

@@ -12,7 +12,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -243,6 +243,35 @@ class Program:
     def seen(self, value: Any) -> Any:
         """What an observer sees of what is returned."""
         return value
+
+
+@dataclass(frozen=True)
+class Neighbours(Program):
+    """A program on two data sets that are known: what differs moves together, what does not is public.
+
+    Parameters
+    ----------
+    left, right
+        The data, of one shape.
+    """
+
+    left: FloatArray = field(default_factory=lambda: np.zeros(0))
+    right: FloatArray = field(default_factory=lambda: np.zeros(0))
+
+    def data(self, world: World, values: FloatArray) -> boxes.Box:
+        """See `Program.data`."""
+        entries = []
+        for value, one, other in zip(values.flat, self.left.flat, self.right.flat, strict=True):
+            low, high = sorted((float(one), float(other)))
+            moves = {0: (min(0.0, float(other - one)), max(0.0, float(other - one)))}
+            atom = Atom(float(value), low, high, partial(dict, moves))
+            raw = {atom: 1.0} if low < high else {}
+            entries.append(Term(world, 0.0 if raw else low, raw, {}))
+        return boxes.Box(world, boxes.objects(entries, self.shape), "f")
+
+    def values(self, number: int) -> FloatArray:
+        """See `Program.values`."""
+        return (self.right if number % 2 else self.left).reshape(self.shape).copy()
 
 
 @dataclass(frozen=True)
