@@ -205,7 +205,7 @@ class PlayCase(UserCase[PlaySampler]):
         """Whether an upper bound on what its actions give away says something of the claim."""
         local = self.request.promise.model == "local"
         together = self.form and self.kind == "play_many"
-        return self._followed and not self.given and not together and not local
+        return self._followed and not (self.given or together or local or self.ground.unlike)
 
     @property
     def adaptive(self) -> bool:
@@ -365,14 +365,14 @@ def claim_of(promise: Promise, inputs: Inputs) -> PrivacyClaim:
     return claims.group(claim, promise.group, kind=groups.kind(inputs.pairs))
 
 
-def _doubled(case: PlayCase) -> tuple[Function[object], tuple[float, float]] | None:
-    """The code made for twice its epsilon, and both epsilons; None where that is not known."""
+def _doubled(case: PlayCase) -> tuple[Function[object], str, tuple[float, float]] | None:
+    """The code made for twice its epsilon, what says so, and both epsilons; None where that is not known."""
     target, given = case.request.target, case.request.given()
     found = epsilon_of(target, given)
     if found is None:
         return None
     try:
-        return made_for(target, given, 2.0), (found[1], 2 * found[1])
+        return made_for(target, given, 2.0), found[0], (found[1], 2 * found[1])
     except InputError:
         return None
 

@@ -17,7 +17,8 @@ from verifiable_dp.core.validate import Given, InputError, Json
 from verifiable_dp.evidence.tracing.foreign import GIVEN
 from verifiable_dp.targets.load import Probe
 from verifiable_dp.targets.process import ProcessTarget
-from verifiable_dp.targets.randomness import follower_of
+from verifiable_dp.targets.randomness import Follower, follower_of
+from verifiable_dp.targets.seeds import origins_of
 
 
 def _seconds(run: Callable[[int], object], most: int, patience: float) -> float:
@@ -118,6 +119,12 @@ ROWS_DEPEND = (
     "runs of one call depend on each other, as if they shared a draw: every run is made by a call of its own"
 )
 
+UNLIKE = (
+    "the code gives other results with its own generators as they are than with generators that follow each "
+    "run, which all runs of this audit are made with: draws depend on each other in a way that is not known; "
+    "draw from the generator that is given"
+)
+
 
 @dataclass(frozen=True)
 class Ground(Generic[Sampling]):
@@ -137,6 +144,11 @@ class Ground(Generic[Sampling]):
         Whether a run was seen to draw random numbers, be it that no two runs differ.
     carried
         Whether a run was seen to depend on the one before it.
+    unlike
+        Whether runs come out differently where the code's own generators are left as they are: then no upper
+        bound is looked for, as paths replace them, too.
+    follower
+        Of code that draws from elsewhere than the given generator; None for other code.
     """
 
     sampler: Sampling
@@ -145,6 +157,12 @@ class Ground(Generic[Sampling]):
     no_power: str = ""
     draws: bool = False
     carried: bool = False
+    unlike: bool = False
+    follower: Follower | None = None
+
+    def doubts(self) -> list[str]:
+        """Why what runs show does not speak for the claim, as far as that has shown."""
+        return [*([UNLIKE] if self.unlike else []), *(self.follower.doubts() if self.follower else [])]
 
     def after(self, seen: Probe) -> Ground[Sampling]:
         """With what some runs have shown."""
@@ -197,5 +215,27 @@ def grounded(
             f"draws from {' and '.join(others)}: it is made to follow the generator of each run, as if what "
             "seeds it were secret"
         )
-        sampler = replace(sampler, followed=True)
+        alone, sampler = sampler, replace(sampler, followed=True)
+        return allowed, _followed(
+            Ground(sampler, notes=tuple(notes), no_power=fixed), alone, sizes, inputs, allowed
+        )
     return allowed, Ground(sampler, notes=tuple(notes), no_power=fixed, draws=bool(used))
+
+
+def _followed(
+    ground: Ground[Sampling], alone: Sampling, sizes: Sizes, inputs: Sequence[Given], allowed: Allowance
+) -> Ground[Sampling]:
+    """What code that draws from elsewhere stands on: are seeds secret, does it matter that it is followed?"""
+    follower = follower_of(ground.sampler.function)
+    follower.start(origins_of(ground.sampler.function))
+    runs = sizes("untouched", lambda: min(independence.UNTOUCHED, allowed.runs // 10))
+    unlike = sizes("unlike", lambda: int(independence.unlike(alone, ground.sampler, inputs, runs)))
+    allowed.spend(2 * runs)
+    return replace(
+        ground,
+        draws=True,
+        unlike=bool(unlike),
+        # Draws that only some runs make are noticed in this process alone.
+        parallel=ground.parallel and not follower.origins.known,
+        follower=follower,
+    )

@@ -25,6 +25,8 @@ _SINGLE = 384  # runs made by calls of their own
 _COLUMNS = 8
 _SHUFFLES = 999
 _SUSPECT = 1e-3  # p-value of the quick test at which runs are shuffled
+UNTOUCHED = 256  # runs with generators as they are
+_ENOUGH = 128  # runs on an input
 _LEVEL = 1e-6  # of the comparison with single calls
 _PATH = 0x1DE9  # of the streams used here
 
@@ -47,6 +49,18 @@ def dependent(sampler: Sampling, inputs: Sequence[Given]) -> bool:
         together = np.stack(calls)  # (calls, runs, columns)
         alone = features(replace(sampler, rows=1), data, (_PATH, number, _CALLS), _SINGLE)
         if _varies_by_call(together, number) or _differs(together.reshape(-1, together.shape[2]), alone):
+            return True
+    return False
+
+
+def unlike(one: Sampling, other: Sampling, inputs: Sequence[Given], runs: int) -> bool:
+    """Whether two ways to make single runs have another law on some input; three at most are used."""
+    chosen = list(inputs)[:3]
+    chosen = chosen if runs >= _ENOUGH * len(chosen) else chosen[-1:]
+    for number, data in enumerate(chosen):
+        path = (_PATH, number, _CALLS + 1)
+        seen = [features(replace(way, rows=1), data, path, runs // len(chosen)) for way in (one, other)]
+        if _differs(*seen):
             return True
     return False
 

@@ -21,6 +21,7 @@ from verifiable_dp.auditing.plans import Allowance
 from verifiable_dp.core import engine
 from verifiable_dp.core.neighbours import Pair
 from verifiable_dp.core.validate import Function, JsonDict
+from verifiable_dp.evidence import origins
 from verifiable_dp.evidence.blackbox import curves, positions, sequential
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import LEVEL, Event
@@ -422,6 +423,11 @@ def _look(
         again = _look(case, sampler, candidates, plan, number, 1)
         return replace(again, notes=(*again.notes, WORKERS_DIFFER))
     return found
+
+
+def doubt(case: UserCase[Sampling]) -> None:
+    """Why what the runs have shown does not speak for the claim: readers of the code may know its noise."""
+    case.found([origins.check(case.ground.doubts())])
 
 
 def _confirming(chosen: blackbox.Selected, plan: Plan, terms: Terms) -> int:

@@ -226,7 +226,8 @@ class ReleaseCase(UserCase[ReleaseSampler]):
     @property
     def boundable(self) -> bool:
         """Whether an upper bound at one delta says something of the claim, and the code can be traced."""
-        return not self.request.promise.curved and not isinstance(self.function, ProcessTarget)
+        plain = not self.request.promise.curved and not isinstance(self.function, ProcessTarget)
+        return plain and not self.ground.unlike
 
     def notes(self) -> list[str]:
         """See `UserCase.notes`."""

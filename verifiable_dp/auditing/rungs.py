@@ -111,6 +111,11 @@ RUNGS = (
     Rung("", lambda case: _played(case) and not case.settled, bandits.power),
     Rung("", lambda case: isinstance(case, ReleaseCase) and not case.refuted, mechanisms.power),
     Rung(
+        "",
+        lambda case: isinstance(case, UserCase) and not case.refuted and bool(case.ground.doubts()),
+        looks.doubt,
+    ),
+    Rung(
         "last bits of the outputs",
         lambda case: isinstance(case, ReleaseCase) and case.request.settings.numerics,
         mechanisms.last_bits,

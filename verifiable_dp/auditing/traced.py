@@ -26,9 +26,10 @@ from verifiable_dp.evidence.tracing.audit import Found, Subject, Users, check, e
 from verifiable_dp.evidence.tracing.ledger import Lead
 from verifiable_dp.evidence.tracing.losses import learn_losses
 from verifiable_dp.evidence.upper import Premise, UpperBound
-from verifiable_dp.targets.adapters import BanditClass
+from verifiable_dp.targets.adapters import BanditClass, was_handed
 from verifiable_dp.targets.guard import guarded
 from verifiable_dp.targets.load import Adapted
+from verifiable_dp.targets.seeds import origins_of
 from verifiable_dp.targets.source import Source, file_of
 
 _CENTRAL = Promise()
@@ -40,13 +41,14 @@ Bounds = tuple[float, float]
 class Effort:
     """How long tracing goes on: examples of its search, runs that are traced, and whether it is late.
 
-    `larger` is the code made for a larger epsilon, and the epsilons of both; None if that is not known.
+    `larger` is the code made for a larger epsilon, the parameter that says so (empty for a key), and the
+    epsilons of both; None if that is not known.
     """
 
     examples: int
     most: int = sys.maxsize
     late: Callable[[], bool] = bool
-    larger: tuple[Function[object], tuple[float, float]] | None = None
+    larger: tuple[Function[object], str, tuple[float, float]] | None = None
 
 
 def trace(
@@ -78,8 +80,10 @@ def trace(
             subject, epsilon, pairs, seed=seed, examples=effort.examples, most=effort.most, late=effort.late
         )
         if effort.larger is not None and found.worst is not None and found.pair is not None:
-            other = replace(subject, function=effort.larger[0]).trace(found.pair, found.seed)
-            found = without(found, other, effort.larger[1])
+            code, parameter, epsilons = effort.larger
+            other = replace(subject, function=code).trace(found.pair, found.seed)
+            if was_handed(code, parameter):
+                found = without(found, other, epsilons)
         local = promise.model == "local"
         if local and found.pair is not None:
             found = replace(found, repeats=subject.repeats(found.pair, found.seed))
@@ -111,6 +115,12 @@ class Teacher:
 
 def _file_of(function: Function[object]) -> str | None:
     return file_of(inspect.unwrap(function)) or None
+
+
+def _known(function: Function[object]) -> Callable[[int], str]:
+    """Why a generator hides nothing, by its identity; looked into once something draws from one."""
+    origins = origins_of(function)  # before anything stands in for a generator
+    return lambda number: origins.known.get(number, "")
 
 
 @dataclass(frozen=True)
@@ -196,12 +206,13 @@ def bound(
     if file is None:
         return None, "its source is not Python's", None
     n_arms, horizon = validate.arms_and_horizon(inputs.n_arms, inputs.horizon)
+    known = _known(function)
     form, played = inputs.form, Runs(function) if many else function
     if form is None:
-        program = Program(played, (horizon, n_arms), inputs.bounds)
+        program = Program(played, (horizon, n_arms), inputs.bounds, known=known)
     else:
         shape, seen = (horizon, form.width), (promise.model == "joint", promise.protects == "reward")
-        program = Crowd(played, shape, inputs.bounds, None, form, *seen)
+        program = Crowd(played, shape, inputs.bounds, None, form, *seen, known=known)
     larger: dict[int, Explored] = {}
     with guarded():
         found = explore(program, n_arms, work=work)
@@ -275,7 +286,7 @@ def bound_of_release(
         return None, "its source is not Python's"
     made, calls = list[UpperBound](), Calls.of(function, together)
     for shape in shapes:
-        program = Program(OneDraw(function, not shape), shape or (1,), bounds)
+        program = Program(OneDraw(function, not shape), shape or (1,), bounds, known=_known(function))
         with guarded():
             found = explore(program, min(_SPREAD, max(1, math.prod(shape))), work=work)
         one = found.bound(delta)
@@ -325,7 +336,7 @@ def bound_of_neighbours(
         scalar, one = np.ndim(sides[0]) == 0, None
         for draws in calls.sizes if calls else (1,):
             released = OneDraw(function, scalar, draws)
-            program = Neighbours(released, left.shape, limits, left=left, right=right)
+            program = Neighbours(released, left.shape, limits, known=_known(function), left=left, right=right)
             with guarded():
                 found = explore(program, min(_SPREAD, left.size), work=work)
             if one is None:

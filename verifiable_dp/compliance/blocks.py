@@ -64,6 +64,7 @@ _METHODS = {
         "exact test of an event's counts, the event chosen on other runs",
         "Ding, Wang, Wang, Zhang & Kifer, Detecting Violations of Differential Privacy, CCS 2018",
     ),
+    "sources": ("comparison of the states of generators after imports in another process", None),
     "between": ("as the black box, on data with values between the bounds", None),
     "numerics": (
         "exact test of an event of the outputs' last bits, the event chosen on other runs",

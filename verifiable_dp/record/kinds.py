@@ -10,6 +10,7 @@ import verifiable_dp.evidence.blackbox.test
 import verifiable_dp.evidence.exact.halting
 import verifiable_dp.evidence.exact.law
 import verifiable_dp.evidence.exact.shuffle
+import verifiable_dp.evidence.origins
 import verifiable_dp.evidence.regret.judges
 import verifiable_dp.evidence.regret.tables
 import verifiable_dp.evidence.statement

@@ -209,12 +209,15 @@ class Program:
     units
         For each entry the units of data that move it: (unit, least, most). None: each its own, anywhere
         within the bounds.
+    known
+        Says why a generator that the code keeps hides nothing, of its identity; empty if it may.
     """
 
     function: Callable[..., Any]
     shape: tuple[int, ...]
     bounds: tuple[float, float]
     units: Mapping[int, Sequence[tuple[int, float, float]]] | None = None
+    known: Callable[[int], str] = field(default=lambda number: "", kw_only=True)
 
     def data(self, world: World, values: FloatArray) -> boxes.Box:
         """Data that stand for any in bounds."""
@@ -480,6 +483,7 @@ def run(
 ) -> Path:
     """One path; what it takes is counted by the meter."""
     world = World(frozenset(scopes), chooser, boxes, flips=flips, subsets=subsets)
+    world.known = program.known
     output, library, crashed = None, libraries.Followed(world), False
     generator = FollowedGenerator.of(np.random.Philox(number), world)
     try:

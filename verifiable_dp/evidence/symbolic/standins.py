@@ -38,7 +38,7 @@ from verifiable_dp.evidence.symbolic import (
     terms,
 )
 from verifiable_dp.evidence.symbolic.boxes import Box, calling, has_own, on_arrays, wrapped
-from verifiable_dp.evidence.symbolic.randoms import FollowedRandom, Sources, name_of_secret, secret
+from verifiable_dp.evidence.symbolic.randoms import FollowedRandom, Sources, name_of_secret, refused, secret
 from verifiable_dp.evidence.symbolic.terms import Term, World, number
 from verifiable_dp.evidence.tracing.foreign import PYTHON_SEED
 from verifiable_dp.evidence.tracing.reach import globals_of
@@ -221,7 +221,7 @@ class _Random(_Module):
             return functools.partial(FollowedRandom.seeded, self._world)
         if name == "seed" or isinstance(real, type) or not callable(real):
             return getattr(_Elsewhere(self._real, self._world), name)
-        return getattr(self._world.python, name)
+        return getattr(refused(self._world, "random") or self._world.python, name)
 
 
 class _Secrets(_Module):

@@ -265,6 +265,8 @@ class World:
         What stands in for the generator of the module ``secrets``, once something draws from it.
     sources
         What stands in for NumPy's generators other than the given one.
+    known
+        Says why another generator hides nothing, of its identity; empty if it may.
     oracle
         Says how coins come out while the chances of an answer are looked for (`answers`).
     pooling
@@ -315,6 +317,7 @@ class World:
     python: Any = None
     system: Any = None
     sources: Any = None
+    known: Callable[[int], str] = field(default=lambda number: "")
     oracle: Any = None
     pooling: Callable[[Mapping[Draw, float]], Mapping[Draw, float]] | None = None
     normals: Callable[[Term, Term], Any] | None = None

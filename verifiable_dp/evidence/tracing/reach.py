@@ -99,6 +99,20 @@ def scopes_of(target: Foreign) -> Scopes:
     beside it or below. Installed libraries are left out, wherever the rest lies. A target that is made of a
     library's parts names their modules itself, in its attribute `modules`.
     """
+    reach = _reached(target)
+    made = Scopes(reach.found)
+    seen = [*reach.seen.values()]
+    made.functions = [v for v in seen if type(v) is FunctionType and v.__code__.co_filename in made]
+    return made
+
+
+def reached(target: Foreign) -> tuple[dict[str, dict[str, object]], list[Foreign]]:
+    """The globals as `scopes_of` gives them, and all objects on the way, the libraries' own as well."""
+    found = _reached(target)
+    return found.found, [*found.seen.values()]
+
+
+def _reached(target: Foreign) -> _Reach:
     own = functions_of(target)
     reach = _Reach(frozenset(function.__code__.co_filename for function in own))
     reach.follow([target, *own])
@@ -108,9 +122,7 @@ def scopes_of(target: Foreign) -> Scopes:
         reach.follow([m for m in [*sys.modules.values()] if beside and _file(m).startswith(beside)])
     for module in getattr(target, "modules", ()):
         reach.found.setdefault(module.__file__, vars(module))
-    made = Scopes(reach.found)
-    made.functions = [v for v in reach.seen() if type(v) is FunctionType and v.__code__.co_filename in made]
-    return made
+    return reach
 
 
 def globals_of(scopes: Mapping[str, dict[str, Foreign]]) -> list[dict[str, Foreign]]:
@@ -135,20 +147,16 @@ class _Reach:
         self.files = files
         self.found: dict[str, dict[str, object]] = {}
         self.searches = False
-        self._seen: dict[int, Foreign] = {}  # held: another could have the address of one that is gone
-
-    def seen(self) -> list[Foreign]:
-        """All that was come by."""
-        return [*self._seen.values()]
+        self.seen: dict[int, Foreign] = {}  # held: another could have the address of one that is gone
 
     def follow(self, values: list[Foreign]) -> None:
         """Go wherever these lead."""
         queue = [(value, False) for value in values]
         while queue:
             value, given = queue.pop()
-            if id(value) in self._seen:
+            if id(value) in self.seen:
                 continue
-            self._seen[id(value)] = value
+            self.seen[id(value)] = value
             librarys = _is_librarys(value)
             if librarys and given:
                 continue  # what a library's object was given, it may call; into its own parts nothing looks
