@@ -46,8 +46,9 @@ def _played(case: Case) -> bool:
 
 
 def _together(case: Case) -> bool:
-    own = isinstance(case, UserCase) and not isinstance(case.function, ProcessTarget)
-    return own and case.sampler.together and not case.seen.deterministic
+    if not isinstance(case, PlayCase | ReleaseCase) or isinstance(case.function, ProcessTarget):
+        return False
+    return case.sampler.together and not case.seen.deterministic
 
 
 def _idle(case: Case) -> bool:
