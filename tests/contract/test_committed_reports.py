@@ -61,7 +61,7 @@ def test_it_holds_and_its_page_is_its_rendering(name):
     found = verify(REPORTS / name / "record.json")
     assert found.checks
     page = (REPORTS / name / "record.html").read_text("utf-8")
-    around = beside.of(found_at(name), found.record, kill_table(), found_at(name).with_suffix(".html"))
+    around = beside.of(found_at(name), found.record, found_at(name).with_suffix(".html"))
     assert without_plots(page) == without_plots(render(found.record, around=around))
 
 

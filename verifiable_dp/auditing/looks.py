@@ -21,7 +21,7 @@ from verifiable_dp.auditing.plans import Allowance
 from verifiable_dp.core import engine
 from verifiable_dp.core.neighbours import Pair
 from verifiable_dp.core.validate import Function, JsonDict
-from verifiable_dp.evidence import origins
+from verifiable_dp.evidence import origins, upper
 from verifiable_dp.evidence.blackbox import curves, positions, sequential
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import LEVEL, Event
@@ -312,7 +312,15 @@ class UserCase(Case, Generic[Sampling]):
             for check in self.checks
             if check.kind == positions.KIND
         ]
-        return [*super().not_covered(), "the code itself: it was seen only through its outputs", *said]
+        return [*super().not_covered(), *self._unseen(), *said]
+
+    def _unseen(self) -> list[str]:
+        """What of the code no check looked into."""
+        if any(c.kind == upper.KIND and c.statistics["scope"] != "n paths" for c in self.checks):
+            return []
+        if any(c.kind == "tracing" and not c.statistics["failure"] for c in self.checks):
+            return ["the code beyond what was traced: there it was seen only through its outputs"]
+        return ["the code itself: it was seen only through its outputs"]
 
 
 # ---------------------------------------------------------------- looks

@@ -345,6 +345,11 @@ def errata(
 @click.option("--against", type=PATH, help="An older kill table: a kill of it that is lost is named.")
 @click.option("--json", "json_path", type=PATH, help="Write the kill table here.")
 @click.option("--html", "html_path", type=PATH, help="Write it as a self-contained page here.")
+@click.option(
+    "--reports",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write both into this folder of reports, and what they say into its records.",
+)
 def mutants(
     only: tuple[str, ...],
     scheduler: str | None,
@@ -352,9 +357,13 @@ def mutants(
     against: Path | None,
     json_path: Path | None,
     html_path: Path | None,
+    reports: Path | None,
     **asked: Given,
 ) -> None:
     """Break the private algorithms in many ways and audit each mutant: the kill table.
+
+    With --reports, a record in that folder then says what the table says of its algorithm. Such a record gets
+    a new digest, so that a signature of it has to be made anew; nothing else of it changes.
 
     Exit status 1 if a mutant survives whose true epsilon is at least 1.25 times the claim; 3, and nothing is
     written, if one is no longer killed that was killed in the table given by --against.
@@ -383,5 +392,8 @@ def mutants(
         write_text(json_path, text(whole))
     if html_path is not None:
         write_text(html_path, render(whole))
+    if reports is not None:
+        sealed = campaign.save_kill_table(whole, reports, aside)
+        say(f"written: {reports / 'mutants.json'}; records sealed anew: {', '.join(sealed) or 'none'}")
     forget(checkpoint)
     sys.exit(1 if whole["summary"]["clear_missed"] else 0)

@@ -100,15 +100,13 @@ def to_compliance(record: Json) -> str:
     return text({"schema_version": COMPLIANCE_VERSION, "record": record["digest"], **of(record)})
 
 
-def of(record: Json, missed: Sequence[str] = ()) -> Block:
+def of(record: Json) -> Block:
     """The blocks of a record.
 
     Parameters
     ----------
     record
         JSON values, with ``declarations`` (None without).
-    missed
-        Names of broken variants that are known to pass its audit.
 
     Returns
     -------
@@ -121,14 +119,14 @@ def of(record: Json, missed: Sequence[str] = ()) -> Block:
         If its values allow none, which only one that was made by hand can have.
     """
     try:
-        return _of(record, missed)
+        return _of(record)
     except InputError:
         raise
     except Exception as error:
         raise InputError(f"record: its compliance blocks cannot be computed: {error!r}"[:200]) from None
 
 
-def _of(record: Json, missed: Sequence[str]) -> Block:
+def _of(record: Json) -> Block:
     declared = record.get("declarations") or {}
     administrative = declared.get("administrative", {})
     found: Block = {
@@ -152,9 +150,7 @@ def _of(record: Json, missed: Sequence[str]) -> Block:
         },
     }
     found["summary"] = _summary(record, found["privacy_claims"])
-    found["hazards"] = nist.assess(
-        {**record, **found, "declarations": record.get("declarations"), "missed": missed}
-    )
+    found["hazards"] = nist.assess({**record, **found, "declarations": record.get("declarations")})
     found["frameworks"] = [nist.FRAMEWORK]
     return {name: found[name] for name in BLOCKS}
 

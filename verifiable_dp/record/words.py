@@ -64,6 +64,12 @@ def caught(mutants: Sequence[Json]) -> int:
     return sum(mutant["verdict"] in _CAUGHT for mutant in mutants)
 
 
+def decided_by(mutant: Json) -> str:
+    """What caught a mutant: a kind of check in words, or names of regret checks as they are."""
+    found = str(mutant["decided_by"])
+    return found.replace("_", " ") if mutant["breaks"] == "privacy" else found
+
+
 def title(record: Json) -> str:
     """Name of the target; a listing as printed says so."""
     return f"{record['target']['name']}{' as printed' if is_printed(record) else ''}"

@@ -148,11 +148,12 @@ def facts(**changes):
 def test_what_is_unknown_or_none_is_said():
     found = facts(ci=None, dirty=False, commit="", target={"repository": "", "commit": "", "dirty": False})
     assert found["continuous integration"] == "none"
-    assert found["commit"] == found["uncommitted changes"] == found["repository of the target"] == "unknown"
-    assert facts(dirty=True)["uncommitted changes"] == "yes"
+    names = ("commit of the tool", "uncommitted changes of the tool", "repository of the audited file")
+    assert {found[name] for name in names} == {"unknown"}
+    assert facts(dirty=True)["uncommitted changes of the tool"] == "yes"
     ours = {"repository": "", "commit": "c" * 40, "dirty": False}
     said = f"repository = unknown, commit = {'c' * 40}, uncommitted changes = no"
-    assert facts(target=ours)["repository of the target"] == said
+    assert facts(target=ours)["repository of the audited file"] == said
     run = {"provider": "gitlab-ci", "run_url": None}
     assert facts(ci=run)["continuous integration"] == "provider = gitlab-ci, run_url = none"
     assert facts(packages={"numpy": ""})["packages"] == "numpy = not installed"
