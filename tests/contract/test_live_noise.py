@@ -14,7 +14,7 @@ from verifiable_dp import make
 from verifiable_dp.core.algorithm import Algorithm, NoMemory, Query, State, Truncated
 from verifiable_dp.core.environments import Table
 from verifiable_dp.core.mechanisms import AboveThreshold, tree
-from verifiable_dp.core.noise import Draw, Secure, Seeded, altered, enlarged, grid, rounding
+from verifiable_dp.core.noise import Draw, Hidden, Secure, Seeded, altered, enlarged, grid, rounding
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry.wrapped import Wrapped
@@ -493,6 +493,18 @@ def test_the_scale_is_rounded_up_and_the_excess_is_charged():
             assert more >= Fraction(scale) * (1 + Fraction(excess)) * (1 + Fraction(2) ** -41)
             assert more <= Fraction(scale) * (1 + Fraction(excess)) * (1 + Fraction(2) ** -39)
     assert enlarged(entry(0.0, 0.0, excess=1.0)) == 0
+
+
+def test_what_is_compared_lies_on_a_grid_and_within_reach():
+    source, hidden = Scripted(), Hidden(lambda shown: 0.0)
+    for value in (0.3, 1e30, -1e30):
+        source(entry(value, 3.0, hidden=hidden))
+    assert [k for *_, k in source.asked] == [grid(3.0)] * 3
+    assert grid(3.0) == 1 - 24
+    near, far, below = (value for value, *_ in source.asked)
+    assert near == 0.3
+    assert far == -below
+    assert np.spacing(far) <= 2.0 ** grid(3.0)  # rounding moves it by less than a step
 
 
 @pytest.mark.parametrize("scales", [(12.0, 12.0), (2.0, 4.0), (1000.0, 0.3)])

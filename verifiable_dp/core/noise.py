@@ -150,7 +150,7 @@ class Seeded:
 
 _SPARE = 2.0**-40  # share by which scales are enlarged: the few roundings of a computed scale are below it
 _DIGITS = 24  # binary digits of the scale above the grid of hidden noise
-_FAR = 2.0**28  # scales: what is compared is not farther from 0, so that it keeps all digits above the grid
+_FAR = 2.0**27  # scales at which values that are compared are cut off; floats are exact up to twice that
 
 
 def grid(scale: float) -> int:
@@ -175,7 +175,7 @@ class Secure:
     grid of all floats (multiples of 2^-1074), and rounds once to the nearest float: every output can come of
     every value. The other draws of a sum of reports do not depend on the data and are added to that release,
     which is post-processing. Hidden noise lies on a coarser grid (see `grid`), where floats hold every answer
-    exactly, so that comparing two answers is exact, but for noise beyond 2^28 scales.
+    exactly, so that comparing two answers is exact, but for noise beyond 2^27 scales.
 
     OpenDP takes the scale for what it is, a binary fraction. A computed scale was rounded to nearest, so it
     is enlarged by a share of 2^-40, besides the `excess` of the draw, and rounded up.
