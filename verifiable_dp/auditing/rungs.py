@@ -45,8 +45,9 @@ def _played(case: Case) -> bool:
 
 
 def _together(case: Case) -> bool:
-    own = isinstance(case, UserCase) and not isinstance(case.function, ProcessTarget)
-    return own and case.sampler.together and not case.seen.deterministic
+    if not isinstance(case, UserCase) or isinstance(case.function, ProcessTarget):
+        return False
+    return bool(case.sampler.together and not case.seen.deterministic)
 
 
 def _idle(case: Case) -> bool:
