@@ -22,7 +22,6 @@ from verifiable_dp.auditing.request import AuditRequest
 from verifiable_dp.core import engine, validate
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contextual import ContextualAlgorithm
-from verifiable_dp.core.limits import usual
 from verifiable_dp.core.validate import Given, InputError, JsonDict
 from verifiable_dp.targets.adapters import taken
 from verifiable_dp.targets.guard import watched
@@ -46,9 +45,9 @@ def _played(case: Case) -> bool:
 
 
 def _together(case: Case) -> bool:
-    if not isinstance(case, PlayCase | ReleaseCase) or isinstance(case.function, ProcessTarget):
+    if not isinstance(case, UserCase) or isinstance(case.function, ProcessTarget):
         return False
-    return case.sampler.together and not case.seen.deterministic
+    return bool(case.sampler.together and not case.seen.deterministic)
 
 
 def _idle(case: Case) -> bool:
@@ -112,11 +111,6 @@ RUNGS = (
     Rung("", lambda case: _played(case) and not case.settled, bandits.power),
     Rung("", lambda case: isinstance(case, ReleaseCase) and not case.refuted, mechanisms.power),
     Rung(
-        "",
-        lambda case: isinstance(case, UserCase) and not case.refuted and bool(case.ground.doubts()),
-        looks.doubt,
-    ),
-    Rung(
         "last bits of the outputs",
         lambda case: isinstance(case, ReleaseCase) and case.request.settings.numerics,
         mechanisms.last_bits,
@@ -136,7 +130,7 @@ def audit(request: AuditRequest, rungs: Sequence[Rung] = RUNGS) -> JsonDict:
     if isinstance(request.target, Algorithm):
         told = isinstance(request.target, ContextualAlgorithm)
         return climb((ContextualCase if told else AlgorithmCase).of(request), rungs)
-    with watched(), usual(request.settings.timeout), _opened(request) as case:
+    with watched(), _opened(request) as case:
         return climb(case, rungs)
 
 
