@@ -15,6 +15,7 @@ night all run as they are, each command in a process of its own.
 import ast
 import importlib
 import importlib.util
+import io
 import re
 import shlex
 import shutil
@@ -206,6 +207,7 @@ def test_programs_with_few_runs(program, folder, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.syspath_prepend(str(folder))
     monkeypatch.setattr(sys, "argv", ["-c"])
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
     known = set(sys.modules)
     try:
         exec(compile(re.sub(r"budget=[\d.]+", "budget=0.05", program), "page", "exec"), {"__name__": "page"})
