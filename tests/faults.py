@@ -1402,8 +1402,8 @@ FAULTS = (
     Fault(
         "words of a verdict",
         f"{RECORD}/words.py",
-        "No violation of epsilon {epsilon} was found.{detected} This is not a proof of privacy.",
-        "The claim of epsilon {epsilon} holds.",
+        "No violation of {promised(record)} was found.{detected} This is not a proof of privacy.",
+        "The claim of {promised(record)} holds.",
         "a page says that a claim holds",
         ("tests/unit/render/test_page_words.py",),
     ),
