@@ -185,8 +185,9 @@ def covered(record: Json) -> str:
 
 def _of_calls(record: Json) -> str:
     """Which calls an upper bound is about, where calls make several runs."""
-    checks = [c for c in record["checks"] if c["name"] == record["epsilon_upper"]["check"]]
-    sizes = checks[0]["statistics"]["certificate"].get("calls") if checks else None
+    name = record["epsilon_upper"]["check"]
+    bounds = [c for c in record["checks"] if c["kind"] == "upper_bound" and c["name"] == name]
+    sizes = bounds[0]["statistics"]["certificate"].get("calls") if bounds else None
     if not sizes:
         return ""
     return " of calls for one run" if sizes == [1] else f" of calls for {', '.join(map(str, sizes))} runs"
