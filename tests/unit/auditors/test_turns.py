@@ -28,7 +28,7 @@ NAMES = ["adap-ucb", "adap-klucb", "ldp-ucb", "lazy-dp-ts", "dist-dp-se", "adap-
 
 @pytest.fixture(autouse=True)
 def own(monkeypatch):
-    """What is tried here are the rules of the certificate: classes of this file count as the package's own."""
+    """What is tried here are the rules of the certificate: classes of this file count as our own."""
     monkeypatch.setattr("verifiable_dp.evidence.certify.ours", lambda algorithm: True)
 
 

@@ -32,7 +32,7 @@ OWN = PAIRS[-1]  # the user's own context leaves one arm, the other items stay
 
 @pytest.fixture(autouse=True)
 def own(monkeypatch):
-    """What is tried here are the rules of the certificate: classes of this file count as the package's own."""
+    """What is tried here are the rules of the certificate: classes of this file count as our own."""
     monkeypatch.setattr("verifiable_dp.evidence.normal.ours", lambda algorithm: True)
 
 
