@@ -460,28 +460,40 @@ def simulate(
             "environment must be one of vdp.environments, such as bernoulli([0.9, 0.5]), or of "
             f"vdp.populations, got {type(environment).__name__}"
         )
-    common = {"runs": runs, "seed": seed, "workers": workers, "points": points}
     if isinstance(algorithm, str) and _listed(algorithm):
         given = {"n_arms": environment.n_arms, "horizon": horizon}
         algorithm = instance(algorithm, **{**given, **_parameters(_mapping(parameters), given)})
         horizon = parameters = None
+    common = {"runs": runs, "seed": seed, "workers": workers, "points": points}
     if isinstance(algorithm, Algorithm) and not isinstance(environment, Population):
         if horizon is not None or parameters is not None:
             raise InputError("horizon and parameters must be given to the algorithm itself")
         return simulation.simulate(algorithm, environment, **common)
-    runs, workers = validate.integer("runs", runs, least=1), validate.workers(workers)
-    seed = validate.integer("seed", seed, least=0)
     form = environment.form if isinstance(environment, Population) else None
     whole = getattr(algorithm, players.TOGETHER, None) if form is not None else None
     horizon = getattr(algorithm, "horizon", horizon) if whole is not None else horizon
-    subject = _subject(
-        algorithm if whole is None else whole, environment.n_arms, horizon, _mapping(parameters), form
-    )
-    if subject.setting.n_arms != environment.n_arms:
-        raise InputError(f"environment must have {subject.setting.n_arms} arms, got {environment.n_arms}")
+    target = algorithm if whole is None else whole
+    subject = _subject(target, environment.n_arms, horizon, _mapping(parameters), form)
     made = subject.player.made(subject.setting)
     if isinstance(made, Algorithm) and not isinstance(environment, Population):
         return simulation.simulate(made, environment, **common)
+    return _simulated(subject, environment, **common)
+
+
+def _simulated(
+    subject: claims_of_regret.Subject,
+    environment: Environment | Population,
+    *,
+    runs: int,
+    seed: int,
+    workers: int,
+    points: int,
+) -> simulation.Simulation:
+    """As `simulate`, of what is not played together."""
+    runs, workers = validate.integer("runs", runs, least=1), validate.workers(workers)
+    seed = validate.integer("seed", seed, least=0)
+    if subject.setting.n_arms != environment.n_arms:
+        raise InputError(f"environment must have {subject.setting.n_arms} arms, got {environment.n_arms}")
     rounds = simulation.checkpoints(subject.setting.horizon, validate.integer("points", points, least=2))
     size = claims_of_regret.SHARD
     parts = [
@@ -492,7 +504,7 @@ def simulate(
     regrets, pulls, missed = (
         np.concatenate(column) for column in zip(*(found[i] for i in range(len(parts))), strict=True)
     )
-    told = None if form is None else missed
+    told = missed if isinstance(environment, Population) else None
     return simulation.Simulation(regrets[:, -1], pulls, rounds, regrets, None, np.zeros((runs, 0)), told)
 
 
