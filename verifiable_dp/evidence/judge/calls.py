@@ -145,7 +145,7 @@ class Calls(Marks):
         """What a generator gives: fresh, and of steep parameters steep."""
         every = given.every
         public = name in _PUBLIC_DRAWS
-        level = STEEP if public and any(v.level == STEEP and not v.data for _, v, _ in given.parts) else SMOOTH
+        level = STEEP if public and any(v.level >= STEEP and not v.data for _, v, _ in given.parts) else SMOOTH
         size = max(every.size, every.level if not every.data else PUBLIC)
         if name in ("spawn", "default_rng", "jumped"):
             return Value(own=frozenset((GENERATOR,)), inner=frozenset((GENERATOR,)))
@@ -176,17 +176,24 @@ class Calls(Marks):
         if values.same(value, values.SAME):
             itself = value is functools.wraps or not functions
             return Value(own=frozenset((("library", id(value)),))) if itself else every
+        if value is functools.partial and functions and all(isinstance(at, str) for at, *_ in given.parts[1:]):
+            for _, node_ in given.parts[0][1].own & functions:
+                self.enter(node_, Given(given.parts[1:]))
+            return given.parts[0][1]
         self.back(refs, given)
         if value is len:
             return Value(every.size, every.turn)
         keeps, sized = values.same(value, values.ENTRYWISE), values.same(value, values.SIZED)
         if not values.same(value, (*values.ADDITIVE, *_ENDS_DATA)):
             self.mixes(node, name, [v for _, v, _ in given.parts])
+        if values.same(value, (sum, np.sum)) and len(node.args) == 1 and self.counts(node.args[0]):
+            return Value(min(every.level, SMOOTH), every.turn, every.size)
         bends = values.same(value, (abs, np.abs, math.fabs)) and not every.bent
         made = every.whole() if values.same(value, _ENDS_DATA) else every
         made = made if keeps or sized or bends else made.steep()
         size = max(every.size, PUBLIC if keeps or bends else made.level)
-        rough = PUBLIC if values.same(value, values.FILLED) else made.rough
+        made_up = not (keeps or sized or every.level or every.data)  # as an identity matrix
+        rough = PUBLIC if values.same(value, values.FILLED) else STEEP if made_up else made.rough
         rough = max(rough, SMOOTH) if values.same(value, values.COUNTED) else rough
         rough = STEEP if values.RECORD in every.own and not sized else rough
         wraps = values.home_of(value).partition(".")[0] in values.WRAPPING
@@ -196,9 +203,18 @@ class Calls(Marks):
         own = (every.inner & refs) | applied | every.container
         return Value(made.level, made.turn, size, rough, own, refs, made.data, made.bent)
 
+    def counts(self, node: ast.expr) -> bool:
+        """Whether a sum is of truth values, none of which is special for rare draws: how often one of few is."""
+        part: Foreign = node.elt if isinstance(node, ast.GeneratorExp | ast.ListComp) else node
+        before = self.scope
+        self.scope = node if part is not node else before
+        sides = [self.of(side) for side in (part.left, *part.comparators)] if isinstance(part, ast.Compare) else []
+        self.scope = before
+        return bool(sides) and all(side.level < STEEP for side in sides)
+
     def mixes(self, node: ast.Call, name: str, given: list[Value]) -> None:
         """Data and a steep number are given to what may do anything with them."""
-        if any(v.data for v in given) and any(v.level == STEEP and not v.data for v in given):
+        if any(v.data for v in given) and any(v.level >= STEEP and not v.data for v in given):
             self.tell(node, f"gives {name} data or noise with a number that may be special for rare draws")
 
     def plainly(self, node: ast.Call, base: Value, given: Given) -> Value:
@@ -231,6 +247,6 @@ class Calls(Marks):
     def entry(self, node: Foreign, table: Value, at: Value) -> Value:
         """What a table holds at a position."""
         found = table.entry(at)
-        if table.data and at.level and table.unlike and max(table.unlike, at.level) == STEEP:
+        if table.data and at.level and table.unlike and max(table.unlike, at.level) >= STEEP:
             self.tell(node, "takes data or noise out of a table at a drawn place")
         return found

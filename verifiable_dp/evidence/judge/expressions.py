@@ -64,7 +64,7 @@ class Expressions(Calls):
             return base
         if not isinstance(node.slice, ast.Slice):
             return self.entry(node, base, at)
-        if base.data and at.level == STEEP:
+        if base.data and at.level >= STEEP:
             self.tell(node, "takes as much data or noise as a draw says")
         return base._replace(level=max(base.level, min(at.level, SMOOTH)), size=max(base.size, at.level))
 
@@ -129,7 +129,7 @@ class Expressions(Calls):
 
     def of_BinOp(self, node: ast.BinOp) -> Value:
         one, other = sides = [self.of(node.left), self.of(node.right)]
-        self.operands[self.names.home[self.scope], where(node)] = sides
+        self.arithmetic[self.names.home[self.scope], where(node)] = sides
         return self.combined(node, node.op, one, other)
 
     def combined(self, node: Foreign, op: ast.operator, one: Value, other: Value) -> Value:
@@ -139,7 +139,7 @@ class Expressions(Calls):
         if isinstance(op, ast.Mult):
             for value, times, written in ((one, other, node.left), (other, one, node.right)) if hasattr(node, "left") else ():
                 if isinstance(written, ast.List | ast.ListComp | ast.Tuple):  # [x] * n
-                    if value.data and times.level == STEEP:
+                    if value.data and times.level >= STEEP:
                         self.tell(node, "repeats data or noise as often as a draw says")
                     return value._replace(size=max(value.size, times.level), level=value.level)
         if isinstance(op, ast.Add):
@@ -197,7 +197,9 @@ class Expressions(Calls):
         callee = self.attribute(node.func, base, called=True) if isinstance(node.func, ast.Attribute) else self.of(node.func)
         if isinstance(node.func, ast.Attribute):
             if GENERATOR in base.own:
-                made = [self.draw(node.func.attr, given)]
+                drawn = self.draw(node.func.attr, given)
+                rare = (self.names.home[self.scope], where(node)) in self.wide
+                made = [drawn._replace(level=values.WIDE) if rare else drawn]
                 callee = callee._replace(own=callee.own - {ANY}) if base.own == {GENERATOR} else callee
             else:
                 made = []
@@ -303,11 +305,11 @@ class Expressions(Calls):
 
     def turns(self, node: ast.expr, rows: Value) -> None:
         """How often a loop turns has to be known, or to follow from branches and smooth numbers."""
-        if rows.size == STEEP:
+        if rows.size >= STEEP:
             self.tell(node, TURNS)
 
 
-TURNS = "turns as often as a draw says"
+TURNS = "a loop turns as often as a draw says"
 _CHOSEN: dict[type, str] = {
     ast.Subscript: "calls what a table holds at a drawn place",
     ast.Call: "calls what another call returns as a draw says",

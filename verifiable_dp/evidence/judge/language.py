@@ -27,7 +27,7 @@ from verifiable_dp.evidence.judge.calls import Given
 from verifiable_dp.evidence.judge.expressions import TURNS, Expressions
 from verifiable_dp.evidence.judge.flow import File, Function, Names, parameters
 from verifiable_dp.evidence.judge.marks import Control, Outside, Roles, Root, where
-from verifiable_dp.evidence.judge.values import NONE, PUBLIC, SMOOTH, STEEP, UNKNOWN, Value, joined
+from verifiable_dp.evidence.judge.values import NONE, PUBLIC, SMOOTH, STEEP, UNKNOWN, WIDE, Value, joined
 
 _OPENED = frozenset(("__init__", "__post_init__", "__call__", "__repr__", "__str__"))
 
@@ -44,7 +44,7 @@ class Statements(Expressions):
         self.fill_roles()
         self.firm = True
         self.settle()
-        for node in (n for n in self.names.coded.values() if n not in self.bound):
+        for node in self.ran - self.bound:
             for one in parameters(node)[self.is_method(node) :]:  # who calls it, and with what, is not seen
                 self.add((node, one.arg), UNKNOWN)
         self.settle()
@@ -65,7 +65,8 @@ class Statements(Expressions):
         for file in self.names.files.values():
             self.body(file.tree, file.tree.body, PUBLIC)
         for node in self.names.coded.values():
-            self.function(node)
+            if node in self.ran or node in self.bound:  # nobody calls any other
+                self.function(node)
 
     def function(self, node: Function) -> None:
         """Its defaults in the scope around it, and what it does."""
@@ -160,7 +161,7 @@ class Statements(Expressions):
         held = self.of(step.target)
         self.telling = telling
         sides = [held, self.of(step.value)]
-        self.operands[self.names.home[self.scope], where(step)] = sides
+        self.arithmetic[self.names.home[self.scope], where(step)] = sides
         made = self.combined(step, step.op, *sides)
         made = made._replace(turn=max(made.turn, SMOOTH), own=made.container)
         if isinstance(step.target, ast.Subscript):
@@ -199,7 +200,8 @@ class Statements(Expressions):
             whole = target.slice.lower is None and target.slice.upper is None
         fixed = not at.level and not at.turn and not whole
         rough = STEEP if fixed else PUBLIC if at.level else value.turn
-        level, size = max(value.level, SMOOTH if at.level else PUBLIC), value.size if value.own else PUBLIC
+        written = at.level if at.level == WIDE else min(at.level, SMOOTH)  # of many places few were written in
+        level, size = max(value.level, written), value.size if value.own else PUBLIC
         size = size if there else max(size, at.level, self.control.level)
         keys = self.roots(target.value)
         self.hold(keys, value._replace(level=level, size=size, rough=max(rough, value.rough)))
@@ -231,7 +233,7 @@ class Statements(Expressions):
         if isinstance(test, ast.UnaryOp):
             return self.steep_in(test.operand)
         parts = [test.left, *test.comparators] if isinstance(test, ast.Compare) else [test]
-        return any(v.level == STEEP and not v.data for v in map(self.of, parts))
+        return any(v.level >= STEEP and not v.data for v in map(self.of, parts))
 
     def do_While(self, step: ast.While) -> None:
         test = self.ask(self.of(step.test), step.test, step)
@@ -331,10 +333,16 @@ class Language:
         What ran.
     roles
         What an adapter fills parameters with.
+    wide
+        Where numbers were drawn of which the paths saw but a few, by file and position.
     """
 
     def __init__(
-        self, scopes: Mapping[str, Mapping[str, Foreign]], codes: Iterable[types.CodeType], roles: Roles
+        self,
+        scopes: Mapping[str, Mapping[str, Foreign]],
+        codes: Iterable[types.CodeType],
+        roles: Roles,
+        wide: frozenset[tuple[str, tuple[int, ...]]] = frozenset(),
     ) -> None:
         self._codes, files = [*codes], dict[str, File]()
         for file in sorted({code.co_filename for code in self._codes}):
@@ -343,13 +351,15 @@ class Language:
             except (SyntaxError, ValueError):
                 continue  # whose branches nobody can tell, either
         self._names = Names(files)
-        self._said = Statements(self._names, roles)
+        found = (self._names.coded.get((c.co_filename, c.co_name, c.co_firstlineno)) for c in self._codes)
+        self._ran = {node for node in found if node is not None}
+        self._said = Statements(self._names, roles, self._ran)
+        self._said.wide = wide
         self._said.run()
 
     def outside(self) -> Outside | None:
         """The first construct for which paths that were not run are unknown; None if there is none."""
-        ran = {self._names.coded.get((c.co_filename, c.co_name, c.co_firstlineno)) for c in self._codes}
-        return min((found for (node, _), found in self._said.outside.items() if node in ran), default=None)
+        return min((found for (node, _), found in self._said.outside.items() if node in self._ran), default=None)
 
     def public(self, file: str, position: tuple[int, ...]) -> bool:
         """Whether the condition at a position, or how long what is looped over is, is the same in every run."""
@@ -358,5 +368,10 @@ class Language:
     def steep(self, file: str, position: tuple[int, ...], side: int | None) -> bool:
         """Whether an operand of what stands at a position may be special for rare draws, or any of them."""
         found = self._said.operands.get((file, position), [])
-        one = side is not None and 0 <= side < len(found) == 2
-        return any(v.level == STEEP and (one or not v.data) for v in (found[side : side + 1] if one else found))
+        return self.weighs(file, position, side) or any(v.level >= STEEP and not v.data for v in found)
+
+    def weighs(self, file: str, position: tuple[int, ...], side: int | None) -> bool:
+        """As `steep`, of arithmetic alone."""
+        found = self._said.arithmetic.get((file, position), [])
+        one = side is not None and 0 <= side < len(found)
+        return any(v.level >= STEEP and (one or not v.data) for v in (found[side : side + 1] if one else found))

@@ -78,14 +78,17 @@ class Marks:
         Of the files.
     roles
         What an adapter fills parameters with.
+    ran
+        Functions that ran.
     """
 
-    def __init__(self, names: Names, roles: Roles) -> None:
-        self.names, self.marks = names, dict[Foreign, Value]()
+    def __init__(self, names: Names, roles: Roles, ran: set[Function]) -> None:
+        self.names, self.ran, self.marks = names, ran, dict[Foreign, Value]()
         self.changed, self.telling = True, False
         self.outside: dict[tuple[ast.AST, int], Outside] = {}
         self.asked: dict[tuple[str, tuple[int, ...]], bool] = {}
-        self.operands: dict[tuple[str, tuple[int, ...]], list[Value]] = {}
+        self.operands: dict[tuple[str, tuple[int, ...]], list[Value]] = {}  # of calls and comparisons
+        self.arithmetic: dict[tuple[str, tuple[int, ...]], list[Value]] = {}
         self.left: set[ast.AST] = set()  # loops that a draw may end early
         self.loops: list[ast.AST] = []
         self.after = False  # whether a draw may have ended the function before
@@ -93,6 +96,7 @@ class Marks:
         self.scope: ast.AST = ast.Module([], [])
         self.bound: set[Function] = set()  # functions of which a call is known
         self.calls: dict[ast.AST, set[ast.AST]] = {}
+        self.wide: frozenset[tuple[str, tuple[int, ...]]] = frozenset()
         self.chains: dict[ast.ClassDef, list[ast.ClassDef]] = {}
         self.decorators: dict[ast.AST, list[Foreign]] = {}
         self.alias: dict[Foreign, set[Root]] = {}  # names, and those whose containers they may share

@@ -25,7 +25,7 @@ import numpy as np
 
 from verifiable_dp.core.validate import Foreign
 
-PUBLIC, SMOOTH, STEEP = range(3)
+PUBLIC, SMOOTH, STEEP, WIDE = range(4)  # wide: steep, and of so many values that paths see but a few
 ANY = ("any", None)  # it may be any object
 GENERATOR = ("generator", None)
 RECORD = ("record", None)  # a list or tuple that is written down, whose entries are not alike
@@ -75,7 +75,7 @@ class Value(NamedTuple):
 
         What is computed of noise and data alone is followed, and moves as they do.
         """
-        level, turn, rough = (STEEP if n else PUBLIC for n in (self.level, self.turn, self.rough))
+        level, turn, rough = (max(STEEP, n) if n else PUBLIC for n in (self.level, self.turn, self.rough))
         return self._replace(level=self.level if self.data else level, turn=turn, rough=rough)
 
     def whole(self) -> Value:

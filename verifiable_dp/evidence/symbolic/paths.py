@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from verifiable_dp.core.filled import note_placed, noting
 from verifiable_dp.core.mechanisms import wishart
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.alignment.replay import plain
@@ -504,12 +505,14 @@ def explore(program: Program, n_arms: int, most: int = _MOST, late: Callable[[],
         Whether to end here; then there is no bound.
     """
     scopes = scopes_of(program.function)
-    with kept(scopes):
-        return _explored(program, n_arms, most, late, scopes)
+    with kept(scopes), noting() as filled:
+        note_placed(program.function, "data", "generator")
+        return _explored(program, n_arms, most, late, scopes, Coverage(frozenset(scopes), filled=filled))
 
 
-def _explored(program: Program, n_arms: int, most: int, late: Callable[[], bool], scopes: Any) -> Found:
-    coverage = Coverage(frozenset(scopes))
+def _explored(
+    program: Program, n_arms: int, most: int, late: Callable[[], bool], scopes: Any, coverage: Coverage
+) -> Found:
     paths: list[Path] = []
     events = 0
     for number in range(most):
@@ -544,10 +547,14 @@ def _explored(program: Program, n_arms: int, most: int, late: Callable[[], bool]
         if path.failure:
             return Found(tuple(paths), path.failure, path.at)
         coverage.scales |= steps.scales
+        coverage.weights |= steps.weights
         coverage.drawn |= steps.drawn
+    outside = coverage.outside(scopes)
+    if outside is not None:
+        return Found(tuple(paths), outside.words, Place(outside.file, outside.line))
     jumping = coverage.jumping(scopes)
     if jumping is not None:
-        return Found(tuple(paths), "rare outcomes of public chance may set how much noise there is", jumping)
+        return Found(tuple(paths), _RARE, jumping)
     strict = any(path.contested for path in paths)
     missed = coverage.missed(scopes, strict=strict)
 
@@ -556,7 +563,7 @@ def _explored(program: Program, n_arms: int, most: int, late: Callable[[], bool]
             return Path(number, {}, "there was no time to trace enough paths")
         number += most  # numbers that no other path has
         if steps is not None:
-            steps.files = coverage.files
+            steps.files, steps.filled, steps.said = coverage.files, coverage.filled, coverage.said
         path = run(program, number, Chooser(number, n_arms), scopes, steps, flips)
         if path.crashed and not path.failure.startswith(_ENDLESS):
             return replace(path, crashed=_crashes(program, path, scopes, flips))
@@ -589,6 +596,7 @@ def _crashes(program: Program, path: Path, scopes: Any, flips: Flips) -> bool:
     return False
 
 
+_RARE = "rare outcomes of public chance may set how much noise there is, or how much data counts"
 _HUNT = 1600  # plain runs
 
 
