@@ -1,11 +1,11 @@
 """What a draw decides without a branch: leaks of one run in hundreds, and right twins of the same forms.
 
-EPSILON = 1 is claimed of each. A leak does for one outcome of a public draw what it does for no other: it calls
-another function, turns a loop more often, or takes another number from a table. Right twins do the same where what
-is called, how often and which entry is known, or where what a draw chooses is alike.
+EPSILON = 1 is claimed of each. A leak does for one outcome of a public draw what it does for no other:
+it calls another function, turns a loop more often, or takes another number from a table. Right twins do the same
+where what is called, how often and which entry is known, or where what a draw chooses is alike.
 """
 
-# ruff: noqa: B905, C408, C416, E731 - as users write it
+# ruff: noqa: C406 - as users write it
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def applied_in_part(rewards, rng):
 
 
 def evaluated(rewards, rng):
-    return _played(rewards, eval("_usual")(_sums(rewards), rng))  # noqa: S307
+    return _played(rewards, eval("_usual")(_sums(rewards), rng))
 
 
 def attribute_of_hook(rewards, rng):
@@ -215,12 +215,29 @@ def noise_by_entry(rewards, rng):
     return _played(rewards, int(np.argmax(_sums(rewards) + noise[int(rng.integers(1000))])))
 
 
+def noise_appended(rewards, rng):
+    z = rng.laplace(0, 1, 2)
+    noise = [z] * 500
+    noise.append(0.001 * z)
+    noise.extend([z] * 499)
+    return _played(rewards, int(np.argmax(_sums(rewards) + noise[int(rng.integers(1000))])))
+
+
+def counted_twice(rewards, rng):
+    """Two rare events, and no other number of them."""
+    n = 0
+    for _ in range(10):
+        if rng.integers(1000) == 7:
+            n += 1
+    return _played(rewards, _usual((1 + 999 * [n].count(2)) * _sums(rewards), rng))
+
+
 LEAKS = [
     *(list_entry, get_with_default, chosen_function, kept_in_attribute, handed_on, objects_of_two_kinds),
     *(classes_of_two_kinds, method_by_name, getattr_by_name, applied_in_part, evaluated, attribute_of_hook),
     *(repeats_from_table, repeated_list, remainder_of_draw, counted_down, called_again, slice_of_draw),
     *(weight_from_table, weight_by_flag, comparison_as_number, square_of_distance, one_of_many_marked),
-    *(noise_by_entry,),
+    *(noise_by_entry, noise_appended, counted_twice),
 ]
 
 

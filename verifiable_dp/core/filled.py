@@ -20,10 +20,10 @@ KINDS = ("public", "data", "drawn", "generator", "environment")
 
 @contextmanager
 def noting() -> Iterator[Filled]:
-    """Collect what is noted inside: of a function's code, or of a class whose code is in no file, its parameters.
+    """Collect what is noted inside: parameters of a function's code, or of a class whose code is in no file.
 
-    Each is ``public``, ``data``, ``drawn`` (a public outcome of chance), ``generator`` or ``environment``; one
-    that was filled with several of these is ``several``.
+    Each is ``public``, ``data``, ``drawn`` (a public outcome of chance), ``generator`` or ``environment``;
+    one that was filled with several of these is ``several``.
     """
     found: Filled = {}
     token = _NOTED.set(found)
@@ -38,7 +38,9 @@ def note(function: Foreign, kinds: Mapping[str, str]) -> None:
     noted = _NOTED.get()
     if noted is None:
         return
-    made = function.__init__ if inspect.isclass(function) else getattr(function, "__func__", function)
+    made: Foreign = (
+        function.__init__ if inspect.isclass(function) else getattr(function, "__func__", function)
+    )
     code = getattr(inspect.unwrap(made), "__code__", None)
     key = function if inspect.isclass(function) and (code is None or code.co_filename == "<string>") else code
     if key is not None:
@@ -50,5 +52,5 @@ def note(function: Foreign, kinds: Mapping[str, str]) -> None:
 def note_placed(function: Foreign, *kinds: str) -> None:
     """As `note`, of the first parameters of a function that is called with these by place."""
     if _NOTED.get() is not None and inspect.isfunction(function):
-        names = [one for one in inspect.signature(function, follow_wrapped=False).parameters]
+        names = list(inspect.signature(function, follow_wrapped=False).parameters)
         note(function, dict(zip(names, kinds, strict=False)))

@@ -18,7 +18,8 @@ def found(function, most=6):
 def test_what_a_draw_decides_without_a_branch_has_no_bound(play):
     got = found(play)
     assert got.epsilon() == float("inf")
-    assert got.failure and got.at is not None and got.at.line > 0
+    assert got.at is not None
+    assert got.at.line > 0
 
 
 @pytest.mark.parametrize("play", language.RIGHT, ids=lambda f: f.__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import math
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +28,17 @@ from verifiable_dp.evidence.judge.values import (
 
 _PUBLIC_DRAWS = frozenset(
     (
-        *("integers", "choice", "permutation", "permuted", "shuffle", "randint", "randrange", "sample", "choices"),
+        *(
+            "integers",
+            "choice",
+            "permutation",
+            "permuted",
+            "shuffle",
+            "randint",
+            "randrange",
+            "sample",
+            "choices",
+        ),
         *("multinomial", "multivariate_hypergeometric", "hypergeometric", "bytes", "getrandbits", "binomial"),
     )
 )
@@ -60,11 +71,12 @@ class Calls(Marks):
     def enter(self, node: Foreign, given: Given, *, unbound: bool = False) -> Value:
         """What a function of the user's returns; what it is given reaches its parameters.
 
-        The first parameter of a method is its object, whatever it is called; `unbound` calls name it themselves.
+        The first parameter of a method is its object, whatever it is called; `unbound` calls name it.
         """
         self.bound.add(node)
         method = self.is_method(node)
-        parts = [(at - 1 if type(at) is int else at, *rest) for at, *rest in given.parts] if method and unbound else given.parts
+        shift = int(method and unbound)
+        parts = [(at - shift if type(at) is int else at, value, roots) for at, value, roots in given.parts]
         placed = [one.arg for one in (*node.args.posonlyargs, *node.args.args)][method:]
         stars = [one.arg for one in (node.args.vararg, node.args.kwarg) if one is not None]
         every = [one.arg for one in parameters(node)][method:]
@@ -74,7 +86,9 @@ class Calls(Marks):
             name = placed[at] if isinstance(at, int) and at < len(placed) else at
             for target in every if at is ... else [name] if name in every else stars:
                 if target in stars:
-                    self.add((node, target), value._replace(own=NONE, inner=value.own | value.inner, rough=STEEP))
+                    self.add(
+                        (node, target), value._replace(own=NONE, inner=value.own | value.inner, rough=STEEP)
+                    )
                 else:
                     self.add((node, target), value)
                     self.share((node, target), roots)
@@ -109,14 +123,15 @@ class Calls(Marks):
         self.scope = before
         return [kind, *(one for base in above if base is not kind for one in self.chain(base))]
 
-    def methods_of(self, kind: Foreign, name: str) -> list[Foreign]:
-        """What a method of an instance may be: of its class, or one above; of any class where that is not seen."""
+    def methods_of(self, kind: Foreign, name: str) -> Sequence[Foreign]:
+        """What a method of an instance may be: of its class, above or below; of any where that is not seen."""
         every = self.names.methods.get(name, [])
         if kind is None:
             return every
         above = self.chain(kind)
-        own = [method for one in above for method in every if self.names.outer[method] is one][:1]
-        return own + [m for m in every if m not in own and kind in self.chain(self.names.outer[m])[1:]]
+        home: Mapping[Foreign, Foreign] = self.names.outer
+        own = [method for one in above for method in every if home[method] is one][:1]
+        return own + [m for m in every if m not in own and kind in self.chain(home[m])[1:]]
 
     def is_(self, node: Foreign, *objects: Foreign) -> bool:
         """Whether a function has one of these decorators."""
@@ -132,7 +147,9 @@ class Calls(Marks):
         for init in self.methods_of(kind, "__init__"):
             self.enter(init, given)
         if not self.methods_of(kind, "__init__"):
-            fields = [s for one in reversed(self.chain(kind)) for s in one.body if isinstance(s, ast.AnnAssign)]
+            fields = [
+                s for one in reversed(self.chain(kind)) for s in one.body if isinstance(s, ast.AnnAssign)
+            ]
             names = [s.target.id for s in fields if isinstance(s.target, ast.Name)]
             for at, value, roots in given.parts:
                 name = names[at] if isinstance(at, int) and at < len(names) else at
@@ -145,7 +162,9 @@ class Calls(Marks):
         """What a generator gives: fresh, and of steep parameters steep."""
         every = given.every
         public = name in _PUBLIC_DRAWS
-        level = STEEP if public and any(v.level >= STEEP and not v.data for _, v, _ in given.parts) else SMOOTH
+        level = (
+            STEEP if public and any(v.level >= STEEP and not v.data for _, v, _ in given.parts) else SMOOTH
+        )
         size = max(every.size, every.level if not every.data else PUBLIC)
         if name in ("spawn", "default_rng", "jumped"):
             return Value(own=frozenset((GENERATOR,)), inner=frozenset((GENERATOR,)))
@@ -159,8 +178,8 @@ class Calls(Marks):
         kind, every = values.kind_of(value), given.every
         refs, name = every.refs, str(getattr(value, "__name__", "it"))
         if value is getattr and len(node.args) > 1 and isinstance(node.args[1], ast.Constant):
-            made = ast.copy_location(ast.Attribute(node.args[0], str(node.args[1].value), ast.Load()), node)
-            return joined([self.of(made), *(v for _, v, _ in given.parts[2:])])
+            named = ast.Attribute(node.args[0], str(node.args[1].value), ast.Load())
+            return joined([self.of(ast.copy_location(named, node)), *(v for _, v, _ in given.parts[2:])])
         if value is getattr or kind == "reflection":
             self.tell(node, f"calls {name}, so that what is run is not known before")
             self.back(refs, Given([(..., UNKNOWN, set())]))
@@ -176,20 +195,25 @@ class Calls(Marks):
         if values.same(value, values.SAME):
             itself = value is functools.wraps or not functions
             return Value(own=frozenset((("library", id(value)),))) if itself else every
-        if value is functools.partial and functions and all(isinstance(at, str) for at, *_ in given.parts[1:]):
+        if (
+            value is functools.partial
+            and functions
+            and all(isinstance(at, str) for at, *_ in given.parts[1:])
+        ):
             for _, node_ in given.parts[0][1].own & functions:
                 self.enter(node_, Given(given.parts[1:]))
             return given.parts[0][1]
         self.back(refs, given)
         if value is len:
-            return Value(every.size, every.turn)
+            return Value(every.size, every.turn, many=True)
         keeps, sized = values.same(value, values.ENTRYWISE), values.same(value, values.SIZED)
         if not values.same(value, (*values.ADDITIVE, *_ENDS_DATA)):
             self.mixes(node, name, [v for _, v, _ in given.parts])
         if values.same(value, (sum, np.sum)) and len(node.args) == 1 and self.counts(node.args[0]):
-            return Value(min(every.level, SMOOTH), every.turn, every.size)
+            return Value(min(every.level, SMOOTH), every.turn, every.size, many=True)
         bends = values.same(value, (abs, np.abs, math.fabs)) and not every.bent
         made = every.whole() if values.same(value, _ENDS_DATA) else every
+        keeps = keeps and not (value is np.bincount and every.many)
         made = made if keeps or sized or bends else made.steep()
         size = max(every.size, PUBLIC if keeps or bends else made.level)
         made_up = not (keeps or sized or every.level or every.data)  # as an identity matrix
@@ -201,16 +225,20 @@ class Calls(Marks):
         applied = frozenset(("applied", ref) for tag, ref in functions if tag != "class")
         applied |= frozenset(tag for tag in functions if tag[0] == "class")
         own = (every.inner & refs) | applied | every.container
-        return Value(made.level, made.turn, size, rough, own, refs, made.data, made.bent)
+        return Value(made.level, made.turn, size, rough, own, refs, made.data, made.bent, made.many)
 
     def counts(self, node: ast.expr) -> bool:
-        """Whether a sum is of truth values, none of which is special for rare draws: how often one of few is."""
+        """Whether a sum is of truth values of draws of few values: each of these is seen on some of the paths."""
         part: Foreign = node.elt if isinstance(node, ast.GeneratorExp | ast.ListComp) else node
         before = self.scope
         self.scope = node if part is not node else before
-        sides = [self.of(side) for side in (part.left, *part.comparators)] if isinstance(part, ast.Compare) else []
+        sides = (
+            [self.of(side) for side in (part.left, *part.comparators)]
+            if isinstance(part, ast.Compare)
+            else []
+        )
         self.scope = before
-        return bool(sides) and all(side.level < STEEP for side in sides)
+        return bool(sides) and not any(side.level >= STEEP or side.many for side in sides)
 
     def mixes(self, node: ast.Call, name: str, given: list[Value]) -> None:
         """Data and a steep number are given to what may do anything with them."""
@@ -223,7 +251,7 @@ class Calls(Marks):
         refs = base.refs | every.refs
         self.back(every.refs, Given([*given.parts, (..., base, set())]))
         known = name in values.METHODS or any(hasattr(kind, name) for kind in values.KINDS)
-        smooth = name in values.METHODS
+        smooth = name in values.METHODS and not (name == "count" and (base | every).many)
         if name in values.CHANGES:
             nested = every.size if every.own or name in ("extend", "update") else PUBLIC
             grown = max(nested, self.control.level)
@@ -232,6 +260,10 @@ class Calls(Marks):
                 self.add("sent", entry._replace(size=every.size))
             if name in values.SHRINKS:
                 entry = Value(SMOOTH if every.level or entry.level else PUBLIC, size=self.control.level)
+            for root in self.roots(node.func.value) if name in values.ADDS else ():  # type: ignore[attr-defined]
+                put = self.puts.setdefault(root.key, set())
+                put.add(ast.dump(ast.Tuple(node.args, ast.Load())))
+                entry = entry._replace(rough=STEEP) if len(put) > 1 else entry
             self.hold(self.roots(node.func.value), entry)  # type: ignore[attr-defined]
         if name in values.LOOKS_UP and given.parts:
             return joined([self.entry(node, base, given.parts[0][1]), *(v for _, v, _ in given.parts[1:])])
@@ -239,10 +271,21 @@ class Calls(Marks):
             self.mixes(node, name, [base, *(v for _, v, _ in given.parts)])
         made = base | every if smooth else (base | every).steep()
         made = made if known else made._replace(level=max(made.level, SMOOTH))  # it may draw
-        size = max(base.size, every.size, PUBLIC if smooth and name != "repeat" else (base | every).steep().level)
+        size = max(
+            base.size, every.size, PUBLIC if smooth and name != "repeat" else (base | every).steep().level
+        )
         data = made.data and name not in ("argmax", "argmin", "argsort", "index", "count")
         own = frozenset(tag for tag in refs if tag[0] in ("instance", "any", "function", "applied", "method"))
-        return Value(made.level, made.turn, size, made.rough, (own - base.own) | (base.inner & refs) | base.container, refs, data, made.bent)
+        return Value(
+            made.level,
+            made.turn,
+            size,
+            made.rough,
+            (own - base.own) | (base.inner & refs) | base.container,
+            refs,
+            data,
+            made.bent,
+        )
 
     def entry(self, node: Foreign, table: Value, at: Value) -> Value:
         """What a table holds at a position."""

@@ -9,7 +9,17 @@ from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import values
 from verifiable_dp.evidence.judge.calls import Calls, Given
 from verifiable_dp.evidence.judge.marks import DATA, ENVIRONMENT, Root, where
-from verifiable_dp.evidence.judge.values import ANY, GENERATOR, NONE, PUBLIC, SMOOTH, STEEP, UNKNOWN, Value, joined
+from verifiable_dp.evidence.judge.values import (
+    ANY,
+    GENERATOR,
+    NONE,
+    PUBLIC,
+    SMOOTH,
+    STEEP,
+    UNKNOWN,
+    Value,
+    joined,
+)
 
 _ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _FACTORS = (ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.LShift, ast.RShift, ast.MatMult)
@@ -27,7 +37,11 @@ class Expressions(Calls):
 
     def of_Name(self, node: ast.Name) -> Value:
         owner = self.names.owner(self.scope, node.id)
-        return self.names.unbound(self.scope, node.id) if owner is None else self.marks.get((owner, node.id), Value())
+        return (
+            self.names.unbound(self.scope, node.id)
+            if owner is None
+            else self.marks.get((owner, node.id), Value())
+        )
 
     def of_Attribute(self, node: ast.Attribute) -> Value:
         return self.attribute(node, self.of(node.value), called=False)
@@ -38,7 +52,9 @@ class Expressions(Calls):
         for kind, ref in base.own:
             if kind == "module":
                 file = self.names.files[ref]
-                found.append(self.marks.get((file.tree, name), None) or self.names.of_object(file.scope.get(name)))
+                found.append(
+                    self.marks.get((file.tree, name), None) or self.names.of_object(file.scope.get(name))
+                )
             elif kind == "library":
                 found.append(self.names.part(ref, name))
             elif (kind, ref) == ENVIRONMENT:
@@ -53,10 +69,18 @@ class Expressions(Calls):
                         found.append(Value(own=frozenset((("method", method),))))
         plain = not base.things or (ANY in base.own and not called)
         if plain or not found:
-            sized = Value(base.size) if name in _SHAPES else base._replace(own=base.container | (base.own & {ANY}))
-            found.append(sized if not base.things or ANY in base.own else Value(base.level, own=frozenset((ANY,))))
+            sized = (
+                Value(base.size)
+                if name in _SHAPES
+                else base._replace(own=base.container | (base.own & {ANY}))
+            )
+            found.append(
+                sized if not base.things or ANY in base.own else Value(base.level, own=frozenset((ANY,)))
+            )
         every = joined(found)
-        return every._replace(level=max(every.level, base.level if name not in _SHAPES or base.things else PUBLIC))
+        return every._replace(
+            level=max(every.level, base.level if name not in _SHAPES or base.things else PUBLIC)
+        )
 
     def of_Subscript(self, node: ast.Subscript) -> Value:
         base, at = self.of(node.value), self.of(node.slice)
@@ -90,7 +114,11 @@ class Expressions(Calls):
         return self.of(node.value).each
 
     def of_JoinedStr(self, node: ast.JoinedStr) -> Value:
-        return joined(self.of(getattr(part, "value", None)) for part in node.values if isinstance(part, ast.FormattedValue)).steep()
+        return joined(
+            self.of(getattr(part, "value", None))
+            for part in node.values
+            if isinstance(part, ast.FormattedValue)
+        ).steep()
 
     def of_Lambda(self, node: ast.Lambda) -> Value:
         return Value(own=frozenset((("function", node),)))
@@ -135,15 +163,18 @@ class Expressions(Calls):
     def combined(self, node: Foreign, op: ast.operator, one: Value, other: Value) -> Value:
         """What an operation gives."""
         every = one | other
-        every = every._replace(own=every.container, inner=every.inner if every.container else NONE)
+        inner = every.inner if every.container else NONE
+        every = every._replace(own=every.container, inner=inner, many=every.many or every.level > PUBLIC)
         if isinstance(op, ast.Mult):
-            for value, times, written in ((one, other, node.left), (other, one, node.right)) if hasattr(node, "left") else ():
+            for value, times, written in (
+                ((one, other, node.left), (other, one, node.right)) if hasattr(node, "left") else ()
+            ):
                 if isinstance(written, ast.List | ast.ListComp | ast.Tuple):  # [x] * n
                     if value.data and times.level >= STEEP:
                         self.tell(node, "repeats data or noise as often as a draw says")
                     return value._replace(size=max(value.size, times.level), level=value.level)
-        if isinstance(op, ast.Add):
-            return every
+        if isinstance(op, ast.Add):  # one container behind another
+            return every._replace(own=frozenset((values.RECORD,))) if every.container else every
         if isinstance(op, ast.Sub):
             return every._replace(bent=every.level > PUBLIC)
         both = one.level and other.level and not every.data
@@ -182,7 +213,12 @@ class Expressions(Calls):
 
     def of_Yield(self, node: ast.Yield) -> Value:
         every = self.reached(self.of(node.value))
-        made = every._replace(own=NONE, inner=every.own | every.inner, size=max(every.size, self.control.level), rough=every.turn)
+        made = every._replace(
+            own=NONE,
+            inner=every.own | every.inner,
+            size=max(every.size, self.control.level),
+            rough=every.turn,
+        )
         self.add((self.function_of(self.scope), "return of"), made)
         return DATA | self.marks.get("sent", Value())
 
@@ -194,7 +230,11 @@ class Expressions(Calls):
         given = self.given(node)
         self.operands[self.names.home[self.scope], where(node)] = [value for _, value, _ in given.parts]
         base = self.of(node.func.value) if isinstance(node.func, ast.Attribute) else Value()
-        callee = self.attribute(node.func, base, called=True) if isinstance(node.func, ast.Attribute) else self.of(node.func)
+        callee = (
+            self.attribute(node.func, base, called=True)
+            if isinstance(node.func, ast.Attribute)
+            else self.of(node.func)
+        )
         if isinstance(node.func, ast.Attribute):
             if GENERATOR in base.own:
                 drawn = self.draw(node.func.attr, given)

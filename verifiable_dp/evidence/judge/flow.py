@@ -20,7 +20,14 @@ from verifiable_dp.evidence.judge.values import UNKNOWN, Value
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 COMPREHENSION = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
-SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module, *COMPREHENSION.__args__)
+SCOPES = (
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.Lambda,
+    ast.ClassDef,
+    ast.Module,
+    *COMPREHENSION.__args__,
+)
 _PLAIN = (int, float, complex, str, bytes, bool, type(None))
 
 
@@ -102,7 +109,9 @@ class Names:
             node = self.coded.get((code.co_filename, code.co_name, code.co_firstlineno))
             tag = ("function", node) if node is not None else tag
         elif isinstance(value, type):
-            kind = self.classes.get((getattr(sys.modules.get(value.__module__), "__file__", ""), value.__qualname__))
+            kind = self.classes.get(
+                (getattr(sys.modules.get(value.__module__), "__file__", ""), value.__qualname__)
+            )
             tag = ("class", kind) if kind is not None else tag
         elif isinstance(value, types.ModuleType) and getattr(value, "__file__", "") in self.files:
             tag = ("module", value.__file__)

@@ -1,16 +1,17 @@
 """Whether a bound from some paths may speak of those that were not run: an allow-list of forms.
 
-Branches are looked at on both sides (`symbolic.coverage`). What else may tell a path from others has to be known
-before it runs: which function is called, how often a loop turns, which entry of a table is read. The bound ends
+Branches are looked at on both sides (`symbolic.coverage`). What else may tell a path from others has to be
+known before it runs: which function is called, how often a loop turns, which entry of a table is read. The bound
+ends
 
-1. where what is called follows from a draw, or is not known: its other callees never ran. One callee that is all
-   there can be, whatever the draw, is known;
-2. where a loop turns, or a container has, as often as a draw says that may say for rare values what it says for no
-   others (`STEEP`): the paths saw the usual numbers. A loop whose condition compares noise is a branch, and each
-   turn of it is charged; a number that moves in one direction with all draws has its ends looked at
+1. where what is called follows from a draw, or is not known: its other callees never ran. One callee that is
+   all there can be, whatever the draw, is known;
+2. where a loop turns, or a container has, as often as a draw says that may say for rare values what it says for
+   no others (`STEEP`): the paths saw the usual numbers. A loop whose condition compares noise is a branch, and
+   each turn of it is charged; a number that moves in one direction with all draws has its ends looked at
    (`paths.Extreme`), and a length that branches made has had those branches taken;
 3. where such a number picks from data and noise that are not alike; where it scales them, the paths say so
-   (`Language.steep`).
+   (`Language.weighs`).
 
 Code that finds, makes or looks at code is outside: nothing is known of it.
 """
@@ -151,6 +152,8 @@ class Statements(Expressions):
                     self.store(part, self.of(value), self.roots(value))
             else:
                 self.store(target, self.of(step.value), self.roots(step.value))
+                for root in self.roots(target) if isinstance(step.value, ast.BinOp | ast.ListComp) else ():
+                    self.puts.setdefault(root.key, set()).add(ast.dump(step.value))
 
     def do_AnnAssign(self, step: ast.AnnAssign) -> None:
         if step.value is not None:
@@ -200,7 +203,9 @@ class Statements(Expressions):
             whole = target.slice.lower is None and target.slice.upper is None
         fixed = not at.level and not at.turn and not whole
         rough = STEEP if fixed else PUBLIC if at.level else value.turn
-        written = at.level if at.level == WIDE else min(at.level, SMOOTH)  # of many places few were written in
+        written = (
+            at.level if at.level == WIDE else min(at.level, SMOOTH)
+        )  # of many places few were written in
         level, size = max(value.level, written), value.size if value.own else PUBLIC
         size = size if there else max(size, at.level, self.control.level)
         keys = self.roots(target.value)
@@ -359,7 +364,9 @@ class Language:
 
     def outside(self) -> Outside | None:
         """The first construct for which paths that were not run are unknown; None if there is none."""
-        return min((found for (node, _), found in self._said.outside.items() if node in self._ran), default=None)
+        return min(
+            (found for (node, _), found in self._said.outside.items() if node in self._ran), default=None
+        )
 
     def public(self, file: str, position: tuple[int, ...]) -> bool:
         """Whether the condition at a position, or how long what is looped over is, is the same in every run."""
@@ -373,5 +380,6 @@ class Language:
     def weighs(self, file: str, position: tuple[int, ...], side: int | None) -> bool:
         """As `steep`, of arithmetic alone."""
         found = self._said.arithmetic.get((file, position), [])
-        one = side is not None and 0 <= side < len(found)
-        return any(v.level >= STEEP and (one or not v.data) for v in (found[side : side + 1] if one else found))
+        if side is not None and 0 <= side < len(found):
+            return found[side].level >= STEEP
+        return any(v.level >= STEEP and not v.data for v in found)

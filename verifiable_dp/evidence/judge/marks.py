@@ -97,6 +97,7 @@ class Marks:
         self.bound: set[Function] = set()  # functions of which a call is known
         self.calls: dict[ast.AST, set[ast.AST]] = {}
         self.wide: frozenset[tuple[str, tuple[int, ...]]] = frozenset()
+        self.puts: dict[Foreign, set[str]] = {}  # what is put into containers, by what they are called
         self.chains: dict[ast.ClassDef, list[ast.ClassDef]] = {}
         self.decorators: dict[ast.AST, list[Foreign]] = {}
         self.alias: dict[Foreign, set[Root]] = {}  # names, and those whose containers they may share
@@ -107,7 +108,7 @@ class Marks:
         """Parameters that an adapter fills are what it fills them with."""
         for code, given in self.roles.items():
             if isinstance(code, type):  # its fields are filled
-                keys = {name: ("attribute", name) for name in given}
+                keys: dict[str, Foreign] = {name: ("attribute", name) for name in given}
             else:
                 node = self.names.coded.get((code.co_filename, code.co_name, code.co_firstlineno))
                 keys = {name: (node, name) for name in given}
@@ -157,7 +158,8 @@ class Marks:
         """Note where the language ends."""
         if self.telling:
             self.outside.setdefault(
-                (self.function_of(self.scope), node.lineno), Outside(self.names.home[self.scope], node.lineno, words)
+                (self.function_of(self.scope), node.lineno),
+                Outside(self.names.home[self.scope], node.lineno, words),
             )
 
     def ask(self, value: Value, *nodes: Foreign) -> Value:
@@ -172,7 +174,19 @@ class Marks:
         """The function, or the file, that a scope belongs to."""
         while not isinstance(scope, Function | ast.Module):
             scope = self.names.outer[scope]
-        return scope  # type: ignore[no-any-return]
+        return scope
+
+    def of(self, node: Foreign) -> Value:
+        """What an expression may be (`expressions`)."""
+        raise NotImplementedError
+
+    def roots(self, node: Foreign) -> set[Root]:
+        """Whose entries an expression may share (`expressions`)."""
+        raise NotImplementedError
+
+    def store(self, target: Foreign, value: Value, roots: set[Root]) -> None:
+        """A target is given a value (`language`)."""
+        raise NotImplementedError
 
     def key(self, name: str) -> Foreign:
         """What is known of a name here stands under this."""

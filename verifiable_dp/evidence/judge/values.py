@@ -54,6 +54,8 @@ class Value(NamedTuple):
         Whether people's data or noise may be in it that nothing has been compared with.
     bent
         Whether something random was subtracted, so that it may change its sign.
+    many
+        Whether it was added up of several draws, so that some of its few values may be rare.
     """
 
     level: int = PUBLIC
@@ -64,11 +66,20 @@ class Value(NamedTuple):
     inner: Tags = NONE
     data: bool = False
     bent: bool = False
+    many: bool = False
 
-    def __or__(self, other: Value) -> Value:  # type: ignore[override]
-        tags = self.own | other.own, self.inner | other.inner
-        numbers = (max(a, b) for a, b in zip(self[:4], other[:4], strict=True))
-        return Value(*numbers, *tags, self.data or other.data, self.bent or other.bent)
+    def __or__(self, other: Value) -> Value:
+        return Value(
+            max(self.level, other.level),
+            max(self.turn, other.turn),
+            max(self.size, other.size),
+            max(self.rough, other.rough),
+            self.own | other.own,
+            self.inner | other.inner,
+            self.data or other.data,
+            self.bent or other.bent,
+            self.many or other.many,
+        )
 
     def steep(self) -> Value:
         """Of what may take any turn: a remainder, a comparison with a constant.
@@ -101,12 +112,18 @@ class Value(NamedTuple):
         """What stands at a position: alike tables tell nothing of it, and rough ones may do whatever."""
 
         def found(position: int) -> int:
-            return min(position, SMOOTH) if self.unlike == PUBLIC else max(position, self.unlike) if position else 0
+            return (
+                min(position, SMOOTH)
+                if self.unlike == PUBLIC
+                else max(position, self.unlike)
+                if position
+                else 0
+            )
 
         level, turn = max(self.level, found(at.level)), max(self.turn, found(at.turn))
         nested = self.inner & (_CONTAINER | {ANY})  # which may be of different lengths
         size = max(self.size, found(at.level) if nested else PUBLIC)
-        return Value(level, turn, size, self.rough, self.inner, self.inner, self.data, self.bent)
+        return Value(level, turn, size, self.rough, self.inner, self.inner, *self[6:])
 
     @property
     def refs(self) -> Tags:
@@ -117,7 +134,7 @@ class Value(NamedTuple):
     def each(self) -> Value:
         """One after the other of its entries."""
         turn = max(self.turn, SMOOTH, self.unlike)
-        return Value(self.level, turn, self.size, self.rough, self.inner, self.inner, self.data, self.bent)
+        return Value(self.level, turn, self.size, self.rough, self.inner, self.inner, *self[6:])
 
 
 UNKNOWN = Value(STEEP, STEEP, STEEP, STEEP, frozenset((ANY,)), frozenset((ANY,)), True)
@@ -132,9 +149,30 @@ def joined(values: Iterable[Value]) -> Value:
 _PURE = frozenset(
     (
         *("builtins", "math", "cmath", "numpy", "scipy", "pandas", "itertools", "functools", "_functools"),
-        *("operator", "_operator", "collections", "_collections", "dataclasses", "enum", "typing", "abc", "_abc"),
+        *(
+            "operator",
+            "_operator",
+            "collections",
+            "_collections",
+            "dataclasses",
+            "enum",
+            "typing",
+            "abc",
+            "_abc",
+        ),
         *("copy", "fractions", "decimal", "_decimal", "bisect", "_bisect", "heapq", "_heapq", "statistics"),
-        *("numbers", "contextlib", "string", "types", "warnings", "_io", "logging", "numba", "asyncio", "textwrap"),
+        *(
+            "numbers",
+            "contextlib",
+            "string",
+            "types",
+            "warnings",
+            "_io",
+            "logging",
+            "numba",
+            "asyncio",
+            "textwrap",
+        ),
     )
 )
 _RANDOM = ("numpy.random", "random", "_random", "secrets")
@@ -150,29 +188,148 @@ SAME = (  # decorators that leave what a function does as it is
     *(property, staticmethod, classmethod, functools.lru_cache, functools.cache, functools.cached_property),
     *(functools.wraps, abc.abstractmethod, dataclasses.dataclass),
 )
-WRAPPING = ("functools", "_functools", "itertools", "builtins", "contextlib", "numba", "types")  # return functions
+WRAPPING = (
+    "functools",
+    "_functools",
+    "itertools",
+    "builtins",
+    "contextlib",
+    "numba",
+    "types",
+)  # return functions
 FILLED = (np.zeros, np.ones, np.full, np.empty, np.zeros_like, np.ones_like, np.full_like, np.empty_like)
 COUNTED = (range, np.arange, np.linspace, enumerate)
 # What does for rare numbers what it does for others, of as many of them as it is given.
 ENTRYWISE = (
-    *(int, float, list, tuple, sum, max, min, sorted, reversed, zip, iter, next, round, map, str, repr, format),
+    *(
+        int,
+        float,
+        list,
+        tuple,
+        sum,
+        max,
+        min,
+        sorted,
+        reversed,
+        zip,
+        iter,
+        next,
+        round,
+        map,
+        str,
+        repr,
+        format,
+    ),
     *(math.sqrt, math.log, math.log2, math.log10, math.log1p, math.exp, math.expm1, math.floor, math.ceil),
-    *(math.fsum, math.prod, math.pow, np.sqrt, np.log, np.log2, np.log1p, np.exp, np.expm1, np.floor, np.ceil),
+    *(
+        math.fsum,
+        math.prod,
+        math.pow,
+        np.sqrt,
+        np.log,
+        np.log2,
+        np.log1p,
+        np.exp,
+        np.expm1,
+        np.floor,
+        np.ceil,
+    ),
     *(np.rint, np.cumsum, np.maximum, np.minimum, np.clip, np.sort, np.argsort, np.array, np.asarray, np.add),
     *(np.subtract, np.multiply, np.divide, np.sum, np.mean, np.max, np.min, np.argmax, np.argmin, np.stack),
-    *(np.concatenate, np.vstack, np.hstack, np.column_stack, np.float64, np.int64, np.dot, np.square, np.amax),
-    *(np.copy, np.atleast_1d, np.transpose, np.reshape, np.ravel, np.asanyarray, np.fromiter, np.outer, np.median),
-    *(itertools.accumulate, itertools.chain, itertools.cycle, itertools.pairwise, itertools.count, itertools.product),
+    *(
+        np.concatenate,
+        np.vstack,
+        np.hstack,
+        np.column_stack,
+        np.float64,
+        np.int64,
+        np.dot,
+        np.square,
+        np.amax,
+    ),
+    *(
+        np.copy,
+        np.atleast_1d,
+        np.transpose,
+        np.reshape,
+        np.ravel,
+        np.asanyarray,
+        np.fromiter,
+        np.outer,
+        np.median,
+    ),
+    *(
+        itertools.accumulate,
+        itertools.chain,
+        itertools.cycle,
+        itertools.pairwise,
+        itertools.count,
+        itertools.product,
+    ),
     *(heapq.nlargest, heapq.nsmallest, np.where, dict.fromkeys, collections.defaultdict),
-    *(collections.deque, collections.Counter, np.append, np.array_split, np.split, np.bincount, np.prod, np.power),
+    *(
+        collections.deque,
+        collections.Counter,
+        np.append,
+        np.array_split,
+        np.split,
+        np.bincount,
+        np.prod,
+        np.power,
+    ),
 )
 ADDITIVE = (  # what puts numbers beside each other or adds them up
-    *(list, tuple, dict, set, zip, enumerate, sum, sorted, reversed, iter, next, map, filter, str, repr, print),
-    *(math.fsum, np.sum, np.mean, np.add, np.subtract, np.array, np.asarray, np.concatenate, np.append, np.stack),
+    *(
+        list,
+        tuple,
+        dict,
+        set,
+        zip,
+        enumerate,
+        sum,
+        sorted,
+        reversed,
+        iter,
+        next,
+        map,
+        filter,
+        str,
+        repr,
+        print,
+    ),
+    *(
+        math.fsum,
+        np.sum,
+        np.mean,
+        np.add,
+        np.subtract,
+        np.array,
+        np.asarray,
+        np.concatenate,
+        np.append,
+        np.stack,
+    ),
     *(np.vstack, np.hstack, np.column_stack, collections.deque, collections.Counter, float, np.float64),
-    *(itertools.accumulate, itertools.chain, itertools.cycle, itertools.pairwise, heapq.nlargest, heapq.nsmallest),
+    *(
+        itertools.accumulate,
+        itertools.chain,
+        itertools.cycle,
+        itertools.pairwise,
+        heapq.nlargest,
+        heapq.nsmallest,
+    ),
 )
-SIZED = (*FILLED, *COUNTED, itertools.islice, itertools.repeat, np.repeat, np.tile, np.flatnonzero, np.nonzero, np.resize)
+SIZED = (
+    *FILLED,
+    *COUNTED,
+    itertools.islice,
+    itertools.repeat,
+    np.repeat,
+    np.tile,
+    np.flatnonzero,
+    np.nonzero,
+    np.resize,
+)
 # What may give entries, or memory, of what it is given.
 SHARES = (
     *(list, tuple, dict, set, zip, enumerate, reversed, sorted, iter, next, map, filter, min, max, getattr),
@@ -190,14 +347,61 @@ SHARED = frozenset(
 METHODS = frozenset(
     (
         *("append", "appendleft", "extend", "insert", "pop", "popleft", "remove", "clear", "sort", "reverse"),
-        *("add", "discard", "update", "setdefault", "items", "keys", "values", "copy", "count", "index", "fill"),
+        *(
+            "add",
+            "discard",
+            "update",
+            "setdefault",
+            "items",
+            "keys",
+            "values",
+            "copy",
+            "count",
+            "index",
+            "fill",
+        ),
         *("sum", "mean", "max", "min", "argmax", "argmin", "cumsum", "astype", "tolist", "item", "ravel"),
-        *("flatten", "reshape", "argsort", "round", "dot", "transpose", "clip", "prod", "most_common", "elements"),
-        *("is_integer", "bit_length", "join", "format", "squeeze", "repeat", "popitem", "rotate", "nonzero", "send"),
+        *(
+            "flatten",
+            "reshape",
+            "argsort",
+            "round",
+            "dot",
+            "transpose",
+            "clip",
+            "prod",
+            "most_common",
+            "elements",
+        ),
+        *(
+            "is_integer",
+            "bit_length",
+            "join",
+            "format",
+            "squeeze",
+            "repeat",
+            "popitem",
+            "rotate",
+            "nonzero",
+            "send",
+        ),
     )
 )
+ADDS = frozenset(("append", "appendleft", "extend", "insert"))
 SHRINKS = frozenset(("pop", "popleft", "remove", "clear", "discard", "popitem"))
-KINDS = (list, dict, set, tuple, str, int, float, np.ndarray, np.float64, collections.deque, collections.Counter)
+KINDS = (
+    list,
+    dict,
+    set,
+    tuple,
+    str,
+    int,
+    float,
+    np.ndarray,
+    np.float64,
+    collections.deque,
+    collections.Counter,
+)
 LOOKS_UP = frozenset(("get", "pop", "setdefault", "take", "item", "__getitem__"))
 CHANGES = frozenset(
     (

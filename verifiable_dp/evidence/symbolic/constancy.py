@@ -344,6 +344,8 @@ class Constancy:
         function, and name of the parameter.
     called
         Whether functions that are handed on may be called at any time, so that nothing in them is constant.
+    numeric
+        Names of modules whose functions give the same for the same: NumPy, ``math`` and ``scipy.special``.
     """
 
     def __init__(
@@ -353,7 +355,9 @@ class Constancy:
         steady: frozenset[str],
         filled: frozenset[tuple[str, int, str, str]] = frozenset(),
         called: bool = True,
+        numeric: frozenset[str] = frozenset(),
     ) -> None:
+        self._numeric = numeric
         self._tree, self._plain, self._steady, self._anytime = tree, plain, steady, called
         self._filled = filled
         self._kinds_of = {(name, line, one): kind for name, line, one, kind in filled}
@@ -443,7 +447,10 @@ class Constancy:
                 if isinstance(node, ast.While) and where(node.test) == place_of(position):
                     function.body = [*body[:i], ast.If(node.test, [ast.Pass()], [])]
                     try:
-                        return Constancy(self._tree, self._plain, self._steady, self._filled).constant(position)
+                        again = Constancy(
+                            self._tree, self._plain, self._steady, self._filled, numeric=self._numeric
+                        )
+                        return again.constant(position)
                     finally:
                         function.body = body
         return False
@@ -721,13 +728,19 @@ class Constancy:
             if dunder and name in ("__init__", "__call__"):
                 continue  # reached by the name of the class, and by any call of what is not known
             for argument in ast.walk(function.args):
-                kind = self._filled_with(function, argument.arg) if isinstance(argument, ast.arg) else "public"
+                kind = (
+                    self._filled_with(function, argument.arg) if isinstance(argument, ast.arg) else "public"
+                )
                 if kind == "public" and name not in passed:
                     continue
                 if isinstance(argument, ast.arg) and not self._is_object(function, argument.arg):
                     self._add((function, argument.arg), Mark(True, kind not in ("data", "generator")))
             if name in passed or not name:
                 self._add((function, "control"), Mark(True))
+
+    def _is_numeric(self, function: Any, name: str) -> bool:
+        """Whether a name can only be one of those modules."""
+        return name in self._numeric and self._owner(function, name) is None
 
     def _filled_with(self, function: Any, name: str) -> str:
         """The kind of what an adapter has filled a parameter with; empty if none has."""
@@ -877,7 +890,7 @@ class Constancy:
             return Mark(base.size)
         if node.attr in ("T", "dtype"):
             return base
-        if isinstance(node.value, ast.Name) and node.value.id in self._steady:
+        if isinstance(node.value, ast.Name) and self._is_numeric(function, node.value.id):
             return Mark()
         if node.attr not in self._attributes:
             return _RANDOM  # of something else than the file's own objects, or computed when it is asked for
@@ -956,8 +969,8 @@ class Constancy:
         if not isinstance(node.func, ast.Attribute):
             return _RANDOM
         base = node.func.value
-        if isinstance(base, ast.Name) and base.id in self._steady:
-            keeps = name in _KEEPS_SIZE or (base.id == "math" and "math" in self._steady)
+        if isinstance(base, ast.Name) and self._is_numeric(function, base.id):
+            keeps = name in _KEEPS_SIZE or base.id == "math"
             return Mark(any_given.any, any_given.size if keeps else any_given.any)
         own = self._of(function, base)
         if name in ("random", "shuffle", "permuted", "permutation") or hasattr(_GENERATOR, name):
@@ -1216,6 +1229,8 @@ def constancy_of(
     plain = frozenset(name for name, value in scope.items() if isinstance(value, _PLAIN))
     modules = {name for name, value in scope.items() if isinstance(value, types.ModuleType)}
     steady = frozenset(modules | (vars(builtins).keys() - scope.keys()))
+    known = ("numpy", "math", "scipy.special")
+    numeric = frozenset(name for name in modules if scope[name].__name__ in known)
     given = frozenset(
         (code.co_name, code.co_firstlineno, name, kind)
         for code, kinds in (filled or {}).items()
@@ -1224,7 +1239,7 @@ def constancy_of(
     )
     try:
         with open(file, encoding="utf-8") as text:
-            return _constancy_of(text.read(), plain, steady, given, called)
+            return _constancy_of(text.read(), plain, steady, given, called, numeric)
     except (OSError, SyntaxError, ValueError):
         return None
 
@@ -1236,9 +1251,11 @@ def _constancy_of(
     steady: frozenset[str],
     filled: frozenset[tuple[str, int, str, str]],
     called: bool,
+    numeric: frozenset[str],
 ) -> Constancy:
     tree = parsed(text)
-    return Constancy(tree, plain, steady - names_made(tree), filled, called)
+    made = names_made(tree)
+    return Constancy(tree, plain, steady - made, filled, called, numeric - made)
 
 
 def body_of(code: types.CodeType) -> Any:

@@ -196,14 +196,18 @@ class Coverage:
             cut = side is not None and side < 0
             judged = side is None or side >= 0
             steep = judged and language.steep(file, place_of(position), side)
-            if steep or (constant.cuts(position, -1 - (side or 0)) if cut else constant.jumps(position, side)):
+            if steep or (
+                constant.cuts(position, -1 - (side or 0)) if cut else constant.jumps(position, side)
+            ):
                 found.append(Place(file, position.lineno))
         for code, offset, side in self.weights:
             at = dis.Positions(*list(code.co_positions())[offset // 2])
             if at.lineno is not None and language.weighs(code.co_filename, place_of(at), side):
                 found.append(Place(code.co_filename, at.lineno))
         for code, names in self.drawn:
-            reader = constancy_of(code.co_filename, scopes.get(code.co_filename, {}), self.filled, called=False)
+            reader = constancy_of(
+                code.co_filename, scopes.get(code.co_filename, {}), self.filled, called=False
+            )
             if reader is not None and reader.enters(code, names):
                 found.append(Place(code.co_filename, code.co_firstlineno))
         return min(found, key=lambda place: (place.file, place.line), default=None)

@@ -342,7 +342,7 @@ class World:
         return None if frame is None else (frame.f_code, frame.f_lasti, side)
 
     def scaled(self, side: int | None = None, *, raw: bool = False) -> None:
-        """Note where a public number, on which side of an operation, sets how much noise there is, or data."""
+        """Note where a public number, on a side of an operation, sets how much noise there is, or data."""
         at = self.here(side)
         if at is not None:
             (self.weights if raw else self.scales).add(at)
