@@ -1,8 +1,8 @@
 """What a draw decides without a branch: leaks of one run in hundreds, and right twins of the same forms.
 
 EPSILON = 1 is claimed of each. A leak does for one outcome of a public draw what it does for no other:
-it calls another function, turns a loop more often, or takes another number from a table. Right twins do the same
-where what is called, how often and which entry is known, or where what a draw chooses is alike.
+it calls another function, turns a loop more often, or takes another number from a table. Right twins do the
+same where what is called, how often and which entry is known, or where what a draw chooses is alike.
 """
 
 # ruff: noqa: C406 - as users write it

@@ -49,7 +49,7 @@ _ENDS_DATA = (
 
 
 class Given(NamedTuple):
-    """What a call gives: by place or name, `...` for what may reach any parameter; and which names share it."""
+    """What a call gives, by place or name, `...` for what may reach any, and whose entries it shares."""
 
     parts: list[tuple[Foreign, Value, set[Root]]]
 
@@ -124,7 +124,7 @@ class Calls(Marks):
         return [kind, *(one for base in above if base is not kind for one in self.chain(base))]
 
     def methods_of(self, kind: Foreign, name: str) -> Sequence[Foreign]:
-        """What a method of an instance may be: of its class, above or below; of any where that is not seen."""
+        """What a method of an instance may be: of its class, above or below; any where it is not seen."""
         every = self.names.methods.get(name, [])
         if kind is None:
             return every
@@ -203,7 +203,8 @@ class Calls(Marks):
             for _, node_ in given.parts[0][1].own & functions:
                 self.enter(node_, Given(given.parts[1:]))
             return given.parts[0][1]
-        self.back(refs, given)
+        if not values.same(value, values.CALLS_NOTHING):
+            self.back(refs, given)
         if value is len:
             return Value(every.size, every.turn, many=True)
         keeps, sized = values.same(value, values.ENTRYWISE), values.same(value, values.SIZED)
@@ -228,7 +229,7 @@ class Calls(Marks):
         return Value(made.level, made.turn, size, rough, own, refs, made.data, made.bent, made.many)
 
     def counts(self, node: ast.expr) -> bool:
-        """Whether a sum is of truth values of draws of few values: each of these is seen on some of the paths."""
+        """Whether a sum is of truth values of draws of few values: paths see each of these."""
         part: Foreign = node.elt if isinstance(node, ast.GeneratorExp | ast.ListComp) else node
         before = self.scope
         self.scope = node if part is not node else before
@@ -249,7 +250,8 @@ class Calls(Marks):
         """What a method of a container, an array or a number of a library gives."""
         name, every = node.func.attr, given.every  # type: ignore[attr-defined]
         refs = base.refs | every.refs
-        self.back(every.refs, Given([*given.parts, (..., base, set())]))
+        if name == "sort" or name not in values.METHODS:
+            self.back(every.refs, Given([*given.parts, (..., base, set())]))
         known = name in values.METHODS or any(hasattr(kind, name) for kind in values.KINDS)
         smooth = name in values.METHODS and not (name == "count" and (base | every).many)
         if name in values.CHANGES:

@@ -33,9 +33,9 @@ class Expressions(Calls):
         """What an expression may be."""
         if node is None or isinstance(node, ast.Constant):
             return Value()
-        return getattr(self, f"of_{type(node).__name__}", lambda _: UNKNOWN)(node)  # type: ignore[no-any-return]
+        return getattr(self, f"_of_{type(node).__name__}", lambda _: UNKNOWN)(node)
 
-    def of_Name(self, node: ast.Name) -> Value:
+    def _of_Name(self, node: ast.Name) -> Value:
         owner = self.names.owner(self.scope, node.id)
         return (
             self.names.unbound(self.scope, node.id)
@@ -43,7 +43,7 @@ class Expressions(Calls):
             else self.marks.get((owner, node.id), Value())
         )
 
-    def of_Attribute(self, node: ast.Attribute) -> Value:
+    def _of_Attribute(self, node: ast.Attribute) -> Value:
         return self.attribute(node, self.of(node.value), called=False)
 
     def attribute(self, node: ast.Attribute, base: Value, *, called: bool) -> Value:
@@ -82,7 +82,7 @@ class Expressions(Calls):
             level=max(every.level, base.level if name not in _SHAPES or base.things else PUBLIC)
         )
 
-    def of_Subscript(self, node: ast.Subscript) -> Value:
+    def _of_Subscript(self, node: ast.Subscript) -> Value:
         base, at = self.of(node.value), self.of(node.slice)
         if ENVIRONMENT in base.own:
             return base
@@ -92,61 +92,61 @@ class Expressions(Calls):
             self.tell(node, "takes as much data or noise as a draw says")
         return base._replace(level=max(base.level, min(at.level, SMOOTH)), size=max(base.size, at.level))
 
-    def of_Slice(self, node: ast.Slice) -> Value:
+    def _of_Slice(self, node: ast.Slice) -> Value:
         return joined(self.of(part) for part in (node.lower, node.upper, node.step))
 
-    def of_Tuple(self, node: Foreign) -> Value:
+    def _of_Tuple(self, node: Foreign) -> Value:
         made = [self.of(part) for part in node.elts]
         alike = len({ast.dump(part) for part in node.elts}) <= 1
         every = joined(made)
         own = frozenset((values.LIST if alike else values.RECORD,))
         return every._replace(own=own, inner=every.own | every.inner)
 
-    of_List = of_Set = of_Tuple
+    _of_List = _of_Set = _of_Tuple
 
-    def of_Dict(self, node: ast.Dict) -> Value:
+    def _of_Dict(self, node: ast.Dict) -> Value:
         keys, every = joined(map(self.of, node.keys)), joined(map(self.of, node.values))
         spread = max(every.level, keys.level), max(every.size, keys.level)
         own = frozenset((values.RECORD if node.values else values.LIST,))
         return every._replace(own=own, inner=every.own | every.inner, level=spread[0], size=spread[1])
 
-    def of_Starred(self, node: ast.Starred) -> Value:
+    def _of_Starred(self, node: ast.Starred) -> Value:
         return self.of(node.value).each
 
-    def of_JoinedStr(self, node: ast.JoinedStr) -> Value:
+    def _of_JoinedStr(self, node: ast.JoinedStr) -> Value:
         return joined(
             self.of(getattr(part, "value", None))
             for part in node.values
             if isinstance(part, ast.FormattedValue)
         ).steep()
 
-    def of_Lambda(self, node: ast.Lambda) -> Value:
+    def _of_Lambda(self, node: ast.Lambda) -> Value:
         return Value(own=frozenset((("function", node),)))
 
-    def of_NamedExpr(self, node: ast.NamedExpr) -> Value:
+    def _of_NamedExpr(self, node: ast.NamedExpr) -> Value:
         value = self.of(node.value)
         self.add(self.key(node.target.id), self.reached(value))
         return value
 
-    def of_IfExp(self, node: ast.IfExp) -> Value:
+    def _of_IfExp(self, node: ast.IfExp) -> Value:
         test = self.ask(self.of(node.test), node.test, node)
         sides = self.of(node.body) | self.of(node.orelse)
         level = max(sides.level, SMOOTH if test.level else PUBLIC)
         turn = max(sides.turn, STEEP if test.turn else PUBLIC)
         return sides._replace(level=level, turn=turn, size=max(sides.size, SMOOTH if test.level else PUBLIC))
 
-    def of_BoolOp(self, node: ast.BoolOp) -> Value:
+    def _of_BoolOp(self, node: ast.BoolOp) -> Value:
         parts = [self.ask(self.of(value), value) for value in node.values]
         self.ask(joined(parts[:-1]), node)
         return joined(parts)
 
-    def of_UnaryOp(self, node: ast.UnaryOp) -> Value:
+    def _of_UnaryOp(self, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.Not):
             return self.ask(self.of(node.operand), node.operand).steep()._replace(own=NONE, data=False)
         value = self.of(node.operand)
         return value.steep() if isinstance(node.op, ast.Invert) else value._replace(bent=value.level > PUBLIC)
 
-    def of_Compare(self, node: ast.Compare) -> Value:
+    def _of_Compare(self, node: ast.Compare) -> Value:
         parts = [self.of(part) for part in (node.left, *node.comparators)]
         every = joined(parts)
         noisy = every.data and all(isinstance(op, _ORDERED) for op in node.ops)
@@ -155,7 +155,7 @@ class Expressions(Calls):
         level = SMOOTH if noisy and every.level < STEEP else made.whole().steep().level
         return Value(level, made.turn, every.size, made.rough)
 
-    def of_BinOp(self, node: ast.BinOp) -> Value:
+    def _of_BinOp(self, node: ast.BinOp) -> Value:
         one, other = sides = [self.of(node.left), self.of(node.right)]
         self.arithmetic[self.names.home[self.scope], where(node)] = sides
         return self.combined(node, node.op, one, other)
@@ -186,7 +186,7 @@ class Expressions(Calls):
             return every.steep()
         return every
 
-    def of_ListComp(self, node: Foreign) -> Value:
+    def _of_ListComp(self, node: Foreign) -> Value:
         outer, self.scope = self.scope, node
         around = Value()
         for part in node.generators:
@@ -206,12 +206,12 @@ class Expressions(Calls):
         own = frozenset((values.LIST,))
         return every._replace(size=size, rough=rough, own=own, inner=every.own | every.inner)
 
-    of_SetComp = of_GeneratorExp = of_DictComp = of_ListComp
+    _of_SetComp = _of_GeneratorExp = _of_DictComp = _of_ListComp
 
-    def of_Await(self, node: ast.Await) -> Value:
+    def _of_Await(self, node: ast.Await) -> Value:
         return self.of(node.value)
 
-    def of_Yield(self, node: ast.Yield) -> Value:
+    def _of_Yield(self, node: ast.Yield) -> Value:
         every = self.reached(self.of(node.value))
         made = every._replace(
             own=NONE,
@@ -222,11 +222,11 @@ class Expressions(Calls):
         self.add((self.function_of(self.scope), "return of"), made)
         return DATA | self.marks.get("sent", Value())
 
-    def of_YieldFrom(self, node: ast.YieldFrom) -> Value:
+    def _of_YieldFrom(self, node: ast.YieldFrom) -> Value:
         self.add((self.function_of(self.scope), "return of"), self.of(node.value))
         return UNKNOWN
 
-    def of_Call(self, node: ast.Call) -> Value:
+    def _of_Call(self, node: ast.Call) -> Value:
         given = self.given(node)
         self.operands[self.names.home[self.scope], where(node)] = [value for _, value, _ in given.parts]
         base = self.of(node.func.value) if isinstance(node.func, ast.Attribute) else Value()
@@ -282,7 +282,7 @@ class Expressions(Calls):
         return UNKNOWN
 
     def chosen(self, node: ast.Call, base: Value, callee: Value, known: values.Tags) -> None:
-        """End the language where a draw says whose method is called, and another's would do something else."""
+        """End the language where a draw says whose method is called, and another's may do else."""
         functions = {ref for kind, ref in known if kind in ("method", "function", "applied")}
         name = node.func.attr  # type: ignore[attr-defined]
         stored = self.marks.get(("attribute", name))
@@ -328,7 +328,7 @@ class Expressions(Calls):
         return found if isinstance(node, ast.BoolOp) else {root.inside() for root in found}
 
     def roots_of_call(self, node: ast.Call) -> set[Root]:
-        """As `roots`, of what a call gives: what the function returns, or parts of what a library is given."""
+        """As `roots`, of what a call gives: what it returns, or parts of what a library is given."""
         telling, self.telling = self.telling, False
         callees = self.of(node.func).own
         self.telling = telling

@@ -1,8 +1,8 @@
 """How what draws decide spreads through the files of users' code, until no more of it is found.
 
 Along assignments, calls, returns, containers, attributes and the conditions around them; neither the order of
-statements nor which object an attribute belongs to is told apart: what is said of a value holds of all that a name
-may be. Names are resolved as Python does, to objects where only an import gives them a meaning.
+statements nor which object an attribute belongs to is told apart: what is said of a value holds of all that a
+name may be. Names are resolved as Python does, to objects where only an import gives them a meaning.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class Names:
         return UNKNOWN if found is UNKNOWN else self.of_object(found)
 
     def unbound(self, scope: ast.AST, name: str) -> Value:
-        """What a name means that no statement of its file sets: what stands among the globals, or is built in."""
+        """What a name means that no statement of its file sets: what is global, or built in."""
         known = self.files[self.home[scope]].scope
         if name in known or hasattr(builtins, name):
             return self.of_object(known[name] if name in known else getattr(builtins, name))

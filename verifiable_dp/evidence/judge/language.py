@@ -1,15 +1,15 @@
 """Whether a bound from some paths may speak of those that were not run: an allow-list of forms.
 
 Branches are looked at on both sides (`symbolic.coverage`). What else may tell a path from others has to be
-known before it runs: which function is called, how often a loop turns, which entry of a table is read. The bound
-ends
+known before it runs: which function is called, how often a loop turns, which entry of a table is read. The
+bound ends
 
 1. where what is called follows from a draw, or is not known: its other callees never ran. One callee that is
    all there can be, whatever the draw, is known;
-2. where a loop turns, or a container has, as often as a draw says that may say for rare values what it says for
-   no others (`STEEP`): the paths saw the usual numbers. A loop whose condition compares noise is a branch, and
-   each turn of it is charged; a number that moves in one direction with all draws has its ends looked at
-   (`paths.Extreme`), and a length that branches made has had those branches taken;
+2. where a loop turns, or a container has, as often as a draw says that may say for rare values what it says
+   for no others (`STEEP`): the paths saw the usual numbers. A loop whose condition compares noise is a
+   branch, and each turn of it is charged; a number that moves in one direction with all draws has its ends
+   looked at (`paths.Extreme`), and a length that branches made has had those branches taken;
 3. where such a number picks from data and noise that are not alike; where it scales them, the paths say so
    (`Language.weighs`).
 
@@ -99,29 +99,29 @@ class Statements(Expressions):
         before = self.context
         self.context = Control(max(before.level, condition.level), max(before.turn, condition.turn))
         for step in steps:
-            getattr(self, f"do_{type(step).__name__}", self.other)(step)
+            getattr(self, f"_do_{type(step).__name__}", self.other)(step)
         self.context = before
 
     def other(self, step: ast.stmt) -> None:
         """Of a form that is not known."""
         self.tell(step, f"is a statement that is not followed ({type(step).__name__.lower()})")
 
-    def do_Pass(self, step: ast.stmt) -> None:
+    def _do_Pass(self, step: ast.stmt) -> None:
         """Nothing."""
 
-    do_Global = do_Nonlocal = do_Pass
+    _do_Global = _do_Nonlocal = _do_Pass
 
-    def do_Expr(self, step: ast.Expr) -> None:
+    def _do_Expr(self, step: ast.Expr) -> None:
         self.of(step.value)
 
-    def do_Assert(self, step: ast.Assert) -> None:
+    def _do_Assert(self, step: ast.Assert) -> None:
         self.ask(self.of(step.test), step.test)
 
-    def do_Raise(self, step: ast.Raise) -> None:
+    def _do_Raise(self, step: ast.Raise) -> None:
         self.of(step.exc)
         self.leaves(self.loops)
 
-    def do_Return(self, step: ast.Return) -> None:
+    def _do_Return(self, step: ast.Return) -> None:
         self.add((self.scope, "return of"), self.reached(self.of(step.value)))
         self.share((self.scope, "return of"), self.roots(step.value))
         self.leaves(self.loops)
@@ -133,18 +133,18 @@ class Statements(Expressions):
             self.changed = self.changed or not self.left.issuperset(loops)
             self.left |= {*loops}
 
-    def do_Break(self, step: ast.stmt) -> None:
+    def _do_Break(self, step: ast.stmt) -> None:
         self.leaves(self.loops[-1:])
 
-    do_Continue = do_Break
+    _do_Continue = _do_Break
 
-    def do_Delete(self, step: ast.Delete) -> None:
+    def _do_Delete(self, step: ast.Delete) -> None:
         for target in step.targets:
             at = self.of(target.slice) if isinstance(target, ast.Subscript) else Value()
             level = max(at.level, self.control.level)
             self.hold(self.roots(target), Value(level, size=level))
 
-    def do_Assign(self, step: ast.Assign) -> None:
+    def _do_Assign(self, step: ast.Assign) -> None:
         for target in step.targets:
             parts, given = getattr(target, "elts", None), getattr(step.value, "elts", None)
             if parts and given and len(parts) == len(given):
@@ -155,11 +155,11 @@ class Statements(Expressions):
                 for root in self.roots(target) if isinstance(step.value, ast.BinOp | ast.ListComp) else ():
                     self.puts.setdefault(root.key, set()).add(ast.dump(step.value))
 
-    def do_AnnAssign(self, step: ast.AnnAssign) -> None:
+    def _do_AnnAssign(self, step: ast.AnnAssign) -> None:
         if step.value is not None:
             self.store(step.target, self.of(step.value), self.roots(step.value))
 
-    def do_AugAssign(self, step: ast.AugAssign) -> None:
+    def _do_AugAssign(self, step: ast.AugAssign) -> None:
         telling, self.telling = self.telling, False  # what is read there is written there again
         held = self.of(step.target)
         self.telling = telling
@@ -197,7 +197,7 @@ class Statements(Expressions):
             self.put(target, value, roots)
 
     def put(self, target: ast.Subscript, value: Value, roots: set[Root], *, there: bool = False) -> None:
-        """An entry is set: at a fixed place it makes the table rough, at others as it follows from the place."""
+        """An entry is set: at a fixed place it makes the table rough, at others as the place says."""
         at, whole = self.of(target.slice), False
         if isinstance(target.slice, ast.Slice):
             whole = target.slice.lower is None and target.slice.upper is None
@@ -213,7 +213,7 @@ class Statements(Expressions):
         for root in keys:
             self.share(root.key, {one.inside() for one in roots})
 
-    def do_If(self, step: ast.If) -> None:
+    def _do_If(self, step: ast.If) -> None:
         test = self.ask(self.of(step.test), step.test, step)
         self.recurs(step, step.test)
         self.block(step.body, test)
@@ -240,13 +240,13 @@ class Statements(Expressions):
         parts = [test.left, *test.comparators] if isinstance(test, ast.Compare) else [test]
         return any(v.level >= STEEP and not v.data for v in map(self.of, parts))
 
-    def do_While(self, step: ast.While) -> None:
+    def _do_While(self, step: ast.While) -> None:
         test = self.ask(self.of(step.test), step.test, step)
         if self.steep_in(step.test):
             self.tell(step, TURNS)
         self.loop(step, test)
 
-    def do_For(self, step: ast.For) -> None:
+    def _do_For(self, step: ast.For) -> None:
         rows = self.of(step.iter)
         ended = Value(rows.size, rows.turn if self.control.level else PUBLIC)
         self.ask(ended, step.iter, step)
@@ -256,7 +256,7 @@ class Statements(Expressions):
         self.loops = self.loops[:-1]
         self.loop(step, Value(rows.size))
 
-    do_AsyncFor = do_For
+    _do_AsyncFor = _do_For
 
     def loop(self, step: ast.For | ast.While, test: Value) -> None:
         """The body of a loop, as often as it turns."""
@@ -266,33 +266,36 @@ class Statements(Expressions):
         self.loops = self.loops[:-1]
         self.block(step.orelse, Value(max(test.level, left)))
 
-    def do_With(self, step: ast.With) -> None:
+    def _do_With(self, step: ast.With) -> None:
         for item in step.items:
             made = self.of(item.context_expr)
             if item.optional_vars is not None:
                 self.store(item.optional_vars, made | UNKNOWN, set())
         self.block(step.body, Value(SMOOTH))
 
-    def do_Try(self, step: ast.Try) -> None:
+    def _do_Try(self, step: ast.Try) -> None:
         for part in (step.body, *(h.body for h in step.handlers), step.orelse, step.finalbody):
             self.block(part, Value(SMOOTH))
 
-    def do_FunctionDef(self, step: Foreign) -> None:
+    def _do_FunctionDef(self, step: Foreign) -> None:
         made = Value(own=frozenset((("function", step),)))
         for decorator in reversed(step.decorator_list):
             made = joined(self.decorated(decorator, made))
         if not isinstance(self.scope, ast.ClassDef):
             self.add(self.key(step.name), made)
 
-    do_AsyncFunctionDef = do_FunctionDef
+    _do_AsyncFunctionDef = _do_FunctionDef
 
     def decorated(self, decorator: ast.expr, made: Value) -> Iterator[Value]:
         """What a decorator makes of a function."""
         call = ast.copy_location(ast.Call(decorator, [], []), decorator)
-        for kind, ref in self.of(decorator).own or UNKNOWN.own:
+        own = self.of(decorator).own
+        if not own and not self.firm:
+            yield made
+        for kind, ref in own or (UNKNOWN.own if self.firm else NONE):
             yield self.called(call, kind, ref, Given([(0, made, set())]), bound=True)
 
-    def do_ClassDef(self, step: ast.ClassDef) -> None:
+    def _do_ClassDef(self, step: ast.ClassDef) -> None:
         if not isinstance(self.scope, ast.ClassDef):
             self.add(self.key(step.name), Value(own=frozenset((("class", step),))))
         made = [s for s in step.body if isinstance(s, ast.FunctionDef) and s.name.startswith("__")]
@@ -305,15 +308,15 @@ class Statements(Expressions):
         self.block([s for s in step.body if not isinstance(s, ast.Pass)])
         self.scope = outer
 
-    def do_Import(self, step: Foreign) -> None:
+    def _do_Import(self, step: Foreign) -> None:
         for name in step.names:
             if name.name != "*":
                 known = (name.asname or name.name).partition(".")[0]
                 self.add(self.key(known), self.names.imported(step, name, self.names.home[self.scope]))
 
-    do_ImportFrom = do_Import
+    _do_ImportFrom = _do_Import
 
-    def do_Match(self, step: ast.Match) -> None:
+    def _do_Match(self, step: ast.Match) -> None:
         subject = self.of(step.subject)
         for case in step.cases:
             parts = [p for p in ast.walk(case.pattern) if isinstance(p, ast.pattern)]
@@ -369,7 +372,7 @@ class Language:
         )
 
     def public(self, file: str, position: tuple[int, ...]) -> bool:
-        """Whether the condition at a position, or how long what is looped over is, is the same in every run."""
+        """Whether the condition at a position, or how often a loop turns, is the same in every run."""
         return self._said.asked.get((file, position), False)
 
     def steep(self, file: str, position: tuple[int, ...], side: int | None) -> bool:

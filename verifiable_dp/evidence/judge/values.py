@@ -1,8 +1,8 @@
 """What may be said of a value of users' code without running it, and what library objects do to it.
 
-Everything about a value is the same in every run (`PUBLIC`), or moves with draws in one direction or by branches
-that coverage takes both ways (`SMOOTH`), or may do for rare draws what it does for no others (`STEEP`). What is
-not understood is `STEEP`. Library functions are told by the objects they are, never by what they are called.
+A value is the same in every run (`PUBLIC`), or moves with draws in one direction or by branches that coverage
+takes both ways (`SMOOTH`), or may do for rare draws what it does for no others (`STEEP`). What is not
+understood is `STEEP`. Library functions are told by the objects they are, never by what they are called.
 """
 
 from __future__ import annotations
@@ -188,6 +188,21 @@ SAME = (  # decorators that leave what a function does as it is
     *(property, staticmethod, classmethod, functools.lru_cache, functools.cache, functools.cached_property),
     *(functools.wraps, abc.abstractmethod, dataclasses.dataclass),
 )
+CALLS_NOTHING = (
+    list,
+    tuple,
+    dict,
+    set,
+    zip,
+    enumerate,
+    iter,
+    next,
+    reversed,
+    len,
+    isinstance,
+    range,
+    np.array,
+)
 WRAPPING = (
     "functools",
     "_functools",
@@ -343,7 +358,7 @@ SHARED = frozenset(
         *("squeeze", "view", "astype", "tolist", "swapaxes", "popitem", "diagonal"),
     )
 )
-# Methods of containers, arrays and numbers of libraries; a method of the user's of that name is looked at, too.
+# Methods of containers, arrays and numbers of libraries; one of the user's of that name is looked at, too.
 METHODS = frozenset(
     (
         *("append", "appendleft", "extend", "insert", "pop", "popleft", "remove", "clear", "sort", "reverse"),
@@ -429,7 +444,7 @@ def home_of(value: Foreign) -> str:
 
 
 def kind_of(value: Foreign) -> str:
-    """What an object of a library is for us: ``pure``, ``draws``, ``makes draws``, ``reflection``, ``unknown``."""
+    """What an object of a library is for us: pure, draws, makes draws, reflection, unknown."""
     home = home_of(value)
     root = home.partition(".")[0]
     if root in _HOME or (home == "builtins" and getattr(value, "__name__", "") in _REFLECTION):
