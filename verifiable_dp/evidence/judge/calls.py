@@ -257,7 +257,7 @@ class Calls(Marks):
         if name in values.CHANGES:
             nested = every.size if every.own or name in ("extend", "update") else PUBLIC
             grown = max(nested, self.control.level)
-            entry = self.reached(every)._replace(size=grown, rough=max(every.rough, self.reached(every).turn))
+            entry = self.reached(every)._replace(size=grown, rough=max(every.rough, self.slope(every)))
             if name == "send":
                 self.add("sent", entry._replace(size=every.size))
             if name in values.SHRINKS:

@@ -169,13 +169,13 @@ class Statements(Expressions):
         made = made._replace(turn=max(made.turn, SMOOTH), own=made.container)
         if isinstance(step.target, ast.Subscript):
             added = self.reached(made._replace(own=NONE))
-            self.put(step.target, added._replace(turn=self.reached(sides[1]).turn), set(), there=True)
+            self.put(step.target, added, set(), self.slope(sides[1]), there=True)
         else:
             self.store(step.target, made, set())
 
     def store(self, target: Foreign, value: Value, roots: set[Root]) -> None:
         """A target is given a value, which shares its entries with others."""
-        value = self.reached(value)
+        slope, value = self.slope(value), self.reached(value)
         if isinstance(target, ast.Tuple | ast.List):
             for part in target.elts:
                 self.store(part, value._replace(own=value.inner), {root.entry() for root in roots})
@@ -194,18 +194,18 @@ class Statements(Expressions):
             self.add(("attribute", target.attr), value._replace(level=level))
             self.share(("attribute", target.attr), roots)
         elif isinstance(target, ast.Subscript):
-            self.put(target, value, roots)
+            self.put(target, value, roots, slope)
 
-    def put(self, target: ast.Subscript, value: Value, roots: set[Root], *, there: bool = False) -> None:
+    def put(
+        self, target: ast.Subscript, value: Value, roots: set[Root], slope: int, *, there: bool = False
+    ) -> None:
         """An entry is set: at a fixed place it makes the table rough, at others as the place says."""
         at, whole = self.of(target.slice), False
         if isinstance(target.slice, ast.Slice):
             whole = target.slice.lower is None and target.slice.upper is None
         fixed = not at.level and not at.turn and not whole
-        rough = STEEP if fixed else PUBLIC if at.level else value.turn
-        written = (
-            at.level if at.level == WIDE else min(at.level, SMOOTH)
-        )  # of many places few were written in
+        rough = STEEP if fixed else PUBLIC if at.level else slope
+        written = WIDE if at.level == WIDE else min(at.level, SMOOTH)  # of many places few were written in
         level, size = max(value.level, written), value.size if value.own else PUBLIC
         size = size if there else max(size, at.level, self.control.level)
         keys = self.roots(target.value)

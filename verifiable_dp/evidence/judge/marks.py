@@ -154,6 +154,10 @@ class Marks:
         levels = max(value.level, level), max(value.turn, turn), max(value.size, level)
         return value._replace(level=levels[0], turn=levels[1], size=levels[2])
 
+    def slope(self, value: Value) -> int:
+        """How an entry with this value follows from its position, where that goes with the turn of a loop."""
+        return STEEP if self.control.turn else value.turn
+
     def tell(self, node: Foreign, words: str) -> None:
         """Note where the language ends."""
         if self.telling:

@@ -120,7 +120,10 @@ class Value(NamedTuple):
                 else 0
             )
 
-        level, turn = max(self.level, found(at.level)), max(self.turn, found(at.turn))
+        level = max(self.level, found(at.level))
+        turn = max(
+            self.turn, found(at.turn) if self.unlike else PUBLIC
+        )  # one of what is alike is as any other
         nested = self.inner & (_CONTAINER | {ANY})  # which may be of different lengths
         size = max(self.size, found(at.level) if nested else PUBLIC)
         return Value(level, turn, size, self.rough, self.inner, self.inner, *self[6:])
