@@ -14,6 +14,7 @@ import numpy as np
 
 from verifiable_dp.auditing.request import Inputs, Promise
 from verifiable_dp.core import validate
+from verifiable_dp.core.filled import note_placed
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.validate import Function, Given, Json, JsonDict, JsonValue
 from verifiable_dp.evidence.blackbox import positions
@@ -137,6 +138,7 @@ class Runs:
 
     def __call__(self, rewards: Given, rng: Given) -> Given:
         """The actions of the run, or of all of them."""
+        note_placed(self.function, "data", "public", "generator")
         made = self.function(rewards, self.runs, rng)
         return made[0] if self.runs == 1 else made
 
@@ -263,6 +265,7 @@ class OneDraw:
             data = float(data[0]) if type(data) is np.ndarray else data.reshape(())
         if isinstance(self.function, Adapted) and self.function.one_at_a_time:
             return self.function.one(data, rng)
+        note_placed(self.function, "data", "public", "generator")
         return self.function(data, self.draws, rng)
 
 

@@ -20,6 +20,7 @@ from types import ModuleType
 import numpy as np
 
 from verifiable_dp.core.contexts import Contexts
+from verifiable_dp.core.filled import note
 from verifiable_dp.core.validate import Foreign, Function, InputError, Json
 from verifiable_dp.evidence.tracing.foreign import reproducible_globals
 from verifiable_dp.targets import protocols
@@ -156,6 +157,8 @@ class Contextual:
     def __call__(self, table: Foreign, *rest: Foreign) -> Foreign:
         """What the function returns."""
         given = (*self.form.split(table), *rest)
+        kinds = ["data", "data", *["public"] * (len(rest) - 1), "generator"]
+        note(self.__wrapped__, {name: kinds[place] for name, place in self.places.items()})
         return self.__wrapped__(**{name: given[place] for name, place in self.places.items()})
 
 
@@ -257,6 +260,7 @@ class Bound:
 
     def __call__(self, *args: Foreign, **named: Foreign) -> Foreign:
         """The result of the function."""
+        note(self.__wrapped__, dict.fromkeys(self.parameters, "public"))
         with Loop() as loop:
             return loop.done(self.__wrapped__(*args, **named, **self.parameters))
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from verifiable_dp.core import philox
 from verifiable_dp.core.contexts import Unfolding
+from verifiable_dp.core.filled import note_placed
 from verifiable_dp.core.limits import limited
 from verifiable_dp.core.neighbours import ContextGame, TablePair
 from verifiable_dp.core.noise import key_of
@@ -158,6 +159,8 @@ class Adapted:
         return self._call(data, rng)
 
     def _call(self, *values: Foreign) -> Foreign:
+        kinds = ["data", *["public"] * (len(values) - 2), "generator"]
+        note_placed(self.function, *(kinds[i] for i in self.order))
         given = [values[i] for i in self.order]
         positional = [v for v, name in zip(given, self.names, strict=True) if not name]
         return self.function(*positional, **{n: v for v, n in zip(given, self.names, strict=True) if n})

@@ -12,6 +12,7 @@ from types import FrameType
 
 import numpy as np
 
+from verifiable_dp.core.filled import note
 from verifiable_dp.core.validate import FloatArray, Foreign, Function, InputError, IntArray, Json
 from verifiable_dp.targets.roles import (
     ARM,
@@ -20,6 +21,7 @@ from verifiable_dp.targets.roles import (
     FITS,
     GENERATOR,
     HORIZON,
+    KIND_OF,
     LEARNS,
     LEARNT,
     REWARD,
@@ -366,6 +368,7 @@ def _play_steps(thing: Foreign, way: Way, supply: Supply, loop: Loop, first: Jso
     world, method = supply.world, getattr(thing, way.methods[0])
     last = dict(first)
     names = _kinds(own_parameters(thing, way.methods[0]))
+    note(method, {name: KIND_OF.get(kind, "public") for name, kind in names.items()})
     for t in range(world.horizon):
         given = {"the round": t, "a generator": supply.rng}
         arm = loop.done(
@@ -463,6 +466,7 @@ def _play_runs(thing: Foreign, way: Way, supply: Supply, loop: Loop) -> None:
     world, method = supply.world, getattr(thing, way.methods[0])
     parameters = own_parameters(thing, way.methods[0])
     turns = [name for name in ROUND if name in parameters and name not in HORIZON]
+    note(method, dict.fromkeys(turns, "public"))
     while True:
         before = len(world.pulled)
         bound = _with_round(method, dict.fromkeys(turns, before))

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from verifiable_dp.core.contexts import Contexts
+from verifiable_dp.core.filled import note
 from verifiable_dp.core.validate import Foreign, Function, InputError, Json
 from verifiable_dp.targets.tables import Environment, World
 
@@ -90,6 +91,17 @@ FITS = {"the arm": ("decisions", "a"), "the reward": ("rewards", "r")}  # lists 
 LEARNT = ("the arm", "the reward")
 _ALWAYS = (*LEARNT, "a generator", "the context")  # they are given even where there is a default
 _WEAK = (*_WEAK_ARM, *_WEAK_REWARD)
+# What a role is for bounds on what the code gives away; any other is a number that is the same in every run.
+KIND_OF = {
+    "a generator": "generator",
+    "a seed": "drawn",
+    "the arm": "drawn",
+    "the reward": "data",
+    "the context": "data",
+    "the environment": "environment",
+    "the function that pays": "environment",
+    "the configuration": "environment",
+}
 _PLACED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _REST = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
@@ -195,7 +207,9 @@ class Supply:
         """
         placed: list[Foreign] = []
         named: dict[str, Foreign] = {}
-        for name, (parameter, role) in filled(function, self.given).items():
+        known = filled(function, self.given)
+        note(function, {name: KIND_OF.get(role, "public") for name, (_, role) in known.items()})
+        for name, (parameter, role) in known.items():
             value = self.value(role, name, parameter)
             if parameter.kind is parameter.POSITIONAL_ONLY:
                 placed.append(value)
@@ -415,6 +429,8 @@ def fill(
         placed = list(usual)
     if usual and "the reward" not in [*placed, *named.values()]:
         raise _unknown(method, "no parameter is recognised as the reward", roles)
+    by_place = zip([name for name, one in parameters.items() if one.kind in _PLACED], placed, strict=False)
+    note(method, {name: KIND_OF.get(role, "public") for name, role in (*by_place, *named.items())})
     if len(placed) > 1 and not named:  # called each round
         told = operator.itemgetter(*placed)
         return lambda given: method(*told(given))

@@ -21,6 +21,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from verifiable_dp.core.filled import Filled
+from verifiable_dp.evidence.judge.language import Language
+from verifiable_dp.evidence.judge.marks import Outside
 from verifiable_dp.evidence.symbolic.cases import parsed
 from verifiable_dp.evidence.symbolic.constancy import Constancy, constancy_of, handlers_of, place_of
 from verifiable_dp.evidence.symbolic.terms import Unbounded, World
@@ -63,8 +66,10 @@ class Coverage:
         Whether there was any exception but those that end a loop.
     mixed
         Where conditions stand both sides of which were followed at once.
-    scales, drawn
-        What sets how much noise there is (of `World`).
+    weights, wide, scales, drawn
+        Where numbers are multiplied with data, drawn, or set how much noise there is (of `World`).
+    filled
+        What adapters have filled parameters with.
     """
 
     files: frozenset[str]
@@ -84,6 +89,23 @@ class Coverage:
     drawn: set[tuple[types.CodeType, frozenset[str] | None]] = field(default_factory=set)
     _stop: Callable[[str], Exception] = Unbounded
     _unasked: Callable[[Any], frozenset[int]] = _none
+    weights: set[tuple[types.CodeType, int, int | None]] = field(default_factory=set)
+    wide: set[tuple[types.CodeType, int]] = field(default_factory=set)
+    filled: Filled = field(default_factory=dict)
+    said: tuple[frozenset[types.CodeType], Language] | None = None
+
+    def language(self, scopes: Mapping[str, dict[str, Any]]) -> Language:
+        """What the rules of the language say of the functions that ran."""
+        codes = frozenset(self.steps)
+        if self.said is None or not codes <= self.said[0]:
+            each = ((code, list(code.co_positions())[offset // 2]) for code, offset in self.wide)
+            wide = frozenset((code.co_filename, place_of(dis.Positions(*at))) for code, at in each)
+            self.said = (codes, Language(scopes, codes, self.filled, wide))
+        return self.said[1]
+
+    def outside(self, scopes: Mapping[str, dict[str, Any]]) -> Outside | None:
+        """A construct for which paths that were not run are unknown."""
+        return self.language(scopes).outside()
 
     def note(self, other: World | Coverage) -> None:
         """Note which functions a run, or another's runs, have called, and what they have compared."""
@@ -93,6 +115,8 @@ class Coverage:
         self.mixed |= other.mixed
         self.scales |= other.scales
         self.drawn |= other.drawn
+        self.weights |= other.weights
+        self.wide |= other.wide
         for key, (certain, open_) in other.compared.items():
             before = self.compared.setdefault(key, [0, 0])
             self.compared[key] = [before[0] + certain, before[1] + open_]
@@ -186,19 +210,29 @@ class Coverage:
     def jumping(self, scopes: Mapping[str, dict[str, Any]]) -> Place | None:
         """A line where how much noise there is follows from chance in a way that rare outcomes may set."""
         known: dict[str, Constancy | None] = {}
-        found = []
+        found, language = [], self.language(scopes)
         for code, offset, side in self.scales:
             file, at = code.co_filename, list(code.co_positions())[offset // 2]
             if file not in known:
-                known[file] = constancy_of(file, scopes.get(file, {}), called=False)
+                known[file] = constancy_of(file, scopes.get(file, {}), self.filled, called=False)
             constant, position = known[file], dis.Positions(*at)
             if constant is None or position.lineno is None:
                 continue
             cut = side is not None and side < 0
-            if constant.cuts(position, -1 - (side or 0)) if cut else constant.jumps(position, side):
+            judged = side is None or side >= 0
+            steep = judged and language.steep(file, place_of(position), side)
+            if steep or (
+                constant.cuts(position, -1 - (side or 0)) if cut else constant.jumps(position, side)
+            ):
                 found.append(Place(file, position.lineno))
+        for code, offset, side in self.weights:
+            at = dis.Positions(*list(code.co_positions())[offset // 2])
+            if at.lineno is not None and language.weighs(code.co_filename, place_of(at), side):
+                found.append(Place(code.co_filename, at.lineno))
         for code, names in self.drawn:
-            reader = constancy_of(code.co_filename, scopes.get(code.co_filename, {}), called=False)
+            reader = constancy_of(
+                code.co_filename, scopes.get(code.co_filename, {}), self.filled, called=False
+            )
             if reader is not None and reader.enters(code, names):
                 found.append(Place(code.co_filename, code.co_firstlineno))
         return min(found, key=lambda place: (place.file, place.line), default=None)
@@ -212,13 +246,14 @@ class Coverage:
         catching = [place for code, steps in self.steps.items() for place in _catching(code, steps)]
         found |= {(place, None) for place, seen in catching if not seen}
         known: dict[str, Constancy | None] = {}
+        language = self.language(scopes)
         for code, steps in self.steps.items():
             if self.enumerated.get(code) or _is_of_a_dataclass(code):
                 continue
             for line, position, entry in _one_sided(code, steps, strict, bool(catching), self._certain):
                 file = code.co_filename
                 if file not in known:
-                    known[file] = constancy_of(file, scopes.get(file, {}))
+                    known[file] = constancy_of(file, scopes.get(file, {}), self.filled)
                 constant = known[file]
                 if position is not None and (file, place_of(position)) in self.mixed:
                     continue
@@ -226,7 +261,7 @@ class Coverage:
                     constant is None
                     or position is None
                     or not (
-                        constant.constant(position)
+                        (constant.constant(position) and language.public(file, place_of(position)))
                         or (entry and constant.constant_at_entry(position))
                         or (not strict and constant.last_resort(position))
                         or constant.last_of_all(position)

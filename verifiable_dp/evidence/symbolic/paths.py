@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from verifiable_dp.core.filled import note_placed, noting
 from verifiable_dp.core.limits import limited
 from verifiable_dp.core.mechanisms import wishart
 from verifiable_dp.core.validate import FloatArray
@@ -572,12 +573,15 @@ def explore(program: Program, n_arms: int, most: int = _MOST, work: float = math
         Operations after which it gives up; then there is no bound.
     """
     scopes = scopes_of(program.function)
-    with kept(scopes):
-        return _explored(program, n_arms, most, Meter(work), scopes)
+    with kept(scopes), noting() as filled:
+        note_placed(program.function, "data", "generator")
+        coverage = Coverage(frozenset(scopes), filled=filled)
+        return _explored(program, n_arms, most, Meter(work), scopes, coverage)
 
 
-def _explored(program: Program, n_arms: int, most: int, meter: Meter, scopes: Any) -> Found:
-    coverage = Coverage(frozenset(scopes))
+def _explored(
+    program: Program, n_arms: int, most: int, meter: Meter, scopes: Any, coverage: Coverage
+) -> Found:
     paths: list[Path] = []
     events = 0
     for number in range(most):
@@ -616,10 +620,14 @@ def _explored(program: Program, n_arms: int, most: int, meter: Meter, scopes: An
         if path.failure:
             return Found(tuple(paths), path.failure, path.at)
         coverage.scales |= steps.scales
+        coverage.weights |= steps.weights
         coverage.drawn |= steps.drawn
+    outside = coverage.outside(scopes)
+    if outside is not None:
+        return Found(tuple(paths), outside.words, Place(outside.file, outside.line))
     jumping = coverage.jumping(scopes)
     if jumping is not None:
-        return Found(tuple(paths), "rare outcomes of public chance may set how much noise there is", jumping)
+        return Found(tuple(paths), _RARE, jumping)
     strict = any(path.contested for path in paths)
     missed = coverage.missed(scopes, strict=strict)
 
@@ -628,7 +636,7 @@ def _explored(program: Program, n_arms: int, most: int, meter: Meter, scopes: An
             return Path(number, {}, meter.words())
         number += most  # numbers that no other path has
         if steps is not None:
-            steps.files = coverage.files
+            steps.files, steps.filled, steps.said = coverage.files, coverage.filled, coverage.said
         path = run(program, number, Chooser(number, n_arms), scopes, steps, flips, meter)
         if path.crashed and not path.failure.startswith(_ENDLESS):
             return replace(path, crashed=_crashes(program, path, scopes, flips))
@@ -664,6 +672,7 @@ def _crashes(program: Program, path: Path, scopes: Any, flips: Flips) -> bool:
     return False
 
 
+_RARE = "rare outcomes of public chance may set how much noise there is, or how much data counts"
 _HUNT = 1600  # plain runs
 
 

@@ -235,6 +235,9 @@ def is_numerical(file: str) -> bool:
     return any(home and file.startswith(os.path.join(home, "")) for home in homes)
 
 
+_FEW = 32  # values of a public draw, each of which is seen on some of the paths
+
+
 @dataclass
 class World:
     """One traced run.
@@ -291,6 +294,10 @@ class World:
         Whether the generators give plain numbers for now.
     mixed
         Where conditions stand both sides of which were followed at once.
+    weights
+        What data are multiplied with that no noise hides.
+    wide
+        Where whole numbers are drawn of which paths see but a few.
     scales
         Instructions that set how much noise there is, and on which side of them: None for any, negative where
         it is the size of a list of draws, on the side -1 - `side`.
@@ -333,6 +340,8 @@ class World:
     bare: bool = False
     mixed: set[Any] = field(default_factory=set)
     scales: set[tuple[Any, int, int | None]] = field(default_factory=set)
+    weights: set[tuple[Any, int, int | None]] = field(default_factory=set)
+    wide: set[tuple[Any, int]] = field(default_factory=set)
     drawn: set[tuple[Any, frozenset[str] | None]] = field(default_factory=set)
     given: frozenset[Atom] = frozenset()
     extra: dict[Any, Any] = field(default_factory=dict)
@@ -353,11 +362,17 @@ class World:
             frame = frame.f_back
         return None if frame is None else (frame.f_code, frame.f_lasti, side)
 
-    def scaled(self, side: int | None = None) -> None:
-        """Note where a public number, on which side of an operation, sets how much noise there is."""
+    def scaled(self, side: int | None = None, *, raw: bool = False) -> None:
+        """Note where a public number, on a side of an operation, sets how much noise there is, or data."""
         at = self.here(side)
         if at is not None:
-            self.scales.add(at)
+            (self.weights if raw else self.scales).add(at)
+
+    def widely(self, many: Any) -> None:
+        """Note a public draw of so many values that paths see but a few of them."""
+        at = self.here(None) if type(many) is int and many > _FEW else None
+        if at is not None:
+            self.wide.add(at[:2])
 
     def compare(self, *, certain: bool, public: bool = False) -> None:
         """Note that a uniform draw is compared, and whether the answer is certain.
@@ -873,8 +888,8 @@ def multiply(left: Any, right: Any) -> Any:
         return left * right
     side = int(type(left) is Term)
     term, by = (left, float(right)) if side else (right, float(left))
-    if term.noise and not term.raw:
-        term.world.scaled(side)
+    if not (term.noise and term.raw):  # data that noise hides are scaled with it
+        term.world.scaled(side, raw=bool(term.raw))
     if not math.isfinite(by):
         raise term.world.stop("raw rewards are multiplied by a number that is not finite")
     return _term(
