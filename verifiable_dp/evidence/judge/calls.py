@@ -18,6 +18,7 @@ from verifiable_dp.evidence.judge.values import (
     GENERATOR,
     NONE,
     PUBLIC,
+    RECORD,
     SMOOTH,
     STEEP,
     UNKNOWN,
@@ -71,9 +72,14 @@ class Calls(Marks):
     def enter(self, node: Foreign, given: Given, *, unbound: bool = False) -> Value:
         """What a function of the user's returns; what it is given reaches its parameters.
 
-        The first parameter of a method is its object, whatever it is called; `unbound` calls name it.
+        The first parameter of a method is its object, whatever it is called; `unbound` calls name it. What
+        did not run may have called what ran before the runs only: with what was the same in all of them.
         """
-        self.bound.add(node)
+        here = self.function_of(self.scope)
+        before = node in self.ran and here not in self.ran
+        if not before:
+            self.bound.add(node)
+            self.add((node, "control"), Value(self.control.level))
         method = self.is_method(node)
         shift = int(method and unbound)
         parts = [(at - shift if type(at) is int else at, value, roots) for at, value, roots in given.parts]
@@ -81,8 +87,12 @@ class Calls(Marks):
         stars = [one.arg for one in (node.args.vararg, node.args.kwarg) if one is not None]
         every = [one.arg for one in parameters(node)][method:]
         for at, value, roots in parts:
-            if at == -1:
+            if at == -1 or (before and at is ...):
                 continue
+            if before:
+                value = value.fixed() if isinstance(here, ast.Module) else Value()
+            elif here not in self.ran:
+                value = value.fixed()._replace(own=value.own, inner=value.inner)
             name = placed[at] if isinstance(at, int) and at < len(placed) else at
             for target in every if at is ... else [name] if name in every else stars:
                 if target in stars:
@@ -92,7 +102,6 @@ class Calls(Marks):
                 else:
                     self.add((node, target), value)
                     self.share((node, target), roots)
-        self.add((node, "control"), Value(self.control.level))
         self.calls.setdefault(self.function_of(self.scope), set()).add(node)
         return self.marks.get((node, "return of"), Value())
 
@@ -170,7 +179,9 @@ class Calls(Marks):
             return Value(own=frozenset((GENERATOR,)), inner=frozenset((GENERATOR,)))
         if public:
             for _, value, roots in given.parts[:1]:
-                self.hold(roots, Value(SMOOTH, inner=value.inner))  # shuffled
+                mixed = STEEP if value.unlike >= STEEP and RECORD not in value.own else SMOOTH
+                level = max(level, mixed)
+                self.hold(roots, Value(mixed, inner=value.inner))  # shuffled
         return Value(level, PUBLIC, size, PUBLIC, every.inner, every.inner, not public or every.data)
 
     def library(self, node: ast.Call, value: Foreign, given: Given) -> Value:

@@ -37,6 +37,8 @@ class Expressions(Calls):
 
     def _of_Name(self, node: ast.Name) -> Value:
         owner = self.names.owner(self.scope, node.id)
+        if (owner, node.id) in self.cells and self.function_of(self.scope) in self.ran:
+            return self.cells[owner, node.id]
         return (
             self.names.unbound(self.scope, node.id)
             if owner is None
@@ -59,6 +61,8 @@ class Expressions(Calls):
                 found.append(self.names.part(ref, name))
             elif (kind, ref) == ENVIRONMENT:
                 found.append(Value(own=frozenset((ENVIRONMENT,))))
+            elif (kind, ref) == GENERATOR and not called:
+                found.append(Value(own=frozenset((("draws", name),))))
             elif kind in ("instance", "class", "any", "function", "applied", "method"):
                 found += [v for v in [self.marks.get(("attribute", name))] if v is not None]
                 of = ref if kind in ("instance", "class") else None
@@ -102,7 +106,12 @@ class Expressions(Calls):
         own = frozenset((values.LIST if alike else values.RECORD,))
         return every._replace(own=own, inner=every.own | every.inner)
 
-    _of_List = _of_Set = _of_Tuple
+    _of_List = _of_Tuple
+
+    def _of_Set(self, node: ast.Set) -> Value:
+        """How many it holds follows from which of them are equal."""
+        made = self._of_Tuple(node)
+        return made._replace(size=max(made.size, made.steep().level))
 
     def _of_Dict(self, node: ast.Dict) -> Value:
         keys, every = joined(map(self.of, node.keys)), joined(map(self.of, node.values))
@@ -276,6 +285,8 @@ class Expressions(Calls):
             return joined(self.enter(m, given) for m in self.methods_of(ref, "__call__"))
         if kind == "applied":
             return self.enter(ref, given.anywhere)
+        if kind == "draws":
+            return self.draw(ref, given)
         if kind == "library":
             return self.library(node, self.names.objects[ref], given)
         self.back(given.every.own | given.every.inner, Given([(..., UNKNOWN, set())]))

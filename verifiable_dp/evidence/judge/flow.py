@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from verifiable_dp.core.validate import Foreign
-from verifiable_dp.evidence.judge.values import UNKNOWN, Value
+from verifiable_dp.evidence.judge.values import STEEP, UNKNOWN, Value
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 COMPREHENSION = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -116,7 +116,7 @@ class Names:
         elif isinstance(value, types.ModuleType) and getattr(value, "__file__", "") in self.files:
             tag = ("module", value.__file__)
         elif not isinstance(value, types.ModuleType) and not callable(value):
-            return Value(own=UNKNOWN.own, inner=UNKNOWN.inner)
+            return Value(rough=STEEP, own=UNKNOWN.own, inner=UNKNOWN.inner)
         self.objects[id(value)] = value
         return Value(own=frozenset((tag,)))
 

@@ -343,6 +343,8 @@ class Language:
         What an adapter fills parameters with.
     wide
         Where numbers were drawn of which the paths saw but a few, by file and position.
+    functions
+        Of these files: their cells hold what functions around them were given before the runs.
     """
 
     def __init__(
@@ -351,6 +353,7 @@ class Language:
         codes: Iterable[types.CodeType],
         roles: Roles,
         wide: frozenset[tuple[str, tuple[int, ...]]] = frozenset(),
+        functions: Iterable[types.FunctionType] = (),
     ) -> None:
         self._codes, files = [*codes], dict[str, File]()
         for file in sorted({code.co_filename for code in self._codes}):
@@ -363,13 +366,41 @@ class Language:
         self._ran = {node for node in found if node is not None}
         self._said = Statements(self._names, roles, self._ran)
         self._said.wide = wide
+        self._said.cells = self._cells(functions)
         self._said.run()
 
-    def outside(self) -> Outside | None:
-        """The first construct for which paths that were not run are unknown; None if there is none."""
-        return min(
-            (found for (node, _), found in self._said.outside.items() if node in self._ran), default=None
-        )
+    def _cells(self, functions: Iterable[types.FunctionType]) -> dict[Foreign, Value]:
+        """What names of functions that ended before the runs stand for, as the functions in them hold it.
+
+        Only of functions, classes and plain numbers, which nothing changes, under names that nothing sets.
+        """
+        found: dict[Foreign, Value] = {}
+        trees = [one.tree for one in self._names.files.values()]
+        nodes = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Nonlocal))
+        set_again = {name for node in nodes for name in node.names}
+        for one in functions:
+            code = one.__code__
+            node = self._names.coded.get((code.co_filename, code.co_name, code.co_firstlineno))
+            for name, cell in zip(code.co_freevars, one.__closure__ or (), strict=True):
+                owner = None if node is None else self._names.owner(self._names.outer[node], name)
+                if owner is None or owner in self._ran or name in set_again:
+                    continue
+                try:
+                    value = self._names.of_object(cell.cell_contents)
+                except ValueError:  # it is empty
+                    value = UNKNOWN
+                found[owner, name] = found.get((owner, name), Value()) | value
+        return {key: value for key, value in found.items() if value.rough == PUBLIC}
+
+    def outside(self, read: Iterable[types.CodeType] = ()) -> Outside | None:
+        """The first construct for which paths that were not run are unknown; None if there is none.
+
+        Of functions that were `read` in place of being run, all paths are known.
+        """
+        known = {(code.co_filename, code.co_name, code.co_firstlineno) for code in read}
+        but = {self._names.coded[key] for key in known if key in self._names.coded}
+        ran = self._ran - but
+        return min((found for (node, _), found in self._said.outside.items() if node in ran), default=None)
 
     def public(self, file: str, position: tuple[int, ...]) -> bool:
         """Whether the condition at a position, or how often a loop turns, is the same in every run."""

@@ -100,12 +100,13 @@ class Coverage:
         if self.said is None or not codes <= self.said[0]:
             each = ((code, list(code.co_positions())[offset // 2]) for code, offset in self.wide)
             wide = frozenset((code.co_filename, place_of(dis.Positions(*at))) for code, at in each)
-            self.said = (codes, Language(scopes, codes, self.filled, wide))
+            functions = getattr(scopes, "functions", ())
+            self.said = (codes, Language(scopes, codes, self.filled, wide, functions))
         return self.said[1]
 
     def outside(self, scopes: Mapping[str, dict[str, Any]]) -> Outside | None:
         """A construct for which paths that were not run are unknown."""
-        return self.language(scopes).outside()
+        return self.language(scopes).outside(code for code, tried in self.enumerated.items() if tried)
 
     def note(self, other: World | Coverage) -> None:
         """Note which functions a run, or another's runs, have called, and what they have compared."""
@@ -227,7 +228,8 @@ class Coverage:
                 found.append(Place(file, position.lineno))
         for code, offset, side in self.weights:
             at = dis.Positions(*list(code.co_positions())[offset // 2])
-            if at.lineno is not None and language.weighs(code.co_filename, place_of(at), side):
+            read = self.enumerated.get(code)  # of which all that can happen was tried
+            if not read and at.lineno is not None and language.weighs(code.co_filename, place_of(at), side):
                 found.append(Place(code.co_filename, at.lineno))
         for code, names in self.drawn:
             reader = constancy_of(
