@@ -22,6 +22,7 @@ from verifiable_dp.auditing.request import AuditRequest
 from verifiable_dp.core import engine, validate
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contextual import ContextualAlgorithm
+from verifiable_dp.core.limits import usual
 from verifiable_dp.core.validate import Given, InputError, JsonDict
 from verifiable_dp.targets.adapters import taken
 from verifiable_dp.targets.guard import watched
@@ -111,6 +112,11 @@ RUNGS = (
     Rung("", lambda case: _played(case) and not case.settled, bandits.power),
     Rung("", lambda case: isinstance(case, ReleaseCase) and not case.refuted, mechanisms.power),
     Rung(
+        "",
+        lambda case: isinstance(case, UserCase) and not case.refuted and bool(case.ground.doubts()),
+        looks.doubt,
+    ),
+    Rung(
         "last bits of the outputs",
         lambda case: isinstance(case, ReleaseCase) and case.request.settings.numerics,
         mechanisms.last_bits,
@@ -130,7 +136,7 @@ def audit(request: AuditRequest, rungs: Sequence[Rung] = RUNGS) -> JsonDict:
     if isinstance(request.target, Algorithm):
         told = isinstance(request.target, ContextualAlgorithm)
         return climb((ContextualCase if told else AlgorithmCase).of(request), rungs)
-    with watched(), _opened(request) as case:
+    with watched(), usual(request.settings.timeout), _opened(request) as case:
         return climb(case, rungs)
 
 

@@ -216,6 +216,11 @@ class Calls(Marks):
             return given.parts[0][1]
         if not values.same(value, values.CALLS_NOTHING):
             self.back(refs, given)
+        if values.same(value, (dict.fromkeys,)) and given.parts:
+            (_, keys, _), *rest = given.parts
+            kept = joined(v for _, v, _ in rest)
+            size = max(keys.size, keys.level)
+            return kept._replace(size=size, rough=PUBLIC, own=frozenset((values.LIST,)), inner=kept.own)
         if value is len:
             return Value(every.size, every.turn, many=True)
         keeps, sized = values.same(value, values.ENTRYWISE), values.same(value, values.SIZED)

@@ -204,14 +204,15 @@ class Expressions(Calls):
             self.turns(part.iter, rows)
             self.store(part.target, rows.each, {root.entry() for root in self.roots(part.iter)})
             tests = joined(self.ask(self.of(test), test) for test in part.ifs)
-            kept = SMOOTH if tests.level else PUBLIC
-            around |= Value(kept, size=max(rows.size, kept), rough=STEEP if tests.turn else PUBLIC)
+            level = SMOOTH if tests.level else PUBLIC
+            around |= Value(level, size=max(rows.size, level), rough=STEEP if tests.turn else PUBLIC)
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         made = [self.of(part) for part in parts]
         self.scope = outer
         keyed = made[0].level if isinstance(node, ast.DictComp | ast.SetComp) else PUBLIC
         every = joined(made) | around
-        size, rough = max(every.size, keyed), max(every.rough, every.turn)
+        kept = made[-1] if isinstance(node, ast.DictComp) else every  # keys say which values, not what
+        size, rough = max(every.size, keyed), max(kept.rough, kept.turn)
         own = frozenset((values.LIST,))
         return every._replace(size=size, rough=rough, own=own, inner=every.own | every.inner)
 

@@ -228,6 +228,11 @@ class Charge:
 _NUMERICAL = ("verifiable_dp", "numpy", "scipy", "pandas", "opendp", "diffprivlib")
 
 
+def _is_standard(frame: Any) -> bool:
+    """Whether code of the standard library runs in a frame."""
+    return frame.f_globals.get("__name__", "").partition(".")[0] in sys.stdlib_module_names
+
+
 @functools.lru_cache(maxsize=1 << 12)
 def is_numerical(file: str) -> bool:
     """Whether a file belongs to a library that computes with any kind of numbers."""
@@ -415,8 +420,14 @@ class World:
             raise self.stop("a run has too many operations to be followed")
 
     def claims(self, kind: type) -> type:
-        """The class that a tracked number says it has; the traced code itself may ask by `calls` only."""
-        file = sys._getframe(2).f_code.co_filename
+        """The class that a tracked number says it has; the traced code itself may ask by `calls` only.
+
+        Who asks through the standard library (`inspect`, `abc`) is who called it.
+        """
+        frame: Any = sys._getframe(2)
+        while frame is not None and frame.f_code.co_filename not in self.files and _is_standard(frame):
+            frame = frame.f_back
+        file = "" if frame is None else frame.f_code.co_filename
         if file in self.files or not is_numerical(file):
             raise self.stop("the type of a tracked number is asked")
         return kind
