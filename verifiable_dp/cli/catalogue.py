@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -334,6 +335,13 @@ def errata(
     sys.exit(1 if any(row["outcome"] == "not_confirmed" for row in whole["errata"]) else 0)
 
 
+def _told_lost(names: Sequence[str], against: Path | None) -> int:
+    """Say which kills of an older table are lost; the exit status of that."""
+    for name in names:
+        say(f"lost: {name} is killed in {against} and is not killed now")
+    return 3
+
+
 @main.command()
 @click.option("--only", multiple=True, metavar="NAME", help="Only mutants of these algorithms.")
 @click.option(
@@ -383,11 +391,8 @@ def mutants(
     from verifiable_dp.core.files import write_text
     from verifiable_dp.record.sealing import text
 
-    gone = lost(older, whole["mutants"])
-    for name in gone:
-        say(f"lost: {name} is killed in {against} and is not killed now")
-    if gone:
-        sys.exit(3)
+    if gone := lost(older, whole["mutants"]):
+        sys.exit(_told_lost(gone, against))
     if json_path is not None:
         write_text(json_path, text(whole))
     if html_path is not None:

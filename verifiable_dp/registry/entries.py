@@ -65,9 +65,7 @@ def auditor(name: str) -> Auditor:
         If the name is unknown, what is registered cannot be imported, or is not an `Auditor` of that name.
     """
     if not isinstance(name, str):
-        raise InputError(
-            f"algorithm must be a name of the catalogue, such as 'dp-se', got {type(name).__name__}"
-        )
+        raise InputError(f"algorithm must be a name that catalogue() lists, got {type(name).__name__}")
     return _loaded(name)
 
 

@@ -426,7 +426,7 @@ def test_only_what_begins_with_a_place_names_a_line():
 def sarif_of(found, verdict="refuted"):
     record = {
         "target": {"name": "x", "note": "", "parameters": {}, "source": {"path": "my code.py", "line": 1}},
-        "claim": {"epsilon": 1.0},
+        "claim": {"epsilon": 1.0, "delta": 0.0},
         "checks": [found.as_dict()],
         "verdict": verdict,
         "epsilon_lower": 0.0,

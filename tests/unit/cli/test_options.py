@@ -488,9 +488,11 @@ def test_mutants(missed, status, replaced, schedulers, tmp_path):
     replaced.put(campaign, "mutants", whole)
     replaced.put(mutation, "summary_lines", [])
     replaced.put(mutation, "render", "<html>")
+    replaced.put(mutation, "before", [])
     replaced.put(campaign, "save_kill_table", ["dp-se"])
     typed = ["--reports", "r", "--only", "dp-se", "--budget", "standard", "--seed", "11", "--workers", "3"]
     typed += ["--scheduler", "tcp://there:1", "--checkpoint", "c", "--json", "m.json", "--html", "m.html"]
+    typed += ["--against", "old.json"]
     done = commands.run(tmp_path, "mutants", *typed)
     assert done.exit_code == status
     assert replaced.calls["save_kill_table"][0][:2] == (whole, Path("r"))

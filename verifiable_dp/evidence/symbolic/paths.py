@@ -33,7 +33,15 @@ from verifiable_dp.evidence.symbolic.randoms import system_seeded
 from verifiable_dp.evidence.symbolic.rewriting import rewritten, unasked
 from verifiable_dp.evidence.symbolic.standins import standing_in
 from verifiable_dp.evidence.symbolic.states import kept
-from verifiable_dp.evidence.symbolic.terms import MOST_EVENTS, Atom, Term, Unbounded, World, is_term
+from verifiable_dp.evidence.symbolic.terms import (
+    MOST_EVENTS,
+    Atom,
+    Term,
+    Unbounded,
+    World,
+    is_term,
+    nothing_known,
+)
 from verifiable_dp.evidence.tracing.flow import returns_of
 from verifiable_dp.evidence.tracing.foreign import global_states, plain_run, reproducible_globals
 from verifiable_dp.evidence.tracing.ledger import WORDS, Place, same
@@ -218,7 +226,7 @@ class Program:
     shape: tuple[int, ...]
     bounds: tuple[float, float]
     units: Mapping[int, Sequence[tuple[int, float, float]]] | None = None
-    known: Callable[[int], str] = field(default=lambda number: "", kw_only=True)
+    known: Callable[[int], str] = field(default=nothing_known, kw_only=True)
 
     def data(self, world: World, values: FloatArray) -> boxes.Box:
         """Data that stand for any in bounds."""
