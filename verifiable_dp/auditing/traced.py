@@ -30,7 +30,7 @@ from verifiable_dp.evidence.upper import Premise, UpperBound
 from verifiable_dp.targets.adapters import BanditClass, was_handed
 from verifiable_dp.targets.guard import guarded
 from verifiable_dp.targets.load import Adapted
-from verifiable_dp.targets.seeds import origins_of
+from verifiable_dp.targets.seeds import Origins, origins_of
 from verifiable_dp.targets.source import Source, file_of
 
 _CENTRAL = Promise()
@@ -118,10 +118,35 @@ def _file_of(function: Function[object]) -> str | None:
     return file_of(inspect.unwrap(function)) or None
 
 
-def _known(function: Function[object]) -> Callable[[int], str]:
-    """Why a generator hides nothing, by its identity; looked into once something draws from one."""
-    origins = origins_of(function)  # before anything stands in for a generator
-    return lambda number: origins.known.get(number, "")
+@dataclass
+class _Known:
+    """Why a generator hides nothing, by its identity; looked into once a run has drawn from a kept one.
+
+    That is done between runs: the modules are imported again in a process of their own, which must not be
+    one that is traced.
+    """
+
+    origins: Origins
+    found: Mapping[int, str] | None = None
+    asked: bool = False
+
+    def __call__(self, number: int) -> str:
+        """The reason; empty for a secret, and as long as nothing was looked into."""
+        self.asked = True
+        return (self.found or {}).get(number, "")
+
+
+def _known(function: Function[object]) -> _Known:
+    return _Known(origins_of(function))  # before anything stands in for a generator
+
+
+def _searched(program: Program, arms: int, work: float) -> Explored:
+    """What paths come to, in view of what is known of the generators that they draw from."""
+    found, known = explore(program, arms, work=work), program.known
+    if isinstance(known, _Known) and known.asked and known.found is None:
+        known.found = known.origins.known
+        found = explore(program, arms, work=work) if known.found else found
+    return found
 
 
 @dataclass(frozen=True)
@@ -217,11 +242,11 @@ def bound(
         program = Crowd(played, shape, inputs.bounds, None, form, *seen, known=known)
     larger: dict[int, Explored] = {}
     with guarded():
-        found = explore(program, n_arms, work=work)
+        found = _searched(program, n_arms, work)
         if many and not found.failure:
             for size in many.sizes[1:]:
                 runs = replace(program, function=Runs(function, size))
-                larger[size] = explore(runs, n_arms, work=work)
+                larger[size] = _searched(runs, n_arms, work)
         at = behind(found) or (found.at if unsettled(program, found) else None)
         # No replay has followed it: it is open whether noise stands before it.
         open_lead = None if at is None else Lead("unsettled", at)
@@ -291,7 +316,7 @@ def bound_of_release(
     for shape in shapes:
         program = Program(OneDraw(function, not shape), shape or (1,), bounds, known=_known(function))
         with guarded():
-            found = explore(program, min(_SPREAD, max(1, math.prod(shape))), work=work)
+            found = _searched(program, min(_SPREAD, max(1, math.prod(shape))), work)
         one = found.bound(delta)
         if one is None:
             why = found.words() or "what is released is not hidden by the noise"
@@ -302,7 +327,7 @@ def bound_of_release(
         for draws in calls.sizes[1:] if calls and shape == shapes[0] else ():
             whole = replace(program, function=OneDraw(function, not shape, draws))
             with guarded():
-                beyond = explore(whole, min(_SPREAD, max(1, math.prod(shape))), work=work)
+                beyond = _searched(whole, min(_SPREAD, max(1, math.prod(shape))), work)
             why = calls.exceeded(one, {draws: beyond}, delta) if calls else ""
             if why:
                 return None, why
@@ -341,7 +366,7 @@ def bound_of_neighbours(
             released = OneDraw(function, scalar, draws)
             program = Neighbours(released, left.shape, limits, known=_known(function), left=left, right=right)
             with guarded():
-                found = explore(program, min(_SPREAD, left.size), work=work)
+                found = _searched(program, min(_SPREAD, left.size), work)
             if one is None:
                 one = found.bound(delta)
                 if one is None:

@@ -8,6 +8,7 @@ may take, and the parent of the audit, where none of that code runs, ends the au
 from __future__ import annotations
 
 import contextlib
+import itertools
 import mmap
 import os
 import struct
@@ -55,10 +56,22 @@ class Calls:
         return None
 
 
+def new_file(prefix: str) -> tuple[int, str]:
+    """A new temporary file, open, for this user alone, and its path.
+
+    `tempfile` draws names from a generator of the process, which an audit may be watching.
+    """
+    for number in itertools.count(time.monotonic_ns()):
+        path = os.path.join(tempfile.gettempdir(), f"{prefix}{os.getpid()}-{number}")
+        with contextlib.suppress(FileExistsError):
+            return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), path
+    raise AssertionError("numbers do not end")
+
+
 @contextlib.contextmanager
 def shared() -> Iterator[Calls]:
     """A new file, which is removed afterwards."""
-    handle, path = tempfile.mkstemp(prefix="verifiable-dp-calls-")
+    handle, path = new_file("verifiable-dp-calls-")
     try:
         os.truncate(handle, _PLACES * _PLACE.size)
         yield Calls(path)

@@ -10,11 +10,11 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from verifiable_dp.core.validate import Foreign, JsonDict
+from verifiable_dp.core.watch import new_file
 
 # What decides which lines are measured and how they are named.
 _OPTIONS = (
@@ -60,7 +60,7 @@ def measured() -> Iterator[Measured | None]:
     if not ours:
         yield None
         return
-    handle, path = tempfile.mkstemp(prefix="verifiable-dp-coverage-")
+    handle, path = new_file("verifiable-dp-coverage-")
     os.close(handle)
     options: JsonDict = {}
     for name in _OPTIONS:
