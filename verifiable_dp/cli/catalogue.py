@@ -362,7 +362,6 @@ def mutants(
     only: tuple[str, ...],
     scheduler: str | None,
     checkpoint: Path | None,
-    against: Path | None,
     json_path: Path | None,
     html_path: Path | None,
     reports: Path | None,
@@ -381,6 +380,7 @@ def mutants(
     from verifiable_dp.selfcheck.mutation import lost
 
     check_outputs(json_path, html_path)
+    against = asked.pop("against")
     older = before(against) if against else []
     with progressing(scheduler) as progress:
         whole = campaign.mutants(only, **asked, steps=checkpoint, progress=progress)

@@ -94,8 +94,8 @@ def test_a_record_of_the_other_kind_answers_nothing(folder):
     # The other way round.
     (entry,) = campaign_file.read(write(folder, rows("holds"))).entries
     record = verify(folder / "out/holds/record.json").record
-    assert entry.answered(record)
-    assert not entry.answered({**record, "regret": None, "checks": [{}]})
+    assert not entry.unanswered(record)
+    assert entry.unanswered({**record, "regret": None, "checks": [{}]})
 
 
 def test_defaults_for_audits_are_left_out(folder):
