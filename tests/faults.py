@@ -26,7 +26,17 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "tests" / "faults.md"
 LEAST = 0.9  # share of the faults that the fast suite has to catch
-_COPIED = ("algorithms", "auditors", "ci", "docs", "reports", "tests", "verifiable_dp", "pyproject.toml")
+_COPIED = (
+    "algorithms",
+    "auditors",
+    "benchmarks",
+    "ci",
+    "docs",
+    "reports",
+    "tests",
+    "verifiable_dp",
+    "pyproject.toml",
+)
 _HUNG = 1800.0  # seconds after which a fault counts as one that makes its tests hang
 _FIRST = re.compile(
     r"^(?:FAILED|ERROR) ([^\s\[]+(?:\[.*?\])?)(?: - |$)", re.MULTILINE
@@ -165,8 +175,8 @@ FAULTS = (
     Fault(
         "what a bound leaves behind stays",
         f"{EVIDENCE}/symbolic/paths.py",
-        "    with kept(scopes):",
-        "    with kept({}):",
+        "    with kept(scopes), noting()",
+        "    with kept({}), noting()",
         "code that keeps something between runs is handed numbers that stand for others, and raises",
         ("tests/unit/evidence/test_states.py",),
     ),
@@ -2250,6 +2260,46 @@ FAULTS = (
         "confidence",
         "a mean at least as large as its bound says is inconclusive, and one that may be smaller consistent",
         ("tests/unit/evidence/test_regret_kinds.py::test_mean_at_least",),
+    ),
+    Fault(
+        "what is called need not be known",
+        f"{EVIDENCE}/judge/expressions.py",
+        "            elif ANY in callee.own or not callee.things:\n",
+        "            elif False:\n",
+        "a function that a draw chose out of a table is called, and its bound speaks of the others",
+        ("tests/unit/evidence/test_language.py",),
+    ),
+    Fault(
+        "a loop turns as often as it likes",
+        f"{EVIDENCE}/judge/expressions.py",
+        "        if rows.size >= STEEP:\n            self.tell(node, TURNS)",
+        "        if rows.size > 9:\n            self.tell(node, TURNS)",
+        "sums are added up as often as an entry of a table says that is drawn once in a thousand runs",
+        ("tests/unit/evidence/test_language.py",),
+    ),
+    Fault(
+        "entries at drawn places are like any other",
+        f"{EVIDENCE}/judge/calls.py",
+        "if table.data and at.level and table.unlike and max(table.unlike, at.level) >= STEEP:",
+        "if False:",
+        "of a list of noisy numbers one, which has no noise, is taken once in a thousand runs",
+        ("tests/unit/evidence/test_language.py",),
+    ),
+    Fault(
+        "what multiplies data is not judged",
+        f"{EVIDENCE}/symbolic/coverage.py",
+        "if not read and at.lineno is not None and language.weighs(",
+        "if False and language.weighs(",
+        "sums count five hundred times where a draw says so that comes once in a thousand runs",
+        ("tests/unit/evidence/test_language.py",),
+    ),
+    Fault(
+        "generators that code keeps are not looked into",
+        "verifiable_dp/auditing/traced.py",
+        "if isinstance(known, _Known) and known.asked and known.found is None:",
+        "if False:",
+        "noise of a generator whose seed stands in the file has a bound",
+        ("tests/unit/targets/test_seeds.py",),
     ),
 )
 
