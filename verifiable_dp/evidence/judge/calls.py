@@ -191,6 +191,8 @@ class Calls(Marks):
         if value is getattr and len(node.args) > 1 and isinstance(node.args[1], ast.Constant):
             named = ast.Attribute(node.args[0], str(node.args[1].value), ast.Load())
             return joined([self.of(ast.copy_location(named, node)), *(v for _, v, _ in given.parts[2:])])
+        if value is type and len(given.parts) == 1:  # a question; what is made with the answer is not known
+            return Value(every.level, every.turn, own=frozenset((values.ANY,)))
         if value is getattr or kind == "reflection":
             self.tell(node, f"calls {name}, so that what is run is not known before")
             self.back(refs, Given([(..., UNKNOWN, set())]))
