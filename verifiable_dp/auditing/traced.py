@@ -247,7 +247,7 @@ def bound(
             for size in many.sizes[1:]:
                 runs = replace(program, function=Runs(function, size))
                 larger[size] = _searched(runs, n_arms, work)
-        at = behind(found) or (found.at if unsettled(program, found) else None)
+        at = behind(found) or (found.at if found.unseen or unsettled(program, found) else None)
         # No replay has followed it: it is open whether noise stands before it.
         open_lead = None if at is None else Lead("unsettled", at)
     source = Source.of(function, name)

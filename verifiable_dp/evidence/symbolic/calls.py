@@ -81,7 +81,7 @@ def identical(world: World, left: Any, right: Any) -> bool:
         return _real(left) is _real(right)
     other = left if tracked[1] else right
     if all(tracked) or isinstance(other, (*_NUMBERS, np.generic, np.ndarray)):
-        raise world.stop(_IDENTITY)
+        raise world.hidden(_IDENTITY)
     return False
 
 
@@ -318,7 +318,9 @@ def _guarded(world: World, function: Any) -> Any:
     def call(*args: Any, **kwargs: Any) -> Any:
         args, kwargs = tuple(map(handed, args)), {key: handed(value) for key, value in kwargs.items()}
         if any(_holds(value) for value in (*args, *kwargs.values())):
-            raise world.stop(f"{name} is given tracked numbers, and nothing is known of what it asks of them")
+            raise world.hidden(
+                f"{name} is given tracked numbers, and nothing is known of what it asks of them"
+            )
         return function(*args, **kwargs)
 
     return call

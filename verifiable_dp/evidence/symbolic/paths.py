@@ -312,6 +312,8 @@ class Path:
         Outputs of mechanisms of libraries.
     crashed
         Whether an exception of the code's ended it, or it took forever.
+    unseen
+        Whether it ended at a question about the object that stands for a number.
     """
 
     number: int
@@ -325,6 +327,7 @@ class Path:
     beyond: bool = False
     drawn: tuple[Any, ...] = ()
     crashed: bool = False
+    unseen: bool = False
 
 
 @dataclass(frozen=True)
@@ -339,12 +342,20 @@ class Found:
         Why there is no bound, and the line; empty if there is one.
     closed
         Lines with a branch whose other way only raises an exception, which plain runs never took.
+    outside
+        Whether the code lies outside of the language of bounds.
     """
 
     paths: tuple[Path, ...]
     failure: str = ""
     at: Place | None = None
     closed: tuple[Place, ...] = ()
+    outside: bool = False
+
+    @property
+    def unseen(self) -> bool:
+        """Whether it is open what is decided where the bound ends: neither runs nor replays need show it."""
+        return self.outside or bool(self.failure and self.paths and self.paths[-1].unseen)
 
     def words(self) -> str:
         """Why there is no bound, with the line."""
@@ -540,6 +551,7 @@ def run(
         beyond,
         drawn,
         crashed,
+        world.unseen,
     )
 
 
@@ -632,7 +644,7 @@ def _explored(
         coverage.drawn |= steps.drawn
     outside = coverage.outside(scopes)
     if outside is not None:
-        return Found(tuple(paths), outside.words, Place(outside.file, outside.line))
+        return Found(tuple(paths), outside.words, Place(outside.file, outside.line), outside=True)
     jumping = coverage.jumping(scopes)
     if jumping is not None:
         return Found(tuple(paths), _RARE, jumping)

@@ -265,6 +265,8 @@ class World:
         What is done with arrays, and with some of their entries: the modules `boxes` and `subsets`.
     seen, charges
         What the adversary learns.
+    unseen
+        Whether that was a question about the object that stands for a number.
     failure, at
         Why there is no bound, and where; the first reason counts.
     events
@@ -329,6 +331,7 @@ class World:
     seen: list[Row | Winner] = field(default_factory=list)
     charges: list[Charge] = field(default_factory=list)
     failure: str = ""
+    unseen: bool = False
     at: Place | None = None
     events: int = 0
     finishing: list[Callable[[], None]] = field(default_factory=list)
@@ -421,6 +424,11 @@ class World:
             self.failure, self.at = words, at or caller(self.files)
         return Unbounded(words)
 
+    def hidden(self, words: str, at: Place | None = None) -> Unbounded:
+        """As `stop`, of a question that replays do not show either: it is open what it decides."""
+        self.unseen = True
+        return self.stop(words, at)
+
     def count(self) -> None:
         """Note an operation."""
         self.events += 1
@@ -437,7 +445,7 @@ class World:
             frame = frame.f_back
         file = "" if frame is None else frame.f_code.co_filename
         if file in (*self.files, _FOR_THE_CODE) or not is_numerical(file):
-            raise self.stop("the type of a tracked number is asked")
+            raise self.hidden("the type of a tracked number is asked")
         return kind
 
     back: Place | None = None  # where the traced code has returned
