@@ -111,7 +111,10 @@ class Calls(Marks):
 
     def back(self, refs: Tags, given: Given) -> None:
         """Functions that others are handed may be called by them, with parts of what they are given."""
+        running = self.function_of(self.scope) in self.ran
         for kind, node in refs:
+            if not running and node in self.ran:
+                continue  # what a library did with it before the runs is over
             if kind in ("function", "method", "applied"):
                 self.enter(node, given.anywhere)
             elif kind == "instance":
