@@ -370,12 +370,12 @@ class DPRobustElimination(Elimination):
 
     def estimates(self, state: RobustState, sums: FloatArray, noise: Noise, where: BoolArray) -> FloatArray:
         """Algorithm 2, and step 2 of Algorithm 3: one reward moves one sum by 2M, so Lap(2M/(n epsilon))."""
-        n, limit = self.samples[state.epoch][:, None], self.limit[state.epoch][:, None]
-        value = state.centre + sums / n
+        value = state.centre + sums / self.samples[state.epoch][:, None]
         first = self.slots(state)[:, None] + self.n_arms * self.n_bins
         scale = np.broadcast_to(self.estimate_scale(state)[:, None], value.shape)
         # n is a power of two; adding the centre rounds, in either input by half a unit in the last place.
-        excess = np.spacing(np.abs(state.centre) + limit) * n / (2 * limit)
+        limit = self.limit[state.epoch][:, None]
+        excess = np.spacing(np.abs(state.centre) + limit) / (scale * self.epsilon)
         return noise(Draw(value, scale, state.run, first + np.arange(self.n_arms), where, excess=excess))
 
     def fraction_scale(self, state: RobustState) -> FloatArray:

@@ -13,10 +13,10 @@ from typing import TypedDict, Unpack, get_args, get_type_hints
 
 import numpy as np
 
-from verifiable_dp.auditing import identity, pilots, resume, rungs
+from verifiable_dp.auditing import answers, identity, pilots, resume, rungs
 from verifiable_dp.auditing import regret as claims_of_regret
 from verifiable_dp.auditing.code import Code
-from verifiable_dp.auditing.plans import BUDGETS, Progress, silent
+from verifiable_dp.auditing.plans import BUDGETS, Progress, most_of_regret, most_seconds, silent
 from verifiable_dp.auditing.regret import RegretOptions, regret_only
 from verifiable_dp.auditing.request import (
     AuditOptions,
@@ -54,6 +54,7 @@ from verifiable_dp.targets.source import Source, load
 Target = Algorithm | Function[object] | Exec | str
 Made = JsonDict  # arguments of `finish`
 Task = Callable[[Progress], Made]
+Asked = Callable[[Json], None]  # refuses a draft that answers another question than was asked
 Declared = str | PathLike[str] | Json | None
 
 
@@ -84,16 +85,22 @@ def resolve(target: Target) -> tuple[Given, str]:
         If the name is unknown or what it names cannot be audited.
     """
     check_outside()
+    name = _name_of(target)
     if isinstance(target, str):
-        if ":" in target:
-            return load(target), target
-        return registry.auditor(target), target
+        return (load(target) if ":" in target else registry.auditor(target)), name
+    return target, name
+
+
+def _name_of(target: Target) -> str:
+    """The name under which a target is reported; nothing is imported to tell it."""
+    if isinstance(target, str):
+        return target
     if isinstance(target, Algorithm):
-        return target, target.name
+        return target.name
     if isinstance(target, Exec):
-        return target, target.command
+        return target.command
     if callable(target):
-        return target, getattr(target, "__qualname__", type(target).__name__)
+        return str(getattr(target, "__qualname__", type(target).__name__))
     raise InputError(
         "target must be a catalogue name, file.py:name, package.module:name, an algorithm, a callable or "
         f"Exec, got {type(target).__name__}"
@@ -169,14 +176,40 @@ def audit(
     InputError
         If an argument is unusable: one line that names it and what is accepted.
     """
-    promise, inputs, settings = split("audit", options)
-    if not (isinstance(target, str) and ":" not in target):
-        inputs = replace(inputs, parameters=dict(parameters or {}))
-    named = target if isinstance(target, str | Algorithm) else None
-    asked = AuditRequest(named, "", promise, inputs, settings)
+    asked = question(target, parameters, options)
+    inputs, settings = asked.inputs, asked.settings
     declared = read_declarations(declarations)
     task = functools.partial(_audited, target, asked, parameters, checkpoint)
-    return _isolated(task, [target], in_process, progress, declarations=declared)
+    most = most_seconds(settings.budget, settings.timeout)
+
+    given = (
+        {"n_arms": inputs.n_arms, "horizon": inputs.horizon, **(parameters or {})} if _listed(target) else {}
+    )
+
+    def check(draft: Json) -> None:
+        answers.of_audit(draft, _name_of(target), asked, given)
+
+    return _isolated(task, [target], in_process, progress, most, check, declarations=declared)
+
+
+def question(target: Target | None, parameters: Json | None, options: AuditOptions) -> AuditRequest:
+    """What these arguments of `audit` ask; nothing of the target is imported.
+
+    Raises
+    ------
+    InputError
+        If one is out of range, or does not fit another.
+    """
+    promise, inputs, settings = split("audit", options)
+    if not _listed(target):
+        inputs = replace(inputs, parameters=dict(_mapping(parameters)))
+    named = target if isinstance(target, str | Algorithm) else None
+    return AuditRequest(named, "", promise, inputs, settings)
+
+
+def _listed(target: Target | None) -> bool:
+    """Whether it is a name of the catalogue."""
+    return isinstance(target, str) and ":" not in target
 
 
 def _audited(
@@ -199,8 +232,28 @@ def _audited(
         raise InputError("contexts work only with your own code")
     if not (callable(thing) or isinstance(thing, Algorithm | Exec)):
         raise InputError(f"target: {name} is neither an algorithm nor callable")
+    if isinstance(thing, Algorithm) and registry.find(thing) is not None and ":" in name:
+        raise InputError(
+            f"target: {name} is {thing.name} of the catalogue: give {thing.name}, and its parameters with "
+            "--set NAME=VALUE (parameters= in Python)"
+        )
     request = replace(asked, target=thing, name=name, progress=progress)
     return _made(request, rungs.audit, checkpoint)
+
+
+def _mapping(parameters: Given) -> Json:
+    """Parameters, none if they are None.
+
+    Raises
+    ------
+    InputError
+        If they are no mapping of names to values.
+    """
+    if parameters is None:
+        return {}
+    if not isinstance(parameters, Mapping) or not all(isinstance(name, str) for name in parameters):
+        raise InputError(f"parameters must be a mapping of names to values, got {parameters!r}")
+    return parameters
 
 
 def _parameters(parameters: Json | None, given: Json) -> Json:
@@ -236,21 +289,36 @@ def _made(
 
 
 def _isolated(
-    task: Task, code: Sequence[object], in_process: bool, progress: Progress, **more: Given
+    task: Task,
+    code: Sequence[object],
+    in_process: bool,
+    progress: Progress,
+    most: float,
+    check: Asked,
+    **more: Given,
 ) -> Report:
-    """The report of what `task` makes: in a child process if any of `code` is a user's.
+    """The report of what `task` makes: in a child process, for `most` seconds, if any of `code` is a user's.
 
-    It is concluded, sealed and verified here, where code of the child has not been.
+    `check` refuses a draft that answers anything but what was asked. It is concluded, sealed and verified
+    here, where code of the child has not been.
     """
+    if not callable(progress):
+        raise InputError(f"progress must be a function of a line of text, got {type(progress).__name__}")
     if guard.Child.inside or not any(map(_foreign, code)):
-        return finish(**task(progress), **more)
+        return finish(**_checked(task(progress), check), **more)
     why = _kept_here(code, in_process)
     if why:
-        return finish(**task(progress), **more, in_process=why)
+        return finish(**_checked(task(progress), check), **more, in_process=why)
     scores.prepare()
-    report = finish(**child.call(functools.partial(_plainly, task), progress), **more)
+    made = child.call(functools.partial(_plainly, task), progress, most)
+    report = finish(**_checked(made, check), **more)
     examine(report.record)
     return report
+
+
+def _checked(made: Made, check: Asked) -> Made:
+    check(made["draft"])
+    return made
 
 
 def _kept_here(code: Sequence[object], in_process: bool) -> str:
@@ -327,9 +395,15 @@ def check_regret(
     validate.choice("budget", budget, BUDGETS)
     seed, workers = validate.integer("seed", seed, least=0), validate.workers(workers)
     check_known("check_regret", claims, RegretOptions)
-    task = functools.partial(_measured, target, claims_of_regret.Asked(**claims), budget, seed, workers)
+    asked = claims_of_regret.Asked(**claims)
+    task = functools.partial(_measured, target, asked, budget, seed, workers)
     code = [target, claims.get("bound"), claims.get("better_than")]
-    return _isolated(task, code, in_process, progress)
+
+    def check(draft: Json) -> None:
+        answers.of_regret(draft, _name_of(target), asked, budget, seed)
+
+    runs = 0 if asked.runs is None else validate.integer("runs", asked.runs, least=2)
+    return _isolated(task, code, in_process, progress, most_of_regret(runs), check)
 
 
 class Own(TypedDict, total=False):
@@ -354,8 +428,8 @@ def simulate(
     Parameters
     ----------
     algorithm
-        From `make`, or one's own; or your own code in any form that `check_regret` takes, with its `horizon`
-        and `parameters`.
+        From `make`, or one's own; or a catalogue name, or your own code in any form that `check_regret`
+        takes, with its `horizon` and `parameters`.
     environment
         With as many arms as the algorithm; or a population, for code that is told contexts.
     runs
@@ -381,19 +455,43 @@ def simulate(
     """
     check_known("simulate", own, Own)
     horizon, parameters = own.get("horizon"), own.get("parameters")
+    if not isinstance(environment, Population) and not hasattr(environment, "gaps"):
+        raise InputError(
+            "environment must be one of vdp.environments, such as bernoulli([0.9, 0.5]), or of "
+            f"vdp.populations, got {type(environment).__name__}"
+        )
+    if isinstance(algorithm, str) and _listed(algorithm):
+        given = {"n_arms": environment.n_arms, "horizon": horizon}
+        algorithm = instance(algorithm, **{**given, **_parameters(_mapping(parameters), given)})
+        horizon = parameters = None
+    common = {"runs": runs, "seed": seed, "workers": workers, "points": points}
     if isinstance(algorithm, Algorithm) and not isinstance(environment, Population):
         if horizon is not None or parameters is not None:
             raise InputError("horizon and parameters must be given to the algorithm itself")
-        common = {"runs": runs, "seed": seed, "workers": workers, "points": points}
         return simulation.simulate(algorithm, environment, **common)
-    runs, workers = validate.integer("runs", runs, least=1), validate.workers(workers)
-    seed = validate.integer("seed", seed, least=0)
     form = environment.form if isinstance(environment, Population) else None
     whole = getattr(algorithm, players.TOGETHER, None) if form is not None else None
     horizon = getattr(algorithm, "horizon", horizon) if whole is not None else horizon
-    subject = _subject(
-        algorithm if whole is None else whole, environment.n_arms, horizon, parameters or {}, form
-    )
+    target = algorithm if whole is None else whole
+    subject = _subject(target, environment.n_arms, horizon, _mapping(parameters), form)
+    made = subject.player.made(subject.setting)
+    if isinstance(made, Algorithm) and not isinstance(environment, Population):
+        return simulation.simulate(made, environment, **common)
+    return _simulated(subject, environment, **common)
+
+
+def _simulated(
+    subject: claims_of_regret.Subject,
+    environment: Environment | Population,
+    *,
+    runs: int,
+    seed: int,
+    workers: int,
+    points: int,
+) -> simulation.Simulation:
+    """As `simulate`, of what is not played together."""
+    runs, workers = validate.integer("runs", runs, least=1), validate.workers(workers)
+    seed = validate.integer("seed", seed, least=0)
     if subject.setting.n_arms != environment.n_arms:
         raise InputError(f"environment must have {subject.setting.n_arms} arms, got {environment.n_arms}")
     rounds = simulation.checkpoints(subject.setting.horizon, validate.integer("points", points, least=2))
@@ -406,7 +504,7 @@ def simulate(
     regrets, pulls, missed = (
         np.concatenate(column) for column in zip(*(found[i] for i in range(len(parts))), strict=True)
     )
-    told = None if form is None else missed
+    told = missed if isinstance(environment, Population) else None
     return simulation.Simulation(regrets[:, -1], pulls, rounds, regrets, None, np.zeros((runs, 0)), told)
 
 
@@ -453,8 +551,7 @@ def _claimed(
 ) -> tuple[claims_of_regret.Subject, claims_of_regret.Claims]:
     """What is checked of whom, and at which horizons."""
     parameters, n_arms = asked.parameters, asked.n_arms
-    if parameters is not None and not isinstance(parameters, Mapping):
-        raise InputError(f"parameters must be a mapping of names to values, got {parameters!r}")
+    _mapping(parameters)
     given = _instances(asked.environments) if asked.contexts is None else _populations(asked)
     if given and n_arms is None:
         n_arms = given[0].n_arms
@@ -659,8 +756,14 @@ def rerun(
     named = Code.of(record)
     # As `audit` is given them: a user's code by its file or module and its name.
     code = [":" if isinstance(part, Source) else part for part in (named.target, *named.others)]
-    task = functools.partial(_rerun, record, workers)
-    return dict(_isolated(task, code, in_process, progress).record)
+    task, plan = functools.partial(_rerun, record, workers), record["plan"]
+    most = (
+        most_of_regret(plan["regret"]["runs"])
+        if "regret" in plan
+        else most_seconds(plan["budget"], plan.get("timeout", TIMEOUT))
+    )
+    # Whoever asked compares the whole record with this one.
+    return dict(_isolated(task, code, in_process, progress, most, lambda draft: None).record)
 
 
 def _rerun(record: Json, workers: int, progress: Progress) -> Made:

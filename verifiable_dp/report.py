@@ -16,7 +16,7 @@ from verifiable_dp.core.validate import Json, JsonDict, named, on_one_line
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.check import in_words
 from verifiable_dp.evidence.regret.readings import is_table
-from verifiable_dp.record import conclude, words
+from verifiable_dp.record import conclude, kills, words
 from verifiable_dp.record.declarations import given
 from verifiable_dp.record.provenance import ci, place, provenance
 from verifiable_dp.record.sealing import SCHEMA_VERSION, sealed, text
@@ -63,6 +63,7 @@ def finish(
         "epsilon_lower": conclude.epsilon_lower(draft["checks"]),
         "epsilon_upper": conclude.epsilon_upper(draft["checks"]),
         "detectable": conclude.detectable(draft["checks"]),
+        "kill_table": draft.get("kill_table"),
         "regret": _regret(regret) if regret else None,
         "provenance": {
             **provenance(started, cpu_seconds, not draft["plan"].get("numerics", False)),
@@ -98,7 +99,10 @@ def _alone(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
-@dataclass(frozen=True)
+_SHOWN = 9  # lines of a report that `print` shows
+
+
+@dataclass(frozen=True, repr=False)
 class Report:
     """What an audit returns.
 
@@ -109,6 +113,16 @@ class Report:
     """
 
     record: Json
+
+    def __repr__(self) -> str:
+        """One line, for a session: the record has some thousand."""
+        return f"<Report: {self.line()}>"
+
+    def __str__(self) -> str:
+        """The first lines of the summary."""
+        lines = self.summary().splitlines()
+        more = [f"and {len(lines) - _SHOWN} more lines: summary()"] if len(lines) > _SHOWN + 1 else []
+        return "\n".join([*(lines[:_SHOWN] if more else lines), *more])
 
     @property
     def name(self) -> str:
@@ -238,6 +252,17 @@ class Report:
         """
         examine(self.record)
         return Report(sealed({**self.record, "declarations": given(declarations) or {}}))
+
+    def with_kill_table(self, table: Json) -> Report:
+        """The same report with what a kill table, which holds, says of its algorithm; no code is run.
+
+        Every count, verdict and all of its provenance stay; the digest is computed again. A table that says
+        nothing of the algorithm, or of this promise of it, changes nothing.
+        """
+        found = kills.of_table(table, self.record)
+        if found is None or found == self.record["kill_table"]:
+            return self
+        return Report(sealed({**self.record, "kill_table": found}))
 
     def line(self) -> str:
         """One line: name, verdicts, and between which bounds epsilon lies."""

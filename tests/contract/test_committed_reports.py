@@ -61,7 +61,7 @@ def test_it_holds_and_its_page_is_its_rendering(name):
     found = verify(REPORTS / name / "record.json")
     assert found.checks
     page = (REPORTS / name / "record.html").read_text("utf-8")
-    around = beside.of(found_at(name), found.record, kill_table(), found_at(name).with_suffix(".html"))
+    around = beside.of(found_at(name), found.record, found_at(name).with_suffix(".html"))
     assert without_plots(page) == without_plots(render(found.record, around=around))
 
 
@@ -156,7 +156,7 @@ def test_lower_bounds_and_prices_of_privacy_are_in_the_records():
 def test_the_reports_are_small():
     made = {"cells", "figures", "tables"}  # by whoever reproduces; not committed
     kept = [path for path in REPORTS.rglob("*") if path.is_file() and not made & {*path.parts}]
-    assert sum(path.stat().st_size for path in kept) < 14e6
+    assert sum(path.stat().st_size for path in kept) < 14.5e6
 
 
 def test_the_comparison_of_the_paper_is_in_the_record():

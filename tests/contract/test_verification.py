@@ -103,8 +103,7 @@ def test_all_evidence_holds_on_other_machines(configuration):
     done = elsewhere(configuration, "-c", VERIFIED, str(REPORTS))
     assert done.returncode == 0, done.stderr
     assert (
-        done.stdout
-        == f"{len(FILES)} of {len(FILES)} files hold; signatures not checked; counts not run again\n"
+        done.stdout == f"{len(FILES)} of {len(FILES)} files hold; no signature found; counts not run again\n"
     )
 
 
@@ -419,6 +418,9 @@ def test_every_count_that_decides_is_found_by_what_follows_from_it(kind):
             # Another count that is possible: hits and failures are at most the runs.
             moved = {**statistics, name: statistics[name] + (-1 if name in ("k1", "k0", "failures") else 1)}
             agree = 0 in (statistics.get(what) for what in ("sd", "sd_a", "sd_b"))
+            # Runs are tossed between the inputs, so that hits alone say how they compare.
+            one_sided = check["result"].get("epsilon_point") == "inf" and "detectable" not in check["result"]
+            agree = agree or (one_sided and name in ("n0", "n1"))
             if agree or moved[name] < 0 or check["result"].get("delta_lower") in (0.0, 1.0):
                 continue  # runs that agree, and batches that hide all or nothing, tell the same in any number
             assert first_difference(check["result"], others(kind, moved), place), (place, name)

@@ -349,9 +349,8 @@ NEXT = """(() => {
 @pytest.mark.parametrize("name", ["dp-robust-elimination", "dp-nas", "shuffled-linear"])
 def test_the_first_screen_ends_with_what_to_do(browser, tmp_path, name):
     """Those cards are the longest. Control: set with wider lines they do not fit."""
-    table = json.loads((REPORTS / "mutants.json").read_text("utf-8"))
     path, record = REPORTS / name / "record.json", recorded(name)
-    shown = render(record, drawn=False, around=beside.of(path, record, table))
+    shown = render(record, drawn=False, around=beside.of(path, record))
     browser.look(1440, height=900)
     page = tmp_path / "page.html"
     for height, fits in (("1.42", True), ("2.4", False)):

@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -14,10 +15,10 @@ import time
 import pytest
 
 import verifiable_dp as vdp
-from tests.commands import PATIENCE, SCRIPT, run
+from tests.commands import PATIENCE, SCRIPT, finished, refused, run
 from tests.user_code import styles
 from verifiable_dp import api
-from verifiable_dp.core import engine
+from verifiable_dp.core import engine, watch
 from verifiable_dp.core.files import write_bytes
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.targets import child, guard
@@ -126,9 +127,11 @@ def folder(tmp_path):
     ],
 )
 def test_code_that_ends_its_process_gives_no_verdict(name, said, folder):
-    done = run(folder, "audit", f"a.py:{name}", *QUICK, "--json", "r.json")
-    assert (done.exit_code, done.stdout) == (2, "")
-    (line,) = (line for line in done.stderr.splitlines() if not line.startswith("target | "))
+    # What it finds to write to must not be a file that this pytest is logged to.
+    done = finished(folder, "audit", f"a.py:{name}", *QUICK, "--json", "r.json", apart=name == "forges")
+    assert (done.returncode, done.stdout) == (2, "")
+    lines = (line for line in done.stderr.splitlines() if not re.search(r"^target \| | … \d+ s$", line))
+    (line,) = lines
     assert line.startswith("verifiable-dp: target: ")
     assert said in line
     assert not (folder / "r.json").exists()
@@ -333,6 +336,119 @@ def test_the_child_ends_with_its_parent(number, status, folder):
     assert process.returncode == status
     assert said.strip() == ("verifiable-dp: interrupted; nothing was written" if status == 130 else "")
     until(lambda: not running(noted(folder)[0]))
+
+
+STUCK = """
+import itertools, multiprocessing, os, signal, subprocess, time
+
+def right(data, size, rng):
+    return data + rng.laplace(0, 1, size)
+
+def counts_in_c(data, size, rng):
+    sum(itertools.repeat(0))
+
+def stops(data, size, rng):
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+def blocks(data, size, rng):
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+    time.sleep(100_000)
+
+def catches(data, size, rng):
+    while True:
+        try:
+            time.sleep(100_000)
+        except BaseException:
+            pass
+
+def swallows(data, size, rng):
+    try:
+        time.sleep(100_000)
+    except BaseException:
+        return right(data, size, rng)
+
+def disguises(data, size, rng):
+    try:
+        time.sleep(100_000)
+    except BaseException:
+        raise KeyError("mine")
+
+def leaves_another(data, size, rng):
+    other = subprocess.Popen(["sleep", "100000"], start_new_session=True)
+    with open("pids", "a") as file:
+        file.write(f"{other.pid}\\n{os.getpid()}\\n")
+    stops(data, size, rng)
+
+def later(rewards, rng):
+    if "Loky" in multiprocessing.current_process().name:
+        sum(itertools.repeat(0))
+    return rng.integers(0, 2, len(rewards))
+"""
+
+
+@pytest.fixture
+def stuck(tmp_path, monkeypatch):
+    (tmp_path / "a.py").write_text(STUCK, "utf-8")
+    monkeypatch.setattr(child, "_GRACE", 1.0)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "name", ["counts_in_c", "stops", "blocks", "catches", "swallows", "disguises", "leaves_another"]
+)
+def test_a_call_that_does_not_let_itself_be_ended_is_ended_by_the_parent(name, stuck):
+    said = refused(stuck, "audit", f"a.py:{name}", *QUICK, "--timeout", 0.5, "--json", "r.json")
+    assert "did not return within 1 seconds" in said  # of two draws
+    assert "--timeout SECONDS" in said
+    assert not (stuck / "r.json").exists()
+    assert len(noted(stuck)) == (2 if name == "leaves_another" else 0)
+    until(lambda: not any(map(running, noted(stuck))))
+
+
+def test_a_call_in_a_worker_is_ended_by_the_parent_too(stuck):
+    given = ("--epsilon", 1, "--arms", 2, "--horizon", 6, "--budget", 2, "--workers", 2, "--timeout", 1)
+    assert "did not return within 1 seconds" in refused(stuck, "audit", "a.py:later", *given)
+
+
+def test_a_stuck_target_of_a_campaign_is_named(stuck):
+    (stuck / "c.toml").write_text('[[targets]]\ntarget = "a.py:stops"\nepsilon = 1\ntimeout = 0.5\n')
+    done = run(stuck, "campaign", "c.toml", "--out", "out")
+    assert done.exit_code == 2
+    assert "a-stops" in done.stderr
+    assert "target: a call of its code did not return within 1 seconds" in done.stderr
+
+
+def test_code_in_time_is_not_ended(stuck):
+    assert run(stuck, "audit", "a.py:right", *QUICK, "--timeout", 600).exit_code in (0, 3)
+
+
+@pytest.mark.parametrize(
+    "command", [["audit", *QUICK], ["regret", "--bound", 5, "--arms", 2, "--horizon", 9]]
+)
+def test_an_audit_that_hangs_elsewhere_ends_without_a_verdict(command, stuck, monkeypatch):
+    for name in ("_LEAST_SECONDS", "_MANY", "_DAY"):
+        monkeypatch.setattr(f"verifiable_dp.auditing.plans.{name}", 0.5 * (name != "_MANY"))
+    (stuck / "b.py").write_text("import time\nwhile True: time.sleep(1)")
+    said = refused(stuck, command[0], "b.py:x", *command[1:])
+    assert "the audit had not ended after 0 seconds" in said
+    assert "without a verdict" in said
+
+
+def test_only_calls_of_processes_that_exist_are_overdue():
+    with watch.shared() as calls:
+        assert calls.overdue(0.0) is None
+        calls.begin(-1.0)
+        assert calls.overdue(0.0) == (os.getpid(), -1.0)
+        assert calls.overdue(1000.0) is None
+        calls.end()
+        assert calls.overdue(0.0) is None
+        other = os.fork()
+        if other == 0:
+            calls.begin(-1.0)
+            os._exit(0)
+        os.waitpid(other, 0)
+        assert calls.overdue(0.0) is None
+    assert not os.path.exists(calls.path)
 
 
 def test_an_error_of_the_program_in_the_child_is_that_of_the_program(folder, monkeypatch):

@@ -1,12 +1,14 @@
 """The pytest plugin, in a pytest of its own."""
 
 import json
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from tests import formats
+from tests.commands import PATIENCE
 
 BANDIT = """
 import numpy as np
@@ -200,3 +202,32 @@ def test_a_time_limit_of_the_test_fails_it_in_its_own_words(pytester):
             return
         time.sleep(0.1)
     pytest.fail("the process of the target is still there")
+
+
+COVERED = """
+def release(data, size, rng):
+    noise = rng.laplace(0, 1, size)
+    return data + noise
+
+def unused():
+    return 1
+"""
+
+
+@pytest.mark.parametrize("threads", [False, True])
+def test_coverage_sees_what_runs_in_the_child_of_an_audit(threads, pytester):
+    """Whether that is a copy of the process or, beside other threads, a new Python."""
+    pytester.makepyfile(
+        covered=COVERED,
+        test_it="import threading\n"
+        f"if {threads}: threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
+        "def test_it(privacy_audit):\n"
+        "    privacy_audit('covered.py:release', epsilon=1.0, runs=400, expect=None)\n",
+    )
+    start = (sys.executable, "-m", "coverage")
+    options = ("--branch", "--include=*/covered.py", "-m", "pytest", "-q")
+    assert pytester.run(*start, "run", *options, timeout=PATIENCE).ret == 0
+    assert pytester.run(*start, "json", "-o", "found.json", timeout=PATIENCE).ret == 0
+    (file,) = json.loads((pytester.path / "found.json").read_text("utf-8"))["files"].values()
+    assert file["missing_lines"] == [6]
+    assert not list(pytester.path.glob(".coverage.*"))

@@ -142,7 +142,7 @@ def test_a_document_goes_through_a_pipe(folder):
 def test_diff(folder):
     done = run(folder, "diff", "right.json", "wrong.json", "--json", "d.json")
     assert done.exit_code == 1
-    assert "worse: verdict: not refuted -> refuted" in done.stdout
+    assert "worse: verdict: not_refuted -> refuted" in done.stdout
     found = json.loads((folder / "d.json").read_text("utf-8"))
     assert found["outcome"] == "worse"
     assert found["changes"][0]["what"] == "verdict"

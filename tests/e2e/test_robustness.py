@@ -40,7 +40,8 @@ for number in range(3):
 KILLS = """
 import json, os, random, shutil, signal, sys, time
 from pathlib import Path
-from verifiable_dp import campaign_file, engine
+from verifiable_dp.campaign import file as campaign_file
+from verifiable_dp.core import engine
 from verifiable_dp.record.verify import verify
 
 file, out, kills = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])

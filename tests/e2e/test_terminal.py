@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+from tests.commands import PATIENCE, SCRIPT
+
 # From the first stage on, so that no test depends on how long a command takes.
 AT_ONCE = "from verifiable_dp import cli; cli.shell._PATIENCE = -1.0; cli.main()"
 MANY = 3000  # lines after which a command is ended; far more than any of these writes
@@ -93,3 +95,16 @@ def test_code_that_prints_much_leaves_the_spinner_alone(folder):
     assert 100 < len(lines) < 1100
     assert written.count(b"no more is shown") == 1
     assert written.count(b"\n") < 1200
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_says_nothing_but_completions(shell, tmp_path):
+    """As each shell asks for them at every Tab."""
+    asked = {"COMP_WORDS": "verifiable-dp aud", "COMP_CWORD": "1" if shell != "fish" else "aud"}
+    for step, found in (("source", "_verifiable_dp_completion"), ("complete", "audit")):
+        environment = {**os.environ, **asked, "_VERIFIABLE_DP_COMPLETE": f"{shell}_{step}"}
+        done = subprocess.run(
+            [SCRIPT], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert found in done.stdout

@@ -7,11 +7,15 @@ r"""The commands and programs that README.md and the `PAGES` of docs show are ru
             under that name into the folder of every block.
 ```perl     and ```toml blocks with such a comment are files, too.
 
-The quick blocks of README.md run in the fast suite, all others at night, each command in a process of its
-own; by day only those that refute, for most of the time of a command is the start of Python. By day the
-pages' commands are parsed: a name or an option that is gone, or a file that no block makes, is noticed.
+All of them run by day: the quick blocks of README.md as they are, the others smaller (`lighter`), with
+whatever verdict that gives, and in one process, for most of the time of a command is the start of Python. At
+night all run as they are, each command in a process of its own.
 """
 
+import ast
+import importlib
+import importlib.util
+import io
 import re
 import shlex
 import shutil
@@ -137,6 +141,54 @@ def test_programs_are_python(program):
     compile(program, "page", "exec")
 
 
+VERDICTS = (0, 1, 3)
+
+
+def lighter(command):
+    """A command with fewer runs; what it says of its target may be another verdict."""
+    program, name, *rest = command
+    if program != "verifiable-dp":
+        return command
+    own = ":" in " ".join(rest) or "--exec" in rest
+    sizes = {
+        "audit": ["--budget", "smoke", *(["--runs", "400"] if own else [])],
+        "selftest": ["--budget", "0.01"],
+        "regret": ["--runs", "4"],
+    }.get(name, [])
+    for option in ("--budget", "--runs") if sizes else ():
+        if option in rest:
+            at = rest.index(option)
+            del rest[at : at + 2]
+    return [program, name, *rest, *sizes]
+
+
+@pytest.mark.parametrize("commands", [console.values[0] for console in CONSOLES if console.marks])
+def test_commands_with_few_runs(commands, folder):
+    for file in folder.glob("*.toml"):
+        file.write_text(re.sub(r"^budget = .*", "budget = 0.05", file.read_text("utf-8"), flags=re.MULTILINE))
+    for command in map(lighter, commands):
+        missing = [tool for tool in ("perl", "openssl") if any(tool in word.split() for word in command)]
+        if any(shutil.which(tool) is None for tool in missing):
+            pytest.skip(f"no {' or '.join(missing)}")
+        done = finished(folder, *command[1:]) if command[0] == "verifiable-dp" else run(command, folder)
+        decides = command[1] in ("audit", "selftest", "regret", "campaign", "diff", "report")
+        expected = VERDICTS if decides else (0,)
+        assert done.returncode in expected, f"{shlex.join(command)}\n{done.stdout}{done.stderr}"
+
+
+def test_commands_are_made_smaller():
+    for whole, small in (
+        (
+            "audit a.py:x --budget 9 --epsilon 1 --runs 9",
+            "audit a.py:x --epsilon 1 --budget smoke --runs 400",
+        ),
+        ("audit dp-se --json r.json", "audit dp-se --json r.json --budget smoke"),
+    ):
+        assert lighter(["verifiable-dp", *whole.split()]) == ["verifiable-dp", *small.split()]
+    for same in ("openssl x --budget 3", "verifiable-dp verify r.json --rerun"):
+        assert lighter(shlex.split(same)) == shlex.split(same)
+
+
 @pytest.mark.parametrize(("commands", "status"), CONSOLES)
 def test_commands(commands, status, folder, request):
     apart = status or request.node.get_closest_marker("slow")
@@ -151,6 +203,40 @@ def test_commands(commands, status, folder, request):
             done = run([SCRIPT if command[0] == "verifiable-dp" else command[0], *command[1:]], folder)
         expected = status if number == len(commands) else 0
         assert done.returncode == expected, f"{shlex.join(command)}\n{done.stdout}{done.stderr}"
+
+
+@pytest.mark.parametrize("program", [program.values[0] for program in PROGRAMS if program.marks])
+def test_programs_with_few_runs(program, folder, monkeypatch):
+    """In this process; as `__main__`, for which nothing has a file."""
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setattr(sys, "argv", ["-c"])
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    known = set(sys.modules)
+    try:
+        exec(compile(re.sub(r"budget=[\d.]+", "budget=0.05", program), "page", "exec"), {"__name__": "page"})
+    finally:
+        for name in set(sys.modules) - known:
+            if Path(getattr(sys.modules[name], "__file__", None) or "/").is_relative_to(folder):
+                del sys.modules[name]
+
+
+NAMED = [
+    (page.name, node.module, alias.name)
+    for page in (README, *sorted({*(ROOT / "docs").glob("*.md")} - {ROOT / "docs" / "api.md"}))  # signatures
+    for block in BLOCK.finditer(page.read_text(encoding="utf-8"))
+    if block["language"] == "python"
+    for node in ast.walk(ast.parse(block["body"]))
+    if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] == "verifiable_dp"
+    for alias in node.names
+]
+
+
+@pytest.mark.parametrize(("page", "module", "name"), NAMED)
+def test_what_a_page_imports_of_us_exists(page, module, name):
+    """On every page, also where its programs are no whole ones."""
+    home = importlib.import_module(module)
+    assert hasattr(home, name) or importlib.util.find_spec(f"{module}.{name}")
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

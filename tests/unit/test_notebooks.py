@@ -80,6 +80,21 @@ def test_a_report_of_regret_shows_its_plot_and_is_a_table(cell):
     assert frame["verdict"][0] == report.record["regret"]["checks"][0]["result"]["verdict"]
 
 
+def test_a_session_shows_some_lines_of_a_report():
+    def release(data, size, rng):
+        return data + rng.laplace(size=size)
+
+    report = vdp.audit(release, epsilon=1.0, budget="smoke", runs=400)
+    assert repr(report) == f"<Report: {report.line()}>"
+    assert "\n" not in repr(report)
+    assert str(report).splitlines()[0] == report.line()
+    assert len(str(report).splitlines()) <= 10
+    many = vdp.Report({**report.record, "checks": report.record["checks"] * 9})
+    *lines, last = str(many).splitlines()
+    assert len(lines) == 9
+    assert last == f"and {len(many.summary().splitlines()) - 9} more lines: summary()"
+
+
 def test_a_name_in_a_page_is_text():
     def release(data, size, rng):
         return rng.laplace(size=size)

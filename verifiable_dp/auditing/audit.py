@@ -35,6 +35,7 @@ from verifiable_dp.evidence.blackbox.statistics import least_factor
 from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, Plan, Terms
 from verifiable_dp.evidence.certify import certificate
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.doors import ours
 from verifiable_dp.evidence.exact import law as laws
 from verifiable_dp.evidence.exact import shuffle as exact_shuffle
 from verifiable_dp.evidence.upper import UpperBound
@@ -205,7 +206,7 @@ class AlgorithmCase(Case):
 
     def target(self) -> JsonDict:
         """See `Case.target`."""
-        return drafts.target(self.request.target, self.auditor)
+        return {**drafts.target(self.request.target, self.auditor), "name": self.request.name}
 
     def noted(self) -> JsonDict:
         """See `Case.noted`."""
@@ -225,6 +226,8 @@ class AlgorithmCase(Case):
             covered.append("batches of other sizes than the fewest and the most reports found")
         elif played is not whole:
             covered.append(f"rounds after the first {played.horizon} of {whole.horizon}")
+        if not ours(whole):
+            covered.append("what its own classes do at outputs or data that were not tried: no certificate")
         return covered
 
     def words(self) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
-from verifiable_dp.auditing import groups, traced, variants
+from verifiable_dp.auditing import calls, groups, traced, variants
 from verifiable_dp.auditing.ground import Sizes, duration, grounded
 from verifiable_dp.auditing.looks import (
     BEYOND,
@@ -60,6 +60,7 @@ _HOPELESS = 0.02  # chance to refute below which no test goes on
 _TAUGHT = 0.1  # of what a look costs goes into traced runs that a score is learnt from
 _DEARER = 40  # plays that a traced run and its replay stand for
 _LEAST_TRACES, _MOST_TRACES = 8, 100  # of either world
+_GAPS = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)  # of the last arm, as parts of the range
 _LONGER = 0.15  # of the runs that are left may go into the search for a longer horizon
 
 
@@ -134,7 +135,7 @@ class PlayCase(UserCase[PlaySampler]):
                 f"at most {LARGEST} are accepted; use a shorter horizon"
             )
         bounds = validate.bounds("bounds", inputs.bounds)
-        claim = _claim(promise, inputs)
+        claim = claim_of(promise, inputs)
         adjacency = promise.adjacency or "replace"
         shard = int(np.clip(_HELD // horizon, 1, 4096 if many else 256))
         sampler = PlaySampler(
@@ -204,7 +205,7 @@ class PlayCase(UserCase[PlaySampler]):
         """Whether an upper bound on what its actions give away says something of the claim."""
         local = self.request.promise.model == "local"
         together = self.form and self.kind == "play_many"
-        return self._followed and not self.given and not together and not local
+        return self._followed and not (self.given or together or local or self.ground.unlike)
 
     @property
     def adaptive(self) -> bool:
@@ -341,7 +342,7 @@ def _trial(table: FloatArray, bounds: tuple[float, float], form: Contexts | None
     return ContextPair.of_tables(form, table, 0, row)
 
 
-def _claim(promise: Promise, inputs: Inputs) -> PrivacyClaim:
+def claim_of(promise: Promise, inputs: Inputs) -> PrivacyClaim:
     """What is tested of a user's bandit.
 
     Raises
@@ -364,14 +365,14 @@ def _claim(promise: Promise, inputs: Inputs) -> PrivacyClaim:
     return claims.group(claim, promise.group, kind=groups.kind(inputs.pairs))
 
 
-def _doubled(case: PlayCase) -> tuple[Function[object], tuple[float, float]] | None:
-    """The code made for twice its epsilon, and both epsilons; None where that is not known."""
+def _doubled(case: PlayCase) -> tuple[Function[object], str, tuple[float, float]] | None:
+    """The code made for twice its epsilon, what says so, and both epsilons; None where that is not known."""
     target, given = case.request.target, case.request.given()
     found = epsilon_of(target, given)
     if found is None:
         return None
     try:
-        return made_for(target, given, 2.0), (found[1], 2 * found[1])
+        return made_for(target, given, 2.0), found[0], (found[1], 2 * found[1])
     except InputError:
         return None
 
@@ -406,15 +407,30 @@ def trace(case: PlayCase) -> None:
         case.dear = seen.dear(case.claim.epsilon)
 
 
+def runs_of_a_call(case: PlayCase) -> None:
+    """Whether runs of a call have one law where arms are about even: a lead, and what a bound rests on."""
+    low, high = case.bounds
+    tables = _tables((case.horizon, case.n_arms), case.bounds, case.request.settings.seed, case.form)[1:2]
+    for part in _GAPS if case.form is None else ():
+        table = tables[0].copy()
+        table[:, -1] += part * (high - low)
+        tables.append(table)
+    case.found([calls.compared(case, calls.even(case.sampler, tables[::-1]))])
+
+
 def bound(case: PlayCase) -> None:
     """What the code can give away at most, over all rewards; why that is not known goes into the notes."""
     form, promise = case.form, case.request.promise
     inputs = Inputs(case.n_arms, case.horizon, case.bounds)
     if form is not None:
         inputs = replace(inputs, contexts=form.shape, context_norm=form.norm)
-    many = case.kind == "play_many"
+    if case.apart:
+        case.unbounded = f"no upper bound on epsilon: {case.apart}"
+        return
+    many = traced.Calls(case.sampler.together) if case.kind == "play_many" else None
+    work = case.request.settings.sizes.operations
     found, why, lead = traced.bound(
-        case.function, case.request.name, inputs, case.claim.delta, promise, many=many
+        case.function, case.request.name, inputs, case.claim.delta, promise, many, work=work
     )
     case.bounded(found)
     if found is None:

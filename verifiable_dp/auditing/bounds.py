@@ -56,7 +56,7 @@ class Bound:
             return cls(_function(given), str(getattr(given, "__qualname__", type(given).__name__)))
         try:
             number = math.nan if isinstance(given, bool) else float(given)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not (math.isfinite(number) and number > 0):
             raise InputError(f"bound must be {_ACCEPTED}, got {given!r}")

@@ -17,7 +17,8 @@ from verifiable_dp.core.validate import Given, InputError, Json
 from verifiable_dp.evidence.tracing.foreign import GIVEN
 from verifiable_dp.targets.load import Probe
 from verifiable_dp.targets.process import ProcessTarget
-from verifiable_dp.targets.randomness import follower_of
+from verifiable_dp.targets.randomness import Follower, follower_of
+from verifiable_dp.targets.seeds import origins_of
 
 
 def _seconds(run: Callable[[int], object], most: int, patience: float) -> float:
@@ -113,8 +114,15 @@ NOT_GIVEN = (
     f"{ACCEPTED}"
 )
 NOT_SCALED = f"{NO_POWER}the process does not declare noise_factor, by which it is measured; {ACCEPTED}"
+NOT_APART = f"{NO_POWER}a run depends on the one before it; {ACCEPTED}"
 ROWS_DEPEND = (
     "runs of one call depend on each other, as if they shared a draw: every run is made by a call of its own"
+)
+
+UNLIKE = (
+    "the code gives other results with its own generators as they are than with generators that follow each "
+    "run, which all runs of this audit are made with: draws depend on each other in a way that is not known; "
+    "draw from the generator that is given"
 )
 
 
@@ -134,6 +142,13 @@ class Ground(Generic[Sampling]):
         Why no power can be stated by scaling the noise; empty if it may be possible.
     draws
         Whether a run was seen to draw random numbers, be it that no two runs differ.
+    carried
+        Whether a run was seen to depend on the one before it.
+    unlike
+        Whether runs come out differently where the code's own generators are left as they are: then no upper
+        bound is looked for, as paths replace them, too.
+    follower
+        Of code that draws from elsewhere than the given generator; None for other code.
     """
 
     sampler: Sampling
@@ -141,13 +156,29 @@ class Ground(Generic[Sampling]):
     notes: tuple[str, ...] = ()
     no_power: str = ""
     draws: bool = False
+    carried: bool = False
+    unlike: bool = False
+    follower: Follower | None = None
+
+    def doubts(self) -> list[str]:
+        """Why what runs show does not speak for the claim, as far as that has shown."""
+        return [*([UNLIKE] if self.unlike else []), *(self.follower.doubts() if self.follower else [])]
 
     def after(self, seen: Probe) -> Ground[Sampling]:
         """With what some runs have shown."""
         notes = tuple(dict.fromkeys([*self.notes, *seen.notes]))
         if seen.repeatable:
             return replace(self, notes=notes)
-        return replace(self, parallel=False, notes=notes, no_power=self.no_power or NOT_GIVEN)
+        # Each run a call of its own, so that runs of both inputs can take turns.
+        sampler = self.sampler if self.sampler.together else replace(self.sampler, rows=1)
+        return replace(
+            self,
+            sampler=sampler,
+            parallel=False,
+            notes=notes,
+            no_power=self.no_power or (NOT_APART if seen.carried else NOT_GIVEN),
+            carried=seen.carried,
+        )
 
 
 def grounded(
@@ -184,5 +215,27 @@ def grounded(
             f"draws from {' and '.join(others)}: it is made to follow the generator of each run, as if what "
             "seeds it were secret"
         )
-        sampler = replace(sampler, followed=True)
+        alone, sampler = sampler, replace(sampler, followed=True)
+        return allowed, _followed(
+            Ground(sampler, notes=tuple(notes), no_power=fixed), alone, sizes, inputs, allowed
+        )
     return allowed, Ground(sampler, notes=tuple(notes), no_power=fixed, draws=bool(used))
+
+
+def _followed(
+    ground: Ground[Sampling], alone: Sampling, sizes: Sizes, inputs: Sequence[Given], allowed: Allowance
+) -> Ground[Sampling]:
+    """What code that draws from elsewhere stands on: are seeds secret, does it matter that it is followed?"""
+    follower = follower_of(ground.sampler.function)
+    follower.start(origins_of(ground.sampler.function))
+    runs = sizes("untouched", lambda: min(independence.UNTOUCHED, allowed.runs // 10))
+    unlike = sizes("unlike", lambda: int(independence.unlike(alone, ground.sampler, inputs, runs)))
+    allowed.spend(2 * runs)
+    return replace(
+        ground,
+        draws=True,
+        unlike=bool(unlike),
+        # Draws that only some runs make are noticed in this process alone.
+        parallel=ground.parallel and not follower.origins.known,
+        follower=follower,
+    )

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import functools
 import hashlib
 import inspect
+import os
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -42,13 +48,77 @@ def of_rows(**asked: object) -> JsonDict:
     return {"asked": asked, "code": engine.code_digest(), "installation": computes}
 
 
-def beside(file: Path | None) -> str:
-    """SHA-256 over a file and the modules beside it, where what it imports usually lies; empty for none."""
-    if file is None or not file.is_file():
-        return ""
-    found = sorted({file, *file.parent.glob("*.py")})
-    rows = (f"{path.name} {file_digest(path)}\n" for path in found)
-    return hashlib.sha256("".join(rows).encode()).hexdigest()
+def code(*files: Path | None) -> dict[str, str]:
+    """SHA-256 of files, of the modules beside them and of all that these import and that is not installed.
+
+    Imports are read, not run: what is imported by a computed name is found only if it lies beside a file.
+
+    Parameters
+    ----------
+    files
+        Where code that is audited begins; None, and what is no file, has none.
+
+    Returns
+    -------
+    dict
+        By the path from the folder of the first file.
+    """
+    given = [file.absolute() for file in files if file is not None and file.is_file()]
+    found = {one for file in given for one in (file, *file.parent.glob("*.py"))}
+    left = list(found)
+    while left:
+        others = set(_imports(left.pop(), [file.parent for file in given])) - found
+        found |= others
+        left += others
+    # As seen from the first one: the same on another machine.
+    return {os.path.relpath(file, given[0].parent): file_digest(file) for file in sorted(found)}
+
+
+def digest(*files: Path | None) -> str:
+    """SHA-256 over all of `code`; empty if there is none."""
+    found = code(*files)
+    rows = (f"{name} {sha256}\n" for name, sha256 in found.items())
+    return hashlib.sha256("".join(rows).encode()).hexdigest() if found else ""
+
+
+def _imports(file: Path, folders: Sequence[Path]) -> Iterator[Path]:
+    """Files of the modules that a file imports, packages included, installed ones left out."""
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (OSError, SyntaxError, ValueError):  # another language
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield from _located(alias.name, [*folders, Path.cwd(), *map(Path, sys.path)])
+        elif isinstance(node, ast.ImportFrom):
+            above = file.parents[node.level - 1 : node.level] if node.level else []
+            for alias in node.names:
+                name = f"{node.module}.{alias.name}" if node.module else alias.name
+                yield from _located(name, above or [*folders, Path.cwd(), *map(Path, sys.path)])
+
+
+def _located(name: str, path: Iterable[Path]) -> Iterator[Path]:
+    """The file of a module and those of the packages that it is in: of the first folder that has it."""
+    words = name.split(".")
+    if words[0] == _OURS:  # which has a digest of its own
+        return
+    for folder in path:
+        whole = [folder.joinpath(*words[:end]) for end in range(1, len(words) + 1)]
+        places = [(one / "__init__.py", one.with_name(f"{one.name}.py")) for one in whole]
+        found = [file.absolute() for pair in places for file in pair if file.is_file()]
+        if found:
+            yield from [] if _installed(folder) else found
+            return
+
+
+_OURS = __name__.partition(".")[0]
+
+
+@functools.cache
+def _installed(folder: Path) -> bool:
+    inside = [Path(place).resolve() for place in sysconfig.get_paths().values()]
+    return folder.name in ("site-packages", "dist-packages") or folder.resolve() in inside
 
 
 def _target(thing: Given, name: str) -> list[JsonValue]:
@@ -63,7 +133,7 @@ def _target(thing: Given, name: str) -> list[JsonValue]:
             "checkpoint works only with a catalogue name, a function or class of a module, or a command "
             f"with a file, got {name}, whose code cannot be told from another's"
         )
-    return [name, *what, beside(file)]
+    return [name, *what, digest(file)]
 
 
 def _file(kind: object) -> Path | None:

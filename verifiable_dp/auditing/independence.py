@@ -13,6 +13,7 @@ from typing import TypeVar
 import numpy as np
 from scipy import special  # `scipy.stats` takes a second to load
 
+from verifiable_dp.core.limits import limited
 from verifiable_dp.core.validate import FloatArray, Given, IntArray
 from verifiable_dp.evidence.tracing.foreign import sources
 from verifiable_dp.targets.guard import guarded
@@ -24,6 +25,8 @@ _SINGLE = 384  # runs made by calls of their own
 _COLUMNS = 8
 _SHUFFLES = 999
 _SUSPECT = 1e-3  # p-value of the quick test at which runs are shuffled
+UNTOUCHED = 256  # runs with generators as they are
+_ENOUGH = 128  # runs on an input
 _LEVEL = 1e-6  # of the comparison with single calls
 _PATH = 0x1DE9  # of the streams used here
 
@@ -42,15 +45,27 @@ def dependent(sampler: Sampling, inputs: Sequence[Given]) -> bool:
         On which runs are made; three at most are used.
     """
     for number, data in enumerate(list(inputs)[:3]):
-        calls = [_features(sampler, data, (_PATH, number, call), _SIZE) for call in range(_CALLS)]
+        calls = [features(sampler, data, (_PATH, number, call), _SIZE) for call in range(_CALLS)]
         together = np.stack(calls)  # (calls, runs, columns)
-        alone = _features(replace(sampler, rows=1), data, (_PATH, number, _CALLS), _SINGLE)
+        alone = features(replace(sampler, rows=1), data, (_PATH, number, _CALLS), _SINGLE)
         if _varies_by_call(together, number) or _differs(together.reshape(-1, together.shape[2]), alone):
             return True
     return False
 
 
-def _features(sampler: Sampling, data: Given, path: tuple[int, ...], runs: int) -> FloatArray:
+def unlike(one: Sampling, other: Sampling, inputs: Sequence[Given], runs: int) -> bool:
+    """Whether two ways to make single runs have another law on some input; three at most are used."""
+    chosen = list(inputs)[:3]
+    chosen = chosen if runs >= _ENOUGH * len(chosen) else chosen[-1:]
+    for number, data in enumerate(chosen):
+        path = (_PATH, number, _CALLS + 1)
+        seen = [features(replace(way, rows=1), data, path, runs // len(chosen)) for way in (one, other)]
+        if _differs(*seen):
+            return True
+    return False
+
+
+def features(sampler: Sampling, data: Given, path: tuple[int, ...], runs: int) -> FloatArray:
     """Numbers (n, m) that say how runs came out: pulls of arms and some choices, or outputs."""
     numbers = np.arange(runs, dtype=np.int64)
     if not isinstance(sampler, PlaySampler):
@@ -123,7 +138,7 @@ def used(sampler: Sampling, data: Given) -> tuple[str, ...]:
             given = (data, 1, rng)
         one.function(*given)
 
-    with guarded():
+    with guarded(), limited(sampler.timeout, runs=2):
         for seed in range(2):  # what is made at the first call is seen at the second
             found.extend(sources(call, np.random.Philox(seed)))
     return tuple(dict.fromkeys(found))

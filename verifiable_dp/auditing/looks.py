@@ -21,7 +21,8 @@ from verifiable_dp.auditing.plans import Allowance
 from verifiable_dp.core import engine
 from verifiable_dp.core.neighbours import Pair
 from verifiable_dp.core.validate import Function, JsonDict
-from verifiable_dp.evidence.blackbox import curves, sequential
+from verifiable_dp.evidence import origins, upper
+from verifiable_dp.evidence.blackbox import curves, positions, sequential
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import LEVEL, Event
 from verifiable_dp.evidence.blackbox.observations import Observation
@@ -216,6 +217,14 @@ class UserCase(Case, Generic[Sampling]):
         """What makes runs."""
         return self.ground.sampler
 
+    @property
+    def apart(self) -> str:
+        """Why runs of a call for one run, or at one place, say nothing of others; empty if they may."""
+        for check in self.checks:
+            if check.kind == positions.KIND and not check.result["holds"]:
+                return f"some runs of a call have another law than the rest ({check.statistics['where']})"
+        return ""
+
     def teaching(self, sampler: Sampling, plan: Plan, pairs: int) -> Sampling:
         """The sampler with what learns scores by tracing; itself if nothing does."""
         return sampler
@@ -297,7 +306,21 @@ class UserCase(Case, Generic[Sampling]):
 
     def not_covered(self) -> list[str]:
         """See `Case.not_covered`."""
-        return [*super().not_covered(), "the code itself: it was seen only through its outputs"]
+        said = [
+            f"calls for other numbers of runs than {', '.join(map(str, check.statistics['sizes']))}, whose "
+            "runs were compared by their place"
+            for check in self.checks
+            if check.kind == positions.KIND
+        ]
+        return [*super().not_covered(), *self._unseen(), *said]
+
+    def _unseen(self) -> list[str]:
+        """What of the code no check looked into."""
+        if any(c.kind == upper.KIND and c.statistics["scope"] != "n paths" for c in self.checks):
+            return []
+        if any(c.kind == "tracing" and not c.statistics["failure"] for c in self.checks):
+            return ["the code beyond what was traced: there it was seen only through its outputs"]
+        return ["the code itself: it was seen only through its outputs"]
 
 
 # ---------------------------------------------------------------- looks
@@ -358,7 +381,7 @@ def _look(
     source = powers.reseeded(sampler, own)
     # Runs of a user's bandit are few: what they are to show is a refutation, if there is one.
     level = levels.alpha if isinstance(sampler, PlaySampler) else LEVEL
-    terms = Terms(claim, own, workers, levels.alpha, levels.confidence, levels.tests)
+    terms = Terms(claim, own, workers, levels.alpha, levels.confidence, levels.tests, case.ground.carried)
     name = f"black box, look {number + 1}" if levels.looks > 1 else "black box"
     if number == INTERACTIVE:
         name = "interactive black box"
@@ -410,6 +433,11 @@ def _look(
     return found
 
 
+def doubt(case: UserCase[Sampling]) -> None:
+    """Why what the runs have shown does not speak for the claim: readers of the code may know its noise."""
+    case.found([origins.check(case.ground.doubts())])
+
+
 def _confirming(chosen: blackbox.Selected, plan: Plan, terms: Terms) -> int:
     """Runs a side that confirm a refutation with probability .999, at most those of the plan."""
     p, q = chosen.event.careful_shares()
@@ -454,6 +482,8 @@ def curve(case: UserCase[Sampling]) -> None:
     if case.black_boxes > 1 and levels.looks > 1:
         seed += 0x5EED
     assert case.last is not None
-    terms = Terms(case.claim, seed, case.workers, levels.alpha, levels.confidence, levels.tests)
+    terms = Terms(
+        case.claim, seed, case.workers, levels.alpha, levels.confidence, levels.tests, case.ground.carried
+    )
     source = powers.reseeded(case.sampler, seed)
     case.found([curves.check(source, case.last.chosen, case.plan, terms)])

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from verifiable_dp.auditing import drafts, traced, variants
+from verifiable_dp.auditing import calls, drafts, traced, variants
 from verifiable_dp.auditing.ground import Ground, Sizes, grounded
+from verifiable_dp.auditing.ladder import SIZES, Ladder, climb
 from verifiable_dp.auditing.looks import BEYOND, Levels, UserCase, enough, go_on, hits_needed, look
 from verifiable_dp.auditing.plans import (
     IDEALISED,
@@ -35,6 +36,9 @@ from verifiable_dp.targets.process import ProcessTarget
 _Form = tuple[float | FloatArray, float | FloatArray]
 _BETWEEN = 4  # part of the runs that values between the bounds get
 _ON = 8  # times its size that a test may go on
+_SIZED = 20  # part of the runs with which sizes that the code names are tried
+_FOLLOWED = 64  # entries of the largest data that are traced because their size is tried
+_FEW = 6  # sizes that the code names, the smallest, which are traced
 _SURE = 0.999  # confidence of a lead by them: it is none of the level's tests
 
 
@@ -136,18 +140,21 @@ class ReleaseCase(UserCase[ReleaseSampler]):
         Of the entries of the data.
     unbounded
         Why there is no upper bound on epsilon; empty if there is one.
+    ladder
+        Data of several sizes that were tried; None where the data are a number, or were stated.
     """
 
     pairs: list[DataPair]
     bounds: tuple[float, float]
     unbounded: str = ""
+    ladder: Ladder | None = None
 
     CHANGED = (*UserCase.CHANGED, "unbounded")
 
     @property
     def stated(self) -> bool:
         """Whether somebody said which data are neighbours."""
-        return self.request.inputs.pairs is not None or getattr(self.function, "neighbours", None) is not None
+        return _stated(self.request, self.function)
 
     @classmethod
     def of(cls, request: AuditRequest, function: Function[object]) -> ReleaseCase:
@@ -160,7 +167,7 @@ class ReleaseCase(UserCase[ReleaseSampler]):
         """
         settings, pinned = request.settings, request.pinned
         bounds = validate.bounds("bounds", request.inputs.bounds)
-        claim = _claim(request.promise)
+        claim = claim_of(request.promise)
         sampler = ReleaseSampler(function, settings.seed, timeout=settings.timeout)
         pairs = data_pairs(function, bounds, request.inputs.pairs, request.promise.adjacency)
         data = [item for pair in pairs for item in pair.worlds()]
@@ -181,6 +188,15 @@ class ReleaseCase(UserCase[ReleaseSampler]):
             )
         probes = sizes("probes", lambda: int(np.clip(allowed.runs // 400, 2, 64)))
         seen = probe_release(ground.sampler, data, probes)
+        ladder, vectors = None, [pair for pair in pairs if np.ndim(pair.left) == 1]
+        if vectors and not _stated(request, function):
+            request.progress("data of several sizes")
+            kind, most = (
+                request.promise.adjacency or "replace",
+                sizes("sized", lambda: allowed.runs // _SIZED),
+            )
+            ladder = climb(function, ground.sampler, vectors, bounds, kind, most)
+            pairs += ladder.pairs
         # The two tests of an audit of last bits share the level.
         parts = 1 + settings.numerics
         case = cls(
@@ -201,6 +217,7 @@ class ReleaseCase(UserCase[ReleaseSampler]):
             seen=seen,
             varied=not seen.deterministic,
             bounds=bounds,
+            ladder=ladder,
         )
         if plan is None:
             case.plan = _plan(case)
@@ -209,7 +226,8 @@ class ReleaseCase(UserCase[ReleaseSampler]):
     @property
     def boundable(self) -> bool:
         """Whether an upper bound at one delta says something of the claim, and the code can be traced."""
-        return not self.request.promise.curved and not isinstance(self.function, ProcessTarget)
+        plain = not self.request.promise.curved and not isinstance(self.function, ProcessTarget)
+        return plain and not self.ground.unlike
 
     def notes(self) -> list[str]:
         """See `UserCase.notes`."""
@@ -228,14 +246,20 @@ class ReleaseCase(UserCase[ReleaseSampler]):
     def not_covered(self) -> list[str]:
         """See `Case.not_covered`."""
         said = super().not_covered()
-        return [line for line in said if not self.request.settings.numerics or line != IDEALISED]
+        said = [line for line in said if not self.request.settings.numerics or line != IDEALISED]
+        said += self.ladder.words() if self.ladder else []
+        return [*said, *(["neighbouring data other than those that were stated"] if self.stated else [])]
+
+
+def _stated(request: AuditRequest, function: Function[object]) -> bool:
+    return request.inputs.pairs is not None or getattr(function, "neighbours", None) is not None
 
 
 def _curved(request: AuditRequest) -> bool:
     return request.settings.curve or request.promise.curved
 
 
-def _claim(promise: Promise) -> PrivacyClaim:
+def claim_of(promise: Promise) -> PrivacyClaim:
     """What a mechanism is held to: (epsilon, delta), or rho or mu with a delta to state it at."""
     named = promise.adjacency
     words = {
@@ -265,22 +289,48 @@ def _plan(case: ReleaseCase) -> Plan:
 
 def _bound(case: ReleaseCase) -> UpperBound | None:
     """What the code can give away at most, over all data in bounds; why that is not known goes into notes."""
-    found, why = None, _unfollowed(case)
+    found, why = None, case.apart or _unfollowed(case)
     if not why:
         low, high = case.bounds
         if case.request.promise.adjacency == "zero-out":
             low, high = min(low, 0.0), max(high, 0.0)
         shapes = list(dict.fromkeys(np.shape(pair.left) for pair in case.pairs))
+        if case.ladder is not None:
+            some = [size for size in sorted(case.ladder.tried) if 0 < size <= _FOLLOWED]
+            more = ((size,) for size in some if size in SIZES or size in case.ladder.named[:_FEW])
+            shapes = list(dict.fromkeys([*shapes, *more]))
         found, why = traced.bound_of_release(
-            case.function, case.request.name, shapes, (low, high), case.claim.delta
+            case.function,
+            case.request.name,
+            shapes,
+            (low, high),
+            case.claim.delta,
+            together=case.sampler.together,
+            work=case.request.settings.sizes.operations / len(shapes),
         )
-    if found is not None and case.stated and exceeds(found.epsilon, case.claim.epsilon):
-        # Of all data within the bounds: those that were stated may cost less.
-        why = f"over all data within the bounds it would be {found.epsilon:.4g}"
-        found = None
+    if case.stated and not case.apart and (found is None or exceeds(found.epsilon, case.claim.epsilon)):
+        # Data within the bounds: those that were stated may cost less.
+        one = _of_stated(case)
+        if one is not None and (found is not None or not exceeds(one.epsilon, case.claim.epsilon)):
+            found = one
     if found is None:
         case.unbounded = f"no upper bound on epsilon: {why}"
     return found
+
+
+def _of_stated(case: ReleaseCase) -> UpperBound | None:
+    """What the code gives away on the stated neighbours alone; None if that is not known."""
+    pairs = [pair.worlds() for pair in case.pairs]
+    if not all(type(side) is float or _is_floats(side) for pair in pairs for side in pair):
+        return None
+    return traced.bound_of_neighbours(
+        case.function,
+        case.request.name,
+        pairs,
+        case.claim.delta,
+        together=case.sampler.together,
+        work=case.request.settings.sizes.operations / len(pairs),
+    )[0]
 
 
 def _unfollowed(case: ReleaseCase) -> str:
@@ -302,6 +352,11 @@ def _unfollowed(case: ReleaseCase) -> str:
 
 def _is_floats(data: Given) -> bool:
     return type(data) is np.ndarray and data.dtype == np.float64 and data.size > 0
+
+
+def runs_of_a_call(case: ReleaseCase) -> None:
+    """Whether draws of a call have one law: a lead, and what a bound rests on."""
+    case.found([calls.compared(case, case.pairs[0].left)])
 
 
 def only_look(case: ReleaseCase) -> None:
@@ -376,7 +431,14 @@ def last_bits(case: ReleaseCase) -> None:
         ReleaseSampler(case.function, settings.seed),
         data_pairs(case.function, case.bounds, case.request.inputs.pairs, case.request.promise.adjacency),
         bits.sizes(case.plan.select, case.plan.test),
-        Terms(case.claim, settings.seed, settings.workers, case.levels.alpha, case.levels.confidence),
+        Terms(
+            case.claim,
+            settings.seed,
+            settings.workers,
+            case.levels.alpha,
+            case.levels.confidence,
+            carried=case.ground.carried,
+        ),
     )
     case.checks.append(check)
     case.counterexamples += drafts.counterexamples([check], {}, chosen)

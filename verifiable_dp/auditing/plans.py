@@ -54,7 +54,13 @@ class Budget:
     seconds: float
     repeats: int
 
+    @property
+    def operations(self) -> float:
+        """After how many the search for an upper bound gives up: not by the time, which differs."""
+        return self.seconds * _OPERATIONS
 
+
+_OPERATIONS = 1_000_000 // 3  # that the search for an upper bound may take for a second of budget
 SHORT = 4  # of how many parts of its runs a look makes one where an upper bound settles the audit
 _RATE = 4000  # plays that a second of budget stands for, on every machine
 _SIZES = {
@@ -66,6 +72,8 @@ _SIZES = {
 # Rows of vectorised targets, and draws of mechanisms, that cost about as much as one play.
 ROWS = {"play": 1, "release_one": 10, "play_many": 40, "release": 150}
 LEAST_RUNS = 400
+_LEAST_SECONDS, _MANY = 600.0, 20  # of `most_seconds`: at any budget, and times the cap
+_DAY, _RUNS_A_DAY = 86_400.0, 1000
 
 
 def sizes_of(budget: str | float, runs: int | None = None) -> Budget:
@@ -219,6 +227,20 @@ def cost_of(plan: Plan, pairs: int, *, once: bool = False) -> int:
         first = 0 if once else 2 * pairs * max(8, plan.probe // 4)
         probing = first + 2 * (pairs if once else min(pairs, 8)) * plan.probe
     return probing + 2 * plan.finalists * plan.select + 2 * plan.test
+
+
+def most_seconds(budget: str | float, timeout: float) -> float:
+    """Seconds after which the audit of a user's code is ended without a verdict, if it has not ended by then.
+
+    Far above the cap on an audit of this budget whose runs may take `timeout` seconds each, so that no slow
+    machine comes near: it ends what hangs where no single call is timed.
+    """
+    return _LEAST_SECONDS + _MANY * (sizes_of(budget).seconds + timeout)
+
+
+def most_of_regret(runs: int) -> float:
+    """As `most_seconds`, of a check of regret: nothing caps it, and its horizon may be long."""
+    return _DAY * max(1.0, runs / _RUNS_A_DAY)
 
 
 def silent(message: str) -> None:

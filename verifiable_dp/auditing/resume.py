@@ -323,7 +323,7 @@ def at(
     if path is None:
         yield None
         return
-    checkpoint = Checkpoint(Path(path), of(), say)
+    checkpoint = Checkpoint(files.located("checkpoint", path), of(), say)
     if checkpoint.found:
         say(f"checkpoint: going on after {checkpoint.found} finished steps")
     try:

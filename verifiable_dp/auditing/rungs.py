@@ -22,6 +22,7 @@ from verifiable_dp.auditing.request import AuditRequest
 from verifiable_dp.core import engine, validate
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contextual import ContextualAlgorithm
+from verifiable_dp.core.limits import usual
 from verifiable_dp.core.validate import Given, InputError, JsonDict
 from verifiable_dp.targets.adapters import taken
 from verifiable_dp.targets.guard import watched
@@ -42,6 +43,12 @@ def _curved(case: Case) -> bool:
 
 def _played(case: Case) -> bool:
     return isinstance(case, PlayCase)
+
+
+def _together(case: Case) -> bool:
+    if not isinstance(case, UserCase) or isinstance(case.function, ProcessTarget):
+        return False
+    return bool(case.sampler.together and not case.seen.deterministic)
 
 
 def _idle(case: Case) -> bool:
@@ -72,6 +79,8 @@ RUNGS = (
     ),
     Rung("exact law", _without_contexts, algorithms.exact_law),
     Rung("tracing", lambda case: isinstance(case, PlayCase) and case.traceable, bandits.trace),
+    Rung("runs of one call", lambda case: _together(case) and _played(case), bandits.runs_of_a_call),
+    Rung("runs of one call", lambda case: _together(case) and not _played(case), mechanisms.runs_of_a_call),
     Rung(
         "upper bound by tracing",
         lambda case: isinstance(case, PlayCase) and case.boundable,
@@ -103,6 +112,11 @@ RUNGS = (
     Rung("", lambda case: _played(case) and not case.settled, bandits.power),
     Rung("", lambda case: isinstance(case, ReleaseCase) and not case.refuted, mechanisms.power),
     Rung(
+        "",
+        lambda case: isinstance(case, UserCase) and not case.refuted and bool(case.ground.doubts()),
+        looks.doubt,
+    ),
+    Rung(
         "last bits of the outputs",
         lambda case: isinstance(case, ReleaseCase) and case.request.settings.numerics,
         mechanisms.last_bits,
@@ -122,7 +136,7 @@ def audit(request: AuditRequest, rungs: Sequence[Rung] = RUNGS) -> JsonDict:
     if isinstance(request.target, Algorithm):
         told = isinstance(request.target, ContextualAlgorithm)
         return climb((ContextualCase if told else AlgorithmCase).of(request), rungs)
-    with watched(), _opened(request) as case:
+    with watched(), usual(request.settings.timeout), _opened(request) as case:
         return climb(case, rungs)
 
 

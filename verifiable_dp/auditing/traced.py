@@ -14,19 +14,23 @@ import numpy as np
 
 from verifiable_dp.auditing.request import Inputs, Promise
 from verifiable_dp.core import validate
+from verifiable_dp.core.filled import note_placed
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.validate import Function, Given, Json, JsonDict, JsonValue
+from verifiable_dp.evidence.blackbox import positions
 from verifiable_dp.evidence.blackbox.scores import Score
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.symbolic.crowds import Crowd
-from verifiable_dp.evidence.symbolic.paths import Program, behind, explore, unsettled
+from verifiable_dp.evidence.symbolic.paths import Found as Explored
+from verifiable_dp.evidence.symbolic.paths import Neighbours, Program, behind, explore, unsettled
 from verifiable_dp.evidence.tracing.audit import Found, Subject, Users, check, examine, lead_as_dict, without
 from verifiable_dp.evidence.tracing.ledger import Lead
 from verifiable_dp.evidence.tracing.losses import learn_losses
 from verifiable_dp.evidence.upper import Premise, UpperBound
-from verifiable_dp.targets.adapters import BanditClass
+from verifiable_dp.targets.adapters import BanditClass, was_handed
 from verifiable_dp.targets.guard import guarded
 from verifiable_dp.targets.load import Adapted
+from verifiable_dp.targets.seeds import Origins, origins_of
 from verifiable_dp.targets.source import Source, file_of
 
 _CENTRAL = Promise()
@@ -38,13 +42,14 @@ Bounds = tuple[float, float]
 class Effort:
     """How long tracing goes on: examples of its search, runs that are traced, and whether it is late.
 
-    `larger` is the code made for a larger epsilon, and the epsilons of both; None if that is not known.
+    `larger` is the code made for a larger epsilon, the parameter that says so (empty for a key), and the
+    epsilons of both; None if that is not known.
     """
 
     examples: int
     most: int = sys.maxsize
     late: Callable[[], bool] = bool
-    larger: tuple[Function[object], tuple[float, float]] | None = None
+    larger: tuple[Function[object], str, tuple[float, float]] | None = None
 
 
 def trace(
@@ -76,12 +81,14 @@ def trace(
             subject, epsilon, pairs, seed=seed, examples=effort.examples, most=effort.most, late=effort.late
         )
         if effort.larger is not None and found.worst is not None and found.pair is not None:
-            other = replace(subject, function=effort.larger[0]).trace(found.pair, found.seed)
-            found = without(found, other, effort.larger[1])
+            code, parameter, epsilons = effort.larger
+            other = replace(subject, function=code).trace(found.pair, found.seed)
+            if was_handed(code, parameter):
+                found = without(found, other, epsilons)
         local = promise.model == "local"
         if local and found.pair is not None:
             found = replace(found, repeats=subject.repeats(found.pair, found.seed))
-    made = check(found, epsilon, local=local)
+    made = check(found, epsilon, local=local, delta=promise.delta or 0.0)
     source = Source.of(function, name)
     return Check.of(made.name, made.kind, renamed(made.statistics, file, source.path or file)), found
 
@@ -111,11 +118,43 @@ def _file_of(function: Function[object]) -> str | None:
     return file_of(inspect.unwrap(function)) or None
 
 
+@dataclass
+class _Known:
+    """Why a generator hides nothing, by its identity; looked into once a run has drawn from a kept one.
+
+    That is done between runs: the modules are imported again in a process of their own, which must not be
+    one that is traced.
+    """
+
+    origins: Origins
+    found: Mapping[int, str] | None = None
+    asked: bool = False
+
+    def __call__(self, number: int) -> str:
+        """The reason; empty for a secret, and as long as nothing was looked into."""
+        self.asked = True
+        return (self.found or {}).get(number, "")
+
+
+def _known(function: Function[object]) -> _Known:
+    return _Known(origins_of(function))  # before anything stands in for a generator
+
+
+def _searched(program: Program, arms: int, work: float) -> Explored:
+    """What paths come to, in view of what is known of the generators that they draw from."""
+    found, known = explore(program, arms, work=work), program.known
+    if isinstance(known, _Known) and known.asked and known.found is None:
+        known.found = known.origins.known
+        found = explore(program, arms, work=work) if known.found else found
+    return found
+
+
 @dataclass(frozen=True)
-class OneRun:
-    """What `play_many(rewards, n_runs, rng)` plays in a call for one run."""
+class Runs:
+    """What `play_many(rewards, n_runs, rng)` plays in a call for so many runs."""
 
     function: Function[Given]
+    runs: int = 1
 
     @property
     def __wrapped__(self) -> Function[object]:
@@ -123,11 +162,55 @@ class OneRun:
         return self.function
 
     def __call__(self, rewards: Given, rng: Given) -> Given:
-        """The actions of the run."""
-        return self.function(rewards, 1, rng)[0]
+        """The actions of the run, or of all of them."""
+        note_placed(self.function, "data", "public", "generator")
+        made = self.function(rewards, self.runs, rng)
+        return made[0] if self.runs == 1 else made
 
 
-_ONE = Premise("a call for many runs makes independent ones, each as a call for one run does")
+@dataclass(frozen=True)
+class Calls:
+    """How a bound of a call for one run comes to speak of others.
+
+    Calls for two runs and three are traced whole: they must not give away more than so many calls for one.
+    Larger ones are covered only by a check that compares runs by their place, if runs share calls at all.
+
+    Parameters
+    ----------
+    together
+        Whether the runs of the audit share calls.
+    """
+
+    together: bool = True
+
+    @classmethod
+    def of(cls, function: Function[Given], together: bool) -> Calls | None:
+        """Of a mechanism; None where it makes one draw a call."""
+        return None if getattr(function, "one_at_a_time", False) else cls(together)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Runs of the calls that are traced."""
+        return (1, 2, 3) if self.together else (1,)
+
+    def exceeded(self, one: UpperBound, found: Mapping[int, Explored], delta: float) -> str:
+        """Why larger calls are not so many calls for one run; empty if they may be."""
+        for size, whole in found.items():
+            if whole.failure:
+                return f"of a call for {size} runs: {whole.words()}"
+            if whole.epsilon(delta) > size * one.epsilon * (1 + 1e-9):
+                return f"a call for {size} runs gives away more than {size} calls for one run"
+        return ""
+
+    def stated(self, bound: UpperBound, *more: Premise) -> UpperBound:
+        """The bound with what it says of calls."""
+        premise = Premise(_LARGER, positions.NAME) if self.together else Premise(_ALONE)
+        certificate = {**bound.certificate, "calls": list(self.sizes)}
+        return replace(bound, premises=(*bound.premises, *more, premise), certificate=certificate)
+
+
+_LARGER = "a call for more runs makes independent ones, each as a call for one run does"
+_ALONE = "each run is made by a call of its own"
 
 
 def bound(
@@ -136,33 +219,43 @@ def bound(
     inputs: Inputs,
     delta: float,
     promise: Promise = _CENTRAL,
+    many: Calls | None = None,
     *,
-    many: bool = False,
+    work: float = math.inf,
 ) -> tuple[UpperBound | None, str, JsonDict | None]:
     """An upper bound on epsilon over all inputs within the bounds; without one, why, with the line.
 
     Then also the lead, as it stands in a check, where raw data decides something that replays on neighbours
-    cannot settle. With `many` the function is `play_many`, of which one run is bounded.
+    cannot settle. With `many` the function is `play_many`, of which one run is bounded. The search gives up
+    after `work` operations.
     """
     file = _file_of(function)
     if file is None:
         return None, "its source is not Python's", None
     n_arms, horizon = validate.arms_and_horizon(inputs.n_arms, inputs.horizon)
-    form, played = inputs.form, OneRun(function) if many else function
+    known = _known(function)
+    form, played = inputs.form, Runs(function) if many else function
     if form is None:
-        program = Program(played, (horizon, n_arms), inputs.bounds)
+        program = Program(played, (horizon, n_arms), inputs.bounds, known=known)
     else:
         shape, seen = (horizon, form.width), (promise.model == "joint", promise.protects == "reward")
-        program = Crowd(played, shape, inputs.bounds, None, form, *seen)
+        program = Crowd(played, shape, inputs.bounds, None, form, *seen, known=known)
+    larger: dict[int, Explored] = {}
     with guarded():
-        found = explore(program, n_arms)
-        at = behind(found) or (found.at if unsettled(program, found) else None)
-        open_lead = None if at is None else Lead("branch", at)
+        found = _searched(program, n_arms, work)
+        if many and not found.failure:
+            for size in many.sizes[1:]:
+                runs = replace(program, function=Runs(function, size))
+                larger[size] = _searched(runs, n_arms, work)
+        at = behind(found) or (found.at if found.unseen or unsettled(program, found) else None)
+        # No replay has followed it: it is open whether noise stands before it.
+        open_lead = None if at is None else Lead("unsettled", at)
     source = Source.of(function, name)
     why = found.words() or "what is released is not hidden by the noise"
     made = found.bound(delta)
     if many and made is not None:
-        made = replace(made, premises=(*made.premises, _ONE))
+        beyond = many.exceeded(made, larger, delta)
+        made, why = (None, beyond) if beyond else (many.stated(made), why)
     lead = None if open_lead is None else {**lead_as_dict(open_lead), "open": True}
     told = renamed({"why": why, "lead": lead}, file, source.path or file)
     return made, told["why"], told["lead"]
@@ -178,10 +271,13 @@ class OneDraw:
         `release(data, size, rng)`, or one that makes one draw a call (`adapters.Adapted`).
     scalar
         Whether the data are a number: the only entry of what is handed over.
+    draws
+        How many are made.
     """
 
     function: Function[Given]
     scalar: bool
+    draws: int = 1
 
     @property
     def __wrapped__(self) -> Function[object]:
@@ -194,27 +290,33 @@ class OneDraw:
             data = float(data[0]) if type(data) is np.ndarray else data.reshape(())
         if isinstance(self.function, Adapted) and self.function.one_at_a_time:
             return self.function.one(data, rng)
-        return self.function(data, 1, rng)
-
-
-_DRAW = Premise("a call for many draws makes independent ones, each as a call for one draw does")
+        note_placed(self.function, "data", "public", "generator")
+        return self.function(data, self.draws, rng)
 
 
 def bound_of_release(
-    function: Function[Given], name: str, shapes: Sequence[tuple[int, ...]], bounds: Bounds, delta: float
+    function: Function[Given],
+    name: str,
+    shapes: Sequence[tuple[int, ...]],
+    bounds: Bounds,
+    delta: float,
+    *,
+    together: bool = True,
+    work: float = math.inf,
 ) -> tuple[UpperBound | None, str]:
     """An upper bound on epsilon over all data of these shapes, () for a number, of which one entry changes.
 
-    It holds for the costliest shape; without one, why, with the line.
+    It holds for the costliest shape; without one, why, with the line. For each shape the search gives up
+    after `work` operations.
     """
     file = _file_of(function)
     if file is None:
         return None, "its source is not Python's"
-    made: list[UpperBound] = []
+    made, calls = list[UpperBound](), Calls.of(function, together)
     for shape in shapes:
-        program = Program(OneDraw(function, not shape), shape or (1,), bounds)
+        program = Program(OneDraw(function, not shape), shape or (1,), bounds, known=_known(function))
         with guarded():
-            found = explore(program, min(_SPREAD, max(1, math.prod(shape))))
+            found = _searched(program, min(_SPREAD, max(1, math.prod(shape))), work)
         one = found.bound(delta)
         if one is None:
             why = found.words() or "what is released is not hidden by the noise"
@@ -222,13 +324,64 @@ def bound_of_release(
             return None, str(renamed({"why": why}, file, source.path or file)["why"]).replace(
                 "rewards", "data"
             )
+        for draws in calls.sizes[1:] if calls and shape == shapes[0] else ():
+            whole = replace(program, function=OneDraw(function, not shape, draws))
+            with guarded():
+                beyond = _searched(whole, min(_SPREAD, max(1, math.prod(shape))), work)
+            why = calls.exceeded(one, {draws: beyond}, delta) if calls else ""
+            if why:
+                return None, why
         made.append(one)
     size = " or ".join("a number" if not s else f"{' x '.join(map(str, s))} entries" for s in shapes)
     fixed = Premise(f"the data are {size}, each anywhere within the bounds, and one of them changes")
     most = max(made, key=lambda one: one.epsilon)
-    many = () if getattr(function, "one_at_a_time", False) else (_DRAW,)
-    method = most.method.replace("rewards", "data")
-    return replace(most, premises=(*most.premises, fixed, *many), method=method), ""
+    most = replace(most, method=most.method.replace("rewards", "data"))
+    return calls.stated(most, fixed) if calls else replace(most, premises=(*most.premises, fixed)), ""
+
+
+def bound_of_neighbours(
+    function: Function[Given],
+    name: str,
+    pairs: Sequence[tuple[Given, Given]],
+    delta: float,
+    *,
+    together: bool = True,
+    work: float = math.inf,
+) -> tuple[UpperBound | None, str]:
+    """An upper bound on epsilon of the costliest of some neighbouring data; without one, why.
+
+    What is moved in several entries moves together, but each entry counts as if it moved by itself: the bound
+    may be loose then.
+    """
+    file, made, calls = _file_of(function), list[UpperBound](), Calls.of(function, together)
+    if file is None:
+        return None, "its source is not Python's"
+    for sides in pairs:
+        left, right = (np.atleast_1d(np.asarray(side, np.float64)) for side in sides)
+        if left.shape != right.shape or not (np.isfinite(left).all() and np.isfinite(right).all()):
+            return None, "stated neighbours are not finite, or not of one size"
+        limits = float(min(left.min(), right.min())), float(max(left.max(), right.max()))
+        scalar, one = np.ndim(sides[0]) == 0, None
+        for draws in calls.sizes if calls else (1,):
+            released = OneDraw(function, scalar, draws)
+            program = Neighbours(released, left.shape, limits, known=_known(function), left=left, right=right)
+            with guarded():
+                found = _searched(program, min(_SPREAD, left.size), work)
+            if one is None:
+                one = found.bound(delta)
+                if one is None:
+                    why = found.words() or "what is released is not hidden by the noise"
+                    source = Source.of(function, name)
+                    said = str(renamed({"why": why}, file, source.path or file)["why"])
+                    return None, said.replace("rewards", "data")
+            elif calls and (why := calls.exceeded(one, {draws: found}, delta)):
+                return None, why
+        assert one is not None
+        made.append(one)
+    most = max(made, key=lambda one: one.epsilon)
+    most = replace(most, method="tracing with the stated data")
+    stated = Premise("the data are one of the neighbours that were stated")
+    return calls.stated(most, stated) if calls else replace(most, premises=(*most.premises, stated)), ""
 
 
 def with_lead(check: Check, lead: JsonDict) -> Check:

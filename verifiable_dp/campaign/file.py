@@ -33,11 +33,14 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import cast
 
 from verifiable_dp import api
-from verifiable_dp.auditing import identity, rates, resume
+from verifiable_dp.auditing import answers, identity, rates, resume
 from verifiable_dp.auditing.bounds import Bound
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent, sizes_of
+from verifiable_dp.auditing.regret import Asked
+from verifiable_dp.auditing.request import AuditOptions
 from verifiable_dp.campaign import run as campaign
 from verifiable_dp.core import claims, crash, engine, files, validate
 from verifiable_dp.core.claims import MODELS
@@ -50,7 +53,6 @@ from verifiable_dp.record.verify import verify
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.report import Report
 from verifiable_dp.targets.process import Exec
-from verifiable_dp.targets.source import file_digest
 
 _LARGEST = 1 << 20  # bytes of a campaign file
 _MOST = 1000  # targets
@@ -93,10 +95,24 @@ class Entry:
     claims: Json | None = None
     declarations: Json | None = None
 
-    def answered(self, record: Json) -> bool:
-        """Whether a record is one of this target, and of what is asked of it."""
-        same = record["target"]["name"] == (self.target or self.command)
-        return bool(same and (record["regret"] if self.claims else record["checks"]))
+    def unanswered(self, record: Json) -> str:
+        """Why a record does not answer what is asked of this target; empty if it does."""
+        name, options = self.target or self.command, dict(self.options)
+        if not (record["regret"] if self.claims or self.regret else record["checks"]):
+            return "its record has no such checks"
+        try:
+            if self.claims:
+                given = {key: options.pop(key) for key in ("budget", "seed") if key in options}
+                asked = Asked(**options, **self.claims)
+                answers.of_regret(record, name, asked, given.get("budget", "quick"), given.get("seed", 0))
+            else:
+                options.pop("exec_timeout", None)
+                own = options.pop("parameters", {})
+                question = api.question(self.target or None, own, cast(AuditOptions, options))
+                answers.of_audit(record, name, question, self.parameters if self.listed else {})
+        except InputError as error:
+            return str(error)
+        return ""
 
     @property
     def listed(self) -> bool:
@@ -273,6 +289,7 @@ _OWN: dict[str, Reader] = {
     "numerics": _switch,
 }
 _PYTHON: dict[str, Reader] = {
+    "timeout": validate.positive,
     "parameters": _parameters,
     "reward": _text,
     "epsilon_parameter": _text,
@@ -428,17 +445,20 @@ def _named(which: str) -> str:
     return _name("name", name or "target")
 
 
-def _file_of(entry: Entry, folder: Path) -> Path | None:
-    """The file with an entry's code, where it can be told without importing it."""
+def _files_of(entry: Entry, folder: Path) -> list[Path]:
+    """The files with an entry's code, where they can be told without importing them."""
     if entry.command:
         with contextlib.chdir(folder):
             file = Exec(entry.command).file
-        return None if file is None else folder / file
-    place = entry.target.rpartition(":")[0]
-    if place.endswith(".py"):
-        return folder / place
-    module = folder.joinpath(*place.split(".")).with_suffix(".py")
-    return module if place and module.is_file() else None
+        return [] if file is None else [folder / file]
+    claims = entry.claims or {}
+    named = (entry.target, entry.options.get("reward"), claims.get("bound"), claims.get("better_than"))
+    found = []
+    for place in (one.rpartition(":")[0] for one in named if isinstance(one, str)):
+        module = folder.joinpath(*place.split(".")).with_suffix(".py")
+        file = folder / place if place.endswith(".py") else module
+        found += [file] if place and file.is_file() else []
+    return found
 
 
 # ---------------------------------------------------------------- running
@@ -450,7 +470,7 @@ class _Task:
 
     entry: Entry
     folder: str
-    sha256: str
+    code: Mapping[str, str]  # see `identity.code`
     workers: int = 1
     steps: Path | None = None
 
@@ -477,7 +497,8 @@ def run(
         Folder; a folder in it for each target, ``campaign.json`` with what is done, ``index.html``.
     workers
         Targets at a time. On a cluster, within `engine.on`, the campaign's folder has to be at the same path
-        on every machine; it is checked that a target's file is the same there.
+        on every machine; it is checked that a target's file, the
+        modules beside it and what they import are the same there.
     resume
         Whether what ``campaign.json`` of an earlier run names as finished is kept, where its record holds,
         and the entry, its code and this package are the same; what was interrupted then goes on after its
@@ -506,7 +527,7 @@ def run(
         _Task(
             entry,
             str(found.folder),
-            file_digest(_file_of(entry, found.folder)),
+            _code_of(entry, found.folder),
             alone,
             campaign.steps_of(place / entry.name, resume),
         )
@@ -538,8 +559,12 @@ def _audited(task: _Task) -> Report | str:
     folder = Path(task.folder)
     if not folder.is_dir():
         return f"the folder {task.folder!r} is not on {socket.gethostname()}"
-    if file_digest(_file_of(task.entry, folder)) != task.sha256:
-        return f"its file on {socket.gethostname()} is not the one of the machine that began the campaign"
+    other = {*task.code.items()} ^ {*_code_of(task.entry, folder).items()}
+    if other:
+        return (
+            f"{min(other)[0]} on {socket.gethostname()} is not the one of the machine that began the "
+            "campaign; make the campaign's folder the same on all machines"
+        )
     try:
         with contextlib.chdir(folder), _forgotten(folder):
             return resume.attempt(functools.partial(_report, task.entry, task.workers), task.steps)
@@ -547,6 +572,11 @@ def _audited(task: _Task) -> Report | str:
         return str(error)
     except Exception as error:  # the other targets are still audited
         return crash.in_words(error)
+
+
+def _code_of(entry: Entry, folder: Path) -> dict[str, str]:
+    with contextlib.chdir(folder):
+        return identity.code(*_files_of(entry, folder))
 
 
 def _report(entry: Entry, workers: int, steps: Path | None) -> Report:
@@ -594,10 +624,10 @@ def _key(entry: Entry, folder: Path) -> str:
         if not registry.auditor(entry.target).algorithm.__module__.startswith("verifiable_dp."):
             return ""
     else:
-        file = _file_of(entry, folder)
-        if file is None or not file.is_file():
+        with contextlib.chdir(folder):
+            code = identity.digest(*_files_of(entry, folder))
+        if not code:
             return ""
-        code = identity.beside(file)
     whole = json.dumps([asdict(entry), code, engine.code_digest()], sort_keys=True, default=str)
     return hashlib.sha256(whole.encode()).hexdigest()
 

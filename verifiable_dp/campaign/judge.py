@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,7 +50,8 @@ def judge(folder: str | Path, targets: Sequence[str] = (), campaign: str | Path 
     folder
         With a folder for each record in it.
     targets
-        As they were given to `audit`: a record for each, also for one that stands twice.
+        As they were given to `audit`: a record for each, also for one that stands twice. If there are more of
+        that name, all count.
     campaign
         File of a campaign that was run into the same folder.
 
@@ -66,20 +68,21 @@ def judge(folder: str | Path, targets: Sequence[str] = (), campaign: str | Path 
     entries = [] if campaign is None else campaigns.read(campaign).entries
     for entry in entries:
         record = held.pop(place / entry.name / "record.json", None)
-        if record is None or not entry.answered(record):
+        why = "no record of it verifies" if record is None else entry.unanswered(record)
+        if record is None or why:
             missing[str(campaign)] = None
-            failed += [] if str(campaign) in reasons else [_line(f"{campaign}: {entry.name}")]
+            failed += [] if str(campaign) in reasons else [_line(f"{campaign}: {entry.name}", why)]
         else:
             reports.append((entry.name, Report(record)))
     statuses.append(exit_status([report for _, report in reports]))
-    for target in targets:
-        path = next((path for path, record in held.items() if record["target"]["name"] == target), None)
-        if path is None:
+    for target, times in Counter(targets).items():
+        # All that are called so: of several the worst counts, whoever wrote the others.
+        same = [record for record in held.values() if record["target"]["name"] == target]
+        reports += [(target, Report(record)) for record in same]
+        statuses += [EXIT[verdict(Report(record))] for record in same]
+        for _ in range(times - len(same)):
             missing[target] = None
             failed += [] if target in reasons else [_line(target)]
-        else:
-            reports.append((target, Report(held.pop(path))))
-            statuses.append(EXIT[verdict(reports[-1][1])])
     told = [_line(what, why) for what in missing for why in reasons.get(what, ())]
     broken = [_line(path.relative_to(place).as_posix(), why) for path, why in found.broken.items()]
     failed = [*told, *failed, *broken]

@@ -16,7 +16,7 @@ from verifiable_dp.auditing.plans import BUDGETS, Progress, silent
 from verifiable_dp.campaign import papers
 from verifiable_dp.core import engine, validate
 from verifiable_dp.core.files import make_folder, write_text
-from verifiable_dp.core.validate import InputError, JsonDict
+from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.blackbox.test import ALPHA
 from verifiable_dp.record.declarations import given as read_declarations
 from verifiable_dp.record.sealing import SCHEMAS, schema, text
@@ -26,6 +26,8 @@ from verifiable_dp.registry.errata import chosen, examine_named
 from verifiable_dp.render import portfolio
 from verifiable_dp.render.errata import document, save
 from verifiable_dp.render.mutation import document as kill_table
+from verifiable_dp.render.mutation import save as save_mutants
+from verifiable_dp.render.mutation import verify_mutants
 from verifiable_dp.report import Report
 from verifiable_dp.selfcheck import mutation
 
@@ -77,8 +79,8 @@ def run(
     wanted
         Of every record.
     out
-        Folder; it is made if needed. One folder for each algorithm and for each listing as printed that
-        the class corrects, ``errata.json`` and its page, ``papers.html``, ``index.html`` and the schemas.
+        Folder, made if needed: of each algorithm and each corrected listing as printed; errata, papers,
+        ``index.html`` and schemas. What a kill table there (``mutants.json``) says goes into the records.
     only
         Names to restrict to; all, and the errata, if empty.
     workers
@@ -137,6 +139,7 @@ def run(
         save(errata(seed=wanted.seed, workers=workers), place)
         papers.write(place)
     write_schemas(place)
+    done |= _with_table_of(place, done)
     write_index(place, done, say)
     return [done[folder_of(*target)] for target in targets]
 
@@ -272,6 +275,72 @@ def mutants(
     return kill_table(
         rows, seconds, budget=budget, seed=seed, started=started, cpu_seconds=time.process_time() - cpu
     )
+
+
+def put_kill_table(table: Json, folder: Path, reports: Mapping[str, Report]) -> dict[str, Report]:
+    """Put what a kill table says of an algorithm into its record, and seal those anew that it changes.
+
+    Parameters
+    ----------
+    table
+        That holds.
+    folder
+        Of the reports.
+    reports
+        By their folders in it.
+
+    Returns
+    -------
+    dict
+        The reports that changed, which are written, by their folders.
+
+    Raises
+    ------
+    InputError
+        If one cannot be written.
+    """
+    new = {name: report.with_kill_table(table) for name, report in reports.items()}
+    changed = {name: report for name, report in new.items() if report is not reports[name]}
+    for name, report in changed.items():
+        report.save(folder / name)
+    return changed
+
+
+def save_kill_table(whole: Json, folder: Path, say: Progress = silent) -> list[str]:
+    """Write a kill table and its page into a folder of reports, and what it says into their records.
+
+    The records that it changes get a new digest, so that signatures of them have to be made anew; nothing
+    else of them changes, and no code is run.
+
+    Returns
+    -------
+    list of str
+        The folders of the records that were sealed anew.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be written.
+    """
+    make_folder("records", folder)
+    save_mutants(whole, folder)
+    reports = {
+        path.parent.name: Report(record)
+        for path, record in portfolio.find(folder).records.items()
+        if path == folder / path.parent.name / "record.json"
+    }
+    changed = put_kill_table(whole, folder, reports)
+    write_index(folder, reports, say)
+    return list(changed)
+
+
+def _with_table_of(folder: Path, reports: Mapping[str, Report]) -> dict[str, Report]:
+    """Those that the kill table in their folder changes; the index names one that does not hold."""
+    place = folder / "mutants.json"
+    try:
+        return put_kill_table(verify_mutants(place), folder, reports) if place.is_file() else {}
+    except InputError:
+        return {}
 
 
 def write_schemas(folder: Path) -> None:

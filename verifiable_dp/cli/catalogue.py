@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -334,6 +335,13 @@ def errata(
     sys.exit(1 if any(row["outcome"] == "not_confirmed" for row in whole["errata"]) else 0)
 
 
+def _told_lost(names: Sequence[str], against: Path | None) -> int:
+    """Say which kills of an older table are lost; the exit status of that."""
+    for name in names:
+        say(f"lost: {name} is killed in {against} and is not killed now")
+    return 3
+
+
 @main.command()
 @click.option("--only", multiple=True, metavar="NAME", help="Only mutants of these algorithms.")
 @click.option(
@@ -342,24 +350,38 @@ def errata(
 @seeded
 @scheduler_option
 @checkpoint_option
+@click.option("--against", type=PATH, help="An older kill table: a kill of it that is lost is named.")
 @click.option("--json", "json_path", type=PATH, help="Write the kill table here.")
 @click.option("--html", "html_path", type=PATH, help="Write it as a self-contained page here.")
+@click.option(
+    "--reports",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write both into this folder of reports, and what they say into its records.",
+)
 def mutants(
     only: tuple[str, ...],
     scheduler: str | None,
     checkpoint: Path | None,
     json_path: Path | None,
     html_path: Path | None,
+    reports: Path | None,
     **asked: Given,
 ) -> None:
     """Break the private algorithms in many ways and audit each mutant: the kill table.
 
-    Exit status 1 if a mutant survives whose true epsilon is at least 1.25 times the claim.
+    With --reports, a record in that folder then says what the table says of its algorithm. Such a record gets
+    a new digest, so that a signature of it has to be made anew; nothing else of it changes.
+
+    Exit status 1 if a mutant survives whose true epsilon is at least 1.25 times the claim; 3, and nothing is
+    written, if one is no longer killed that was killed in the table given by --against.
     """
     from verifiable_dp.campaign import run as campaign
-    from verifiable_dp.render.mutation import line, render, summary_lines
+    from verifiable_dp.render.mutation import before, line, render, summary_lines
+    from verifiable_dp.selfcheck.mutation import lost
 
     check_outputs(json_path, html_path)
+    against = asked.pop("against")
+    older = before(against) if against else []
     with progressing(scheduler) as progress:
         whole = campaign.mutants(only, **asked, steps=checkpoint, progress=progress)
     for row in whole["mutants"]:
@@ -369,9 +391,14 @@ def mutants(
     from verifiable_dp.core.files import write_text
     from verifiable_dp.record.sealing import text
 
+    if gone := lost(older, whole["mutants"]):
+        sys.exit(_told_lost(gone, against))
     if json_path is not None:
         write_text(json_path, text(whole))
     if html_path is not None:
         write_text(html_path, render(whole))
+    if reports is not None:
+        sealed = campaign.save_kill_table(whole, reports, aside)
+        say(f"written: {reports / 'mutants.json'}; records sealed anew: {', '.join(sealed) or 'none'}")
     forget(checkpoint)
     sys.exit(1 if whole["summary"]["clear_missed"] else 0)

@@ -97,8 +97,9 @@ def verify(
 ) -> None:
     """Check RECORD: schema, digest, and every verdict from its counts. Exit status 2 if anything is off.
 
-    With --key also its signature, before anything is run. If RECORD is a folder, every record below it is
-    checked, and the errata, the kill table and the studies in it.
+    With --key also its signature, before anything is run; without, the line says whether there is one, and
+    one of another record is refused. If RECORD is a folder, every record below it is checked, and the errata,
+    the kill table and the studies in it.
     """
     if record.is_dir():
         _verify_folder(record, alone=rerun or key is not None or signature is not None)
@@ -106,17 +107,17 @@ def verify(
     from verifiable_dp.record.verify import verify as check
 
     whole = read(record)  # once: what is signed is what is judged and run
-    signer = _signer(whole, key, signature or Path(f"{record}.sig"), given=signature is not None)
-    if signer:
-        say(f"signature holds: {signer}")
+    signed = _signed(whole, key, signature or Path(f"{record}.sig"), given=signature is not None)
+    if key is not None:
+        say(signed)
     kind = _data_file(whole)
     with progressing(scheduler if rerun else None) as progress:
         if kind is not None:
             found = partial(kind.again, whole, workers, progress) if rerun else None
-            line = _verify_data_file(whole, kind, signer, found)
+            line = _verify_data_file(whole, kind, signed, found)
         else:
             again = _again(workers, progress) if rerun else None
-            line = replace(check(whole, rerun=again), signer=signer).summary()
+            line = replace(check(whole, rerun=again), signature=signed).summary()
     say(line)
 
 
@@ -135,32 +136,39 @@ def _again(workers: int, progress: Callable[[str], None]) -> Callable[[Json], Js
 def _verify_folder(folder: Path, *, alone: bool) -> None:
     """Verify all data files of a folder, name those that do not hold, and exit."""
     from verifiable_dp.core.validate import InputError
+    from verifiable_dp.record import signing
     from verifiable_dp.render import portfolio
 
     if alone:
         raise InputError("record: --rerun, --key and --signature need a single file, not a folder")
     found = portfolio.find(folder)
-    for path, why in found.broken.items():
+    signed = {path: signing.beside(f"{path}.sig", record) for path, record in found.records.items()}
+    wrong = {Path(f"{path}.sig"): known.words for path, known in signed.items() if known.holds is False}
+    for path, why in {**found.broken, **wrong}.items():
         aside(f"does not hold: {path}: {why}")
     holding = [*found.records, *(w for w in (found.errata, found.mutants) if w), *found.studies]
     if not holding and not found.broken:
         raise InputError(f"record: no record below {str(folder)!r}")
     count = f"{len(holding)} of {len(holding) + len(found.broken)} files hold"
-    say(f"{count}; signatures not checked; counts not run again")
-    sys.exit(2 if found.broken else 0)
+    there = sum(known.there for known in signed.values())
+    sealed = f"signatures found: {there}, not checked" if there else signing.NONE.words
+    say(f"{count}; {sealed}; counts not run again")
+    sys.exit(2 if found.broken or wrong else 0)
 
 
-def _signer(whole: Json, key: Path | None, signature: Path, *, given: bool) -> str:
-    """The key by which a signature holds; empty without one to check."""
-    if key is None:
-        if given:
-            from verifiable_dp.core.validate import InputError
-
-            raise InputError("signature needs --key PUBLIC.pem")
-        return ""
+def _signed(whole: Json, key: Path | None, signature: Path, *, given: bool) -> str:
+    """That the signature holds, or what is known of it without a key; one that does not hold is refused."""
+    from verifiable_dp.core.validate import InputError
     from verifiable_dp.record import signing
 
-    return f"Ed25519 key {signing.check(whole, key, signature)}"
+    if key is not None:
+        return f"signature holds: Ed25519 key {signing.check(whole, key, signature)}"
+    if given:
+        raise InputError("signature needs --key PUBLIC.pem")
+    found = signing.beside(signature, whole)
+    if found.holds is False:
+        raise InputError(f"signature: {str(signature)!r}: {found.words}; sign anew, or remove the file")
+    return f"{found.words} (verify --key PUBLIC.pem checks it)" if found.there else found.words
 
 
 @main.command()
@@ -378,7 +386,7 @@ def _study_again(whole: Json, workers: int, progress: Callable[[str], None]) -> 
         return reproduction.reproduce(whole["study"], out=folder, **asked, workers=workers, progress=progress)
 
 
-def _verify_data_file(whole: Json, kind: _DataFile, signer: str, again: Callable[[], Json] | None) -> str:
+def _verify_data_file(whole: Json, kind: _DataFile, signed: str, again: Callable[[], Json] | None) -> str:
     from verifiable_dp.record.verify import first_difference, said_of
 
     kind.verify(whole)
@@ -389,4 +397,4 @@ def _verify_data_file(whole: Json, kind: _DataFile, signer: str, again: Callable
 
             raise InputError(f"{kind.what}: a re-run gives something else: {difference}")
     judged = f"{len(whole[kind.part])} {kind.items} judged again"
-    return f"{kind.what}: digest holds, {judged}; {said_of(signer, again is not None, kind.numbers)}"
+    return f"{kind.what}: digest holds, {judged}; {said_of(signed, again is not None, kind.numbers)}"

@@ -64,11 +64,13 @@ _METHODS = {
         "exact test of an event's counts, the event chosen on other runs",
         "Ding, Wang, Wang, Zhang & Kifer, Detecting Violations of Differential Privacy, CCS 2018",
     ),
+    "sources": ("comparison of the states of generators after imports in another process", None),
     "between": ("as the black box, on data with values between the bounds", None),
     "numerics": (
         "exact test of an event of the outputs' last bits, the event chosen on other runs",
         "Mironov, On Significance of the Least Significant Bits for Differential Privacy, CCS 2012",
     ),
+    "positions": ("exact tests of whether runs have one law wherever they stand in a call", None),
     "curve": ("exact tests of many events on the same runs, one for each point of the curve", None),
     "sequential": (
         "e-process of bets on events, the events chosen on other runs",
@@ -98,15 +100,13 @@ def to_compliance(record: Json) -> str:
     return text({"schema_version": COMPLIANCE_VERSION, "record": record["digest"], **of(record)})
 
 
-def of(record: Json, missed: Sequence[str] = ()) -> Block:
+def of(record: Json) -> Block:
     """The blocks of a record.
 
     Parameters
     ----------
     record
         JSON values, with ``declarations`` (None without).
-    missed
-        Names of broken variants that are known to pass its audit.
 
     Returns
     -------
@@ -119,14 +119,14 @@ def of(record: Json, missed: Sequence[str] = ()) -> Block:
         If its values allow none, which only one that was made by hand can have.
     """
     try:
-        return _of(record, missed)
+        return _of(record)
     except InputError:
         raise
     except Exception as error:
         raise InputError(f"record: its compliance blocks cannot be computed: {error!r}"[:200]) from None
 
 
-def _of(record: Json, missed: Sequence[str]) -> Block:
+def _of(record: Json) -> Block:
     declared = record.get("declarations") or {}
     administrative = declared.get("administrative", {})
     found: Block = {
@@ -150,9 +150,7 @@ def _of(record: Json, missed: Sequence[str]) -> Block:
         },
     }
     found["summary"] = _summary(record, found["privacy_claims"])
-    found["hazards"] = nist.assess(
-        {**record, **found, "declarations": record.get("declarations"), "missed": missed}
-    )
+    found["hazards"] = nist.assess({**record, **found, "declarations": record.get("declarations")})
     found["frameworks"] = [nist.FRAMEWORK]
     return {name: found[name] for name in BLOCKS}
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from verifiable_dp.core.claims import CURVED
 from verifiable_dp.core.validate import Json, JsonDict
+from verifiable_dp.record import kills
 
 DOCUMENT = "NIST SP 800-226 (initial public draft, December 2023)"
 FRAMEWORK = {"id": "NIST.SP.800-226", "version": "initial public draft, December 2023"}
@@ -374,7 +375,7 @@ def _contribution(record: Json) -> Finding:
         for i, check in enumerate(record["checks"])
         if check["kind"] in ("alignment", "exact", "shuffle") and check["result"]["verdict"] == "not_refuted"
     ]
-    passed = [name for name in record.get("missed", ()) if "truncat" in name or "clip" in name]
+    passed = [name for name in kills.missed(record) if "truncat" in name or "clip" in name]
     if passed:
         note = f"the audit missed a fault of contribution bounding: {'; '.join(passed)}"
         return Finding("open", note, (place,))

@@ -372,14 +372,17 @@ def group(claim: PrivacyClaim, size: int, *, kind: str = "group") -> PrivacyClai
     ------
     InputError
         If the claim is about more than one event already, or its delta for k events is 1 or more: then
-        nothing is promised.
+        it says nothing about them.
     """
     if claim.relation != EVENT:
         raise InputError(f"group: the claim must be about one event, got {claim.unit}")
     relation = Relation(kind, validate.integer("group", size, least=1))
     epsilon, delta = _times(claim, relation.size)
     if delta >= 1:
-        raise InputError(f"group: a delta of {claim.delta:g} promises nothing to {relation.size} events")
+        raise InputError(
+            f"group: the promise about one event, with delta {claim.delta:g}, says nothing about "
+            f"{relation.size}: its delta for them reaches 1; give fewer, or a smaller delta"
+        )
     unit, adjacency = relation.words()
     rho = None if claim.rho is None else claim.rho * relation.size**2
     mu = None if claim.mu is None else claim.mu * relation.size
@@ -389,7 +392,7 @@ def group(claim: PrivacyClaim, size: int, *, kind: str = "group") -> PrivacyClai
 
 
 def group_table(claim: PrivacyClaim, sizes: Sequence[int] = (1, 2, 5, 10)) -> list[dict[str, float]]:
-    """Rows ``size``, ``epsilon``, ``delta`` of group privacy; a delta of 1 says that nothing is promised."""
+    """Rows ``size``, ``epsilon``, ``delta`` of group privacy; a delta of 1: this conversion says nothing."""
     rows = []
     for size in sizes:
         epsilon, delta = _times(claim, validate.integer("sizes", size, least=1))

@@ -26,6 +26,19 @@ MOST_VALUES = 1 << 19  # of a JSON file
 _MOST_DOTS = 256
 
 
+def located(what: str, path: object) -> Path:
+    """The path of a file, as a path.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    if not isinstance(path, str | PathLike):
+        raise InputError(f"{what} must be the path of a file, got {type(path).__name__}")
+    return Path(path)
+
+
 def content(what: str, path: str | PathLike[str], largest: int, *, private: bytes = b"") -> bytes:
     """The bytes of a regular file that a stranger may have written.
 
@@ -45,7 +58,7 @@ def content(what: str, path: str | PathLike[str], largest: int, *, private: byte
     InputError
         If it cannot be read, is not a regular file, is larger, or others can read what is private.
     """
-    place = Path(path)
+    place = located(what, path)
     try:
         with opened(what, place) as file:
             found, mode = file.read(largest + 1), os.fstat(file.fileno()).st_mode

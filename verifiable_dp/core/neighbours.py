@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from verifiable_dp.core import validate
+from verifiable_dp.core import tosses, validate
 from verifiable_dp.core.adversaries import (
     FEATURES,
     History,
@@ -736,11 +736,9 @@ def pair_of(plain: Json) -> AnyPair:
 
 
 def _entries(bounds: tuple[float, float], levels: int) -> SearchStrategy[float]:
-    from hypothesis import strategies as st
-
     low, high = validate.bounds("bounds", bounds)
-    grid = np.linspace(low, high, validate.integer("levels", levels, least=2)).tolist()
-    return st.sampled_from(grid)
+    grid: list[float] = np.linspace(low, high, validate.integer("levels", levels, least=2)).tolist()
+    return tosses.one_of(grid)
 
 
 def _rows(
@@ -778,10 +776,8 @@ def tables(
         table = _tile(drawn[0], horizon)
         return TablePair(table, drawn[1], drawn[2], _farthest(table[drawn[1], drawn[2]], bounds), bounds)
 
-    place = st.integers(0, horizon - 1)
-    return st.tuples(
-        _rows(n_arms, bounds, levels, min(pattern, horizon)), place, st.integers(0, n_arms - 1)
-    ).map(pair)
+    rows = _rows(n_arms, bounds, levels, min(pattern, horizon))
+    return st.tuples(rows, tosses.below(horizon), tosses.below(n_arms)).map(pair)
 
 
 def streams(
@@ -801,8 +797,8 @@ def streams(
         stream = _tile(drawn[0], horizon)[:, 0]
         return StreamPair(stream, drawn[1], _farthest(stream[drawn[1]], bounds), n_arms, bounds)
 
-    place = st.integers(0, horizon - 1)
-    return st.tuples(_rows(1, bounds, levels, min(pattern, horizon)), place).map(pair)
+    rows = _rows(1, bounds, levels, min(pattern, horizon))
+    return st.tuples(rows, tosses.below(horizon)).map(pair)
 
 
 def _moved(table: FloatArray, rounds: IntArray, bounds: tuple[float, float]) -> FloatArray:
@@ -833,8 +829,8 @@ def groups(
         )
 
     rows = _rows(n_arms, bounds, levels, min(pattern, horizon))
-    rounds = st.lists(st.integers(0, horizon - 1), min_size=1, max_size=most, unique=True)
-    return st.tuples(rows, rounds, st.integers(0, n_arms - 1)).map(pair)
+    rounds = st.lists(tosses.below(horizon), min_size=1, max_size=most, unique=True)
+    return st.tuples(rows, rounds, tosses.below(n_arms)).map(pair)
 
 
 def users(
@@ -861,7 +857,7 @@ def users(
         return UserPair(table, owner, drawn[1], _moved(table, rounds, bounds), bounds)
 
     rows = _rows(n_arms, bounds, levels, min(pattern, horizon))
-    return st.tuples(rows, st.integers(0, everyone - 1)).map(pair)
+    return st.tuples(rows, tosses.below(everyone)).map(pair)
 
 
 def contexts(
@@ -876,7 +872,7 @@ def contexts(
 
     validate.integer("horizon", horizon, least=1)
     low, high = form.bounds
-    signed = st.tuples(st.integers(0, form.dimension), st.sampled_from([1.0, -1.0, 0.5]))
+    signed = st.tuples(tosses.below(form.dimension + 1), tosses.one_of([1.0, -1.0, 0.5]))
     row = st.tuples(signed, st.lists(st.booleans(), min_size=form.n_arms, max_size=form.n_arms))
 
     def vector(drawn: tuple[int, float]) -> FloatArray:
@@ -898,7 +894,7 @@ def contexts(
         return ContextPair.of_tables(form, table, when, other)
 
     rows = st.lists(row, min_size=1, max_size=min(pattern, horizon))
-    return st.tuples(rows, st.integers(0, horizon - 1), signed, st.booleans()).map(pair)
+    return st.tuples(rows, tosses.below(horizon), signed, st.booleans()).map(pair)
 
 
 def interactive(
@@ -910,18 +906,22 @@ def interactive(
     """
     from hypothesis import strategies as st
 
-    weights = st.tuples(*[st.integers(-4, 4)] * len(FEATURES))
-    places = st.integers(0, horizon - 1)
-    ready: SearchStrategy[Strategy] = st.one_of(
-        st.integers(0, n_arms - 1).map(lambda arm: flatter(bounds, arm)),
-        st.sampled_from([balance(bounds), punish(bounds), restless(bounds)]),
-        st.tuples(st.integers(-4, 4), st.integers(0, 4)).map(lambda drawn: tease(bounds, *drawn)),
-        st.integers(1, 8).map(lambda period: alternate(bounds, period)),
-        st.tuples(places, weights).map(lambda drawn: learnt(bounds, horizon, drawn[0], drawn[1])),
-    )
+    weight = tosses.one_of([0, *(sign * size for size in range(1, 5) for sign in (1, -1))])
+    places = tosses.below(horizon)
+    fixed = [balance(bounds), punish(bounds), restless(bounds)]
+    ready: list[SearchStrategy[Strategy]] = [
+        tosses.below(n_arms).map(lambda arm: flatter(bounds, arm)),
+        tosses.one_of(fixed),
+        st.tuples(weight, tosses.below(5)).map(lambda drawn: tease(bounds, *drawn)),
+        tosses.below(8).map(lambda shorter: alternate(bounds, shorter + 1)),
+        st.tuples(places, st.tuples(*[weight] * len(FEATURES))).map(
+            lambda drawn: learnt(bounds, horizon, drawn[0], drawn[1])
+        ),
+    ]
 
     def pair(drawn: tuple[Strategy, int, bool]) -> InteractivePair:
         low, high = bounds[::-1] if drawn[2] else bounds
         return InteractivePair(drawn[0], drawn[1], low, high, bounds)
 
-    return st.tuples(ready, places, st.booleans()).map(pair)
+    kind = tosses.below(len(ready)).flatmap(ready.__getitem__)
+    return st.tuples(kind, places, st.booleans()).map(pair)

@@ -11,7 +11,8 @@ move. All else is a function of the public state, and the public states are enum
   bandits that play one arm at a time only those whose rewards all cost the same are certified.
 
 What does not behave as the form says (data in control flow, in a scale or beside the releases, shared draws,
-overlapping blocks, answers that do not enter linearly) ends without a certificate.
+overlapping blocks, answers that do not enter linearly) ends without a certificate; so does whatever runs code
+of others (see `doors`), which may do otherwise at outputs or data that were not forced.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.noise import Draw, Outcome
 from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray, JsonDict
 from verifiable_dp.evidence.alignment.replay import plain
+from verifiable_dp.evidence.doors import ours
 from verifiable_dp.evidence.upper import Premise, UpperBound
 
 MOST_STATES = 20_000
@@ -660,8 +662,10 @@ def certificate(algorithm: Algorithm, claim: PrivacyClaim, tested_by: str) -> Up
     Returns
     -------
     UpperBound or None
-        None where the algorithm is not of a form that can be certified.
+        None where the algorithm is not of a form that can be certified, or is not this package's own code.
     """
+    if not ours(algorithm):
+        return None
     try:
         with np.errstate(all="ignore"):
             return _certified(algorithm, claim, tested_by)

@@ -25,6 +25,7 @@ from verifiable_dp.core.symmetric import matrix, rows_of
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, Replay, exceeds, plain, replay
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.doors import ours
 from verifiable_dp.evidence.upper import Premise, UpperBound, epsilon_of_mu, mu_of
 
 RUNS = 16  # replays of a pair; where at most a tenth of all runs leaves the path, all do so with chance 1e-16
@@ -226,12 +227,12 @@ def certificate(algorithm: ContextualAlgorithm, claim: PrivacyClaim, tested_by: 
 
     Two positive semidefinite matrices of Frobenius norm at most b are at most sqrt 2 b apart: their inner
     product is not negative. With Wishart noise their trace counts, see `mechanisms.wishart`. Which releases a
-    user's item enters, and with which noise, is read off two inputs for each round.
+    user's item enters, and with which noise, is read off two inputs for each round: of our own code alone.
     """
     most = algorithm.item_norm
     if claim.protects != PROTECTED["context", "joint"]:  # a user's own action tells of the user
         return None
-    if most is None or claim.delta == 0 or algorithm.horizon > MOST_ROUNDS:
+    if most is None or claim.delta == 0 or algorithm.horizon > MOST_ROUNDS or not ours(algorithm):
         return None
     rows = _nodes(algorithm)
     kinds = {freedom > 0 for row in rows or () for _, freedom in row}

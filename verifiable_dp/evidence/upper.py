@@ -50,8 +50,9 @@ _BRIEFLY = (
     (r"The shuffler hides.*", "the shuffler hides who reported"),
     (r"the code keeps no state.*", "no state between runs and secret seeds"),
     (r"other paths cost.*", "other paths cost no more"),
-    (r"a call for many runs.*", "many runs at once are independent"),
-    (r"a call for many draws.*", "many draws at once are independent"),
+    (r"a call for more runs.*", "runs of larger calls are alike"),
+    (r"the data are one of.*", "the stated neighbours"),
+    (r"each run is made by a call.*", "one run a call"),
     (r"the data are .* anywhere within the bounds.*", "data of this size within the bounds"),
     (r"the samplers of OpenDP.*", "the noise libraries are right"),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from verifiable_dp.core.validate import Json, JsonDict
-from verifiable_dp.evidence import upper
+from verifiable_dp.evidence import origins, upper
 from verifiable_dp.evidence.alignment.replay import exceeds
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 
@@ -105,7 +105,7 @@ def lead(checks: Sequence[Json]) -> str:
     it, raw data that decides, or a lower bound above the claim that is not significant at the level of a
     refutation. Such a lower bound is a fluke where every loss was computed and none is above the claim, or
     the instance has a certificate. What only values between the bounds of a mechanism's data show speaks
-    against it as long as nobody said which data it takes.
+    against it as long as nobody said which data it takes. Noise that others may know does, too.
     """
     computed = bounded(checks, "certified") or any(
         check["kind"] == "alignment"
@@ -123,6 +123,10 @@ def lead(checks: Sequence[Json]) -> str:
             return found
         if check["kind"] in _SAMPLED and not computed and exceeds(lower, epsilon):
             return f"the lower bound of {check['name']}, {lower:.4g}, lies above the claim of {epsilon:g}"
+        if check["kind"] == "positions" and not result["holds"]:
+            return f"some runs of a call have another law than the rest: {numbers['where']}"
+        if check["kind"] == origins.KIND and result["verdict"] == "inconclusive":
+            return origins.in_words(numbers, result)
         if check["kind"] == "between" and result["verdict"] == "inconclusive":
             return BETWEEN.format(lower, epsilon)
     least = epsilon_upper(checks)
@@ -140,6 +144,8 @@ def _traced(check: Json, pure: bool) -> str:
     for found in numbers.get("leads", ()):
         if found["open"] and found.get("what") == "shared":
             return f"one draw hides rewards of several rounds at {found['file']}:{found['line']}"
+        if found["open"] and found.get("what") == "unsettled":
+            return f"it is open what decides at {found['file']}:{found['line']}"
         if found["open"]:
             return f"raw data decides at {found['file']}:{found['line']}"
     if pure and exceeds(dearest, epsilon):

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 
 from verifiable_dp.core.validate import Json, JsonDict
+from verifiable_dp.evidence.alignment.replay import plain
+from verifiable_dp.evidence.tracing.audit import dearest
 
 # Signs beside the words, so that colour is not the only carrier.
 SIGNS = {"reward": "→", "release": "+", "raw": "!", "action": "←"}
@@ -17,11 +19,13 @@ def too_costly(statistics: Json) -> list[JsonDict]:
 
     Where the replay could not follow, no cost of single releases says anything.
     """
-    total = float(statistics["max_cost"])
+    total, single = dearest(statistics), float(statistics["max_cost"])
     if statistics["divergence"] or not total > float(statistics["epsilon"]) * _ABOVE:
         return []
     sources = {(step["file"], step["line"]): step["source"] for step in statistics.get("flow", [])}
     rows = [row for row in statistics["shares"] if float(row["cost"]) > 0]
+    if total != single:  # of normal noise, which costs this at the delta of the claim, all of it together
+        rows = [{**row, "together": plain(total), "delta": statistics["delta"]} for row in rows]
     return [{**row, "source": sources.get((row["file"], row["line"]), "")} for row in rows]
 
 

@@ -4,11 +4,13 @@
 import verifiable_dp.evidence.alignment.replay
 import verifiable_dp.evidence.blackbox.curves
 import verifiable_dp.evidence.blackbox.numerics
+import verifiable_dp.evidence.blackbox.positions
 import verifiable_dp.evidence.blackbox.sequential
 import verifiable_dp.evidence.blackbox.test
 import verifiable_dp.evidence.exact.halting
 import verifiable_dp.evidence.exact.law
 import verifiable_dp.evidence.exact.shuffle
+import verifiable_dp.evidence.origins
 import verifiable_dp.evidence.regret.judges
 import verifiable_dp.evidence.regret.tables
 import verifiable_dp.evidence.statement

@@ -18,6 +18,7 @@ import binascii
 import hashlib
 import json
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -131,14 +132,66 @@ def check(record: Json, key: str | Path, signature: str | Path) -> str:
     try:
         public.verify(_decoded(found), signed_bytes(record))
     except InvalidSignature:
-        raise InputError(f"signature: {_why(record, public, found)}") from None
+        raise InputError(f"signature: it does not hold: {_why(record, public, found)}") from None
     return _fingerprint(public)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is known of a signature.
+
+    Attributes
+    ----------
+    words
+        In a few words.
+    holds
+        Whether it holds; None where there is none, or where it was not checked.
+    """
+
+    words: str
+    holds: bool | None = None
+
+    @property
+    def there(self) -> bool:
+        """Whether there is a file of that name."""
+        return self != NONE
+
+
+NONE = Found("no signature found")
+
+
+def beside(path: str | Path, record: Json) -> Found:
+    """What is known of the signature file of a record without a key.
+
+    It may be missing or was not checked; one that is of another record does not hold whatever the key.
+
+    Parameters
+    ----------
+    path
+        Of the signature file.
+    record
+        As it was read.
+    """
+    place = Path(path)
+    if not place.is_file():
+        return NONE
+    try:
+        found = read_signature(place)
+    except InputError:
+        return Found("a signature file was found that cannot be read as one; not checked")
+    if found.get("digest") != record["digest"]:
+        return Found(f"a signature file was found that does not hold: {_OTHER}", holds=False)
+    key = str(found.get("public_key", ""))[:80]
+    return Found(f"a signature file was found that names the key {key}; not checked")
+
+
+_OTHER = "it is of another record, or the record was altered and given a new digest"
 
 
 def _why(record: Json, public: Ed25519PublicKey, found: Json) -> str:
     """What is wrong, as far as the signature file can be believed."""
     if found.get("digest") != record["digest"]:
-        return "it is of another record, or the record was altered and given a new digest"
+        return _OTHER
     if found.get("public_key") != _fingerprint(public):
         return f"it was made with another key than {_fingerprint(public)}"
     return "it does not fit the record: one of the two was altered"

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 LARGEST = 64 << 20  # bytes of a file
 _DIGITS = 300  # of a whole number: what reads it takes a float
 _DEEPEST = 64
-# What a re-run may change: when and where it ran.
-_FREE = ("provenance", "digest", "declarations")
+# What a re-run does not make: when and where it ran, and what others say or have tried.
+_FREE = ("provenance", "digest", "declarations", "kill_table")
 _SHOWN = 100  # errors of the schema that are looked at
 _OF_INSTANCE = ("instance", "epsilon", "rounds")  # of a counterexample: where it was found
 _WORDS = ("words", "event", "pair")
@@ -46,14 +46,14 @@ class Verified:
         Number of checks that were judged again.
     rerun : bool
         Whether it was also run again, with equal counts.
-    signer : str
-        The key by which its signature holds; empty if that was not checked.
+    signature : str
+        What is known of its signature, in words; empty if none was looked for.
     """
 
     record: Json
     checks: int
     rerun: bool
-    signer: str = ""
+    signature: str = ""
 
     def summary(self) -> str:
         """In one line."""
@@ -63,13 +63,13 @@ class Verified:
         return (
             f"record of {named(record['target']['name'])}: digest and schema hold, {self.checks} checks "
             f"judged again; privacy {record['verdict']}, regret {regret}{resumed}; "
-            f"{said_of(self.signer, self.rerun)}"
+            f"{said_of(self.signature, self.rerun)}"
         )
 
 
-def said_of(signer: str, rerun: bool, numbers: str = "count") -> str:
-    """Who signed a file, and whether it was run again: what neither digest nor schema say."""
-    signed = f"signed by {signer}" if signer else "unsigned"
+def said_of(signature: str, rerun: bool, numbers: str = "count") -> str:
+    """What is known of a signature, and whether a file was run again: what neither digest nor schema say."""
+    signed = signature or "no signature was looked for"
     return f"{signed}; {f'run again, every {numbers} is the same' if rerun else f'{numbers}s not run again'}"
 
 

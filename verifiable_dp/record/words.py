@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from verifiable_dp.core.claims import GIVEN, PROTECTED
+from verifiable_dp.core.claims import CURVED, GIVEN, PROTECTED
 from verifiable_dp.core.validate import Json
 from verifiable_dp.evidence.acting import Acting
+from verifiable_dp.evidence.alignment.replay import exceeds
+from verifiable_dp.evidence.blackbox import curves
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.check import in_words
 from verifiable_dp.evidence.words import digits, p_value
@@ -37,6 +39,9 @@ _BASELINE = "non-private baseline"
 _CAUGHT = ("refuted", "contradicted")
 EVERYTHING = "every input and every run of this instance"  # what a certificate covers
 _OUTSIDE = "other instances, noise in production, rounding and side channels"
+# Which leaks the stated power is about: a test sees others only where they show at the event that it chose.
+KIND = "from less noise of the same form"
+BRIEFLY = "(too little noise)"
 
 
 def is_baseline(record: Json) -> bool:
@@ -59,6 +64,12 @@ def caught(mutants: Sequence[Json]) -> int:
     return sum(mutant["verdict"] in _CAUGHT for mutant in mutants)
 
 
+def decided_by(mutant: Json) -> str:
+    """What caught a mutant: a kind of check in words, or names of regret checks as they are."""
+    found = str(mutant["decided_by"])
+    return found.replace("_", " ") if mutant["breaks"] == "privacy" else found
+
+
 def title(record: Json) -> str:
     """Name of the target; a listing as printed says so."""
     return f"{record['target']['name']}{' as printed' if is_printed(record) else ''}"
@@ -71,35 +82,88 @@ def verdict(record: Json, brief: bool = False) -> str:
     """What the audit concludes on privacy, and what that does not mean; brief beside a headline."""
     if not record["checks"]:
         return "Privacy was not audited."
-    epsilon, at_least = digits(record["claim"]["epsilon"]), digits(least(record))
     if is_baseline(record):
         return (
             "This baseline makes no privacy promise. We measure it against a yardstick, epsilon "
-            f"{epsilon}, to show that the audit detects it; a refutation is expected. Epsilon is at least "
-            f"{at_least}."
+            f"{digits(record['claim']['epsilon'])}, to show that the audit detects it; a refutation is "
+            f"expected. Epsilon is at least {digits(least(record))}."
         )
     if record["verdict"] == "refuted":
         apart = " The listing was audited as printed." if is_printed(record) else ""
         return (
-            f"The claim of epsilon {epsilon} is refuted: epsilon is at least {at_least}. The counterexample "
+            f"The claim of {promised(record)} is refuted: {broken(record)}. The counterexample "
             f"can be run again.{apart}"
         )
     if record["verdict"] == "not_refuted":
-        return _acquitted(record, epsilon, brief)
-    return f"The audit is inconclusive about epsilon {epsilon}: {why(record)}."
+        return _acquitted(record, brief)
+    return f"The audit is inconclusive about {promised(record)}: {why(record)}."
 
 
-def _acquitted(record: Json, epsilon: str, brief: bool) -> str:
+def _acquitted(record: Json, brief: bool) -> str:
     """What stands behind a verdict of not refuted."""
     if conclude.bounded(record["checks"]):
         if brief:
             return f"No violation was found. {covered(record)}"
         most = digits(record["epsilon_upper"]["epsilon"])
-        found = f"No violation of epsilon {epsilon} was found"
+        found = f"No violation of {promised(record)} was found"
         return f"{found}, and epsilon is at most {most}. {covered(record)}"
-    seen = digits(record["detectable"])
-    detected = f" A true epsilon of {seen} would have been detected with 95 % probability." if seen else ""
-    return f"No violation of epsilon {epsilon} was found.{detected} This is not a proof of privacy."
+    detected = f" {_detected(record)}" if record["detectable"] is not None else ""
+    return f"No violation of {promised(record)} was found.{detected} This is not a proof of privacy."
+
+
+def _detected(record: Json) -> str:
+    """The least leak that the test would have caught, of which kind, and which leaks may pass."""
+    return (
+        f"Epsilon {digits(record['detectable'])} {KIND} would have been detected with 95 % probability; "
+        "leaks of another kind, such as rare ones, may pass."
+    )
+
+
+def promised(record: Json) -> str:
+    """What is claimed: rho, mu, or epsilon with its delta, and for how many rewards if for several."""
+    claim = record["claim"]
+    for name in CURVED:
+        if name in claim:
+            return f"{name} {digits(claim[name])}"
+    delta = f" at delta {digits(claim['delta'])}" if claim["delta"] else ""
+    return f"epsilon {digits(claim['epsilon'])}{delta}{_of_several(claim)}"
+
+
+def claimed(record: Json) -> str:
+    """What is claimed, for a column: the epsilon alone, but of a whole curve."""
+    curved = any(name in record["claim"] for name in CURVED)
+    return promised(record) if curved else digits(record["claim"]["epsilon"])
+
+
+def shown(record: Json) -> str:
+    """The lower bound on epsilon for a column beside `claimed`; the point that breaks a whole curve."""
+    apart = record["verdict"] == "refuted" and not is_baseline(record)
+    alike = not apart or exceeds(least(record), float(record["claim"]["epsilon"]))
+    curved = apart and any(name in record["claim"] for name in CURVED)
+    return digits(least(record)) if alike and not curved else broken(record)
+
+
+def _of_several(claim: Json) -> str:
+    relation = claim.get("relation") or {"size": 1}
+    several = {"group": "a group of {} rewards", "user": "a user with at most {} rewards"}
+    if int(relation["size"]) == 1 or relation["kind"] not in several:
+        return ""
+    return f" for {several[relation['kind']].format(relation['size'])}"
+
+
+def broken(record: Json) -> str:
+    """The point at which a refuted claim fails: what was measured there, beside what was promised.
+
+    A curve may refute at another point than that at which epsilon is stated.
+    """
+    claim, found = record["claim"], least(record)
+    curve = [c for c in record["checks"] if c["kind"] == "curve" and c["result"]["verdict"] == "refuted"]
+    if curve and not exceeds(found, float(claim["epsilon"])):
+        return curves.breaking(curve[0]["statistics"], curve[0]["result"])
+    if not any(name in claim for name in CURVED):
+        return f"epsilon is at least {_apart(found, float(claim['epsilon']))[0]}"
+    more, most = _apart(found, float(claim["epsilon"]))
+    return f"epsilon is at least {more} at delta {digits(claim['delta'])}, promised at most {most}"
 
 
 def covered(record: Json) -> str:
@@ -108,12 +172,25 @@ def covered(record: Json) -> str:
     what, beyond = {
         "certified": (f"The certificate covers {EVERYTHING}", ""),
         "every path": ("The upper bound covers every input on every path of the code", ""),
-        "n paths": (f"The upper bound covers every input on {upper['paths']} traced paths", "other paths, "),
+        "n paths": (
+            f"The upper bound covers every input on {upper['paths']} traced paths{_of_calls(record)}",
+            f"other paths, {'larger calls, ' if _of_calls(record) else ''}",
+        ),
     }[upper["scope"]]
     return (
         f"{what} if its premises hold; {beyond}{_OUTSIDE} stay outside, so it does not prove differential "
         "privacy of a deployment."
     )
+
+
+def _of_calls(record: Json) -> str:
+    """Which calls an upper bound is about, where calls make several runs."""
+    name = record["epsilon_upper"]["check"]
+    bounds = [c for c in record["checks"] if c["kind"] == "upper_bound" and c["name"] == name]
+    sizes = bounds[0]["statistics"]["certificate"].get("calls") if bounds else None
+    if not sizes:
+        return ""
+    return " of calls for one run" if sizes == [1] else f" of calls for {', '.join(map(str, sizes))} runs"
 
 
 def least(record: Json) -> float:
@@ -140,12 +217,14 @@ def why(record: Json) -> str:
             Acting.of(horizon or 0, sizes or {}).words()
             or "no pair of inputs that was tried changed what comes out"
         )
+    if any(check["statistics"].get("carried") for check in record["checks"]):
+        return "a run depends on the one before it, so that counts of runs decide nothing"
     seen = record["detectable"]
     if seen is None or float(seen) == float("inf"):
         return "no true epsilon would have been detected at the event tested"
     needed = float(record["plan"].get("detect", DETECT)) * float(record["claim"]["epsilon"])
     if float(seen) > needed:
-        return f"only a true epsilon of {digits(seen)} or more would have been detected, not {digits(needed)}"
+        return f"only epsilon {digits(seen)} or more {KIND} would have been detected, not {digits(needed)}"
     return "not every check could decide"
 
 
@@ -155,17 +234,23 @@ def interval(record: Json) -> str:
     delta = float(record["claim"]["delta"])
     at = f" at delta {digits(delta)}" if delta else ""
     if upper is not None and float(upper["epsilon"]) < float("inf") and record["verdict"] != "refuted":
-        scope = f"on {upper['paths']} paths" if upper["scope"] == "n paths" else f"on {upper['scope']}"
+        paths = f"{upper['paths']} paths{_of_calls(record)}"
+        scope = f"on {paths if upper['scope'] == 'n paths' else upper['scope']}"
         scope = "certified" if upper["scope"] == "certified" else scope
         low, high = ends(record)
         where = high if low == high else f"in [{low}, {high}]"
         return f"epsilon {where} {scope}{at}"
-    if record["verdict"] == "refuted" or seen is None or float(seen) == float("inf"):
-        epsilon = digits(record["claim"]["epsilon"])
-        if is_baseline(record):
-            return f"epsilon >= {digits(lower)}; no claim, epsilon {epsilon} is a yardstick{at}"
-        return f"epsilon >= {digits(lower)}, claimed {epsilon}{at}"
-    return f"epsilon >= {digits(lower)}; would have seen {digits(seen)}{at}"
+    claim = record["claim"]
+    if is_baseline(record):
+        return f"epsilon >= {digits(lower)}; no claim, epsilon {digits(claim['epsilon'])} is a yardstick{at}"
+    if record["verdict"] == "refuted":
+        if any(name in claim for name in CURVED) or not exceeds(lower, float(claim["epsilon"])):
+            return f"{broken(record)}; claimed {promised(record)}"
+        more, most = _apart(lower, float(claim["epsilon"]))
+        return f"epsilon >= {more}, claimed {most}{at}{_of_several(claim)}"
+    if seen is None or float(seen) == float("inf"):
+        return f"epsilon >= {digits(lower)}{at}, claimed {promised(record)}"
+    return f"epsilon >= {digits(lower)}; would have caught {digits(seen)} {KIND}{at}"
 
 
 _SAME = 1e-9  # relative: what exact computation may leave between two ends that are one number
@@ -182,9 +267,16 @@ def ends(record: Json) -> tuple[str, str]:
         shown = digits(high)
         exact = math.isclose(float(shown), high, rel_tol=_SAME)
         return (f"exactly {shown}" if exact else shown,) * 2
-    if digits(low) != digits(high):
-        return digits(low), digits(high)
-    return next((f"{low:.{n}g}", f"{high:.{n}g}") for n in range(5, 18) if f"{low:.{n}g}" != f"{high:.{n}g}")
+    return _apart(low, high)
+
+
+def _apart(one: float, other: float) -> tuple[str, str]:
+    """Two numbers with as many digits as tell them apart."""
+    if digits(one) != digits(other) or one == other:
+        return digits(one), digits(other)
+    return next(
+        (f"{one:.{n}g}", f"{other:.{n}g}") for n in range(5, 18) if f"{one:.{n}g}" != f"{other:.{n}g}"
+    )
 
 
 def detected(record: Json) -> str:
@@ -196,7 +288,7 @@ def detected(record: Json) -> str:
         return "No sampling test was made, so the exact bounds alone decide."
     if float(seen) == float("inf"):
         return "At the event tested, no true epsilon would have been detected."
-    return f"At its event, a test would have refuted a true epsilon of {digits(seen)} with 95 % probability."
+    return f"At its event, a test would have caught epsilon {digits(seen)} {BRIEFLY} with 95 % probability."
 
 
 def power(record: Json) -> str:
@@ -222,7 +314,8 @@ def power(record: Json) -> str:
 
 def _sampled(found: Json) -> str:
     chance = f"{100 * float(found['probability']):.4g} % probability"
-    return f"From samples alone we would detect epsilon {digits(found['smallest_epsilon'])} with {chance}"
+    least = digits(found["smallest_epsilon"])
+    return f"Samples alone would detect epsilon {least} {BRIEFLY} with {chance}"
 
 
 def changed(record: Json) -> str:
@@ -339,7 +432,7 @@ def line(check: Json) -> str:
 
 def counterexample(found: Json, record: Json | None) -> str:
     """Inputs of a counterexample, what they show, and where they were found, in a few words."""
-    parts = (found.get("pair", {}).get("words", ""), _shown(found), found_on(found, record))
+    parts = (found.get("pair", {}).get("words", ""), _shown(found, record), found_on(found, record))
     return "; ".join(filter(None, parts))
 
 
@@ -374,7 +467,11 @@ def found_on(found: Json, record: Json | None) -> str:
     return f"{words}: epsilon at least {least:.4g} when held against a claim of {claimed:g}"
 
 
-def _shown(found: Json) -> str:
+def _shown(found: Json, record: Json | None) -> str:
+    check = next((c for c in (record or {"checks": ()})["checks"] if c["name"] == found.get("check")), None)
+    if check is not None and check["kind"] == "curve":
+        point = curves.breaking(check["statistics"], check["result"])
+        return f"event {found['event']}, p-value {p_value(found['p_value'])}, {point}"
     if "event" in found:
         shown = (
             f"delta at least {digits(found['delta_lower'])}"
@@ -410,6 +507,11 @@ def lead_in_words(lead: Json) -> str:
 def share_in_words(share: Json) -> str:
     """What the releases of a line cost."""
     often = excerpts.times(share["releases"])
+    if "together" in share:
+        paid = f"{float(share['together']):.6g} at delta {digits(share['delta'])}"
+        return (
+            f"normal noise is released{f' {often}' if often else ''}, in all costs {paid}: {share['source']}"
+        )
     return f"release costs {float(share['cost']):.6g}{f', {often}' if often else ''}: {share['source']}"
 
 

@@ -56,7 +56,6 @@ def ours(name: str) -> bool:
     return point is None or str(point.value).startswith("verifiable_dp.")
 
 
-@functools.cache
 def auditor(name: str) -> Auditor:
     """The auditor registered under `name`.
 
@@ -65,6 +64,13 @@ def auditor(name: str) -> Auditor:
     InputError
         If the name is unknown, what is registered cannot be imported, or is not an `Auditor` of that name.
     """
+    if not isinstance(name, str):
+        raise InputError(f"algorithm must be a name that catalogue() lists, got {type(name).__name__}")
+    return _loaded(name)
+
+
+@functools.cache
+def _loaded(name: str) -> Auditor:
     points = _points()
     if name not in points:
         near = difflib.get_close_matches(name, points, n=1)

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from verifiable_dp.compliance.nist import BEARS, HAZARDS, apart_worlds
-from verifiable_dp.core.claims import GIVEN
+from verifiable_dp.core.claims import CURVED, GIVEN
 from verifiable_dp.core.validate import Json, JsonValue
 from verifiable_dp.evidence.upper import briefly
 from verifiable_dp.evidence.words import digits
-from verifiable_dp.record import words
+from verifiable_dp.record import kills, words
+from verifiable_dp.record.signing import Found
 from verifiable_dp.render import limits
 
 WEAK = 1.5  # a leak of so many times the claim that could pass makes an audit weak
@@ -28,15 +29,12 @@ class Around:
     ----------
     links
         Words and relative address of each page or file beside it.
-    kills
-        Rows of the kill table on this algorithm, none for a listing as printed.
-    signer
-        Fingerprint of the key that the signature file beside the record names; the page has not checked it.
+    signature
+        What is known of the signature file beside the record, which a page does not check; None without one.
     """
 
     links: tuple[tuple[str, str], ...] = ()
-    kills: tuple[Json, ...] = ()
-    signer: str = ""
+    signature: Found | None = None
 
 
 ALONE = Around()
@@ -170,31 +168,31 @@ class Card:
 def of(record: Json, around: Around = ALONE) -> Card:
     """The card of a record with its blocks (`blocks.of`)."""
     return Card(
-        headline(record, around.kills),
+        headline(record),
         promise(record),
         interval(record),
         premises(record),
-        strength(record, around.kills),
+        strength(record),
         variant(record),
         instance(record),
         tuple(_audited(record, around)),
-        tuple(_caveats(record, around.kills))[:_CAVEATS],
-        following(record, around.kills),
+        tuple(_caveats(record))[:_CAVEATS],
+        following(record),
         _hazards(record),
         regret(record),
         words.measured(record),
     )
 
 
-def headline(record: Json, kills: Sequence[Json] = ()) -> str:
+def headline(record: Json) -> str:
     """The verdict in a line, and why an audit that found nothing is weak."""
     if not record["checks"]:
         verdict = str((record["regret"] or {}).get("verdict", "not measured")).replace("_", " ")
         return f"{words.measured(record)}: {verdict}; privacy was not audited"
     said = f"Privacy: {record['verdict'].replace('_', ' ')}, {words.interval(record)}"
-    if record["verdict"] != "not_refuted" or strength(record, kills).state != "weak":
+    if record["verdict"] != "not_refuted" or strength(record).state != "weak":
         return said
-    names = missed(record, kills)
+    names = kills.missed(record)
     return f"{said}; but weak: {f'{_passed(names)} passed' if names else _could_pass(_caught(record)[0])}"
 
 
@@ -213,9 +211,11 @@ def promise(record: Json) -> str:
     several = " with several" if _event(record) == "entry" else ""
     verb = "was to protect" if record["verdict"] == "refuted" else "protects"
     one = f" It {verb} one {_event(record)}, not a person{several}." if _of_one(claim) else ""
+    curve = any(name in claim for name in CURVED)
+    implied = f"{words.promised(record)}, which implies " if curve else ""
     return (
-        f"Epsilon {digits(claim['epsilon'])}{delta} for changing {words.changed(record)}, against "
-        f"anyone who sees {words.seen(record)}.{one}"
+        f"{_capital(f'{implied}epsilon')} {digits(claim['epsilon'])}{delta} for changing "
+        f"{words.changed(record)}, against anyone who sees {words.seen(record)}.{one}"
     )
 
 
@@ -245,8 +245,10 @@ def interval(record: Json) -> str:
         return ""
     upper = record["epsilon_upper"]
     if upper is None or float(upper["epsilon"]) == math.inf:
-        least = digits(words.least(record))
-        return f"Epsilon is at least {least}: {_seen(record)}.{_again(record)} {_unbounded(record)}"
+        least = f"epsilon is at least {digits(words.least(record))}"
+        if record["verdict"] == "refuted" and not words.is_baseline(record):
+            least = words.broken(record)
+        return f"{_capital(least)}: {_seen(record)}.{_again(record)} {_unbounded(record)}"
     sure, by = _CERTIFIED if upper["scope"] == "certified" else ("bounded", "over what was traced")
     least, most = words.ends(record)
     delta = f" at delta {digits(upper['delta'])}" if upper["delta"] else ""
@@ -300,7 +302,7 @@ def _seen(record: Json) -> str:
     elif other and not here:
         exact = (
             f"a loss of {digits(abs(float(kept[0]['loss'])))} was computed on another instance of the same "
-            f"code ({_named(other)}), {digits(least / claim)} times what that one claims"
+            f"code ({_named(other, record)}), {digits(least / claim)} times what that one claims"
         )
     if limit[0] <= least:
         return exact
@@ -325,7 +327,7 @@ def _again(record: Json) -> str:
     shown = limits.shown(runs[0], claim) >= words.least(record) * (1 - 1e-6)
     if shown and not (other and _here(record)):
         return " It is the counterexample below, and can be run again: verify --rerun."
-    where = f", with {_named(other)}" if other else ""
+    where = f", with {_named(other, record)}" if other else ""
     loss, claimed = abs(float(runs[0]["loss"])), float(runs[0].get("epsilon") or claim)
     said = f"{where}: loss {digits(loss)}, claimed {digits(claimed)}"
     return f" The record keeps another run, below{said}. Both can be run again: verify --rerun."
@@ -344,18 +346,21 @@ def _unbounded(record: Json) -> str:
     return "There is no upper bound; other inputs may show more."
 
 
-def strength(record: Json, kills: Sequence[Json] = ()) -> Strength:
+def strength(record: Json) -> Strength:
     """How small a leak the audit catches: weak where one of more than 1.5 times the claim could pass."""
     if not record["checks"]:
         return Strength("Privacy was not audited.", "none")
     if record["verdict"] == "refuted":
         return Strength(f"Does not matter here: a counterexample decides{_sampled(record)}.", "none")
     ratio, said = _caught(record)
-    missed = _grave(kills)
+    missed, claim = _grave(record), float(record["claim"]["epsilon"])
+    sizes = [size for _, size in missed if size is not None]
     if missed:
-        ratio = max(_true(row) / float(row["epsilon"]) for row in missed)
-        names = "; ".join(f"{row['mutant']} (its epsilon: {digits(_true(row))})" for row in missed)
-        said = f"{_many(len(missed), 'broken variant')} passed: {names}. {said}"
+        ratio = max(sizes) / claim if sizes else ratio
+        names = "; ".join(
+            f"{name} (its epsilon: {'unknown' if size is None else digits(size)})" for name, size in missed
+        )
+        said = f"{_passed(missed)} passed: {names}. {said}"
         # The excess of a fault that passed was in none of the runs that were replayed.
         fault = "that fault shows" if len(missed) == 1 else "those faults show"
         said = said.replace("inputs rest on", "inputs, resting on").replace(
@@ -364,7 +369,7 @@ def strength(record: Json, kills: Sequence[Json] = ()) -> Strength:
         said = said.replace("; other inputs", f"; {fault} only in others")
     state = "weak" if missed or ratio > WEAK else "strong"
     if state == "weak" and record["epsilon_upper"] is not None:
-        most, seen = record["epsilon_upper"]["epsilon"], ratio * float(record["claim"]["epsilon"])
+        most, seen = record["epsilon_upper"]["epsilon"], ratio * claim
         caught = "show nothing" if math.isinf(seen) else f"would only have caught {digits(seen)} or more"
         alone = f"tests alone {caught}"
         alone = (
@@ -372,12 +377,12 @@ def strength(record: Json, kills: Sequence[Json] = ()) -> Strength:
         )
         rests = "" if missed else ", on which that bound rests"
         said += f" Report at most {digits(most)} if the premises hold{rests}; {alone}."
-    claim = float(record["claim"]["epsilon"])
-    mark = f"caught from epsilon {digits(ratio * claim)}"
+    mark = f"less noise caught from epsilon {digits(ratio * claim)}"
     if (record["power"] or {}).get("by") == "alignment":
         mark = "any excess on the replayed runs is caught"
     mark = "no leak is known to be caught" if math.isinf(ratio) else mark
-    mark = f"epsilon {digits(max(map(_true, missed)))} passed" if missed else mark
+    mark = "a broken variant passed" if missed else mark
+    mark = f"epsilon {digits(max(sizes))} passed" if sizes else mark
     ticks = [(_place(times), digits(times * claim), f"{times}×") for times in _MARKS[1:]]
     ends = ((0, digits(claim), "claim"), (100, "∞", "no limit"))
     return Strength(said, state, 100 - _place(ratio), mark, (ends[0], *ticks, ends[1]))
@@ -406,7 +411,9 @@ def _caught(record: Json) -> tuple[float, str]:
         seen = record["detectable"]
         if seen is None or float(seen) == math.inf:
             return math.inf, "No leak, however large, is known to be caught by the tests."
-        said = f"The test that was made would catch epsilon {digits(seen)}{_times(seen, claim)}."
+        said = (
+            f"The test that was made would catch epsilon {digits(seen)}{_times(seen, claim)} {words.BRIEFLY}."
+        )
         return float(seen) / claim, said
     least = float(power["smallest_epsilon"])
     if power["by"] == "alignment":
@@ -416,9 +423,12 @@ def _caught(record: Json) -> tuple[float, str]:
         said = f"Any excess over the claim on the {runs} replayed runs is caught; other inputs {others}."
         return least / claim, said
     if power["by"] == "exact":
-        return least / claim, f"Exact computation catches epsilon {digits(least)}{_times(least, claim)}."
+        return (
+            least / claim,
+            f"Exact computation catches epsilon {digits(least)}{_times(least, claim)} {words.BRIEFLY}.",
+        )
     chance = f"{100 * float(power['probability']):.4g} % probability"
-    said = f"Sampling catches epsilon {digits(least)}{_times(least, claim)} with {chance}."
+    said = f"Sampling catches epsilon {digits(least)}{_times(least, claim)} {words.BRIEFLY} with {chance}."
     return least / claim, said
 
 
@@ -431,73 +441,29 @@ def _many(n: int, noun: str) -> str:
     return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
-def _passed(names: Sequence[str]) -> str:
-    return _many(len(names), "broken variant")
+def _grave(record: Json) -> list[tuple[str, float | None]]:
+    """Broken variants that passed and make an audit weak, with their epsilon; None where it is not known.
 
-
-def _could_pass(ratio: float) -> str:
-    size = "any size" if math.isinf(ratio) else f"up to {ratio:.3g} times the claim"
-    return f"the tests could pass a leak of {size}"
-
-
-# ---------------------------------------------------------------- mutants
-
-
-def of_algorithm(record: Json, rows: Sequence[Json]) -> tuple[Json, ...]:
-    """Rows of the kill table on the algorithm of a record; none for a listing as printed."""
-    if record["target"]["kind"] != "algorithm" or words.is_printed(record):
-        return ()
-    return tuple(row for row in rows if row["algorithm"] == record["target"]["name"])
-
-
-def _missed(kills: Sequence[Json]) -> list[Json]:
-    """Rows of a kill table whose mutant broke the promise and passed."""
-    return [row for row in kills if row["outcome"] == "survived"]
-
-
-def _grave(kills: Sequence[Json]) -> list[Json]:
-    """Those whose leak makes an audit weak."""
-    return [row for row in _missed(kills) if _true(row) > WEAK * float(row["epsilon"])]
+    That is each of the audit's own that breaks privacy, which it was to catch, and those of the kill table
+    with a large leak.
+    """
+    own = [str(mutant["name"]) for mutant in kills.own_missed(record) if mutant["breaks"] == "privacy"]
+    sizes = [(str(row["mutant"]), _true(row)) for row in kills.survived(record)]
+    large = WEAK * float(record["claim"]["epsilon"])
+    return [*((name, None) for name in own), *((name, size) for name, size in sizes if size > large)]
 
 
 def _true(row: Json) -> float:
     return float(row["at_least"] if row["true_epsilon"] is None else row["true_epsilon"])
 
 
-def undecided(kills: Sequence[Json]) -> int:
-    """How many mutants of a kill table neither were caught nor are known to keep the promise."""
-    return sum(row["outcome"] == "undecided" for row in kills)
+def _passed(names: Sequence[object]) -> str:
+    return _many(len(names), "broken variant")
 
 
-def missed(record: Json, kills: Sequence[Json] = ()) -> list[str]:
-    """Names of the broken variants that passed: the record's own mutants, and those of the kill table."""
-    own = [str(m["name"]) for m in record["mutants"] if m["verdict"] not in ("refuted", "contradicted")]
-    return [*own, *(str(row["mutant"]) for row in _missed(kills))]
-
-
-def counted(record: Json, kills: Sequence[Json] = ()) -> str:
-    """Mutants caught of those that were tried, in a few characters."""
-    own = len(record["mutants"])
-    if not own and not kills:
-        return ""
-    # The kill table holds the auditor's own mutants, too: those of the record count once.
-    outcomes = [row["outcome"] for row in kills if row["origin"] != "auditor" or not own]
-    beyond = outcomes.count("killed") + outcomes.count("survived")
-    return f"{words.caught(record['mutants']) + outcomes.count('killed')} of {own + beyond}"
-
-
-def tried(record: Json, kills: Sequence[Json] = ()) -> str:
-    """How many mutants came out how; names those that were missed."""
-    caught = words.caught(record["mutants"])
-    said = f"{caught} of {len(record['mutants'])} mutants of this audit were caught"
-    counts = {"killed": "caught", "within_the_claim": "within the claim", "undecided": "undecided"}
-    if kills:
-        outcomes = [row["outcome"] for row in kills]
-        parts = [f"{n} {counts[key]}" for key in counts if (n := outcomes.count(key))]
-        parts.append(f"{len(_missed(kills))} missed")
-        said += f"; of {len(kills)} in the kill table, {', '.join(parts)}"
-    names = missed(record, kills)
-    return f"{said}. {'Missed: ' + '; '.join(names) + '.' if names else 'None was missed.'}"
+def _could_pass(ratio: float) -> str:
+    size = "any size" if math.isinf(ratio) else f"up to {ratio:.3g} times the claim"
+    return f"the tests could pass a leak of {size}"
 
 
 # ---------------------------------------------------------------- what was audited
@@ -511,19 +477,31 @@ def _audited(record: Json, around: Around) -> list[tuple[str, str]]:
     source = (record["claim"] or {}).get("source")
     if source:
         found.append(("Promise from", source["statement"]))
-    commit = str(facts.get("commit") or "unknown")[:12]
-    dirty = ", with uncommitted changes" if facts.get("dirty") and facts.get("commit") else ""
-    found.append(("When", f"{str(facts['finished'])[:10]}, commit {commit}{dirty}"))
+    found.append(("Code", _code(target["source"], facts.get("target") or {})))
+    found.append(("When", str(facts["finished"])[:10]))
     authors = "; ".join(record["administrative"]["authors"])
     ci = "in continuous integration" if facts.get("ci") else "outside continuous integration"
     by = f"{authors} (as declared), with " if authors else "no auditor is named; "
-    found.append(("Audited by", f"{by}{facts['tool']} {facts['version']}, {ci}; self-attested"))
+    own = f"tool {_commit(facts)}"
+    found.append(("Audited by", f"{by}{facts['tool']} {facts['version']} ({own}), {ci}; self-attested"))
     tier = record.get("tier")
     if tier:
         found.append(("Tier", f"{tier} (as declared)"))
-    signed = f"a signature file names the key {around.signer}" if around.signer else "this page knows of none"
-    found.append(("Signature", f"{signed}; check with verify --key"))
+    signed = around.signature or Found("this page knows of none")
+    check = "; check with verify --key" if signed.holds is None else ""
+    found.append(("Signature", f"{signed.words}{check}"))
     return found if words.is_baseline(record) else [*found, ("Noise", sampler(record))]
+
+
+def _code(source: Json, place: Json) -> str:
+    """Which code was audited: the file, its digest and its commit, as far as the record knows them."""
+    digest = f"SHA-256 {source['sha256'][:12]}…" if source["sha256"] else "digest unknown"
+    return f"{source['path'] or 'file unknown'}, {digest}, {_commit(place)}"
+
+
+def _commit(facts: Json) -> str:
+    dirty = ", with uncommitted changes" if facts.get("dirty") else ""
+    return f"commit {str(facts['commit'])[:12]}{dirty}" if facts.get("commit") else "commit unknown"
 
 
 def variant(record: Json) -> str:
@@ -543,15 +521,16 @@ def variant(record: Json) -> str:
 def instance(record: Json) -> str:
     """Which instance was audited, and that nothing was said of others."""
     parameters = dict(record["target"]["parameters"])
-    named = _named({key: value for key, value in parameters.items() if key != "variant"})
+    named = _named({key: value for key, value in parameters.items() if key != "variant"}, record)
     return f"Only this instance{f': {named}' if named else ''}."
 
 
-def _named(parameters: Json) -> str:
-    """Parameters with short values, in words."""
-    named = {"budget": "split of epsilon"} | {
-        k: k.removeprefix("n_").replace("_", " ") for k in parameters if k != "budget"
-    }
+def _named(parameters: Json, record: Json) -> str:
+    """Parameters with short values; those of the catalogue in words, names that a user chose as they are."""
+    named = {key: key for key in parameters}
+    if record["target"]["kind"] == "algorithm":
+        named = {key: key.removeprefix("n_").replace("_", " ") for key in parameters}
+        named["budget"] = "split of epsilon"
     return ", ".join(f"{named[k]} = {_short(v)}" for k, v in parameters.items())
 
 
@@ -581,13 +560,13 @@ def sampler(record: Json) -> str:
 # ---------------------------------------------------------------- caveats and what follows
 
 
-def _caveats(record: Json, kills: Sequence[Json]) -> list[tuple[str, str]]:
+def _caveats(record: Json) -> list[tuple[str, str]]:
     """The largest first; each with the section that says more."""
     if not record["checks"]:
         return [("Privacy was not audited: only regret was measured", "not-covered")]
     found: list[tuple[str, str]] = []
-    names = missed(record, kills)
-    if names and len(names) > len(_grave(kills)):  # else the strength names them all
+    names = kills.missed(record)
+    if names and len(names) > len(_grave(record)):  # else the strength names them all
         found.append((f"{_passed(names)} passed this audit: {'; '.join(names)}", "mutants"))
     if record["verdict"] == "inconclusive":
         found.append((f"The audit could not decide: {words.why(record)}", "evidence"))
@@ -629,36 +608,43 @@ def _guided(row: Json, delta: float) -> str:
     return f"{_capital(row['words'])} (NIST's draft guidance){means}"
 
 
-_ROUNDS = 10  # of a person, whom the card speaks of
+_ROUNDS = 10  # of a person, whom the card speaks of where nothing is declared
 
 
 def of_a_person(record: Json) -> list[str]:
-    """What the promise about one event leaves a person with several.
+    """What the promise about one event leaves a person with several: as many as are declared, or our example.
 
-    Empty where it is about more already, where it is false, and where the data are given as pairs.
+    Empty where it is about more already, where it is false, where the data are given as pairs, and where a
+    person has one, as declared.
     """
     if not _of_events(record):
         return []
-    most = min(_ROUNDS, int(record["target"]["parameters"].get("horizon") or _ROUNDS))
+    declared = record["guarantee"]["contribution_bounds"]["max_rounds_per_user"]
+    least = most = declared
+    if declared is None:
+        least, most = 2, min(_ROUNDS, int(record["target"]["parameters"].get("horizon") or _ROUNDS))
     what = "entries" if _event(record) == "entry" else f"{_event(record)}s"
-    rows = [row for row in record["guarantee"]["group_privacy"] if 1 < row["rounds"] <= most]
-    return [of_rounds(row, what) for row in rows[-1:]]
+    rows = [row for row in record["guarantee"]["group_privacy"] if max(2, least) <= row["rounds"] <= most]
+    return [of_rounds(row, what, "our example" if declared is None else "as declared") for row in rows[-1:]]
 
 
-def of_rounds(row: Json, what: str = "rounds") -> str:
+def of_rounds(row: Json, what: str, which: str) -> str:
     """What a row of the table of groups leaves a person."""
-    person = f"{_capital(what)} add up: a person with {row['rounds']} (our example) is"
+    person = f"{_capital(what)} add up: "
     if float(row["delta"]) >= 1:
-        return f"{person} promised nothing: delta grows exponentially, to 1"
+        return f"{person}for a person with {row['rounds']} ({which}) this conversion says nothing: delta is 1"
     delta = f" and delta {digits(row['delta'])}" if float(row["delta"]) else ""
-    return f"{person} protected less, by epsilon {digits(row['epsilon'])}{delta}"
+    return (
+        f"{person}a person with {row['rounds']} ({which}) is protected less, by epsilon "
+        f"{digits(row['epsilon'])}{delta}"
+    )
 
 
 def _capital(line: str) -> str:
     return line[:1].upper() + line[1:]
 
 
-def following(record: Json, kills: Sequence[Json] = ()) -> str:
+def following(record: Json) -> str:
     """What to do next."""
     if not record["checks"]:
         return "Audit privacy, too: this record says nothing about it."
@@ -676,7 +662,7 @@ def following(record: Json, kills: Sequence[Json] = ()) -> str:
             f"Do not rely on this claim yet. Audit again with more runs ({_more(record)}), "
             "or name pairs of inputs to try."
         )
-    names = missed(record, kills)
+    names = kills.missed(record)
     faults = "the fault that was missed" if len(names) == 1 else f"the {len(names)} faults that were missed"
     first = f"Look by hand for {faults}. " if names else ""
     if _caught(record)[0] > WEAK:

@@ -8,7 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from verifiable_dp.compliance import blocks, nist
 from verifiable_dp.core.validate import Json, JsonDict, JsonValue, named, on_one_line
 from verifiable_dp.evidence.words import digits
+from verifiable_dp.record import kills
 from verifiable_dp.record.verify import first_difference
+from verifiable_dp.render import card
 
 # What two runs of one audit may differ in.
 _FREE = ("provenance", "digest")
@@ -27,7 +29,7 @@ _CAUGHT = ("refuted", "contradicted")
 _PARAMETERS = ("epsilon", "delta", "rho", "mu")
 _UNIT = ("protects", "unit", "adjacency", "relation")
 _SEEN = ("observe", "trust_model")
-_OF_PRIVACY = ("verdict", "checks.", "mutants.")  # what is said against one claim
+_OF_PRIVACY = ("verdict", "strength", "checks.", "mutants.", "kill_table.")  # what is said against one claim
 
 
 @dataclass(frozen=True)
@@ -140,9 +142,11 @@ def compare(old: Json, new: Json) -> Difference:
     found = [
         *_target(old, new),
         *_verdicts(old, new),
+        *_strengths(old, new),
         *_claim(old["claim"], new["claim"], bool(reasons)),
         *_checks(old, new),
         *_mutants(old, new),
+        *_kill_tables(old, new),
         *([] if reasons else _numbers(old, new)),
         *_uncovered(old, new),
         *_settings(old, new),
@@ -179,7 +183,7 @@ def _side(record: Json) -> dict[str, str]:
 def _shown(value: JsonValue) -> str:
     if value is None:
         return "none"
-    words = digits(value) if isinstance(value, float) else str(value).replace("_", " ")
+    words = digits(value) if isinstance(value, float) else str(value)
     words = " ".join(words.split())
     return words if len(words) <= _WIDEST else f"{words[: _WIDEST - 1]}…"
 
@@ -265,6 +269,15 @@ def _verdicts(old: Json, new: Json) -> Iterator[Change]:
             yield Change(what, before, after, _direction(before, after))
 
 
+def _strengths(old: Json, new: Json) -> Iterator[Change]:
+    """Of audits that found nothing; where a claim is refuted the verdict says it."""
+    if old["claim"] is None or new["claim"] is None:
+        return
+    before, after = card.strength(old).state, card.strength(new).state
+    if {before, after} == {"strong", "weak"}:
+        yield Change("strength", before, after, "worse" if after == "weak" else "better")
+
+
 def _claim(old: Json | None, new: Json | None, apart: bool) -> Iterator[Change]:
     """What is promised: a larger epsilon is a weaker promise where the two can be compared."""
     if old is None or new is None:
@@ -342,6 +355,27 @@ def _mutants(old: Json, new: Json) -> Iterator[Change]:
             yield Change(f"mutants.{name}", left, right, "worse" if caught[0] else "better", note)
         else:
             yield Change(f"mutants.{name}", left, right)
+
+
+def _kill_tables(old: Json, new: Json) -> Iterator[Change]:
+    """Mutants of the kill table that were not caught before or are not now."""
+    if (old["kill_table"] is None) != (new["kill_table"] is None):
+        note = "one of the records holds nothing of a kill table"
+        left, right = ((record["kill_table"] or {}).get("digest") for record in (old, new))
+        yield Change("kill_table", left, right, note=note)
+        return
+    before, after = ({row["mutant"]: row["outcome"] for row in kills.others(r)} for r in (old, new))
+    for name in dict.fromkeys([*before, *after]):
+        left, right = before.get(name), after.get(name)
+        if left == right:
+            continue
+        worse, better = right == "survived", left == "survived"
+        yield Change(
+            f"kill_table.{name}",
+            left or "not among those that passed",
+            right or "not among those that passed",
+            "worse" if worse else "better" if better else "neutral",
+        )
 
 
 def _numbers(old: Json, new: Json) -> Iterator[Change]:

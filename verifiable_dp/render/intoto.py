@@ -10,7 +10,7 @@ from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.record import words
 from verifiable_dp.record.sealing import canonical, text
 from verifiable_dp.render import card
-from verifiable_dp.render.outcomes import outcomes
+from verifiable_dp.render.outcomes import decision, outcomes
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"
@@ -20,7 +20,8 @@ def to_intoto(record: Json, *, name: str = "record.json", content: bytes | None 
     """The statement: which file was audited, by which plan, and which checks passed, warned and failed.
 
     ``FAILED`` if a check refutes the privacy claim or contradicts a regret theorem; otherwise ``WARNED`` if
-    one is inconclusive or vacuous, no power could be stated or a mutant was not caught; otherwise ``PASSED``.
+    privacy or regret is undecided, the audit is weak as its page says, or a mutant was not caught; otherwise
+    ``PASSED``. A check that says nothing where others decide is in none of the lists.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ def to_intoto(record: Json, *, name: str = "record.json", content: bytes | None 
     known = (record["provenance"].get("ci") or {}).get("run_url")
     by_status = {status: [o.title for o in found if o.status == status] for status in _LISTS}
     predicate = {
-        "result": "FAILED" if by_status["failed"] else "WARNED" if by_status["undecided"] else "PASSED",
+        "result": _RESULTS[decision(record)],
         "configuration": _configuration(record, name, content),
         **({"url": url or known} if url or known else {}),
         **{_LISTS[status]: titles for status, titles in by_status.items()},
@@ -64,6 +65,7 @@ def to_intoto(record: Json, *, name: str = "record.json", content: bytes | None 
 
 
 _PROMISE = ("epsilon", "delta", "rho", "mu", "observe")  # descriptors are to hold less than 1 KB
+_RESULTS = {"passed": "PASSED", "undecided": "WARNED", "failed": "FAILED"}
 _LISTS = {"passed": "passedTests", "undecided": "warnedTests", "failed": "failedTests"}
 
 
@@ -83,6 +85,7 @@ def _configuration(record: Json, name: str, content: bytes | None) -> list[JsonD
                 "schemaVersion": record["schema_version"],
                 "verdict": record["verdict"] if record["checks"] else None,
                 "headline": card.headline(record),
+                "strength": card.strength(record).state,
                 "says": words.verdict(record) if record["checks"] else None,
                 "regretVerdict": record["regret"]["verdict"] if record["regret"] else None,
             },

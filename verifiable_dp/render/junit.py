@@ -5,18 +5,24 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 
+from verifiable_dp.core.claims import CURVED
 from verifiable_dp.core.validate import Json, on_one_line
+from verifiable_dp.record import words
+from verifiable_dp.render import card
 from verifiable_dp.render.outcomes import Outcome, outcomes
 
 # What XML 1.0 cannot hold, not even escaped.
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
+_SKIPPED = ("undecided", "silent")
+
+
 def to_junit(record: Json) -> str:
     """One test suite for the record, one test case for each check, for the power and for each mutant.
 
-    A refuted or contradicted check is a failure. Inconclusive and vacuous checks, a power that could not be
-    stated and mutants that were not caught are skipped, with the reason.
+    A refuted or contradicted check is a failure. Inconclusive and vacuous checks, a weak audit, a power that
+    could not be stated and mutants that were not caught are skipped, with the reason.
     """
     found = outcomes(record)
     name, provenance = str(record["target"]["name"]), record["provenance"]
@@ -24,7 +30,7 @@ def to_junit(record: Json) -> str:
         "tests": str(len(found)),
         "failures": str(sum(outcome.status == "failed" for outcome in found)),
         "errors": "0",
-        "skipped": str(sum(outcome.status == "undecided" for outcome in found)),
+        "skipped": str(sum(outcome.status in _SKIPPED for outcome in found)),
         "time": f"{float(provenance['cpu_seconds']):.3f}",
     }
     total = {key: count for key, count in counts.items() if key != "skipped"}  # the root may not say it
@@ -46,9 +52,13 @@ def _properties(record: Json) -> dict[str, str]:
     claim, source = record["claim"] or {}, record["target"]["source"]
     found = {
         "verdict": record["verdict"] if record["checks"] else "",
+        "strength": card.strength(record).state if record["checks"] else "",
         "regret": record["regret"]["verdict"] if record["regret"] else "",
         "epsilon": claim.get("epsilon", ""),
         "delta": claim.get("delta", ""),
+        **{name: claim.get(name, "") for name in CURVED},
+        "promised": words.promised(record) if claim else "",
+        "broken": words.broken(record) if record["checks"] and record["verdict"] == "refuted" else "",
         "epsilon_lower": record["epsilon_lower"] if record["checks"] else "",
         "seed": record["seed"],
         "source": f"{source['path']}:{source['line']}" if source["path"] else "",
@@ -68,7 +78,7 @@ def _case(target: str, outcome: Outcome) -> ET.Element:
         failure = ET.SubElement(case, "failure", {"message": message, "type": outcome.verdict})
         again = "again: verifiable-dp verify RECORD --rerun"
         failure.text = _lines(outcome, again)
-    elif outcome.status == "undecided":
+    elif outcome.status in _SKIPPED:
         ET.SubElement(case, "skipped", {"message": message})
     else:
         ET.SubElement(case, "system-out").text = _lines(outcome)

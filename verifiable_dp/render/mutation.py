@@ -62,6 +62,17 @@ def verify_mutants(given: Given) -> JsonDict:
     return verify_sealed(given, "mutants", MUTANTS_VERSION, _again)
 
 
+def before(given: Given) -> list[JsonDict]:
+    """Rows of an older kill table, whose outcomes may follow from its numbers by older rules.
+
+    Raises
+    ------
+    InputError
+        If it is unreadable or was edited.
+    """
+    return list(verify_sealed(given, "mutants", MUTANTS_VERSION, lambda whole: whole)["mutants"])
+
+
 def _again(whole: Json) -> JsonDict:
     """The data file with everything computed anew that follows from its numbers."""
     rows = [_row_again(row) for row in whole["mutants"]]

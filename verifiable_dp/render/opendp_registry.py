@@ -138,9 +138,9 @@ def _audit(record: Json) -> str:
     """What the audit says of the parameters, and what it does not."""
     if not record["checks"]:
         return words.verdict(record)
-    lower = (
-        f"Epsilon is at least {digits(record['epsilon_lower'])} at confidence {digits(record['confidence'])}."
-    )
+    least = f"epsilon is at least {digits(record['epsilon_lower'])}"
+    least = words.broken(record) if record["verdict"] == "refuted" else least
+    lower = f"At confidence {digits(record['confidence'])}, {least}."
     said = f"Audited: {words.verdict(record)} {lower}"
     return f"{said} {words.power(record)}" if record["power"] else said
 

@@ -1,4 +1,7 @@
-"""A record as a list of tests, for formats that know nothing else: passed, failed or undecided."""
+"""A record as a list of tests, for formats that know nothing else: passed, failed or undecided.
+
+What they add up to is what the first screen says (`card.strength`), in every one of these formats.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from dataclasses import dataclass
 from verifiable_dp.core.validate import Json
 from verifiable_dp.record import words
 from verifiable_dp.record.kinds import in_words
+from verifiable_dp.render import card
 
 _STATUS = {
     "not_refuted": "passed",
@@ -32,7 +36,7 @@ class Outcome:
     verdict
         The record's word, such as ``refuted``; of a mutant too, so that there ``refuted`` is what passes.
     status
-        ``passed``, ``failed`` or ``undecided``.
+        ``passed``, ``failed``, ``undecided``, or ``silent`` where a check says nothing but others decide.
     message
         One line: the numbers.
     details
@@ -53,22 +57,30 @@ class Outcome:
 
 
 def outcomes(record: Json) -> list[Outcome]:
-    """Every check on privacy, the power, every check on regret, every mutant.
+    """Every check on privacy, the power, the strength, every check on regret, every mutant.
 
-    A check fails where it refutes the privacy claim or contradicts a regret theorem. Undecided are
-    inconclusive and vacuous checks, a power that could not be stated, and a mutant that was not caught:
-    it says that the audit is weak, not that the claim fails.
+    A check fails where it refutes the privacy claim or contradicts a regret theorem. Undecided are a weak
+    audit, a power that could not be stated, a mutant that was not caught: it says that the audit is weak, not
+    that the claim fails; and inconclusive and vacuous checks, unless others settle the verdict without them.
     """
     regret = record["regret"]["checks"] if record["regret"] else []
     return [
-        *(_check("privacy", check, record) for check in record["checks"]),
+        *(_check("privacy", check, record, record["verdict"]) for check in record["checks"]),
         *_power(record),
-        *(_check("regret", check, record) for check in regret),
+        *_strength(record),
+        *(_check("regret", check, record, record["regret"]["verdict"]) for check in regret),
         *(_mutant(mutant) for mutant in record["mutants"]),
     ]
 
 
-def _check(group: str, check: Json, record: Json) -> Outcome:
+def decision(record: Json) -> str:
+    """``failed``, ``undecided`` or ``passed``: what the outcomes add up to."""
+    found = {outcome.status for outcome in outcomes(record)}
+    return next((status for status in ("failed", "undecided") if status in found), "passed")
+
+
+def _check(group: str, check: Json, record: Json, whole: str) -> Outcome:
+    """Of a check, beside the verdict of all checks of its group."""
     verdict = str(check["result"]["verdict"])
     found = [
         f"counterexample: {words.counterexample(example, record)}"
@@ -76,6 +88,8 @@ def _check(group: str, check: Json, record: Json) -> Outcome:
         if group == "privacy" and example["check"] == check["name"]
     ]
     status = _STATUS.get(verdict, "undecided")
+    if status == "undecided" and _STATUS.get(whole) == "passed":
+        status = "silent"
     details = (
         *found,
         *words.leads(check),
@@ -107,9 +121,25 @@ def _undecided(name: str, record: Json) -> Outcome:
     return Outcome("privacy", name, "inconclusive", "undecided", words.why(record))
 
 
+def _strength(record: Json) -> list[Outcome]:
+    """Of an audit that found nothing: whether it would have caught much."""
+    found = card.strength(record)
+    if record["verdict"] != "not_refuted" or found.state == "none":
+        return []
+    return [
+        Outcome(
+            "privacy",
+            "strength",
+            found.state,
+            "passed" if found.state == "strong" else "undecided",
+            found.words,
+        )
+    ]
+
+
 def _mutant(mutant: Json) -> Outcome:
     caught = mutant["verdict"] in _CAUGHT
-    by = f", by {str(mutant['decided_by']).replace('_', ' ')}" if mutant["decided_by"] else ""
+    by = f", by {words.decided_by(mutant)}" if mutant["decided_by"] else ""
     message = f"{mutant['fault']}: {'caught' + by if caught else 'not caught'}"
     status = "passed" if caught else "undecided"
     return Outcome("mutant", str(mutant["name"]), str(mutant["verdict"]), status, message)

@@ -20,8 +20,9 @@ from verifiable_dp.core.validate import Function, Json, JsonDict, JsonValue, on_
 from verifiable_dp.evidence.regret import readings
 from verifiable_dp.evidence.regret.judges import claimed_slope
 from verifiable_dp.evidence.words import digits, p_value
-from verifiable_dp.record import excerpts, words
+from verifiable_dp.record import excerpts, kills, words
 from verifiable_dp.record.kinds import in_words
+from verifiable_dp.record.signing import Found
 from verifiable_dp.registry.errata import REGISTERS
 from verifiable_dp.render import card, courses, limits, plainly, plots, tables
 
@@ -173,7 +174,7 @@ def _layouts(draw: Function[str | None], *given: JsonValue) -> str | None:
 
 def context(record: Json, around: card.Around = card.ALONE) -> JsonDict:
     """What the templates of a record are given, whatever they make of it."""
-    whole = {**record, **blocks.of(record, card.missed(record, around.kills))}
+    whole = {**record, **blocks.of(record)}
     first, baseline = card.of(whole, around), words.is_baseline(record)
     return {
         "r": whole,
@@ -183,7 +184,7 @@ def context(record: Json, around: card.Around = card.ALONE) -> JsonDict:
         "claimed": "What the audit tests it against" if baseline else "The claim",
         "around": around,
         "worlds": courses.worlds,
-        "tried": card.tried(record, around.kills),
+        "tried": kills.tried(record),
         "examples": limits.strongest_first(record),
         "said": words,
         "title": words.title(record),
@@ -370,8 +371,6 @@ class Beside:
         Relative address of the page of the papers' items; empty without one.
     schema
         Relative address of the JSON Schema of records; empty without one.
-    kills
-        Rows of the kill table.
     """
 
     errata: Sequence[Json] = ()
@@ -380,11 +379,6 @@ class Beside:
     pages: tuple[str, str] = ("", "")
     papers: str = ""
     schema: str = ""
-    kills: Sequence[Json] = ()
-
-    def kills_of(self, record: Json) -> tuple[Json, ...]:
-        """Rows of the kill table on the algorithm of a record."""
-        return card.of_algorithm(record, self.kills)
 
 
 def render_index(
@@ -394,7 +388,7 @@ def render_index(
     *,
     paths: Sequence[str] = (),
     broken: Sequence[tuple[str, str]] = (),
-    signers: Sequence[str] = (),
+    signatures: Sequence[Found | None] = (),
 ) -> str:
     """The page over many records: a plain table, which a script in the page filters.
 
@@ -411,8 +405,8 @@ def render_index(
         is said to be the same record.
     broken
         Files that do not hold, and why.
-    signers
-        Fingerprint of the key that the signature file beside each record names; empty where there is none.
+    signatures
+        What is known of the signature file beside each record; None where nobody looked.
 
     Returns
     -------
@@ -422,10 +416,10 @@ def render_index(
     rows: list[JsonDict] = []
     seen: dict[str, str] = {}
     empty = [""] * len(records)
-    for record, link, path, signer in zip(records, links, paths or empty, signers or empty, strict=True):
+    known = signatures or [None] * len(records)
+    for record, link, path, signed in zip(records, links, paths or empty, known, strict=True):
         same = seen.get(record["digest"], "") if path else ""
-        kills = beside.kills_of(record)
-        rows.append({**_row(record, kills), "link": link, "path": path, "same_as": same, "signer": signer})
+        rows.append({**_row(record), "link": link, "path": path, "same_as": same, "signature": signed})
         seen.setdefault(record["digest"], path)
     shown = {field.name: getattr(beside, field.name) for field in fields(beside)}
     return tables.arranged(
@@ -463,8 +457,8 @@ def _flags(record: Json) -> list[str]:
     return [*flags, *card.of_a_person({**record, "guarantee": guarantee})]
 
 
-def _row(record: Json, kills: Sequence[Json] = ()) -> JsonDict:
-    """What an index shows of a record, with the rows of the kill table on its algorithm."""
+def _row(record: Json) -> JsonDict:
+    """What an index shows of a record."""
     checks = record["regret"]["checks"] if record["regret"] else []
     bounds = {c["statistics"].get("instance"): c for c in checks if c["kind"] == "mean_bound"}
     rivals = [c for c in checks if c["kind"] == "comparison" and c["statistics"].get("instance") in bounds]
@@ -475,12 +469,12 @@ def _row(record: Json, kills: Sequence[Json] = ()) -> JsonDict:
         "printed": words.is_printed(record),
         "title": words.title(record),
         "paper": plainly.short(str(record["target"]["paper"])),
-        "strength": card.strength(record, kills),
+        "strength": card.strength(record),
         "catches": _catches(record),
         "tier": ((record.get("declarations") or {}).get("administrative") or {}).get("tier"),
-        "tried": card.counted(record, kills),
-        "missed": card.missed(record, kills),
-        "undecided": card.undecided(kills),
+        "tried": kills.counted(record),
+        "missed": kills.missed(record),
+        "undecided": kills.undecided(record),
         "flags": _flags(record),
         "worse": [m for m in record["mutants"] if m["breaks"] == "regret"],
         "bounds": bounds,

@@ -138,15 +138,17 @@ def pairs(found: Json, missing: str = "none") -> str:
 
 def provenance(record: Json) -> list[tuple[str, str]]:
     """What a record says of where it was made, in words: one row for each fact, in the record's order."""
-    facts = record["provenance"]
-    return [(_LABELS.get(key, key.replace("_", " ")), _fact(key, facts)) for key in facts]
+    facts, table = record["provenance"], record["kill_table"]
+    found = [(_LABELS.get(key, key.replace("_", " ")), _fact(key, facts)) for key in facts]
+    return [*found, ("digest of the kill table", table["digest"])] if table else found
 
 
 _LABELS = {
     "ci": "continuous integration",
-    "dirty": "uncommitted changes",
-    "target": "repository of the target",
-    "code": "digest of the code",
+    "commit": "commit of the tool",
+    "dirty": "uncommitted changes of the tool",
+    "target": "repository of the audited file",
+    "code": "digest of the tool's code",
 }
 
 
@@ -163,7 +165,8 @@ def _fact(key: str, facts: Json) -> str:
     if key == "target" and found is not None:
         if not found.get("commit"):
             return "unknown"
-        return pairs({_LABELS.get(name, name): item for name, item in found.items()}, "unknown")
+        shown = {"uncommitted changes" if name == "dirty" else name: item for name, item in found.items()}
+        return pairs(shown, "unknown")
     return value(found, "unknown")
 
 

@@ -154,7 +154,6 @@ def page(found: Portfolio, out: Path, *, own: bool = False) -> str:
     beside = Beside(
         errata=found.errata["errata"] if found.errata else [],
         mutants=found.mutants["summary"] if found.mutants else None,
-        kills=found.mutants["mutants"] if found.mutants else (),
         studies=[
             (link(path, whole, "index.html", render_study), whole) for path, whole in found.studies.items()
         ],
@@ -165,21 +164,20 @@ def page(found: Portfolio, out: Path, *, own: bool = False) -> str:
     return render_index(
         list(found.records.values()),
         [
-            link(path, record, f"{path.stem}.html", functools.partial(_page_of, path, found))
+            link(path, record, f"{path.stem}.html", functools.partial(_page_of, path))
             for path, record in found.records.items()
         ],
         beside,
         paths=[path.relative_to(folder).as_posix() for path in found.records],
-        signers=[company.signer(path, record) for path, record in found.records.items()],
+        signatures=[company.signature(path, record) for path, record in found.records.items()],
         broken=[(path.relative_to(folder).as_posix(), why) for path, why in found.broken.items()],
     )
 
 
-def _page_of(path: Path, found: Portfolio, record: Json) -> str:
+def _page_of(path: Path, record: Json) -> str:
     """The page of the record at `path` as it belongs into its folder, or the one of the record alone."""
     place = path.with_name(f"{path.stem}.html")
-    table = found.mutants or {"mutants": ()}
-    whole = render(record, around=company.of(path, record, table, place))
+    whole = render(record, around=company.of(path, record, place))
     return whole if _content(place) == whole.encode() else render(record)
 
 
@@ -194,8 +192,7 @@ def write_pages(found: Portfolio, folders: Collection[str]) -> None:
     for path, record in found.records.items():
         if path.name == "record.json" and path.parent.parent == found.folder and path.parent.name in folders:
             place = path.with_name("record.html")
-            around = company.of(path, record, found.mutants or {"mutants": ()}, place)
-            write_text(place, render(record, around=around))
+            write_text(place, render(record, around=company.of(path, record, place)))
 
 
 def _content(path: Path) -> bytes:

@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path, PurePath
 from urllib.parse import quote
 
+from verifiable_dp.core.claims import CURVED
 from verifiable_dp.core.validate import Json, JsonDict, JsonValue, on_one_line
 from verifiable_dp.record import words
 from verifiable_dp.record.excerpts import too_costly
 from verifiable_dp.record.sealing import canonical
+from verifiable_dp.render import card
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _RULES = {
@@ -19,16 +21,18 @@ _RULES = {
     "raw-data": "Raw data decides something before any noise.",
     "release-cost": "Releases cost more than the privacy claim, as far as their noise can bound it.",
     "privacy-undecided": "The audit could neither refute the privacy claim nor show enough in its favour.",
+    "privacy-weak": "No violation of the privacy claim was found, but a large one could have been missed.",
     "regret": "The regret theorem is contradicted by measurements.",
 }
 
 
 def to_sarif(record: Json) -> str:
-    """One result for each refuted or contradicted check, and one if privacy stays undecided.
+    """One result for each refuted or contradicted check, and one if privacy is undecided or the audit weak.
 
     Then also the lines at which tracing saw raw data decide, or where releases cost too much. A target that
-    keeps its claims gives an empty list of results.
+    keeps its claims before a strong audit gives an empty list of results.
     """
+    strength = card.strength(record).state
     run = {
         "tool": {
             "driver": {
@@ -39,7 +43,7 @@ def to_sarif(record: Json) -> str:
         },
         "results": [*(_result(record, *finding) for finding in _findings(record)), *_leads(record)],
         "automationDetails": {"id": _category(record)},
-        "properties": {"digest": record["digest"], "verdict": record["verdict"]},
+        "properties": {"digest": record["digest"], "verdict": record["verdict"], "strength": strength},
     }
     log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [_seen(run)]}
     return json.dumps(log, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
@@ -57,7 +61,9 @@ def _seen(value: JsonValue) -> JsonValue:
 def _category(record: Json) -> str:
     """What tells this run from others: code hosts take one run of a tool and category, and refuse two."""
     target, claim = record["target"], record["claim"] or {}
-    promise = "".join(f" {key} {claim[key]}" for key in ("epsilon", "delta", "observe") if key in claim)
+    promise = "".join(
+        f" {key} {claim[key]}" for key in ("epsilon", "delta", *CURVED, "observe") if key in claim
+    )
     mark = hashlib.sha256(canonical(target["parameters"]).encode()).hexdigest()[:8]
     return f"verifiable-dp/{words.title(record)}{promise} {mark}/"
 
@@ -72,6 +78,8 @@ def _findings(record: Json) -> list[tuple[str, str, str]]:
     if record["checks"] and record["verdict"] == "inconclusive":
         text = f"{name}: {verdict} {record['target']['note']}"
         found.append(("privacy-undecided", "warning", text.strip()))
+    if record["verdict"] == "not_refuted" and card.strength(record).state == "weak":
+        found.append(("privacy-weak", "warning", f"{name}: {card.headline(record)}."))
     for check in record["regret"]["checks"] if record["regret"] else []:
         if check["result"]["verdict"] == "contradicted":
             found.append(("regret", "error", f"{name}: {words.line(check)}."))

@@ -149,9 +149,8 @@ def _pages(
     found: portfolio.Portfolio, place: Path, items: Sequence[Json], made: Sequence[docs.Doc]
 ) -> Iterator[tuple[Path, str]]:
     """Every page with its path."""
-    table = found.mutants or {"mutants": ()}
     for path, record in found.records.items():
-        around = company.of(path, record, table, _page(path))
+        around = company.of(path, record, _page(path))
         yield _page(path), page.render(record, around=around)
     if found.errata:
         yield place / "errata.html", page.render_errata(found.errata)

@@ -100,13 +100,18 @@ def suite(only: Sequence[str] = ()) -> list[Case]:
 
 @functools.lru_cache(maxsize=64)
 def _correct(name: str) -> tuple[Subject, float]:
-    """Audit of the correct algorithm, and its largest exact loss on neighbours; 0 if none is exact."""
+    """Audit of the correct algorithm, and its exact loss: the closed form, where a transcript attains it.
+
+    0 if none is known: the largest loss of some transcripts is no supremum.
+    """
     auditor = registry.auditor(name)
     subject = subject_of(auditor.algorithm(**auditor.instance), auditor, Promise())
     if isinstance(subject.algorithm, ContextualAlgorithm) or not visible(subject.claim):
         return subject, 0.0
     check = _aligned(subject, aligned_pairs(subject), 0, 0)
-    return subject, float(check.statistics["max_loss"])
+    loss, closed = float(check.statistics["max_loss"]), auditor.worst_cost
+    attained = closed is not None and not exceeds(closed(subject.whole), loss)
+    return subject, loss if attained else 0.0
 
 
 def _name(pairs: int, examples: int) -> str:
@@ -237,7 +242,7 @@ def examine(case: Case, *, budget: str = "quick", seed: int = 0) -> JsonDict:
             break
     known = None
     if case.origin != OWN:
-        known = operators.operator(case.mutant.name).effect(subject.algorithm, loss)
+        known = operators.operator(case.mutant.name).effect(subject.algorithm, loss) or None
     row = {
         "name": case.name,
         "algorithm": case.algorithm,
@@ -257,20 +262,17 @@ def concluded(row: Json) -> JsonDict:
     """What follows from a row's numbers: verdict, rung, samples, true epsilon and outcome.
 
     The true epsilon is the closed form where there is one, else the largest one that a rung proves: the exact
-    loss of a transcript, an exact law, or the lower limit of the black box. Where nothing refutes, the cost
-    of an alignment bounds it from above.
+    loss of a transcript, an exact law, or the lower limit of the black box. The largest cost of the inputs
+    that were examined bounds no others from above: without a closed form, what nothing refutes is undecided.
     """
     checks = row["checks"]
     killer = next((check for check in checks if check["result"]["verdict"] == "refuted"), None)
     lower, kind = max(((_lower(check), check["kind"]) for check in checks), default=(0.0, ""))
-    upper = _upper(checks, row["epsilon"], killer is not None)
     effect, by = None, "unknown"
     if row["closed_form"] is not None:
         effect, by = float(row["closed_form"]), "closed form"
     elif killer:
         effect, by = lower, f"at least, by {_WORDS[kind]}"
-    elif not exceeds(upper, row["epsilon"]):
-        effect, by = upper, "at most, by the cost of an alignment"
     if killer:
         outcome = "killed"
     elif effect is None:
@@ -287,22 +289,13 @@ def concluded(row: Json) -> JsonDict:
         "true_epsilon": None if effect is None else plain(effect),
         "true_epsilon_by": by,
         "at_least": plain(lower),
-        "at_most": plain(upper),
+        "at_most": plain(math.inf if row["closed_form"] is None else float(row["closed_form"])),
         "outcome": outcome,
     }
 
 
 def _lower(check: Json) -> float:
     return float(check["result"].get("epsilon_lower", 0.0))
-
-
-def _upper(checks: Sequence[Json], epsilon: float, refuted: bool) -> float:
-    """What bounds the loss on the inputs that were looked at; infinite if nothing does."""
-    if refuted:
-        return math.inf
-    costs = [float(c["statistics"]["max_cost"]) for c in checks if c["kind"] == "alignment"]
-    costs += [float(c["result"]["epsilon_upper"]) for c in checks if c["kind"] == "shuffle"]
-    return max(costs, default=math.inf)
 
 
 _WORDS = {
@@ -399,6 +392,17 @@ def summary(rows: Sequence[Json]) -> JsonDict:
         "clear_killed": len(clear) - len(missed),
         "clear_missed": missed,
     }
+
+
+def lost(before: Sequence[Json], after: Sequence[Json]) -> list[str]:
+    """Names of mutants that were killed before and are not now; of the algorithms in `after`."""
+    now = {row["name"] for row in after if row["outcome"] == "killed"}
+    again = {row["algorithm"] for row in after}
+    return [
+        row["name"]
+        for row in before
+        if row["outcome"] == "killed" and row["algorithm"] in again and row["name"] not in now
+    ]
 
 
 def _is_clear(row: Json) -> bool:

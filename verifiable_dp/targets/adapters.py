@@ -12,6 +12,7 @@ import dataclasses
 import functools
 import inspect
 import sys
+import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import ModuleType
@@ -19,20 +20,24 @@ from types import ModuleType
 import numpy as np
 
 from verifiable_dp.core.contexts import Contexts
+from verifiable_dp.core.filled import note
 from verifiable_dp.core.validate import Foreign, Function, InputError, Json
+from verifiable_dp.evidence.tracing.foreign import reproducible_globals
 from verifiable_dp.targets import protocols
 from verifiable_dp.targets.load import adapted
 from verifiable_dp.targets.protocols import PROTOCOLS, WAYS, WITH_CONTEXTS, Loop, Way, way_of
-from verifiable_dp.targets.rewards import Replacement
+from verifiable_dp.targets.rewards import ONE_ARM, Replacement
 from verifiable_dp.targets.roles import (
     ARMS,
     CONFIG,
     DELTA,
     ENVIRONMENT,
     EPSILON,
+    OBJECT,
     PULLER,
     Given,
     Supply,
+    filled,
     is_required,
     parameters_of,
 )
@@ -152,6 +157,8 @@ class Contextual:
     def __call__(self, table: Foreign, *rest: Foreign) -> Foreign:
         """What the function returns."""
         given = (*self.form.split(table), *rest)
+        kinds = ["data", "data", *["public"] * (len(rest) - 1), "generator"]
+        note(self.__wrapped__, {name: kinds[place] for name, place in self.places.items()})
         return self.__wrapped__(**{name: given[place] for name, place in self.places.items()})
 
 
@@ -171,7 +178,7 @@ def epsilon_of(target: Foreign, given: Given) -> tuple[str, float] | None:
     """
     if given.epsilon is None:
         return None
-    settable = parameters_of(target)
+    settable = settables(target, given)
     known = (given.epsilon_parameter,) if given.epsilon_parameter else EPSILON
     for name in known:
         if name not in settable and name not in given.parameters:
@@ -180,8 +187,25 @@ def epsilon_of(target: Foreign, given: Given) -> tuple[str, float] | None:
         value = given.parameters.get(name, given.epsilon if asked else settable[name].default)
         if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
             return name, float(value)
-    nested = any(name in CONFIG or dataclasses.is_dataclass(p.annotation) for name, p in settable.items())
-    return ("", given.epsilon) if nested else None
+    roles = [role for _, role in filled(target, given, lenient=True).values()]
+    return ("", given.epsilon) if "the configuration" in roles else None
+
+
+def settables(maker: Foreign, given: Given) -> dict[str, inspect.Parameter]:
+    """Parameters of a maker, and fields of the objects of parameters that are made for it."""
+    found = parameters_of(maker)
+    for parameter, role in filled(maker, given, lenient=True).values():
+        if role == OBJECT:
+            found = {**settables(parameter.annotation, given), **found}
+    return found
+
+
+def was_handed(function: Foreign, epsilon: str) -> bool:
+    """Whether code has received the epsilon that it is made for; the name is empty for any key."""
+    if not isinstance(function, BanditClass):
+        return True  # parameters of a function are bound
+    names = {epsilon} if epsilon else {*EPSILON}
+    return not names.isdisjoint(function.given.handed)
 
 
 def made_for(target: Foreign, given: Given, factor: float) -> Function[Foreign]:
@@ -197,7 +221,8 @@ def made_for(target: Foreign, given: Given, factor: float) -> Function[Foreign]:
         raise InputError("epsilon_parameter: no parameter of the target is epsilon")
     name, value = found
     own = {name: factor * value} if name else {}
-    larger = replace(given, epsilon=factor * given.epsilon, parameters={**given.parameters, **own})
+    own = {**given.parameters, **own}
+    larger = replace(given, epsilon=factor * given.epsilon, parameters=own, handed=set())
     return taken(target, larger)[1]
 
 
@@ -235,10 +260,13 @@ class Bound:
 
     def __call__(self, *args: Foreign, **named: Foreign) -> Foreign:
         """The result of the function."""
+        note(self.__wrapped__, dict.fromkeys(self.parameters, "public"))
         with Loop() as loop:
             return loop.done(self.__wrapped__(*args, **named, **self.parameters))
 
 
+_GUESSES = 32  # runs that show whether what was guessed to be the arm ever changes
+_FIRSTS: weakref.WeakKeyDictionary[Foreign, dict[Way, Json]] = weakref.WeakKeyDictionary()
 PLAYED = object()  # what a call comes to that has played the whole run
 
 
@@ -313,12 +341,37 @@ class BanditClass:
             try:
                 bandit = self._called(supply, loop)
                 if not supply.world.pulled:
-                    protocols.play(bandit, self.way(bandit), supply, loop)
+                    way = self.way(bandit)
+                    protocols.play(bandit, way, supply, loop, lambda: self.first(way, *rewards.shape))
             except Finished:
                 pass
         protocols.check_whole(supply, self.name)
+        self._check_arms(supply.world)
         pulled = supply.world.pulled
         return pulled if any(hasattr(type(arm), "is_own") for arm in pulled) else np.array(pulled)
+
+    def _check_arms(self, world: World) -> None:
+        """Refuse code whose first runs pull one arm only, if it was a guess that it is one."""
+        if world.guessed and len(self._guesses) < _GUESSES:
+            self._guesses.append(world.guessed)
+            arms = set().union(*self._guesses)
+            if len(self._guesses) == _GUESSES and len(arms) == 1:
+                raise InputError(ONE_ARM.format(self.given.reward, *arms))
+
+    @functools.cached_property
+    def _guesses(self) -> list[set[int]]:
+        return []
+
+    def first(self, way: Way, horizon: int, n_arms: int) -> Json:
+        """What the first call of a method that is told of the last round is told; found out once."""
+        # For other parameters, too: their first run may be one that is traced.
+        known = _FIRSTS.setdefault(code_of(self.maker), {})
+        if way not in known:
+            with Loop() as loop, reproducible_globals():
+                known[way] = protocols.first_told(
+                    lambda: self.made(n_arms, horizon, np.random.default_rng(0)), way.methods[0], loop
+                )
+        return known[way]
 
     def made(self, n_arms: int, horizon: int, rng: Foreign) -> Foreign:
         """A fresh bandit; `PLAYED` if the call has played a whole run of zeros by itself."""

@@ -4,6 +4,9 @@ The parent takes a verdict from one place: its own pipe to the child. A child th
 another program or closes the pipe has given none, whatever its exit status is and whatever it printed. What
 is written to the child's descriptors 1 and 2 goes to stderr as `guard.Shown` shows it.
 
+The parent also keeps the time: a call that does not return within `--timeout`, and an audit that takes many
+times as long as its budget, are ended from here, whatever the code does to signals and exceptions.
+
 It is not a sandbox: the code has the rights of whoever audits it, and code that looks for the pipe finds it.
 """
 
@@ -15,6 +18,7 @@ import ctypes
 import faulthandler
 import io
 import json
+import math
 import os
 import pickle
 import re
@@ -30,10 +34,12 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import IO, NoReturn, cast
 
-from verifiable_dp.core import engine
+from verifiable_dp.core import engine, watch
+from verifiable_dp.core.limits import late
 from verifiable_dp.core.validate import Foreign, InputError, Json, JsonDict, JsonValue, one_line
 from verifiable_dp.evidence.tracing.foreign import settle
 from verifiable_dp.targets import guard
+from verifiable_dp.targets.measured import Measured, measured
 
 Progress = Callable[[str], None]
 Task = Callable[[Progress], JsonValue]  # what it gives is sent as JSON
@@ -85,7 +91,7 @@ def _native_threads() -> int:
     return len(os.listdir("/proc/self/task")) - int(known)
 
 
-def call(task: Task, progress: Progress) -> JsonValue:
+def call(task: Task, progress: Progress, most: float = math.inf) -> JsonValue:
     """What `task` returns in a child process: JSON values.
 
     Parameters
@@ -95,11 +101,14 @@ def call(task: Task, progress: Progress) -> JsonValue:
         `unforkable`: there the child is a new Python.
     progress
         Called with each line of progress.
+    most
+        Seconds that it may take.
 
     Raises
     ------
     InputError
-        If `task` raises it, or if the child gives no answer: one line that says how it ended.
+        If `task` raises it, or if the child gives no answer: one line that says how it ended. Also if the
+        time of one of its calls or that of the whole is over.
     CrashedError
         If `task` raises anything else.
     """
@@ -110,14 +119,15 @@ def call(task: Task, progress: Progress) -> JsonValue:
         for stream in (sys.stdout, sys.stderr):  # what they still hold would be written twice
             with contextlib.suppress(AttributeError, OSError, ValueError):
                 stream.flush()
-        pid = start(task, channel_in, output_in)
-        try:
-            for end in (channel_in, output_in):
-                ends.remove(end)
-                os.close(end)
-            found = _heard(pid, channel, output, progress)
-        finally:
-            status = _end(pid)
+        with watch.shared() as calls, measured() as coverage:
+            pid = start(task, channel_in, output_in, calls.path, coverage)
+            try:
+                for end in (channel_in, output_in):
+                    ends.remove(end)
+                    os.close(end)
+                found = _heard(pid, channel, output, progress, _Clock(calls, most))
+            finally:
+                status = _end(pid)
     finally:
         for end in ends:
             os.close(end)
@@ -127,23 +137,75 @@ def call(task: Task, progress: Progress) -> JsonValue:
 # ---------------------------------------------------------------- in the parent
 
 
-def _forked(task: Task, channel: int, output: int) -> int:
+class _Clock:
+    """Ends an audit whose time is over.
+
+    Parameters
+    ----------
+    calls
+        What the processes of the audit note of their calls.
+    most
+        Seconds that the whole may take.
+    """
+
+    def __init__(self, calls: watch.Calls, most: float) -> None:
+        self._calls, self._most, self._end = calls, most, time.monotonic() + most
+
+    def look(self, pid: int) -> None:
+        """Kill a child and all that it has started, if a call of theirs or the audit is overdue.
+
+        Raises
+        ------
+        InputError
+            If so: which of the two.
+        """
+        found = self._calls.overdue(_GRACE)
+        if found is not None:
+            _kill(pid)
+            stuck = ", nor could it be ended from within, so that its process was killed"
+            raise InputError(late("target: a call of its code", found[1], stuck))
+        if time.monotonic() > self._end:
+            _kill(pid)
+            raise InputError(
+                f"target: the audit had not ended after {self._most:.0f} seconds, the most that one of this "
+                "size may take, and was ended without a verdict; if the code is that slow, give a larger "
+                "--budget"
+            )
+
+
+def _kill(pid: int) -> None:
+    """Kill a process and what it has started; stopped first, so that it starts nothing more."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, signal.SIGSTOP)
+
+    def childless() -> bool:
+        left = watch.descendants(pid)
+        for one in left:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(one, signal.SIGKILL)
+        return not left
+
+    _within(_GRACE, childless)
+    _signal(pid, signal.SIGKILL)
+
+
+def _forked(task: Task, channel: int, output: int, calls: str, coverage: Measured | None) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of threads: `unforkable` has looked at them
         pid = os.fork()
     if pid == 0:
-        _serve(task, channel, output)
+        _serve(task, channel, output, calls, coverage)
     return pid
 
 
-def _spawned(task: Task, channel: int, output: int) -> int:
+def _spawned(task: Task, channel: int, output: int, calls: str, coverage: Measured | None) -> int:
     """A new Python, which is given the task on its stdin."""
     # The path first: by it the task is found.
-    given = b"".join(pickle.dumps(part) for part in (sys.path, task))
+    given = b"".join(pickle.dumps(part) for part in (sys.path, coverage, task))
     steered = steering(os.environ)
     process = subprocess.Popen(
         [sys.executable, "-P", "-c", _START, str(channel)],
-        env={name: value for name, value in os.environ.items() if name not in steered},
+        env={name: value for name, value in os.environ.items() if name not in steered} | {watch.NAME: calls},
         stdin=subprocess.PIPE,
         stdout=output,
         stderr=output,
@@ -155,7 +217,7 @@ def _spawned(task: Task, channel: int, output: int) -> int:
     return process.pid
 
 
-def _heard(pid: int, channel: int, output: int, progress: Progress) -> list[JsonDict]:
+def _heard(pid: int, channel: int, output: int, progress: Progress, clock: _Clock) -> list[JsonDict]:
     """The answers of the child: one, if all is right."""
     received, answers = bytearray(), list[JsonDict]()
     decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
@@ -179,6 +241,8 @@ def _heard(pid: int, channel: int, output: int, progress: Progress) -> list[Json
                     selector.unregister(key.fd)
             if ended or answers or channel not in selector.get_map():
                 deadline = min(deadline, time.monotonic() + _GRACE)
+            else:
+                clock.look(pid)
     return answers
 
 
@@ -290,21 +354,26 @@ def main() -> None:
     channel = int(sys.argv.pop())
     with open(0, "rb", closefd=False) as pipe:
         sys.path[:] = pickle.load(pipe)
-        task = pickle.load(pipe)
-    _serve(task, channel, 1)
+        coverage, task = pickle.load(pipe), pickle.load(pipe)
+    _serve(task, channel, 1, os.environ[watch.NAME], coverage)
 
 
-def _serve(task: Task, channel: int, output: int) -> NoReturn:
+def _serve(task: Task, channel: int, output: int, calls: str, coverage: Measured | None) -> NoReturn:
     """Do the task, tell what it gave, and end this process, whatever happens."""
     status = 1
     try:
+        os.environ[watch.NAME] = calls
         _settle(channel, output)
+        meter = None if coverage is None else coverage.begin()
         answer = _answered(task, channel)
         with contextlib.suppress(Exception):
             sys.stdout.flush()
         _send(channel, answer)
         status = 0
         engine.close()
+        if meter is not None:
+            meter.stop()
+            meter.save()
     finally:
         _leave(status)
 

@@ -10,15 +10,12 @@ import contextlib
 import functools
 import io
 import json
-import math
 import os
-import signal
 import sys
 import threading
-import time
 import traceback
 from collections.abc import Callable, Iterator
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import TextIO
 
 from verifiable_dp.core.validate import Given, InputError, printable
@@ -192,48 +189,6 @@ def guarded() -> Iterator[None]:
         finally:
             if folder and not _same_folder(folder):
                 os.chdir(folder)
-
-
-class OverdueError(BaseException):
-    """A call took too long. Not an `Exception`, so that the target does not catch it."""
-
-
-@contextlib.contextmanager
-def limited(seconds: float) -> Iterator[None]:
-    """Raise `OverdueError` in the block once it has taken so many seconds.
-
-    That needs the main thread and a system with interval timers; elsewhere, and within a block that is
-    limited already, there is no limit. A timer of someone else goes on afterwards.
-    """
-    main = threading.current_thread() is threading.main_thread()
-    if not (main and math.isfinite(seconds) and hasattr(signal, "setitimer")) or _Limited.inside:
-        yield
-        return
-    handler = signal.signal(signal.SIGALRM, _overdue)
-    started = time.monotonic()
-    left, interval = signal.setitimer(signal.ITIMER_REAL, min(seconds, _LONGEST))
-    _Limited.inside = True
-    try:
-        yield
-    finally:
-        _Limited.inside = False
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, handler)
-        if left:
-            signal.setitimer(signal.ITIMER_REAL, max(left - (time.monotonic() - started), 1e-3), interval)
-
-
-class _Limited:
-    """Whether a limit is on."""
-
-    inside = False
-
-
-_LONGEST = 1e8
-
-
-def _overdue(number: int, frame: FrameType | None) -> None:
-    raise OverdueError
 
 
 _IMPORTED: list[str] = []  # targets whose import is under way, the outermost first

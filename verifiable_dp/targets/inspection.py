@@ -1,34 +1,37 @@
-"""What an audit would make of a target, told before anything is run but its import and one construction."""
+"""What an audit would make of a target, told before anything is run but its import and a few calls."""
 
 from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterator
+import os
+import random
+import secrets
+import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from verifiable_dp.core.validate import Foreign, InputError, one_line
-from verifiable_dp.targets import horizons, protocols, rewards
-from verifiable_dp.targets.adapters import PLAYED, BanditClass, taken
+from verifiable_dp.core.validate import Foreign, Function, InputError, one_line
+from verifiable_dp.evidence.tracing.foreign import MODULES, bits_of, wide
+from verifiable_dp.evidence.tracing.reach import reached
+from verifiable_dp.targets import horizons, rewards
+from verifiable_dp.targets.adapters import PLAYED, BanditClass, settables, taken
 from verifiable_dp.targets.guard import guarded
 from verifiable_dp.targets.load import PlaySampler, kind_of
-from verifiable_dp.targets.roles import MEANS, Given, filled, is_required, parameters_of
-from verifiable_dp.targets.source import code_of, file_of
+from verifiable_dp.targets.roles import MEANS, Given, filled, role_of
+from verifiable_dp.targets.source import code_of, parsed, resolved
 from verifiable_dp.targets.tables import NO_MEANS, PULLS
 
-_SOURCES = {
-    "np.random": "numpy's global generator",
-    "numpy.random": "numpy's global generator",
-    "random": "the module random",
-    "secrets": "secrets",
-    "os.urandom": "os.urandom",
-    "torch": "torch's generator",
-}
+_SOURCES = {"np.random": "numpy's global generator", "random": "the module random"}
 _ROUNDS = 1 << 21  # that are played, at most
-_GENERATORS = ("default_rng", "Generator", "RandomState", "SystemRandom", "Random")
+_GENERATORS = (
+    *(np.random.default_rng, np.random.Generator, np.random.RandomState),
+    *(random.SystemRandom, random.Random),
+)
+_DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 @dataclass(frozen=True)
@@ -90,8 +93,8 @@ def inspect_target(
         del parameter
     kept = [
         f"{name}={p.default!r}"
-        for name, p in parameters_of(target).items()
-        if not is_required(p) and name not in filled(target, given, lenient=True) and p.default is not p.empty
+        for name, p in settables(target, given).items()
+        if p.default is not p.empty and not role_of(name, p, given)
     ]
     if kept:
         recognised.append(f"these parameters keep their defaults: {', '.join(kept)} (--set NAME=VALUE)")
@@ -107,8 +110,8 @@ def inspect_target(
                 recognised.append(f"it is called as {form}")
             if given.reward:
                 _, _, function = rewards.found(given.reward)
-                arm = rewards.arm_parameter(function) or "its only whole number"
-                recognised.append(f"{given.reward} pays; the arm is {arm}")
+                words, add = _paid(called, function, n_arms, horizon)
+                recognised.append(f"{given.reward} pays; the arm is {words}")
             if play and kind in ("play", "play_many") and given.contexts is None:
                 acting = _acting(PlaySampler(called, kind == "play_many", n_arms, horizon, 0, followed=True))
     except InputError as error:
@@ -116,6 +119,20 @@ def inspect_target(
     except Exception as error:
         add = f"target: making it raised {one_line(error)}"
     return Inspected(tuple(recognised), tuple(guessed), tuple(_randomness(target)), add, acting)
+
+
+def _paid(play: Function[Foreign], function: Function[Foreign], n_arms: int, horizon: int) -> tuple[str, str]:
+    """What of a call to a function that pays is the arm, and what is missing: some runs are played."""
+    if name := rewards.arm_parameter(function):
+        return name, ""
+    arms = {int(arm) for high in (0.0, 1.0) for arm in play(np.full((horizon, n_arms), high), _fixed())}
+    if len(arms) > 1:
+        return "the one whose mean it is given, or its only whole number", ""
+    return "not known", rewards.ONE_ARM.format(function.__qualname__, min(arms))
+
+
+def _fixed() -> np.random.Generator:
+    return np.random.default_rng(0)
 
 
 def _acting(sampler: PlaySampler) -> str:
@@ -150,7 +167,7 @@ def _played(play: BanditClass, given: Given, n_arms: int, horizon: int) -> tuple
         way = play.way(made)
         recognised.append(way.described(made))
         if way.kind == "step":
-            told = protocols.first_told(made, way.methods[0])
+            told = play.first(way, horizon, n_arms)
             words = ", ".join(f"{name}={value!r}" for name, value in told.items())
             (guessed if any(value is not None for value in told.values()) else recognised).append(
                 f"the first call of {way.methods[0]} is given {words}"
@@ -179,7 +196,7 @@ def _makes(play: BanditClass) -> bool:
 
 
 def _attributes(play: BanditClass) -> set[str]:
-    trees = [tree for file in play.files if (tree := _parsed(file)) is not None]
+    trees = [tree for file in play.files if (tree := parsed(file)) is not None]
     return {
         node.attr
         for tree in trees
@@ -190,29 +207,71 @@ def _attributes(play: BanditClass) -> set[str]:
     }
 
 
-def _parsed(file: str) -> ast.AST | None:
-    try:
-        return ast.parse(Path(file).read_bytes())
-    except (OSError, SyntaxError, ValueError):
-        return None
-
-
 def _randomness(target: Foreign) -> Iterator[str]:
-    """Where the target's file draws from; all of it is made to follow the generator of each run."""
-    file, seen = file_of(code_of(target)), set[str]()
-    tree = _parsed(file)
-    for node in ast.walk(tree) if tree is not None else ():
-        if not isinstance(node, ast.Call):
-            continue
-        name = ast.unparse(node.func)
-        source = next((words for start, words in _SOURCES.items() if name.startswith(f"{start}.")), "")
-        last = name.rpartition(".")[2]
-        if last in _GENERATORS:
-            seeded = f"seeded with {ast.unparse(node.args[0])}" if node.args else "with a seed of the system"
-            source = f"a generator of its own ({last}, {seeded})"
-        source = source or ("os.urandom" if name == "os.urandom" else "")
-        if source and source not in seen:
-            seen.add(source)
-            yield f"{source}, {Path(file).name}:{node.lineno}"
-    if not seen:
+    """Where the code that the target reaches draws from, as far as its text shows."""
+    scopes, objects = reached(target)
+    kept, told = {id(value) for value in objects}, set[str]()
+    for file, scope in scopes.items():
+        tree = parsed(file)
+        names = {**_imported(tree), **scope}
+        for part in getattr(tree, "body", ()):
+            if kept.isdisjoint(id(scope.get(name)) for name in _bound(part)):
+                continue  # other code of the same file
+            for node in (one for one in ast.walk(part) if isinstance(one, ast.Call)):
+                source = _source(node, names)
+                if source and source not in told:
+                    told.add(source)
+                    yield f"{source}, {Path(file).name}:{node.lineno}"
+    if not told:
         yield "none but the generator that it is given"
+
+
+def _bound(part: ast.AST) -> Iterator[str]:
+    """Names that a statement of a module binds."""
+    for node in [part] if isinstance(part, _DEFINITIONS) else ast.walk(part):
+        if isinstance(node, _DEFINITIONS):
+            yield node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+
+
+def _imported(tree: ast.AST | None) -> dict[str, Foreign]:
+    """What functions import for themselves."""
+    found: dict[str, Foreign] = {}
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.Import):
+            names = ((a.asname or a.name.partition(".")[0], a.name if a.asname else "") for a in node.names)
+            found |= {word: sys.modules.get(name or word) for word, name in names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            module = sys.modules.get(node.module or "")
+            found |= {a.asname or a.name: getattr(module, a.name, None) for a in node.names}
+    return found
+
+
+def _source(call: ast.Call, names: Mapping[str, Foreign]) -> str:
+    """What a call draws from, or which generator it makes, told by the object that is called."""
+    function = resolved(call.func, names)
+    if function is None:
+        return ""
+    if any(function is maker for maker in _GENERATORS):
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        seeded = f"seeded with {ast.unparse(given[0])}" if given else "with a seed of the system"
+        return f"a generator of its own ({function.__name__}, {seeded})"
+    owner, name = getattr(function, "__self__", None), str(getattr(function, "__name__", ""))
+    if function is os.urandom:
+        return "os.urandom"
+    if any(function == value for value in vars(secrets).values()):
+        return "secrets"
+    for module, source in wide().items():
+        if function == getattr(MODULES[module], name, None) and source in (owner, _bits(owner)):
+            return _SOURCES[module]
+    if isinstance(owner, np.random.Generator | np.random.RandomState | random.Random):
+        return f"a generator that is kept ({ast.unparse(call.func).rpartition('.')[0] or name})"
+    if str(getattr(function, "__module__", "")).partition(".")[0] == "torch":
+        return "torch's generator"
+    own = any(keyword.arg == "random_state" for keyword in call.keywords)
+    return _SOURCES["np.random"] if name == "rvs" and not own else ""
+
+
+def _bits(owner: Foreign) -> np.random.BitGenerator | None:
+    return bits_of(owner) if isinstance(owner, np.random.RandomState) else None

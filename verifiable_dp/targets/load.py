@@ -13,7 +13,7 @@ import math
 import sys
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 
 from verifiable_dp.core import philox
 from verifiable_dp.core.contexts import Unfolding
+from verifiable_dp.core.filled import note_placed
+from verifiable_dp.core.limits import limited
 from verifiable_dp.core.neighbours import ContextGame, TablePair
 from verifiable_dp.core.noise import key_of
 from verifiable_dp.core.validate import (
@@ -36,7 +38,7 @@ from verifiable_dp.core.validate import (
 from verifiable_dp.evidence.blackbox.events import Observation, action_columns, action_summaries
 from verifiable_dp.evidence.blackbox.scores import Score
 from verifiable_dp.evidence.blackbox.test import FEW_PAIRS, TUNE
-from verifiable_dp.targets.guard import OverdueError, guarded, limited
+from verifiable_dp.targets.guard import guarded
 from verifiable_dp.targets.process import ProcessTarget
 from verifiable_dp.targets.randomness import GivenGenerator, Run, alone, follower_of, generator, scaled_seeds
 from verifiable_dp.targets.source import code_of, file_of
@@ -157,6 +159,8 @@ class Adapted:
         return self._call(data, rng)
 
     def _call(self, *values: Foreign) -> Foreign:
+        kinds = ["data", *["public"] * (len(values) - 2), "generator"]
+        note_placed(self.function, *(kinds[i] for i in self.order))
         given = [values[i] for i in self.order]
         positional = [v for v, name in zip(given, self.names, strict=True) if not name]
         return self.function(*positional, **{n: v for v, n in zip(given, self.names, strict=True) if n})
@@ -206,17 +210,11 @@ def _called(
     A call that makes several runs may take `timeout` seconds for each.
     """
     try:
-        with guarded(), limited(timeout * runs):
+        with guarded(), limited(timeout, what, runs):
             result = function(*arguments)
             return np.asarray(result) if what == "release" else result
     except (KeyboardInterrupt, InputError):
         raise
-    except OverdueError:
-        each = "" if runs == 1 else f" for {runs} runs"
-        raise InputError(
-            f"{what} did not return within {timeout * runs:g} seconds{each}; if it is that slow, "
-            "give more with --timeout SECONDS (timeout= in Python)"
-        ) from None
     except BaseException as error:
         raise InputError(f"{what} raised {one_line(error)}{_last_line(error, function)}") from error
 
@@ -288,19 +286,37 @@ class PlaySampler:
         InputError
             If the function raises, or does not return T arms in 0 .. K - 1 for each run.
         """
-        key, shape = key_of(self.seed, path), (len(runs), self.horizon)
-        small = np.int8 if self.n_arms <= 127 else np.int64
         if isinstance(self.function, ProcessTarget):
-            given = self.function.play(table, _seeds(key, runs), self.factor)
-            return self._checked(given, shape).astype(small)
-        out = np.empty(shape, small)
-        size = (self.rows or len(runs)) if self.many else 1
+            given = self.function.play(table, _seeds(key_of(self.seed, path), runs), self.factor)
+            return self._checked(given, (len(runs), self.horizon)).astype(self._small)
+        size = (self.rows or max(len(runs), 1)) if self.many else 1
+        turns = [(0, at, size) for at in range(0, len(runs), size)]
+        return self._made([(table, path, runs)], turns)[0]
+
+    @property
+    def _small(self) -> type[np.int8] | type[np.int64]:
+        return np.int8 if self.n_arms <= 127 else np.int64
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether each run is a call of its own, so that runs of both worlds can take turns."""
+        return not isinstance(self.function, ProcessTarget) and (not self.many or self.rows == 1)
+
+    def _made(
+        self,
+        worlds: Sequence[tuple[FloatArray | Unfolding, tuple[int, ...], IntArray]],
+        turns: Sequence[tuple[int, int, int]],
+    ) -> list[Foreign]:
+        """Arms (n, T) of runs of tables, each with a path; a turn is a world, its first run and how many."""
+        out = [np.empty((len(runs), self.horizon), self._small) for _, _, runs in worlds]
+        keys = [key_of(self.seed, path) for _, path, _ in worlds]
 
         def make(run: Run) -> Foreign:
-            for i in range(0, len(runs), size):
-                part = runs[i : i + size]
+            for world, at, size in turns:
+                table, _, runs = worlds[world]
+                part = runs[at : at + size]
 
-                def call(rng: GivenGenerator, count: int = len(part)) -> Foreign:
+                def call(rng: GivenGenerator, table: Foreign = table, count: int = len(part)) -> Foreign:
                     data = table.copy()
                     given = (data, count, rng) if self.many else (data, rng)
                     made = _called(self._what, self.function, *given, runs=count, timeout=self.timeout)
@@ -308,9 +324,9 @@ class PlaySampler:
                         data.check(made)
                     return made
 
-                result = run(functools.partial(generator, key, int(part[0]), self.factor), call)
+                result = run(functools.partial(generator, keys[world], int(part[0]), self.factor), call)
                 wanted = (len(part), self.horizon) if self.many else (self.horizon,)
-                out[i : i + size] = self._checked(result, wanted)
+                out[world][at : at + size] = self._checked(result, wanted)
             return out
 
         with scaled_seeds(self.function, self.factor):
@@ -340,9 +356,22 @@ class PlaySampler:
 
     def sample(self, pair: Foreign, world: int, stage: int, number: int, runs: IntArray) -> Observation:
         """See `evidence.blackbox.test.Sampler.sample`."""
+        return self._seen(pair, self.actions(self._table(pair, world), (stage, number, world), runs))
+
+    def mixed(
+        self, pair: Foreign, stage: int, number: int, runs: Both, order: IntArray
+    ) -> tuple[Observation | None, Observation | None]:
+        """See `evidence.blackbox.test.Turns.mixed`."""
+        worlds = [(self._table(pair, w), (stage, number, w), runs[w]) for w in (0, 1)]
+        made = self._made(worlds, [(w, at, 1) for w, at in _turns(order)])
+        left, right = (self._seen(pair, arms) if len(arms) else None for arms in made)
+        return left, right
+
+    def _table(self, pair: Foreign, world: int) -> Foreign:
         game = isinstance(pair, ContextGame)
-        table = pair.unfolding(world, joint=self.joint) if game else pair.worlds()[world]
-        actions = self.actions(table, (stage, number, world), runs)
+        return pair.unfolding(world, joint=self.joint) if game else pair.worlds()[world]
+
+    def _seen(self, pair: Foreign, actions: Foreign) -> Observation:
         if self.joint:
             actions = np.delete(actions, pair.round, axis=1)
         discrete, numeric = action_summaries(actions, self.n_arms)
@@ -350,7 +379,19 @@ class PlaySampler:
         # Runs that do not play a table's one changed reward are the same in both worlds.
         known = isinstance(pair, TablePair) and not self.joint
         change = (pair.round, pair.arm, self.n_arms) if known else None
-        return Observation(len(runs), {**columns, **discrete}, numeric, actions=actions, change=change)
+        return Observation(len(actions), {**columns, **discrete}, numeric, actions=actions, change=change)
+
+
+Both = tuple[IntArray, IntArray]
+
+
+def _turns(order: IntArray) -> list[tuple[int, int]]:
+    """The world of each turn, and which of its runs that is."""
+    at, found = [0, 0], []
+    for world in order.tolist():
+        found.append((world, at[world]))
+        at[world] += 1
+    return found
 
 
 def _last_line(error: BaseException, function: Function[Foreign]) -> str:
@@ -488,9 +529,27 @@ class ReleaseSampler:
 
     def sample(self, pair: DataPair, world: int, stage: int, number: int, runs: IntArray) -> Observation:
         """See `evidence.blackbox.test.Sampler.sample`."""
-        values, weight = _distinct(self.values(pair.worlds()[world], (stage, number, world), runs))
+        return self._seen(self.values(pair.worlds()[world], (stage, number, world), runs))
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether each draw is a call of its own, so that draws of both worlds can take turns."""
+        return not isinstance(self.function, ProcessTarget) and self.rows == 1
+
+    def mixed(
+        self, pair: DataPair, stage: int, number: int, runs: Both, order: IntArray
+    ) -> tuple[Observation | None, Observation | None]:
+        """See `evidence.blackbox.test.Turns.mixed`."""
+        data, made = pair.worlds(), (list[FloatArray](), list[FloatArray]())
+        for world, at in _turns(order):
+            made[world].append(self._part(data[world], (stage, number, world), runs[world][at : at + 1]))
+        left, right = (self._seen(np.concatenate(rows)) if rows else None for rows in made)
+        return left, right
+
+    def _seen(self, outputs: FloatArray) -> Observation:
+        values, weight = _distinct(outputs)
         numeric = {f"output {j + 1}": column for j, column in enumerate(values.T)}
-        return Observation(len(runs), _whole_codes(values), numeric, weight=weight)
+        return Observation(len(outputs), _whole_codes(values), numeric, weight=weight)
 
 
 def _distinct(values: FloatArray) -> tuple[FloatArray, IntArray | None]:
@@ -555,11 +614,14 @@ class Probe:
         Whether the same generator gives the same output again.
     notes
         Lines for the record.
+    carried
+        Whether a run was seen to depend on the one before it.
     """
 
     deterministic: bool
     repeatable: bool
     notes: tuple[str, ...] = field(default=())
+    carried: bool = False
 
     @property
     def varied(self) -> bool:
@@ -577,7 +639,8 @@ def probe_play(sampler: PlaySampler, tables: Sequence[FloatArray], runs: int = 1
         turn = 1 if sampler.together else -1
         again = sampler.actions(table, (9, i), numbers[::turn])[::turn]
         repeatable = repeatable and bool((first == again).all())
-    return Probe(alike, repeatable, _notes(repeatable))
+    carried = not repeatable and sampler.in_turn and _carried(sampler.actions, tables)
+    return Probe(alike, repeatable, _notes(repeatable, carried), carried)
 
 
 def probe_release(sampler: ReleaseSampler, data: Sequence[Foreign], runs: int = 64) -> Probe:
@@ -588,7 +651,30 @@ def probe_release(sampler: ReleaseSampler, data: Sequence[Foreign], runs: int = 
         alike = alike and bool((first == first[0]).all())
         again = sampler.values(item, (9, i), numbers)
         repeatable = repeatable and np.array_equal(first, again, equal_nan=True)
-    return Probe(alike, repeatable, (*_notes(repeatable), *_legend(sampler.texts)))
+    single = (
+        None if sampler.together or isinstance(sampler.function, ProcessTarget) else replace(sampler, rows=1)
+    )
+    carried = not repeatable and single is not None and _carried(single.values, data)
+    return Probe(alike, repeatable, (*_notes(repeatable, carried), *_legend(sampler.texts)), carried)
+
+
+_BEFORE, _AGAIN = 6, 3
+
+
+def _carried(
+    made: Callable[[Foreign, tuple[int, ...], IntArray], Foreign], inputs: Sequence[Foreign]
+) -> bool:
+    """Whether one run is another after another one: alike each time after the same, and not after all."""
+    found = []
+    for before in range(_BEFORE):
+        after = []
+        for _ in range(_AGAIN):
+            made(inputs[before % len(inputs)], (9, len(inputs)), np.array([before], np.int64))
+            after.append(made(inputs[0], (9, len(inputs) + 1), np.zeros(1, np.int64)).tobytes())
+        if len(set(after)) > 1:
+            return False
+        found.append(after[0])
+    return len(set(found)) > 1
 
 
 def _legend(texts: Mapping[int, str]) -> tuple[str, ...]:
@@ -596,9 +682,17 @@ def _legend(texts: Mapping[int, str]) -> tuple[str, ...]:
     return (f"text that is released counts as its CRC-32: {', '.join(some)}",) if some else ()
 
 
-def _notes(repeatable: bool) -> tuple[str, ...]:
+CARRIED = (
+    "a run depends on the one before it: runs of both inputs took turns as coins fell, and what one gives "
+    "away in the next was not looked for"
+)
+
+
+def _notes(repeatable: bool, carried: bool = False) -> tuple[str, ...]:
     if repeatable:
         return ()
+    if carried:
+        return (CARRIED,)
     return (
         "not repeatable: the same generator gave other outputs; the target keeps state between runs or "
         "draws from another source, so a re-run need not give the same counts",

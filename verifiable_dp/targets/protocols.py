@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import functools
 import inspect
-import textwrap
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import FrameType
 
 import numpy as np
 
-from verifiable_dp.core.validate import FloatArray, Foreign, Function, InputError, IntArray
+from verifiable_dp.core.filled import note
+from verifiable_dp.core.validate import FloatArray, Foreign, Function, InputError, IntArray, Json
 from verifiable_dp.targets.roles import (
     ARM,
     CHOOSES,
@@ -20,6 +21,7 @@ from verifiable_dp.targets.roles import (
     FITS,
     GENERATOR,
     HORIZON,
+    KIND_OF,
     LEARNS,
     LEARNT,
     REWARD,
@@ -304,15 +306,18 @@ async def _awaited(value: Foreign) -> Foreign:
     return await value
 
 
-def play(thing: Foreign, way: Way, supply: Supply, loop: Loop) -> None:
-    """Play `thing` until all rounds are recorded.
+def play(thing: Foreign, way: Way, supply: Supply, loop: Loop, first: Callable[[], Json]) -> None:
+    """Play `thing` until all rounds are recorded; `first` is asked what its first call is told of the last.
 
     Raises
     ------
     InputError
         If it cannot be played to the end.
     """
-    {"pair": _play_pair, "step": _play_steps, "run": _play_runs}[way.kind](thing, way, supply, loop)
+    if way.kind == "step":
+        _play_steps(thing, way, supply, loop, first())
+    else:
+        {"pair": _play_pair, "run": _play_runs}[way.kind](thing, way, supply, loop)
 
 
 def _play_pair(thing: Foreign, way: Way, supply: Supply, loop: Loop) -> None:
@@ -359,10 +364,11 @@ def _check_alone(pulled: list[int], t: int, way: Way) -> None:
         )
 
 
-def _play_steps(thing: Foreign, way: Way, supply: Supply, loop: Loop) -> None:
+def _play_steps(thing: Foreign, way: Way, supply: Supply, loop: Loop, first: Json) -> None:
     world, method = supply.world, getattr(thing, way.methods[0])
-    last = first_told(thing, way.methods[0])
+    last = dict(first)
     names = _kinds(own_parameters(thing, way.methods[0]))
+    note(method, {name: KIND_OF.get(kind, "public") for name, kind in names.items()})
     for t in range(world.horizon):
         given = {"the round": t, "a generator": supply.rng}
         arm = loop.done(
@@ -382,44 +388,85 @@ def _kinds(parameters: dict[str, inspect.Parameter]) -> dict[str, str]:
     return found
 
 
-def first_told(thing: Foreign, name: str) -> dict[str, Foreign]:
+def first_told(make: Callable[[], Foreign], name: str, loop: Loop) -> dict[str, Foreign]:
     """What the first call of a method that is told of the last round is given as reward and arm.
 
-    That is the default, else None where the code asks for None, else a reward of 0 of arm 0.
+    That is the default, else None where the code goes another way with None than with a reward of 0 of arm 0,
+    and goes on: it asks whether there is a reward yet. Else these are told, as if they had been there.
+
+    Parameters
+    ----------
+    make
+        Makes a fresh bandit.
+    name
+        Of the method.
+    loop
+        Of the calls.
     """
-    parameters = own_parameters(thing, name)
-    found = {}
-    for word, kind in _kinds(parameters).items():
-        if kind not in LEARNT:
-            continue
-        parameter = parameters[word]
-        if not is_required(parameter):
-            found[word] = parameter.default
-        else:
-            plain = 0 if kind == "the arm" else 0.0
-            found[word] = None if _may_be_none(getattr(thing, name), parameter) else plain
-    return found
+    parameters = own_parameters(make(), name)
+    kinds = {word: kind for word, kind in _kinds(parameters).items() if kind in LEARNT}
+    known = {word: parameters[word].default for word in kinds if not is_required(parameters[word])}
+    asked = {word: kind for word, kind in kinds.items() if word not in known}
+    plain = {word: 0 if kind == "the arm" else 0.0 for word, kind in asked.items()}
+    rewards = [word for word, kind in asked.items() if kind == "the reward"]
+    for words in dict.fromkeys((tuple(asked), tuple(rewards))):
+        absent = plain | dict.fromkeys(words)
+        if words and _asks(make, name, known | absent, known | plain, loop):
+            return {word: absent.get(word, known.get(word)) for word in kinds}
+    return {word: plain.get(word, known.get(word)) for word in kinds}
 
 
-def _may_be_none(method: Foreign, parameter: inspect.Parameter) -> bool:
-    if "None" in str(parameter.annotation) or "Optional" in str(parameter.annotation):
-        return True
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(method)))
-    except (OSError, TypeError, SyntaxError):
+_TRIALS = 3  # of a first call: what random numbers decide is not the same in all of them
+
+
+def _asks(make: Callable[[], Foreign], name: str, absent: Json, plain: Json, loop: Loop) -> bool:
+    """Whether code that is told of no reward goes on, and another way than with a plain one."""
+    seen: list[list[frozenset[object]]] = []
+    for told in (absent, plain):
+        try:
+            seen.append([_gone(make(), name, told, loop) for _ in range(_TRIALS)])
+        except Exception:
+            seen.append([])
+    none, some = seen
+    if not none:
         return False
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Compare) and isinstance(node.left, ast.Name):
-            none = any(isinstance(x, ast.Constant) and x.value is None for x in node.comparators)
-            if none and node.left.id == parameter.name:
-                return True
-    return False
+    return not some or any(
+        frozenset.intersection(*one) - frozenset.union(*other) for one, other in (seen, seen[::-1])
+    )
+
+
+def _gone(thing: Foreign, name: str, told: Json, loop: Loop) -> frozenset[object]:
+    """The instructions of a first call; another round is played after it."""
+    method, gone = getattr(thing, name), set[object]()
+    kinds = _kinds(own_parameters(thing, name))
+    rest = {"the round": 0, "a generator": np.random.default_rng(0)}
+
+    def step(frame: FrameType, event: str, _: Foreign) -> Foreign:
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            gone.add((frame.f_code, frame.f_lasti))
+        return step
+
+    def call(last: Json) -> Foreign:
+        given = {word: last[word] if word in last else rest[kind] for word, kind in kinds.items()}
+        return loop.done(method(**given))
+
+    outer = sys.gettrace()
+    sys.settrace(step)
+    try:
+        arm = call(told)
+    finally:
+        sys.settrace(outer)
+    rest["the round"] = 1
+    call({word: arm if kinds[word] == "the arm" else 0.5 for word in told})
+    return frozenset(gone)
 
 
 def _play_runs(thing: Foreign, way: Way, supply: Supply, loop: Loop) -> None:
     world, method = supply.world, getattr(thing, way.methods[0])
     parameters = own_parameters(thing, way.methods[0])
     turns = [name for name in ROUND if name in parameters and name not in HORIZON]
+    note(method, dict.fromkeys(turns, "public"))
     while True:
         before = len(world.pulled)
         bound = _with_round(method, dict.fromkeys(turns, before))

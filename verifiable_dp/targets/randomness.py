@@ -2,8 +2,9 @@
 
 Research code draws from ``np.random``, from the module ``random``, from a generator of its module or object,
 from ``secrets``, in code that numba compiles. Runs of such code are repeated, and shared among processes, by
-giving all these sources a state that follows from the generator of the run. What is seeded in a run, as
-``default_rng(0)``, stays as it is seeded.
+giving all these sources a state that follows from the generator of the run; those that have one state at the
+start have one in each run. What is seeded in a run, as ``default_rng(0)``, stays as it is seeded. Which seeds
+are secret is said by `seeds`.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ import numpy as np
 
 from verifiable_dp.core.kernels import kernel
 from verifiable_dp.core.validate import Foreign, Function, Given, Result, WordArray
-from verifiable_dp.evidence.tracing.foreign import living
+from verifiable_dp.evidence.tracing.foreign import Source, living, noted, state_of
 from verifiable_dp.evidence.tracing.reach import scopes_of
+from verifiable_dp.targets.seeds import ADVICE, Origins
 from verifiable_dp.targets.source import code_of
 
 _SPAWNED, _FOLLOWS = 0x5BA3, 0x5BA4  # domains of what follows from a run's key
@@ -164,7 +166,6 @@ def scaled_seeds(function: Function[Foreign], factor: float) -> Iterator[None]:
 Made = Callable[[], GivenGenerator]
 Call = Callable[[GivenGenerator], Foreign]
 Run = Callable[[Made, Call], Foreign]
-Source = random.Random | np.random.BitGenerator
 
 
 class _System:
@@ -212,20 +213,6 @@ def _sources() -> list[Source]:
     return [source for source in found if not isinstance(source, random.SystemRandom)]
 
 
-def _state(source: Source) -> object:
-    """What can be compared, and put back by `_restore`."""
-    return source.getstate() if isinstance(source, random.Random) else source.state
-
-
-def _noted(state: Given) -> object:
-    """A state as what is compared by value; text would do, but printing an array takes milliseconds."""
-    if isinstance(state, dict):
-        return tuple((name, _noted(value)) for name, value in state.items())
-    if isinstance(state, np.ndarray):
-        return state.dtype.str, state.shape, state.tobytes()
-    return state if isinstance(state, int | float | str | tuple) else repr(state)
-
-
 def _restore(source: Source, state: Given) -> None:
     if isinstance(source, random.Random):
         source.setstate(state)
@@ -260,11 +247,24 @@ class Follower:
         self._found = False  # whether it was looked what is drawn from
         self._own: list[Source] = []  # what was seen to be drawn from
         self._others: list[tuple[Source, object]] = []  # what was not, with its state
+        self._alike: dict[int, object] = {}  # what is the same for generators of one state, by identity
+        self.origins = Origins({})
+        self.start(Origins({}))
         self.compiled = any(
             hasattr(value, "py_func") and type(value).__module__.startswith("numba")
             for scope in self._scopes
             for value in list(scope.values())
         )
+
+    def start(self, origins: Origins) -> None:
+        """Take generators with one state at the start for what they are: they draw the same."""
+        self.origins = origins
+        self._alike = {id(source): origins.state(source) for source in _sources()}
+
+    def doubts(self) -> list[str]:
+        """Why seeds of what was drawn from are no secret, or not independent of each other."""
+        fixed = [f"{why}{ADVICE}" for why in dict.fromkeys(map(self.origins.doubted, self._own)) if why]
+        return [*fixed, *self.origins.shifted(self._own)]
 
     def batch(self, runs: Callable[[Run], Result]) -> Result:
         """What `runs(run)` returns, where `run(made, call)` returns `call(made())`.
@@ -274,7 +274,7 @@ class Follower:
         """
         with _LOCK:
             known = [*self._own, *(source for source, _ in self._others)]
-            kept = [(source, _state(source)) for source in (known if self._found else _sources())]
+            kept = [(source, state_of(source)) for source in (known if self._found else _sources())]
             try:
                 with _system_replaced(self._scopes):
                     for _ in range(_MOST_REPEATS):
@@ -301,24 +301,31 @@ class Follower:
         self._begin(rng)
         call(rng)
         self._learnt()
+        _System.rng = None  # which is no source of the code's
         self._watch(rng)
         self._found = True
 
     def _watch(self, rng: GivenGenerator) -> None:
         known = {id(source) for source in (rng.bit_generator, *self._own)}
-        self._others = [(source, _noted(_state(source))) for source in _sources() if id(source) not in known]
+        self._others = [(source, noted(state_of(source))) for source in _sources() if id(source) not in known]
 
     def _learnt(self) -> bool:
         """Whether further sources were drawn from."""
-        drawn = [(source, _noted(_state(source)) != state) for source, state in self._others]
+        drawn = [(source, noted(state_of(source)) != state) for source, state in self._others]
         self._own += [source for source, changed in drawn if changed]
         self._others = [one for one, (_, changed) in zip(self._others, drawn, strict=True) if not changed]
         return any(changed for _, changed in drawn)
 
     def _begin(self, rng: GivenGenerator) -> None:
         follows = np.random.Generator(np.random.Philox(np.random.SeedSequence(rng.words(_FOLLOWS))))
+        begun: dict[object, object] = {}
         for source in self._own:
-            _reseed(source, follows)
+            alike = self._alike.get(id(source), id(source))
+            if alike in begun:
+                _restore(source, begun[alike])
+            else:
+                _reseed(source, follows)
+                begun[alike] = state_of(source)
         if self.compiled:
             _reseed_numba(int(follows.integers(2**32)))
         torch = sys.modules.get("torch")

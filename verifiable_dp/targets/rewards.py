@@ -14,6 +14,11 @@ from verifiable_dp.core.validate import Foreign, Function, InputError
 from verifiable_dp.targets.roles import ARM, parameters_of
 from verifiable_dp.targets.tables import World
 
+ONE_ARM = (
+    "reward: {} was given {} as its only whole number each time, which may be something else than the arm; "
+    f"call the parameter that is the arm {ARM[0]}"
+)
+
 
 class Replacement:
     """Puts a table in the place of a function that pays."""
@@ -102,6 +107,10 @@ def arm_parameter(function: Function[Foreign]) -> str:
     return next((word for word in parameters_of(function) if word in ARM), "")
 
 
+def _number(value: Foreign) -> float | None:
+    return float(value) if isinstance(value, float | np.floating) else None
+
+
 def _paying(function: Function[Foreign], method: bool, world: World) -> Function[Foreign]:
     parameters, arm, last = list(parameters_of(function)), arm_parameter(function), function.__name__
 
@@ -109,6 +118,9 @@ def _paying(function: Function[Foreign], method: bool, world: World) -> Function
         given = dict(zip(parameters, args, strict=False)) | named
         if arm in given:
             return world.pull(given[arm], last)
+        means = [value for value in (*args, *named.values()) if _number(value) in world.means]
+        if len(means) == 1:
+            return world.pull(world.means.index(float(means[0])), last)
         whole = [
             value
             for value in (*args[int(method) :], *named.values())
@@ -117,8 +129,9 @@ def _paying(function: Function[Foreign], method: bool, world: World) -> Function
         if len(whole) != 1:
             raise InputError(
                 f"reward: {function.__qualname__} must have a parameter called {ARM[0]} or {ARM[2]}, or "
-                f"be given one whole number, got {len(whole)}"
+                f"be given the mean of an arm, or one whole number, got {len(whole)}"
             )
+        world.guessed.add(int(whole[0]))
         return world.pull(whole[0], last)
 
     return pay

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from verifiable_dp.core.contexts import Contexts
+from verifiable_dp.core.filled import note
 from verifiable_dp.core.validate import Foreign, Function, InputError, Json
 from verifiable_dp.targets.tables import Environment, World
 
@@ -81,12 +82,26 @@ CONTEXT = (
     *("context", "contexts", "features", "feature", "user", "user_features", "observation", "obs", "x_t"),
     *("ctx", "context_vector", "feature_vector", "feature_vectors", "state", "covariates", "X", "x"),
 )
+OBJECT = "an object of parameters"  # a dataclass whose fields are filled
+MEANS_ROLE = "means, all .5"
+_LAST_BITS = 2.0**-50
 CHOOSES = {"the round": ROUND, "the list of arms": OFFERED, "a generator": GENERATOR}
 LEARNS = {"the arm": ARM, "the reward": REWARD, "the round": ROUND, "a generator": GENERATOR}
 FITS = {"the arm": ("decisions", "a"), "the reward": ("rewards", "r")}  # lists of them
 LEARNT = ("the arm", "the reward")
 _ALWAYS = (*LEARNT, "a generator", "the context")  # they are given even where there is a default
 _WEAK = (*_WEAK_ARM, *_WEAK_REWARD)
+# What a role is for bounds on what the code gives away; any other is a number that is the same in every run.
+KIND_OF = {
+    "a generator": "generator",
+    "a seed": "drawn",
+    "the arm": "drawn",
+    "the reward": "data",
+    "the context": "data",
+    "the environment": "environment",
+    "the function that pays": "environment",
+    "the configuration": "environment",
+}
 _PLACED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _REST = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
@@ -147,6 +162,8 @@ class Given:
         Form of the contexts that are handed over; None for a bandit without.
     epsilon_parameter
         The parameter that is epsilon, where it is not named after it; empty for none.
+    handed
+        Names of parameters and keys that were handed to the code, of those that are set or are epsilon.
     """
 
     epsilon: float | None = None
@@ -155,6 +172,7 @@ class Given:
     reward: str = ""
     contexts: Contexts | None = None
     epsilon_parameter: str = ""
+    handed: set[str] = field(default_factory=set, compare=False, repr=False)
 
     def roles(self, of: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
         """Roles of parameters of methods, with that of the context if there are contexts."""
@@ -189,7 +207,9 @@ class Supply:
         """
         placed: list[Foreign] = []
         named: dict[str, Foreign] = {}
-        for name, (parameter, role) in filled(function, self.given).items():
+        known = filled(function, self.given)
+        note(function, {name: KIND_OF.get(role, "public") for name, (_, role) in known.items()})
+        for name, (parameter, role) in known.items():
             value = self.value(role, name, parameter)
             if parameter.kind is parameter.POSITIONAL_ONLY:
                 placed.append(value)
@@ -200,10 +220,12 @@ class Supply:
     def value(self, role: str, name: str, parameter: inspect.Parameter | None = None) -> Foreign:
         """What stands for a role."""
         world = self.world
+        if role in ("--set", "epsilon of the claim"):
+            self.given.handed.add(name)
         if role == "a seed":
             drawn = self.rng.integers(2**31)
             return int(drawn) if type(drawn) is np.int64 else drawn  # a draw that is followed stays one
-        if role == "an object of parameters":
+        if role == OBJECT:
             assert parameter is not None
             return self.call(parameter.annotation)
         makers: dict[str, Callable[[], Foreign]] = {
@@ -218,9 +240,29 @@ class Supply:
             "the configuration": lambda: Config(self),
             "epsilon of the claim": lambda: self.given.epsilon,
             "delta of the claim": lambda: self.given.delta,
-            "means, all .5": lambda: np.full(world.n_arms, 0.5),
+            MEANS_ROLE: lambda: self._means(),
         }
-        return makers[role]()
+        found = makers[role]()
+        if role == "--set" and name in MEANS:
+            self._note(found)
+        return found
+
+    def _means(self) -> Foreign:
+        """Means of .5; of code that pays by itself their last bits differ, so that each names its arm."""
+        made = np.full(self.world.n_arms, 0.5)
+        if self.given.reward:
+            made -= _LAST_BITS * np.arange(self.world.n_arms)
+            self._note(made)
+        return made
+
+    def _note(self, means: Foreign) -> None:
+        """Keep means that tell the arms apart."""
+        try:
+            values = [float(value) for value in means]
+        except (TypeError, ValueError):
+            return
+        if len({*values}) == self.world.n_arms:
+            self.world.means = values
 
 
 def filled(
@@ -286,12 +328,12 @@ def role_of(name: str, parameter: inspect.Parameter | None, given: Given) -> str
     if name in DELTA:
         return "delta of the claim"
     if parameter is not None and dataclasses.is_dataclass(parameter.annotation):
-        return "an object of parameters"
+        return OBJECT
     others: tuple[tuple[tuple[str, ...], str], ...] = (
         (ENVIRONMENT, "the environment"),
         (PULLER, "the function that pays"),
         (CONFIG, "the configuration"),
-        (MEANS, "means, all .5"),
+        (MEANS, MEANS_ROLE),
     )
     for names, role in others:
         if name in names and (parameter is not None or role != "the configuration"):
@@ -311,6 +353,10 @@ class Config(dict[str, Foreign]):
     def __init__(self, supply: Supply) -> None:
         super().__init__(supply.given.parameters)
         self.__dict__["_supply"] = supply
+
+    def __getitem__(self, key: str) -> Foreign:
+        self._supply.given.handed.add(key)
+        return super().__getitem__(key)
 
     def __missing__(self, key: str) -> Foreign:
         role = role_of(key, None, self._supply.given)
@@ -383,6 +429,8 @@ def fill(
         placed = list(usual)
     if usual and "the reward" not in [*placed, *named.values()]:
         raise _unknown(method, "no parameter is recognised as the reward", roles)
+    by_place = zip([name for name, one in parameters.items() if one.kind in _PLACED], placed, strict=False)
+    note(method, {name: KIND_OF.get(role, "public") for name, role in (*by_place, *named.items())})
     if len(placed) > 1 and not named:  # called each round
         told = operator.itemgetter(*placed)
         return lambda given: method(*told(given))

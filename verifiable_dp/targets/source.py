@@ -6,6 +6,7 @@ runs is made of it and of nothing else.
 
 from __future__ import annotations
 
+import ast
 import difflib
 import functools
 import hashlib
@@ -254,6 +255,21 @@ def file_of(code: Foreign) -> str:
     except (TypeError, OSError):  # a built-in, or a class of a session
         members = vars(code).values() if inspect.isclass(code) else ()
         return next((one.__code__.co_filename for one in members if inspect.isfunction(one)), "")
+
+
+def parsed(file: str) -> ast.AST | None:
+    """A file's syntax tree; None if it cannot be read."""
+    try:
+        return ast.parse(Path(file).read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return None
+
+
+def resolved(node: ast.AST, scope: Mapping[str, Foreign]) -> Foreign:
+    """The object that a name, or a name with attributes, stands for in a module; None for anything else."""
+    if isinstance(node, ast.Attribute):
+        return getattr(resolved(node.value, scope), node.attr, None)
+    return scope.get(node.id) if isinstance(node, ast.Name) else None
 
 
 def in_cell(code: Foreign) -> bool:

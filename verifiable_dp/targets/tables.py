@@ -141,6 +141,8 @@ class World:
     def __post_init__(self) -> None:
         self.horizon, self.n_arms = self.rewards.shape
         self.pulled: list[Foreign] = []
+        self.guessed: set[int] = set()  # arms that a call did not name as such
+        self.means: list[float] = []  # that were handed over, different for each arm
 
     @property
     def listed(self) -> Foreign:

@@ -244,22 +244,34 @@ def test_a_bound_within_the_claim_is_said_in_the_first_line():
 
 def test_nothing_is_bounded_of_what_replacing_an_entry_does_not_cover():
     assert not uppers(audited(total, adjacency="add-remove"))
-    far = [(np.zeros(3), np.array([1.0, 1.0, 0.0]))]
-    assert not uppers(audited(total, pairs=far, epsilon=2.0))
-    beyond = [(np.zeros(3), np.array([5.0, 0.0, 0.0]))]
-    assert not uppers(audited(total, pairs=beyond, epsilon=5.0))
     whole = [(np.zeros(3, int), np.array([1, 0, 0]))]
     assert not uppers(audited(total, pairs=whole))
     near = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
     assert uppers(audited(total, pairs=near)) == pytest.approx([1.0])
 
 
-def test_a_bound_over_more_than_the_stated_neighbours_is_no_lead():
-    """Of any data within the bounds it would be 1: those that are stated differ by half of that."""
-    report = audited(total, pairs=[(np.zeros(3), np.array([0.5, 0.0, 0.0]))], epsilon=0.5)
-    assert not uppers(report)
-    assert "over all data within the bounds it would be 1" in report.record["target"]["note"]
-    assert report.record["reason"] != "lead"
+@pytest.mark.parametrize(
+    ("right", "epsilon"), [([0.5, 0.0, 0.0], 0.5), ([1.0, 1.0, 0.0], 2.0), ([5.0, 0.0, 0.0], 5.0)]
+)
+def test_stated_neighbours_have_a_bound_of_their_own(right, epsilon):
+    """Of any data within the bounds it would be 1: those that are stated differ by less or by more."""
+    report = audited(total, pairs=[(np.zeros(3), np.array(right))], epsilon=epsilon)
+    assert report.verdict == "not_refuted"
+    assert uppers(report) == pytest.approx([epsilon])
+    assert "neighbouring data other than those that were stated" in report.record["not_covered"]
+
+
+def weighted(data, rng):
+    return np.clip(data, 0, 1) @ np.array([1.0, 1.05, 1.0]) + rng.laplace()
+
+
+@pytest.mark.parametrize(("entry", "epsilon"), [(0, 1.0), (1, 1.05)])
+def test_a_bound_above_the_claim_is_a_lead_where_neighbours_are_stated(entry, epsilon):
+    """The same code: which of its entries differs in the stated pair decides."""
+    report = audited(weighted, pairs=[(np.zeros(3), np.eye(3)[entry])])
+    assert uppers(report) == pytest.approx([epsilon])
+    expected = ("not_refuted", None) if epsilon == 1 else ("inconclusive", "lead")
+    assert (report.verdict, report.reason) == expected
 
 
 def test_zero_out_reaches_zero_where_the_bounds_do_not():

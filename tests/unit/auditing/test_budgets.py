@@ -14,9 +14,9 @@ from verifiable_dp.auditing import bandits, ground, plans
 from verifiable_dp.auditing.audit import AlgorithmCase, _mutant_looks
 from verifiable_dp.auditing.plans import AUDIT_BUDGETS, LEAST_RUNS, ROWS, Allowance, sizes_of
 from verifiable_dp.auditing.request import AuditRequest
+from verifiable_dp.core import limits
 from verifiable_dp.evidence.blackbox import search, sequential
 from verifiable_dp.registry import entries as registry
-from verifiable_dp.targets import guard
 
 
 class Counted:
@@ -251,7 +251,7 @@ def test_a_limit_leaves_the_timer_of_others_as_it_was():
     before = signal.signal(signal.SIGALRM, lambda *_: rang.append(True))
     try:
         signal.setitimer(signal.ITIMER_REAL, 3600)
-        with guard.limited(1800), guard.limited(0.001):  # the inner one has no effect
+        with limits.limited(1800), limits.limited(0.001):  # the inner one has no effect
             assert signal.getitimer(signal.ITIMER_REAL)[0] <= 1800
         assert 1800 < signal.getitimer(signal.ITIMER_REAL)[0] <= 3600
         signal.raise_signal(signal.SIGALRM)

@@ -82,7 +82,7 @@ nested.__annotations__["settings"] = Settings
         (Coin, Given(0.7, parameters={"eps": True}), None),
         (Coin, Given(None), None),
         (configured, Given(0.7), ("", 0.7)),
-        (nested, Given(0.7), ("", 0.7)),
+        (nested, Given(0.7), ("epsilon", 2.0)),  # a field keeps its default, as a parameter does
     ],
 )
 def test_the_parameter_that_is_epsilon(target, given, found):

@@ -26,6 +26,12 @@ GAPS = _episodes.TWO.gaps
 NAMES = ["adap-ucb", "adap-klucb", "ldp-ucb", "lazy-dp-ts", "dist-dp-se", "adap-tt"]
 
 
+@pytest.fixture(autouse=True)
+def own(monkeypatch):
+    """What is tried here are the rules of the certificate: classes of this file count as our own."""
+    monkeypatch.setattr("verifiable_dp.evidence.certify.ours", lambda algorithm: True)
+
+
 def bound(algorithm):
     return certificate(algorithm, algorithm.claim, "alignment")
 

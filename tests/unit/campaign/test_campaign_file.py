@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import verifiable_dp as vdp
 from verifiable_dp import api
 from verifiable_dp.campaign import file as campaign_file
 from verifiable_dp.campaign import run as campaign
@@ -253,10 +254,44 @@ target = "own.py:wrong"
     again = campaign_file.run(found, out=other / "out")
     assert again.reports["own-right"].verdict == "refuted"
     assert again.exit_status == 1
-    task = campaign_file._Task(campaign_file.read(found).entries[0], str(other), "0" * 64)
-    assert "is not the one of the machine" in campaign_file._audited(task)
-    task = campaign_file._Task(task.entry, str(other / "none"), "")
-    assert "is not on" in campaign_file._audited(task)
+
+
+def test_code_of_another_machine_is_not_audited(tmp_path):
+    """Whatever of it differs: the file, a module beside it or in a package, and what that imports."""
+    code = "from pkg import deep\ndef right(data, size, rng):\n    return data + rng.laplace(0, 1, size)\n"
+    files = {
+        "own.py": code,
+        "beside.py": "",
+        "pkg/__init__.py": "from .deep import x",
+        "pkg/deep.py": "import json, deeper.still\nx = 1",
+        "deeper/still.py": "",
+        "elsewhere/unused.py": "",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    found = campaign_file.read(
+        write(tmp_path, '[[targets]]\ntarget = "own.py:right"\nepsilon = 1.0\nbudget = 0.05\n')
+    )
+    task = campaign_file._Task(
+        found.entries[0], str(tmp_path), campaign_file._code_of(found.entries[0], tmp_path)
+    )
+    assert sorted(task.code) == sorted(files.keys() - {"elsewhere/unused.py"})
+    assert campaign_file._audited(task).verdict
+    more = [*files, "json.py", "new.py"]
+    for name in more:
+        (tmp_path / name).write_text(files.get(name, "") + "\n# another")
+        said = campaign_file._audited(task)
+        if name == "elsewhere/unused.py":
+            assert isinstance(said, vdp.Report)
+        else:
+            assert said.startswith(f"{name} on ")
+            assert "is not the one of the machine that began the campaign" in said
+        (tmp_path / name).write_text(files[name]) if name in files else (tmp_path / name).unlink()
+    (tmp_path / "beside.py").unlink()
+    assert campaign_file._audited(task).startswith("beside.py on ")
+    away = campaign_file._Task(task.entry, str(tmp_path / "none"), {})
+    assert "is not on" in campaign_file._audited(away)
 
 
 def test_resume_looks_at_what_lies_beside_the_code(folder):

@@ -90,12 +90,12 @@ def test_a_record_of_the_other_kind_answers_nothing(folder):
         folder, '[[targets]]\nname = "holds"\ntarget = "own.py:play"\nepsilon = 1\narms = 2\nhorizon = 200\n'
     )
     judged = judge(folder / "out", [], path)
-    assert (judged.exit_status, judged.failed) == (2, [f"{path}: holds: no record of it verifies"])
+    assert (judged.exit_status, judged.failed) == (2, [f"{path}: holds: its record has no such checks"])
     # The other way round.
     (entry,) = campaign_file.read(write(folder, rows("holds"))).entries
     record = verify(folder / "out/holds/record.json").record
-    assert entry.answered(record)
-    assert not entry.answered({**record, "regret": None, "checks": [{}]})
+    assert not entry.unanswered(record)
+    assert entry.unanswered({**record, "regret": None, "checks": [{}]})
 
 
 def test_defaults_for_audits_are_left_out(folder):

@@ -7,6 +7,7 @@ import pytest
 import verifiable_dp as vdp
 from verifiable_dp import api
 from verifiable_dp.campaign.judge import REASONS, judge
+from verifiable_dp.record.sealing import sealed
 
 CODE = """
 def right(data, size, rng):
@@ -28,7 +29,7 @@ def made(tmp_path_factory):
     (place / "a.py").write_text(CODE, "utf-8")
     with pytest.MonkeyPatch.context() as patched:
         patched.chdir(place)
-        found = {target: vdp.audit(target, epsilon=1.0, runs=400) for target in (RIGHT, WRONG, WEAK)}
+        found = {target: vdp.audit(target, epsilon=1.0, budget="smoke") for target in (RIGHT, WRONG, WEAK)}
     assert [report.verdict for report in found.values()] == ["not_refuted", "refuted", "inconclusive"]
     return found
 
@@ -82,7 +83,7 @@ def test_of_a_campaign_each_target_needs_its_record_in_its_folder(folder, made):
     rows = "".join(
         f'[[targets]]\ntarget = "{t}"\nname = "{n}"\n' for t, n in ((RIGHT, "one"), (WRONG, "two"))
     )
-    campaign.write_text(f"[defaults]\nepsilon = 1.0\n{rows}", "utf-8")
+    campaign.write_text(f'[defaults]\nepsilon = 1.0\nbudget = "smoke"\n{rows}', "utf-8")
     assert judge(folder, [], campaign).exit_status == 2
     made[RIGHT].save(folder / "one")
     judged = judge(folder, [], campaign)
@@ -94,6 +95,48 @@ def test_of_a_campaign_each_target_needs_its_record_in_its_folder(folder, made):
     # What the campaign has taken counts for no target.
     shutil.rmtree(folder / "01-a")
     assert judge(folder, [RIGHT, WRONG], campaign).exit_status == 2
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("seed = 7", "seed 0, asked was 7"),
+        ("epsilon = 0.1", "claim's epsilon 1.0, asked was 0.1"),
+        ('budget = "quick"', "budget 'smoke', asked was 'quick'"),
+        ("bounds = [0, 2]", "bounds [0.0, 1.0], asked was [0.0, 2.0]"),
+        ("timeout = 60", ""),
+    ],
+)
+def test_a_record_of_another_question_answers_for_no_target_of_a_campaign(key, said, folder, made):
+    (folder.parent / "a.py").write_text(CODE, "utf-8")
+    rest = "".join(
+        f"{line}\n" for line in ("epsilon = 1.0", 'budget = "smoke"') if not key.startswith(line[:6])
+    )
+    campaign = folder.parent / "c.toml"
+    campaign.write_text(f'[[targets]]\ntarget = "{RIGHT}"\nname = "one"\n{key}\n{rest}', "utf-8")
+    made[RIGHT].save(folder / "one")
+    judged = judge(folder, [], campaign)
+    assert judged.exit_status == (2 if said else 0)
+    assert [said in line for line in judged.failed] == [True] * bool(said)
+
+
+def test_of_records_of_one_target_the_worst_counts(folder, made):
+    """Whichever is found first; a target that stands twice needs two."""
+    for first, second in ((RIGHT, WRONG), (WRONG, RIGHT)):
+        renamed = [
+            vdp.Report(
+                sealed({**made[one].record, "target": {**made[one].record["target"], "name": "a.py:x"}})
+            )
+            for one in (first, second)
+        ]
+        for name, report in zip(("03-x", "04-x"), renamed, strict=True):
+            report.save(folder / name)
+        judged = judge(folder, ["a.py:x"])
+        assert judged.exit_status == 1
+        assert [name for name, _ in judged.reports] == ["a.py:x", "a.py:x"]
+        assert judge(folder, ["a.py:x", "a.py:x"]).exit_status == 1
+        assert judge(folder, ["a.py:x"] * 3).exit_status == 2
+    assert judge(folder, [RIGHT]).exit_status == 0
 
 
 def test_no_code_of_a_target_is_run(folder, monkeypatch):

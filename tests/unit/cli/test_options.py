@@ -357,14 +357,14 @@ def test_init_and_declare(replaced, tmp_path):
 class Held:
     """What a check of a record has found."""
 
-    signer: str | None = None
+    signature: str | None = None
 
     def summary(self):
-        return f"holds, {self.signer}"
+        return f"holds, {self.signature}"
 
 
 def test_verify(replaced, schedulers, tmp_path, monkeypatch):
-    replaced.put(verifiable_dp.record.verify, "read", {"schema_version": "3.0.0"})
+    replaced.put(verifiable_dp.record.verify, "read", {"schema_version": "3.1.0"})
     replaced.put(verifiable_dp.record.signing, "check", "key")
     replaced.put(api, "will_run", ["runs this"])
     replaced.put(api, "rerun", {})
@@ -380,7 +380,7 @@ def test_verify(replaced, schedulers, tmp_path, monkeypatch):
     typed += ["--signature", "s.sig"]
     done = commands.run(tmp_path, "verify", *typed)
     assert done.exit_code == 0, done.stderr
-    assert replaced.calls["verify"] == {"schema_version": "3.0.0"}  # read once, and passed on
+    assert replaced.calls["verify"] == {"schema_version": "3.1.0"}  # read once, and passed on
     assert replaced.calls["check"][0][1:] == (Path("k.pem"), Path("s.sig"))
     assert replaced.calls["rerun"] == (({"seed": 0},), {"workers": 3})
     assert schedulers == ["tcp://there:1"]
@@ -389,7 +389,7 @@ def test_verify(replaced, schedulers, tmp_path, monkeypatch):
 
 
 def test_sign_and_render(replaced, tmp_path):
-    whole = {"schema_version": "3.0.0"}
+    whole = {"schema_version": "3.1.0"}
     replaced.put(verifiable_dp.record.verify, "read", whole)
     replaced.put(verifiable_dp.record.verify, "verify", SimpleNamespace(record=whole))
     replaced.put(verifiable_dp.record.signing, "sign", "signature")
@@ -488,9 +488,15 @@ def test_mutants(missed, status, replaced, schedulers, tmp_path):
     replaced.put(campaign, "mutants", whole)
     replaced.put(mutation, "summary_lines", [])
     replaced.put(mutation, "render", "<html>")
-    typed = ["--only", "dp-se", "--budget", "standard", "--seed", "11", "--workers", "3"]
+    replaced.put(mutation, "before", [])
+    replaced.put(campaign, "save_kill_table", ["dp-se"])
+    typed = ["--reports", "r", "--only", "dp-se", "--budget", "standard", "--seed", "11", "--workers", "3"]
     typed += ["--scheduler", "tcp://there:1", "--checkpoint", "c", "--json", "m.json", "--html", "m.html"]
-    assert commands.run(tmp_path, "mutants", *typed).exit_code == status
+    typed += ["--against", "old.json"]
+    done = commands.run(tmp_path, "mutants", *typed)
+    assert done.exit_code == status
+    assert replaced.calls["save_kill_table"][0][:2] == (whole, Path("r"))
+    assert done.stdout.endswith("mutants.json; records sealed anew: dp-se\n")
     asked = {"budget": "standard", "seed": 11, "workers": 3, "steps": Path("c")}
     assert replaced.calls["mutants"] == ((("dp-se",),), asked)
     assert schedulers == ["tcp://there:1"]

@@ -389,3 +389,14 @@ def test_the_command_prints_truth_best_bound_and_writes_all(tmp_path):
     (row,) = whole["controls"]
     assert row["check"]["statistics"]["n0"] + row["check"]["statistics"]["n1"] == row["samples"] == 50_000
     assert row["epsilon_lower"] == row["check"]["result"]["epsilon_lower"]
+
+
+def test_every_control_has_a_test_with_counts_whatever_else_is_found(tmp_path):
+    """Of a tree an upper bound is proved after its black box, too: evidence without draws."""
+    path = tmp_path / "truth.json"
+    options = ["selftest", "--budget", "0.02", "--only", "tree", "--json", str(path)]
+    done = CliRunner().invoke(main, options)
+    assert done.exit_code == 0, done.output
+    (row,) = json.loads(path.read_text())["controls"]
+    assert row["check"]["kind"] == "black_box"
+    assert row["samples"] == 20_000

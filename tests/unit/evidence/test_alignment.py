@@ -1,6 +1,5 @@
 """Alignment by itself: what it must notice, on algorithms of ten lines, and which cost is too much."""
 
-import contextlib
 import importlib
 import math
 import random
@@ -12,11 +11,12 @@ import hypothesis
 import numpy as np
 import pytest
 
+from verifiable_dp.core import tosses
 from verifiable_dp.core.algorithm import Algorithm, Query, State, play
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.environments import Table
 from verifiable_dp.core.mechanisms import Laplace
-from verifiable_dp.core.neighbours import GroupPair, TablePair
+from verifiable_dp.core.neighbours import GroupPair, TablePair, groups, interactive, streams, tables
 from verifiable_dp.core.noise import Draw, Recorder, Replayer, Seeded
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.alignment.replay import Instance, Search
@@ -293,25 +293,65 @@ def test_the_search_finds_a_hundred_thousandth_too_little_noise():
         assert not math.isinf(float(check.statistics["max_cost"]))
 
 
-def _drawn(start=alignment.by_seed_alone):
-    """What hypothesis shows of a range of integers in which its own constants do not lie."""
+def _searched(strategy, examples=300):
+    """What hypothesis shows of a strategy to a search."""
     seen = []
-    with start(), pytest.raises(hypothesis.errors.NoSuchExample):
+    with alignment.leaving_nothing(), pytest.raises(hypothesis.errors.NoSuchExample):
         hypothesis.find(
-            hypothesis.strategies.integers(10**12, 2 * 10**12),
+            strategy,
             lambda drawn: bool(seen.append(drawn)),
-            settings=alignment.searching(300),
+            settings=alignment.searching(examples),
             random=random.Random(0),
         )
     return seen
 
 
+def _places(count):
+    """Where our own pairs of inputs differ, in every view that is searched."""
+    every = [
+        tables(n_arms=2, horizon=count),
+        streams(horizon=count),
+        groups(n_arms=2, horizon=count, size=2),
+        interactive(n_arms=2, horizon=count),
+    ]
+    return [pair.as_dict() for strategy in every for pair in _searched(strategy, 30)]
+
+
 def test_a_search_does_not_depend_on_what_is_loaded(monkeypatch, tmp_path):
     """hypothesis reads constants out of loaded modules, so that the same seed found other pairs elsewhere."""
-    before, plainly = _drawn(), _drawn(contextlib.nullcontext)
-    (tmp_path / "full_of_numbers.py").write_text(f"NUMBERS = {[10**12 + i**3 for i in range(1000)]}")
+    plain = hypothesis.strategies.integers(10**12, 2 * 10**12)  # none of its own constants lies there
+    before, drawn = _places(300), _searched(plain)
     monkeypatch.syspath_prepend(tmp_path)
-    importlib.import_module("full_of_numbers")
-    assert _drawn() == before
-    assert _drawn(contextlib.nullcontext) != plainly  # control: it would
-    del sys.modules["full_of_numbers"]
+    for name, numbers in (("full", [10**12 + i**3 for i in range(1000)]), ("of_numbers", range(101, 300))):
+        (tmp_path / f"{name}.py").write_text(f"NUMBERS = {[*numbers]}")
+        importlib.import_module(name)
+    assert _places(300) == before
+    assert _searched(plain) != drawn  # control: it would
+    del sys.modules["full"], sys.modules["of_numbers"]
+
+
+def test_nothing_of_hypothesis_is_changed_by_a_search():
+    """Its tests of users run in the same process."""
+    from hypothesis.internal.conjecture import data
+
+    provider = getattr(data, "HypothesisProvider", None)
+    names = dict(vars(provider)) if provider else {}
+
+    class Watching(Once):
+        def start(self, run):
+            assert not provider or dict(vars(provider)) == names
+            return super().start(run)
+
+    assert alignment.falsify(Watching(), 1.0, seed=0, examples=30).examined >= 30
+
+
+def test_every_search_begins_at_corners():
+    """The first two and the last two rounds and powers of two, of both kinds of inputs, with either sign."""
+    pairs = list(alignment._corners(Once(2, 21)))
+    assert {pair.round for pair in pairs if isinstance(pair, TablePair)} == {0, 1, 2, 4, 8, 16, 19, 20}
+    assert len(pairs) == 16
+    assert alignment.falsify(Once(2, 21), 1.0, seed=0, examples=1).examined == 33
+    grouped = list(alignment._corners(Once(2, 21), 3))
+    assert {pair.size for pair in grouped} == {3}
+    assert max(when for pair in grouped for when, _, _ in pair.changes) == 20
+    assert set(_searched(tosses.below(5))) == set(range(5))

@@ -146,8 +146,9 @@ def test_last_bits_that_give_nothing_away_make_a_record():
 def test_both_tests_share_the_level():
     options = {"name": "x", "epsilon": 1.0, "plan": PLAN, "alpha": 1e-4, "confidence": 0.9}
     draft = audited(samplers.grid, numerics=True, **options)
-    # Values between the bounds refute nothing, and the upper bound is no test.
-    tests = [c["statistics"] for c in draft["checks"] if c["kind"] not in ("between", "upper_bound")]
+    # The others refute nothing: values between the bounds, runs by their place, the upper bound.
+    others = ("between", "positions", "upper_bound")
+    tests = [c["statistics"] for c in draft["checks"] if c["kind"] not in others]
     assert [test["alpha"] for test in tests] == [5e-5, 5e-5]
     assert [test["confidence"] for test in tests] == [0.95, 0.95]
     assert (draft["plan"]["alpha"], draft["plan"]["confidence"], draft["confidence"]) == (1e-4, 0.9, 0.9)

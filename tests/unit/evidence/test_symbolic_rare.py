@@ -7,7 +7,10 @@ import pytest
 from tests.user_code import rare, rare_right
 from verifiable_dp.evidence.symbolic.paths import Program, explore
 
-WORDS = "rare outcomes of public chance may set how much noise there is"
+WORDS = (
+    "rare outcomes of public chance may set how much noise there is, or how much data counts",
+    "a loop turns as often as a draw says",
+)
 
 
 def found(function):
@@ -22,7 +25,7 @@ def test_the_leaks_that_an_attack_came_up_with_have_no_bound_within_the_claim(pl
 @pytest.mark.parametrize("play", rare.LEAKS + rare.OWN, ids=lambda f: f.__name__)
 def test_noise_that_rare_outcomes_may_set_has_no_bound(play):
     got = found(play)
-    assert (got.failure, got.at.line > 0) == (WORDS, True)
+    assert (got.failure in WORDS, got.at.line > 0) == (True, True)
 
 
 @pytest.mark.parametrize("play", rare.ENDS, ids=lambda f: f.__name__)

@@ -878,7 +878,7 @@ def test_a_costlier_pair_is_searched_shrunk_and_made_again():
     again = pair_of(json.loads(json.dumps(found.pair.as_dict())))
     assert cost(subject(play).trace(again, found.seed)) == pytest.approx(2.0)
     assert found.seed == 0
-    assert found.pair.round == 40
+    assert found.pair.round in (40, 48)  # of what was tossed for it no bit can go: 8 and 16 are below 40
     assert found.pair.arm == 0
     assert len(np.unique(found.pair.left)) == 2
 
@@ -1110,7 +1110,7 @@ def checked(rewards, rng):
 
 @pytest.mark.parametrize("function", [from_uniforms, above_threshold, gumbel_max, checked])
 def test_what_tracing_cannot_settle_is_left_open(function):
-    done = examined(function, examples=40)
+    done = examined(function, examples=200)
     assert done.verdict == "not_refuted"
     assert not done.result["holds"]
     assert not done.statistics["failure"]

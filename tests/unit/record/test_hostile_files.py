@@ -76,7 +76,7 @@ def test_what_is_signed_is_what_is_judged(tmp_path, reads, monkeypatch, good):
     first, second = done.stdout.splitlines()
     assert first == "signature holds: Ed25519 key sha256:00"
     assert second.startswith("record of tree-sum: ")
-    assert "; signed by Ed25519 key sha256:00; counts not run again" in second
+    assert "; signature holds: Ed25519 key sha256:00; counts not run again" in second
 
 
 @pytest.mark.parametrize("command", [["render", "r.json", "--to", "in-toto"], ["verify", "r.json"]])
@@ -187,22 +187,24 @@ def test_the_line_says_what_was_not_checked(good):
     record["target"]["name"] = "another"
     found = verify(sealed(record))
     assert found.summary().startswith("record of another: digest and schema hold, ")
-    assert found.summary().endswith("; unsigned; counts not run again")
-    again = Verified(found.record, 1, rerun=True, signer="Ed25519 key sha256:1")
-    assert again.summary().endswith("; signed by Ed25519 key sha256:1; run again, every count is the same")
+    assert found.summary().endswith("; no signature was looked for; counts not run again")
+    again = Verified(found.record, 1, rerun=True, signature="signature holds: Ed25519 key sha256:1")
+    assert again.summary().endswith(
+        "; signature holds: Ed25519 key sha256:1; run again, every count is the same"
+    )
     resumed = replace(
         found, record={**record, "provenance": {**record["provenance"], "resumed": {"steps": 3}}}
     )
-    assert "; resumed from a checkpoint; unsigned" in resumed.summary()
-    assert said_of("", False, "number") == "unsigned; numbers not run again"
+    assert "; resumed from a checkpoint; no signature was looked for" in resumed.summary()
+    assert said_of("", False, "number") == "no signature was looked for; numbers not run again"
 
 
 def test_every_kind_of_data_file_says_so(tmp_path, good):
     line = run(tmp_path, "verify", REPORTS / "studies" / "S3" / "study.json").stdout
-    assert line.endswith("; unsigned; numbers not run again\n")
+    assert line.endswith("; no signature found; numbers not run again\n")
     shutil.copy(good, tmp_path / "record.json")
     assert run(tmp_path, "verify", ".").stdout == (
-        "1 of 1 files hold; signatures not checked; counts not run again\n"
+        "1 of 1 files hold; no signature found; counts not run again\n"
     )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import commands
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import signing
 from verifiable_dp.record.sealing import canonical, digest
@@ -219,3 +220,33 @@ def test_a_key_is_never_overwritten(name, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == [name]
     with pytest.raises(InputError, match="cannot be written"):
         signing.keygen(tmp_path / "none" / "own")
+
+
+def test_verify_says_what_it_knows_of_a_signature(tmp_path):
+    """None, found but not checked, holds, does not hold: with another key, and of another record."""
+    path = tmp_path / "r.json"
+    shutil.copy(RECORD, path)
+    for name in ("own", "other"):
+        signing.keygen(tmp_path / name)
+
+    def verify(*options):
+        return commands.run(tmp_path, "verify", "r.json", *options)
+
+    assert "; no signature found; counts not run again" in verify().stdout
+    commands.run(tmp_path, "sign", "r.json", "--key", "own.pem")
+    found = verify()
+    assert found.exit_code == 0
+    assert "; a signature file was found that names the key sha256:" in found.stdout
+    assert "; not checked (verify --key PUBLIC.pem checks it); counts not run again" in found.stdout
+    assert "; signature holds: Ed25519 key sha256:" in verify("--key", "own.pub").stdout
+    wrong = verify("--key", "other.pub")
+    assert (wrong.exit_code, wrong.stdout) == (2, "")
+    assert "it does not hold: it was made with another key" in wrong.stderr
+    assert commands.run(tmp_path, "verify", ".").stdout.startswith(
+        "1 of 1 files hold; signatures found: 1, not checked; "
+    )
+    shutil.copy(RECORD.parents[1] / "dp-se" / "record.json", path)
+    for stale in (verify(), verify("--key", "own.pub"), commands.run(tmp_path, "verify", ".")):
+        assert stale.exit_code == 2
+        assert "not hold: it is of another record" in stale.stderr
+    assert not any("unsigned" in done.stdout for done in (found, wrong, stale))

@@ -20,8 +20,7 @@ from verifiable_dp.evidence.upper import briefly
 from verifiable_dp.record import words
 from verifiable_dp.record.sealing import digest
 from verifiable_dp.render import beside, card, courses, limits, plots, portfolio, renderings
-from verifiable_dp.render import page as page_
-from verifiable_dp.render.markdown import to_markdown
+from verifiable_dp.render.markdown import to_dpia, to_markdown
 from verifiable_dp.render.page import render, render_index, render_pack
 
 MISSED = "last reward not truncated"
@@ -36,16 +35,15 @@ def load(name):
     return json.loads((REPORTS / name / "record.json").read_text("utf-8"))
 
 
-def around(name):
-    """With the committed kill table, which tests of its own verify."""
-    table = json.loads((REPORTS / "mutants.json").read_text("utf-8"))
-    return beside.of(REPORTS / name / "record.json", load(name), table)
+def without_table(name):
+    """The record as it is where no kill table was at hand."""
+    return load(name) | {"kill_table": None}
 
 
 @functools.cache
-def shown(name, beside_table=False):
+def shown(name):
     """What is read on a page, and its source."""
-    found = render(load(name), drawn=False, around=around(name) if beside_table else card.ALONE)
+    found = render(load(name), drawn=False)
     text = re.sub(r"<style>.*?</style>|<[^>]*>", " ", found, flags=re.DOTALL)
     return " ".join(html.unescape(text).split()), found
 
@@ -80,7 +78,7 @@ def test_page_and_markdown_have_the_card(name):
 
 def test_every_link_within_a_page_leads_somewhere():
     for name in ("dp-nas", "adaptive-tree-printed", "nas"):
-        _, page = shown(name, True)
+        _, page = shown(name)
         for place in set(re.findall(r'href="#([^"]*)"', page)):
             assert page.count(f'id="{place}"') == 1, place
         titles = re.findall(r'<section id="[a-z-]+">\s*<h2>(.*?)</h2>', page)
@@ -113,7 +111,7 @@ def test_the_meter_has_a_scale_that_can_be_read_and_heard():
     weak, page = of("dp-nas").strength, shown("dp-nas")[1]
     assert weak.in_words() == (
         "Scale of leaks, evenly doubling: epsilon 2 (claim), epsilon 4 (2×), epsilon 8 (4×), epsilon 16 "
-        "(8×), epsilon ∞ (no limit). Caught from epsilon 8."
+        "(8×), epsilon ∞ (no limit). Less noise caught from epsilon 8."
     )
     for place, epsilon, what in weak.ticks:
         assert f'<small style="left:{place}%">{epsilon}<br> ({what})</small>' in page
@@ -122,8 +120,8 @@ def test_the_meter_has_a_scale_that_can_be_read_and_heard():
     assert 100 - weak.full == places[2]  # caught from four times the claim
     assert f"<em>{weak.mark}</em>" in page
     assert of("dp-se").strength.mark == "any excess on the replayed runs is caught"
-    assert of("shuffled-linear").strength.mark == "caught from epsilon 4.004"
-    missed = card.strength(load("dp-robust-elimination"), around("dp-robust-elimination").kills)
+    assert of("shuffled-linear").strength.mark == "less noise caught from epsilon 4.004"
+    missed = card.strength(load("dp-robust-elimination"))
     assert missed.mark == "epsilon infinity passed"
     assert not of("ucb1").strength.ticks
 
@@ -250,17 +248,8 @@ def test_a_page_alone_links_nothing_and_one_in_its_folder_what_is_there(tmp_path
     )  # its place is unknown
 
 
-def test_a_kill_table_that_does_not_hold_says_nothing(table, tmp_path):
-    shutil.copytree(REPORTS / "dp-robust-elimination", tmp_path / "r")
-    (tmp_path / "mutants.json").write_text(json.dumps({**table, "seed": 5}), "utf-8")
-    path = tmp_path / "r" / "record.json"
-    assert beside.of(path, load("dp-robust-elimination")).kills == ()
-    shutil.copy(REPORTS / "mutants.json", tmp_path)
-    assert len(beside.of(path, load("dp-robust-elimination")).kills) > 20
-    assert beside.of(path, load("dp-robust-elimination-printed")).kills == ()
-
-
-def test_a_signature_is_named_where_it_is_of_this_record(tmp_path):
+def test_a_signature_is_named_with_what_is_known_of_it(tmp_path):
+    """Control: where there is none, the page knows of none."""
     path = tmp_path / "record.json"
     shutil.copy(REPORTS / "ucb1" / "record.json", path)
     record = load("ucb1")
@@ -270,18 +259,21 @@ def test_a_signature_is_named_where_it_is_of_this_record(tmp_path):
         "algorithm": "Ed25519",
         "signature": "AA==",
     }
-    for text, signer in (
-        (json.dumps(sign), "sha256:<b>"),
-        (json.dumps(sign | {"digest": "x"}), ""),
-        ("{", ""),
-        ("[" * 60_000, ""),  # deeper than a page can be allowed to follow
+    assert beside.of(path, record).signature is None
+    assert "this page knows of none; check with verify --key" in render(record, drawn=False)
+    for text, said in (
+        (json.dumps(sign), "names the key sha256:&lt;b&gt;; not checked; check with verify --key"),
+        (
+            json.dumps(sign | {"digest": "x"}),
+            "that does not hold: it is of another record, or the record was",
+        ),
+        ("{", "cannot be read as one; not checked; check with verify --key"),
+        ("[" * 60_000, "cannot be read as one; not checked"),  # deeper than a page can be allowed to follow
     ):
         Path(f"{path}.sig").write_text(text, "utf-8")
-        found = beside.of(path, record)
-        assert found.signer == signer
-    found = card.Around(signer="sha256:<b>")
-    page = render(record, drawn=False, around=found)
-    assert "names the key sha256:&lt;b&gt;; check with verify --key" in page
+        page = render(record, drawn=False, around=beside.of(path, record))
+        assert "a signature file was found" in page
+        assert said in page
 
 
 def test_signature_and_tier_reach_page_print_and_portfolio(tmp_path, monkeypatch):
@@ -337,22 +329,23 @@ def test_worlds_that_are_no_neighbours_are_on_the_card_and_so_is_the_sampler():
 def test_every_mutant_is_shown_and_misses_are_named(table):
     """A mutant of the kill table that passed was missing from the page of its algorithm."""
     name = "dp-robust-elimination"
-    read, page = shown(name, True)
+    read, page = shown(name)
     first = read[: read.index("In plain words")]
     assert f"1 broken variant passed: {MISSED}" in first
     assert '<span class="missed">missed</span></td><td class="number">∞' in page
     assert "15 of 15 mutants of this audit were caught; of " in read
     rows = [row for row in table["mutants"] if row["algorithm"] == name]
-    killed = sum(row["outcome"] == "killed" for row in rows)
+    killed, left = (sum(row["outcome"] == word for row in rows) for word in ("killed", "undecided"))
     assert (
-        f"of {len(rows)} in the kill table, {killed} caught, 1 within the claim, 1 missed. Missed: {MISSED}."
+        f"of {len(rows)} in the kill table, {killed} caught, {left} undecided, 1 missed. Missed: {MISSED}."
         in read
     )
-    written = to_markdown(load(name), around(name))
+    written = to_markdown(load(name))
     assert f"| {MISSED} |" in written
-    alone, _ = shown(name)
+    assert f"digest of the kill table {table['digest']}" in read
+    alone = render(without_table(name), drawn=False)
     assert MISSED not in alone
-    assert "The kill table of the catalogue tries more; it is not part of this record." in alone
+    assert "The kill table of the catalogue tries more; this record holds nothing of it." in alone
 
 
 def test_a_mutant_of_the_record_that_passed_is_named():
@@ -361,8 +354,16 @@ def test_a_mutant_of_the_record_that_passed_is_named():
     name = record["mutants"][0]["name"]
     page = render(record, drawn=False)
     assert '<span class="missed">missed</span> (not refuted)' in page
-    assert f"11 of 12 mutants of this audit were caught. Missed: {name}." in page
-    assert card.of({**record, **blocks.of(record)}).caveats[0][0].endswith(f"passed this audit: {name}")
+    assert "11 of 12 mutants of this audit were caught; of 43 in the kill table" in page
+    assert f"Missed: {name}." in page
+    said = card.of({**record, **blocks.of(record)})
+    assert said.strength.state == "weak"  # it was to catch this one
+    assert said.strength.words.startswith(f"1 broken variant passed: {name} (its epsilon: unknown). ")
+    assert said.headline.endswith("but weak: 1 broken variant passed")
+    worse = record["mutants"][0] | {"breaks": "regret"}  # which says nothing about privacy
+    other = card.of({**record, **blocks.of(record), "mutants": [worse]})
+    assert other.strength.state == "strong"
+    assert other.caveats[0][0].endswith(f"passed this audit: {name}")
 
 
 def test_any_excess_has_its_scope_wherever_it_is_said():
@@ -413,7 +414,7 @@ def test_the_counterexample_that_has_the_number_leads_and_others_say_so():
         record["counterexamples"][0]["event"]
     )
     read, _ = shown("dp-robust-elimination")
-    assert "This run shows epsilon 1.422. The bound of 2.011 comes from another run of the same check" in read
+    assert "This run shows epsilon 1.37. The bound of 2 comes from another run of the same check" in read
     assert "This run shows" not in shown("dp-linear-printed")[0]
 
 
@@ -501,8 +502,8 @@ def test_figures_are_turned_in_the_dark_and_stay_white_in_print():
 def test_the_pack_has_the_card_every_open_item_and_room_to_sign():
     """Control: an item that is declared is not among the open ones."""
     record = load("dp-robust-elimination")
-    found = blocks.of(record, [MISSED])["hazards"]
-    pack = render_pack(record, around("dp-robust-elimination"))
+    found = blocks.of(record)["hazards"]
+    pack = render_pack(record)
     read = " ".join(html.unescape(re.sub(r"<style>.*?</style>|<[^>]*>", " ", pack, flags=re.DOTALL)).split())
     rows = re.findall(r'<th scope="row">(NIST-H\d\d): ', pack)
     assert rows == [row["id"] for row in found if row["status"] == "open"]
@@ -527,17 +528,17 @@ def test_names_in_a_pack_stay_in_their_place():
 def test_the_pack_prints_on_two_pages(tmp_path):
     weasyprint = pytest.importorskip("weasyprint")
     for name in ("dp-se", "dp-nas", "dp-robust-elimination"):
-        made = weasyprint.HTML(string=render_pack(load(name), around(name))).render()
+        made = weasyprint.HTML(string=render_pack(load(name))).render()
         assert len(made.pages) == 2, name
 
 
 @pytest.mark.parametrize("name", ["dp-robust-elimination", "dp-se", "shuffled-linear"])
 def test_a_page_is_short_before_its_folds(name):
     """Everything is on the page; what only some look up is folded. Control: all of it is much longer."""
-    whole = shown(name, True)[1]
+    whole = shown(name)[1]
     unfolded = re.sub(r"<details>.*?</details>|<style>.*?</style>|<svg.*?</svg>", "", whole, flags=re.DOTALL)
     read = len(re.sub("<[^>]*>", " ", unfolded).split())
-    assert read < 2500 < len(shown(name, True)[0].split())
+    assert read < 2550 < len(shown(name)[0].split())
     assert whole.count("<details") == whole.count("</details>")
     assert len(whole) < 400_000
 
@@ -605,12 +606,11 @@ def test_a_person_has_no_more_rounds_than_the_run():
 
 
 def test_a_person_with_many_rounds_may_have_no_promise_at_all():
-    """Delta grows with the rounds: 1 promises nothing, whatever epsilon says. Control: dp-se has no delta."""
+    """A delta of 1 says that this conversion is empty, not that nobody is protected. Control: dp-se."""
     for name in ("shuffled-linear", "dp-lin-ucb"):
         people = [line for line, _ in of(name).caveats if "a person with" in line]
         assert people == [
-            "Rounds add up: a person with 10 (our example) is promised nothing: delta grows "
-            "exponentially, to 1"
+            "Rounds add up: for a person with 10 (our example) this conversion says nothing: delta is 1"
         ]
     few = {"parameters": load("shuffled-linear")["target"]["parameters"] | {"horizon": 2}}
     people = [
@@ -618,7 +618,7 @@ def test_a_person_with_many_rounds_may_have_no_promise_at_all():
     ]
     said = "Rounds add up: a person with 2 (our example) is protected less, by epsilon 8 and delta 5.56e-05"
     assert said in people
-    assert not any("promised nothing" in line for line, _ in of("dp-se").caveats)
+    assert not any("says nothing" in line for line, _ in of("dp-se").caveats)
 
 
 def test_a_refuted_promise_leaves_nobody_a_guarantee():
@@ -685,10 +685,12 @@ def test_a_counterexample_of_another_instance_says_so():
 
 def test_undecided_mutants_are_on_the_index(table):
     """34 of 34 beside a weak verdict: seven more were not decided. Control: without a kill table, none is."""
-    known = page_.Beside(kills=table["mutants"])
-    assert ">7 undecided</span>" in render_index([load("dp-nas")], ["x.html"], known)
-    assert "undecided</span>" not in render_index([load("dp-nas")], ["x.html"])
-    assert "undecided</span>" not in render_index([load("dp-se")], ["x.html"], known)
+    rows = [row for row in table["mutants"] if row["algorithm"] == "dp-nas"]
+    open_ = sum(row["outcome"] == "undecided" for row in rows)
+    assert open_ > 0
+    assert f">{open_} undecided</span>" in render_index([load("dp-nas")], ["x.html"])
+    assert "undecided</span>" not in render_index([without_table("dp-nas")], ["x.html"])
+    assert "undecided</span>" not in render_index([load("dp-se")], ["x.html"])
 
 
 def test_a_joint_promise_names_its_model():
@@ -725,14 +727,14 @@ def test_the_corrected_variant_is_linked_where_it_is_advised():
 
 def test_a_fault_that_passed_empties_the_meter_and_leads(table):
     """Control: without the kill table the same audit is strong, and its meter full."""
-    found = card.strength(load("dp-robust-elimination"), around("dp-robust-elimination").kills)
+    found = card.strength(load("dp-robust-elimination"))
     assert (found.state, found.full) == ("weak", 0)
     assert found.words == (
         "1 broken variant passed: last reward not truncated (its epsilon: infinity). Any excess over the "
-        "claim on the 1680 replayed runs is caught; that fault shows only in others, resting on the upper "
+        "claim on the 1728 replayed runs is caught; that fault shows only in others, resting on the upper "
         "bound. Report at most 1 if the premises hold; their tests missed that fault."
     )
-    assert card.strength(load("dp-robust-elimination")).full == 100
+    assert card.strength(without_table("dp-robust-elimination")).full == 100
 
 
 # ---------------------------------------------------------------- what a third reading found
@@ -798,15 +800,16 @@ def test_a_headline_says_that_its_audit_is_weak():
     """Control: without the kill table nothing passed."""
     name = "dp-robust-elimination"
     headline = "epsilon exactly 1 certified; but weak: 1 broken variant passed"
-    assert f"<strong>Privacy: not refuted, {headline}</strong>" in shown(name, True)[1]
-    assert f"**Privacy: not refuted, {headline}.**" in to_markdown(load(name), around(name)).replace("\\", "")
-    assert f"{headline}</strong>" in render_pack(load(name), around(name))
-    assert of(name).headline.endswith("certified")
+    assert f"<strong>Privacy: not refuted, {headline}</strong>" in shown(name)[1]
+    assert f"**Privacy: not refuted, {headline}.**" in to_markdown(load(name)).replace("\\", "")
+    assert f"{headline}</strong>" in render_pack(load(name))
+    assert of(name, kill_table=None).headline.endswith("certified")
     assert of("dp-nas").headline.endswith("but weak: the tests could pass a leak of up to 4 times the claim")
-    one, two = ({"mutant": n, "outcome": "survived", "true_epsilon": 9.0, "epsilon": 1.0} for n in "ab")
+    (one,) = (row for row in load(name)["kill_table"]["others"] if row["outcome"] == "survived")
     record = load(name) | blocks.of(load(name))
-    assert card.following(record, [one]).startswith("Look by hand for the fault that was missed. ")
-    assert "for the 2 faults that were missed. " in card.following(record, [one, two])
+    assert card.following(record).startswith("Look by hand for the fault that was missed. ")
+    record["kill_table"]["others"] += [one | {"mutant": "another"}]
+    assert "for the 2 faults that were missed. " in card.following(record)
 
 
 @pytest.mark.parametrize("name", ["tree-sum", "dp-nas"])
@@ -983,3 +986,75 @@ def test_what_stands_under_the_verdict_is_no_caveat():
     lines = [line for line, _ in of("dp-nas").caveats]
     assert not any("side channels" in line or "floating-point" in line for line in lines)
     assert any("side channels" in line for line, _ in of("ucb1").caveats)
+
+
+# ---------------------------------------------------------------- what a look from outside found
+
+
+def renderings_of(record):
+    """What is read in every rendering that has the card."""
+    pages = [render(record, drawn=False), render_pack(record)]
+    pages = [re.sub(r"<(style|svg)\b.*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL) for page in pages]
+    found = [*pages, to_markdown(record).replace("\\", ""), to_dpia(record).replace("\\", "")]
+    return [" ".join(html.unescape(text).split()) for text in found]
+
+
+@pytest.mark.parametrize("rounds", [3, 100_000])
+def test_a_declared_number_of_rounds_replaces_the_example_everywhere(rounds):
+    """Control: where nothing is declared, the example is named as one."""
+    declared = {"contribution": {"max_rounds_per_user": rounds}}
+    for text in renderings_of(load("dp-se") | {"declarations": declared}):
+        assert f"a person with {rounds} (as declared) is protected less, by epsilon {rounds}" in text
+        assert "our example" not in text
+        assert "person with 10 " not in text
+        assert "person with 2 " not in text
+    for text in renderings_of(load("dp-se")):
+        assert "a person with 10 (our example) is protected less, by epsilon 10" in text
+    row = f"a person with {rounds} (as declared)"
+    assert row in render_index([load("dp-se") | {"declarations": declared}], ["x.html"])
+    annex = renderings_of(load("dp-se") | {"declarations": declared})[3]
+    assert f"| A person with {rounds} rounds (as declared) | epsilon" in annex
+    assert "A person with 5 rounds" not in annex
+    one = load("dp-se") | {"declarations": {"contribution": {"max_rounds_per_user": 1}}}
+    assert not any("add up" in text for text in renderings_of(one))
+
+
+def test_the_commit_of_the_tool_is_not_that_of_the_audited_code():
+    """Control: where the repository of the audited file is known, its commit is named."""
+    record = load("dp-se")
+    facts = record["provenance"] | {"commit": "a" * 40, "dirty": False}
+    sha = record["target"]["source"]["sha256"][:12]
+    for place, said in (
+        ({"repository": "", "commit": "", "dirty": False}, "commit unknown"),
+        (
+            {"repository": "", "commit": "b" * 40, "dirty": True},
+            f"commit {'b' * 12}, with uncommitted changes",
+        ),
+    ):
+        shown = record | {"provenance": facts | {"target": place}}
+        rows = dict(card.of({**shown, **blocks.of(shown)}).audited)
+        assert rows["Code"] == f"verifiable_dp/algorithms/dp_se.py, SHA-256 {sha}…, {said}"
+        assert f"(tool commit {'a' * 12})" in rows["Audited by"]
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d", rows["When"])
+        for text in renderings_of(shown):
+            assert f"…, {said}" in text
+            assert set(re.findall(r"(\w+ \w+) \W*a{12,}", text)) <= {"tool commit", "the tool"}
+    bare = record | {
+        "target": record["target"] | {"source": record["target"]["source"] | {"sha256": "", "path": ""}}
+    }
+    assert dict(card.of({**bare, **blocks.of(bare)}).audited)["Code"].startswith(
+        "file unknown, digest unknown, commit"
+    )
+
+
+def test_names_that_a_user_chose_are_printed_as_they_are():
+    """Control: parameters of the catalogue are told in words."""
+    target = load("dp-se")["target"] | {
+        "kind": "play",
+        "parameters": {"n_jobs": 2, "budget": 3, "my_rate": 0.5},
+    }
+    assert of("dp-se", target=target).instance == "Only this instance: n_jobs = 2, budget = 3, my_rate = 0.5."
+    assert "split of epsilon" in of("tree-sum").instance
+    mutant = {"decided_by": "my_check on C_1", "breaks": "regret"}
+    assert words.decided_by(mutant) == "my_check on C_1"
+    assert words.decided_by({"decided_by": "black_box", "breaks": "privacy"}) == "black box"

@@ -101,7 +101,7 @@ def test_a_refuted_record_after_a_right_one():
     assert "target.parameters.variant" in rows
     assert compare(load("dp-linear-printed"), load("dp-linear")).outcome == "better"
     lines = found.lines()
-    assert lines[1].startswith("  worse: verdict: not refuted -> refuted")
+    assert lines[1].startswith("  worse: verdict: not_refuted -> refuted")
     assert json.loads(json.dumps(found.as_dict()))["outcome"] == "worse"
 
 
@@ -249,3 +249,10 @@ def test_no_declarations_and_empty_ones_are_the_same(record):
 def test_hostile_words_stay_on_their_line(record):
     found = compare(record, changed(record, target__note="a\nb\r\n\x1b[2Jworse: verdict" + "x" * 9999))
     assert all(line.isprintable() and len(line) < 500 for line in found.lines())
+
+
+def test_names_are_printed_as_they_are(record):
+    """A name with `_` and one with a blank are two names."""
+    old, new = (changed(record, target__name=name) for name in ("my_algo", "my algo"))
+    lines = compare(old, new).lines()
+    assert any("my_algo -> my algo" in line for line in lines), lines

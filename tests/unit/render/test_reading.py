@@ -26,8 +26,7 @@ def first_screen(name):
     """What is read of the card, from the verdict to what to do next."""
     path = REPORTS / name / "record.json"
     record = json.loads(path.read_text("utf-8"))
-    table = json.loads((REPORTS / "mutants.json").read_text("utf-8"))
-    page = render(record, drawn=False, around=beside.of(path, record, table))
+    page = render(record, drawn=False, around=beside.of(path, record))
     shown = page[page.index('<section id="summary"') : page.index('<details class="audited"')]
     shown = shown.partition("<div><dt>Open hazards")[0]  # names to look up, behind what to do next
     shown = re.sub(r'<span class="meter.*?</span>', "", shown)  # a picture

@@ -17,6 +17,7 @@ from numba import njit
 from numpy.random import laplace
 from scipy import stats
 
+from verifiable_dp.evidence.tracing import foreign
 from verifiable_dp.evidence.tracing.foreign import GIVEN, sources
 from verifiable_dp.targets import randomness
 from verifiable_dp.targets.load import PlaySampler, ReleaseSampler
@@ -204,12 +205,12 @@ def test_a_state_is_noted_by_its_value():
     """Every part counts, and equal states of two objects are one."""
     for kind in (np.random.MT19937, np.random.Philox, np.random.PCG64, np.random.SFC64):
         one, other = kind(1), kind(1)
-        assert randomness._noted(one.state) == randomness._noted(other.state)
+        assert foreign.noted(one.state) == foreign.noted(other.state)
         np.random.Generator(other).random()
-        assert randomness._noted(one.state) != randomness._noted(other.state)
+        assert foreign.noted(one.state) != foreign.noted(other.state)
     two, three = ({"state": {"key": np.zeros(size)}} for size in (2, 3))
-    assert randomness._noted(two) != randomness._noted(three)
-    assert randomness._noted({"last": Fraction(1, 2)}) == randomness._noted({"last": Fraction(2, 4)})
+    assert foreign.noted(two) != foreign.noted(three)
+    assert foreign.noted({"last": Fraction(1, 2)}) == foreign.noted({"last": Fraction(2, 4)})
 
 
 def test_generators_that_are_spawned_later_are_others():

@@ -7,15 +7,18 @@ shrinks what it finds.
 
 from __future__ import annotations
 
+import itertools
 import random
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verifiable_dp.core import tosses
+from verifiable_dp.core.adversaries import flatter
 from verifiable_dp.core.algorithm import Algorithm, Data, Memory, Query, State, play
 from verifiable_dp.core.contextual import Sent, UserTable
 from verifiable_dp.core.environments import Interactive, Table
@@ -23,8 +26,11 @@ from verifiable_dp.core.neighbours import (
     AnyPair,
     ContextGame,
     ContextPair,
+    GroupPair,
     InteractivePair,
     Pair,
+    StreamPair,
+    TablePair,
     groups,
     interactive,
     streams,
@@ -352,37 +358,48 @@ def _strategy(algorithm: Algorithm, group: int = 1) -> SearchStrategy[AnyPair]:
         )
     if algorithm.n_arms == 1:
         return streams(horizon=algorithm.horizon, bounds=algorithm.search_bounds)
-    from hypothesis import strategies as st
-
     shape: JsonDict = {
         "n_arms": algorithm.n_arms,
         "horizon": algorithm.horizon,
         "bounds": algorithm.search_bounds,
     }
     # A table is the simpler counterexample: examples shrink towards it.
-    return st.one_of(tables(**shape), interactive(**shape))
+    kinds: list[SearchStrategy[AnyPair]] = [tables(**shape), interactive(**shape)]
+    return tosses.below(len(kinds)).flatmap(kinds.__getitem__)
+
+
+def _corners(algorithm: Algorithm, group: int = 1) -> Iterator[AnyPair]:
+    """Pairs that every search begins with: the simplest of each kind, by where they differ.
+
+    That is at either end, and at powers of two, where blocks and trees begin.
+    """
+    bounds, arms, horizon = algorithm.search_bounds, algorithm.n_arms, algorithm.horizon
+    low, high = bounds
+    lows = np.full((horizon, arms), float(low))
+    places = {0, horizon - 1, max(0, horizon - 2), *(1 << bit for bit in range((horizon - 1).bit_length()))}
+    for at in sorted(places):
+        if group > 1:
+            most = min(group, horizon)
+            first = min(at, horizon - most)
+            yield GroupPair(lows, [(first + more, 0, high) for more in range(most)], bounds)
+        elif arms == 1:
+            yield StreamPair(lows[:, 0], at, high, 1, bounds)
+        else:
+            yield TablePair(lows, at, 0, high, bounds)
+            yield InteractivePair(flatter(bounds, 0), at, low, high, bounds)
 
 
 @contextmanager
-def by_seed_alone() -> Iterator[None]:
-    """Let hypothesis draw what the seed says, and keep what it caches out of the user's folder.
-
-    Else its integers and floats are now and then constants of whatever modules are loaded, which it reads for
-    them: other ones where this package is installed in another way, or a test runner has loaded tests.
-    """
+def leaving_nothing() -> Iterator[None]:
+    """Let hypothesis keep what it caches out of the user's folder."""
     from hypothesis.configuration import set_hypothesis_home_dir
-    from hypothesis.internal.conjecture import data
 
-    # Where `data` takes its provider from differs between versions; the oldest have neither it nor constants.
-    provider = getattr(data, "HypothesisProvider", None)
-    constant = getattr(provider, "_maybe_draw_constant", None)
-    with tempfile.TemporaryDirectory(prefix="verifiable-dp-") as folder, ExitStack() as stack:
-        if constant:
-            stack.callback(setattr, provider, "_maybe_draw_constant", constant)
-            setattr(provider, "_maybe_draw_constant", lambda *_, **__: None)  # noqa: B010
-        stack.callback(set_hypothesis_home_dir, None)
+    with tempfile.TemporaryDirectory(prefix="verifiable-dp-") as folder:
         set_hypothesis_home_dir(folder)
-        yield
+        try:
+            yield
+        finally:
+            set_hypothesis_home_dir(None)
 
 
 def searching(examples: int) -> hypothesis.settings:
@@ -408,7 +425,7 @@ def falsify(
     visible: bool = False,
     group: int = 1,
 ) -> Found:
-    """Let hypothesis look for a transcript that costs more than epsilon; shrink it if there is one.
+    """Look for a transcript that costs more than epsilon: at corners, then with hypothesis, which shrinks it.
 
     Parameters
     ----------
@@ -419,7 +436,7 @@ def falsify(
     seed
         Of the search: the same seed finds the same.
     examples
-        Largest number of examples before shrinking.
+        Largest number of examples beyond the corners, before shrinking.
     visible
         Look for an exact loss above epsilon rather than for a cost.
     group
@@ -446,11 +463,17 @@ def falsify(
         )
         return exceeds(abs(done.loss[0]) if visible else done.cost[0], epsilon)
 
-    drawn = st.tuples(_strategy(algorithm, group), st.integers(0, 7), st.sampled_from(_SIGNS), st.booleans())
-    try:
-        with by_seed_alone():
-            smallest = find(drawn, costs_too_much, settings=searching(examples), random=random.Random(seed))
-    except NoSuchExample:
+    smallest: tuple[AnyPair, int, int, bool] | None = None
+    for corner, sign in itertools.product(_corners(algorithm, group), (1, -1)):
+        if costs_too_much((corner, 0, sign, False)):
+            smallest = corner, 0, sign, False
+            break
+    else:
+        drawn = st.tuples(_strategy(algorithm, group), tosses.below(8), tosses.one_of(_SIGNS), st.booleans())
+        settings = searching(examples)
+        with leaving_nothing(), suppress(NoSuchExample):
+            smallest = find(drawn, costs_too_much, settings=settings, random=random.Random(seed))
+    if smallest is None:
         return seen
     pair, noise_seed, sign, turned = smallest
     done = replay(algorithm, pair, seed=noise_seed, sign=sign, turned=turned)

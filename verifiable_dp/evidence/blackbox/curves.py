@@ -26,7 +26,7 @@ from verifiable_dp.evidence.blackbox.events import Event, Observation, Setting, 
 from verifiable_dp.evidence.blackbox.test import SELECT, Plan, Sampler, Selected, Terms, gather, shards
 from verifiable_dp.evidence.check import Check, judge, worded
 from verifiable_dp.evidence.rounding import of_p_value, searched
-from verifiable_dp.evidence.words import bounded
+from verifiable_dp.evidence.words import bounded, digits, p_value
 
 CURVE = 11  # stage of the runs that are counted
 DELTAS = (0.1, 1e-2, 1e-3, 1e-4, 1e-5)
@@ -233,11 +233,10 @@ def check(
 
 def counterexample(found: Check, pair: Neighbours) -> JsonDict:
     """The point that refutes most clearly, as a record holds it."""
-    at = min(range(len(found.result["points"])), key=lambda i: float(found.result["points"][i]["p_value"]))
     return {
         "check": found.name,
         "pair": pair.as_dict(),
-        "event": found.statistics["points"][at]["event"],
+        "event": found.statistics["points"][_clearest(found.result)]["event"],
         "p_value": found.result["p_value"],
         "epsilon_lower": found.result["epsilon_lower"],
     }
@@ -302,7 +301,25 @@ def _judge(statistics: Json) -> JsonDict:
 
 @worded("curve")
 def _curve_in_words(numbers: Json, result: Json) -> str:
-    return f"{len(numbers['points'])} points of {numbers['runs']} runs a side: {bounded(numbers, result)}"
+    said = bounded(numbers, result)
+    if result["verdict"] == "refuted":
+        said = f"{breaking(numbers, result)}, p-value {p_value(float(result['p_value']))}"
+    return f"{len(numbers['points'])} points of {numbers['runs']} runs a side: {said}"
+
+
+def _clearest(result: Json) -> int:
+    """The number of the point that speaks most clearly against the claim."""
+    return min(range(len(result["points"])), key=lambda i: float(result["points"][i]["p_value"]))
+
+
+def breaking(numbers: Json, result: Json) -> str:
+    """What was measured at the point that refutes most clearly, beside what is promised there."""
+    at = result["points"][_clearest(result)]
+    what, where = ("delta", "epsilon") if "epsilon" in at else ("epsilon", "delta")
+    return (
+        f"{what} is at least {digits(at[f'{what}_lower'])} at {where} {digits(at[where])}, promised at most "
+        f"{digits(at[f'{what}_claimed'])}"
+    )
 
 
 def _point(point: Json, n: int, claim: PrivacyClaim, level: float) -> JsonDict:

@@ -68,7 +68,7 @@ def data_pairs(
     for base in (np.full(entries, low), np.full(entries, high), half, half[::-1].copy()):
         for place in (0, entries // 2, entries - 1):
             value = low if base[place] == high else high
-            _add(pairs, _changed(base, place, value, kind))
+            _add(pairs, changed(base, place, value, kind))
     return pairs
 
 
@@ -87,13 +87,13 @@ def inner_pairs(left: npt.ArrayLike, bounds: tuple[float, float], kind: str = "r
             for value, other in ((few, low), (few, high), (few, most), (low, high)):
                 base = np.full(entries, others)
                 base[place] = value
-                one, two = _changed(base, place, other, kind)
+                one, two = changed(base, place, other, kind)
                 if ((one > low) & (one < high)).any():
                     _add(pairs, (one, two) if shape else (float(one[0]), float(two[0])))
     return pairs
 
 
-def _changed(base: FloatArray, place: int, value: float, kind: str) -> tuple[FloatArray, FloatArray]:
+def changed(base: FloatArray, place: int, value: float, kind: str) -> tuple[FloatArray, FloatArray]:
     """Data, and the same with one entry replaced by a value, made 0 or left out."""
     other = np.delete(base, place) if kind == "add-remove" else base.copy()
     if kind != "add-remove":

@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Protocol
+from typing import Protocol, TypeGuard
 
 import numpy as np
 from joblib import delayed
@@ -95,6 +95,22 @@ class Sampler(Protocol):
 
         `stage` and `number` (of the pair) keep the randomness of different uses apart.
         """
+        ...
+
+
+class Turns(Protocol):
+    """A sampler whose runs are calls of their own, so that runs of both worlds can take turns.
+
+    Code with a memory then meets either world after either world, and what it remembers speaks for none.
+    """
+
+    seed: int
+    shard: int
+
+    def mixed(
+        self, pair: Given, stage: int, number: int, runs: tuple[IntArray, IntArray], order: IntArray
+    ) -> tuple[Observation | None, Observation | None]:
+        """What `Sampler.sample` gives of runs of either world, made as `order` says whose turn it is."""
         ...
 
 
@@ -206,10 +222,43 @@ def shards(count: int, size: int) -> list[IntArray]:
     return [np.arange(i, min(i + size, count), dtype=np.int64) for i in range(0, count, size)]
 
 
+def takes_turns(sampler: Sampler | Turns) -> TypeGuard[Turns]:
+    """Whether runs of both worlds can take turns."""
+    return bool(getattr(sampler, "in_turn", False))
+
+
+def tossed(
+    sampler: Turns, path: tuple[int, int], sizes: tuple[int, int], starts: tuple[int, int] = (0, 0)
+) -> list[tuple[tuple[IntArray, IntArray], IntArray]]:
+    """Numbers of the runs of either world, and whose turn it is, in shards of fixed size.
+
+    `sizes[w]` runs from number `starts[w]` on; the order follows from the seed alone.
+    """
+    words = np.random.SeedSequence(sampler.seed, spawn_key=(*path, 3, *starts))  # 3 is not a world
+    whose = np.repeat(np.arange(2, dtype=np.int8), sizes)
+    np.random.Generator(np.random.Philox(words)).shuffle(whose)
+    (left, right), found = starts, list[tuple[tuple[IntArray, IntArray], IntArray]]()
+    for part in shards(len(whose), sampler.shard):
+        order = whose[part].astype(np.int64)
+        ends = left + int((order == 0).sum()), right + int(order.sum())
+        runs: tuple[IntArray, IntArray] = np.arange(left, ends[0]), np.arange(right, ends[1])
+        found.append((runs, order))
+        left, right = ends
+    return found
+
+
 def gather(
     sampler: Sampler, pair: Neighbours, stage: int, number: int, runs: int, workers: int
 ) -> tuple[Observation, Observation]:
     """`runs` runs on each input of a pair."""
+    if takes_turns(sampler):
+        tasks = [
+            delayed(sampler.mixed)(pair, stage, number, *part)
+            for part in tossed(sampler, (stage, number), (runs, runs))
+        ]
+        both = engine.ordered(engine.called, tasks, workers=workers)
+        left, right = (join([seen for one in both if (seen := one[w]) is not None]) for w in (0, 1))
+        return left, right
     parts = shards(runs, sampler.shard)
     tasks = [delayed(sampler.sample)(pair, world, stage, number, part) for world in (0, 1) for part in parts]
     seen = engine.ordered(engine.called, tasks, workers=workers)
@@ -241,6 +290,8 @@ class Terms:
         Levels of the audit.
     tests
         How many tests of the audit share them.
+    carried
+        Whether a run was seen to depend on the one before it, so that nothing follows from counts.
     """
 
     claim: PrivacyClaim
@@ -249,15 +300,27 @@ class Terms:
     alpha: float = ALPHA
     confidence: float = CONFIDENCE
     tests: int = 1
+    carried: bool = False
 
     def as_dict(self) -> dict[str, float]:
         """What a check records of them."""
         claimed = {"epsilon": self.claim.epsilon, "delta": self.claim.delta}
-        return {**claimed, "alpha": self.alpha, "confidence": self.confidence, "tests": self.tests}
+        carried = {"carried": True} if self.carried else {}
+        levels = {"alpha": self.alpha, "confidence": self.confidence, "tests": self.tests}
+        return {**claimed, **levels, **carried}
 
 
-def _hits(sampler: Sampler, chosen: Selected, world: int, runs: IntArray, stage: int) -> int:
-    return chosen.event.hits(sampler.sample(chosen.pair, world, stage, chosen.number, runs))
+def _hits(sampler: Sampler, chosen: Selected, world: int, runs: IntArray, stage: int) -> tuple[int, int]:
+    found = chosen.event.hits(sampler.sample(chosen.pair, world, stage, chosen.number, runs))
+    return (found, 0) if world == 0 else (0, found)
+
+
+def _mixed_hits(
+    sampler: Turns, chosen: Selected, runs: tuple[IntArray, IntArray], order: IntArray, stage: int
+) -> tuple[int, int]:
+    seen = sampler.mixed(chosen.pair, stage, chosen.number, runs, order)
+    left, right = (0 if one is None else chosen.event.hits(one) for one in seen)
+    return left, right
 
 
 def count(
@@ -272,11 +335,15 @@ def count(
 
     Nothing is kept but the counts.
     """
-    tasks, owner = [], []
-    for world, size in enumerate(sizes):
-        for part in shards(size, sampler.shard):
-            tasks.append(delayed(_hits)(sampler, chosen, world, part + starts[world], stage))
-            owner.append(world)
+    if takes_turns(sampler):
+        parts = tossed(sampler, (stage, chosen.number), sizes, starts)
+        tasks = [delayed(_mixed_hits)(sampler, chosen, *part, stage) for part in parts]
+    else:
+        tasks = [
+            delayed(_hits)(sampler, chosen, world, part + starts[world], stage)
+            for world, size in enumerate(sizes)
+            for part in shards(size, sampler.shard)
+        ]
     asked = (stage, chosen.number, sizes, starts, chosen.event.describe())
     said = engine.within_stage(len(tasks))
     found_hits = engine.ordered(
@@ -287,10 +354,7 @@ def count(
         asked=asked,
         ended=lambda number, done, hits: said(done),
     )
-    hits = [0, 0]
-    for world, found in zip(owner, found_hits, strict=True):
-        hits[world] += found
-    return hits[0], hits[1]
+    return sum(hits[0] for hits in found_hits), sum(hits[1] for hits in found_hits)
 
 
 def coin_sizes(runs: int, delta: float, seed: int, path: tuple[int, ...]) -> tuple[int, int]:

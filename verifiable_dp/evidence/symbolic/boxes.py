@@ -50,10 +50,16 @@ def has_own(value: Any) -> bool:
     return _of_own(value) or (type(value) is np.ndarray and value.dtype == object)
 
 
+_NEVER = frozenset((bool, int, float, np.bool_, np.int64, np.float64))
+
+
 def has_terms(value: Any) -> bool:
     """Whether numbers that were not shown stand in a value."""
     if type(value) is Box:
-        return any(_hidden(v) for v in value.data.ravel().tolist())
+        if value.known is not None:
+            return False
+        found = value.data.ravel().tolist()
+        return not _NEVER.issuperset(map(type, found)) and any(map(_hidden, found))
     if type(value) in (list, tuple):
         return any(has_terms(v) for v in value)
     if type(value) is np.ndarray and value.dtype == object:
@@ -61,20 +67,120 @@ def has_terms(value: Any) -> bool:
     return _hidden(value)
 
 
+class Memory:
+    """What arrays without tracked entries share: NumPy's own, until something tracked is written there.
+
+    Parameters
+    ----------
+    plain
+        All of it.
+
+    Attributes
+    ----------
+    objects
+        The same as objects, in the same order; None before it is needed.
+    is_seen
+        Whether a plain array shares it, in which nobody would see what is written here.
+    """
+
+    def __init__(self, plain: Any) -> None:
+        self.plain, self.is_seen = plain, False
+        self.objects: Any = None
+
+    def as_objects(self, part: Any) -> Any:
+        """A part of it as objects."""
+        if self.objects is None:
+            self.objects = np.empty_like(self.plain, object)
+            self.objects[...] = self.plain
+        return counterpart(part, self.plain, self.objects)
+
+
+def counterpart(part: Any, whole: Any, other: Any) -> Any:
+    """What `part` is of `whole`, of another array with the same form, whose entries lie in the same order."""
+    if not part.size:
+        return np.empty(part.shape, other.dtype)
+    flat = other.ravel(order="K")  # no copy: neither has gaps
+    first = (_address(part) - _address(whole)) // whole.itemsize
+    strides = tuple(step // whole.itemsize * other.itemsize for step in part.strides)
+    return np.lib.stride_tricks.as_strided(flat[first:], part.shape, strides)
+
+
+def _address(array: Any) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def given_back(found: Any, given: Sequence[tuple[Any, Any]], made: Callable[[Any], Any]) -> Any:
+    """What NumPy made of plain arrays in place of boxes: what shares memory with one is a part of that box.
+
+    NumPy alone says what shares memory; anything else is what `made` says.
+    """
+
+    def part(one: Any) -> Any:
+        if type(one) is np.ndarray:
+            for box, array in given:
+                if np.may_share_memory(one, array):
+                    return box.shared(one, array)
+        return made(one)
+
+    return each(part, found)
+
+
 class Box:
-    """An array; its entries are public numbers, terms and uniform draws."""
+    """An array; its entries are public numbers, terms and uniform draws.
+
+    As long as none of them is tracked, nor of those that share its memory, it is NumPy's own array.
+    """
 
     __array_priority__ = 4000.0
 
-    def __init__(self, world: World, data: Any, kind: str, narrow: Any = None) -> None:
-        self.world, self.data, self.kind = world, data, kind
+    def __init__(
+        self, world: World, data: Any, kind: str, narrow: Any = None, memory: Memory | None = None
+    ) -> None:
+        self.world, self.kind = world, kind
         self.narrow = narrow  # a type of NumPy's that holds less than 64 bits
+        self._plain: Any = None if data.dtype == object else data
+        self._data: Any = data if data.dtype == object else None
+        self._memory = memory or (Memory(data) if self._plain is not None else None)
+
+    @property
+    def known(self) -> Any:
+        """NumPy's own array; None if something tracked stands or stood in its memory."""
+        return self._plain if self._memory is not None and self._memory.objects is None else None
+
+    @property
+    def data(self) -> Any:
+        """Its entries as objects, to be read and written."""
+        if self._data is None:
+            memory: Any = self._memory
+            if memory.objects is None and memory.is_seen:
+                raise self.world.stop("tracked numbers are written where a plain array shares memory")
+            self._data = memory.as_objects(self._plain)
+        return self._data
+
+    @property
+    def held(self) -> Any:
+        """NumPy's own array, or its entries as objects."""
+        known = self.known
+        return self.data if known is None else known
 
     @classmethod
     def of(cls, world: World, data: Any) -> Box:
         """An array of objects, with the type that its entries have."""
         kinds = {_kind_of(v) for v in data.ravel().tolist()} or {"f"}
         return cls(world, data, "f" if "f" in kinds else "i" if "i" in kinds else "b")
+
+    def shared(self, part: Any, array: Any) -> Any:
+        """Of a part of a plain array that stands for it, the same part of it."""
+        if array.dtype == object and part.dtype == object:
+            return Box(self.world, part, self.kind, self.narrow)
+        if array is self.known:
+            if part.dtype == array.dtype:
+                return self._same(part)
+            self._memory.is_seen = True  # type: ignore[union-attr]
+            return part
+        if part.dtype != array.dtype or self.data.strides != array.strides:  # as those of objects
+            raise self.world.stop("a part of an array is used in a way that is not followed")
+        return Box(self.world, counterpart(part, array, self.data), self.kind, self.narrow)
 
     # ------------------------------------------------------------ form
 
@@ -83,17 +189,18 @@ class Box:
         """An array's."""
         return np.ndarray
 
-    shape = property(lambda self: self.data.shape)
-    ndim = property(lambda self: self.data.ndim)
-    size = property(lambda self: self.data.size)
+    shape = property(lambda self: self._form.shape)
+    ndim = property(lambda self: self._form.ndim)
+    size = property(lambda self: self._form.size)
+    _form = property(lambda self: self._data if self._plain is None else self._plain)
     dtype = property(lambda self: self.narrow or np.dtype(_KINDS[self.kind]))
-    T = property(lambda self: self._same(self.data.T))
+    T = property(lambda self: self._same(self.held.T))
     flat = property(lambda self: iter(self.ravel()))
     real = property(lambda self: self)
-    nbytes = property(lambda self: 8 * self.data.size)
+    nbytes = property(lambda self: 8 * self.size)
 
     def __len__(self) -> int:
-        return len(self.data)
+        return len(self._form)
 
     def _key(self, key: Any) -> Any:
         return plain(self.world, key, "raw rewards are used as an index")
@@ -120,11 +227,11 @@ class Box:
             and has_terms(self)
         ):
             return Sampled(key.copy(), self.copy())
-        if self.ndim and terms.is_place(key, len(self.data)):
-            found = looked_up(self.world, np.array(self.data.tolist()), key)
+        if self.ndim and terms.is_place(key, len(self)):
+            found = looked_up(self.world, np.array(self.held.tolist()), key)
             if found is not None:
                 return found
-        return self._found(self.data[key if type(key) in (int, slice) else self._key(key)])
+        return self._found(self.held[key if type(key) in (int, slice) else self._key(key)])
 
     def _found(self, found: Any) -> Any:
         if type(found) is np.ndarray:
@@ -142,18 +249,23 @@ class Box:
             _fitting(self.world, value, self.narrow)
         if type(value) is Box:
             value = value if value.kind == self.kind != "b" else value.astype(_KINDS[self.kind])
-            self.data[self._key(key)] = value.data
+            if self.known is not None and not has_terms(value):
+                self.known[self._key(key)] = plain(self.world, value, "")
+            else:
+                self.data[self._key(key)] = as_objects(self.world, value)
             return
         if type(value) in (list, tuple) or type(value) is np.ndarray:
             self[key] = wrapped(self.world, value)
             return
-        if self.ndim == 1 and terms.is_place(key, len(self.data)):
-            for i in range(len(self.data)):
+        if self.ndim == 1 and terms.is_place(key, len(self)):
+            for i in range(len(self)):
                 bits = (int(v) if isinstance(v, bool | np.bool_) else v for v in (value, self[i]))
                 self.data[i] = _where(self.world, terms.equal(key, i), *bits)
             return
         key, made = self._key(key), self._entry(value)
-        if type(self.data[key]) is np.ndarray:
+        if self.known is not None and type(made) in _NEVER:
+            self.known[key] = made
+        elif type(self.data[key]) is np.ndarray:
             self.data[key] = (
                 objects([made], ())[()] if not _hidden(made) else _filled(self.data[key].shape, made)
             )
@@ -170,30 +282,33 @@ class Box:
         return terms.cast(value, self.kind)
 
     def __iter__(self) -> Any:
-        return (self[i] for i in range(len(self.data)))
+        return (self[i] for i in range(len(self)))
 
     def __contains__(self, value: Any) -> bool:
         return bool((self == value).any())
 
     def _same(self, data: Any) -> Box:
-        return Box(self.world, data, self.kind, self.narrow)
+        """A part of it, or an array of its own."""
+        memory = self._memory
+        shares = memory is not None and data.dtype != object and np.may_share_memory(data, memory.plain)
+        return Box(self.world, data, self.kind, self.narrow, memory if shares else None)
 
     def reshape(self, *shape: Any, **kwargs: Any) -> Any:
         """As an array's."""
         shape = plain(self.world, shape, "raw rewards shape an array")
-        return self._same(self.data.reshape(*shape, **kwargs))
+        return self._same(self.held.reshape(*shape, **kwargs))
 
     def ravel(self, *args: Any) -> Any:
         """As an array's."""
-        return self._same(self.data.ravel())
+        return self._same(self.held.ravel(*args))
 
     def flatten(self, *args: Any) -> Any:
         """As an array's."""
-        return self._same(self.data.flatten())
+        return self._same(self.held.flatten(*args))
 
     def copy(self, *args: Any) -> Any:
         """As an array's."""
-        return self._same(self.data.copy())
+        return self._same(self.held.copy(*args))
 
     __copy__ = copy
 
@@ -205,15 +320,15 @@ class Box:
 
     def transpose(self, *axes: Any) -> Any:
         """As an array's."""
-        return self._same(self.data.transpose(*axes))
+        return self._same(self.held.transpose(*axes))
 
     def squeeze(self, *args: Any) -> Any:
         """As an array's."""
-        return self._same(self.data.squeeze(*args))
+        return self._same(self.held.squeeze(*args))
 
     def diagonal(self, *args: Any) -> Any:
         """As an array's."""
-        return self._same(self.data.diagonal(*args))
+        return self._same(self.held.diagonal(*args))
 
     def repeat(self, *args: Any, **kwargs: Any) -> Any:
         """As an array's."""
@@ -225,17 +340,23 @@ class Box:
 
     def tolist(self) -> Any:
         """As an array's."""
+        if self.known is not None:
+            return self.known.tolist()
         if not self.ndim:
             return _scalar(self.data[()], self.kind)
         return [entry.tolist() if type(entry) is Box else _python(entry) for entry in self]
 
     def item(self, *args: Any) -> Any:
         """As an array's."""
-        return _python(_scalar(self.data.item(*args), self.kind))
+        return _python(_scalar(self.held.item(*args), self.kind))
 
     def astype(self, dtype: Any, **kwargs: Any) -> Any:
         """As an array's."""
         wanted = np.dtype(_type(dtype))
+        if self.known is not None or wanted == self.dtype:
+            held = self.held
+            found = held.astype(wanted if held is self.known else object, **kwargs)
+            return given_back(found, [(self, held)], lambda one: like(self, one))
         kind = "i" if wanted.kind == "u" else wanted.kind
         narrow = _fitting(self.world, self, wanted)
         if kind == self.kind != "b":
@@ -262,9 +383,9 @@ class Box:
         return made
 
     def _one(self) -> Any:
-        if self.data.size != 1:
+        if self.size != 1:
             raise ValueError("The truth value of an array with more than one element is ambiguous")
-        return self.data.ravel()[0]
+        return self.held.ravel()[0]
 
     def __bool__(self) -> bool:
         return bool(self._one())
@@ -296,20 +417,31 @@ class Box:
             return functools.partial(_method, self, function)
         if has_terms(self):
             raise self.world.stop(f".{name} of raw rewards has no bound")
-        return getattr(plain(self.world, self, ""), name)
+        array = _readable(self.world, self, "")
+        found = getattr(array, name)
+        given = [(self, array)]
+        if not callable(found):
+            return given_back(found, given, lambda one: one)
+        return lambda *args, **kwargs: given_back(found(*args, **kwargs), given, lambda one: one)
+
+    def conj(self) -> Any:
+        """As an array's of real numbers."""
+        return self
+
+    conjugate = conj
 
     def sort(self, *args: Any, **kwargs: Any) -> None:
         """As an array's."""
-        self.data[...] = calling(self.world, np.sort, (self, *args), kwargs).data
+        self[...] = calling(self.world, np.sort, (self, *args), kwargs)
 
 
 def _raw_bits(key: Box) -> bool:
-    bits = key.data.ravel().tolist()
+    bits = [] if key.known is not None else key.data.ravel().tolist()
     return any(map(is_term, bits)) and not any(map(_is_lazy, bits))
 
 
 def _of_coins(key: Box) -> bool:
-    bits = key.data.ravel().tolist()
+    bits = [] if key.known is not None else key.data.ravel().tolist()
     return any(nature(v) == "coin" for v in bits) and not any(map(is_term, bits))
 
 
@@ -548,8 +680,11 @@ def plain(world: World, value: Any, what: str) -> Any:
     if type(value) is Box:
         if value.world is not world:
             raise world.stop("numbers of another run are used: state is kept between runs")
-        found = [_shown(world, v, what) for v in value.data.ravel().tolist()]
-        return np.array(found, _KINDS[value.kind]).reshape(value.shape)
+        if value.known is not None:
+            return value.known.copy()
+        found: Any = np.empty_like(value.data, _KINDS[value.kind])
+        found[...] = np.frompyfunc(lambda v: _shown(world, v, what), 1, 1)(value.data)
+        return found
     if _of_own(value):
         return _shown(world, value, what)
     if getattr(type(value), "shows", False):
@@ -561,6 +696,23 @@ def plain(world: World, value: Any, what: str) -> Any:
     return value
 
 
+def like(box: Box, made: Any) -> Any:
+    """An array that was made of what a box holds, in memory of its own."""
+    if made.dtype != object:
+        return wrapped(box.world, made)
+    return Box(box.world, made, box.kind, box.narrow)
+
+
+def _readable(world: World, value: Any, what: str) -> Any:
+    """As `plain`: NumPy's own array where that is known, else one into which nothing can be written."""
+    if type(value) is Box and value.known is not None and value.world is world:
+        return value.known
+    found = plain(world, value, what)
+    if type(value) is Box and found.ndim:
+        found.flags.writeable = False  # it would be lost
+    return found
+
+
 def wrapped(world: World, value: Any) -> Any:
     """Arrays and nested lists as boxes, scalars as they are."""
     if type(value) is Box or not isinstance(value, np.ndarray | list | tuple):
@@ -568,6 +720,8 @@ def wrapped(world: World, value: Any) -> Any:
     if type(value) is np.ndarray:
         if value.dtype.kind in "fiub":
             kind = "i" if value.dtype.kind == "u" else value.dtype.kind
+            if value.dtype.type in _NEVER:
+                return Box(world, value.copy(order="K"), kind)
             whole = value.dtype.kind == "b" or (value.dtype.itemsize >= 8 and value.dtype.kind != "u")
             return Box(world, value.astype(object), kind, None if whole else value.dtype)
         return Box.of(world, value) if value.dtype == object and has_own(value) else value
@@ -584,7 +738,7 @@ def wrapped(world: World, value: Any) -> Any:
 
 def _nested(value: Any) -> Any:
     if type(value) is Box:
-        return _nested(value.data)
+        return _nested(value.held)
     if type(value) is np.ndarray:
         return [_nested(v) for v in value] if value.ndim else value[()]
     if type(value) in (list, tuple):
@@ -595,7 +749,7 @@ def _nested(value: Any) -> Any:
 def entries(world: World, value: Any) -> list[Any]:
     """The entries of an array or list, in order."""
     made = wrapped(world, value)
-    return made.data.ravel().tolist() if type(made) is Box else [made]
+    return made.held.ravel().tolist() if type(made) is Box else [made]
 
 
 def taken(world: World, values: Any, index: Any) -> Any:
@@ -868,7 +1022,7 @@ def on_arrays(world: World, ufunc: Any, method: str, inputs: Any, out: Any, kwar
         return calling(world, ufunc, inputs, {})
     scalar = _ELEMENTWISE.get(ufunc)
     if not any(has_terms(x) for x in inputs) or method != "__call__" or scalar is None:
-        values = [plain(world, x, f"np.{ufunc.__name__} of raw rewards has no bound") for x in inputs]
+        values = [_readable(world, x, f"np.{ufunc.__name__} of raw rewards has no bound") for x in inputs]
         given = {k: plain(world, v, _NO_BOUND) for k, v in kwargs.items()}
         if target is not None and given.get("where", True) is not True:
             given["out"] = plain(world, target, f"np.{ufunc.__name__} of raw rewards is masked")
@@ -916,9 +1070,9 @@ def _written(world: World, made: Any, target: Any) -> Any:
 def as_objects(world: World, value: Any) -> Any:
     """The entries of an array, a list or a number, in an array of objects."""
     if type(value) is Box:
-        return value.data
+        return value.data if value.known is None else value.known.astype(object)
     if type(value) in (list, tuple):
-        return wrapped(world, value).data
+        return as_objects(world, wrapped(world, value))
     if type(value) is np.ndarray:
         return value.astype(object)
     made = np.empty((), object)
@@ -947,10 +1101,10 @@ def _along(
     if type(box) is not Box:
         return of([box])
     if axis is None:
-        found = of(box.data.ravel().tolist())
+        found = of(box.held.ravel().tolist())
         return Box.of(world, _filled((1,) * box.ndim, found)) if keepdims else found
     axis = operator.index(axis) % max(box.ndim, 1)
-    rows = np.moveaxis(box.data, axis, -1)
+    rows = np.moveaxis(as_objects(world, box), axis, -1)
     flat = rows.reshape(-1, rows.shape[-1]) if rows.size else rows.reshape(int(np.prod(rows.shape[:-1])), -1)
     made = objects([of(row.tolist()) for row in flat], rows.shape[:-1])
     if keepdims:
@@ -1071,7 +1225,8 @@ def _position(sign: int) -> Any:
 
 def _cumsum(world: World, a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     box = wrapped(world, a)
-    data = box.data.ravel() if axis is None else np.moveaxis(box.data, axis, 0)
+    data = as_objects(world, box)
+    data = data.ravel() if axis is None else np.moveaxis(data, axis, 0)
     made = np.empty(data.shape, object)
     rows, sums = data.reshape(len(data), -1), made.reshape(len(data), -1)
     for j in range(rows.shape[1]):
@@ -1163,7 +1318,7 @@ def _dot(world: World, a: Any, b: Any, out: Any = None) -> Any:
     def inner(x: Any, y: Any) -> Any:
         return terms.total(_times(u, v) for u, v in zip(x, y, strict=True))
 
-    x, y = left.data, right.data
+    x, y = as_objects(world, left), as_objects(world, right)
     noise = matrices.squared(world, x, y)
     if noise is not None:
         return noise
@@ -1186,7 +1341,8 @@ def _dot(world: World, a: Any, b: Any, out: Any = None) -> Any:
 
 def _sorted(world: World, a: Any, axis: Any = -1, **kwargs: Any) -> Any:
     box = wrapped(world, a)
-    rows = np.moveaxis(box.data, axis, -1) if axis is not None else box.data.ravel()
+    data = as_objects(world, box)
+    rows = np.moveaxis(data, axis, -1) if axis is not None else data.ravel()
     flat = rows.reshape(-1, rows.shape[-1])
     made = np.empty(flat.shape, object)
     for i, row in enumerate(flat):
@@ -1426,7 +1582,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
 def _kept(world: World, m: Any, part: Any, k: int) -> Any:
     """A triangle of an array, 0 elsewhere."""
     box = wrapped(world, m)
-    return Box.of(world, np.where(part(np.ones(box.shape, bool), k), box.data, 0.0))
+    return Box.of(world, np.where(part(np.ones(box.shape, bool), k), as_objects(world, box), 0.0))
 
 
 # They move entries about; positions come from public arguments.
@@ -1436,7 +1592,7 @@ _MOVING = (
     *("expand_dims", "broadcast_to", "take", "split", "array_split", "diag", "diagonal", "atleast_1d"),
     *("atleast_2d", "copy", "swapaxes", "moveaxis", "rot90", "resize", "take_along_axis"),
 )
-_MOVES = {getattr(np, name) for name in _MOVING}
+_MOVES = {getattr(np, name) for name in _MOVING} | {np.lib.stride_tricks.sliding_window_view}
 _OF_ARRAYS = {np.concatenate, np.stack, np.vstack, np.hstack, np.column_stack, np.dstack}
 _LIKE = {np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.shape, np.ndim, np.size}
 
@@ -1472,15 +1628,19 @@ def _called(world: World, function: Any, args: Any, kwargs: Any) -> Any:
         return _by_operators(world, function, args, kwargs)
     what = f"np.{getattr(function, '__name__', function)} of raw rewards has no bound"
     out = kwargs.pop("out", None)
-    values = [plain(world, v, what) for v in args]
-    values = [np.asarray(v) if type(a) is Box else v for v, a in zip(values, args, strict=True)]
-    if function in (np.put, np.place, np.putmask, np.copyto, np.fill_diagonal):
+    values = [_readable(world, v, what) for v in args]
+    if function in _FILLING and not (type(args[0]) is Box and args[0].known is not None):
         raise world.stop("an array is filled in place in a way that is not followed")
-    found = function(*values, **{key: plain(world, v, what) for key, v in kwargs.items()})
+    named = {key: _readable(world, v, what) for key, v in kwargs.items()}
+    found = function(*values, **named)
     if type(out) is Box:
         out[...] = found
         return out
-    return each(lambda part: wrapped(world, part), found)
+    both = zip((*args, *kwargs.values()), (*values, *named.values()), strict=True)
+    return given_back(found, [pair for pair in both if type(pair[0]) is Box], lambda one: wrapped(world, one))
+
+
+_FILLING = (np.put, np.place, np.putmask, np.copyto, np.fill_diagonal, np.put_along_axis)
 
 
 # They are made of sums, differences and products of entries, whatever these are.
@@ -1498,7 +1658,7 @@ _BY_OPERATORS = {
         "polyval",
     )
     if hasattr(np, name)
-} | {np.lib.stride_tricks.sliding_window_view}
+}
 
 
 def _by_operators(world: World, function: Any, args: Any, kwargs: Any) -> Any:
@@ -1574,6 +1734,7 @@ def _moved(world: World, function: Any, args: Any, kwargs: Any) -> Any:
 
     plainly = [inside(v) for v in args]
     found = function(*plainly, **{key: inside(v) for key, v in kwargs.items()})
-    if type(found) in (list, tuple):
-        return type(found)(Box.of(world, part) for part in found)
-    return Box.of(world, found) if type(found) is np.ndarray else number(found)
+    given = [(v, inside) for v, inside in zip(args, plainly, strict=True) if type(v) is Box]
+    return given_back(
+        found, given, lambda one: Box.of(world, one) if type(one) is np.ndarray else number(one)
+    )

@@ -20,15 +20,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from verifiable_dp.core.filled import Filled
 from verifiable_dp.evidence.symbolic.cases import fits, names_made, parsed
 from verifiable_dp.evidence.symbolic.terms import PREFIX
 
 _PLAIN = (int, float, str, bool, type(None), tuple)
-# Parameters of functions that nothing in the file calls.
-_CONSTANT_ARGUMENTS = frozenset(
-    ("self", "n_arms", "k", "K", "horizon", "T", "epsilon", "eps", "delta", "n_rounds", "num_arms")
-)
-_GENERATORS = frozenset(("rng", "generator", "random_state", "seed"))
 _NUMBERS = frozenset(
     ("min", "max", "abs", "int", "float", "bool", "round", "sum", "divmod", "str", "any", "all")
 )
@@ -217,6 +213,11 @@ _SMOOTH_NAMES = (_KEEPS_SIZE | _GROWS | _SEQUENCES) - {"abs", "sign", "var", "st
 _KEEPS_WHOLE = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv)
 
 
+def _sets_again(function: Any, name: str) -> bool:
+    """Whether a function gives a parameter of its own another value."""
+    return _sets(function, name) > 1
+
+
 def _sets(step: Any, name: str) -> int:
     """In how many places a part of the code gives a name another value."""
     stored = 0
@@ -338,18 +339,33 @@ class Constancy:
         Names of globals that hold numbers and the like: constant unless a function sets them.
     steady
         Names that hold the same whatever happens: modules, and what is built in.
+    filled
+        Kinds of what adapters have filled parameters with (`core.filled`), by name and first line of the
+        function, and name of the parameter.
     called
         Whether functions that are handed on may be called at any time, so that nothing in them is constant.
+    numeric
+        Names of modules whose functions give the same for the same: NumPy, ``math`` and ``scipy.special``.
     """
 
     def __init__(
-        self, tree: ast.Module, plain: frozenset[str], steady: frozenset[str], called: bool = True
+        self,
+        tree: ast.Module,
+        plain: frozenset[str],
+        steady: frozenset[str],
+        filled: frozenset[tuple[str, int, str, str]] = frozenset(),
+        called: bool = True,
+        numeric: frozenset[str] = frozenset(),
     ) -> None:
+        self._numeric = numeric
         self._tree, self._plain, self._steady, self._anytime = tree, plain, steady, called
+        self._filled = filled
+        self._kinds_of = {(name, line, one): kind for name, line, one, kind in filled}
         self._marks: dict[Any, Mark] = {}
         self._changed = self._settled = False
         self._outer: dict[Any, Any] = {}  # of a function, the one around it
         self._names: dict[Any, set[str]] = {}  # that are local to a function
+        self._methods: set[Any] = set()
         self._functions: dict[str, list[Any]] = {}
         self._classes: dict[str, Any] = {}
         self._before: dict[Any, set[int]] = {}  # see `_early`
@@ -431,7 +447,10 @@ class Constancy:
                 if isinstance(node, ast.While) and where(node.test) == place_of(position):
                     function.body = [*body[:i], ast.If(node.test, [ast.Pass()], [])]
                     try:
-                        return Constancy(self._tree, self._plain, self._steady).constant(position)
+                        again = Constancy(
+                            self._tree, self._plain, self._steady, self._filled, numeric=self._numeric
+                        )
+                        return again.constant(position)
                     finally:
                         function.body = body
         return False
@@ -670,6 +689,10 @@ class Constancy:
                 self._classes[child.name] = child
             if isinstance(child, _FUNCTION):
                 self._outer[child], inside = function, child
+                bare = getattr(child, "decorator_list", [None])
+                free = any(getattr(d, "id", "") == "staticmethod" for d in bare)
+                if isinstance(node, ast.ClassDef) and not free:
+                    self._methods.add(child)
                 arguments = [a.arg for a in ast.walk(child.args) if isinstance(a, ast.arg)]
                 self._names[child] = set(arguments)
                 if isinstance(child, ast.FunctionDef):
@@ -704,13 +727,30 @@ class Constancy:
                 continue
             if dunder and name in ("__init__", "__call__"):
                 continue  # reached by the name of the class, and by any call of what is not known
-            known = _CONSTANT_ARGUMENTS if name and name not in passed else ()
             for argument in ast.walk(function.args):
-                if isinstance(argument, ast.arg) and argument.arg not in known:
-                    given = argument.arg in ("rewards", "rng")
-                    self._add((function, argument.arg), Mark(True, not given))
+                kind = (
+                    self._filled_with(function, argument.arg) if isinstance(argument, ast.arg) else "public"
+                )
+                if kind == "public" and name not in passed:
+                    continue
+                if isinstance(argument, ast.arg) and not self._is_object(function, argument.arg):
+                    self._add((function, argument.arg), Mark(True, kind not in ("data", "generator")))
             if name in passed or not name:
                 self._add((function, "control"), Mark(True))
+
+    def _is_numeric(self, function: Any, name: str) -> bool:
+        """Whether a name can only be one of those modules."""
+        return name in self._numeric and self._owner(function, name) is None
+
+    def _filled_with(self, function: Any, name: str) -> str:
+        """The kind of what an adapter has filled a parameter with; empty if none has."""
+        line = min(n.lineno for n in (function, *getattr(function, "decorator_list", ())))
+        return self._kinds_of.get((getattr(function, "name", "<lambda>"), line, name), "")
+
+    def _is_object(self, function: Any, name: str) -> bool:
+        """Whether a parameter is the object whose method a function is."""
+        placed = [*function.args.posonlyargs, *function.args.args]
+        return function in self._methods and placed[:1] != [] and placed[0].arg == name
 
     # ------------------------------------------------------------ marks
 
@@ -765,8 +805,10 @@ class Constancy:
 
     def _taken(self, function: Any, target: Any) -> Mark:
         """How random it is whose attribute is set or read."""
-        if isinstance(target, ast.Name) and target.id == "self":
-            return Mark()
+        if isinstance(target, ast.Name):
+            owner = self._owner(function, target.id)
+            if owner is not None and self._is_object(owner, target.id) and not _sets_again(owner, target.id):
+                return Mark()
         return Mark(*[self._of(function, target).holds] * 2)
 
     # ------------------------------------------------------------ expressions
@@ -848,7 +890,7 @@ class Constancy:
             return Mark(base.size)
         if node.attr in ("T", "dtype"):
             return base
-        if isinstance(node.value, ast.Name) and node.value.id in ("np", "numpy", "math"):
+        if isinstance(node.value, ast.Name) and self._is_numeric(function, node.value.id):
             return Mark()
         if node.attr not in self._attributes:
             return _RANDOM  # of something else than the file's own objects, or computed when it is asked for
@@ -927,7 +969,7 @@ class Constancy:
         if not isinstance(node.func, ast.Attribute):
             return _RANDOM
         base = node.func.value
-        if isinstance(base, ast.Name) and base.id in ("np", "numpy", "math", "special"):
+        if isinstance(base, ast.Name) and self._is_numeric(function, base.id):
             keeps = name in _KEEPS_SIZE or base.id == "math"
             return Mark(any_given.any, any_given.size if keeps else any_given.any)
         own = self._of(function, base)
@@ -985,7 +1027,7 @@ class Constancy:
         everything = functools.reduce(Mark.__or__, given, Mark())
         for called in functions:
             names = [a.arg for a in (*called.args.posonlyargs, *called.args.args)]
-            if method and names[:1] == ["self"]:
+            if method and called in self._methods:
                 names = names[1:]
             rest = [a.arg for a in (called.args.vararg, called.args.kwarg) if a is not None]
             for i, mark in enumerate(given):
@@ -1036,13 +1078,10 @@ class Constancy:
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot):
             nothing = node.comparators[-1]
             node = node.left if isinstance(nothing, ast.Constant) and nothing.value is None else None
-        if not isinstance(node, ast.Name) or node.id not in _GENERATORS:
+        if not isinstance(node, ast.Name):
             return False
         owner = self._owner(function, node.id)
-        arguments = owner.args if isinstance(owner, _FUNCTION) else None
-        return arguments is not None and any(
-            isinstance(a, ast.arg) and a.arg == node.id for a in ast.walk(arguments)
-        )
+        return isinstance(owner, _FUNCTION) and self._filled_with(owner, node.id) == "generator"
 
     def _varies(self, function: Any, node: Any) -> bool:
         """Whether a condition may differ from one time to the next within a run."""
@@ -1172,32 +1211,51 @@ class Constancy:
         for key, values in held.items():
             self._arrays[key] = all(_of_numpy(v) for v in values)
             self._containers[key] = all(isinstance(v, _CONTAINERS) for v in values)
-            self._objects[key] = all(self._is_object(v) for v in values)
+            self._objects[key] = all(self._makes_object(v) for v in values)
 
-    def _is_object(self, value: Any) -> bool:
+    def _makes_object(self, value: Any) -> bool:
         if isinstance(value, ast.ListComp | ast.DictComp):
-            return self._is_object(value.value if isinstance(value, ast.DictComp) else value.elt)
+            return self._makes_object(value.value if isinstance(value, ast.DictComp) else value.elt)
         if isinstance(value, ast.List):
-            return bool(value.elts) and all(map(self._is_object, value.elts))
+            return bool(value.elts) and all(map(self._makes_object, value.elts))
         made = value.func if isinstance(value, ast.Call) else None
         return isinstance(made, ast.Name) and made.id in self._classes and not self._classes[made.id].bases
 
 
-def constancy_of(file: str, scope: Mapping[str, Any], called: bool = True) -> Constancy | None:
+def constancy_of(
+    file: str, scope: Mapping[str, Any], filled: Filled | None = None, called: bool = True
+) -> Constancy | None:
     """What may be random in a file with these globals; None if it cannot be read."""
     plain = frozenset(name for name, value in scope.items() if isinstance(value, _PLAIN))
     modules = {name for name, value in scope.items() if isinstance(value, types.ModuleType)}
     steady = frozenset(modules | (vars(builtins).keys() - scope.keys()))
+    known = ("numpy", "math", "scipy.special")
+    numeric = frozenset(name for name in modules if scope[name].__name__ in known)
+    given = frozenset(
+        (code.co_name, code.co_firstlineno, name, kind)
+        for code, kinds in (filled or {}).items()
+        if isinstance(code, types.CodeType) and code.co_filename == file
+        for name, kind in kinds.items()
+    )
     try:
         with open(file, encoding="utf-8") as text:
-            return _constancy_of(text.read(), plain, steady, called)
+            return _constancy_of(text.read(), plain, steady, given, called, numeric)
     except (OSError, SyntaxError, ValueError):
         return None
 
 
 @functools.lru_cache(maxsize=32)
-def _constancy_of(text: str, plain: frozenset[str], steady: frozenset[str], called: bool) -> Constancy:
-    return Constancy(parsed(text), plain, steady, called)
+def _constancy_of(
+    text: str,
+    plain: frozenset[str],
+    steady: frozenset[str],
+    filled: frozenset[tuple[str, int, str, str]],
+    called: bool,
+    numeric: frozenset[str],
+) -> Constancy:
+    tree = parsed(text)
+    made = names_made(tree)
+    return Constancy(tree, plain, steady - made, filled, called, numeric - made)
 
 
 def body_of(code: types.CodeType) -> Any:

@@ -205,7 +205,7 @@ class Pick(Lazy):
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
         """That of a number."""
-        return np.int64
+        return self.world.claims(np.int64)
 
     def plain(self) -> Any:
         """The position."""
@@ -306,7 +306,7 @@ class Veiled(Lazy):
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
         """That of a number."""
-        return np.float64
+        return self.world.claims(np.float64)
 
     def plain(self) -> Any:
         """The entry itself: the position is public from here on."""

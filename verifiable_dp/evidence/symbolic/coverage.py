@@ -21,13 +21,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from verifiable_dp.core.filled import Filled
+from verifiable_dp.evidence.judge.language import Language
+from verifiable_dp.evidence.judge.marks import Outside
 from verifiable_dp.evidence.symbolic.cases import parsed
 from verifiable_dp.evidence.symbolic.constancy import Constancy, constancy_of, handlers_of, place_of
 from verifiable_dp.evidence.symbolic.terms import Unbounded, World
 from verifiable_dp.evidence.tracing.ledger import Place
 
 _MOST_STEPS, _END = 2_000_000, -1
+UNASKED = "code is run that could not be rewritten, or compares by identity in a chain"
 _BETWEEN = frozenset(("CACHE", "EXTENDED_ARG", "TO_BOOL", "UNARY_NOT", "NOP"))  # a comparison and its branch
+
+
+def _none(code: types.CodeType) -> frozenset[int]:
+    return frozenset()
 
 
 @dataclass
@@ -44,6 +52,8 @@ class Coverage:
         By code object, pairs of offsets.
     left
         Instructions that the run under way may still take: what is forced may never come to an end.
+    most
+        Instructions that a run has taken at most.
     enumerated
         Code of which all branches were tried whenever it was called; False if it was not so at times.
     ended
@@ -56,8 +66,10 @@ class Coverage:
         Whether there was any exception but those that end a loop.
     mixed
         Where conditions stand both sides of which were followed at once.
-    scales, drawn
-        What sets how much noise there is (of `World`).
+    weights, wide, scales, drawn
+        Where numbers are multiplied with data, drawn, or set how much noise there is (of `World`).
+    filled
+        What adapters have filled parameters with.
     """
 
     files: frozenset[str]
@@ -65,6 +77,7 @@ class Coverage:
     steps: dict[types.CodeType, set[tuple[int, int]]] = field(default_factory=dict)
 
     left: int = 0
+    most: int = 0
     enumerated: dict[types.CodeType, bool] = field(default_factory=dict)
     ended: dict[types.CodeType, bool] = field(default_factory=dict)
     compared: dict[tuple[Any, int], list[int]] = field(default_factory=dict)
@@ -74,6 +87,26 @@ class Coverage:
     mixed: set[Any] = field(default_factory=set)
     scales: set[tuple[types.CodeType, int, int | None]] = field(default_factory=set)
     drawn: set[tuple[types.CodeType, frozenset[str] | None]] = field(default_factory=set)
+    _stop: Callable[[str], Exception] = Unbounded
+    _unasked: Callable[[Any], frozenset[int]] = _none
+    weights: set[tuple[types.CodeType, int, int | None]] = field(default_factory=set)
+    wide: set[tuple[types.CodeType, int]] = field(default_factory=set)
+    filled: Filled = field(default_factory=dict)
+    said: tuple[frozenset[types.CodeType], Language] | None = None
+
+    def language(self, scopes: Mapping[str, dict[str, Any]]) -> Language:
+        """What the rules of the language say of the functions that ran."""
+        codes = frozenset(self.steps)
+        if self.said is None or not codes <= self.said[0]:
+            each = ((code, list(code.co_positions())[offset // 2]) for code, offset in self.wide)
+            wide = frozenset((code.co_filename, place_of(dis.Positions(*at))) for code, at in each)
+            functions = getattr(scopes, "functions", ())
+            self.said = (codes, Language(scopes, codes, self.filled, wide, functions))
+        return self.said[1]
+
+    def outside(self, scopes: Mapping[str, dict[str, Any]]) -> Outside | None:
+        """A construct for which paths that were not run are unknown."""
+        return self.language(scopes).outside(code for code, tried in self.enumerated.items() if tried)
 
     def note(self, other: World | Coverage) -> None:
         """Note which functions a run, or another's runs, have called, and what they have compared."""
@@ -83,6 +116,8 @@ class Coverage:
         self.mixed |= other.mixed
         self.scales |= other.scales
         self.drawn |= other.drawn
+        self.weights |= other.weights
+        self.wide |= other.wide
         for key, (certain, open_) in other.compared.items():
             before = self.compared.setdefault(key, [0, 0])
             self.compared[key] = [before[0] + certain, before[1] + open_]
@@ -104,9 +139,15 @@ class Coverage:
         return certain > 0 and not both and certain == self.counts.get((code, offset), 0)
 
     @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Note the steps of what runs inside, also in threads that are started there."""
-        outer, self.left = sys.gettrace(), _MOST_STEPS
+    def watching(
+        self, stop: Callable[[str], Exception] = Unbounded, unasked: Callable[[Any], frozenset[int]] = _none
+    ) -> Iterator[None]:
+        """Note the steps of what runs inside, also in threads that are started there.
+
+        What `stop` gives is raised after too many steps, and at an instruction of which `unasked` says that
+        it asks what nothing could answer.
+        """
+        outer, self.left, self._stop, self._unasked = sys.gettrace(), _MOST_STEPS, stop, unasked
         threads = threading.gettrace()
         sys.settrace(self._called)
         threading.settrace(self._called)
@@ -115,6 +156,12 @@ class Coverage:
         finally:
             sys.settrace(outer)
             threading.settrace(threads)
+            self.most = max(self.most, self.taken)
+
+    @property
+    def taken(self) -> int:
+        """Instructions of the last run."""
+        return _MOST_STEPS - max(self.left, 0)
 
     def _called(self, frame: Any, event: str, argument: Any) -> Any:
         code = frame.f_code
@@ -125,13 +172,16 @@ class Coverage:
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         steps, last = self.steps.setdefault(code, set()), -1
         comparing = _comparisons(code)
+        barred = self._unasked(code)
 
         def stepped(frame: Any, event: str, argument: Any) -> Any:
             nonlocal last
             if event == "opcode":
                 self.left -= 1
                 if self.left < 0:
-                    raise Unbounded("a run takes too many steps to be followed")
+                    raise self._stop("a run takes too many steps to be followed")
+                if frame.f_lasti in barred:
+                    raise self._stop(UNASKED)
                 steps.add((last, frame.f_lasti))
                 if frame.f_lasti in comparing:
                     self.counts[code, frame.f_lasti] += 1
@@ -161,19 +211,30 @@ class Coverage:
     def jumping(self, scopes: Mapping[str, dict[str, Any]]) -> Place | None:
         """A line where how much noise there is follows from chance in a way that rare outcomes may set."""
         known: dict[str, Constancy | None] = {}
-        found = []
+        found, language = [], self.language(scopes)
         for code, offset, side in self.scales:
             file, at = code.co_filename, list(code.co_positions())[offset // 2]
             if file not in known:
-                known[file] = constancy_of(file, scopes.get(file, {}), called=False)
+                known[file] = constancy_of(file, scopes.get(file, {}), self.filled, called=False)
             constant, position = known[file], dis.Positions(*at)
             if constant is None or position.lineno is None:
                 continue
             cut = side is not None and side < 0
-            if constant.cuts(position, -1 - (side or 0)) if cut else constant.jumps(position, side):
+            judged = side is None or side >= 0
+            steep = judged and language.steep(file, place_of(position), side)
+            if steep or (
+                constant.cuts(position, -1 - (side or 0)) if cut else constant.jumps(position, side)
+            ):
                 found.append(Place(file, position.lineno))
+        for code, offset, side in self.weights:
+            at = dis.Positions(*list(code.co_positions())[offset // 2])
+            read = self.enumerated.get(code)  # of which all that can happen was tried
+            if not read and at.lineno is not None and language.weighs(code.co_filename, place_of(at), side):
+                found.append(Place(code.co_filename, at.lineno))
         for code, names in self.drawn:
-            reader = constancy_of(code.co_filename, scopes.get(code.co_filename, {}), called=False)
+            reader = constancy_of(
+                code.co_filename, scopes.get(code.co_filename, {}), self.filled, called=False
+            )
             if reader is not None and reader.enters(code, names):
                 found.append(Place(code.co_filename, code.co_firstlineno))
         return min(found, key=lambda place: (place.file, place.line), default=None)
@@ -187,13 +248,14 @@ class Coverage:
         catching = [place for code, steps in self.steps.items() for place in _catching(code, steps)]
         found |= {(place, None) for place, seen in catching if not seen}
         known: dict[str, Constancy | None] = {}
+        language = self.language(scopes)
         for code, steps in self.steps.items():
             if self.enumerated.get(code) or _is_of_a_dataclass(code):
                 continue
             for line, position, entry in _one_sided(code, steps, strict, bool(catching), self._certain):
                 file = code.co_filename
                 if file not in known:
-                    known[file] = constancy_of(file, scopes.get(file, {}))
+                    known[file] = constancy_of(file, scopes.get(file, {}), self.filled)
                 constant = known[file]
                 if position is not None and (file, place_of(position)) in self.mixed:
                     continue
@@ -201,7 +263,7 @@ class Coverage:
                     constant is None
                     or position is None
                     or not (
-                        constant.constant(position)
+                        (constant.constant(position) and language.public(file, place_of(position)))
                         or (entry and constant.constant_at_entry(position))
                         or (not strict and constant.last_resort(position))
                         or constant.last_of_all(position)

@@ -89,7 +89,7 @@ class Uniform(Lazy):
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
         """That of a number."""
-        return np.float64
+        return self.world.claims(np.float64)
 
     dtype: Any = np.dtype(np.float64)
 
@@ -711,7 +711,7 @@ class Coin(Uniform):
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
         """That of a truth value."""
-        return np.bool_
+        return self.world.claims(np.bool_)
 
     def plain(self) -> Any:
         """The answer, public from here on."""
@@ -1290,6 +1290,8 @@ class FollowedGenerator(np.random.Generator):
         """As numpy's; one of the first few whole numbers may be a proposal."""
         made = self._coins("integers", (low, high, size, *args), kwargs)
         first, end = (0, low) if high is None else (low, high)
+        if type(first) is type(end) is int:
+            self.world.widely(end - first)
         if self.world.oracle is not None:
             if size is not None or args or {*kwargs} - {"endpoint"} or not {type(first), type(end)} <= {int}:
                 raise self.world.stop("whole numbers are drawn in a way that is not followed")

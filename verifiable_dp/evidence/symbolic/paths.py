@@ -12,12 +12,14 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from verifiable_dp.core.filled import note_placed, noting
+from verifiable_dp.core.limits import limited
 from verifiable_dp.core.mechanisms import wishart
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.alignment.replay import plain
@@ -28,10 +30,18 @@ from verifiable_dp.evidence.symbolic.coverage import Coverage, compares
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
 from verifiable_dp.evidence.symbolic.forcing import Flips, forced
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
-from verifiable_dp.evidence.symbolic.rewriting import rewritten
+from verifiable_dp.evidence.symbolic.rewriting import rewritten, unasked
 from verifiable_dp.evidence.symbolic.standins import standing_in
 from verifiable_dp.evidence.symbolic.states import kept
-from verifiable_dp.evidence.symbolic.terms import MOST_EVENTS, Atom, Term, Unbounded, World
+from verifiable_dp.evidence.symbolic.terms import (
+    MOST_EVENTS,
+    Atom,
+    Term,
+    Unbounded,
+    World,
+    is_term,
+    nothing_known,
+)
 from verifiable_dp.evidence.tracing.flow import returns_of
 from verifiable_dp.evidence.tracing.foreign import global_states, plain_run, reproducible_globals
 from verifiable_dp.evidence.tracing.ledger import WORDS, Place, same
@@ -208,12 +218,15 @@ class Program:
     units
         For each entry the units of data that move it: (unit, least, most). None: each its own, anywhere
         within the bounds.
+    known
+        Says why a generator that the code keeps hides nothing, of its identity; empty if it may.
     """
 
     function: Callable[..., Any]
     shape: tuple[int, ...]
     bounds: tuple[float, float]
     units: Mapping[int, Sequence[tuple[int, float, float]]] | None = None
+    known: Callable[[int], str] = field(default=nothing_known, kw_only=True)
 
     def data(self, world: World, values: FloatArray) -> boxes.Box:
         """Data that stand for any in bounds."""
@@ -245,6 +258,35 @@ class Program:
 
 
 @dataclass(frozen=True)
+class Neighbours(Program):
+    """A program on two data sets that are known: what differs moves together, what does not is public.
+
+    Parameters
+    ----------
+    left, right
+        The data, of one shape.
+    """
+
+    left: FloatArray = field(default_factory=lambda: np.zeros(0))
+    right: FloatArray = field(default_factory=lambda: np.zeros(0))
+
+    def data(self, world: World, values: FloatArray) -> boxes.Box:
+        """See `Program.data`."""
+        entries = []
+        for value, one, other in zip(values.flat, self.left.flat, self.right.flat, strict=True):
+            low, high = sorted((float(one), float(other)))
+            moves = {0: (min(0.0, float(other - one)), max(0.0, float(other - one)))}
+            atom = Atom(float(value), low, high, partial(dict, moves))
+            raw = {atom: 1.0} if low < high else {}
+            entries.append(Term(world, 0.0 if raw else low, raw, {}))
+        return boxes.Box(world, boxes.objects(entries, self.shape), "f")
+
+    def values(self, number: int) -> FloatArray:
+        """See `Program.values`."""
+        return (self.right if number % 2 else self.left).reshape(self.shape).copy()
+
+
+@dataclass(frozen=True)
 class Path:
     """What one run gave away.
 
@@ -270,6 +312,8 @@ class Path:
         Outputs of mechanisms of libraries.
     crashed
         Whether an exception of the code's ended it, or it took forever.
+    unseen
+        Whether it ended at a question about the object that stands for a number.
     """
 
     number: int
@@ -283,6 +327,7 @@ class Path:
     beyond: bool = False
     drawn: tuple[Any, ...] = ()
     crashed: bool = False
+    unseen: bool = False
 
 
 @dataclass(frozen=True)
@@ -297,12 +342,20 @@ class Found:
         Why there is no bound, and the line; empty if there is one.
     closed
         Lines with a branch whose other way only raises an exception, which plain runs never took.
+    outside
+        Whether the code lies outside of the language of bounds.
     """
 
     paths: tuple[Path, ...]
     failure: str = ""
     at: Place | None = None
     closed: tuple[Place, ...] = ()
+    outside: bool = False
+
+    @property
+    def unseen(self) -> bool:
+        """Whether it is open what is decided where the bound ends: neither runs nor replays need show it."""
+        return self.outside or bool(self.failure and self.paths and self.paths[-1].unseen)
 
     def words(self) -> str:
         """Why there is no bound, with the line."""
@@ -408,6 +461,36 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
+@dataclass
+class Meter:
+    """Operations that a search for a bound has taken: the same on every machine, however busy it is.
+
+    Attributes
+    ----------
+    most
+        After how many it gives up, between two runs.
+    spent
+        Instructions of the traced code, and operations on tracked numbers, which count `_DEAR` times.
+    each
+        What a plain run counts, of which only a part is watched: as many instructions as a traced one took.
+    """
+
+    most: float = math.inf
+    spent: int = 0
+    each: int = 0
+
+    def is_spent(self) -> bool:
+        """Whether to give up."""
+        return self.spent > self.most
+
+    def words(self) -> str:
+        """That it gave up."""
+        return f"gave up after {self.most:,.0f} operations"
+
+
+_DEAR = 20
+
+
 @_uncollected()
 def run(
     program: Program,
@@ -416,23 +499,26 @@ def run(
     scopes: Any,
     coverage: Coverage | None,
     flips: Flips | None = None,
+    meter: Meter | None = None,
 ) -> Path:
-    """One path."""
+    """One path; what it takes is counted by the meter."""
     world = World(frozenset(scopes), chooser, boxes, flips=flips, subsets=subsets)
+    world.known = program.known
     output, library, crashed = None, libraries.Followed(world), False
     generator = FollowedGenerator.of(np.random.Philox(number), world)
     try:
         if math.prod(program.shape) > MOST_EVENTS:
             raise world.stop("a run has too many rewards to be followed", Place("", 0))
         data = program.data(world, program.values(number))
+        world.given = frozenset(atom for v in boxes.entries(world, data) if is_term(v) for atom in v.raw)
         with reproducible_globals(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of numbers that only a forced path has
             states = global_states()
-            with rewritten(scopes, world), standing_in(scopes, world), libraries.patched(library):
+            with limited(), rewritten(scopes, world), standing_in(scopes, world), libraries.patched(library):
                 if coverage is None:
                     returned = program.function(data, generator)
                 else:
-                    with coverage.watching():
+                    with coverage.watching(world.stop, unasked):
                         returned = program.function(data, generator)
                     coverage.note(world)
             output = _returned(world, program, program.seen(returned))
@@ -446,6 +532,8 @@ def run(
     except Exception as error:  # whatever the traced code or a library it calls does not take
         crashed = True
         world.stop(f"{type(error).__name__}: {error}".splitlines()[0][:200], _line_of(error, world.files))
+    if meter is not None:
+        meter.spent += _DEAR * world.events + (coverage.taken if coverage is not None else 0)
     costs = {} if world.failure else costs_of(world)
     owners = (getattr(finish, "__self__", None) for finish in world.finishing)
     contested = next((owner.place for owner in owners if isinstance(owner, Proposals)), None)
@@ -463,6 +551,7 @@ def run(
         beyond,
         drawn,
         crashed,
+        world.unseen,
     )
 
 
@@ -489,7 +578,7 @@ def _line_of(error: Exception, files: frozenset[str]) -> Place:
     return Place(frames[-1].filename, frames[-1].lineno or 0) if frames else Place("", 0)
 
 
-def explore(program: Program, n_arms: int, most: int = _MOST, late: Callable[[], bool] = bool) -> Found:
+def explore(program: Program, n_arms: int, most: int = _MOST, work: float = math.inf) -> Found:
     """Run paths until the work is done or one has no bound.
 
     Parameters
@@ -500,26 +589,29 @@ def explore(program: Program, n_arms: int, most: int = _MOST, late: Callable[[],
         Units are counted arm by arm.
     most
         Paths.
-    late
-        Whether to end here; then there is no bound.
+    work
+        Operations after which it gives up; then there is no bound.
     """
     scopes = scopes_of(program.function)
-    with kept(scopes):
-        return _explored(program, n_arms, most, late, scopes)
+    with kept(scopes), noting() as filled:
+        note_placed(program.function, "data", "generator")
+        coverage = Coverage(frozenset(scopes), filled=filled)
+        return _explored(program, n_arms, most, Meter(work), scopes, coverage)
 
 
-def _explored(program: Program, n_arms: int, most: int, late: Callable[[], bool], scopes: Any) -> Found:
-    coverage = Coverage(frozenset(scopes))
+def _explored(
+    program: Program, n_arms: int, most: int, meter: Meter, scopes: Any, coverage: Coverage
+) -> Found:
     paths: list[Path] = []
     events = 0
     for number in range(most):
-        if late():
-            return Found(tuple(paths), "there was no time to trace enough paths")
+        if meter.is_spent():
+            return Found(tuple(paths), meter.words())
         if number >= _LEAST and events > _WORK:
             break
         chooser = Chooser(number, n_arms)
         steps = Coverage(frozenset(scopes)) if chooser.rounds else coverage
-        path = run(program, number, chooser, scopes, steps)
+        path = run(program, number, chooser, scopes, steps, meter=meter)
         events += path.events
         if path.beyond and path.failure:
             continue  # it has no chance, and what it has reached does not count as looked at
@@ -529,7 +621,11 @@ def _explored(program: Program, n_arms: int, most: int, late: Callable[[], bool]
             return Found(tuple(paths), path.failure, path.at)
         if number < _NATURAL and not _as_plain(program, path, scopes):
             return Found(tuple(paths), "a traced run returns something else than a plain one")
-        if path.contested and not path.natural and not _same_without(program, n_arms, path, scopes, coverage):
+        if (
+            path.contested
+            and not path.natural
+            and not _same_without(program, n_arms, path, scopes, coverage, meter)
+        ):
             return Found(
                 tuple(paths), "how many proposals were turned down shows in what follows", path.contested
             )
@@ -537,27 +633,31 @@ def _explored(program: Program, n_arms: int, most: int, late: Callable[[], bool]
         steps = Coverage(
             frozenset(scopes)
         )  # which does not count: what is alike is no typical look at a branch
-        path = run(program, _APART + way, Extreme(_APART + way, n_arms, way), scopes, steps)
+        path = run(program, _APART + way, Extreme(_APART + way, n_arms, way), scopes, steps, meter=meter)
         if path.failure and path.beyond:
             continue
         paths.append(path)
         if path.failure:
             return Found(tuple(paths), path.failure, path.at)
         coverage.scales |= steps.scales
+        coverage.weights |= steps.weights
         coverage.drawn |= steps.drawn
+    outside = coverage.outside(scopes)
+    if outside is not None:
+        return Found(tuple(paths), outside.words, Place(outside.file, outside.line), outside=True)
     jumping = coverage.jumping(scopes)
     if jumping is not None:
-        return Found(tuple(paths), "rare outcomes of public chance may set how much noise there is", jumping)
+        return Found(tuple(paths), _RARE, jumping)
     strict = any(path.contested for path in paths)
     missed = coverage.missed(scopes, strict=strict)
 
     def turn(number: int, flips: Flips, steps: Coverage | None) -> Path:
-        if late():
-            return Path(number, {}, "there was no time to trace enough paths")
+        if meter.is_spent():
+            return Path(number, {}, meter.words())
         number += most  # numbers that no other path has
         if steps is not None:
-            steps.files = coverage.files
-        path = run(program, number, Chooser(number, n_arms), scopes, steps, flips)
+            steps.files, steps.filled, steps.said = coverage.files, coverage.filled, coverage.said
+        path = run(program, number, Chooser(number, n_arms), scopes, steps, flips, meter)
         if path.crashed and not path.failure.startswith(_ENDLESS):
             return replace(path, crashed=_crashes(program, path, scopes, flips))
         return path
@@ -569,7 +669,10 @@ def _explored(program: Program, n_arms: int, most: int, late: Callable[[], bool]
 
     more, unseen, closed = forced(missed, turn, rest)
     if unseen is None and closed:
-        unseen = _open(program, scopes, closed, late)
+        meter.each = coverage.most
+        unseen = _open(program, scopes, closed, meter)
+    if unseen is not None and meter.is_spent():
+        return Found((*paths, *more), meter.words())
     if unseen is not None:
         return Found((*paths, *more), "a branch that no traced run takes both ways", unseen)
     return Found((*paths, *more), closed=tuple(place for place, _ in closed))
@@ -589,12 +692,11 @@ def _crashes(program: Program, path: Path, scopes: Any, flips: Flips) -> bool:
     return False
 
 
+_RARE = "rare outcomes of public chance may set how much noise there is, or how much data counts"
 _HUNT = 1600  # plain runs
 
 
-def _open(
-    program: Program, scopes: Any, sites: Sequence[tuple[Place, Any]], late: Callable[[], bool]
-) -> Place | None:
+def _open(program: Program, scopes: Any, sites: Sequence[tuple[Place, Any]], meter: Meter) -> Place | None:
     """A line with a branch that plain runs take both ways, or hardly come to; None if there is none."""
     (low, high), horizon = program.bounds, program.shape[0]
     arms = np.arange(program.shape[-1])
@@ -612,8 +714,9 @@ def _open(
     for number, data in enumerate(tables):
         coverage = Coverage(files, frozenset(keys))
         for run_ in range(-(-_HUNT // len(tables))):
-            if late():
+            if meter.is_spent():
                 return sites[0][0]
+            meter.spent += meter.each
             try:
                 with coverage.watching():
                     plain_run(program.function, data, np.random.Philox([number, run_]))
@@ -661,11 +764,15 @@ def unsettled(program: Program, found: Found) -> bool:
     return bool(coverage.missed(scopes, strict=False))
 
 
-def _same_without(program: Program, n_arms: int, path: Path, scopes: Any, coverage: Coverage) -> bool:
+def _same_without(
+    program: Program, n_arms: int, path: Path, scopes: Any, coverage: Coverage, meter: Meter
+) -> bool:
     """Whether a path goes on in the same way when other numbers of proposals are turned down before."""
     for failures in (1, 7, 1500) if path.number < _NATURAL + 3 else (2,):
         watched = coverage if failures == 1 else None
-        other = run(program, path.number, Chooser(path.number, n_arms, failures), scopes, watched)
+        other = run(
+            program, path.number, Chooser(path.number, n_arms, failures), scopes, watched, meter=meter
+        )
         if other.failure or not same(other.output, path.output) or _sums(other) != _sums(path):
             return False
     return True

@@ -27,6 +27,7 @@ from verifiable_dp.evidence.symbolic.draws import (
     uniform,
 )
 from verifiable_dp.evidence.symbolic.terms import Draw, Term, World, add, divide, is_term, number, subtract
+from verifiable_dp.evidence.tracing.foreign import bits_of, wide
 from verifiable_dp.evidence.tracing.reach import globals_of
 
 _LEAST_SEEDS = 2**31
@@ -207,6 +208,25 @@ class _States(type):
         return issubclass(kind, _RANDOM_STATE)
 
 
+class Refused:
+    """Stands in for a generator whose draws hide nothing: the bound ends where something is drawn."""
+
+    def __init__(self, world: World, why: str) -> None:
+        self._world, self._why = world, why
+
+    def __getattr__(self, name: str) -> Any:
+        def draw(*args: Any, **kwargs: Any) -> Any:
+            raise self._world.stop(self._why)
+
+        return draw
+
+
+def refused(world: World | None, module: str) -> Refused | None:
+    """What stands in for the generator of a module that is known; None where it is a secret."""
+    why = "" if world is None else world.known(id(wide()[module]))
+    return Refused(world, why) if world is not None and why else None
+
+
 class Sources:
     """NumPy's generators that a run finds or makes without a seed, each with a stream of its own.
 
@@ -227,6 +247,7 @@ class Sources:
 
     def __init__(self, number: int, world: World | None = None) -> None:
         self._number, self._world, self._made = number, world, 0
+        self._instead: dict[int, Any] = {}
         self.state = self.new()
         self.states = _States("RandomState", (), {"sources": self})
 
@@ -253,14 +274,22 @@ class Sources:
     def instead_of(self, value: Any) -> Any:
         """What takes the place of an object of the user's module; None for nothing."""
         if isinstance(value, np.random.Generator | _RANDOM_STATE):
-            return self.new()
+            return self._of_bits(bits_of(value))
         if value is _RANDOM_STATE:
             return self.states
         if value is _DEFAULT_RNG:
             return self.default_rng
         name = getattr(value, "__name__", "")
         known = name in self.NAMES and getattr(np.random, name) is value
-        return getattr(self.state, name) if known else None
+        return getattr(refused(self._world, "np.random") or self.state, name) if known else None
+
+    def _of_bits(self, bits: np.random.BitGenerator) -> Any:
+        """What takes the place of all generators that share these bits."""
+        if id(bits) not in self._instead:
+            why = "" if self._world is None else self._world.known(id(bits))
+            made = self.new()  # in any case, so that others have the same streams in a plain run
+            self._instead[id(bits)] = Refused(self._world, why) if self._world and why else made
+        return self._instead[id(bits)]
 
 
 _DEFAULT_RNG, _RANDOM_STATE = np.random.default_rng, np.random.RandomState

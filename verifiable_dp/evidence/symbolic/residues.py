@@ -66,7 +66,7 @@ class Residue(Lazy):
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
         """That of a number."""
-        return np.int64
+        return self.world.claims(np.int64)
 
     def plain(self) -> Any:
         """The number, if noise hides what it is the remainder of."""

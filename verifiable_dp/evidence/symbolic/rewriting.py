@@ -10,22 +10,22 @@ from __future__ import annotations
 
 import ast
 import copy
+import dis
 import functools
-import inspect
+import linecache
 import math
 import operator
 import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
 
-from verifiable_dp.evidence.symbolic import answers, boxes, draws, orders, samplers, tables, terms
+from verifiable_dp.evidence.symbolic import answers, boxes, calls, draws, orders, samplers, tables, terms
 from verifiable_dp.evidence.symbolic.cases import fits, parsed
 from verifiable_dp.evidence.symbolic.constancy import is_choice, where
-from verifiable_dp.evidence.symbolic.contents import once
 from verifiable_dp.evidence.symbolic.residues import Residue
 from verifiable_dp.evidence.symbolic.terms import (
     PREFIX,
@@ -37,6 +37,7 @@ from verifiable_dp.evidence.symbolic.terms import (
     nature,
     number,
 )
+from verifiable_dp.evidence.tracing.reach import Scopes
 
 _SIDES = {ast.Gt: (1, False), ast.GtE: (1, True), ast.Lt: (-1, False), ast.LtE: (-1, True)}
 _COINS = frozenset(("random", "rand", "random_sample", "uniform"))
@@ -87,7 +88,8 @@ class Lead(Lazy):
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
         """That of what goes with the first one."""
-        return np.float64 if self.at < 0 else type(self.race.entries[-1][1][self.at])
+        kind = np.float64 if self.at < 0 else type(self.race.entries[-1][1][self.at])
+        return self.world.claims(kind)
 
     dtype = property(lambda self: np.dtype(np.float64 if self.at < 0 else np.int64))
 
@@ -922,6 +924,55 @@ def _asks_for_none_only(tree: ast.AST) -> bool:
 _IS = (ast.Is, ast.IsNot)
 
 
+class _Asking(ast.NodeTransformer):
+    """Compares by identity, and calls, in a way that is asked first (`calls`).
+
+    Only None is compared as before, which is no number; what is compared in a chain is left to `unasked`.
+    """
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        """See `calls.identical`."""
+        self.generic_visit(node)
+        if len(node.ops) != 1 or not isinstance(node.ops[0], _IS) or _is_none(node.comparators[0]):
+            return node
+        made: ast.expr = _called("identical", node.left, node.comparators[0])
+        if isinstance(node.ops[0], ast.IsNot):
+            made = ast.UnaryOp(ast.Not(), ast.copy_location(made, node))
+        return ast.copy_location(made, node)
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        """See `calls.asked`."""
+        self.generic_visit(node)
+        name = node.func.func if isinstance(node.func, ast.Call) else node.func  # a node may have two parents
+        if not (isinstance(name, ast.Name) and name.id.startswith(PREFIX)):
+            node.func = ast.copy_location(_called("asked", node.func), node.func)
+        return node
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def unasked(code: types.CodeType) -> frozenset[int]:
+    """Instructions that compare by identity, but with None, or call what was not asked for."""
+    found: set[int] = set()
+    before: Any = None
+    if code.co_filename == "<string>" and code.co_qualname.startswith("__create_fn__.<locals>."):
+        return frozenset()  # what a dataclass is given
+    barred = {"IS_OP"} if code in _REWRITTEN else {"IS_OP", "CALL", "CALL_FUNCTION_EX", "CALL_KW"}
+    for step in dis.get_instructions(code):
+        none = before is not None and before.opname == "LOAD_CONST" and before.argval is None
+        if step.opname in barred and not (step.opname == "IS_OP" and none):
+            found.add(step.offset)
+        before = step if step.opname not in _SKIPPED else before
+    return frozenset(found)
+
+
+_REWRITTEN: set[types.CodeType] = set()
+_SKIPPED = ("CACHE", "EXTENDED_ARG", "NOP", "PRECALL", "KW_NAMES")
+
+
 def _is_usual(tree: ast.AST) -> bool:
     """Whether a file gives no other meaning to names of builtins and of what draws."""
     made = {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.ClassDef)}
@@ -932,63 +983,65 @@ def _is_usual(tree: ast.AST) -> bool:
 
 
 @functools.lru_cache(maxsize=256)
-def _compiled(file: str, text: str, sites: tuple[Any, ...]) -> dict[tuple[str, int], types.CodeType]:
-    """Code of the functions of a file that are written in another way, by name and first line.
+def _compiled(file: str, text: str, sites: tuple[Any, ...]) -> dict[types.CodeType, types.CodeType]:
+    """Code of the functions of a file that are written in another way, by the code that they had.
 
     Conditions at `sites` can be turned about.
     """
     tree = parsed(text)
-    before = dict(_codes(compile(text, file, "exec", dont_inherit=True)))
+    before = _by_place(compile(text, file, "exec", dont_inherit=True))
     tree = _Turner(dict(sites)).visit(tree) if sites else tree
     tree = ast.fix_missing_locations(_Rewriter(tree).visit(tree))
-    found = dict(_codes(compile(tree, file, "exec", dont_inherit=True)))
+    # Of a copy: the laws of loops are read as they were written (`_LOOPS`).
+    tree = ast.fix_missing_locations(_Asking().visit(copy.deepcopy(tree)))
+    made = compile(tree, file, "exec", dont_inherit=True)
+    _REWRITTEN.update(_codes(made))
+    found = _by_place(made)
     return {
-        key: code
-        for key, code in found.items()
-        if key in before and before[key].co_freevars == code.co_freevars and before[key] != code
+        code: other
+        for key, code in before.items()
+        if (other := found.get(key)) is not None and code.co_freevars == other.co_freevars and code != other
     }
 
 
-def _codes(code: types.CodeType) -> Iterator[tuple[tuple[str, int], types.CodeType]]:
+def _by_place(code: types.CodeType) -> dict[tuple[str, int, int, int], types.CodeType]:
+    """Code of functions by name, first line, and which one it is of those that are alike in both.
+
+    Where there are several, those that the rewriting has made might be among them: then none is known.
+    """
+    found: dict[tuple[str, int], list[types.CodeType]] = {}
+    for part in _codes(code):
+        found.setdefault((part.co_qualname, part.co_firstlineno), []).append(part)
+    return {(*key, n, len(parts)): part for key, parts in found.items() for n, part in enumerate(parts)}
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
     for part in code.co_consts:
         if isinstance(part, types.CodeType):
-            yield (part.co_qualname, part.co_firstlineno), part
+            yield part
             yield from _codes(part)
 
 
-@once
-def _functions(scope: Mapping[str, Any]) -> Iterator[Any]:
-    """Functions of a module and of its classes."""
-    for value in list(scope.values()):
-        owner = inspect.isclass(value) and value.__module__ == scope.get("__name__")
-        for part in list(vars(value).values()) if owner else [value]:
-            part = part.fget if isinstance(part, property) else getattr(part, "__func__", part)
-            if inspect.isfunction(part) and part.__module__ == scope.get("__name__"):
-                yield part
-
-
 @contextmanager
-def rewritten(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[None]:
+def rewritten(scopes: Scopes, world: World) -> Iterator[None]:
     """Compile functions again for a while."""
     asked = (race, choose, respond, switch, opposite, mix, blend, entry, tally, looped, turned, inner)
     helpers: dict[str, Any] = {PREFIX + f.__name__: functools.partial(f, world) for f in asked}
+    helpers |= {PREFIX + f.__name__: functools.partial(f, world) for f in (calls.identical, calls.asked)}
     helpers |= {PREFIX + f.__name__: f for f in (blended, decides, fits)}
     changed: list[tuple[Any, types.CodeType]] = []
+    codes: dict[str, Mapping[types.CodeType, types.CodeType]] = {}
     try:
         for file, scope in scopes.items():
-            try:
-                with open(file, encoding="utf-8") as text:
-                    sites = world.flips.of(file) if world.flips is not None else ()
-                    codes = _compiled(file, text.read(), sites)
-            except (OSError, SyntaxError, ValueError):
-                codes = {}
-            for function in _functions(scope):
-                code = function.__code__
-                other = codes.get((code.co_qualname, code.co_firstlineno))
-                if other is not None and code.co_filename == file and code.co_freevars == other.co_freevars:
-                    changed.append((function, code))
-                    function.__code__ = other
+            sites = world.flips.of(file) if world.flips is not None else ()
+            with suppress(SyntaxError, ValueError):
+                codes[file] = _compiled(file, "".join(linecache.getlines(file)), sites)
             scope.update(helpers)
+        for function in scopes.functions:
+            other = codes.get(function.__code__.co_filename, {}).get(function.__code__)
+            if other is not None:
+                changed.append((function, function.__code__))
+                function.__code__ = other
         yield
     finally:
         for function, code in reversed(changed):

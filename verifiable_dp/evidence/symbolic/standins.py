@@ -17,7 +17,7 @@ import secrets
 import statistics
 import sys
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -38,7 +38,7 @@ from verifiable_dp.evidence.symbolic import (
     terms,
 )
 from verifiable_dp.evidence.symbolic.boxes import Box, calling, has_own, on_arrays, wrapped
-from verifiable_dp.evidence.symbolic.randoms import FollowedRandom, Sources, name_of_secret, secret
+from verifiable_dp.evidence.symbolic.randoms import FollowedRandom, Sources, name_of_secret, refused, secret
 from verifiable_dp.evidence.symbolic.terms import Term, World, number
 from verifiable_dp.evidence.tracing.foreign import PYTHON_SEED
 from verifiable_dp.evidence.tracing.reach import globals_of
@@ -80,24 +80,34 @@ class _Function:
             return _Function(np.array, self._world)._array(values, dtype)
         if not (has_own(args) or has_own(list(kwargs.values()))):
             found = self._real(*args, **kwargs)
-            return _boxed(self._world, found)
+            return _boxed(self._world, found, (*args, *kwargs.values()))
         if isinstance(self._real, np.ufunc):
             args = tuple(wrapped(self._world, a) if type(a) in (list, tuple) else a for a in args)
-            return on_arrays(self._world, self._real, "__call__", args, kwargs.pop("out", None), kwargs)
+            out = kwargs.pop("out", args[self._real.nin :] or None)
+            return on_arrays(self._world, self._real, "__call__", args[: self._real.nin], out, kwargs)
         return calling(self._world, self._real, args, kwargs)
 
-    def _array(self, value: Any, dtype: Any = None, **kwargs: Any) -> Any:
+    def _array(self, value: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
         if not has_own(value):
-            return _boxed(self._world, self._real(value, dtype, **kwargs))
+            return _boxed(self._world, self._real(value, dtype, *args, **kwargs), (value,))
         made = wrapped(self._world, value)
         if type(made) is not Box:
             made = Box.of(self._world, boxes.objects([made], ()))
-        wanted = made if dtype is None else made.astype(dtype)
-        return wanted.copy() if wanted is value and self.__name__ == "array" else wanted
+        made = made if dtype is None else made.astype(dtype, copy=False)
+        held = made.held
+        found = self._real(held, *((None, *args) if args else ()), **kwargs)
+        return boxes.given_back(found, [(made, held)], lambda one: boxes.like(made, one))
 
 
-def _boxed(world: World, found: Any) -> Any:
-    return boxes.each(lambda part: wrapped(world, part) if type(part) is np.ndarray else part, found)
+def _boxed(world: World, found: Any, given: Sequence[Any] = ()) -> Any:
+    """What NumPy made of plain things; what shares memory with a plain array stays one."""
+    arrays = [value for value in given if type(value) is np.ndarray]
+
+    def part(one: Any) -> Any:
+        shares = type(one) is not np.ndarray or any(np.may_share_memory(one, array) for array in arrays)
+        return one if shares else wrapped(world, one)
+
+    return boxes.each(part, found)
 
 
 class _Module(types.ModuleType):
@@ -211,7 +221,7 @@ class _Random(_Module):
             return functools.partial(FollowedRandom.seeded, self._world)
         if name == "seed" or isinstance(real, type) or not callable(real):
             return getattr(_Elsewhere(self._real, self._world), name)
-        return getattr(self._world.python, name)
+        return getattr(refused(self._world, "random") or self._world.python, name)
 
 
 class _Secrets(_Module):
@@ -300,7 +310,7 @@ class _Special(_Module):
 def _shifted(values: Any, axis: Any) -> tuple[Any, Any]:
     """Numbers of which there may be no exponentials less the largest, and that."""
     ends = [
-        end for v in values.data.ravel().tolist() if terms.is_term(v) and not v.noise for end in v.range()
+        end for v in values.held.ravel().tolist() if terms.is_term(v) and not v.noise for end in v.range()
     ]
     if all(abs(end) < 700 for end in ends):
         return values, None
@@ -336,10 +346,16 @@ class _Kind(type):
     def __subclasscheck__(cls, kind: Any) -> bool:
         return issubclass(kind, cls.stands_for)
 
+    def __eq__(cls, other: Any) -> bool:
+        return other is cls or other is cls.stands_for
+
+    def __hash__(cls) -> int:
+        return hash(cls.stands_for)
+
 
 def _scalar(value: Any) -> Any:
     if type(value) is Box and value.size == 1:
-        value = value.data.ravel()[0]
+        value = value.held.ravel()[0]
     return number(value)
 
 
@@ -442,7 +458,7 @@ def _frames(pandas: Any) -> dict[str, type]:
 def _unboxed(value: Any) -> Any:
     """Arrays of tracked numbers as arrays of objects, also in lists and dictionaries."""
     if type(value) is Box:
-        found = [boxes.ordinary(v) for v in value.data.ravel().tolist()]
+        found = [boxes.ordinary(v) for v in value.held.ravel().tolist()]
         return boxes.objects(found, value.shape) if has_own(found) else np.asarray(value)
     if type(value) is dict:
         return {key: _unboxed(v) for key, v in value.items()}
@@ -646,6 +662,8 @@ def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[
         "math": _Math(math, world),  # see `cases`
     }
     missing = object()
+    world.extra = {getattr(builtins, name): other for name, other in extra.items() if hasattr(builtins, name)}
+    world.instead = functools.partial(_replacement, world=world, numpy=numpy)
     world.fixed = functools.partial(answers.fixed, world)
     distinct = globals_of(scopes)
     searches = [found for scope in distinct for found in _searched(scope)]

@@ -207,7 +207,7 @@ def flat(value: Any) -> list[Any]:
         value = list(value.values())
     if type(value) in (list, tuple):
         return [number for part in value for number in flat(part)]
-    return value.data.ravel().tolist() if type(value) is Box else [value]
+    return value.held.ravel().tolist() if type(value) is Box else [value]
 
 
 def _is_number(value: Any) -> bool:

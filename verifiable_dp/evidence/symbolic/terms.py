@@ -10,6 +10,7 @@ from __future__ import annotations
 import dis
 import functools
 import math
+import os
 import random
 import sys
 import types
@@ -224,6 +225,32 @@ class Charge:
     loss: float = 0.0
 
 
+_NUMERICAL = ("verifiable_dp", "numpy", "scipy", "pandas", "opendp", "diffprivlib")
+
+
+_FOR_THE_CODE = os.path.join(os.path.dirname(__file__), "calls.py")  # which calls what the code calls
+
+
+def _is_standard(frame: Any) -> bool:
+    """Whether code of the standard library runs in a frame."""
+    return frame.f_globals.get("__name__", "").partition(".")[0] in sys.stdlib_module_names
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def is_numerical(file: str) -> bool:
+    """Whether a file belongs to a library that computes with any kind of numbers."""
+    homes = (os.path.dirname(getattr(sys.modules.get(name), "__file__", None) or "") for name in _NUMERICAL)
+    return any(home and file.startswith(os.path.join(home, "")) for home in homes)
+
+
+_FEW = 32  # values of a public draw, each of which is seen on some of the paths
+
+
+def nothing_known(number: int) -> str:
+    """Why the generator with this identity hides nothing: nobody says that it does."""
+    return ""
+
+
 @dataclass
 class World:
     """One traced run.
@@ -238,6 +265,8 @@ class World:
         What is done with arrays, and with some of their entries: the modules `boxes` and `subsets`.
     seen, charges
         What the adversary learns.
+    unseen
+        Whether that was a question about the object that stands for a number.
     failure, at
         Why there is no bound, and where; the first reason counts.
     events
@@ -254,6 +283,8 @@ class World:
         What stands in for the generator of the module ``secrets``, once something draws from it.
     sources
         What stands in for NumPy's generators other than the given one.
+    known
+        Says why another generator hides nothing, of its identity; empty if it may.
     oracle
         Says how coins come out while the chances of an answer are looked for (`answers`).
     pooling
@@ -278,12 +309,20 @@ class World:
         Whether the generators give plain numbers for now.
     mixed
         Where conditions stand both sides of which were followed at once.
+    weights
+        What data are multiplied with that no noise hides.
+    wide
+        Where whole numbers are drawn of which paths see but a few.
     scales
         Instructions that set how much noise there is, and on which side of them: None for any, negative where
         it is the size of a list of draws, on the side -1 - `side`.
     drawn
         Functions whose code was read as a law of noise, each with names that it follows from; None for those
         of others that it looks up.
+    given
+        The atoms of the data themselves, which are floats.
+    extra, instead
+        What stands in for builtins, and a function that gives what stands in for another function, or None.
     """
 
     files: frozenset[str]
@@ -292,6 +331,7 @@ class World:
     seen: list[Row | Winner] = field(default_factory=list)
     charges: list[Charge] = field(default_factory=list)
     failure: str = ""
+    unseen: bool = False
     at: Place | None = None
     events: int = 0
     finishing: list[Callable[[], None]] = field(default_factory=list)
@@ -300,6 +340,7 @@ class World:
     python: Any = None
     system: Any = None
     sources: Any = None
+    known: Callable[[int], str] = nothing_known
     oracle: Any = None
     pooling: Callable[[Mapping[Draw, float]], Mapping[Draw, float]] | None = None
     normals: Callable[[Term, Term], Any] | None = None
@@ -315,7 +356,12 @@ class World:
     bare: bool = False
     mixed: set[Any] = field(default_factory=set)
     scales: set[tuple[Any, int, int | None]] = field(default_factory=set)
+    weights: set[tuple[Any, int, int | None]] = field(default_factory=set)
+    wide: set[tuple[Any, int]] = field(default_factory=set)
     drawn: set[tuple[Any, frozenset[str] | None]] = field(default_factory=set)
+    given: frozenset[Atom] = frozenset()
+    extra: dict[Any, Any] = field(default_factory=dict)
+    instead: Callable[[Any], Any] | None = None
 
     def note(self, code: Any, *, tried: bool) -> None:
         """Note a call of a function, and whether all its branches were tried; nothing while one is."""
@@ -332,11 +378,17 @@ class World:
             frame = frame.f_back
         return None if frame is None else (frame.f_code, frame.f_lasti, side)
 
-    def scaled(self, side: int | None = None) -> None:
-        """Note where a public number, on which side of an operation, sets how much noise there is."""
+    def scaled(self, side: int | None = None, *, raw: bool = False) -> None:
+        """Note where a public number, on a side of an operation, sets how much noise there is, or data."""
         at = self.here(side)
         if at is not None:
-            self.scales.add(at)
+            (self.weights if raw else self.scales).add(at)
+
+    def widely(self, many: Any) -> None:
+        """Note a public draw of so many values that paths see but a few of them."""
+        at = self.here(None) if type(many) is int and many > _FEW else None
+        if at is not None:
+            self.wide.add(at[:2])
 
     def compare(self, *, certain: bool, public: bool = False) -> None:
         """Note that a uniform draw is compared, and whether the answer is certain.
@@ -372,11 +424,29 @@ class World:
             self.failure, self.at = words, at or caller(self.files)
         return Unbounded(words)
 
+    def hidden(self, words: str, at: Place | None = None) -> Unbounded:
+        """As `stop`, of a question that replays do not show either: it is open what it decides."""
+        self.unseen = True
+        return self.stop(words, at)
+
     def count(self) -> None:
         """Note an operation."""
         self.events += 1
         if self.events > MOST_EVENTS:
             raise self.stop("a run has too many operations to be followed")
+
+    def claims(self, kind: type) -> type:
+        """The class that a tracked number says it has; the traced code itself may ask by `calls` only.
+
+        Who asks through the standard library (`inspect`, `abc`) is who called it: `calls` does for that code.
+        """
+        frame: Any = sys._getframe(2)
+        while frame is not None and frame.f_code.co_filename not in self.files and _is_standard(frame):
+            frame = frame.f_back
+        file = "" if frame is None else frame.f_code.co_filename
+        if file in (*self.files, _FOR_THE_CODE) or not is_numerical(file):
+            raise self.hidden("the type of a tracked number is asked")
+        return kind
 
     back: Place | None = None  # where the traced code has returned
 
@@ -458,7 +528,7 @@ class Term:
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
         """That of a number: code that asks whether it has a float is told so."""
-        return np.int64 if self.whole else np.float64
+        return self.world.claims(np.int64 if self.whole else np.float64)
 
     def value(self) -> float:
         """In the run that is traced: not for the traced code."""
@@ -845,8 +915,8 @@ def multiply(left: Any, right: Any) -> Any:
         return left * right
     side = int(type(left) is Term)
     term, by = (left, float(right)) if side else (right, float(left))
-    if term.noise and not term.raw:
-        term.world.scaled(side)
+    if not (term.noise and term.raw):  # data that noise hides are scaled with it
+        term.world.scaled(side, raw=bool(term.raw))
     if not math.isfinite(by):
         raise term.world.stop("raw rewards are multiplied by a number that is not finite")
     return _term(

@@ -8,9 +8,11 @@ needs no tracking. `Mixed` is an array some of whose entries wait in this way.
 
 from __future__ import annotations
 
+import dis
 import functools
 import operator
 import sys
+import types
 from collections.abc import Sequence
 
 import numpy as np
@@ -478,9 +480,22 @@ def _in_place(name: str) -> Foreign:
     plain, inherited = getattr(operator, f"__{name}__"), getattr(np.ndarray, f"__i{name}__")
 
     def change(self: Raw, other: Foreign) -> Foreign:
-        return plain(self, other) if self.ndim == 0 else inherited(self, other)
+        # `rows[i] += noise` puts back what it gives: the noise waits in `rows` for data that comes after it.
+        waits = not self.own and isinstance(other, Noise | Mixed) and _put_back(sys._getframe(1))
+        return plain(self, other) if self.ndim == 0 or waits else inherited(self, other)
 
     return change
+
+
+@functools.lru_cache(maxsize=256)
+def _ops(code: types.CodeType) -> tuple[tuple[int, str], ...]:
+    return tuple((op.offset, op.opname) for op in dis.get_instructions(code))
+
+
+def _put_back(frame: types.FrameType) -> bool:
+    """Whether what this frame works out is stored as an item next, as by `rows[i] += ...`."""
+    after = (name for at, name in _ops(frame.f_code) if at > frame.f_lasti)
+    return next((name for name in after if name not in ("SWAP", "CACHE")), "") == "STORE_SUBSCR"
 
 
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):

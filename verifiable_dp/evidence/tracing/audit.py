@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verifiable_dp.core import tosses
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.neighbours import ContextPair, Pair, TablePair, contexts, tables
 from verifiable_dp.core.validate import FloatArray, Foreign, Function, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import (
     at_least,
-    by_seed_alone,
     cost_scales,
     exceeds,
+    leaving_nothing,
     plain,
     searching,
 )
@@ -43,6 +44,7 @@ from verifiable_dp.evidence.tracing.ledger import (
 from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
 from verifiable_dp.evidence.tracing.standin import COMPILED
 from verifiable_dp.evidence.tracing.trace import Traced, trace
+from verifiable_dp.evidence.upper import epsilon_of_mu
 from verifiable_dp.evidence.words import digits
 
 if TYPE_CHECKING:
@@ -636,9 +638,9 @@ def _searched(search: _Search, seed: int, examples: int) -> None:
         left -= 1
         return exceeds(cost(search.see(*drawn)), search.epsilon)
 
-    drawn = st.tuples(subject.strategy(), st.integers(0, 63))
+    drawn = st.tuples(subject.strategy(), tosses.below(64))
     try:
-        with by_seed_alone():
+        with leaving_nothing():
             pair, own = find(drawn, costs_too_much, settings=searching(most), random=random.Random(seed))
     except Exception as error:  # NoSuchExample, or Flaky when the number of runs ends amid the shrinking
         if not isinstance(error, NoSuchExample) and type(error).__module__.split(".")[0] != "hypothesis":
@@ -742,13 +744,16 @@ def _shared(found: Found) -> list[Lead]:
     return [Lead("shared", place) for place in sorted(places, key=lambda place: (place.file, place.line))]
 
 
-def check(found: Found, epsilon: float, *, name: str = "tracing", local: bool = False) -> Check:
+def check(
+    found: Found, epsilon: float, *, name: str = "tracing", local: bool = False, delta: float = 0.0
+) -> Check:
     """What tracing says of a claim about actions, or in the local model about the report of each reward."""
     worst = found.worst
     if local:
         found = replace(found, leads=(*_shared(found), *found.leads))
     statistics: JsonDict = {
         "epsilon": epsilon,
+        **({"delta": delta} if delta > 0 else {}),
         "examined": found.examined,
         "failure": found.failure,
         "releases": 0,
@@ -824,6 +829,16 @@ def lead_as_dict(lead: Lead) -> JsonDict:
     }
 
 
+def dearest(numbers: Json) -> float:
+    """The largest cost of a check's transcripts; at the delta of the claim where all noise is normal.
+
+    That has no bound on the loss of a run, so that its cost at delta 0 is infinite however large it is.
+    """
+    paid, rho, delta = float(numbers["max_cost"]), float(numbers["rho"]), float(numbers.get("delta", 0.0))
+    normal = delta > 0 and math.isinf(paid) and numbers["same_output"] and math.isfinite(rho)
+    return epsilon_of_mu(math.sqrt(2 * rho), delta) if normal else paid
+
+
 @judge("tracing", cost_scales)
 def _judge(statistics: Json) -> JsonDict:
     """Where only actions are seen, tracing refutes nothing: it leads the black box, whose level is known.
@@ -832,8 +847,8 @@ def _judge(statistics: Json) -> JsonDict:
     still come from a source that tracing does not see, such as a file or another program. `holds` says
     whether the transcripts examined stay within the claim, with no lead open and all of the code followed.
     """
-    epsilon, dearest = float(statistics["epsilon"]), float(statistics["max_cost"])
-    over = exceeds(dearest, epsilon)
+    epsilon, paid = float(statistics["epsilon"]), dearest(statistics)
+    over = exceeds(paid, epsilon)
     holds = (
         statistics["examined"]
         and not statistics["failure"]
@@ -845,11 +860,13 @@ def _judge(statistics: Json) -> JsonDict:
     # In the local model the reports are seen: what one of them costs is exact where their law attains it.
     exact = bool(statistics.get("attained")) and statistics["examined"] and not statistics["failure"]
     local = {"detectable": epsilon} if exact and holds else {}
+    # With delta a run may cost more than epsilon; what normal noise costs at delta is exact.
+    exact = exact and not (float(statistics.get("delta", 0.0)) > 0 and paid == float(statistics["max_cost"]))
     return {
         "verdict": "refuted" if exact and over else "not_refuted",
         "holds": bool(holds),
-        "epsilon_lower": plain(at_least(dearest, epsilon)) if exact else 0.0,
-        "cost_over_epsilon": plain(dearest / epsilon),
+        "epsilon_lower": plain(at_least(paid, epsilon)) if exact else 0.0,
+        "cost_over_epsilon": plain(paid / epsilon),
         **local,
     }
 
@@ -866,9 +883,9 @@ def _tracing_in_words(numbers: Json, result: Json) -> str:
     runs = f"{numbers['examined']} replayed runs"
     if numbers["same_output"]:
         of = " of the reports of one reward" if "attained" in numbers else ""
-        found = (
-            f"largest cost{of} {digits(numbers['max_cost'])} in {runs}, claimed {digits(numbers['epsilon'])}"
-        )
+        paid, claimed = dearest(numbers), digits(numbers["epsilon"])
+        at = "" if paid == float(numbers["max_cost"]) else f" at delta {digits(numbers['delta'])}"
+        found = f"largest cost{of} {digits(paid)}{at} in {runs}, claimed {claimed}"
     elif numbers["divergence"]:
         found = f"the replay could not follow in {runs}"
     else:

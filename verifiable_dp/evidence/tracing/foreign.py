@@ -14,6 +14,7 @@ from types import FrameType
 
 import numpy as np
 
+from verifiable_dp.core.limits import limited
 from verifiable_dp.core.validate import FloatArray, Foreign, Function
 from verifiable_dp.evidence.tracing.arrays import tainted
 from verifiable_dp.evidence.tracing.ledger import Ledger
@@ -30,6 +31,8 @@ _ENTROPY = (
     "getpid",
 )
 PYTHON_SEED = 20130501
+Source = random.Random | np.random.BitGenerator
+MODULES = {"np.random": np.random, "random": random}  # that draw from a generator of the process
 
 
 @contextmanager
@@ -54,6 +57,33 @@ def global_states() -> tuple[object, ...]:
 _KNOWN: list[Foreign] = []  # generators among what `settle` has set aside
 
 
+def state_of(source: Source) -> object:
+    """What can be compared, and put back."""
+    return source.getstate() if isinstance(source, random.Random) else source.state
+
+
+def noted(state: Foreign) -> object:
+    """A state as what is compared by value; text would do, but printing an array takes milliseconds."""
+    if isinstance(state, dict):
+        return tuple((name, noted(value)) for name, value in state.items())
+    if isinstance(state, np.ndarray):
+        return state.dtype.str, state.shape, state.tobytes()
+    return state if isinstance(state, int | float | str | tuple) else repr(state)
+
+
+def bits_of(generator: np.random.Generator | np.random.RandomState) -> np.random.BitGenerator:
+    """What a generator of NumPy's has its state in."""
+    found: np.random.BitGenerator = getattr(generator, "bit_generator", None) or generator._bit_generator  # type: ignore[union-attr]
+    return found
+
+
+def wide() -> dict[str, Source]:
+    """The generators of the process, by the module that draws from them."""
+    numpy: Foreign = np.random.mtrand
+    python: Foreign = random
+    return {"np.random": numpy._rand._bit_generator, "random": python._inst}
+
+
 def living(*kinds: type) -> list[Foreign]:
     """Every generator of these kinds in this process."""
     # Not isinstance: it asks what a weak proxy stands for, which may be gone.
@@ -71,7 +101,7 @@ def settle() -> None:
 
 def plain_run(function: Function[Foreign], rewards: FloatArray, bits: np.random.BitGenerator) -> Foreign:
     """Call `function(rewards, rng)` with plain things, under fixed process-wide generators."""
-    with reproducible_globals():
+    with limited(), reproducible_globals():
         return function(np.array(rewards), np.random.Generator(bits))
 
 

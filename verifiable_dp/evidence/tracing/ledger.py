@@ -26,6 +26,7 @@ WORDS = {
     "chance": "raw rewards set the chances of a draw",
     "text": "raw rewards are turned into text",
     "number": "raw rewards leave tracking as a plain number",
+    "unsettled": "it is open whether noise hides what decides here: replays on neighbours do not settle it",
     "shared": "rewards of several rounds meet before noise hides them: not a report of one reward",
 }
 UNFOLLOWED = "not followed from here on"

@@ -12,7 +12,7 @@ import sys
 import sysconfig
 import types
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import CellType, CodeType, FunctionType, MemberDescriptorType, ModuleType
 
 from verifiable_dp.core.validate import Foreign
@@ -80,13 +80,39 @@ def _filled(cell: CellType) -> bool:
     return True
 
 
-def scopes_of(target: Foreign) -> dict[str, dict[str, object]]:
+class Scopes(dict[str, dict[str, object]]):
+    """Globals, by file.
+
+    Attributes
+    ----------
+    functions
+        Those in these files, wherever they are kept.
+    """
+
+    functions: Sequence[FunctionType] = ()
+
+
+def scopes_of(target: Foreign) -> Scopes:
     """Globals, by file, of the user's code that `target` can reach: through whatever objects, and imports.
 
     Code that finds code by itself (`import_module`, `sys.modules`, `__subclasses__`) reaches all that lies
     beside it or below. Installed libraries are left out, wherever the rest lies. A target that is made of a
     library's parts names their modules itself, in its attribute `modules`.
     """
+    reach = _reached(target)
+    made = Scopes(reach.found)
+    seen = [*reach.seen.values()]
+    made.functions = [v for v in seen if type(v) is FunctionType and v.__code__.co_filename in made]
+    return made
+
+
+def reached(target: Foreign) -> tuple[dict[str, dict[str, object]], list[Foreign]]:
+    """The globals as `scopes_of` gives them, and all objects on the way, the libraries' own as well."""
+    found = _reached(target)
+    return found.found, [*found.seen.values()]
+
+
+def _reached(target: Foreign) -> _Reach:
     own = functions_of(target)
     reach = _Reach(frozenset(function.__code__.co_filename for function in own))
     reach.follow([target, *own])
@@ -96,7 +122,7 @@ def scopes_of(target: Foreign) -> dict[str, dict[str, object]]:
         reach.follow([m for m in [*sys.modules.values()] if beside and _file(m).startswith(beside)])
     for module in getattr(target, "modules", ()):
         reach.found.setdefault(module.__file__, vars(module))
-    return reach.found
+    return reach
 
 
 def globals_of(scopes: Mapping[str, dict[str, Foreign]]) -> list[dict[str, Foreign]]:
@@ -121,16 +147,16 @@ class _Reach:
         self.files = files
         self.found: dict[str, dict[str, object]] = {}
         self.searches = False
-        self._seen: dict[int, Foreign] = {}  # held: another could have the address of one that is gone
+        self.seen: dict[int, Foreign] = {}  # held: another could have the address of one that is gone
 
     def follow(self, values: list[Foreign]) -> None:
         """Go wherever these lead."""
         queue = [(value, False) for value in values]
         while queue:
             value, given = queue.pop()
-            if id(value) in self._seen:
+            if id(value) in self.seen:
                 continue
-            self._seen[id(value)] = value
+            self.seen[id(value)] = value
             librarys = _is_librarys(value)
             if librarys and given:
                 continue  # what a library's object was given, it may call; into its own parts nothing looks

@@ -104,6 +104,10 @@ class _Function:
             if self._name != "array" and not kwargs and len(args) == 1:
                 return value
             found = self._real(base(value), *args[1:], **kwargs)
+            if np.may_share_memory(found, base(value)):
+                made: Foreign = found.view(Raw)
+                made.ledger, made.tainted = self._ledger, tainted(value)
+                return made
             return Raw.of(found, self._ledger, tainted(value))
         found = self._real(*args, **kwargs)
         if type(found) is np.ndarray and found.dtype.kind in "fiubc":

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from verifiable_dp.core.limits import limited
 from verifiable_dp.core.validate import FloatArray, Foreign, Function
 from verifiable_dp.evidence.tracing.arrays import Raw, base, is_tracked, tainted
 from verifiable_dp.evidence.tracing.flow import returns_of
@@ -31,6 +32,11 @@ from verifiable_dp.evidence.tracing.ledger import (
 from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
 from verifiable_dp.evidence.tracing.standin import standing_in
 
+SHARED = "one draw is added to sums that move apart, so that their difference is exact"
+HALF = "a draw that is half of a two-sided one is used once more"
+CHANCES = "draws that are compared with raw chances are used for something else, too"
+COINS = "coins that tell the truth or not are used for something else, too"
+OTHER = "other draws are given out than on the neighbouring input"
 Flipped = tuple[tuple[Place, float], ...]  # coins that were turned, with the cost of each
 
 
@@ -113,7 +119,7 @@ def run(
     with reproducible_globals():
         states = global_states()
         try:
-            with standing_in(scopes, ledger), watched_calls(ledger) if watch else nullcontext():
+            with limited(), standing_in(scopes, ledger), watched_calls(ledger) if watch else nullcontext():
                 returned = function(raw, generator)
             output = np.asarray(_plain_output(returned))
         except DivergedError as error:
@@ -220,7 +226,7 @@ def _of_outcome(a: Chosen, b: Chosen, seen: set[int]) -> tuple[float, float, str
         ratios = np.where(a.chances == b.chances, 0.0, np.log(a.chances) - np.log(b.chances))
     drawn = ratios[np.arange(len(ratios)), a.outcome]
     known = ratios.any() and not seen.isdisjoint(a.draws.tolist())
-    wrong = "draws that are compared with raw chances are used for something else, too" if known else ""
+    wrong = CHANCES if known else ""
     return float(drawn.sum()), float(np.abs(ratios).max(axis=1).sum()), wrong
 
 
@@ -231,7 +237,7 @@ def _of_told(a: Told, b: Told, seen: set[int]) -> tuple[float, float, str]:
     with np.errstate(divide="ignore"):
         terms = np.log(chances) - np.log1p(-chances)
     known = not seen.isdisjoint(a.flips.draws[turned].tolist())
-    wrong = "coins that tell the truth or not are used for something else, too" if known else ""
+    wrong = COINS if known else ""
     return float(terms.sum()), float(np.abs(terms).sum()), wrong
 
 
@@ -252,18 +258,21 @@ def _of_release(a: Release, b: Release, known: dict[int, float]) -> tuple[float,
     with np.errstate(invalid="ignore", divide="ignore"):
         moves = ([0.0] * len(draws)) if still else (shift / a.law.factor).tolist()
         sizes = np.abs(a.out / a.law.factor).tolist()
+    # What a draw has to move by is known where the replay gives out the same draw, entry by entry.
+    alike = a.draws == b.draws
     for i, draw in enumerate(draws):
         before = known.get(draw)
         if before is None:
-            known[draw] = moves[i]
+            if alike[i]:
+                known[draw] = moves[i]
         else:
             fresh[i] = False
             if abs(moves[i] - before) > SAME * (1 + abs(before) + sizes[i]):
-                wrong = "one draw is added to sums that move apart, so that their difference is exact"
+                wrong = SHARED if alike[i] else OTHER
     if still:
         return 0.0, 0.0, 0.0, wrong
     if (a.spoilt or b.spoilt) and shift.any():
-        wrong = "a draw that is half of a two-sided one is used once more"
+        wrong = HALF
     with np.errstate(invalid="ignore", divide="ignore"):
         terms = a.law.log_density(a.out - a.exact) - b.law.log_density(b.out - b.exact)
     # The noise moves by what the exact part moves: to the last bit nothing where that is nothing.

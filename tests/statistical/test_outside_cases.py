@@ -1,0 +1,176 @@
+"""Small programs that others wrote and the engine judged wrongly, each with its right answers.
+
+`tests/user_code/outside/` holds them as they came. A leak must not end with 0, and with the black box
+switched off must have no bound within its claim. Whole audits run by night.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import math
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+import verifiable_dp as vdp
+from tests.asking import audited
+from tests.commands import run
+from verifiable_dp.auditing import mechanisms, rungs
+from verifiable_dp.auditing.mechanisms import ReleaseCase
+from verifiable_dp.auditing.pipeline import Rung
+from verifiable_dp.evidence.upper import KIND
+from verifiable_dp.record.conclude import epsilon_upper
+
+FOLDER = Path(__file__).parents[1] / "user_code" / "outside"
+BANDIT = {"epsilon": 1, "arms": 2, "horizon": 20}
+LONGER = {**BANDIT, "horizon": 40}
+JOINT = {"epsilon": 1, "arms": 2, "horizon": 8, "contexts": "2", "model": "joint"}
+NORMAL = {**JOINT, "delta": 1e-5, "context-norm": 2}
+MECHANISM = {"epsilon": 1}
+COUNTED = {**MECHANISM, "adjacency": "add-remove"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A target with options, and the exit statuses that are right; `silent`: words that must not be said."""
+
+    target: str
+    options: dict = field(default_factory=dict)
+    accepted: tuple[int, ...] = (1, 3)
+    leak: bool = True
+    silent: tuple[str, ...] = ()
+
+    def __str__(self):
+        return self.target
+
+
+def right(target, options, accepted=(0,), **others):
+    return Case(target, options, accepted, leak=False, **others)
+
+
+DIFFERENCE = "their difference is exact"
+CASES = [
+    *(
+        Case(f"{name}.py:play", LONGER)
+        for name in ("seedname", "special", "only_k", "visitor_4001", "mathname")
+    ),
+    Case("identity.py:is_true", BANDIT),
+    *(
+        Case(f"dispatch.py:{name}", BANDIT)
+        for name in ("table_get", "added_often", "two_of_twenty", "halved_noise")
+    ),
+    *(Case(f"generators.py:{name}", BANDIT) for name in ("twins", "known_seed")),
+    Case("alias.py:asarray_alias", {**BANDIT, "budget": "smoke"}),
+    Case("laws.py:flat_window", MECHANISM),
+    Case("laws.py:play_many", BANDIT),
+    Case("nothing_to_count.py:leak", COUNTED, (1,)),
+    Case("batch_size_from_data.py:leak", COUNTED, (1,)),
+    Case("same_sample_twice.py:leak", MECHANISM),
+    Case("nan_passes_clamp.py:leak", MECHANISM, (1,)),
+    Case("permute_and_flip_as_bounded_range.py:leak", {"rho": 0.125}, (1,), silent=("claimed 2.166",)),
+    Case("local.py:LDPBanditLeak", {**LONGER, "model": "local"}),
+    right("right.py:remembers_actions", BANDIT, (0, 3)),
+    right("right.py:sampled_rounds", BANDIT, (0, 3)),
+    right("right.py:urandom", BANDIT, (0, 3)),
+    right("nothing_to_count.py:fixed", COUNTED, (0, 3)),
+    right("batch_size_from_data.py:fixed", COUNTED, (0, 3)),
+    right("same_sample_twice.py:fixed", MECHANISM, (0, 3)),
+    right("nan_passes_clamp.py:fixed", MECHANISM, (0, 3)),
+    right("permute_and_flip_as_bounded_range.py:fixed", {"rho": 0.125}, (0, 3)),
+    right("default_epsilon.py:L", LONGER, (0, 3), silent=("does not depend on epsilon",)),
+    right("local.py:LDPBandit", {**LONGER, "model": "local"}, (0, 3), silent=("cost inf",)),
+    right("slow.py:slow", {**LONGER, "budget": "smoke"}),
+    right("contexts/acc.py:play", {**JOINT, "budget": "smoke", "runs": 800}, (0, 3), silent=(DIFFERENCE,)),
+    *(
+        right(f"contexts/ord.py:{name}", JOINT, (0, 3), silent=(DIFFERENCE, "which position is chosen"))
+        for name in ("L", "N", "P", "L2", "L4")
+    ),
+    *(right(f"contexts/lts.py:{name}", NORMAL, (0, 3), silent=("costs inf",)) for name in "ABC"),
+    *(
+        right(f"contexts/lts.py:{name}", {**NORMAL, "contexts": "2x2"}, (0, 3), silent=("costs inf",))
+        for name in "DEFGHIJ"
+    ),
+]
+
+
+def arguments(options):
+    return [word for name, value in options.items() for word in (f"--{name}", value)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_the_answer_is_right(case, tmp_path):
+    record = tmp_path / "record.json"
+    done = run(FOLDER, "audit", case.target, *arguments(case.options), "--json", record)
+    assert done.exit_code in case.accepted, done.stdout
+    said = done.stdout + record.read_text("utf-8")
+    assert not [words for words in case.silent if words in said]
+    claim = json.loads(record.read_text("utf-8"))["claim"]["epsilon"]
+    if case.leak and "rho" not in case.options:
+        assert claim == case.options["epsilon"]
+
+
+# ---------------------------------------------------------------- the black box switched off
+
+
+def _bounded(case):
+    case.bounded(mechanisms._bound(case))
+
+
+WITHOUT_SAMPLES = [
+    *(rung for rung in rungs.RUNGS if rung.stage in ("tracing", "upper bound by tracing")),
+    Rung("bound", lambda case: isinstance(case, ReleaseCase) and case.boundable, _bounded),
+]
+
+
+@contextlib.contextmanager
+def imported(file):
+    """The module of a file here, and nothing of it afterwards."""
+    before = set(sys.modules)
+    sys.path.insert(0, str((FOLDER / file).parent))
+    try:
+        yield importlib.import_module(Path(file).stem)
+    finally:
+        sys.path.pop(0)
+        for name in set(sys.modules) - before:
+            if Path(getattr(sys.modules[name], "__file__", None) or "/").is_relative_to(FOLDER):
+                del sys.modules[name]
+
+
+def epsilon_without_samples(case):
+    """The upper bound that the engine has of a case by itself; inf if there is none."""
+    file, name = case.target.split(":")
+    options = {key: value for key, value in case.options.items() if key not in ("arms", "runs", "budget")}
+    if "arms" in case.options:
+        options["n_arms"] = case.options["arms"]
+    with imported(file) as module, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rungs, "RUNGS", WITHOUT_SAMPLES)
+        patch.setattr(rungs.audit, "__defaults__", (WITHOUT_SAMPLES,))
+        draft = audited(getattr(module, name), name=case.target, budget="smoke", **options)
+    found = epsilon_upper(draft["checks"])  # whose premises hold: nothing has compared runs of a call here
+    return math.inf if found is None else float(found["epsilon"])
+
+
+LEAKS = [case for case in CASES if case.leak and "rho" not in case.options]
+
+
+@pytest.mark.parametrize("case", LEAKS, ids=str)
+def test_without_samples_no_leak_has_a_bound_within_its_claim(case):
+    assert epsilon_without_samples(case) > case.options["epsilon"] * (1 + 1e-6)
+
+
+def test_without_samples_a_right_program_has_a_bound():
+    """What shows that the test above can fail."""
+    assert epsilon_without_samples(right("default_epsilon.py:L", LONGER)) <= 1 + 1e-6
+
+
+@pytest.mark.parametrize("name", ["ScaleOfTheMean", "RareRelease"])
+def test_a_class_with_doors_of_its_own_has_no_certificate(name):
+    with imported("certified.py") as module:
+        report = vdp.audit(getattr(module, name)(), budget="smoke")
+    assert report.verdict != "not_refuted"
+    assert not [check for check in report.record["checks"] if check["kind"] == KIND]

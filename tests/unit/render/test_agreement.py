@@ -1,0 +1,231 @@
+"""One decision wherever a record is shown: verdict and strength follow from the record alone."""
+
+import html
+import json
+import re
+import shutil
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from tests.committed import NAMES, REPORTS, SIX, each, without_plots
+from verifiable_dp.campaign import run as campaign
+from verifiable_dp.campaign.run import put_kill_table, save_kill_table
+from verifiable_dp.cli.audit import EXIT
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.record import kills
+from verifiable_dp.record.sealing import sealed
+from verifiable_dp.record.verify import examine, verify
+from verifiable_dp.render import beside, card, renderings
+from verifiable_dp.render.diff import compare
+from verifiable_dp.render.intoto import to_intoto
+from verifiable_dp.render.junit import to_junit
+from verifiable_dp.render.markdown import to_dpia, to_markdown
+from verifiable_dp.render.outcomes import decision
+from verifiable_dp.render.page import render, render_index, render_pack
+from verifiable_dp.render.sarif import to_sarif
+from verifiable_dp.report import Report
+
+WEAK = ("dp-exponential-nas", "dp-nas", "dp-robust-elimination")
+
+
+def load(name):
+    return json.loads((REPORTS / name / "record.json").read_text("utf-8"))
+
+
+@pytest.fixture
+def table():
+    return json.loads((REPORTS / "mutants.json").read_text("utf-8"))
+
+
+def read(page):
+    text = re.sub(r"<(style|script)>.*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
+    return " ".join(html.unescape(text).split())
+
+
+def said(record):
+    """(verdict, strength) of a record, as each rendering tells them."""
+    page, pack = render(record, drawn=False), render_pack(record)
+    document, annex = (html.unescape(to(record).replace("\\", "")) for to in (to_markdown, to_dpia))
+    (run,) = json.loads(to_sarif(record))["runs"]
+    statement = json.loads(to_intoto(record))["predicate"]["configuration"][0]["annotations"]
+    suite = {p.get("name"): p.get("value") for p in ET.fromstring(to_junit(record)).iter("property")}
+    row = read(re.search(r"<tbody>.*?</tr>", render_index([record], ["x.html"]), re.DOTALL)[0])
+    headline = card.headline(record)
+    for shown in (page, pack):
+        (banner,) = re.findall(r'<div class="banner.*?<strong>(.*?)</strong>', shown, re.DOTALL)
+        assert html.unescape(re.sub("<.*?>", "", banner)) == headline
+    assert f"**{headline}.**" in document
+    assert statement["headline"] == headline
+    strength = card.strength(record)
+    label = "" if strength.state == "none" else f"{strength.state.capitalize()}. "
+    strong = f"{label}{strength.words}"
+    # Its own words only: the page and its kin show them, with the state before them.
+    for shown in (read(page), read(pack), document, annex):
+        assert strong in shown
+    colours = [re.search(r'<div class="banner ([\w-]+)', shown)[1] for shown in (page, pack)]
+    weak = record["verdict"] == "not_refuted" and strength.state == "weak"
+    baseline = "baseline" in row
+    expected = "inconclusive" if weak or baseline else record["verdict"]
+    assert colours == [expected] * 2
+    shown = [state for state in ("strong", "weak") if f" {state} " in row]
+    printed = record["target"]["note"].startswith("the listing as printed")  # their table has no strength
+    assert shown == ([] if strength.state == "none" or printed else [strength.state])
+    return {
+        (record["verdict"], strength.state),
+        (run["properties"]["verdict"], run["properties"]["strength"]),
+        (statement["verdict"], statement["strength"]),
+        (suite["verdict"], suite["strength"]),
+    }
+
+
+RESULTS = {"passed": "PASSED", "undecided": "WARNED", "failed": "FAILED"}
+
+
+BY_DAY = (*SIX, "dp-robust-elimination")
+
+
+@pytest.mark.parametrize("name", each(by_day=BY_DAY))
+def test_every_rendering_tells_one_verdict_and_one_strength(name):
+    assert len(said(load(name))) == 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_machines_read_follows_from_verdict_and_strength(name):
+    record = load(name)
+    state = card.strength(record).state
+    assert (state == "weak") == (name in WEAK)
+    expected = "failed" if record["verdict"] == "refuted" else "undecided" if state == "weak" else "passed"
+    assert decision(record) == expected
+    assert json.loads(to_intoto(record))["predicate"]["result"] == RESULTS[expected]
+    assert EXIT[record["verdict"]] == {"failed": 1, "undecided": 0, "passed": 0}[expected]
+    (run,) = json.loads(to_sarif(record))["runs"]
+    rules = {result["ruleId"] for result in run["results"]}
+    assert ("privacy" in rules, "privacy-weak" in rules) == (expected == "failed", state == "weak")
+    failures = ET.fromstring(to_junit(record)).findall(".//failure")
+    skipped = [
+        case.get("name")
+        for case in ET.fromstring(to_junit(record)).iter("testcase")
+        if case[0].tag == "skipped"
+    ]
+    assert (bool(failures), "strength" in skipped) == (expected == "failed", state == "weak")
+
+
+def test_what_is_shown_of_an_undecided_record_agrees_too():
+    """Control: the strength of a record does not make it decided."""
+    record = load("dp-se") | {"verdict": "inconclusive", "reason": "weak"}
+    assert len(said(record)) == 1
+    assert decision(record) == "undecided"
+
+
+# ---------------------------------------------------------------- alone and in its folder
+
+
+@pytest.mark.parametrize("name", each(by_day=BY_DAY))
+def test_a_record_says_alone_what_it_says_in_its_folder(name, tmp_path, monkeypatch):
+    """The page in the folder has links to what lies there, and nothing else that differs."""
+    without_plots(monkeypatch)
+    there, alone = REPORTS / name / "record.json", tmp_path / "record.json"
+    shutil.copy(there, alone)
+    for to in ("html", "markdown", "pack", "dpia", "junit", "sarif", "in-toto", "compliance"):
+        assert renderings.render(there, to) == renderings.render(alone, to), to
+    pages = [
+        render(load(name), drawn=False, around=beside.of(path, load(name), path.with_suffix(".html")))
+        for path in (there, alone)
+    ]
+    assert 'class="links"' in pages[0]
+    links = r'<p class="links">.*?</p>| <a href="[^"#]*">The corrected variant</a>'
+    assert re.sub(links, "", pages[0]) == pages[1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_record_holds_what_the_kill_table_beside_it_says(name, table):
+    record = load(name)
+    assert record["kill_table"] == kills.of_table(table, record)
+    rows = [row for row in table["mutants"] if row["algorithm"] == record["target"]["name"]]
+    found = record["kill_table"]
+    if found is None:
+        assert not rows or name.endswith("-printed")
+        return
+    assert found["digest"] == table["digest"]
+    assert sum(found["caught"].values()) + len(found["others"]) == len(rows)
+    assert sum(found["caught"].values()) == sum(row["outcome"] == "killed" for row in rows)
+
+
+def test_a_kill_table_says_nothing_of_another_promise_or_a_printed_listing(table):
+    """Control: of this promise it does."""
+    record = load("dp-robust-elimination")
+    bare = Report(sealed(record | {"kill_table": None}))
+    told = bare.with_kill_table(table)
+    assert card.strength(bare.record).state == "strong"
+    assert card.strength(told.record).state == "weak"
+    assert told.record == record
+    examine(told.record)
+    other = Report(sealed(record | {"kill_table": None, "claim": record["claim"] | {"epsilon": 2.0}}))
+    assert other.with_kill_table(table) is other
+    printed = Report(load("dp-robust-elimination-printed"))
+    assert printed.with_kill_table(table) is printed
+
+
+def test_a_table_goes_into_the_records_of_a_folder(table, tmp_path, monkeypatch):
+    """They are sealed anew and nothing else of them changes; a second time there is nothing to do."""
+    without_plots(monkeypatch)
+    names = ("dp-robust-elimination", "ucb1")
+    for name in names:
+        bare = Report(sealed(load(name) | {"kill_table": None}))
+        bare.save(tmp_path / name)
+    assert save_kill_table(table, tmp_path) == ["dp-robust-elimination"]
+    for name in names:
+        path = tmp_path / name / "record.json"
+        assert verify(path).record == load(name)
+        expected = render(load(name), around=beside.of(path, load(name), path.with_suffix(".html")))
+        assert path.with_suffix(".html").read_text("utf-8") == expected
+    assert "1 missed" in (tmp_path / "index.html").read_text("utf-8")
+    assert save_kill_table(table, tmp_path) == []
+    assert put_kill_table(table, tmp_path, {"x": Report(load("ucb1"))}) == {}
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        ("digest", "sha256:1"),
+        ("caught", {"auditor": 1}),
+        ("caught", {"auditor": -1, "operators": 0}),
+        ("others", [{}]),
+    ],
+)
+def test_what_a_kill_table_says_has_a_form(place, value):
+    record = load("dp-se")
+    examine(record)  # control
+    record["kill_table"] = record["kill_table"] | {place: value}
+    with pytest.raises(InputError, match="kill_table"):
+        examine(sealed({key: item for key, item in record.items() if key != "digest"}))
+
+
+def test_a_difference_names_a_mutant_that_passes_now_and_a_weak_audit():
+    """Control: the other way round it is better."""
+    new = load("dp-robust-elimination")
+    rows = [row for row in new["kill_table"]["others"] if row["outcome"] != "survived"]
+    old = new | {"kill_table": new["kill_table"] | {"others": rows}}
+    lines = compare(old, new).lines()
+    assert compare(old, new).outcome == "worse"
+    assert "  worse: strength: strong -> weak" in lines
+    assert "  worse: kill_table.last reward not truncated: not among those that passed -> survived" in lines
+    assert compare(new, old).outcome == "better"
+
+
+def test_a_report_takes_the_table_of_its_folder(table, tmp_path):
+    """Control: one that does not hold says nothing, and is named."""
+    told = []
+    for seed, found in ((table["seed"], "weak"), (table["seed"] + 1, "strong")):
+        folder = tmp_path / str(seed)
+        Report(sealed(load("dp-robust-elimination") | {"kill_table": None})).save(
+            folder / "dp-robust-elimination"
+        )
+        (folder / "mutants.json").write_text(json.dumps(table | {"seed": seed}), "utf-8")
+        reports = {"dp-robust-elimination": Report.load(folder / "dp-robust-elimination" / "record.json")}
+        reports |= campaign._with_table_of(folder, reports)
+        assert card.strength(reports["dp-robust-elimination"].record).state == found
+        campaign.write_index(folder, reports, told.append)
+    assert len(told) == 1
+    assert "mutants.json" in told[0]

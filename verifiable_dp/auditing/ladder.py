@@ -1,0 +1,185 @@
+"""Data of several sizes for a mechanism: a promise to one record has to hold however many there are."""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from types import CodeType, FunctionType
+
+import numpy as np
+
+from verifiable_dp.core.validate import FloatArray, Function, InputError
+from verifiable_dp.evidence.blackbox import search
+from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
+from verifiable_dp.targets.load import DataPair, ReleaseSampler
+
+SIZES = (0, 1, 2, 3, 4, 5, 8, 16)  # that are always tried
+_LARGEST = 1024  # size that is tried because a number of the code says so
+_DRAWS = 4  # of either side with equal noise, by which pairs are told apart
+_KEPT = 24  # pairs that are kept
+_LOADS = ("LOAD_CONST", "LOAD_SMALL_INT", "RETURN_CONST")
+_PATH = 0x1ADD  # of the streams used here
+
+
+@dataclass
+class Ladder:
+    """What trying data of several sizes came to.
+
+    Attributes
+    ----------
+    tried, refused
+        Sizes that the code took, and those at which it raised.
+    pairs
+        Neighbours that came out otherwise than any before them, with equal noise.
+    draws
+        How many were made.
+    named
+        Sizes that the code names.
+    """
+
+    tried: set[int] = field(default_factory=set)
+    refused: set[int] = field(default_factory=set)
+    pairs: list[DataPair] = field(default_factory=list)
+    draws: int = 0
+    named: list[int] = field(default_factory=list)
+
+    def words(self) -> list[str]:
+        """What the audit says nothing about."""
+        found = [
+            f"data of other sizes than {_listed(self.tried)} entries, in which the record that comes, goes "
+            "or changes holds a value of its own or the same as all others"
+        ]
+        if self.refused:
+            found.append(
+                f"data of {_listed(self.refused)} entries, which the code refuses: whoever sees that it does "
+                "learns the size"
+            )
+        return found
+
+
+def _listed(sizes: set[int]) -> str:
+    return ", ".join(map(str, sorted(sizes)))
+
+
+def sizes_in(function: Function[object]) -> list[int]:
+    """Sizes near the whole numbers that the code holds, and near the inverse of its shares; smallest first.
+
+    What the code compares a size with is one of them, however it is written.
+    """
+    found: set[int] = set()
+    for number in _numbers(function):
+        if type(number) is float and 0 < number < 1:
+            number = round(1 / number)
+        if type(number) is int and 0 < number <= _LARGEST:
+            found |= {number - 1, number, number + 1}
+    return sorted(found - set(SIZES))
+
+
+def _numbers(function: Function[object]) -> Iterator[object]:
+    """What stands in the code of a function, and of those of the user's that it names."""
+    files, queue, seen = scopes_of(function), list(functions_of(function)), set[int]()
+    while queue:
+        one = queue.pop()
+        if id(one) in seen or one.__code__.co_filename not in files:
+            continue
+        seen.add(id(one))
+        yield from one.__defaults__ or ()
+        yield from (one.__kwdefaults__ or {}).values()
+        codes = [one.__code__]
+        while codes:
+            code = codes.pop()
+            steps = (step for step in dis.get_instructions(code) if step.opname in _LOADS)
+            for value in (step.argval for step in steps):
+                yield from value if isinstance(value, tuple) else (value,)
+            codes += [part for part in code.co_consts if isinstance(part, CodeType)]
+            for name in code.co_names:
+                named = one.__globals__.get(name)
+                yield named
+                queue += [named] if isinstance(named, FunctionType) else []
+                queue += functions_of(named) if isinstance(named, type) else []
+
+
+def climb(
+    function: Function[object],
+    sampler: ReleaseSampler,
+    pairs: Sequence[DataPair],
+    bounds: tuple[float, float],
+    kind: str,
+    most: int,
+) -> Ladder:
+    """Neighbours of all `SIZES`, and of those that the code names as long as `most` draws go.
+
+    Equal noise tells which of them are worth more: a pair that comes out alike on both sides, or as another
+    one does but for a shift of both, shows nothing that is not looked at already.
+    """
+    ladder, seen = Ladder(named=sizes_in(function)), set[bytes]()
+    for pair in pairs:
+        seen.add(_seen(ladder, sampler, pair))
+    found: list[tuple[float, DataPair]] = []
+    for size in (*SIZES, *ladder.named):
+        if size not in SIZES and ladder.draws >= most:
+            break
+        for pair in neighbours(size, bounds, kind):
+            mark = _seen(ladder, sampler, pair)
+            if mark and mark not in seen:
+                seen.add(mark)
+                found.append((_told(sampler, pair), pair))
+    found.sort(key=lambda one: -one[0])
+    ladder.pairs = [pair for _, pair in found[:_KEPT]]
+    return ladder
+
+
+def neighbours(size: int, bounds: tuple[float, float], kind: str) -> Iterator[DataPair]:
+    """Neighbours of which the larger has `size` entries, the last of which is like all others, or is not."""
+    for others, own in ((x, y) for x in bounds for y in bounds):
+        base = np.full(size, others)
+        base[-1:] = own
+        if size:
+            left, right = search.changed(base, size - 1, bounds[own == bounds[0]], kind)
+            if not np.array_equal(left, right):
+                yield DataPair(left, right)
+
+
+def _sides(sampler: ReleaseSampler, pair: DataPair) -> tuple[FloatArray, FloatArray]:
+    """Outputs of both with equal noise."""
+    runs = np.arange(_DRAWS, dtype=np.int64)
+    left, right = (sampler.values(side, (_PATH,), runs) for side in pair.worlds())
+    return left, right
+
+
+def _seen(ladder: Ladder, sampler: ReleaseSampler, pair: DataPair) -> bytes:
+    """What tells a pair from others; empty if both sides come out alike, or the code refuses one."""
+    sizes = {np.size(side) for side in pair.worlds()}
+    if sizes & ladder.refused:
+        return b""
+    ladder.draws += 2 * _DRAWS
+    try:
+        left, right = _sides(sampler, pair)
+    except InputError:
+        ladder.refused |= {size for size in sizes if _refuses(sampler, pair, size)}
+        return b""
+    ladder.tried |= sizes
+    if np.array_equal(left, right, equal_nan=True):
+        return b""
+    noise, moved = left - left[0], right - left if left.shape == right.shape else right
+    shown = [np.round(part, 6) + 0.0 for part in (noise, moved)]
+    return b"".join(str(part.shape).encode() + part.tobytes() for part in shown)
+
+
+def _refuses(sampler: ReleaseSampler, pair: DataPair, size: int) -> bool:
+    side = next(side for side in pair.worlds() if np.size(side) == size)
+    try:
+        sampler.values(side, (_PATH,), np.arange(1, dtype=np.int64))
+    except InputError:
+        return True
+    return False
+
+
+def _told(sampler: ReleaseSampler, pair: DataPair) -> float:
+    """How far apart the sides are in units of what noise does to them; infinite where they differ in form."""
+    left, right = _sides(sampler, pair)
+    if left.shape != right.shape or not np.isfinite(left).all() or not np.isfinite(right).all():
+        return np.inf
+    spread = min(np.ptp(left, axis=0).min(), np.ptp(right, axis=0).min())
+    return float(np.abs(right - left).max() / spread) if spread else np.inf

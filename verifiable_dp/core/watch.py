@@ -1,0 +1,124 @@
+"""Until when the calls that are under way may take: a file that all processes of an audit share.
+
+Code that is called can keep its own process from ending the call: by a signal that it blocks, an exception
+that it catches, a long call of C, or by stopping the process. So each process notes here until when a call
+may take, and the parent of the audit, where none of that code runs, ends the audit of one that is overdue.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import mmap
+import os
+import struct
+import tempfile
+import time
+from collections.abc import Iterator
+
+NAME = "VERIFIABLE_DP_CALLS"  # variable of the environment that names the file; processes inherit it
+_PLACE = struct.Struct("qdd")  # process, when its call is overdue (0: it makes none), seconds it may take
+_PLACES = 4096  # more than there are workers; a process has that of its number
+
+
+class Calls:
+    """The file, in memory.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+    """
+
+    def __init__(self, path: str) -> None:
+        with open(path, "r+b") as file:
+            self._memory = mmap.mmap(file.fileno(), _PLACES * _PLACE.size)
+        self.path = path
+
+    def begin(self, seconds: float) -> None:
+        """Note that this process begins a call that may take so long."""
+        self._write(time.monotonic() + seconds, seconds)
+
+    def end(self) -> None:
+        """Note that the call has ended."""
+        self._write(0.0, 0.0)
+
+    def _write(self, due: float, seconds: float) -> None:
+        process = os.getpid()
+        _PLACE.pack_into(self._memory, process % _PLACES * _PLACE.size, process, due, seconds)
+
+    def overdue(self, grace: float) -> tuple[int, float] | None:
+        """A process whose call is overdue by more than `grace` seconds, and how long it may take."""
+        late = time.monotonic() - grace
+        for process, due, seconds in _PLACE.iter_unpack(self._memory):
+            if 0 < due < late and _exists(process):  # one that was killed has ended no call
+                return process, seconds
+        return None
+
+
+def new_file(prefix: str) -> tuple[int, str]:
+    """A new temporary file, open, for this user alone, and its path.
+
+    `tempfile` draws names from a generator of the process, which an audit may be watching.
+    """
+    for number in itertools.count(time.monotonic_ns()):
+        path = os.path.join(tempfile.gettempdir(), f"{prefix}{os.getpid()}-{number}")
+        with contextlib.suppress(FileExistsError):
+            return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), path
+    raise AssertionError("numbers do not end")
+
+
+@contextlib.contextmanager
+def shared() -> Iterator[Calls]:
+    """A new file, which is removed afterwards."""
+    handle, path = new_file("verifiable-dp-calls-")
+    try:
+        os.truncate(handle, _PLACES * _PLACE.size)
+        yield Calls(path)
+    finally:
+        os.close(handle)
+        os.unlink(path)
+
+
+class _Own:
+    """The file of the audit that this process belongs to."""
+
+    calls: Calls | None = None
+
+
+def own() -> Calls | None:
+    """The file of the audit that this process belongs to; None in the parent, or where there is none."""
+    path = os.environ.get(NAME, "")
+    if (_Own.calls.path if _Own.calls else "") != path:
+        _Own.calls = None
+        with contextlib.suppress(OSError, ValueError):
+            _Own.calls = Calls(path) if path else None
+    return _Own.calls
+
+
+def _exists(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def descendants(process: int) -> list[int]:
+    """Processes that a process has started, and those that they have, as far as /proc tells."""
+    parents: dict[int, int] = {}
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            with open(f"/proc/{int(name)}/stat", encoding="utf-8", errors="replace") as file:
+                state, parent, *_ = file.read().rpartition(")")[2].split()
+            if state != "Z":
+                parents[int(name)] = int(parent)
+    found, left = list[int](), [process]
+    while left:
+        above = left.pop()
+        below = [one for one, parent in parents.items() if parent == above]
+        found += below
+        left += below
+    return found

@@ -1,0 +1,318 @@
+"""What calls do to values: of the user's functions, of libraries, of generators."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from verifiable_dp.core.validate import Foreign
+from verifiable_dp.evidence.judge import values
+from verifiable_dp.evidence.judge.flow import parameters
+from verifiable_dp.evidence.judge.marks import Marks, Root
+from verifiable_dp.evidence.judge.values import (
+    GENERATOR,
+    NONE,
+    PUBLIC,
+    RECORD,
+    SMOOTH,
+    STEEP,
+    UNKNOWN,
+    Tags,
+    Value,
+    joined,
+)
+
+_PUBLIC_DRAWS = frozenset(
+    (
+        *(
+            "integers",
+            "choice",
+            "permutation",
+            "permuted",
+            "shuffle",
+            "randint",
+            "randrange",
+            "sample",
+            "choices",
+        ),
+        *("multinomial", "multivariate_hypergeometric", "hypergeometric", "bytes", "getrandbits", "binomial"),
+    )
+)
+_ENDS_DATA = (
+    *(np.floor, np.ceil, np.rint, np.round, math.floor, math.ceil, round, np.trunc, math.trunc, divmod),
+    *(len, int, bool, any, all, isinstance, np.argmax, np.argmin, np.argsort, hasattr, callable),
+)
+
+
+class Given(NamedTuple):
+    """What a call gives, by place or name, `...` for what may reach any, and whose entries it shares."""
+
+    parts: list[tuple[Foreign, Value, set[Root]]]
+
+    @property
+    def every(self) -> Value:
+        """All of it together."""
+        return joined(value for _, value, _ in self.parts)
+
+    @property
+    def anywhere(self) -> Given:
+        """The same, to any parameter, as code that is not seen hands it on."""
+        refs = self.every.refs
+        return Given([(..., self.every.steep()._replace(own=refs, inner=refs), set())])
+
+
+class Calls(Marks):
+    """Follows calls."""
+
+    def enter(self, node: Foreign, given: Given, *, unbound: bool = False) -> Value:
+        """What a function of the user's returns; what it is given reaches its parameters.
+
+        The first parameter of a method is its object, whatever it is called; `unbound` calls name it. What
+        did not run may have called what ran before the runs only: with what was the same in all of them.
+        """
+        here = self.function_of(self.scope)
+        before = node in self.ran and here not in self.ran
+        if not before:
+            self.bound.add(node)
+            self.add((node, "control"), Value(self.control.level))
+        method = self.is_method(node)
+        shift = int(method and unbound)
+        parts = [(at - shift if type(at) is int else at, value, roots) for at, value, roots in given.parts]
+        placed = [one.arg for one in (*node.args.posonlyargs, *node.args.args)][method:]
+        stars = [one.arg for one in (node.args.vararg, node.args.kwarg) if one is not None]
+        every = [one.arg for one in parameters(node)][method:]
+        for at, value, roots in parts:
+            if at == -1 or (before and at is ...):
+                continue
+            if before:
+                value = value.fixed() if isinstance(here, ast.Module) else Value()
+            elif here not in self.ran:
+                value = value.fixed()._replace(own=value.own, inner=value.inner)
+            name = placed[at] if isinstance(at, int) and at < len(placed) else at
+            for target in every if at is ... else [name] if name in every else stars:
+                if target in stars:
+                    self.add(
+                        (node, target), value._replace(own=NONE, inner=value.own | value.inner, rough=STEEP)
+                    )
+                else:
+                    self.add((node, target), value)
+                    self.share((node, target), roots)
+        self.calls.setdefault(self.function_of(self.scope), set()).add(node)
+        return self.marks.get((node, "return of"), Value())
+
+    def is_method(self, node: Foreign) -> bool:
+        """Whether the first parameter of a function is an object, or a class."""
+        return isinstance(self.names.outer[node], ast.ClassDef) and not self.is_(node, staticmethod)
+
+    def back(self, refs: Tags, given: Given) -> None:
+        """Functions that others are handed may be called by them, with parts of what they are given."""
+        running = self.function_of(self.scope) in self.ran
+        for kind, node in refs:
+            if not running and node in self.ran:
+                continue  # what a library did with it before the runs is over
+            if kind in ("function", "method", "applied"):
+                self.enter(node, given.anywhere)
+            elif kind == "instance":
+                for one in self.methods_of(node, "__call__"):
+                    self.enter(one, given.anywhere)
+
+    def chain(self, kind: ast.ClassDef) -> list[ast.ClassDef]:
+        """A class of the user's and those above it."""
+        if kind not in self.chains:
+            self.chains[kind] = [kind]  # should it be above itself
+            self.chains[kind] = self.chained(kind)
+        return self.chains[kind]
+
+    def chained(self, kind: ast.ClassDef) -> list[ast.ClassDef]:
+        """As `chain`, found anew."""
+        before, self.scope = self.scope, self.names.outer[kind]
+        above = [ref for base in kind.bases for tag, ref in self.of(base).own if tag == "class"]
+        self.scope = before
+        return [kind, *(one for base in above if base is not kind for one in self.chain(base))]
+
+    def methods_of(self, kind: Foreign, name: str) -> Sequence[Foreign]:
+        """What a method of an instance may be: of its class, above or below; any where it is not seen."""
+        every = self.names.methods.get(name, [])
+        if kind is None:
+            return every
+        above = self.chain(kind)
+        home: Mapping[Foreign, Foreign] = self.names.outer
+        own = [method for one in above for method in every if home[method] is one][:1]
+        return own + [m for m in every if m not in own and kind in self.chain(home[m])[1:]]
+
+    def is_(self, node: Foreign, *objects: Foreign) -> bool:
+        """Whether a function has one of these decorators."""
+        if node not in self.decorators:
+            before, self.scope = self.scope, self.names.outer[node]
+            tags = [tag for d in getattr(node, "decorator_list", ()) for tag in self.of(d).own]
+            self.decorators[node] = [self.names.objects[ref] for kind, ref in tags if kind == "library"]
+            self.scope = before
+        return any(values.same(one, objects) for one in self.decorators[node])
+
+    def make(self, kind: ast.ClassDef, given: Given) -> Value:
+        """An instance of a class of the user's."""
+        for init in self.methods_of(kind, "__init__"):
+            self.enter(init, given)
+        if not self.methods_of(kind, "__init__"):
+            fields = [
+                s for one in reversed(self.chain(kind)) for s in one.body if isinstance(s, ast.AnnAssign)
+            ]
+            names = [s.target.id for s in fields if isinstance(s.target, ast.Name)]
+            for at, value, roots in given.parts:
+                name = names[at] if isinstance(at, int) and at < len(names) else at
+                for target in [name] if name in names else names:
+                    self.add(("attribute", target), value)
+                    self.share(("attribute", target), roots)
+        return Value(own=frozenset((("instance", kind),)))
+
+    def draw(self, name: str, given: Given) -> Value:
+        """What a generator gives: fresh, and of steep parameters steep."""
+        every = given.every
+        public = name in _PUBLIC_DRAWS
+        level = (
+            STEEP if public and any(v.level >= STEEP and not v.data for _, v, _ in given.parts) else SMOOTH
+        )
+        size = max(every.size, every.level if not every.data else PUBLIC)
+        if name in ("spawn", "default_rng", "jumped"):
+            return Value(own=frozenset((GENERATOR,)), inner=frozenset((GENERATOR,)))
+        if public:
+            for _, value, roots in given.parts[:1]:
+                mixed = STEEP if value.unlike >= STEEP and RECORD not in value.own else SMOOTH
+                level = max(level, mixed)
+                self.hold(roots, Value(mixed, inner=value.inner))  # shuffled
+        return Value(level, PUBLIC, size, PUBLIC, every.inner, every.inner, not public or every.data)
+
+    def library(self, node: ast.Call, value: Foreign, given: Given) -> Value:
+        """What a function of a library gives."""
+        kind, every = values.kind_of(value), given.every
+        refs, name = every.refs, str(getattr(value, "__name__", "it"))
+        if value is getattr and len(node.args) > 1 and isinstance(node.args[1], ast.Constant):
+            named = ast.Attribute(node.args[0], str(node.args[1].value), ast.Load())
+            return joined([self.of(ast.copy_location(named, node)), *(v for _, v, _ in given.parts[2:])])
+        if value is type and len(given.parts) == 1:  # a question; what is made with the answer is not known
+            return Value(every.level, every.turn, own=frozenset((values.ANY,)))
+        if value is getattr or kind == "reflection":
+            self.tell(node, f"calls {name}, so that what is run is not known before")
+            self.back(refs, Given([(..., UNKNOWN, set())]))
+            return UNKNOWN
+        if value is super:
+            return Value(own=frozenset((("instance", None),)))
+        if kind in ("makes draws", "draws"):
+            return self.draw("default_rng" if kind == "makes draws" else name, given)
+        if kind == "unknown":
+            self.back(refs, Given([(..., UNKNOWN, set())]))
+            return UNKNOWN
+        functions = frozenset(tag for tag in refs if tag[0] in ("function", "method", "applied", "class"))
+        if values.same(value, values.SAME):
+            itself = value is functools.wraps or not functions
+            return Value(own=frozenset((("library", id(value)),))) if itself else every
+        if (
+            value is functools.partial
+            and functions
+            and all(isinstance(at, str) for at, *_ in given.parts[1:])
+        ):
+            for _, node_ in given.parts[0][1].own & functions:
+                self.enter(node_, Given(given.parts[1:]))
+            return given.parts[0][1]
+        if not values.same(value, values.CALLS_NOTHING):
+            self.back(refs, given)
+        if values.same(value, (dict.fromkeys,)) and given.parts:
+            (_, keys, _), *rest = given.parts
+            kept = joined(v for _, v, _ in rest)
+            size = max(keys.size, keys.level)
+            return kept._replace(size=size, rough=PUBLIC, own=frozenset((values.LIST,)), inner=kept.own)
+        if value is len:
+            return Value(every.size, every.turn, many=True)
+        keeps, sized = values.same(value, values.ENTRYWISE), values.same(value, values.SIZED)
+        if not values.same(value, (*values.ADDITIVE, *_ENDS_DATA)):
+            self.mixes(node, name, [v for _, v, _ in given.parts])
+        if values.same(value, (sum, np.sum)) and len(node.args) == 1 and self.counts(node.args[0]):
+            return Value(min(every.level, SMOOTH), every.turn, every.size, many=True)
+        bends = values.same(value, (abs, np.abs, math.fabs)) and not every.bent
+        made = every.whole() if values.same(value, _ENDS_DATA) else every
+        keeps = keeps and not (value is np.bincount and every.many)
+        made = made if keeps or sized or bends else made.steep()
+        size = max(every.size, PUBLIC if keeps or bends else made.level)
+        made_up = not (keeps or sized or every.level or every.data)  # as an identity matrix
+        rough = PUBLIC if values.same(value, values.FILLED) else STEEP if made_up else made.rough
+        rough = max(rough, SMOOTH) if values.same(value, values.COUNTED) else rough
+        rough = STEEP if values.RECORD in every.own and not sized else rough
+        wraps = values.home_of(value).partition(".")[0] in values.WRAPPING
+        functions = functions if wraps else NONE
+        applied = frozenset(("applied", ref) for tag, ref in functions if tag != "class")
+        applied |= frozenset(tag for tag in functions if tag[0] == "class")
+        own = (every.inner & refs) | applied | every.container
+        return Value(made.level, made.turn, size, rough, own, refs, made.data, made.bent, made.many)
+
+    def counts(self, node: ast.expr) -> bool:
+        """Whether a sum is of truth values of draws of few values: paths see each of these."""
+        part: Foreign = node.elt if isinstance(node, ast.GeneratorExp | ast.ListComp) else node
+        before = self.scope
+        self.scope = node if part is not node else before
+        sides = (
+            [self.of(side) for side in (part.left, *part.comparators)]
+            if isinstance(part, ast.Compare)
+            else []
+        )
+        self.scope = before
+        return bool(sides) and not any(side.level >= STEEP or side.many for side in sides)
+
+    def mixes(self, node: ast.Call, name: str, given: list[Value]) -> None:
+        """Data and a steep number are given to what may do anything with them."""
+        if any(v.data for v in given) and any(v.level >= STEEP and not v.data for v in given):
+            self.tell(node, f"gives {name} data or noise with a number that may be special for rare draws")
+
+    def plainly(self, node: ast.Call, base: Value, given: Given) -> Value:
+        """What a method of a container, an array or a number of a library gives."""
+        name, every = node.func.attr, given.every  # type: ignore[attr-defined]
+        refs = base.refs | every.refs
+        if name == "sort" or name not in values.METHODS:
+            self.back(every.refs, Given([*given.parts, (..., base, set())]))
+        known = name in values.METHODS or any(hasattr(kind, name) for kind in values.KINDS)
+        smooth = name in values.METHODS and not (name == "count" and (base | every).many)
+        if name in values.CHANGES:
+            nested = every.size if every.own or name in ("extend", "update") else PUBLIC
+            grown = max(nested, self.control.level)
+            entry = self.reached(every)._replace(size=grown, rough=max(every.rough, self.slope(every)))
+            if name == "send":
+                self.add("sent", entry._replace(size=every.size))
+            if name in values.SHRINKS:
+                entry = Value(SMOOTH if every.level or entry.level else PUBLIC, size=self.control.level)
+            for root in self.roots(node.func.value) if name in values.ADDS else ():  # type: ignore[attr-defined]
+                put = self.puts.setdefault(root.key, set())
+                put.add(ast.dump(ast.Tuple(node.args, ast.Load())))
+                entry = entry._replace(rough=STEEP) if len(put) > 1 else entry
+            self.hold(self.roots(node.func.value), entry)  # type: ignore[attr-defined]
+        if name in values.LOOKS_UP and given.parts:
+            return joined([self.entry(node, base, given.parts[0][1]), *(v for _, v, _ in given.parts[1:])])
+        if not smooth:
+            self.mixes(node, name, [base, *(v for _, v, _ in given.parts)])
+        made = base | every if smooth else (base | every).steep()
+        made = made if known else made._replace(level=max(made.level, SMOOTH))  # it may draw
+        size = max(
+            base.size, every.size, PUBLIC if smooth and name != "repeat" else (base | every).steep().level
+        )
+        data = made.data and name not in ("argmax", "argmin", "argsort", "index", "count")
+        own = frozenset(tag for tag in refs if tag[0] in ("instance", "any", "function", "applied", "method"))
+        return Value(
+            made.level,
+            made.turn,
+            size,
+            made.rough,
+            (own - base.own) | (base.inner & refs) | base.container,
+            refs,
+            data,
+            made.bent,
+        )
+
+    def entry(self, node: Foreign, table: Value, at: Value) -> Value:
+        """What a table holds at a position."""
+        found = table.entry(at)
+        if table.data and at.level and table.unlike and max(table.unlike, at.level) >= STEEP:
+            self.tell(node, "takes data or noise out of a table at a drawn place")
+        return found

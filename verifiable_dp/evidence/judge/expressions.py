@@ -1,0 +1,370 @@
+"""What expressions of users' code may be, by the form each has; a form that is not here is unknown."""
+
+from __future__ import annotations
+
+import ast
+import functools
+
+from verifiable_dp.core.validate import Foreign
+from verifiable_dp.evidence.judge import values
+from verifiable_dp.evidence.judge.calls import Calls, Given
+from verifiable_dp.evidence.judge.marks import DATA, ENVIRONMENT, Root, where
+from verifiable_dp.evidence.judge.values import (
+    ANY,
+    GENERATOR,
+    NONE,
+    PUBLIC,
+    SMOOTH,
+    STEEP,
+    UNKNOWN,
+    Value,
+    joined,
+)
+
+_ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+_FACTORS = (ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.LShift, ast.RShift, ast.MatMult)
+_SHAPES = ("shape", "size", "ndim")
+
+
+class Expressions(Calls):
+    """Follows expressions."""
+
+    def of(self, node: Foreign) -> Value:
+        """What an expression may be."""
+        if node is None or isinstance(node, ast.Constant):
+            return Value()
+        return getattr(self, f"_of_{type(node).__name__}", lambda _: UNKNOWN)(node)
+
+    def _of_Name(self, node: ast.Name) -> Value:
+        owner = self.names.owner(self.scope, node.id)
+        if (owner, node.id) in self.cells and self.function_of(self.scope) in self.ran:
+            return self.cells[owner, node.id]
+        return (
+            self.names.unbound(self.scope, node.id)
+            if owner is None
+            else self.marks.get((owner, node.id), Value())
+        )
+
+    def _of_Attribute(self, node: ast.Attribute) -> Value:
+        return self.attribute(node, self.of(node.value), called=False)
+
+    def attribute(self, node: ast.Attribute, base: Value, *, called: bool) -> Value:
+        """What an attribute may be: what was stored under its name, a method, what a library's object has."""
+        name, found = node.attr, list[Value]()
+        for kind, ref in base.own:
+            if kind == "module":
+                file = self.names.files[ref]
+                found.append(
+                    self.marks.get((file.tree, name), None) or self.names.of_object(file.scope.get(name))
+                )
+            elif kind == "library":
+                found.append(self.names.part(ref, name))
+            elif (kind, ref) == ENVIRONMENT:
+                found.append(Value(own=frozenset((ENVIRONMENT,))))
+            elif (kind, ref) == GENERATOR and not called:
+                found.append(Value(own=frozenset((("draws", name),))))
+            elif kind in ("instance", "class", "any", "function", "applied", "method"):
+                found += [v for v in [self.marks.get(("attribute", name))] if v is not None]
+                of = ref if kind in ("instance", "class") else None
+                for method in self.methods_of(of, name) if kind != "function" else ():
+                    if self.is_(method, property) or self.is_(method, functools.cached_property):
+                        found.append(self.enter(method, Given([])))
+                    else:
+                        found.append(Value(own=frozenset((("method", method),))))
+        plain = not base.things or (ANY in base.own and not called)
+        if plain or not found:
+            sized = (
+                Value(base.size)
+                if name in _SHAPES
+                else base._replace(own=base.container | (base.own & {ANY}))
+            )
+            found.append(
+                sized if not base.things or ANY in base.own else Value(base.level, own=frozenset((ANY,)))
+            )
+        every = joined(found)
+        return every._replace(
+            level=max(every.level, base.level if name not in _SHAPES or base.things else PUBLIC)
+        )
+
+    def _of_Subscript(self, node: ast.Subscript) -> Value:
+        base, at = self.of(node.value), self.of(node.slice)
+        if ENVIRONMENT in base.own:
+            return base
+        if not isinstance(node.slice, ast.Slice):
+            return self.entry(node, base, at)
+        if base.data and at.level >= STEEP:
+            self.tell(node, "takes as much data or noise as a draw says")
+        return base._replace(level=max(base.level, min(at.level, SMOOTH)), size=max(base.size, at.level))
+
+    def _of_Slice(self, node: ast.Slice) -> Value:
+        return joined(self.of(part) for part in (node.lower, node.upper, node.step))
+
+    def _of_Tuple(self, node: Foreign) -> Value:
+        made = [self.of(part) for part in node.elts]
+        alike = len({ast.dump(part) for part in node.elts}) <= 1
+        every = joined(made)
+        own = frozenset((values.LIST if alike else values.RECORD,))
+        return every._replace(own=own, inner=every.own | every.inner)
+
+    _of_List = _of_Tuple
+
+    def _of_Set(self, node: ast.Set) -> Value:
+        """How many it holds follows from which of them are equal."""
+        made = self._of_Tuple(node)
+        return made._replace(size=max(made.size, made.steep().level))
+
+    def _of_Dict(self, node: ast.Dict) -> Value:
+        keys, every = joined(map(self.of, node.keys)), joined(map(self.of, node.values))
+        spread = max(every.level, keys.level), max(every.size, keys.level)
+        own = frozenset((values.RECORD if node.values else values.LIST,))
+        return every._replace(own=own, inner=every.own | every.inner, level=spread[0], size=spread[1])
+
+    def _of_Starred(self, node: ast.Starred) -> Value:
+        return self.of(node.value).each
+
+    def _of_JoinedStr(self, node: ast.JoinedStr) -> Value:
+        return joined(
+            self.of(getattr(part, "value", None))
+            for part in node.values
+            if isinstance(part, ast.FormattedValue)
+        ).steep()
+
+    def _of_Lambda(self, node: ast.Lambda) -> Value:
+        return Value(own=frozenset((("function", node),)))
+
+    def _of_NamedExpr(self, node: ast.NamedExpr) -> Value:
+        value = self.of(node.value)
+        self.add(self.key(node.target.id), self.reached(value))
+        return value
+
+    def _of_IfExp(self, node: ast.IfExp) -> Value:
+        test = self.ask(self.of(node.test), node.test, node)
+        sides = self.of(node.body) | self.of(node.orelse)
+        level = max(sides.level, SMOOTH if test.level else PUBLIC)
+        turn = max(sides.turn, STEEP if test.turn else PUBLIC)
+        return sides._replace(level=level, turn=turn, size=max(sides.size, SMOOTH if test.level else PUBLIC))
+
+    def _of_BoolOp(self, node: ast.BoolOp) -> Value:
+        parts = [self.ask(self.of(value), value) for value in node.values]
+        self.ask(joined(parts[:-1]), node)
+        return joined(parts)
+
+    def _of_UnaryOp(self, node: ast.UnaryOp) -> Value:
+        if isinstance(node.op, ast.Not):
+            return self.ask(self.of(node.operand), node.operand).steep()._replace(own=NONE, data=False)
+        value = self.of(node.operand)
+        return value.steep() if isinstance(node.op, ast.Invert) else value._replace(bent=value.level > PUBLIC)
+
+    def _of_Compare(self, node: ast.Compare) -> Value:
+        parts = [self.of(part) for part in (node.left, *node.comparators)]
+        every = joined(parts)
+        noisy = every.data and all(isinstance(op, _ORDERED) for op in node.ops)
+        made = every if noisy else every.whole().steep()
+        self.operands[self.names.home[self.scope], where(node)] = parts
+        level = SMOOTH if noisy and every.level < STEEP else made.whole().steep().level
+        return Value(level, made.turn, every.size, made.rough)
+
+    def _of_BinOp(self, node: ast.BinOp) -> Value:
+        one, other = sides = [self.of(node.left), self.of(node.right)]
+        self.arithmetic[self.names.home[self.scope], where(node)] = sides
+        return self.combined(node, node.op, one, other)
+
+    def combined(self, node: Foreign, op: ast.operator, one: Value, other: Value) -> Value:
+        """What an operation gives."""
+        every = one | other
+        inner = every.inner if every.container else NONE
+        every = every._replace(own=every.container, inner=inner, many=every.many or every.level > PUBLIC)
+        if isinstance(op, ast.Mult):
+            for value, times, written in (
+                ((one, other, node.left), (other, one, node.right)) if hasattr(node, "left") else ()
+            ):
+                if isinstance(written, ast.List | ast.ListComp | ast.Tuple):  # [x] * n
+                    if value.data and times.level >= STEEP:
+                        self.tell(node, "repeats data or noise as often as a draw says")
+                    return value._replace(size=max(value.size, times.level), level=value.level)
+        if isinstance(op, ast.Add):  # one container behind another
+            return every._replace(own=frozenset((values.RECORD,))) if every.container else every
+        if isinstance(op, ast.Sub):
+            return every._replace(bent=every.level > PUBLIC)
+        both = one.level and other.level and not every.data
+        if isinstance(op, ast.FloorDiv):
+            every = every.whole()
+        if not isinstance(op, _FACTORS):
+            return every.whole().steep()
+        if every.bent and not every.data and (both or (isinstance(op, ast.Pow) and one.level)):
+            return every.steep()
+        return every
+
+    def _of_ListComp(self, node: Foreign) -> Value:
+        outer, self.scope = self.scope, node
+        around = Value()
+        for part in node.generators:
+            rows = self.of(part.iter)
+            self.ask(Value(rows.size, rows.turn), part.iter)
+            self.turns(part.iter, rows)
+            self.store(part.target, rows.each, {root.entry() for root in self.roots(part.iter)})
+            tests = joined(self.ask(self.of(test), test) for test in part.ifs)
+            level = SMOOTH if tests.level else PUBLIC
+            around |= Value(level, size=max(rows.size, level), rough=STEEP if tests.turn else PUBLIC)
+        parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        made = [self.of(part) for part in parts]
+        self.scope = outer
+        keyed = made[0].level if isinstance(node, ast.DictComp | ast.SetComp) else PUBLIC
+        every = joined(made) | around
+        kept = made[-1] if isinstance(node, ast.DictComp) else every  # keys say which values, not what
+        size, rough = max(every.size, keyed), max(kept.rough, kept.turn)
+        own = frozenset((values.LIST,))
+        return every._replace(size=size, rough=rough, own=own, inner=every.own | every.inner)
+
+    _of_SetComp = _of_GeneratorExp = _of_DictComp = _of_ListComp
+
+    def _of_Await(self, node: ast.Await) -> Value:
+        return self.of(node.value)
+
+    def _of_Yield(self, node: ast.Yield) -> Value:
+        every = self.reached(self.of(node.value))
+        made = every._replace(
+            own=NONE,
+            inner=every.own | every.inner,
+            size=max(every.size, self.control.level),
+            rough=every.turn,
+        )
+        self.add((self.function_of(self.scope), "return of"), made)
+        return DATA | self.marks.get("sent", Value())
+
+    def _of_YieldFrom(self, node: ast.YieldFrom) -> Value:
+        self.add((self.function_of(self.scope), "return of"), self.of(node.value))
+        return UNKNOWN
+
+    def _of_Call(self, node: ast.Call) -> Value:
+        given = self.given(node)
+        self.operands[self.names.home[self.scope], where(node)] = [value for _, value, _ in given.parts]
+        base = self.of(node.func.value) if isinstance(node.func, ast.Attribute) else Value()
+        callee = (
+            self.attribute(node.func, base, called=True)
+            if isinstance(node.func, ast.Attribute)
+            else self.of(node.func)
+        )
+        if isinstance(node.func, ast.Attribute):
+            if GENERATOR in base.own:
+                drawn = self.draw(node.func.attr, given)
+                rare = (self.names.home[self.scope], where(node)) in self.wide
+                made = [drawn._replace(level=values.WIDE) if rare else drawn]
+                callee = callee._replace(own=callee.own - {ANY}) if base.own == {GENERATOR} else callee
+            else:
+                made = []
+            if ENVIRONMENT in base.own:
+                return UNKNOWN._replace(level=SMOOTH, own=NONE, inner=NONE)
+            known = callee.things - {ANY}
+            library = not base.things or ANY in base.own or (not known and not made)
+            if library:
+                made.append(self.plainly(node, base, given))
+            self.chosen(node, base, callee, known)
+            callee = callee._replace(own=known)
+        else:
+            made = []
+            if callee.level:
+                self.tell(node, _CHOSEN.get(type(node.func), "calls what a draw chooses"))
+            elif ANY in callee.own or not callee.things:
+                self.tell(node, "calls what is not known before it runs")
+        bound = not any(kind == "class" for kind, _ in base.own)
+        before, self.context = self.context, self.context._replace(level=max(self.context.level, base.level))
+        for kind, ref in callee.things:  # whose object a draw chooses, a draw decides what is done to
+            made.append(self.called(node, kind, ref, given, bound=bound))
+        self.context = before
+        return joined(made) if made or not self.firm else UNKNOWN
+
+    def called(self, node: ast.Call, kind: str, ref: Foreign, given: Given, *, bound: bool) -> Value:
+        """What a call of one of those gives that it may be of."""
+        if kind == "function":
+            return self.enter(ref, given)
+        if kind == "method":
+            return self.enter(ref, given, unbound=not bound and not self.is_(ref, classmethod))
+        if kind == "class":
+            return self.make(ref, given)
+        if kind == "instance":
+            return joined(self.enter(m, given) for m in self.methods_of(ref, "__call__"))
+        if kind == "applied":
+            return self.enter(ref, given.anywhere)
+        if kind == "draws":
+            return self.draw(ref, given)
+        if kind == "library":
+            return self.library(node, self.names.objects[ref], given)
+        self.back(given.every.own | given.every.inner, Given([(..., UNKNOWN, set())]))
+        return UNKNOWN
+
+    def chosen(self, node: ast.Call, base: Value, callee: Value, known: values.Tags) -> None:
+        """End the language where a draw says whose method is called, and another's may do else."""
+        functions = {ref for kind, ref in known if kind in ("method", "function", "applied")}
+        name = node.func.attr  # type: ignore[attr-defined]
+        stored = self.marks.get(("attribute", name))
+        others = any(kind in ("library", "class", "function", "module") for kind, _ in base.own)
+        librarys = (not base.things or ANY in base.own) and bool(functions) and name in values.METHODS
+        if stored is not None and stored.level and known - {("method", f) for f in functions}:
+            self.tell(node, f"calls what a draw puts in {name}")
+        elif base.level and (len(functions) > 1 or others or librarys):
+            self.tell(node, f"calls {name} of what a draw chooses")
+
+    def given(self, node: ast.Call) -> Given:
+        """What a call gives."""
+        parts: list[tuple[Foreign, Value, set[Root]]] = []
+        stars = any(isinstance(part, ast.Starred) for part in node.args)
+        for place, part in enumerate(node.args):
+            parts.append((... if stars else place, self.of(part), self.roots(part)))
+        for word in node.keywords:
+            value = self.of(word.value)
+            parts.append((word.arg, value, self.roots(word.value)) if word.arg else (..., value.each, set()))
+        return Given(parts)
+
+    def roots(self, node: Foreign) -> set[Root]:
+        """Whose entries an expression may share."""
+        if isinstance(node, ast.Name):
+            known = any(kind == "library" for kind, _ in self.of(node).own)
+            return set() if known else {Root(self.key(node.id))}
+        if isinstance(node, ast.Attribute):
+            if node.attr in _SHAPES:
+                return set()
+            plain = not self.of(node.value).things - {ANY}
+            return {Root(("attribute", node.attr))} | (self.roots(node.value) if plain else set())
+        if isinstance(node, ast.Call):
+            return self.roots_of_call(node)
+        if isinstance(node, ast.Subscript):
+            found = self.roots(node.value)
+            return found if isinstance(node.slice, ast.Slice) else {root.entry() for root in found}
+        if isinstance(node, ast.Starred | ast.NamedExpr | ast.Await):
+            return self.roots(node.value)
+        if isinstance(node, ast.IfExp):
+            return self.roots(node.body) | self.roots(node.orelse)
+        parts = getattr(node, "elts", None) or getattr(node, "values", None) or [getattr(node, "elt", None)]
+        found = {root for part in parts if isinstance(part, ast.expr) for root in self.roots(part)}
+        return found if isinstance(node, ast.BoolOp) else {root.inside() for root in found}
+
+    def roots_of_call(self, node: ast.Call) -> set[Root]:
+        """As `roots`, of what a call gives: what it returns, or parts of what a library is given."""
+        telling, self.telling = self.telling, False
+        callees = self.of(node.func).own
+        self.telling = telling
+        found = {Root((ref, "return of")) for kind, ref in callees if kind in ("function", "method")}
+        known = [self.names.objects[ref] for kind, ref in callees if kind == "library"]
+        if any(values.same(one, values.SHARES) for one in known):
+            copied = all(values.same(one, values.COPIES) for one in known)
+            shared = {root for part in node.args for root in self.roots(part)}
+            found |= {root.copied() if copied else root for root in shared}
+        if isinstance(node.func, ast.Attribute) and not known and node.func.attr in values.SHARED:
+            parts = self.roots(node.func.value)
+            found |= {root.entry() for root in parts} if node.func.attr in values.LOOKS_UP else parts
+        return found
+
+    def turns(self, node: ast.expr, rows: Value) -> None:
+        """How often a loop turns has to be known, or to follow from branches and smooth numbers."""
+        if rows.size >= STEEP:
+            self.tell(node, TURNS)
+
+
+TURNS = "a loop turns as often as a draw says"
+_CHOSEN: dict[type, str] = {
+    ast.Subscript: "calls what a table holds at a drawn place",
+    ast.Call: "calls what another call returns as a draw says",
+    ast.IfExp: "calls one of two as a draw says",
+    ast.Name: "calls a function that a draw chooses",
+}

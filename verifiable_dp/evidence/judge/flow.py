@@ -1,0 +1,180 @@
+"""How what draws decide spreads through the files of users' code, until no more of it is found.
+
+Along assignments, calls, returns, containers, attributes and the conditions around them; neither the order of
+statements nor which object an attribute belongs to is told apart: what is said of a value holds of all that a
+name may be. Names are resolved as Python does, to objects where only an import gives them a meaning.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import sys
+import types
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from verifiable_dp.core.validate import Foreign
+from verifiable_dp.evidence.judge.values import STEEP, UNKNOWN, Value
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+COMPREHENSION = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+SCOPES = (
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.Lambda,
+    ast.ClassDef,
+    ast.Module,
+    *COMPREHENSION.__args__,
+)
+_PLAIN = (int, float, complex, str, bytes, bool, type(None))
+
+
+class File(NamedTuple):
+    """A file of users' code: its tree and its globals."""
+
+    tree: ast.Module
+    scope: Mapping[str, Foreign]
+
+
+class Names:
+    """What names mean: scopes, functions and classes of the files, and objects of libraries.
+
+    Parameters
+    ----------
+    files
+        By path.
+    """
+
+    def __init__(self, files: Mapping[str, File]) -> None:
+        self.files = files
+        self.outer: dict[ast.AST, ast.AST] = {}  # of a scope, the one around it
+        self.local: dict[ast.AST, set[str]] = {}
+        self.home: dict[ast.AST, str] = {}
+        self.coded: dict[tuple[str, str, int], Function] = {}
+        self.classes: dict[tuple[str, str], ast.ClassDef] = {}
+        self.methods: dict[str, list[ast.FunctionDef]] = {}
+        self.objects: dict[int, Foreign] = {}
+        self.parts: dict[tuple[int, str], Value] = {}
+        for file, one in files.items():
+            self.local[one.tree], self.home[one.tree] = set(), file
+            self._collect(one.tree, one.tree, file, "")
+
+    def _collect(self, node: ast.AST, scope: ast.AST, file: str, path: str) -> None:
+        for child in ast.iter_child_nodes(node):
+            inner, beneath = scope, path
+            for name in _bound(child):
+                held = self._holder(scope) if isinstance(node, ast.NamedExpr) else scope
+                self.local[held].add(name)
+            if isinstance(child, SCOPES):
+                self.outer[child], self.local[child], self.home[child], inner = scope, set(), file, child
+                line = min([child.lineno, *(d.lineno for d in getattr(child, "decorator_list", ()))])
+                name = getattr(child, "name", "<lambda>")
+                beneath = f"{path}{name}." if isinstance(child, ast.ClassDef) else f"{path}{name}.<locals>."
+                if isinstance(child, Function):
+                    self.coded[file, name, line] = child
+                    if isinstance(scope, ast.ClassDef) and not isinstance(child, ast.Lambda):
+                        self.methods.setdefault(name, []).append(child)  # type: ignore[arg-type]
+                if isinstance(child, ast.ClassDef):
+                    self.classes[file, path + name] = child
+            self._collect(child, inner, file, beneath)
+        if isinstance(node, ast.Global | ast.Nonlocal):
+            self.local[scope] -= {*node.names}
+        if isinstance(node, SCOPES):
+            declared = [n for n in _own(node) if isinstance(n, ast.Global | ast.Nonlocal)]
+            self.local[node] -= {name for one in declared for name in one.names}
+
+    def _holder(self, scope: ast.AST) -> ast.AST:
+        while isinstance(scope, COMPREHENSION):
+            scope = self.outer[scope]
+        return scope
+
+    def owner(self, scope: ast.AST, name: str) -> ast.AST | None:
+        """The scope whose name it is; None where it is of the globals or built in."""
+        first: ast.AST | None = scope
+        while first is not None:
+            if name in self.local[first] and (first is scope or not isinstance(first, ast.ClassDef)):
+                return first
+            first = self.outer.get(first)
+        return None
+
+    def of_object(self, value: Foreign) -> Value:
+        """What a name is that stands for an object."""
+        tag: tuple[str, Foreign] = ("library", id(value))
+        if isinstance(value, _PLAIN):
+            return Value()
+        if isinstance(value, types.FunctionType):
+            code = value.__code__
+            node = self.coded.get((code.co_filename, code.co_name, code.co_firstlineno))
+            tag = ("function", node) if node is not None else tag
+        elif isinstance(value, type):
+            kind = self.classes.get(
+                (getattr(sys.modules.get(value.__module__), "__file__", ""), value.__qualname__)
+            )
+            tag = ("class", kind) if kind is not None else tag
+        elif isinstance(value, types.ModuleType) and getattr(value, "__file__", "") in self.files:
+            tag = ("module", value.__file__)
+        elif not isinstance(value, types.ModuleType) and not callable(value):
+            return Value(rough=STEEP, own=UNKNOWN.own, inner=UNKNOWN.inner)
+        self.objects[id(value)] = value
+        return Value(own=frozenset((tag,)))
+
+    def part(self, ref: int, name: str) -> Value:
+        """What an attribute of an object of a library is; nothing of the user's is run to find it."""
+        if (ref, name) not in self.parts:  # a method is another object each time
+            there = inspect.getattr_static(self.objects[ref], name, UNKNOWN) is not UNKNOWN
+            self.parts[ref, name] = self.of_object(getattr(self.objects[ref], name)) if there else UNKNOWN
+        return self.parts[ref, name]
+
+    def imported(self, node: ast.Import | ast.ImportFrom, name: ast.alias, file: str) -> Value:
+        """What an import makes a name mean."""
+        if isinstance(node, ast.Import):
+            module = sys.modules.get(name.name if name.asname else name.name.partition(".")[0])
+            return UNKNOWN if module is None else self.of_object(module)
+        package = str(self.files[file].scope.get("__package__") or "")
+        above = package.rsplit(".", node.level - 1)[0] if node.level > 1 else package
+        path = ".".join(part for part in (above if node.level else "", node.module or "") if part)
+        module = sys.modules.get(path) or sys.modules.get(node.module or "")
+        found = getattr(module, name.name, sys.modules.get(f"{path}.{name.name}", UNKNOWN))
+        return UNKNOWN if found is UNKNOWN else self.of_object(found)
+
+    def unbound(self, scope: ast.AST, name: str) -> Value:
+        """What a name means that no statement of its file sets: what is global, or built in."""
+        known = self.files[self.home[scope]].scope
+        if name in known or hasattr(builtins, name):
+            return self.of_object(known[name] if name in known else getattr(builtins, name))
+        return UNKNOWN
+
+
+def _own(scope: ast.AST) -> Iterator[ast.AST]:
+    """Nodes of a scope but not of those in it."""
+    waiting = [*ast.iter_child_nodes(scope)]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, SCOPES):
+            waiting += ast.iter_child_nodes(node)
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    """Names that a node gives a meaning in the scope where it stands."""
+    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+        yield node.id
+    elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield node.name
+    elif isinstance(node, ast.arg):
+        yield node.arg
+    elif isinstance(node, ast.alias):
+        yield (node.asname or node.name).partition(".")[0]
+    elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+        yield node.name
+    elif isinstance(node, ast.MatchMapping) and node.rest:
+        yield node.rest
+
+
+def parameters(function: Function) -> list[ast.arg]:
+    """All parameters, those with stars last."""
+    given = function.args
+    stars = [one for one in (given.vararg, given.kwarg) if one is not None]
+    return [*given.posonlyargs, *given.args, *given.kwonlyargs, *stars]

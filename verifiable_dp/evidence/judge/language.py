@@ -1,0 +1,419 @@
+"""Whether a bound from some paths may speak of those that were not run: an allow-list of forms.
+
+Branches are looked at on both sides (`symbolic.coverage`). What else may tell a path from others has to be
+known before it runs: which function is called, how often a loop turns, which entry of a table is read. The
+bound ends
+
+1. where what is called follows from a draw, or is not known: its other callees never ran. One callee that is
+   all there can be, whatever the draw, is known;
+2. where a loop turns, or a container has, as often as a draw says that may say for rare values what it says
+   for no others (`STEEP`): the paths saw the usual numbers. A loop whose condition compares noise is a
+   branch, and each turn of it is charged; a number that moves in one direction with all draws has its ends
+   looked at (`paths.Extreme`), and a length that branches made has had those branches taken;
+3. where such a number picks from data and noise that are not alike; where it scales them, the paths say so
+   (`Language.weighs`).
+
+Code that finds, makes or looks at code is outside: nothing is known of it.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import types
+from collections.abc import Iterable, Iterator, Mapping
+
+from verifiable_dp.core.validate import Foreign
+from verifiable_dp.evidence.judge.calls import Given
+from verifiable_dp.evidence.judge.expressions import TURNS, Expressions
+from verifiable_dp.evidence.judge.flow import File, Function, Names, parameters
+from verifiable_dp.evidence.judge.marks import Control, Outside, Roles, Root, where
+from verifiable_dp.evidence.judge.values import NONE, PUBLIC, SMOOTH, STEEP, UNKNOWN, WIDE, Value, joined
+
+_OPENED = frozenset(("__init__", "__post_init__", "__call__", "__repr__", "__str__"))
+
+
+class Statements(Expressions):
+    """Follows statements."""
+
+    def run(self) -> None:
+        """Until nothing changes: first what may be called, then what follows from draws; then tell."""
+        self.settle()
+        for key, value in self.marks.items():
+            self.marks[key] = Value(own=value.own, inner=value.inner)
+        self.left.clear()
+        self.fill_roles()
+        self.firm = True
+        self.settle()
+        for node in self.ran - self.bound:
+            for one in parameters(node)[self.is_method(node) :]:  # who calls it, and with what, is not seen
+                self.add((node, one.arg), UNKNOWN)
+        self.settle()
+        self.telling = True
+        self.once()
+
+    def settle(self) -> None:
+        """Until nothing changes."""
+        self.changed = True
+        while self.changed:
+            self.changed = False
+            self.once()
+
+    def once(self) -> None:
+        """All files, and all functions in them."""
+        self.chains.clear()
+        self.decorators.clear()
+        for file in self.names.files.values():
+            self.body(file.tree, file.tree.body, PUBLIC)
+        for node in self.names.coded.values():
+            if node in self.ran or node in self.bound:  # nobody calls any other
+                self.function(node)
+
+    def function(self, node: Function) -> None:
+        """Its defaults in the scope around it, and what it does."""
+        self.scope, given = self.names.outer[node], node.args
+        if self.is_method(node) and (first := [*given.posonlyargs, *given.args][:1]):
+            kind = "class" if self.is_(node, classmethod) else "instance"
+            self.add((node, first[0].arg), Value(own=frozenset(((kind, self.scope),))))
+        placed = [*given.posonlyargs, *given.args]
+        pairs = [*zip(reversed(placed), reversed(given.defaults), strict=False)]
+        pairs += [(a, d) for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d is not None]
+        for one, default in pairs:
+            self.add((node, one.arg), self.of(default))
+        level = self.marks.get((node, "control"), Value()).level
+        if isinstance(node, ast.Lambda):
+            self.scope, self.context = node, Control(level)
+            self.add((node, "return of"), self.of(node.body))
+        else:
+            self.body(node, node.body, level)
+
+    def body(self, scope: ast.AST, steps: list[ast.stmt], level: int) -> None:
+        """Statements of a scope of their own."""
+        before = self.scope, self.context, self.after, self.loops
+        self.scope, self.context, self.after, self.loops = scope, Control(level), False, []
+        self.block(steps)
+        self.scope, self.context, self.after, self.loops = before
+
+    def block(self, steps: list[ast.stmt], condition: Value = Value()) -> None:  # noqa: B008
+        """Statements that are reached on a condition."""
+        before = self.context
+        self.context = Control(max(before.level, condition.level), max(before.turn, condition.turn))
+        for step in steps:
+            getattr(self, f"_do_{type(step).__name__}", self.other)(step)
+        self.context = before
+
+    def other(self, step: ast.stmt) -> None:
+        """Of a form that is not known."""
+        self.tell(step, f"is a statement that is not followed ({type(step).__name__.lower()})")
+
+    def _do_Pass(self, step: ast.stmt) -> None:
+        """Nothing."""
+
+    _do_Global = _do_Nonlocal = _do_Pass
+
+    def _do_Expr(self, step: ast.Expr) -> None:
+        self.of(step.value)
+
+    def _do_Assert(self, step: ast.Assert) -> None:
+        self.ask(self.of(step.test), step.test)
+
+    def _do_Raise(self, step: ast.Raise) -> None:
+        self.of(step.exc)
+        self.leaves(self.loops)
+
+    def _do_Return(self, step: ast.Return) -> None:
+        self.add((self.scope, "return of"), self.reached(self.of(step.value)))
+        self.share((self.scope, "return of"), self.roots(step.value))
+        self.leaves(self.loops)
+
+    def leaves(self, loops: list[ast.AST]) -> None:
+        """Loops, and the function, may end here as a draw says."""
+        if self.control.level:
+            self.after = self.after or loops is self.loops
+            self.changed = self.changed or not self.left.issuperset(loops)
+            self.left |= {*loops}
+
+    def _do_Break(self, step: ast.stmt) -> None:
+        self.leaves(self.loops[-1:])
+
+    _do_Continue = _do_Break
+
+    def _do_Delete(self, step: ast.Delete) -> None:
+        for target in step.targets:
+            at = self.of(target.slice) if isinstance(target, ast.Subscript) else Value()
+            level = max(at.level, self.control.level)
+            self.hold(self.roots(target), Value(level, size=level))
+
+    def _do_Assign(self, step: ast.Assign) -> None:
+        for target in step.targets:
+            parts, given = getattr(target, "elts", None), getattr(step.value, "elts", None)
+            if parts and given and len(parts) == len(given):
+                for part, value in zip(parts, given, strict=True):
+                    self.store(part, self.of(value), self.roots(value))
+            else:
+                self.store(target, self.of(step.value), self.roots(step.value))
+                for root in self.roots(target) if isinstance(step.value, ast.BinOp | ast.ListComp) else ():
+                    self.puts.setdefault(root.key, set()).add(ast.dump(step.value))
+
+    def _do_AnnAssign(self, step: ast.AnnAssign) -> None:
+        if step.value is not None:
+            self.store(step.target, self.of(step.value), self.roots(step.value))
+
+    def _do_AugAssign(self, step: ast.AugAssign) -> None:
+        telling, self.telling = self.telling, False  # what is read there is written there again
+        held = self.of(step.target)
+        self.telling = telling
+        sides = [held, self.of(step.value)]
+        self.arithmetic[self.names.home[self.scope], where(step)] = sides
+        made = self.combined(step, step.op, *sides)
+        made = made._replace(turn=max(made.turn, SMOOTH), own=made.container)
+        if isinstance(step.target, ast.Subscript):
+            added = self.reached(made._replace(own=NONE))
+            self.put(step.target, added, set(), self.slope(sides[1]), there=True)
+        else:
+            self.store(step.target, made, set())
+
+    def store(self, target: Foreign, value: Value, roots: set[Root]) -> None:
+        """A target is given a value, which shares its entries with others."""
+        slope, value = self.slope(value), self.reached(value)
+        if isinstance(target, ast.Tuple | ast.List):
+            for part in target.elts:
+                self.store(part, value._replace(own=value.inner), {root.entry() for root in roots})
+        elif isinstance(target, ast.Starred):
+            self.store(target.value, value._replace(own=NONE), roots)
+        elif isinstance(target, ast.Name):
+            owner = self.names.owner(self.scope, target.id)
+            key = ("attribute", target.id) if isinstance(owner, ast.ClassDef) else (owner, target.id)
+            self.add(key, value)
+            self.share(key, roots)
+        elif isinstance(target, ast.Attribute):
+            base = self.of(target.value)
+            if any(kind in ("library", "module", "function") for kind, _ in base.own):
+                self.tell(target, f"sets {target.attr} of a module or function")
+            level = max(value.level, SMOOTH if base.level else PUBLIC)
+            self.add(("attribute", target.attr), value._replace(level=level))
+            self.share(("attribute", target.attr), roots)
+        elif isinstance(target, ast.Subscript):
+            self.put(target, value, roots, slope)
+
+    def put(
+        self, target: ast.Subscript, value: Value, roots: set[Root], slope: int, *, there: bool = False
+    ) -> None:
+        """An entry is set: at a fixed place it makes the table rough, at others as the place says."""
+        at, whole = self.of(target.slice), False
+        if isinstance(target.slice, ast.Slice):
+            whole = target.slice.lower is None and target.slice.upper is None
+        fixed = not at.level and not at.turn and not whole
+        rough = STEEP if fixed else PUBLIC if at.level else slope
+        written = WIDE if at.level == WIDE else min(at.level, SMOOTH)  # of many places few were written in
+        level, size = max(value.level, written), value.size if value.own else PUBLIC
+        size = size if there else max(size, at.level, self.control.level)
+        keys = self.roots(target.value)
+        self.hold(keys, value._replace(level=level, size=size, rough=max(rough, value.rough)))
+        for root in keys:
+            self.share(root.key, {one.inside() for one in roots})
+
+    def _do_If(self, step: ast.If) -> None:
+        test = self.ask(self.of(step.test), step.test, step)
+        self.recurs(step, step.test)
+        self.block(step.body, test)
+        self.block(step.orelse, test)
+
+    def recurs(self, step: ast.stmt, test: ast.expr) -> None:
+        """A function that calls itself goes on as often as its conditions say."""
+        if self.telling and self.steep_in(test):
+            waiting, seen = [self.function_of(self.scope)], set[ast.AST]()
+            first = waiting[0]
+            while waiting:
+                following = self.calls.get(waiting.pop(), set()) - seen
+                seen |= following
+                waiting += following
+            if first in seen:
+                self.tell(step, "calls itself as often as a draw says")
+
+    def steep_in(self, test: ast.expr) -> bool:
+        """Whether a condition compares what may be special for rare draws."""
+        if isinstance(test, ast.BoolOp):
+            return any(map(self.steep_in, test.values))
+        if isinstance(test, ast.UnaryOp):
+            return self.steep_in(test.operand)
+        parts = [test.left, *test.comparators] if isinstance(test, ast.Compare) else [test]
+        return any(v.level >= STEEP and not v.data for v in map(self.of, parts))
+
+    def _do_While(self, step: ast.While) -> None:
+        test = self.ask(self.of(step.test), step.test, step)
+        if self.steep_in(step.test):
+            self.tell(step, TURNS)
+        self.loop(step, test)
+
+    def _do_For(self, step: ast.For) -> None:
+        rows = self.of(step.iter)
+        ended = Value(rows.size, rows.turn if self.control.level else PUBLIC)
+        self.ask(ended, step.iter, step)
+        self.turns(step.iter, rows)
+        self.loops = [*self.loops, step]
+        self.store(step.target, rows.each, {root.entry() for root in self.roots(step.iter)})
+        self.loops = self.loops[:-1]
+        self.loop(step, Value(rows.size))
+
+    _do_AsyncFor = _do_For
+
+    def loop(self, step: ast.For | ast.While, test: Value) -> None:
+        """The body of a loop, as often as it turns."""
+        left = SMOOTH if step in self.left else PUBLIC
+        self.loops = [*self.loops, step]
+        self.block(step.body, Value(max(test.level, left)))
+        self.loops = self.loops[:-1]
+        self.block(step.orelse, Value(max(test.level, left)))
+
+    def _do_With(self, step: ast.With) -> None:
+        for item in step.items:
+            made = self.of(item.context_expr)
+            if item.optional_vars is not None:
+                self.store(item.optional_vars, made | UNKNOWN, set())
+        self.block(step.body, Value(SMOOTH))
+
+    def _do_Try(self, step: ast.Try) -> None:
+        for part in (step.body, *(h.body for h in step.handlers), step.orelse, step.finalbody):
+            self.block(part, Value(SMOOTH))
+
+    def _do_FunctionDef(self, step: Foreign) -> None:
+        made = Value(own=frozenset((("function", step),)))
+        for decorator in reversed(step.decorator_list):
+            made = joined(self.decorated(decorator, made))
+        if not isinstance(self.scope, ast.ClassDef):
+            self.add(self.key(step.name), made)
+
+    _do_AsyncFunctionDef = _do_FunctionDef
+
+    def decorated(self, decorator: ast.expr, made: Value) -> Iterator[Value]:
+        """What a decorator makes of a function."""
+        call = ast.copy_location(ast.Call(decorator, [], []), decorator)
+        own = self.of(decorator).own
+        if not own and not self.firm:
+            yield made
+        for kind, ref in own or (UNKNOWN.own if self.firm else NONE):
+            yield self.called(call, kind, ref, Given([(0, made, set())]), bound=True)
+
+    def _do_ClassDef(self, step: ast.ClassDef) -> None:
+        if not isinstance(self.scope, ast.ClassDef):
+            self.add(self.key(step.name), Value(own=frozenset((("class", step),))))
+        made = [s for s in step.body if isinstance(s, ast.FunctionDef) and s.name.startswith("__")]
+        for one in made:
+            if one.name not in _OPENED:
+                self.scope, before = one, self.scope
+                self.tell(one, f"defines {one.name}, which Python calls by itself")
+                self.scope = before
+        outer, self.scope = self.scope, step
+        self.block([s for s in step.body if not isinstance(s, ast.Pass)])
+        self.scope = outer
+
+    def _do_Import(self, step: Foreign) -> None:
+        for name in step.names:
+            if name.name != "*":
+                known = (name.asname or name.name).partition(".")[0]
+                self.add(self.key(known), self.names.imported(step, name, self.names.home[self.scope]))
+
+    _do_ImportFrom = _do_Import
+
+    def _do_Match(self, step: ast.Match) -> None:
+        subject = self.of(step.subject)
+        for case in step.cases:
+            parts = [p for p in ast.walk(case.pattern) if isinstance(p, ast.pattern)]
+            self.ask(subject, *parts, step.subject, step)
+            held = subject | subject._replace(own=subject.inner)
+            for part in parts:
+                name = getattr(part, "name", None) or getattr(part, "rest", None)
+                if name:
+                    self.add(self.key(name), self.reached(held))
+            test = subject | (self.ask(self.of(case.guard), case.guard) if case.guard else Value())
+            self.block(case.body, Value(SMOOTH if test.level else PUBLIC, STEEP if test.turn else PUBLIC))
+
+
+class Language:
+    """What the rules say of the functions that ran.
+
+    Parameters
+    ----------
+    scopes
+        Globals of users' files, by file.
+    codes
+        What ran.
+    roles
+        What an adapter fills parameters with.
+    wide
+        Where numbers were drawn of which the paths saw but a few, by file and position.
+    functions
+        Of these files: their cells hold what functions around them were given before the runs.
+    """
+
+    def __init__(
+        self,
+        scopes: Mapping[str, Mapping[str, Foreign]],
+        codes: Iterable[types.CodeType],
+        roles: Roles,
+        wide: frozenset[tuple[str, tuple[int, ...]]] = frozenset(),
+        functions: Iterable[types.FunctionType] = (),
+    ) -> None:
+        self._codes, files = [*codes], dict[str, File]()
+        for file in sorted({code.co_filename for code in self._codes}):
+            try:
+                files[file] = File(ast.parse("".join(linecache.getlines(file))), scopes.get(file, {}))
+            except (SyntaxError, ValueError):
+                continue  # whose branches nobody can tell, either
+        self._names = Names(files)
+        found = (self._names.coded.get((c.co_filename, c.co_name, c.co_firstlineno)) for c in self._codes)
+        self._ran = {node for node in found if node is not None}
+        self._said = Statements(self._names, roles, self._ran)
+        self._said.wide = wide
+        self._said.cells = self._cells(functions)
+        self._said.run()
+
+    def _cells(self, functions: Iterable[types.FunctionType]) -> dict[Foreign, Value]:
+        """What names of functions that ended before the runs stand for, as the functions in them hold it.
+
+        Only of functions, classes and plain numbers, which nothing changes, under names that nothing sets.
+        """
+        found: dict[Foreign, Value] = {}
+        trees = [one.tree for one in self._names.files.values()]
+        nodes = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Nonlocal))
+        set_again = {name for node in nodes for name in node.names}
+        for one in functions:
+            code = one.__code__
+            node = self._names.coded.get((code.co_filename, code.co_name, code.co_firstlineno))
+            for name, cell in zip(code.co_freevars, one.__closure__ or (), strict=True):
+                owner = None if node is None else self._names.owner(self._names.outer[node], name)
+                if owner is None or owner in self._ran or name in set_again:
+                    continue
+                try:
+                    value = self._names.of_object(cell.cell_contents)
+                except ValueError:  # it is empty
+                    value = UNKNOWN
+                found[owner, name] = found.get((owner, name), Value()) | value
+        return {key: value for key, value in found.items() if value.rough == PUBLIC}
+
+    def outside(self, read: Iterable[types.CodeType] = ()) -> Outside | None:
+        """The first construct for which paths that were not run are unknown; None if there is none.
+
+        Of functions that were `read` in place of being run, all paths are known.
+        """
+        known = {(code.co_filename, code.co_name, code.co_firstlineno) for code in read}
+        but = {self._names.coded[key] for key in known if key in self._names.coded}
+        ran = self._ran - but
+        return min((found for (node, _), found in self._said.outside.items() if node in ran), default=None)
+
+    def public(self, file: str, position: tuple[int, ...]) -> bool:
+        """Whether the condition at a position, or how often a loop turns, is the same in every run."""
+        return self._said.asked.get((file, position), False)
+
+    def steep(self, file: str, position: tuple[int, ...], side: int | None) -> bool:
+        """Whether an operand of what stands at a position may be special for rare draws, or any of them."""
+        found = self._said.operands.get((file, position), [])
+        return self.weighs(file, position, side) or any(v.level >= STEEP and not v.data for v in found)
+
+    def weighs(self, file: str, position: tuple[int, ...], side: int | None) -> bool:
+        """As `steep`, of arithmetic alone."""
+        found = self._said.arithmetic.get((file, position), [])
+        if side is not None and 0 <= side < len(found):
+            return found[side].level >= STEEP
+        return any(v.level >= STEEP and not v.data for v in found)

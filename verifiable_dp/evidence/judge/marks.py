@@ -1,0 +1,198 @@
+"""What is known of the names of users' code, and what is told of it."""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from verifiable_dp.core.validate import Foreign
+from verifiable_dp.evidence.judge.flow import Function, Names
+from verifiable_dp.evidence.judge.values import GENERATOR, NONE, PUBLIC, SMOOTH, STEEP, UNKNOWN, Value
+
+ENVIRONMENT = ("environment", None)
+DATA = Value(SMOOTH, data=True)
+ROLES = {  # what an adapter fills parameters with; anything else is unknown
+    "public": Value(),
+    "data": DATA,
+    "drawn": Value(SMOOTH),
+    "generator": Value(own=frozenset((GENERATOR,))),
+    "environment": Value(own=frozenset((ENVIRONMENT,))),
+}
+Roles = Mapping[types.CodeType | type, Mapping[str, str]]
+
+
+_DEEPEST = 3
+
+
+class Root(NamedTuple):
+    """A name whose entries something may share: what changes `deep` in that, from `least` on, does there.
+
+    ``x = y[0]`` shares with y what is changed in x, one deeper; ``x = [y]`` what is changed in entries of x.
+    """
+
+    key: Foreign
+    way: int = 0
+    least: int = 0
+
+    def entry(self) -> Root:
+        """The same, of an entry of that."""
+        return self._replace(way=self.way + 1)
+
+    def inside(self) -> Root:
+        """The same, of a container with that in it."""
+        return Root(self.key, self.way - 1, max(1, self.least + 1))
+
+    def copied(self) -> Root:
+        """The same, of a copy with the same entries."""
+        return self._replace(least=max(1, self.least))
+
+
+class Outside(NamedTuple):
+    """A construct for which paths that were not run are unknown."""
+
+    file: str
+    line: int
+    words: str
+
+
+class Control(NamedTuple):
+    """How it follows from draws, and from the turn of a loop, whether a statement is reached."""
+
+    level: int = PUBLIC
+    turn: int = PUBLIC
+
+
+def where(node: Foreign) -> tuple[int, ...]:
+    """Position of a node, as instructions have it."""
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+
+
+class Marks:
+    """What is known of names, attributes and functions, and what is told of the code.
+
+    Parameters
+    ----------
+    names
+        Of the files.
+    roles
+        What an adapter fills parameters with.
+    ran
+        Functions that ran.
+    """
+
+    def __init__(self, names: Names, roles: Roles, ran: set[Function]) -> None:
+        self.names, self.ran, self.marks = names, ran, dict[Foreign, Value]()
+        self.changed, self.telling = True, False
+        self.outside: dict[tuple[ast.AST, int], Outside] = {}
+        self.asked: dict[tuple[str, tuple[int, ...]], bool] = {}
+        self.operands: dict[tuple[str, tuple[int, ...]], list[Value]] = {}  # of calls and comparisons
+        self.arithmetic: dict[tuple[str, tuple[int, ...]], list[Value]] = {}
+        self.left: set[ast.AST] = set()  # loops that a draw may end early
+        self.loops: list[ast.AST] = []
+        self.after = False  # whether a draw may have ended the function before
+        self.context = Control()
+        self.scope: ast.AST = ast.Module([], [])
+        self.bound: set[Function] = set()  # functions of which a call is known
+        self.calls: dict[ast.AST, set[ast.AST]] = {}
+        self.wide: frozenset[tuple[str, tuple[int, ...]]] = frozenset()
+        self.cells: dict[Foreign, Value] = {}  # names that functions hold whose scope ended before the runs
+        self.puts: dict[Foreign, set[str]] = {}  # what is put into containers, by what they are called
+        self.chains: dict[ast.ClassDef, list[ast.ClassDef]] = {}
+        self.decorators: dict[ast.AST, list[Foreign]] = {}
+        self.alias: dict[Foreign, set[Root]] = {}  # names, and those whose containers they may share
+        self.roles, self.firm = roles, False  # whether all that may be called is known
+        self.fill_roles()
+
+    def fill_roles(self) -> None:
+        """Parameters that an adapter fills are what it fills them with."""
+        for code, given in self.roles.items():
+            if isinstance(code, type):  # its fields are filled
+                keys: dict[str, Foreign] = {name: ("attribute", name) for name in given}
+            else:
+                node = self.names.coded.get((code.co_filename, code.co_name, code.co_firstlineno))
+                keys = {name: (node, name) for name in given}
+                self.bound |= {node} if node is not None else set()
+            for name, role in given.items():
+                self.add(keys[name], ROLES.get(role, UNKNOWN))
+
+    @property
+    def control(self) -> Control:
+        """Of the statement that is looked at."""
+        return Control(SMOOTH if self.context.level or self.after else PUBLIC, self.context.turn)
+
+    def add(self, key: Foreign, value: Value) -> None:
+        """Something may be this, too."""
+        known = self.marks.get(key, Value())
+        if known | value != known:
+            self.marks[key] = known | value
+            self.changed = True
+
+    def hold(self, roots: Iterable[Root], value: Value) -> None:
+        """A container gets an entry: whoever holds it, and whoever it is held by, has it, too."""
+        waiting = [(root.key, max(root.way, 0)) for root in roots]
+        seen = set[tuple[Foreign, int]]()
+        while waiting:
+            key, deep = waiting.pop()
+            if (key, deep) not in seen and deep <= _DEEPEST:
+                seen.add((key, deep))
+                self.add(key, value._replace(own=NONE, inner=value.own | value.inner))
+                shared = (root for root in self.alias.get(key, ()) if deep >= root.least)
+                waiting += [(root.key, deep + root.way) for root in shared]
+
+    def share(self, key: Foreign, roots: Iterable[Root]) -> None:
+        """A name may stand for the same container as others do, for one in them, or one with them in it."""
+        known = self.alias.setdefault(key, set())
+        if not known.issuperset(roots := {*roots} - {Root(key)}):
+            known |= roots
+            self.changed = True
+
+    def reached(self, value: Value) -> Value:
+        """A value where it is only given on conditions, and maybe another one in another turn."""
+        level = SMOOTH if self.control.level else PUBLIC
+        turn = STEEP if self.control.turn else SMOOTH if self.loops else PUBLIC
+        levels = max(value.level, level), max(value.turn, turn), max(value.size, level)
+        return value._replace(level=levels[0], turn=levels[1], size=levels[2])
+
+    def slope(self, value: Value) -> int:
+        """How an entry with this value follows from its position, where that goes with the turn of a loop."""
+        return STEEP if self.control.turn else value.turn
+
+    def tell(self, node: Foreign, words: str) -> None:
+        """Note where the language ends."""
+        if self.telling:
+            self.outside.setdefault(
+                (self.function_of(self.scope), node.lineno),
+                Outside(self.names.home[self.scope], node.lineno, words),
+            )
+
+    def ask(self, value: Value, *nodes: Foreign) -> Value:
+        """Note a condition: whether it is the same in every run, wherever in a run it is asked."""
+        public = value.level == PUBLIC and not (self.control.level and value.turn)
+        for node in nodes if self.telling else ():
+            key = self.names.home[self.scope], where(node)
+            self.asked[key] = public and self.asked.get(key, True)
+        return value
+
+    def function_of(self, scope: Foreign) -> ast.AST:
+        """The function, or the file, that a scope belongs to."""
+        while not isinstance(scope, Function | ast.Module):
+            scope = self.names.outer[scope]
+        return scope
+
+    def of(self, node: Foreign) -> Value:
+        """What an expression may be (`expressions`)."""
+        raise NotImplementedError
+
+    def roots(self, node: Foreign) -> set[Root]:
+        """Whose entries an expression may share (`expressions`)."""
+        raise NotImplementedError
+
+    def store(self, target: Foreign, value: Value, roots: set[Root]) -> None:
+        """A target is given a value (`language`)."""
+        raise NotImplementedError
+
+    def key(self, name: str) -> Foreign:
+        """What is known of a name here stands under this."""
+        return self.names.owner(self.scope, name), name

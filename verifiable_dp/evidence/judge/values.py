@@ -1,0 +1,468 @@
+"""What may be said of a value of users' code without running it, and what library objects do to it.
+
+A value is the same in every run (`PUBLIC`), or moves with draws in one direction or by branches that coverage
+takes both ways (`SMOOTH`), or may do for rare draws what it does for no others (`STEEP`). What is not
+understood is `STEEP`. Library functions are told by the objects they are, never by what they are called.
+"""
+
+from __future__ import annotations
+
+import abc
+import builtins
+import collections
+import dataclasses
+import functools
+import heapq
+import inspect
+import itertools
+import math
+import sys
+import types
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from verifiable_dp.core.validate import Foreign
+
+PUBLIC, SMOOTH, STEEP, WIDE = range(4)  # wide: steep, and of so many values that paths see but a few
+ANY = ("any", None)  # it may be any object
+GENERATOR = ("generator", None)
+RECORD = ("record", None)  # a list or tuple that is written down, whose entries are not alike
+LIST = ("list", None)  # any other container of Python's
+_CONTAINER = frozenset((RECORD, LIST))
+Tags = frozenset[tuple[str, Foreign]]
+NONE: Tags = frozenset()
+
+
+class Value(NamedTuple):
+    """What may be said of a value.
+
+    Attributes
+    ----------
+    level
+        How it follows from draws.
+    turn
+        How it follows from the turn of a loop over public things.
+    size
+        How the number of its entries, or theirs, follows from draws.
+    rough
+        How its entries follow from their positions.
+    own, inner
+        Functions, classes, instances, modules that it may be, and that its entries may be.
+    data
+        Whether people's data or noise may be in it that nothing has been compared with.
+    bent
+        Whether something random was subtracted, so that it may change its sign.
+    many
+        Whether it was added up of several draws, so that some of its few values may be rare.
+    """
+
+    level: int = PUBLIC
+    turn: int = PUBLIC
+    size: int = PUBLIC
+    rough: int = PUBLIC
+    own: Tags = NONE
+    inner: Tags = NONE
+    data: bool = False
+    bent: bool = False
+    many: bool = False
+
+    def __or__(self, other: Value) -> Value:
+        return Value(
+            max(self.level, other.level),
+            max(self.turn, other.turn),
+            max(self.size, other.size),
+            max(self.rough, other.rough),
+            self.own | other.own,
+            self.inner | other.inner,
+            self.data or other.data,
+            self.bent or other.bent,
+            self.many or other.many,
+        )
+
+    def steep(self) -> Value:
+        """Of what may take any turn: a remainder, a comparison with a constant.
+
+        What is computed of noise and data alone is followed, and moves as they do.
+        """
+        level, turn, rough = (max(STEEP, n) if n else PUBLIC for n in (self.level, self.turn, self.rough))
+        return self._replace(level=self.level if self.data else level, turn=turn, rough=rough)
+
+    def fixed(self) -> Value:
+        """Of what was there before the runs: the same in each, and no object that is not seen."""
+        return Value(rough=self.rough, own=self.own - {ANY}, inner=self.inner - {ANY})
+
+    def whole(self) -> Value:
+        """Of a number of which only steps are left: what is done with it then is not followed."""
+        return self._replace(data=False)
+
+    @property
+    def things(self) -> Tags:
+        """What it may be that is no number and no container."""
+        return self.own - _CONTAINER
+
+    @property
+    def container(self) -> Tags:
+        """Whether it may be a container of Python's, and of which kind."""
+        return self.own & _CONTAINER
+
+    @property
+    def unlike(self) -> int:
+        """How its own entries follow from their positions."""
+        return STEEP if RECORD in self.own else self.rough
+
+    def entry(self, at: Value) -> Value:
+        """What stands at a position: alike tables tell nothing of it, and rough ones may do whatever."""
+
+        def found(position: int) -> int:
+            return (
+                min(position, SMOOTH)
+                if self.unlike == PUBLIC
+                else max(position, self.unlike)
+                if position
+                else 0
+            )
+
+        level = max(self.level, found(at.level))
+        turn = max(
+            self.turn, found(at.turn) if self.unlike else PUBLIC
+        )  # one of what is alike is as any other
+        nested = self.inner & (_CONTAINER | {ANY})  # which may be of different lengths
+        size = max(self.size, found(at.level) if nested else PUBLIC)
+        return Value(level, turn, size, self.rough, self.inner, self.inner, *self[6:])
+
+    @property
+    def refs(self) -> Tags:
+        """Objects of the user's that it or its entries may be."""
+        return frozenset(tag for tag in self.own | self.inner if tag[0] not in ("library", "record", "list"))
+
+    @property
+    def each(self) -> Value:
+        """One after the other of its entries."""
+        turn = max(self.turn, SMOOTH, self.unlike)
+        return Value(self.level, turn, self.size, self.rough, self.inner, self.inner, *self[6:])
+
+
+UNKNOWN = Value(STEEP, STEEP, STEEP, STEEP, frozenset((ANY,)), frozenset((ANY,)), True)
+
+
+def joined(values: Iterable[Value]) -> Value:
+    """What holds of any of them."""
+    return functools.reduce(Value.__or__, values, Value())
+
+
+# Libraries whose results follow from what is given alone.
+_PURE = frozenset(
+    (
+        *("builtins", "math", "cmath", "numpy", "scipy", "pandas", "itertools", "functools", "_functools"),
+        *(
+            "operator",
+            "_operator",
+            "collections",
+            "_collections",
+            "dataclasses",
+            "enum",
+            "typing",
+            "abc",
+            "_abc",
+        ),
+        *("copy", "fractions", "decimal", "_decimal", "bisect", "_bisect", "heapq", "_heapq", "statistics"),
+        *(
+            "numbers",
+            "contextlib",
+            "string",
+            "types",
+            "warnings",
+            "_io",
+            "logging",
+            "numba",
+            "asyncio",
+            "textwrap",
+        ),
+    )
+)
+_RANDOM = ("numpy.random", "random", "_random", "secrets")
+# What finds or makes code, or looks at it: the bound ends where it is used.
+_REFLECTION = frozenset(
+    (
+        *("eval", "exec", "compile", "globals", "locals", "vars", "setattr", "delattr", "__import__", "id"),
+        *("dir", "input", "open", "breakpoint", "memoryview", "hash"),
+    )
+)
+_HOME = frozenset(("sys", "inspect", "gc", "importlib", "ctypes", "types", "weakref", "ast", "dis", "pickle"))
+SAME = (  # decorators that leave what a function does as it is
+    *(property, staticmethod, classmethod, functools.lru_cache, functools.cache, functools.cached_property),
+    *(functools.wraps, abc.abstractmethod, dataclasses.dataclass),
+)
+CALLS_NOTHING = (
+    list,
+    tuple,
+    dict,
+    set,
+    zip,
+    enumerate,
+    iter,
+    next,
+    reversed,
+    len,
+    isinstance,
+    range,
+    np.array,
+)
+WRAPPING = (
+    "functools",
+    "_functools",
+    "itertools",
+    "builtins",
+    "contextlib",
+    "numba",
+    "types",
+)  # return functions
+FILLED = (np.zeros, np.ones, np.full, np.empty, np.zeros_like, np.ones_like, np.full_like, np.empty_like)
+COUNTED = (range, np.arange, np.linspace, enumerate)
+# What does for rare numbers what it does for others, of as many of them as it is given.
+ENTRYWISE = (
+    *(
+        int,
+        float,
+        list,
+        tuple,
+        sum,
+        max,
+        min,
+        sorted,
+        reversed,
+        zip,
+        iter,
+        next,
+        round,
+        map,
+        str,
+        repr,
+        format,
+    ),
+    *(math.sqrt, math.log, math.log2, math.log10, math.log1p, math.exp, math.expm1, math.floor, math.ceil),
+    *(
+        math.fsum,
+        math.prod,
+        math.pow,
+        np.sqrt,
+        np.log,
+        np.log2,
+        np.log1p,
+        np.exp,
+        np.expm1,
+        np.floor,
+        np.ceil,
+    ),
+    *(np.rint, np.cumsum, np.maximum, np.minimum, np.clip, np.sort, np.argsort, np.array, np.asarray, np.add),
+    *(np.subtract, np.multiply, np.divide, np.sum, np.mean, np.max, np.min, np.argmax, np.argmin, np.stack),
+    *(
+        np.concatenate,
+        np.vstack,
+        np.hstack,
+        np.column_stack,
+        np.float64,
+        np.int64,
+        np.dot,
+        np.square,
+        np.amax,
+    ),
+    *(
+        np.copy,
+        np.atleast_1d,
+        np.transpose,
+        np.reshape,
+        np.ravel,
+        np.asanyarray,
+        np.fromiter,
+        np.outer,
+        np.median,
+    ),
+    *(
+        itertools.accumulate,
+        itertools.chain,
+        itertools.cycle,
+        itertools.pairwise,
+        itertools.count,
+        itertools.product,
+    ),
+    *(heapq.nlargest, heapq.nsmallest, np.where, dict.fromkeys, collections.defaultdict),
+    *(
+        collections.deque,
+        collections.Counter,
+        np.append,
+        np.array_split,
+        np.split,
+        np.bincount,
+        np.prod,
+        np.power,
+    ),
+)
+ADDITIVE = (  # what puts numbers beside each other or adds them up
+    *(
+        list,
+        tuple,
+        dict,
+        set,
+        zip,
+        enumerate,
+        sum,
+        sorted,
+        reversed,
+        iter,
+        next,
+        map,
+        filter,
+        str,
+        repr,
+        print,
+    ),
+    *(
+        math.fsum,
+        np.sum,
+        np.mean,
+        np.add,
+        np.subtract,
+        np.array,
+        np.asarray,
+        np.concatenate,
+        np.append,
+        np.stack,
+    ),
+    *(np.vstack, np.hstack, np.column_stack, collections.deque, collections.Counter, float, np.float64),
+    *(
+        itertools.accumulate,
+        itertools.chain,
+        itertools.cycle,
+        itertools.pairwise,
+        heapq.nlargest,
+        heapq.nsmallest,
+    ),
+)
+SIZED = (
+    *FILLED,
+    *COUNTED,
+    itertools.islice,
+    itertools.repeat,
+    np.repeat,
+    np.tile,
+    np.flatnonzero,
+    np.nonzero,
+    np.resize,
+)
+# What may give entries, or memory, of what it is given.
+SHARES = (
+    *(list, tuple, dict, set, zip, enumerate, reversed, sorted, iter, next, map, filter, min, max, getattr),
+    *(np.asarray, np.asanyarray, np.atleast_1d, np.reshape, np.ravel, np.transpose, np.array_split, np.split),
+    *(np.squeeze, np.require, np.broadcast_to, np.array, collections.deque),
+)
+COPIES = (list, tuple, dict, set, sorted, np.array, collections.deque)  # whose entries are the same
+SHARED = frozenset(
+    (
+        *("get", "setdefault", "pop", "popleft", "values", "items", "copy", "ravel", "reshape", "transpose"),
+        *("squeeze", "view", "astype", "tolist", "swapaxes", "popitem", "diagonal"),
+    )
+)
+# Methods of containers, arrays and numbers of libraries; one of the user's of that name is looked at, too.
+METHODS = frozenset(
+    (
+        *("append", "appendleft", "extend", "insert", "pop", "popleft", "remove", "clear", "sort", "reverse"),
+        *(
+            "add",
+            "discard",
+            "update",
+            "setdefault",
+            "items",
+            "keys",
+            "values",
+            "copy",
+            "count",
+            "index",
+            "fill",
+        ),
+        *("sum", "mean", "max", "min", "argmax", "argmin", "cumsum", "astype", "tolist", "item", "ravel"),
+        *(
+            "flatten",
+            "reshape",
+            "argsort",
+            "round",
+            "dot",
+            "transpose",
+            "clip",
+            "prod",
+            "most_common",
+            "elements",
+        ),
+        *(
+            "is_integer",
+            "bit_length",
+            "join",
+            "format",
+            "squeeze",
+            "repeat",
+            "popitem",
+            "rotate",
+            "nonzero",
+            "send",
+        ),
+    )
+)
+ADDS = frozenset(("append", "appendleft", "extend", "insert"))
+SHRINKS = frozenset(("pop", "popleft", "remove", "clear", "discard", "popitem"))
+KINDS = (
+    list,
+    dict,
+    set,
+    tuple,
+    str,
+    int,
+    float,
+    np.ndarray,
+    np.float64,
+    collections.deque,
+    collections.Counter,
+)
+LOOKS_UP = frozenset(("get", "pop", "setdefault", "take", "item", "__getitem__"))
+CHANGES = frozenset(
+    (
+        *("append", "appendleft", "extend", "insert", "add", "update", "setdefault", "fill", "send"),
+        *("pop", "popleft", "remove", "clear", "discard", "popitem"),
+    )
+)
+
+
+def same(value: Foreign, known: Iterable[Foreign]) -> bool:
+    """Whether it is one of these objects."""
+    bound = isinstance(value, types.BuiltinMethodType)  # made anew whenever it is asked for
+    return any(value is one or (bound and type(one) is type(value) and one == value) for one in known)
+
+
+def home_of(value: Foreign) -> str:
+    """The module of an object of a library, or a module itself."""
+    if isinstance(value, types.ModuleType):
+        return value.__name__
+    if isinstance(value, np.ufunc):
+        return "scipy.special" if getattr(np, value.__name__, None) is not value else "numpy"
+    kind = value if isinstance(value, type) or inspect.isroutine(value) else type(value)
+    module = getattr(kind, "__module__", None)
+    return module if isinstance(module, str) else type(getattr(value, "__self__", value)).__module__
+
+
+def kind_of(value: Foreign) -> str:
+    """What an object of a library is for us: pure, draws, makes draws, reflection, unknown."""
+    home = home_of(value)
+    root = home.partition(".")[0]
+    if root in _HOME or (home == "builtins" and getattr(value, "__name__", "") in _REFLECTION):
+        own = isinstance(value, type) and issubclass(value, Exception | types.SimpleNamespace)
+        return "pure" if own or same(value, (sys.maxsize, sys.float_info)) else "reflection"
+    if home == "operator" or home == "_operator":
+        found = getattr(value, "__name__", "") in ("methodcaller", "attrgetter")
+        return "reflection" if found else "pure"
+    if value is builtins.type:
+        return "reflection"
+    if home.startswith(_RANDOM) or root == "random" or getattr(value, "__name__", "") == "rvs":
+        made = isinstance(value, type) or value is np.random.default_rng
+        return "makes draws" if made else "draws"
+    return "pure" if root in _PURE else "unknown"

@@ -1,0 +1,28 @@
+"""Doubts about where code takes its randomness from: whoever reads it may know the noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from verifiable_dp.core.validate import Json, JsonDict
+from verifiable_dp.evidence.check import Check, judge, worded
+
+KIND = "sources"
+
+
+def check(doubts: Sequence[str]) -> Check:
+    """A check that says why what was found does not speak for the claim."""
+    return Check.of("sources of randomness", KIND, {"doubts": list(doubts)})
+
+
+@judge(KIND)
+def _judge(statistics: Json) -> JsonDict:
+    """Inconclusive where there is a doubt: runs were made with seeds that nobody knows."""
+    return {"verdict": "inconclusive" if statistics["doubts"] else "not_refuted"}
+
+
+@worded(KIND)
+def in_words(numbers: Json, result: Json) -> str:
+    """All doubts."""
+    del result
+    return "; ".join(numbers["doubts"]) or "all seeds are secret"
