@@ -72,14 +72,10 @@ class Calls(Marks):
     def enter(self, node: Foreign, given: Given, *, unbound: bool = False) -> Value:
         """What a function of the user's returns; what it is given reaches its parameters.
 
-        The first parameter of a method is its object, whatever it is called; `unbound` calls name it. What
-        did not run may have called what ran before the runs only: with what was the same in all of them.
+        The first parameter of a method is its object, whatever it is called; `unbound` calls name it.
         """
-        here = self.function_of(self.scope)
-        before = node in self.ran and here not in self.ran
-        if not before:
-            self.bound.add(node)
-            self.add((node, "control"), Value(self.control.level))
+        self.bound.add(node)
+        self.add((node, "control"), Value(self.control.level))
         method = self.is_method(node)
         shift = int(method and unbound)
         parts = [(at - shift if type(at) is int else at, value, roots) for at, value, roots in given.parts]
@@ -87,12 +83,8 @@ class Calls(Marks):
         stars = [one.arg for one in (node.args.vararg, node.args.kwarg) if one is not None]
         every = [one.arg for one in parameters(node)][method:]
         for at, value, roots in parts:
-            if at == -1 or (before and at is ...):
+            if at == -1:
                 continue
-            if before:
-                value = value.fixed() if isinstance(here, ast.Module) else Value()
-            elif here not in self.ran:
-                value = value.fixed()._replace(own=value.own, inner=value.inner)
             name = placed[at] if isinstance(at, int) and at < len(placed) else at
             for target in every if at is ... else [name] if name in every else stars:
                 if target in stars:
@@ -111,10 +103,7 @@ class Calls(Marks):
 
     def back(self, refs: Tags, given: Given) -> None:
         """Functions that others are handed may be called by them, with parts of what they are given."""
-        running = self.function_of(self.scope) in self.ran
         for kind, node in refs:
-            if not running and node in self.ran:
-                continue  # what a library did with it before the runs is over
             if kind in ("function", "method", "applied"):
                 self.enter(node, given.anywhere)
             elif kind == "instance":

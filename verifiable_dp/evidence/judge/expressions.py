@@ -39,11 +39,9 @@ class Expressions(Calls):
         owner = self.names.owner(self.scope, node.id)
         if (owner, node.id) in self.cells and self.function_of(self.scope) in self.ran:
             return self.cells[owner, node.id]
-        return (
-            self.names.unbound(self.scope, node.id)
-            if owner is None
-            else self.marks.get((owner, node.id), Value())
-        )
+        if owner is None or isinstance(owner, ast.Module):
+            return self.names.unbound(self.scope, node.id) | self.marks.get((owner, node.id), Value())
+        return self.marks.get((owner, node.id), Value())
 
     def _of_Attribute(self, node: ast.Attribute) -> Value:
         return self.attribute(node, self.of(node.value), called=False)
@@ -54,9 +52,8 @@ class Expressions(Calls):
         for kind, ref in base.own:
             if kind == "module":
                 file = self.names.files[ref]
-                found.append(
-                    self.marks.get((file.tree, name), None) or self.names.of_object(file.scope.get(name))
-                )
+                found.append(self.names.of_object(file.scope.get(name)))
+                found.append(self.marks.get((file.tree, name), Value()))
             elif kind == "library":
                 found.append(self.names.part(ref, name))
             elif (kind, ref) == ENVIRONMENT:
@@ -64,7 +61,7 @@ class Expressions(Calls):
             elif (kind, ref) == GENERATOR and not called:
                 found.append(Value(own=frozenset((("draws", name),))))
             elif kind in ("instance", "class", "any", "function", "applied", "method"):
-                found += [v for v in [self.marks.get(("attribute", name))] if v is not None]
+                found += [v for v in [self.stored(name)] if v is not None]
                 of = ref if kind in ("instance", "class") else None
                 for method in self.methods_of(of, name) if kind != "function" else ():
                     if self.is_(method, property) or self.is_(method, functools.cached_property):
@@ -297,7 +294,7 @@ class Expressions(Calls):
         """End the language where a draw says whose method is called, and another's may do else."""
         functions = {ref for kind, ref in known if kind in ("method", "function", "applied")}
         name = node.func.attr  # type: ignore[attr-defined]
-        stored = self.marks.get(("attribute", name))
+        stored = self.stored(name)
         others = any(kind in ("library", "class", "function", "module") for kind, _ in base.own)
         librarys = (not base.things or ANY in base.own) and bool(functions) and name in values.METHODS
         if stored is not None and stored.level and known - {("method", f) for f in functions}:

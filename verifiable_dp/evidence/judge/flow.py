@@ -2,21 +2,26 @@
 
 Along assignments, calls, returns, containers, attributes and the conditions around them; neither the order of
 statements nor which object an attribute belongs to is told apart: what is said of a value holds of all that a
-name may be. Names are resolved as Python does, to objects where only an import gives them a meaning.
+name may be. Names are resolved as Python does; what modules hold is read off the objects that stand there
+before the runs, so that how they came about is no matter.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
+import collections
+import functools
 import inspect
 import sys
 import types
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+import numpy as np
+
 from verifiable_dp.core.validate import Foreign
-from verifiable_dp.evidence.judge.values import STEEP, UNKNOWN, Value
+from verifiable_dp.evidence.judge.values import LIST, PUBLIC, STEEP, UNKNOWN, Value, joined
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 COMPREHENSION = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -29,6 +34,7 @@ SCOPES = (
     *COMPREHENSION.__args__,
 )
 _PLAIN = (int, float, complex, str, bytes, bool, type(None))
+_TABLES = (list, tuple, dict, set, frozenset, collections.deque, types.MappingProxyType)
 
 
 class File(NamedTuple):
@@ -57,9 +63,16 @@ class Names:
         self.methods: dict[str, list[ast.FunctionDef]] = {}
         self.objects: dict[int, Foreign] = {}
         self.parts: dict[tuple[int, str], Value] = {}
+        self.attributes: dict[str, Value] = {}  # of objects that were there before the runs
+        self.kinds: dict[ast.AST, type] = {}
+        self.known: dict[int, tuple[Foreign, Value]] = {}
         for file, one in files.items():
             self.local[one.tree], self.home[one.tree] = set(), file
             self._collect(one.tree, one.tree, file, "")
+        for one in files.values():
+            for value in [*one.scope.values()]:
+                if type(value) is type or isinstance(value, type):
+                    self._kind(value)
 
     def _collect(self, node: ast.AST, scope: ast.AST, file: str, path: str) -> None:
         for child in ast.iter_child_nodes(node):
@@ -99,26 +112,84 @@ class Names:
             first = self.outer.get(first)
         return None
 
+    def _kind(self, value: type) -> ast.AST | None:
+        """The class statement of a class of the user's."""
+        file = getattr(sys.modules.get(value.__module__), "__file__", None) or ""
+        node = self.classes.get((file, value.__qualname__))
+        if node is not None and node not in self.kinds:
+            self.kinds[node] = value
+            for inner in vars(value).values():
+                if isinstance(inner, type):
+                    self._kind(inner)
+        return node
+
     def of_object(self, value: Foreign) -> Value:
-        """What a name is that stands for an object."""
-        tag: tuple[str, Foreign] = ("library", id(value))
+        """What a name is that stands for an object; nothing of the user's is run to find it."""
         if isinstance(value, _PLAIN):
             return Value()
+        if id(value) not in self.known:
+            self.known[id(value)] = value, Value()  # should it hold itself
+            self.known[id(value)] = value, self._of_object(value)
+        return self.known[id(value)][1]
+
+    def _of_object(self, value: Foreign) -> Value:
+        tag: tuple[str, Foreign] = ("library", id(value))
+        if isinstance(value, types.MethodType):
+            found = self.of_object(value.__func__)
+            own = frozenset(("method" if kind == "function" else kind, ref) for kind, ref in found.own)
+            return found._replace(own=own)
         if isinstance(value, types.FunctionType):
-            code = value.__code__
-            node = self.coded.get((code.co_filename, code.co_name, code.co_firstlineno))
+            node = self.node_of(value.__code__)
             tag = ("function", node) if node is not None else tag
         elif isinstance(value, type):
-            kind = self.classes.get(
-                (getattr(sys.modules.get(value.__module__), "__file__", ""), value.__qualname__)
-            )
-            tag = ("class", kind) if kind is not None else tag
-        elif isinstance(value, types.ModuleType) and getattr(value, "__file__", "") in self.files:
-            tag = ("module", value.__file__)
-        elif not isinstance(value, types.ModuleType) and not callable(value):
+            node = self._kind(value)
+            tag = ("class", node) if node is not None else tag
+            self._hold(vars(value) if node is not None else {})
+        elif isinstance(value, types.ModuleType):
+            tag = ("module", value.__file__) if getattr(value, "__file__", "") in self.files else tag
+        elif isinstance(value, np.ndarray | np.generic):
+            alike = value.dtype != object and value.size and (value == value.flat[0]).all()
+            return Value(rough=PUBLIC if alike else STEEP)
+        elif type(value) in _TABLES:
+            return self._table(value)
+        elif (node := self._kind(type(value))) is not None:
+            tag = ("instance", node)
+            self.of_object(type(value))
+            self._hold(getattr(value, "__dict__", {}))
+        elif isinstance(value, functools.partial):
+            found = self.of_object(value.func)
+            return found._replace(own=frozenset(("applied", ref) for _, ref in found.own))
+        elif "__wrapped__" in getattr(value, "__dict__", {}):
+            return self.of_object(value.__wrapped__)
+        elif (
+            not (inspect.isroutine(value) or isinstance(value, np.ufunc))
+            or type(getattr(value, "__self__", None)) in _TABLES
+        ):
             return Value(rough=STEEP, own=UNKNOWN.own, inner=UNKNOWN.inner)
         self.objects[id(value)] = value
         return Value(own=frozenset((tag,)))
+
+    def node_of(self, code: types.CodeType) -> Function | None:
+        """Where a function is written."""
+        return self.coded.get((code.co_filename, code.co_name, code.co_firstlineno))
+
+    def _hold(self, held: Mapping[str, Foreign]) -> None:
+        for name, value in [*held.items()]:
+            if not isinstance(value, types.FunctionType | property | staticmethod | classmethod | type):
+                self.attributes[name] = self.attributes.get(name, Value()) | self.of_object(value)
+
+    def _table(self, value: Foreign) -> Value:
+        """What a container holds."""
+        parts = [*(value.values() if isinstance(value, dict) else value)]
+        first = parts[0] if parts else None
+        alike = (
+            all(one is first or (type(one) is type(first) and one == first) for one in parts)
+            if isinstance(first, _PLAIN)
+            else len(parts) < 2
+        )
+        held = joined(self.of_object(one) for one in {id(one): one for one in parts}.values())
+        own = frozenset((LIST,))
+        return Value(rough=max(PUBLIC if alike else STEEP, held.rough), own=own, inner=held.own | held.inner)
 
     def part(self, ref: int, name: str) -> Value:
         """What an attribute of an object of a library is; nothing of the user's is run to find it."""

@@ -60,11 +60,9 @@ class Statements(Expressions):
             self.once()
 
     def once(self) -> None:
-        """All files, and all functions in them."""
+        """All functions that ran or that these call."""
         self.chains.clear()
         self.decorators.clear()
-        for file in self.names.files.values():
-            self.body(file.tree, file.tree.body, PUBLIC)
         for node in self.names.coded.values():
             if node in self.ran or node in self.bound:  # nobody calls any other
                 self.function(node)
@@ -74,7 +72,14 @@ class Statements(Expressions):
         self.scope, given = self.names.outer[node], node.args
         if self.is_method(node) and (first := [*given.posonlyargs, *given.args][:1]):
             kind = "class" if self.is_(node, classmethod) else "instance"
+            if self.scope in self.names.kinds:
+                self.names.of_object(self.names.kinds[self.scope])
             self.add((node, first[0].arg), Value(own=frozenset(((kind, self.scope),))))
+        name = getattr(node, "name", "")
+        if isinstance(self.scope, ast.ClassDef) and name.startswith("__") and name not in _OPENED:
+            self.scope = node
+            self.tell(node, f"defines {name}, which Python calls by itself")
+            self.scope = self.names.outer[node]
         placed = [*given.posonlyargs, *given.args]
         pairs = [*zip(reversed(placed), reversed(given.defaults), strict=False)]
         pairs += [(a, d) for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d is not None]
@@ -298,12 +303,6 @@ class Statements(Expressions):
     def _do_ClassDef(self, step: ast.ClassDef) -> None:
         if not isinstance(self.scope, ast.ClassDef):
             self.add(self.key(step.name), Value(own=frozenset((("class", step),))))
-        made = [s for s in step.body if isinstance(s, ast.FunctionDef) and s.name.startswith("__")]
-        for one in made:
-            if one.name not in _OPENED:
-                self.scope, before = one, self.scope
-                self.tell(one, f"defines {one.name}, which Python calls by itself")
-                self.scope = before
         outer, self.scope = self.scope, step
         self.block([s for s in step.body if not isinstance(s, ast.Pass)])
         self.scope = outer
@@ -362,7 +361,7 @@ class Language:
             except (SyntaxError, ValueError):
                 continue  # whose branches nobody can tell, either
         self._names = Names(files)
-        found = (self._names.coded.get((c.co_filename, c.co_name, c.co_firstlineno)) for c in self._codes)
+        found = map(self._names.node_of, self._codes)
         self._ran = {node for node in found if node is not None}
         self._said = Statements(self._names, roles, self._ran)
         self._said.wide = wide
@@ -379,9 +378,8 @@ class Language:
         nodes = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Nonlocal))
         set_again = {name for node in nodes for name in node.names}
         for one in functions:
-            code = one.__code__
-            node = self._names.coded.get((code.co_filename, code.co_name, code.co_firstlineno))
-            for name, cell in zip(code.co_freevars, one.__closure__ or (), strict=True):
+            node = self._names.node_of(one.__code__)
+            for name, cell in zip(one.__code__.co_freevars, one.__closure__ or (), strict=True):
                 owner = None if node is None else self._names.owner(self._names.outer[node], name)
                 if owner is None or owner in self._ran or name in set_again:
                     continue
@@ -397,9 +395,7 @@ class Language:
 
         Of functions that were `read` in place of being run, all paths are known.
         """
-        known = {(code.co_filename, code.co_name, code.co_firstlineno) for code in read}
-        but = {self._names.coded[key] for key in known if key in self._names.coded}
-        ran = self._ran - but
+        ran = self._ran - {*map(self._names.node_of, read)}
         return min((found for (node, _), found in self._said.outside.items() if node in ran), default=None)
 
     def public(self, file: str, position: tuple[int, ...]) -> bool:

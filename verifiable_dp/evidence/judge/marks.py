@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge.flow import Function, Names
-from verifiable_dp.evidence.judge.values import GENERATOR, NONE, PUBLIC, SMOOTH, STEEP, UNKNOWN, Value
+from verifiable_dp.evidence.judge.values import GENERATOR, NONE, PUBLIC, SMOOTH, STEEP, UNKNOWN, Value, joined
 
 ENVIRONMENT = ("environment", None)
 DATA = Value(SMOOTH, data=True)
@@ -111,7 +111,7 @@ class Marks:
             if isinstance(code, type):  # its fields are filled
                 keys: dict[str, Foreign] = {name: ("attribute", name) for name in given}
             else:
-                node = self.names.coded.get((code.co_filename, code.co_name, code.co_firstlineno))
+                node = self.names.node_of(code)
                 keys = {name: (node, name) for name in given}
                 self.bound |= {node} if node is not None else set()
             for name, role in given.items():
@@ -180,6 +180,11 @@ class Marks:
         while not isinstance(scope, Function | ast.Module):
             scope = self.names.outer[scope]
         return scope
+
+    def stored(self, name: str) -> Value | None:
+        """What was stored under the name of an attribute; None if nothing was."""
+        found = [v for v in (self.marks.get(("attribute", name)), self.names.attributes.get(name)) if v]
+        return joined(found) if found else None
 
     def of(self, node: Foreign) -> Value:
         """What an expression may be (`expressions`)."""

@@ -89,10 +89,6 @@ class Value(NamedTuple):
         level, turn, rough = (max(STEEP, n) if n else PUBLIC for n in (self.level, self.turn, self.rough))
         return self._replace(level=self.level if self.data else level, turn=turn, rough=rough)
 
-    def fixed(self) -> Value:
-        """Of what was there before the runs: the same in each, and no object that is not seen."""
-        return Value(rough=self.rough, own=self.own - {ANY}, inner=self.inner - {ANY})
-
     def whole(self) -> Value:
         """Of a number of which only steps are left: what is done with it then is not followed."""
         return self._replace(data=False)
