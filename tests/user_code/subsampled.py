@@ -196,22 +196,22 @@ def raw_chance(values, rng):
     return values[kept].sum() + rng.laplace(0, 1 / INNER)
 
 
-def _player(name):
+def _player(total):
     def play(rewards, rng):
-        return committed(rewards, lambda values: globals()[name](values, rng))
+        return committed(rewards, lambda values: total(values, rng))
 
     return play
 
 
 RIGHT = {
-    f.__name__: _player(f.__name__)
+    f.__name__: _player(f)
     for f in (
         *(loop, goes_on, conditional, generator, pairs, times, masked, clipped, binomial, both, product),
         *(inner_product, where, drawn, drawn_values, drawn_mean, in_order, partitioned),
     )
 }
 WRONG = {
-    f.__name__: _player(f.__name__)
+    f.__name__: _player(f)
     for f in (
         *(counted, size, again, one_coin, also_all, not_kept, no_noise, raw_chance, drawn_and_told),
         *(told_and_drawn, drawn_twice, drawn_unlike, partitioned_elsewhere, drawn_with_noise_for_all),

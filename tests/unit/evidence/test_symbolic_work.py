@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from verifiable_dp.auditing.plans import sizes_of
+from verifiable_dp.core.filled import note_placed, noting
 from verifiable_dp.evidence.symbolic import boxes
 from verifiable_dp.evidence.symbolic.coverage import Coverage
 from verifiable_dp.evidence.symbolic.paths import Meter, Program, _explored, explore
@@ -57,10 +58,12 @@ def test_the_search_gives_up_after_as_many_operations_as_it_may_take(play):
     program = Program(play, (40, 2), (0.0, 1.0))
     meter = Meter()
     scopes = scopes_of(play)
-    found = _explored(program, 2, 60, meter, scopes, Coverage(frozenset(scopes)))
+    with noting() as filled:
+        note_placed(play, "data", "generator")
+    found = _explored(program, 2, 60, meter, scopes, Coverage(frozenset(scopes), filled=filled))
     assert (found.words(), found.epsilon()) == ("", pytest.approx(1.0))
     again = Meter(meter.spent / 2)
-    less = _explored(program, 2, 60, again, scopes, Coverage(frozenset(scopes)))
+    less = _explored(program, 2, 60, again, scopes, Coverage(frozenset(scopes), filled=filled))
     assert less.words() == f"gave up after {again.most:,.0f} operations"
     assert 0 < len(less.paths) < len(found.paths)
     # By as much as one run goes beyond it, and the same each time.

@@ -16,7 +16,9 @@ from verifiable_dp.evidence.judge.flow import parameters
 from verifiable_dp.evidence.judge.marks import Marks, Root
 from verifiable_dp.evidence.judge.values import (
     GENERATOR,
+    MADE,
     NONE,
+    OPAQUE,
     PUBLIC,
     RECORD,
     SMOOTH,
@@ -193,7 +195,9 @@ class Calls(Marks):
             return Value(own=frozenset((("instance", None),)))
         if kind in ("makes draws", "draws"):
             return self.draw("default_rng" if kind == "makes draws" else name, given)
-        if kind == "unknown":
+        if kind == "makes" and not refs - {OPAQUE}:
+            return MADE._replace(level=every.steep().level)
+        if kind in ("unknown", "makes"):
             self.back(refs, Given([(..., UNKNOWN, set())]))
             return UNKNOWN
         functions = frozenset(tag for tag in refs if tag[0] in ("function", "method", "applied", "class"))
@@ -226,7 +230,8 @@ class Calls(Marks):
         made = every.whole() if values.same(value, _ENDS_DATA) else every
         keeps = keeps and not (value is np.bincount and every.many)
         made = made if keeps or sized or bends else made.steep()
-        size = max(every.size, PUBLIC if keeps or bends else made.level)
+        shaped = keeps or bends or values.same(value, values.SHAPED)
+        size = max(every.size, PUBLIC if shaped else made.level)
         made_up = not (keeps or sized or every.level or every.data)  # as an identity matrix
         rough = PUBLIC if values.same(value, values.FILLED) else STEEP if made_up else made.rough
         rough = max(rough, SMOOTH) if values.same(value, values.COUNTED) else rough
@@ -235,7 +240,8 @@ class Calls(Marks):
         functions = functions if wraps else NONE
         applied = frozenset(("applied", ref) for tag, ref in functions if tag != "class")
         applied |= frozenset(tag for tag in functions if tag[0] == "class")
-        own = (every.inner & refs) | applied | every.container
+        plain = values.home_of(value).partition(".")[0] in ("numpy", "scipy", "math")  # gives arrays, numbers
+        own = (every.inner & refs) | applied | (NONE if plain else every.container)
         return Value(made.level, made.turn, size, rough, own, refs, made.data, made.bent, made.many)
 
     def counts(self, node: ast.expr) -> bool:

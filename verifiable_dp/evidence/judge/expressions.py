@@ -12,7 +12,9 @@ from verifiable_dp.evidence.judge.marks import DATA, ENVIRONMENT, Root, where
 from verifiable_dp.evidence.judge.values import (
     ANY,
     GENERATOR,
+    MADE,
     NONE,
+    OPAQUE,
     PUBLIC,
     SMOOTH,
     STEEP,
@@ -37,11 +39,10 @@ class Expressions(Calls):
 
     def _of_Name(self, node: ast.Name) -> Value:
         owner = self.names.owner(self.scope, node.id)
-        if (owner, node.id) in self.cells and self.function_of(self.scope) in self.ran:
-            return self.cells[owner, node.id]
+        key = owner, node.id
         if owner is None or isinstance(owner, ast.Module):
-            return self.names.unbound(self.scope, node.id) | self.marks.get((owner, node.id), Value())
-        return self.marks.get((owner, node.id), Value())
+            return self.names.unbound(self.scope, node.id) | self.marks.get(key, Value())
+        return self.marks.get(key, Value()) | self.names.held.get(key, Value())
 
     def _of_Attribute(self, node: ast.Attribute) -> Value:
         return self.attribute(node, self.of(node.value), called=False)
@@ -56,6 +57,8 @@ class Expressions(Calls):
                 found.append(self.marks.get((file.tree, name), Value()))
             elif kind == "library":
                 found.append(self.names.part(ref, name))
+            elif (kind, ref) == OPAQUE:
+                found.append(MADE._replace(level=base.level))
             elif (kind, ref) == ENVIRONMENT:
                 found.append(Value(own=frozenset((ENVIRONMENT,))))
             elif (kind, ref) == GENERATOR and not called:
@@ -262,6 +265,8 @@ class Expressions(Calls):
             made = []
             if callee.level:
                 self.tell(node, _CHOSEN.get(type(node.func), "calls what a draw chooses"))
+            elif not callee.own:  # such as None: it is no function, or a method of what is public
+                made.append((callee | given.every).steep()._replace(own=NONE))
             elif ANY in callee.own or not callee.things:
                 self.tell(node, "calls what is not known before it runs")
         bound = not any(kind == "class" for kind, _ in base.own)
@@ -287,6 +292,8 @@ class Expressions(Calls):
             return self.draw(ref, given)
         if kind == "library":
             return self.library(node, self.names.objects[ref], given)
+        if (kind, ref) == OPAQUE and not given.every.refs - {OPAQUE}:
+            return MADE._replace(level=max(SMOOTH, given.every.steep().level), data=True)
         self.back(given.every.own | given.every.inner, Given([(..., UNKNOWN, set())]))
         return UNKNOWN
 

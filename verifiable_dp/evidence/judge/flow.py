@@ -11,8 +11,10 @@ from __future__ import annotations
 import ast
 import builtins
 import collections
+import contextlib
 import functools
 import inspect
+import random
 import sys
 import types
 from collections.abc import Iterator, Mapping
@@ -21,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from verifiable_dp.core.validate import Foreign
-from verifiable_dp.evidence.judge.values import LIST, PUBLIC, STEEP, UNKNOWN, Value, joined
+from verifiable_dp.evidence.judge.values import GENERATOR, LIST, MADE, PUBLIC, STEEP, UNKNOWN, Value, joined
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 COMPREHENSION = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -34,6 +36,7 @@ SCOPES = (
     *COMPREHENSION.__args__,
 )
 _PLAIN = (int, float, complex, str, bytes, bool, type(None))
+_OWN = frozenset(("function", "method", "applied", "class", "instance", "module"))
 _TABLES = (list, tuple, dict, set, frozenset, collections.deque, types.MappingProxyType)
 
 
@@ -58,12 +61,13 @@ class Names:
         self.outer: dict[ast.AST, ast.AST] = {}  # of a scope, the one around it
         self.local: dict[ast.AST, set[str]] = {}
         self.home: dict[ast.AST, str] = {}
-        self.coded: dict[tuple[str, str, int], Function] = {}
+        self.coded: dict[tuple[str, str, int], list[Function]] = {}
         self.classes: dict[tuple[str, str], ast.ClassDef] = {}
         self.methods: dict[str, list[ast.FunctionDef]] = {}
         self.objects: dict[int, Foreign] = {}
         self.parts: dict[tuple[int, str], Value] = {}
         self.attributes: dict[str, Value] = {}  # of objects that were there before the runs
+        self.held: dict[Foreign, Value] = {}  # by functions that were: names of others, their own defaults
         self.kinds: dict[ast.AST, type] = {}
         self.known: dict[int, tuple[Foreign, Value]] = {}
         for file, one in files.items():
@@ -86,7 +90,7 @@ class Names:
                 name = getattr(child, "name", "<lambda>")
                 beneath = f"{path}{name}." if isinstance(child, ast.ClassDef) else f"{path}{name}.<locals>."
                 if isinstance(child, Function):
-                    self.coded[file, name, line] = child
+                    self.coded.setdefault((file, name, line), []).append(child)
                     if isinstance(scope, ast.ClassDef) and not isinstance(child, ast.Lambda):
                         self.methods.setdefault(name, []).append(child)  # type: ignore[arg-type]
                 if isinstance(child, ast.ClassDef):
@@ -95,7 +99,7 @@ class Names:
         if isinstance(node, ast.Global | ast.Nonlocal):
             self.local[scope] -= {*node.names}
         if isinstance(node, SCOPES):
-            declared = [n for n in _own(node) if isinstance(n, ast.Global | ast.Nonlocal)]
+            declared = [n for n in own_nodes(node) if isinstance(n, ast.Global | ast.Nonlocal)]
             self.local[node] -= {name for one in declared for name in one.names}
 
     def _holder(self, scope: ast.AST) -> ast.AST:
@@ -140,14 +144,18 @@ class Names:
             return found._replace(own=own)
         if isinstance(value, types.FunctionType):
             node = self.node_of(value.__code__)
-            tag = ("function", node) if node is not None else tag
+            if node is not None:
+                tag = ("function", node)
+                self._closed(value, node)
         elif isinstance(value, type):
             node = self._kind(value)
             tag = ("class", node) if node is not None else tag
             self._hold(vars(value) if node is not None else {})
         elif isinstance(value, types.ModuleType):
             tag = ("module", value.__file__) if getattr(value, "__file__", "") in self.files else tag
-        elif isinstance(value, np.ndarray | np.generic):
+        elif isinstance(value, np.random.Generator | np.random.RandomState | random.Random):
+            return Value(own=frozenset((GENERATOR,)))
+        elif type(value) is np.ndarray or isinstance(value, np.generic):
             alike = value.dtype != object and value.size and (value == value.flat[0]).all()
             return Value(rough=PUBLIC if alike else STEEP)
         elif type(value) in _TABLES:
@@ -156,22 +164,52 @@ class Names:
             tag = ("instance", node)
             self.of_object(type(value))
             self._hold(getattr(value, "__dict__", {}))
+        elif str(type(value).__module__).startswith("verifiable_dp."):
+            return UNKNOWN  # what the runs put there
         elif isinstance(value, functools.partial):
             found = self.of_object(value.func)
             return found._replace(own=frozenset(("applied", ref) for _, ref in found.own))
-        elif "__wrapped__" in getattr(value, "__dict__", {}):
-            return self.of_object(value.__wrapped__)
-        elif (
-            not (inspect.isroutine(value) or isinstance(value, np.ufunc))
-            or type(getattr(value, "__self__", None)) in _TABLES
-        ):
+        elif (wrapped := getattr(value, "__dict__", {}).get("__wrapped__")) is not None and (
+            found := self.of_object(wrapped)
+        ).refs:
+            return found
+        elif not _of_a_library(value):
+            held = joined(self.of_object(one) for one in getattr(value, "__dict__", {}).values())
+            root = str(type(value).__module__).partition(".")[0]
+            known = root not in sys.stdlib_module_names  # whose objects may hold anything, unseen
+            if known and not {kind for kind, _ in held.own | held.inner} & _OWN:
+                return MADE._replace(rough=STEEP)
             return Value(rough=STEEP, own=UNKNOWN.own, inner=UNKNOWN.inner)
         self.objects[id(value)] = value
         return Value(own=frozenset((tag,)))
 
+    def _closed(self, value: types.FunctionType, node: Function) -> None:
+        """What a function holds of the scope around it: names and defaults."""
+        found: list[tuple[Foreign, Foreign]] = []
+        for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
+            with contextlib.suppress(ValueError):  # it is empty
+                found.append(((self.owner(self.outer[node], name), name), cell.cell_contents))
+        placed = [one.arg for one in (*node.args.posonlyargs, *node.args.args)]
+        given = value.__defaults__ or ()
+        pairs = [*zip(placed[len(placed) - len(given) :], given, strict=True)]
+        pairs += [*(value.__kwdefaults__ or {}).items()]
+        for key, held in [*found, *(((node, name), default) for name, default in pairs)]:
+            self.held[key] = self.held.get(key, Value()) | self.of_object(held)
+
     def node_of(self, code: types.CodeType) -> Function | None:
-        """Where a function is written."""
-        return self.coded.get((code.co_filename, code.co_name, code.co_firstlineno))
+        """Where a function is written: of several in one line, the innermost with all its instructions."""
+        found = self.coded.get((code.co_filename, code.co_name, code.co_firstlineno), [])
+        if len(found) < 2:
+            return found[0] if found else None
+        marked = [at for at in code.co_positions() if None not in at and at[2] != at[3]]
+        steps = [((line, start), (to, end)) for line, to, start, end in marked]  # type: ignore[misc]
+        around = [
+            (span, node)
+            for node in found
+            for span in [_span(node)]
+            if all(span[0] <= first and last <= span[1] for first, last in steps)
+        ]
+        return max(around, key=lambda one: one[0][0])[1] if around else None
 
     def _hold(self, held: Mapping[str, Foreign]) -> None:
         for name, value in [*held.items()]:
@@ -218,7 +256,7 @@ class Names:
         return UNKNOWN
 
 
-def _own(scope: ast.AST) -> Iterator[ast.AST]:
+def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
     """Nodes of a scope but not of those in it."""
     waiting = [*ast.iter_child_nodes(scope)]
     while waiting:
@@ -242,6 +280,22 @@ def _bound(node: ast.AST) -> Iterator[str]:
         yield node.name
     elif isinstance(node, ast.MatchMapping) and node.rest:
         yield node.rest
+
+
+def _of_a_library(value: Foreign) -> bool:
+    """Whether it is a function that a library has, not an object that holds something of the user's."""
+    if inspect.isroutine(value):
+        return type(getattr(value, "__self__", None)) not in _TABLES
+    name = getattr(value, "__name__", None)
+    home = sys.modules.get(str(getattr(value, "__module__", None)))
+    named = isinstance(name, str) and getattr(home, name, None) is value
+    return named or isinstance(value, np.ufunc)
+
+
+def _span(function: Function) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Where what a function does begins and ends."""
+    body: Foreign = [function.body] if isinstance(function, ast.Lambda) else function.body
+    return (body[0].lineno, body[0].col_offset), (body[-1].end_lineno, body[-1].end_col_offset)
 
 
 def parameters(function: Function) -> list[ast.arg]:

@@ -26,10 +26,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge.calls import Given
 from verifiable_dp.evidence.judge.expressions import TURNS, Expressions
-from verifiable_dp.evidence.judge.flow import File, Function, Names, parameters
+from verifiable_dp.evidence.judge.flow import File, Function, Names, own_nodes, parameters
 from verifiable_dp.evidence.judge.marks import Control, Outside, Roles, Root, where
 from verifiable_dp.evidence.judge.values import NONE, PUBLIC, SMOOTH, STEEP, UNKNOWN, WIDE, Value, joined
 
+_NO_PLAIN = (ast.Yield, ast.YieldFrom, ast.Await)
 _OPENED = frozenset(("__init__", "__post_init__", "__call__", "__repr__", "__str__"))
 
 
@@ -63,7 +64,7 @@ class Statements(Expressions):
         """All functions that ran or that these call."""
         self.chains.clear()
         self.decorators.clear()
-        for node in self.names.coded.values():
+        for node in (node for nodes in self.names.coded.values() for node in nodes):
             if node in self.ran or node in self.bound:  # nobody calls any other
                 self.function(node)
 
@@ -83,7 +84,8 @@ class Statements(Expressions):
         placed = [*given.posonlyargs, *given.args]
         pairs = [*zip(reversed(placed), reversed(given.defaults), strict=False)]
         pairs += [(a, d) for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d is not None]
-        for one, default in pairs:
+        running = self.function_of(self.scope) in self.ran | self.bound  # else they were there before
+        for one, default in pairs if running else ():
             self.add((node, one.arg), self.of(default))
         level = self.marks.get((node, "control"), Value()).level
         if isinstance(node, ast.Lambda):
@@ -129,6 +131,11 @@ class Statements(Expressions):
     def _do_Return(self, step: ast.Return) -> None:
         self.add((self.scope, "return of"), self.reached(self.of(step.value)))
         self.share((self.scope, "return of"), self.roots(step.value))
+        if isinstance(step.value, ast.Tuple):
+            for at, part in enumerate(step.value.elts):
+                key = self.scope, "return of", at, len(step.value.elts)
+                self.add(key, self.reached(self.of(part)))
+                self.share(key, self.roots(part))
         self.leaves(self.loops)
 
     def leaves(self, loops: list[ast.AST]) -> None:
@@ -152,13 +159,29 @@ class Statements(Expressions):
     def _do_Assign(self, step: ast.Assign) -> None:
         for target in step.targets:
             parts, given = getattr(target, "elts", None), getattr(step.value, "elts", None)
-            if parts and given and len(parts) == len(given):
+            returned = self.returned(step.value, len(parts)) if parts else []
+            if returned:
+                self.of(step.value)
+                for at, part in enumerate(parts):
+                    keys = [(node, "return of", at, len(parts)) for node in returned]
+                    self.store(part, joined(self.marks.get(key, Value()) for key in keys), {*map(Root, keys)})
+            elif parts and given and len(parts) == len(given):
                 for part, value in zip(parts, given, strict=True):
                     self.store(part, self.of(value), self.roots(value))
             else:
                 self.store(target, self.of(step.value), self.roots(step.value))
                 for root in self.roots(target) if isinstance(step.value, ast.BinOp | ast.ListComp) else ():
                     self.puts.setdefault(root.key, set()).add(ast.dump(step.value))
+
+    def returned(self, node: ast.expr, parts: int) -> list[Function]:
+        """The functions of a call, if all there can be return tuples of so many parts, written out."""
+        own = self.of(node.func).own if isinstance(node, ast.Call) else NONE
+        found = [ref for kind, ref in own if kind in ("function", "method")]
+        ends = [end.value for one in found for end in own_nodes(one) if isinstance(end, ast.Return)]
+        plain = not any(isinstance(part, _NO_PLAIN) for one in found for part in own_nodes(one))
+        alike = all(isinstance(end, ast.Tuple) and len(end.elts) == parts for end in ends)
+        starred = any(isinstance(part, ast.Starred) for end in ends for part in getattr(end, "elts", ()))
+        return found if len(found) == len(own) and ends and plain and alike and not starred else []
 
     def _do_AnnAssign(self, step: ast.AnnAssign) -> None:
         if step.value is not None:
@@ -365,30 +388,9 @@ class Language:
         self._ran = {node for node in found if node is not None}
         self._said = Statements(self._names, roles, self._ran)
         self._said.wide = wide
-        self._said.cells = self._cells(functions)
-        self._said.run()
-
-    def _cells(self, functions: Iterable[types.FunctionType]) -> dict[Foreign, Value]:
-        """What names of functions that ended before the runs stand for, as the functions in them hold it.
-
-        Only of functions, classes and plain numbers, which nothing changes, under names that nothing sets.
-        """
-        found: dict[Foreign, Value] = {}
-        trees = [one.tree for one in self._names.files.values()]
-        nodes = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Nonlocal))
-        set_again = {name for node in nodes for name in node.names}
         for one in functions:
-            node = self._names.node_of(one.__code__)
-            for name, cell in zip(one.__code__.co_freevars, one.__closure__ or (), strict=True):
-                owner = None if node is None else self._names.owner(self._names.outer[node], name)
-                if owner is None or owner in self._ran or name in set_again:
-                    continue
-                try:
-                    value = self._names.of_object(cell.cell_contents)
-                except ValueError:  # it is empty
-                    value = UNKNOWN
-                found[owner, name] = found.get((owner, name), Value()) | value
-        return {key: value for key, value in found.items() if value.rough == PUBLIC}
+            self._names.of_object(one)
+        self._said.run()
 
     def outside(self, read: Iterable[types.CodeType] = ()) -> Outside | None:
         """The first construct for which paths that were not run are unknown; None if there is none.

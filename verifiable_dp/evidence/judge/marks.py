@@ -97,7 +97,6 @@ class Marks:
         self.bound: set[Function] = set()  # functions of which a call is known
         self.calls: dict[ast.AST, set[ast.AST]] = {}
         self.wide: frozenset[tuple[str, tuple[int, ...]]] = frozenset()
-        self.cells: dict[Foreign, Value] = {}  # names that functions hold whose scope ended before the runs
         self.puts: dict[Foreign, set[str]] = {}  # what is put into containers, by what they are called
         self.chains: dict[ast.ClassDef, list[ast.ClassDef]] = {}
         self.decorators: dict[ast.AST, list[Foreign]] = {}

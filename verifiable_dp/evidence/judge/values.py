@@ -28,6 +28,7 @@ from verifiable_dp.core.validate import Foreign
 PUBLIC, SMOOTH, STEEP, WIDE = range(4)  # wide: steep, and of so many values that paths see but a few
 ANY = ("any", None)  # it may be any object
 GENERATOR = ("generator", None)
+OPAQUE = ("opaque", None)  # an object of a library that holds no code of the user's
 RECORD = ("record", None)  # a list or tuple that is written down, whose entries are not alike
 LIST = ("list", None)  # any other container of Python's
 _CONTAINER = frozenset((RECORD, LIST))
@@ -142,6 +143,8 @@ class Value(NamedTuple):
 
 UNKNOWN = Value(STEEP, STEEP, STEEP, STEEP, frozenset((ANY,)), frozenset((ANY,)), True)
 
+MADE = Value(own=frozenset((OPAQUE,)), inner=frozenset((OPAQUE,)))
+
 
 def joined(values: Iterable[Value]) -> Value:
     """What holds of any of them."""
@@ -178,6 +181,7 @@ _PURE = frozenset(
         ),
     )
 )
+_FOLLOWED = frozenset(("opendp", "diffprivlib"))  # whose mechanisms are followed, whatever makes them
 _RANDOM = ("numpy.random", "random", "_random", "secrets")
 # What finds or makes code, or looks at it: the bound ends where it is used.
 _REFLECTION = frozenset(
@@ -264,6 +268,11 @@ ENTRYWISE = (
         np.dot,
         np.square,
         np.amax,
+        np.einsum,
+        np.matmul,
+        np.inner,
+        np.triu,
+        np.tril,
     ),
     *(
         np.copy,
@@ -348,6 +357,8 @@ SIZED = (
     np.nonzero,
     np.resize,
 )
+# What gives as many numbers as its matrices have, or public numbers say.
+SHAPED = (np.linalg.solve, np.linalg.inv, np.linalg.pinv, np.linalg.cholesky, np.linalg.norm)
 # What may give entries, or memory, of what it is given.
 SHARES = (
     *(list, tuple, dict, set, zip, enumerate, reversed, sorted, iter, next, map, filter, min, max, getattr),
@@ -461,4 +472,6 @@ def kind_of(value: Foreign) -> str:
     if home.startswith(_RANDOM) or root == "random" or getattr(value, "__name__", "") == "rvs":
         made = isinstance(value, type) or value is np.random.default_rng
         return "makes draws" if made else "draws"
+    if root in _FOLLOWED:
+        return "makes"
     return "pure" if root in _PURE else "unknown"
