@@ -389,7 +389,6 @@ NIGHT: dict[str, dict[str, tuple[str, ...]]] = {
         "test_no_leaking_twin_is_bounded_within_the_claim": ("tree_of_dictionaries_by_half",),
         "test_right_decisions_are_bounded_at_their_true_cost": ("rejection_twice",),
         "test_right_programs_are_bounded_at_their_true_cost": (
-            "tree_of_sums",
             "response_of_the_system",
             "rejection",
         ),

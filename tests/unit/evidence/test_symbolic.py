@@ -49,10 +49,9 @@ OUTSIDE = {
     bounded.lazy_ucb: "a loop turns as often as a draw says",
     seldom.special_methods: "defines __len__, which Python calls by itself",
     seldom.more_noise_by_where: "rare outcomes of public chance",
-    widths.tree_of_widths: "takes data or noise out of a table at a drawn place",
     pieces.winner_by_response: "rare outcomes of public chance",
-    pieces.entries_from_the_start: "takes data or noise out of a table at a drawn place",
-    decisions.alias_in_two_parts: "takes data or noise out of a table at a drawn place",
+    bounded.tree_of_sums: "takes data or noise out of a table at a drawn place",
+    decisions.alias_in_two_parts: "rare outcomes of public chance",
 }
 
 
@@ -216,12 +215,11 @@ def test_no_leak_is_bounded_within_the_claim_as_it_is_asked_in_one_piece(play):
     assert found(play, n_arms=3, horizon=27, most=8).epsilon() > 1 + 1e-3
 
 
-DECIDING = {**decisions.RIGHT, **walks.RIGHT}
+DECIDING = {one: cost for one, cost in {**decisions.RIGHT, **walks.RIGHT}.items() if one not in OUTSIDE}
 # Others like them, and all of them on more paths, are slow tests.
 _OFTEN = {
     *(
         decisions.rejection_twice,
-        decisions.alias_in_two_parts,
         decisions.flip_of_a_list,
         decisions.flip_in_an_order_of_pythons,
         decisions.flip_in_an_order_of_an_array,
@@ -391,7 +389,7 @@ def test_normal_noise_on_a_sum_costs_what_the_gaussian_mechanism_costs():
 
 
 def test_the_bound_carries_a_certificate_that_gives_it_again():
-    bound = found(bounded.tree_of_sums, most=12).bound()
+    bound = found(bounded.follow_the_noisy_leader, most=12).bound()
     assert isinstance(bound, UpperBound)
     assert bound.scope == "n paths"
     assert bound.paths == 12 + Extreme.WAYS

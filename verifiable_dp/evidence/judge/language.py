@@ -38,10 +38,10 @@ class Statements(Expressions):
     """Follows statements."""
 
     def run(self) -> None:
-        """Until nothing changes: first what may be called, then what follows from draws; then tell."""
+        """Until nothing changes: what is called and where data are, then what follows from draws; then tell."""
         self.settle()
         for key, value in self.marks.items():
-            self.marks[key] = Value(own=value.own, inner=value.inner)
+            self.marks[key] = Value(own=value.own, inner=value.inner, data=value.data)
         self.left.clear()
         self.fill_roles()
         self.firm = True
