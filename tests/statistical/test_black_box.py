@@ -36,7 +36,8 @@ def verdicts(function, epsilon, alpha, audits):
             trusted=True,
             confidence=0.95,
         )
-        found.append((draft["checks"][0]["result"]["verdict"], conclude.epsilon_lower(draft["checks"])))
+        refuted = any(check["result"]["verdict"] == "refuted" for check in draft["checks"])
+        found.append((refuted, conclude.epsilon_lower(draft["checks"])))
     return found
 
 
@@ -47,7 +48,7 @@ def null(request):
 
 def test_false_alarms_keep_to_their_level(null):
     """Audits of Laplace noise whose epsilon is exactly the claimed one, at a level of 5 %."""
-    alarms = sum(verdict == "refuted" for verdict, _ in null)
+    alarms = sum(refuted for refuted, _ in null)
     assert alarms <= stats.binom.isf(1e-7, len(null), 0.05)
 
 
@@ -63,7 +64,7 @@ def test_the_bound_covers_as_stated(null):
 @pytest.mark.parametrize("audits", [30, AT_NIGHT])
 def test_a_claim_that_is_too_small_is_refuted_more_often_than_the_level(audits):
     found = verdicts(bandits.laplace, 0.8, 0.05, audits)
-    assert sum(verdict == "refuted" for verdict, _ in found) > stats.binom.isf(1e-7, audits, 0.05)
+    assert sum(refuted for refuted, _ in found) > stats.binom.isf(1e-7, audits, 0.05)
 
 
 def test_the_level_is_shared_by_pairs_and_looks():
