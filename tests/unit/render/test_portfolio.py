@@ -284,7 +284,7 @@ def test_a_record_is_one_line_with_its_strength_and_its_misses():
         ("", ""),
     ]
     assert " 1 missed" in rows["dp-robust-elimination"]["Mutants caught"]
-    assert rows["dp-se"]["Catches"] == "any excess, on the transcripts examined"
+    assert rows["dp-se"]["Catches"] == "any excess, where examined"
     assert rows["ucb1"]["Privacy"] == "baseline"
     assert rows["dp-se"]["Paper"] == "Sajed & Sheffet 2019"
     bare = [found | {"kill_table": None} for found in records]
