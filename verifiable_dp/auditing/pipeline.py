@@ -16,6 +16,7 @@ from verifiable_dp.auditing.request import AuditRequest
 from verifiable_dp.core import engine
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.validate import JsonDict
+from verifiable_dp.evidence.blackbox import positions
 from verifiable_dp.evidence.blackbox.test import Plan
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.upper import KIND, UpperBound
@@ -97,7 +98,8 @@ class Case:
                 "given_pairs": self.request.inputs.pairs is not None,
                 **self.noted(),
             },
-            "checks": [check.as_dict() for check in self.checks],
+            # What a claim was put to comes first, then what that rests on.
+            "checks": [c.as_dict() for c in sorted(self.checks, key=lambda c: c.kind == positions.KIND)],
             "pairs": [{"words": line} for line in self.words()],
             "confidence": settings.confidence,
             "power": self.power,

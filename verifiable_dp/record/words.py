@@ -386,11 +386,7 @@ def measured(record: Json) -> str:
 
 def least_caught(found: Json) -> str:
     """The smallest violation that the audit would have detected, for a table."""
-    return (
-        "any excess, where examined"
-        if found["by"] == "alignment"
-        else digits(found["smallest_epsilon"])
-    )
+    return "any excess, where examined" if found["by"] == "alignment" else digits(found["smallest_epsilon"])
 
 
 def level(record: Json) -> str:

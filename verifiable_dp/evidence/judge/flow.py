@@ -148,9 +148,9 @@ class Names:
                 tag = ("function", node)
                 self._closed(value, node)
         elif isinstance(value, type):
-            node = self._kind(value)
-            tag = ("class", node) if node is not None else tag
-            self._hold(vars(value) if node is not None else {})
+            kind = self._kind(value)
+            tag = ("class", kind) if kind is not None else tag
+            self._hold(vars(value) if kind is not None else {})
         elif isinstance(value, types.ModuleType):
             tag = ("module", value.__file__) if getattr(value, "__file__", "") in self.files else tag
         elif isinstance(value, np.random.Generator | np.random.RandomState | random.Random):
@@ -160,8 +160,8 @@ class Names:
             return Value(rough=PUBLIC if alike else STEEP)
         elif type(value) in _TABLES:
             return self._table(value)
-        elif (node := self._kind(type(value))) is not None:
-            tag = ("instance", node)
+        elif (kind := self._kind(type(value))) is not None:
+            tag = ("instance", kind)
             self.of_object(type(value))
             self._hold(getattr(value, "__dict__", {}))
         elif str(type(value).__module__).startswith("verifiable_dp."):
@@ -202,7 +202,7 @@ class Names:
         if len(found) < 2:
             return found[0] if found else None
         marked = [at for at in code.co_positions() if None not in at and at[2] != at[3]]
-        steps = [((line, start), (to, end)) for line, to, start, end in marked]  # type: ignore[misc]
+        steps = [((line, start), (to, end)) for line, to, start, end in marked]
         around = [
             (span, node)
             for node in found

@@ -38,7 +38,7 @@ class Statements(Expressions):
     """Follows statements."""
 
     def run(self) -> None:
-        """Until nothing changes: what is called and where data are, then what follows from draws; then tell."""
+        """Until nothing changes: what is called and where data are, then what draws do; then tell."""
         self.settle()
         for key, value in self.marks.items():
             self.marks[key] = Value(own=value.own, inner=value.inner, data=value.data)
@@ -160,7 +160,7 @@ class Statements(Expressions):
         for target in step.targets:
             parts, given = getattr(target, "elts", None), getattr(step.value, "elts", None)
             returned = self.returned(step.value, len(parts)) if parts else []
-            if returned:
+            if parts and returned:
                 self.of(step.value)
                 for at, part in enumerate(parts):
                     keys = [(node, "return of", at, len(parts)) for node in returned]
