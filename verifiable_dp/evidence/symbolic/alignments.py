@@ -212,27 +212,33 @@ def _amplified(found: dict[Any, list[Cost]]) -> Costs:
     """What units pay that count with a chance only (see `Part`).
 
     A unit that counts with probability p where nothing else shows the coin, and whose coming, going and
-    change cost at most c, pays log(1 + p (e^c - 1)) (Balle, Barthe & Gaboardi, 2018). All others pay for all
-    their parts.
+    change cost at most c, pays log(1 + p (e^c - 1)) (Balle, Barthe & Gaboardi, 2018). Of parts with coins of
+    their own each may be changed after the other, so that their costs add up, and with what counts always.
     """
     parts: dict[int, list[Part]] = {}
     for key in found:
         if isinstance(key, Part):
             parts.setdefault(key.unit, []).append(key)
     for unit, keys in parts.items():
-        rows = [cost for key in keys for cost in found.pop(key)]
-        whole = found.pop(unit, [])
-        several = len(keys) > 1 or whole
+        each, whole = {key: found.pop(key) for key in keys}, found.pop(unit, [])
+        rows = [cost for costs in each.values() for cost in costs]
         squared = any(cost.squared or cost.matrices or cost.rho for cost in (*rows, *whole))
-        if several and squared:  # shifts of normal noise add up before they are squared
+        if squared and (len(keys) > 1 or whole):  # shifts of normal noise add up before they are squared
             found[unit] = [Cost(rows[0].place, math.inf, math.inf)]
-        elif several or squared or not keys[0].source.hidden:
-            found[unit] = whole + rows
-        else:
-            most = max(math.fsum(cost.up for cost in rows), math.fsum(cost.down for cost in rows))
-            paid = math.log1p(keys[0].chance * math.expm1(most)) if most < 700 else math.inf
-            found[unit] = [Cost(rows[0].place, paid, paid)]
+            continue
+        coins = Counter(key.source for key in keys)
+        found[unit] = whole
+        for key, costs in each.items():
+            alone = not squared and key.source.hidden and coins[key.source] == 1
+            found[unit] = found[unit] + ([_counted(key, costs)] if alone else costs)
     return found
+
+
+def _counted(part: Part, costs: Sequence[Cost]) -> Cost:
+    """What a unit pays that counts if a coin says so which nothing else shows."""
+    most = max(math.fsum(cost.up for cost in costs), math.fsum(cost.down for cost in costs))
+    paid = math.log1p(part.chance * math.expm1(most)) if most < 700 else math.inf
+    return Cost(costs[0].place, paid, paid)
 
 
 def _releases(rows: Sequence[Row]) -> list[Release]:
