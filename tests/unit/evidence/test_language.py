@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from tests.user_code import language
+from tests.user_code import held, language
 from verifiable_dp.evidence.symbolic.paths import Program, explore
 
 HORIZON = 24
+
+
+def by_night(plays, by_day):
+    """Parameters, of which those that are not named wait for the night."""
+    marks = {True: (), False: (pytest.mark.slow,)}
+    return [pytest.param(f, id=f.__name__, marks=marks[f.__name__ in by_day]) for f in plays]
 
 
 def found(function, most=6):
@@ -27,3 +33,18 @@ def test_right_twins_keep_their_bound(play):
     got = found(play)
     assert got.words() == ""
     assert got.epsilon() <= 1 + 1e-9
+
+
+# Of what modules hold, a few by day and all of them by night.
+BY_DAY = ("fd", "wk", "bound_getitem", "partial_positional", "decorated_table", "kwdefault", "slots")
+
+
+@pytest.mark.parametrize("play", by_night(held.LEAKS, BY_DAY))
+def test_what_modules_hold_is_known_or_has_no_bound(play):
+    assert found(play).epsilon() > 100
+
+
+@pytest.mark.parametrize("play", held.RIGHT, ids=lambda f: f.__name__)
+def test_what_modules_hold_and_nothing_chooses_is_known(play):
+    got = found(play)
+    assert (got.words(), got.epsilon()) == ("", pytest.approx(1.0))

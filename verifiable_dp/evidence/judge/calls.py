@@ -159,7 +159,7 @@ class Calls(Marks):
                 for target in [name] if name in names else names:
                     self.add(("attribute", target), value)
                     self.share(("attribute", target), roots)
-        return Value(own=frozenset((("instance", kind),)))
+        return self.names.instance(kind)
 
     def draw(self, name: str, given: Given) -> Value:
         """What a generator gives: fresh, and of steep parameters steep."""
@@ -235,7 +235,10 @@ class Calls(Marks):
         made_up = not (keeps or sized or every.level or every.data)  # as an identity matrix
         rough = PUBLIC if values.same(value, values.FILLED) else STEEP if made_up else made.rough
         rough = max(rough, SMOOTH) if values.same(value, values.COUNTED) else rough
-        rough = STEEP if values.RECORD in every.own and not sized else rough
+        unseen = any(
+            tag in ("class", "instance", "any", "opaque") for tag, _ in every.own
+        )  # what it is read from
+        rough = STEEP if (RECORD in every.own and not sized) or unseen else rough
         wraps = values.home_of(value).partition(".")[0] in values.WRAPPING
         functions = functions if wraps else NONE
         applied = frozenset(("applied", ref) for tag, ref in functions if tag != "class")

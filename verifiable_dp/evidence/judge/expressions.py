@@ -8,6 +8,7 @@ import functools
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import values
 from verifiable_dp.evidence.judge.calls import Calls, Given
+from verifiable_dp.evidence.judge.flow import of_constant
 from verifiable_dp.evidence.judge.marks import DATA, ENVIRONMENT, Root, where
 from verifiable_dp.evidence.judge.values import (
     ANY,
@@ -34,7 +35,7 @@ class Expressions(Calls):
     def of(self, node: Foreign) -> Value:
         """What an expression may be."""
         if node is None or isinstance(node, ast.Constant):
-            return Value()
+            return of_constant(getattr(node, "value", None))
         return getattr(self, f"_of_{type(node).__name__}", lambda _: UNKNOWN)(node)
 
     def _of_Name(self, node: ast.Name) -> Value:

@@ -23,7 +23,17 @@ from typing import NamedTuple
 import numpy as np
 
 from verifiable_dp.core.validate import Foreign
-from verifiable_dp.evidence.judge.values import GENERATOR, LIST, MADE, PUBLIC, STEEP, UNKNOWN, Value, joined
+from verifiable_dp.evidence.judge.values import (
+    FOLLOWED,
+    GENERATOR,
+    LIST,
+    MADE,
+    PUBLIC,
+    STEEP,
+    UNKNOWN,
+    Value,
+    joined,
+)
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 COMPREHENSION = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -36,7 +46,11 @@ SCOPES = (
     *COMPREHENSION.__args__,
 )
 _PLAIN = (int, float, complex, str, bytes, bool, type(None))
-_OWN = frozenset(("function", "method", "applied", "class", "instance", "module"))
+_HOLDING = (
+    *(list, tuple, dict, set, frozenset, collections.deque, str, bytes, int, float),
+    np.ndarray,
+    np.generic,
+)
 _TABLES = (list, tuple, dict, set, frozenset, collections.deque, types.MappingProxyType)
 
 
@@ -62,7 +76,7 @@ class Names:
         self.local: dict[ast.AST, set[str]] = {}
         self.home: dict[ast.AST, str] = {}
         self.coded: dict[tuple[str, str, int], list[Function]] = {}
-        self.classes: dict[tuple[str, str], ast.ClassDef] = {}
+        self.classes: dict[tuple[str, str], list[ast.ClassDef]] = {}
         self.methods: dict[str, list[ast.FunctionDef]] = {}
         self.objects: dict[int, Foreign] = {}
         self.parts: dict[tuple[int, str], Value] = {}
@@ -94,7 +108,7 @@ class Names:
                     if isinstance(scope, ast.ClassDef) and not isinstance(child, ast.Lambda):
                         self.methods.setdefault(name, []).append(child)  # type: ignore[arg-type]
                 if isinstance(child, ast.ClassDef):
-                    self.classes[file, path + name] = child
+                    self.classes.setdefault((file, path + name), []).append(child)
             self._collect(child, inner, file, beneath)
         if isinstance(node, ast.Global | ast.Nonlocal):
             self.local[scope] -= {*node.names}
@@ -117,9 +131,14 @@ class Names:
         return None
 
     def _kind(self, value: type) -> ast.AST | None:
-        """The class statement of a class of the user's."""
+        """The class statement of a class of the user's: of several of a name, that of its methods."""
         file = getattr(sys.modules.get(value.__module__), "__file__", None) or ""
-        node = self.classes.get((file, value.__qualname__))
+        found = self.classes.get((file, value.__qualname__), [])
+        if len(found) > 1:
+            nodes = [self.node_of(one.__code__) for one in vars(value).values() if inspect.isfunction(one)]
+            homes = {self.outer[node] for node in nodes if node is not None}
+            found = [node for node in found if node in homes or not homes]
+        node = found[-1] if found else None
         if node is not None and node not in self.kinds:
             self.kinds[node] = value
             for inner in vars(value).values():
@@ -130,7 +149,7 @@ class Names:
     def of_object(self, value: Foreign) -> Value:
         """What a name is that stands for an object; nothing of the user's is run to find it."""
         if isinstance(value, _PLAIN):
-            return Value()
+            return of_constant(value)
         if id(value) not in self.known:
             self.known[id(value)] = value, Value()  # should it hold itself
             self.known[id(value)] = value, self._of_object(value)
@@ -139,6 +158,7 @@ class Names:
     def _of_object(self, value: Foreign) -> Value:
         tag: tuple[str, Foreign] = ("library", id(value))
         if isinstance(value, types.MethodType):
+            self.of_object(value.__self__)
             found = self.of_object(value.__func__)
             own = frozenset(("method" if kind == "function" else kind, ref) for kind, ref in found.own)
             return found._replace(own=own)
@@ -149,39 +169,60 @@ class Names:
                 self._closed(value, node)
         elif isinstance(value, type):
             kind = self._kind(value)
-            tag = ("class", kind) if kind is not None else tag
-            self._hold(vars(value) if kind is not None else {})
+            if kind is not None:
+                tag = ("class", kind)
+                self._hold(vars(value), kind)
         elif isinstance(value, types.ModuleType):
             tag = ("module", value.__file__) if getattr(value, "__file__", "") in self.files else tag
-        elif isinstance(value, np.random.Generator | np.random.RandomState | random.Random):
-            return Value(own=frozenset((GENERATOR,)))
+        elif (kind := self._kind(type(value))) is not None:
+            self.of_object(type(value))
+            self._hold(getattr(value, "__dict__", {}))
+            return self.instance(kind)
+        elif type(value) is np.ndarray and value.dtype == object:
+            return self._table([*value.flat])
         elif type(value) is np.ndarray or isinstance(value, np.generic):
-            alike = value.dtype != object and value.size and (value == value.flat[0]).all()
+            alike = value.size and (value == value.flat[0]).all()
             return Value(rough=PUBLIC if alike else STEEP)
         elif type(value) in _TABLES:
             return self._table(value)
-        elif (kind := self._kind(type(value))) is not None:
-            tag = ("instance", kind)
-            self.of_object(type(value))
-            self._hold(getattr(value, "__dict__", {}))
-        elif str(type(value).__module__).startswith("verifiable_dp."):
+        elif type(value) is functools.partial:
+            return self._partial(value)
+        elif type(value).__module__.partition(".")[0] in ("functools", "numba") and hasattr(
+            value, "__wrapped__"
+        ):
+            return self.of_object(value.__wrapped__)
+        elif _of_a_library(value):
+            pass
+        elif str(type(value).__module__).startswith("verifiable_dp.evidence."):
             return UNKNOWN  # what the runs put there
-        elif isinstance(value, functools.partial):
-            found = self.of_object(value.func)
-            return found._replace(own=frozenset(("applied", ref) for _, ref in found.own))
-        elif (wrapped := getattr(value, "__dict__", {}).get("__wrapped__")) is not None and (
-            found := self.of_object(wrapped)
-        ).refs:
-            return found
-        elif not _of_a_library(value):
-            held = joined(self.of_object(one) for one in getattr(value, "__dict__", {}).values())
-            root = str(type(value).__module__).partition(".")[0]
-            known = root not in sys.stdlib_module_names  # whose objects may hold anything, unseen
-            if known and not {kind for kind, _ in held.own | held.inner} & _OWN:
-                return MADE._replace(rough=STEEP)
+        elif isinstance(value, np.random.Generator | np.random.RandomState | random.Random):
+            return Value(own=frozenset((GENERATOR,)))
+        elif type(value).__module__.partition(".")[0] in FOLLOWED:
+            return MADE._replace(rough=STEEP)
+        else:
             return Value(rough=STEEP, own=UNKNOWN.own, inner=UNKNOWN.inner)
         self.objects[id(value)] = value
         return Value(own=frozenset((tag,)))
+
+    def instance(self, kind: ast.AST) -> Value:
+        """An object of a class of the user's; what a class of a library may keep in it is not seen."""
+        made, own = self.kinds.get(kind), frozenset((("instance", kind),))
+        above = () if made is None else made.__mro__[1:]
+        held = (
+            bool(getattr(kind, "bases", ())) if made is None else any(issubclass(c, _HOLDING) for c in above)
+        )
+        return Value(rough=STEEP, own=own, inner=UNKNOWN.inner) if held else Value(own=own)
+
+    def _partial(self, value: functools.partial[Foreign]) -> Value:
+        """A function with arguments: by name for what they name, by place for any of its parameters."""
+        found, given = self.of_object(value.func), joined(map(self.of_object, value.args))
+        for kind, ref in found.own:
+            for one in parameters(ref) if kind in ("function", "method", "applied") else ():
+                named = self.of_object(value.keywords[one.arg]) if one.arg in value.keywords else Value()
+                self.held[ref, one.arg] = self.held.get((ref, one.arg), Value()) | given | named
+        moved = ("function", "method") if value.args else ()
+        own = frozenset(("applied" if kind in moved else kind, ref) for kind, ref in found.own)
+        return found._replace(own=own)
 
     def _closed(self, value: types.FunctionType, node: Function) -> None:
         """What a function holds of the scope around it: names and defaults."""
@@ -211,20 +252,23 @@ class Names:
         ]
         return max(around, key=lambda one: one[0][0])[1] if around else None
 
-    def _hold(self, held: Mapping[str, Foreign]) -> None:
+    def _hold(self, held: Mapping[str, Foreign], kind: ast.AST | None = None) -> None:
+        """What an object has under its names; methods that a class defines are known by their statements."""
         for name, value in [*held.items()]:
-            if not isinstance(value, types.FunctionType | property | staticmethod | classmethod | type):
-                self.attributes[name] = self.attributes.get(name, Value()) | self.of_object(value)
+            plain = value.fget if isinstance(value, property) else value
+            plain = plain.__func__ if isinstance(plain, staticmethod | classmethod) else plain
+            node = self.node_of(plain.__code__) if isinstance(plain, types.FunctionType) else None
+            if node is None or self.outer[node] is not kind:
+                found = UNKNOWN if isinstance(value, property) else self.of_object(plain)
+                self.attributes[name] = self.attributes.get(name, Value()) | found
 
     def _table(self, value: Foreign) -> Value:
         """What a container holds."""
-        parts = [*(value.values() if isinstance(value, dict) else value)]
+        mapping = isinstance(value, dict | types.MappingProxyType)
+        parts = [*value, *value.values()] if mapping else [*value]  # keys may be asked for by position, too
         first = parts[0] if parts else None
-        alike = (
-            all(one is first or (type(one) is type(first) and one == first) for one in parts)
-            if isinstance(first, _PLAIN)
-            else len(parts) < 2
-        )
+        same = isinstance(first, _PLAIN) and all(type(one) is type(first) and one == first for one in parts)
+        alike = len(parts) < 2 or same or all(one is first for one in parts)
         held = joined(self.of_object(one) for one in {id(one): one for one in parts}.values())
         own = frozenset((LIST,))
         return Value(rough=max(PUBLIC if alike else STEEP, held.rough), own=own, inner=held.own | held.inner)
@@ -282,10 +326,17 @@ def _bound(node: ast.AST) -> Iterator[str]:
         yield node.rest
 
 
+def of_constant(value: Foreign) -> Value:
+    """A plain value: the characters of a text may differ."""
+    return Value(rough=STEEP if isinstance(value, str | bytes) and len({*value}) > 1 else PUBLIC)
+
+
 def _of_a_library(value: Foreign) -> bool:
     """Whether it is a function that a library has, not an object that holds something of the user's."""
     if inspect.isroutine(value):
-        return type(getattr(value, "__self__", None)) not in _TABLES
+        bound = getattr(value, "__self__", None)  # None of what is no method
+        drawing = isinstance(bound, np.random.Generator | np.random.RandomState | random.Random)
+        return bound is None or drawing or isinstance(bound, types.ModuleType | type)
     name = getattr(value, "__name__", None)
     home = sys.modules.get(str(getattr(value, "__module__", None)))
     named = isinstance(name, str) and getattr(home, name, None) is value

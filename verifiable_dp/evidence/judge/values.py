@@ -181,7 +181,7 @@ _PURE = frozenset(
         ),
     )
 )
-_FOLLOWED = frozenset(("opendp", "diffprivlib"))  # whose mechanisms are followed, whatever makes them
+FOLLOWED = frozenset(("opendp", "diffprivlib"))  # whose mechanisms are followed, whatever makes them
 _RANDOM = ("numpy.random", "random", "_random", "secrets")
 # What finds or makes code, or looks at it: the bound ends where it is used.
 _REFLECTION = frozenset(
@@ -472,6 +472,6 @@ def kind_of(value: Foreign) -> str:
     if home.startswith(_RANDOM) or root == "random" or getattr(value, "__name__", "") == "rvs":
         made = isinstance(value, type) or value is np.random.default_rng
         return "makes draws" if made else "draws"
-    if root in _FOLLOWED:
+    if root in FOLLOWED:
         return "makes"
     return "pure" if root in _PURE else "unknown"
