@@ -275,6 +275,8 @@ class Follower:
         with _LOCK:
             known = [*self._own, *(source for source, _ in self._others)]
             kept = [(source, state_of(source)) for source in (known if self._found else _sources())]
+            # What others draw between two batches, such as names of files, is not the code's.
+            self._others = [(source, noted(state_of(source))) for source, _ in self._others]
             try:
                 with _system_replaced(self._scopes):
                     for _ in range(_MOST_REPEATS):

@@ -5,6 +5,7 @@ without regard to others of one state, makes `leak_twins` and `leak_known` look 
 """
 
 import linecache
+import random
 
 import numpy as np
 import pytest
@@ -152,3 +153,15 @@ def test_other_results_with_the_generators_as_they_are_are_noticed():
 def test_without_a_doubt_the_check_decides_nothing():
     assert judged("sources", {"doubts": []}) == {"verdict": "not_refuted"}
     assert judged("sources", {"doubts": ["a"]}) == {"verdict": "inconclusive"}
+
+
+def test_what_is_drawn_between_batches_is_not_the_codes():
+    """Names of files, say. Broken variant: states are noted once, when it is looked what is drawn from."""
+    other, play = random.Random(), code.right
+    follower = follower_of(play)
+    follower.start(seeds.origins_of(play))
+    followed(play)
+    other.random()
+    followed(play)
+    assert follower.doubts() == []
+    assert all(source is not other for source in follower._own)
