@@ -132,10 +132,15 @@ class Rung:
     run: Callable[[OwnCase], None]
 
 
-def climb(case: Case, rungs: Iterable[Rung]) -> JsonDict:
-    """Gather the evidence of all rungs that apply, but for finished ones; return the draft of a record."""
+def climb(case: Case, rungs: Iterable[Rung], again: Callable[[], None] | None = None) -> JsonDict:
+    """Gather the evidence of all rungs that apply, but for finished ones; return the draft of a record.
+
+    Before each, `again` makes what the code keeps what it was, so that no rung depends on those before it.
+    """
     for rung in rungs:
         if rung.applies(case):
+            if again is not None:
+                again()
             if rung.stage:
                 case.request.progress(rung.stage)
             changed = engine.kept(rung.run.__name__, functools.partial(_after, case, rung))

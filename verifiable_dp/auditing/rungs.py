@@ -5,7 +5,7 @@ To add one: write a function that takes the case, adds its checks by `case.found
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from joblib import parallel_config
@@ -27,6 +27,7 @@ from verifiable_dp.core.validate import Given, InputError, JsonDict
 from verifiable_dp.targets.adapters import taken
 from verifiable_dp.targets.guard import watched
 from verifiable_dp.targets.process import Exec, ProcessTarget, running
+from verifiable_dp.targets.randomness import as_found
 
 
 def _sampled(case: Case) -> bool:
@@ -136,13 +137,13 @@ def audit(request: AuditRequest, rungs: Sequence[Rung] = RUNGS) -> JsonDict:
     if isinstance(request.target, Algorithm):
         told = isinstance(request.target, ContextualAlgorithm)
         return climb((ContextualCase if told else AlgorithmCase).of(request), rungs)
-    with watched(), usual(request.settings.timeout), _opened(request) as case:
-        return climb(case, rungs)
+    with watched(), usual(request.settings.timeout), _opened(request) as (case, again):
+        return climb(case, rungs, again)
 
 
 @contextmanager
-def _opened(request: AuditRequest) -> Iterator[PlayCase | ReleaseCase]:
-    """The case of a user's code, while its processes run."""
+def _opened(request: AuditRequest) -> Iterator[tuple[PlayCase | ReleaseCase, Callable[[], None] | None]]:
+    """The case of a user's code, while its processes run, and what makes it draw again what it draws now."""
     promise, target = request.promise, request.target
     if promise.observe not in (None, "actions", "releases"):
         raise InputError(f"observe must be actions (play) or releases (release), got {promise.observe!r}")
@@ -155,9 +156,14 @@ def _opened(request: AuditRequest) -> Iterator[PlayCase | ReleaseCase]:
         process = _process(target, request)
         # Threads: the work is done in the processes, and all of them are children of this one.
         with running(process), engine.here(), parallel_config(backend="threading"):
-            yield _case(request, process.kind, process)
+            yield _case(request, process.kind, process), None
         return
-    yield _case(request, *taken(target, request.given()))
+    kind, function = taken(target, request.given())
+    again = as_found(function)
+    try:
+        yield _case(request, kind, function), again
+    finally:
+        again()
 
 
 def _case(request: AuditRequest, kind: str, function: Given) -> PlayCase | ReleaseCase:

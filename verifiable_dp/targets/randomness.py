@@ -23,7 +23,7 @@ from verifiable_dp.core.kernels import kernel
 from verifiable_dp.core.validate import Foreign, Function, Given, Result, WordArray
 from verifiable_dp.evidence.tracing.foreign import Source, living, noted, state_of
 from verifiable_dp.evidence.tracing.reach import scopes_of
-from verifiable_dp.targets.seeds import ADVICE, Origins
+from verifiable_dp.targets.seeds import ADVICE, Origins, origins_of
 from verifiable_dp.targets.source import code_of
 
 _SPAWNED, _FOLLOWS = 0x5BA3, 0x5BA4  # domains of what follows from a run's key
@@ -218,6 +218,17 @@ def _restore(source: Source, state: Given) -> None:
         source.setstate(state)
     else:
         source.state = state
+
+
+def as_found(function: Function[Foreign]) -> Callable[[], None]:
+    """What puts generators that a target keeps, and those of the process, back into their states of now."""
+    kept = [(source, state_of(source)) for source in origins_of(function).places.values()]
+
+    def put_back() -> None:
+        for source, state in kept:
+            _restore(source, state)
+
+    return put_back
 
 
 def _reseed(source: Source, rng: np.random.Generator) -> None:
