@@ -535,12 +535,12 @@ def subsampled_twice(rewards, rng):
 
 
 def subsampled_and_all(rewards, rng):
-    """A first decision on a sample, a second one on all."""
+    """A first decision on a sample, for .44, and a second one on all, for 2 / 3."""
     horizon, n_arms = rewards.shape
     kept = rng.random((horizon // 2, n_arms)) < 0.5
     sums = (kept * rewards[: horizon // 2]).sum(axis=0)
     arms = committed(rewards, np.argmax(sums + rng.laplace(0, 2 / math.log1p(2 * math.expm1(1)), n_arms)))
-    arms[-1] = int(np.argmax(rewards[: horizon // 2].sum(axis=0) + rng.laplace(0, 2, n_arms)))
+    arms[-1] = int(np.argmax(rewards[: horizon // 2].sum(axis=0) + rng.laplace(0, 1.5, n_arms)))
     return arms
 
 
