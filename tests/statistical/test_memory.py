@@ -92,6 +92,7 @@ def test_what_depends_on_the_run_before_is_inconclusive(function):
     checks = [check for check in report.record["checks"] if check["kind"] == "black_box"]
     assert checks
     assert all(check["statistics"]["carried"] for check in checks)
+    assert {check["result"]["verdict"] for check in checks} == {"inconclusive"}
     assert "depends on the one before it" in report.record["target"]["note"]
 
 

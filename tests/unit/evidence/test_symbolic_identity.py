@@ -19,6 +19,11 @@ def test_a_number_is_not_told_by_identity_or_type(name):
     assert got.failure, f"bound {got.epsilon()} of a program that leaks"
 
 
+def test_code_that_could_not_be_rewritten_is_told_of_where_it_is_called():
+    """Before anything that it asks is answered. Broken variant: no instruction is barred."""
+    assert "could not be rewritten" in found(identities.LEAKS["held_where_nothing_leads"], most=2).failure
+
+
 @pytest.mark.parametrize("play", identities.RIGHT, ids=lambda f: f.__name__)
 def test_questions_about_public_things_end_no_bound(play):
     got = found(play)
