@@ -29,6 +29,12 @@ from verifiable_dp.registry.mutants import result
 from verifiable_dp.registry.wrapped import Listed, with_parameters
 
 LEAK: JsonDict = {"actions": AXES, "epsilon": 1.0, "horizon": 100}
+EACH_REPORT = Quotation(
+    "Section 5",
+    r"To ensure that the output of batch $i$ is $\left(\epsilon,\delta\right)$-DP, it is "
+    r"suffcient to add to each reward noise $\mathsf{Lap}(\frac{1}{\epsilon_{0}^{(i)}})$, where "
+    r"$\epsilon_{0}^{(i)}\leftarrow f_{n_{i},\delta}^{-1}(\epsilon)$",
+)
 PLAN = blackbox.Plan(probe=1000, select=100_000, test=600_000, keep=1)
 
 
@@ -485,14 +491,7 @@ ERRATA = (
         "shuffle-domain",
         Source(papers.HANNA, "Algorithm 3, line 8, and equation (10)"),
         "false",
-        (
-            Quotation(
-                "Section 5",
-                r"To ensure that the output of batch $i$ is $\left(\epsilon,\delta\right)$-DP, it is "
-                r"suffcient to add to each reward noise $\mathsf{Lap}(\frac{1}{\epsilon_{0}^{(i)}})$, where "
-                r"$\epsilon_{0}^{(i)}\leftarrow f_{n_{i},\delta}^{-1}(\epsilon)$",
-            ),
-        ),
+        (EACH_REPORT,),
         "eps0 is the inverse of the amplification formula at epsilon, for every batch.",
         "The formula holds for eps0 <= log(n/(16 log(2/delta))) only, and never for n below 16 log(2/delta): "
         "eps0 = max(epsilon, min(f^-1(epsilon), log(n/(16 log(2/delta))))). With the Laplace reports of the "
@@ -505,14 +504,7 @@ ERRATA = (
         "shuffle-sensitivity",
         Source(papers.HANNA, "Algorithm 3, Theorem 3"),
         "false",
-        (
-            Quotation(
-                "Section 5",
-                r"To ensure that the output of batch $i$ is $\left(\epsilon,\delta\right)$-DP, it is "
-                r"suffcient to add to each reward noise $\mathsf{Lap}(\frac{1}{\epsilon_{0}^{(i)}})$, where "
-                r"$\epsilon_{0}^{(i)}\leftarrow f_{n_{i},\delta}^{-1}(\epsilon)$",
-            ),
-        ),
+        (EACH_REPORT,),
         "A reward in [-1, 1] is reported with Lap(1/eps0).",
         "Lap(2/eps0): as printed a report has twice the eps0 that the shuffler makes up for, also where eps0 "
         "is within the domain of equation (10), or epsilon.",
