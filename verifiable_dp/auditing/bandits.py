@@ -434,9 +434,9 @@ def bound(case: PlayCase) -> None:
     )
     case.bounded(found)
     if found is None:
-        # What no replay has settled is told as open, not as what the search took it for.
-        why = why if lead is None else f"{lead['file']}:{lead['line']}: {lead['words']}"
         case.unbounded = f"no upper bound on epsilon: {why}"
+        if lead is not None:  # what the search took it for may be wrong
+            case.unbounded += ", which replays on neighbours do not settle"
     if lead is not None:
         case.checks = [traced.with_lead(c, lead) if c.kind == "tracing" else c for c in case.checks]
 
