@@ -235,16 +235,17 @@ class Calls(Marks):
         made_up = not (keeps or sized or every.level or every.data)  # as an identity matrix
         rough = PUBLIC if values.same(value, values.FILLED) else STEEP if made_up else made.rough
         rough = max(rough, SMOOTH) if values.same(value, values.COUNTED) else rough
-        unseen = any(
-            tag in ("class", "instance", "any", "opaque") for tag, _ in every.own
-        )  # what it is read from
+        hidden = ("class", "instance", "any", "opaque")  # what is read out of these is not seen
+        unseen = any(tag in hidden for tag, _ in every.own)
         rough = STEEP if (RECORD in every.own and not sized) or unseen else rough
-        wraps = values.home_of(value).partition(".")[0] in values.WRAPPING
-        functions = functions if wraps else NONE
+        home = values.home_of(value).partition(".")[0]
+        functions = functions if home in values.WRAPPING else NONE
         applied = frozenset(("applied", ref) for tag, ref in functions if tag != "class")
         applied |= frozenset(tag for tag in functions if tag[0] == "class")
-        plain = values.home_of(value).partition(".")[0] in ("numpy", "scipy", "math")  # gives arrays, numbers
-        own = (every.inner & refs) | applied | (NONE if plain else every.container)
+        container = (
+            NONE if home in ("numpy", "scipy", "math") else every.container
+        )  # these give arrays, numbers
+        own = (every.inner & refs) | applied | container
         return Value(made.level, made.turn, size, rough, own, refs, made.data, made.bent, made.many)
 
     def counts(self, node: ast.expr) -> bool:

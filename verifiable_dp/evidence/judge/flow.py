@@ -46,6 +46,7 @@ SCOPES = (
     *COMPREHENSION.__args__,
 )
 _PLAIN = (int, float, complex, str, bytes, bool, type(None))
+_GENERATORS = np.random.Generator | np.random.RandomState | random.Random
 _HOLDING = (
     *(list, tuple, dict, set, frozenset, collections.deque, str, bytes, int, float),
     np.ndarray,
@@ -89,7 +90,7 @@ class Names:
             self._collect(one.tree, one.tree, file, "")
         for one in files.values():
             for value in [*one.scope.values()]:
-                if type(value) is type or isinstance(value, type):
+                if isinstance(value, type):
                     self._kind(value)
 
     def _collect(self, node: ast.AST, scope: ast.AST, file: str, path: str) -> None:
@@ -195,7 +196,7 @@ class Names:
             pass
         elif str(type(value).__module__).startswith("verifiable_dp.evidence."):
             return UNKNOWN  # what the runs put there
-        elif isinstance(value, np.random.Generator | np.random.RandomState | random.Random):
+        elif isinstance(value, _GENERATORS):
             return Value(own=frozenset((GENERATOR,)))
         elif type(value).__module__.partition(".")[0] in FOLLOWED:
             return MADE._replace(rough=STEEP)
@@ -335,7 +336,7 @@ def _of_a_library(value: Foreign) -> bool:
     """Whether it is a function that a library has, not an object that holds something of the user's."""
     if inspect.isroutine(value):
         bound = getattr(value, "__self__", None)  # None of what is no method
-        drawing = isinstance(bound, np.random.Generator | np.random.RandomState | random.Random)
+        drawing = isinstance(bound, _GENERATORS)
         return bound is None or drawing or isinstance(bound, types.ModuleType | type)
     name = getattr(value, "__name__", None)
     home = sys.modules.get(str(getattr(value, "__module__", None)))

@@ -158,9 +158,9 @@ class Statements(Expressions):
 
     def _do_Assign(self, step: ast.Assign) -> None:
         for target in step.targets:
-            parts, given = getattr(target, "elts", None), getattr(step.value, "elts", None)
+            parts, given = getattr(target, "elts", []), getattr(step.value, "elts", [])
             returned = self.returned(step.value, len(parts)) if parts else []
-            if parts and returned:
+            if returned:
                 self.of(step.value)
                 for at, part in enumerate(parts):
                     keys = [(node, "return of", at, len(parts)) for node in returned]
