@@ -159,7 +159,7 @@ class Calls(Marks):
                 for target in [name] if name in names else names:
                     self.add(("attribute", target), value)
                     self.share(("attribute", target), roots)
-        return self.names.instance(kind)
+        return self.names.instance(kind)._replace(turn=given.every.turn)
 
     def draw(self, name: str, given: Given) -> Value:
         """What a generator gives: fresh, and of steep parameters steep."""
@@ -232,6 +232,7 @@ class Calls(Marks):
         made = made if keeps or sized or bends else made.steep()
         shaped = keeps or bends or values.same(value, values.SHAPED)
         size = max(every.size, PUBLIC if shaped else made.level)
+        size = PUBLIC if values.same(value, (int, float, bool)) else size  # one number
         made_up = not (keeps or sized or every.level or every.data)  # as an identity matrix
         rough = PUBLIC if values.same(value, values.FILLED) else STEEP if made_up else made.rough
         rough = max(rough, SMOOTH) if values.same(value, values.COUNTED) else rough
@@ -264,7 +265,7 @@ class Calls(Marks):
     def mixes(self, node: ast.Call, name: str, given: list[Value]) -> None:
         """Data and a steep number are given to what may do anything with them."""
         if any(v.data for v in given) and any(v.level >= STEEP and not v.data for v in given):
-            self.tell(node, f"gives {name} data or noise with a number that may be special for rare draws")
+            self.picks(node, f"gives {name} data or noise with a number that may be special for rare draws")
 
     def plainly(self, node: ast.Call, base: Value, given: Given) -> Value:
         """What a method of a container, an array or a number of a library gives."""
@@ -292,7 +293,11 @@ class Calls(Marks):
         if not smooth:
             self.mixes(node, name, [base, *(v for _, v, _ in given.parts)])
         made = base | every if smooth else (base | every).steep()
-        made = made if known else made._replace(level=max(made.level, SMOOTH))  # it may draw
+        librarys = bool(base.own) and base.own <= {
+            *base.container,
+            OPAQUE,
+        }  # whose draws are seen in the runs
+        made = made if known or librarys else made._replace(level=max(made.level, SMOOTH))  # it may draw
         size = max(
             base.size, every.size, PUBLIC if smooth and name != "repeat" else (base | every).steep().level
         )
@@ -313,5 +318,5 @@ class Calls(Marks):
         """What a table holds at a position."""
         found = table.entry(at)
         if table.data and at.level and table.unlike and max(table.unlike, at.level) >= STEEP:
-            self.tell(node, "takes data or noise out of a table at a drawn place")
+            self.picks(node, "takes data or noise out of a table at a drawn place")
         return found

@@ -8,7 +8,7 @@ import functools
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import values
 from verifiable_dp.evidence.judge.calls import Calls, Given
-from verifiable_dp.evidence.judge.flow import of_constant
+from verifiable_dp.evidence.judge.flow import of_constant, parameters
 from verifiable_dp.evidence.judge.marks import DATA, ENVIRONMENT, Root, where
 from verifiable_dp.evidence.judge.values import (
     ANY,
@@ -65,7 +65,9 @@ class Expressions(Calls):
             elif (kind, ref) == GENERATOR and not called:
                 found.append(Value(own=frozenset((("draws", name),))))
             elif kind in ("instance", "class", "any", "function", "applied", "method"):
-                found += [v for v in [self.stored(name)] if v is not None]
+                kept = self.stored(name)
+                if kept is not None or name in self.kept:
+                    found.append(self.of_one(base, name, kept or Value()))
                 of = ref if kind in ("instance", "class") else None
                 for method in self.methods_of(of, name) if kind != "function" else ():
                     if self.is_(method, property) or self.is_(method, functools.cached_property):
@@ -88,13 +90,13 @@ class Expressions(Calls):
         )
 
     def _of_Subscript(self, node: ast.Subscript) -> Value:
-        base, at = self.of(node.value), self.of(node.slice)
+        base, at = self.known(node, self.of(node.value)), self.of(node.slice)
         if ENVIRONMENT in base.own:
             return base
         if not isinstance(node.slice, ast.Slice):
             return self.entry(node, base, at)
         if base.data and at.level >= STEEP:
-            self.tell(node, "takes as much data or noise as a draw says")
+            self.picks(node, "takes as much data or noise as a draw says")
         return base._replace(level=max(base.level, min(at.level, SMOOTH)), size=max(base.size, at.level))
 
     def _of_Slice(self, node: ast.Slice) -> Value:
@@ -241,6 +243,7 @@ class Expressions(Calls):
         given = self.given(node)
         self.operands[self.names.home[self.scope], where(node)] = [value for _, value, _ in given.parts]
         base = self.of(node.func.value) if isinstance(node.func, ast.Attribute) else Value()
+        base = self.known(node, base)
         callee = (
             self.attribute(node.func, base, called=True)
             if isinstance(node.func, ast.Attribute)
@@ -273,6 +276,8 @@ class Expressions(Calls):
         bound = not any(kind == "class" for kind, _ in base.own)
         before, self.context = self.context, self.context._replace(level=max(self.context.level, base.level))
         for kind, ref in callee.things:  # whose object a draw chooses, a draw decides what is done to
+            if kind == "method" and bound and base.level and self.is_method(ref):
+                self.add((ref, parameters(ref)[0].arg), Value(base.level, base.turn))
             made.append(self.called(node, kind, ref, given, bound=bound))
         self.context = before
         return joined(made) if made or not self.firm else UNKNOWN
@@ -315,9 +320,9 @@ class Expressions(Calls):
         parts: list[tuple[Foreign, Value, set[Root]]] = []
         stars = any(isinstance(part, ast.Starred) for part in node.args)
         for place, part in enumerate(node.args):
-            parts.append((... if stars else place, self.of(part), self.roots(part)))
+            parts.append((... if stars else place, self.known(node, self.of(part)), self.roots(part)))
         for word in node.keywords:
-            value = self.of(word.value)
+            value = self.known(node, self.of(word.value))
             parts.append((word.arg, value, self.roots(word.value)) if word.arg else (..., value.each, set()))
         return Given(parts)
 

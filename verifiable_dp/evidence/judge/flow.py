@@ -239,10 +239,15 @@ class Names:
             self.held[key] = self.held.get(key, Value()) | self.of_object(held)
 
     def node_of(self, code: types.CodeType) -> Function | None:
-        """Where a function is written: of several in one line, the innermost with all its instructions."""
+        """Where a function is written; None where that is not known."""
+        found = self.nodes_of(code)
+        return found[0] if len(found) == 1 else None
+
+    def nodes_of(self, code: types.CodeType) -> list[Function]:
+        """Where it may be written: of several in a line, the innermost with all its instructions, or any."""
         found = self.coded.get((code.co_filename, code.co_name, code.co_firstlineno), [])
         if len(found) < 2:
-            return found[0] if found else None
+            return found
         marked = [at for at in code.co_positions() if None not in at and at[2] != at[3]]
         steps = [((line, start), (to, end)) for line, to, start, end in marked]
         around = [
@@ -251,7 +256,7 @@ class Names:
             for span in [_span(node)]
             if all(span[0] <= first and last <= span[1] for first, last in steps)
         ]
-        return max(around, key=lambda one: one[0][0])[1] if around else None
+        return [max(around, key=lambda one: one[0][0])[1]] if steps and around else found
 
     def _hold(self, held: Mapping[str, Foreign], kind: ast.AST | None = None) -> None:
         """What an object has under its names; methods that a class defines are known by their statements."""

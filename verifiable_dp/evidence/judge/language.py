@@ -11,7 +11,7 @@ bound ends
    branch, and each turn of it is charged; a number that moves in one direction with all draws has its ends
    looked at (`paths.Extreme`), and a length that branches made has had those branches taken;
 3. where such a number picks from data and noise that are not alike; where it scales them, the paths say so
-   (`Language.weighs`).
+   (`Language.weighs`). What runs disclose there is public from then on, whatever is picked of it (`spots`).
 
 Code that finds, makes or looks at code is outside: nothing is known of it.
 """
@@ -27,7 +27,7 @@ from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge.calls import Given
 from verifiable_dp.evidence.judge.expressions import TURNS, Expressions
 from verifiable_dp.evidence.judge.flow import File, Function, Names, own_nodes, parameters
-from verifiable_dp.evidence.judge.marks import Control, Outside, Roles, Root, where
+from verifiable_dp.evidence.judge.marks import Control, Outside, Roles, Root, Spot, where
 from verifiable_dp.evidence.judge.values import NONE, PUBLIC, SMOOTH, STEEP, UNKNOWN, WIDE, Value, joined
 
 _NO_PLAIN = (ast.Yield, ast.YieldFrom, ast.Await)
@@ -104,7 +104,8 @@ class Statements(Expressions):
     def block(self, steps: list[ast.stmt], condition: Value = Value()) -> None:  # noqa: B008
         """Statements that are reached on a condition."""
         before = self.context
-        self.context = Control(max(before.level, condition.level), max(before.turn, condition.turn))
+        level, turn = condition.level, condition.turn
+        self.context = Control(*map(max, before, (level, turn, level)))
         for step in steps:
             getattr(self, f"_do_{type(step).__name__}", self.other)(step)
         self.context = before
@@ -129,12 +130,12 @@ class Statements(Expressions):
         self.leaves(self.loops)
 
     def _do_Return(self, step: ast.Return) -> None:
-        self.add((self.scope, "return of"), self.reached(self.of(step.value)))
+        self.add((self.scope, "return of"), self.reached(self.of(step.value), own=True))
         self.share((self.scope, "return of"), self.roots(step.value))
         if isinstance(step.value, ast.Tuple):
             for at, part in enumerate(step.value.elts):
                 key = self.scope, "return of", at, len(step.value.elts)
-                self.add(key, self.reached(self.of(part)))
+                self.add(key, self.reached(self.of(part), own=True))
                 self.share(key, self.roots(part))
         self.leaves(self.loops)
 
@@ -158,6 +159,9 @@ class Statements(Expressions):
 
     def _do_Assign(self, step: ast.Assign) -> None:
         for target in step.targets:
+            for part in ast.walk(target):
+                if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
+                    self.kept.setdefault(part.attr, set()).add(ast.dump(step.value))
             parts, given = getattr(target, "elts", []), getattr(step.value, "elts", [])
             returned = self.returned(step.value, len(parts)) if parts else []
             if returned:
@@ -185,6 +189,8 @@ class Statements(Expressions):
 
     def _do_AnnAssign(self, step: ast.AnnAssign) -> None:
         if step.value is not None:
+            if isinstance(step.target, ast.Attribute):
+                self.kept.setdefault(step.target.attr, set()).add(ast.dump(step.value))
             self.store(step.target, self.of(step.value), self.roots(step.value))
 
     def _do_AugAssign(self, step: ast.AugAssign) -> None:
@@ -203,11 +209,13 @@ class Statements(Expressions):
 
     def store(self, target: Foreign, value: Value, roots: set[Root]) -> None:
         """A target is given a value, which shares its entries with others."""
-        slope, value = self.slope(value), self.reached(value)
         if isinstance(target, ast.Tuple | ast.List):
             for part in target.elts:
                 self.store(part, value._replace(own=value.inner), {root.entry() for root in roots})
-        elif isinstance(target, ast.Starred):
+            return
+        own = isinstance(target, ast.Name) and self.is_own(target.id)
+        slope, value = self.slope(value), self.reached(value, own=own)
+        if isinstance(target, ast.Starred):
             self.store(target.value, value._replace(own=NONE), roots)
         elif isinstance(target, ast.Name):
             owner = self.names.owner(self.scope, target.id)
@@ -223,6 +231,13 @@ class Statements(Expressions):
             self.share(("attribute", target.attr), roots)
         elif isinstance(target, ast.Subscript):
             self.put(target, value, roots, slope)
+
+    def is_own(self, name: str) -> bool:
+        """Whether a name is that of the call alone."""
+        owner = self.names.owner(self.scope, name)
+        return not isinstance(owner, ast.Module | ast.ClassDef | None) and self.function_of(
+            owner
+        ) is self.function_of(self.scope)
 
     def put(
         self, target: ast.Subscript, value: Value, roots: set[Root], slope: int, *, there: bool = False
@@ -365,6 +380,8 @@ class Language:
         What an adapter fills parameters with.
     wide
         Where numbers were drawn of which the paths saw but a few, by file and position.
+    disclosed
+        Where runs tell the adversary all numbers that an expression is made of, by file and position.
     functions
         Of these files: their cells hold what functions around them were given before the runs.
     """
@@ -376,6 +393,7 @@ class Language:
         roles: Roles,
         wide: frozenset[tuple[str, tuple[int, ...]]] = frozenset(),
         functions: Iterable[types.FunctionType] = (),
+        disclosed: frozenset[Spot] = frozenset(),
     ) -> None:
         self._codes, files = [*codes], dict[str, File]()
         for file in sorted({code.co_filename for code in self._codes}):
@@ -384,10 +402,9 @@ class Language:
             except (SyntaxError, ValueError):
                 continue  # whose branches nobody can tell, either
         self._names = Names(files)
-        found = map(self._names.node_of, self._codes)
-        self._ran = {node for node in found if node is not None}
+        self._ran = {node for code in self._codes for node in self._names.nodes_of(code)}
         self._said = Statements(self._names, roles, self._ran)
-        self._said.wide = wide
+        self._said.wide, self._said.disclosed = wide, disclosed
         for one in functions:
             self._names.of_object(one)
         self._said.run()
@@ -399,6 +416,11 @@ class Language:
         """
         ran = self._ran - {*map(self._names.node_of, read)}
         return min((found for (node, _), found in self._said.outside.items() if node in ran), default=None)
+
+    @property
+    def spots(self) -> frozenset[Spot]:
+        """Expressions at which the language would go on if what they are made of were disclosed."""
+        return frozenset(self._said.spots)
 
     def public(self, file: str, position: tuple[int, ...]) -> bool:
         """Whether the condition at a position, or how often a loop turns, is the same in every run."""

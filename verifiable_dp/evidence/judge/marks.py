@@ -21,6 +21,7 @@ ROLES = {  # what an adapter fills parameters with; anything else is unknown
     "environment": Value(own=frozenset((ENVIRONMENT,))),
 }
 Roles = Mapping[types.CodeType | type, Mapping[str, str]]
+Spot = tuple[str, tuple[int, ...]]  # file and position of an expression
 
 
 _DEEPEST = 3
@@ -58,10 +59,14 @@ class Outside(NamedTuple):
 
 
 class Control(NamedTuple):
-    """How it follows from draws, and from the turn of a loop, whether a statement is reached."""
+    """How it follows from draws, and from the turn of a loop, whether a statement is reached.
+
+    `inner` of conditions in the same function alone: a call of it gives its own names what it gives them.
+    """
 
     level: int = PUBLIC
     turn: int = PUBLIC
+    inner: int = PUBLIC
 
 
 def where(node: Foreign) -> tuple[int, ...]:
@@ -86,9 +91,9 @@ class Marks:
         self.names, self.ran, self.marks = names, ran, dict[Foreign, Value]()
         self.changed, self.telling = True, False
         self.outside: dict[tuple[ast.AST, int], Outside] = {}
-        self.asked: dict[tuple[str, tuple[int, ...]], bool] = {}
-        self.operands: dict[tuple[str, tuple[int, ...]], list[Value]] = {}  # of calls and comparisons
-        self.arithmetic: dict[tuple[str, tuple[int, ...]], list[Value]] = {}
+        self.asked: dict[Spot, bool] = {}
+        self.operands: dict[Spot, list[Value]] = {}  # of calls and comparisons
+        self.arithmetic: dict[Spot, list[Value]] = {}
         self.left: set[ast.AST] = set()  # loops that a draw may end early
         self.loops: list[ast.AST] = []
         self.after = False  # whether a draw may have ended the function before
@@ -96,7 +101,10 @@ class Marks:
         self.scope: ast.AST = ast.Module([], [])
         self.bound: set[Function] = set()  # functions of which a call is known
         self.calls: dict[ast.AST, set[ast.AST]] = {}
-        self.wide: frozenset[tuple[str, tuple[int, ...]]] = frozenset()
+        self.wide: frozenset[Spot] = frozenset()
+        self.disclosed: frozenset[Spot] = frozenset()
+        self.spots: set[Spot] = set()  # where disclosing would do
+        self.kept: dict[str, set[str]] = {}  # what attributes are set to
         self.puts: dict[Foreign, set[str]] = {}  # what is put into containers, by what they are called
         self.chains: dict[ast.ClassDef, list[ast.ClassDef]] = {}
         self.decorators: dict[ast.AST, list[Foreign]] = {}
@@ -119,7 +127,9 @@ class Marks:
     @property
     def control(self) -> Control:
         """Of the statement that is looked at."""
-        return Control(SMOOTH if self.context.level or self.after else PUBLIC, self.context.turn)
+        level, turn, inner = self.context
+        level, inner = (SMOOTH if n or self.after else PUBLIC for n in (level, inner))
+        return Control(level, turn, inner)
 
     def add(self, key: Foreign, value: Value) -> None:
         """Something may be this, too."""
@@ -147,9 +157,12 @@ class Marks:
             known |= roots
             self.changed = True
 
-    def reached(self, value: Value) -> Value:
-        """A value where it is only given on conditions, and maybe another one in another turn."""
-        level = SMOOTH if self.control.level else PUBLIC
+    def reached(self, value: Value, *, own: bool = False) -> Value:
+        """A value where it is only given on conditions, and maybe another one in another turn.
+
+        To a name of the call's own, which no other call sees, only conditions in the function are any.
+        """
+        level = self.control.inner if own else self.control.level
         turn = STEEP if self.control.turn else SMOOTH if self.loops else PUBLIC
         levels = max(value.level, level), max(value.turn, turn), max(value.size, level)
         return value._replace(level=levels[0], turn=levels[1], size=levels[2])
@@ -165,6 +178,17 @@ class Marks:
                 (self.function_of(self.scope), node.lineno),
                 Outside(self.names.home[self.scope], node.lineno, words),
             )
+
+    def picks(self, node: Foreign, words: str) -> None:
+        """Note where the language ends unless what a draw picks from there is disclosed."""
+        if self.telling:
+            self.spots.add((self.names.home[self.scope], where(node)))
+        self.tell(node, words)
+
+    def known(self, node: Foreign, value: Value) -> Value:
+        """What an expression is made of; public where it is disclosed."""
+        told = (self.names.home[self.scope], where(node)) in self.disclosed
+        return value._replace(data=False) if told else value
 
     def ask(self, value: Value, *nodes: Foreign) -> Value:
         """Note a condition: whether it is the same in every run, wherever in a run it is asked."""
@@ -184,6 +208,12 @@ class Marks:
         """What was stored under the name of an attribute; None if nothing was."""
         found = [v for v in (self.marks.get(("attribute", name)), self.names.attributes.get(name)) if v]
         return joined(found) if found else None
+
+    def of_one(self, base: Value, name: str, value: Value) -> Value:
+        """An attribute of an object that a draw chooses: of others it may be another."""
+        unlike = value.turn >= STEEP or len(self.kept.get(name, ())) > 1
+        level = PUBLIC if not base.level else STEEP if unlike else SMOOTH
+        return value._replace(level=max(value.level, level))
 
     def of(self, node: Foreign) -> Value:
         """What an expression may be (`expressions`)."""

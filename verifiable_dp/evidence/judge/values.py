@@ -234,6 +234,7 @@ ENTRYWISE = (
         sorted,
         reversed,
         zip,
+        enumerate,
         iter,
         next,
         round,

@@ -105,6 +105,11 @@ def counterpart(part: Any, whole: Any, other: Any) -> Any:
     return np.lib.stride_tricks.as_strided(flat[first:], part.shape, strides)
 
 
+def _steps(array: Any) -> list[int]:
+    """From one entry to the next, along axes that have more than one."""
+    return [step for step, size in zip(array.strides, array.shape, strict=True) if size > 1]
+
+
 def _address(array: Any) -> int:
     return int(array.__array_interface__["data"][0])
 
@@ -178,7 +183,7 @@ class Box:
                 return self._same(part)
             self._memory.is_seen = True  # type: ignore[union-attr]
             return part
-        if part.dtype != array.dtype or self.data.strides != array.strides:  # as those of objects
+        if part.dtype != array.dtype or _steps(self.data) != _steps(array):  # as those of objects
             raise self.world.stop("a part of an array is used in a way that is not followed")
         return Box(self.world, counterpart(part, array, self.data), self.kind, self.narrow)
 

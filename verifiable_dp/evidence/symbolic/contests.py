@@ -295,8 +295,9 @@ class Veiled(Lazy):
     nature = "veiled"
     dtype = np.dtype(np.float64)
 
-    def __init__(self, pick: Pick, box: Any) -> None:
+    def __init__(self, pick: Pick, box: Any, told: bool = False) -> None:
         self.pick, self.box = pick, box
+        self.told = told  # whether all entries are disclosed before the position is public
 
     @property
     def world(self) -> World:
@@ -310,6 +311,8 @@ class Veiled(Lazy):
 
     def plain(self) -> Any:
         """The entry itself: the position is public from here on."""
+        if self.told:
+            self.world.arrays.plain(self.world, self.box, "raw rewards are disclosed")
         return self.box[int(self.pick.plain())]
 
     def under(self, ufunc: Any, *values: Any) -> Any:
@@ -326,7 +329,8 @@ class Veiled(Lazy):
                 None,
                 {},
             )
-        return Veiled(self.pick, self.world.arrays.on_arrays(self.world, ufunc, "__call__", inputs, None, {}))
+        made = self.world.arrays.on_arrays(self.world, ufunc, "__call__", inputs, None, {})
+        return Veiled(self.pick, made, self.told)
 
     def toss(self, source: Any) -> bool:
         """Whether a uniform draw lies below it."""

@@ -70,6 +70,8 @@ class Coverage:
         Where numbers are multiplied with data, drawn, or set how much noise there is (of `World`).
     filled
         What adapters have filled parameters with.
+    disclosed
+        Expressions of which the adversary is told what they are made of (of `World`).
     """
 
     files: frozenset[str]
@@ -92,6 +94,7 @@ class Coverage:
     weights: set[tuple[types.CodeType, int, int | None]] = field(default_factory=set)
     wide: set[tuple[types.CodeType, int]] = field(default_factory=set)
     filled: Filled = field(default_factory=dict)
+    disclosed: frozenset[tuple[str, Any]] = frozenset()
     said: tuple[frozenset[types.CodeType], Language] | None = None
 
     def language(self, scopes: Mapping[str, dict[str, Any]]) -> Language:
@@ -101,8 +104,18 @@ class Coverage:
             each = ((code, list(code.co_positions())[offset // 2]) for code, offset in self.wide)
             wide = frozenset((code.co_filename, place_of(dis.Positions(*at))) for code, at in each)
             functions = getattr(scopes, "functions", ())
-            self.said = (codes, Language(scopes, codes, self.filled, wide, functions))
+            said = Language(scopes, codes, self.filled, wide, functions, self.disclosed)
+            self.said = codes, said
         return self.said[1]
+
+    def spots(self, scopes: Mapping[str, dict[str, Any]]) -> frozenset[tuple[str, Any]]:
+        """Expressions to be disclosed for the language to go on there."""
+        return self.language(scopes).spots - self.disclosed
+
+    def replaced(self) -> bool:
+        """Whether something else ran in place of a function with an expression that is disclosed."""
+        codes = {*self.enumerated, *(code for code, _ in self.drawn)}
+        return any(_asked(code) & self.disclosed for code in codes)
 
     def outside(self, scopes: Mapping[str, dict[str, Any]]) -> Outside | None:
         """A construct for which paths that were not run are unknown."""

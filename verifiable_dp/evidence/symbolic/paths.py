@@ -220,6 +220,8 @@ class Program:
         within the bounds.
     known
         Says why a generator that the code keeps hides nothing, of its identity; empty if it may.
+    disclosed
+        Expressions, by file and position, of which the adversary is told what they are made of, too.
     """
 
     function: Callable[..., Any]
@@ -227,6 +229,7 @@ class Program:
     bounds: tuple[float, float]
     units: Mapping[int, Sequence[tuple[int, float, float]]] | None = None
     known: Callable[[int], str] = field(default=nothing_known, kw_only=True)
+    disclosed: frozenset[tuple[str, Any]] = field(default=frozenset(), kw_only=True)
 
     def data(self, world: World, values: FloatArray) -> boxes.Box:
         """Data that stand for any in bounds."""
@@ -503,7 +506,7 @@ def run(
 ) -> Path:
     """One path; what it takes is counted by the meter."""
     world = World(frozenset(scopes), chooser, boxes, flips=flips, subsets=subsets)
-    world.known = program.known
+    world.known, world.disclosed = program.known, program.disclosed
     output, library, crashed = None, libraries.Followed(world), False
     generator = FollowedGenerator.of(np.random.Philox(number), world)
     try:
@@ -595,8 +598,19 @@ def explore(program: Program, n_arms: int, most: int = _MOST, work: float = math
     scopes = scopes_of(program.function)
     with kept(scopes), noting() as filled:
         note_placed(program.function, "data", "generator")
-        coverage = Coverage(frozenset(scopes), filled=filled)
-        return _explored(program, n_arms, most, Meter(work), scopes, coverage)
+        meter, found = Meter(work), list[Found]()
+        for _ in range(_TELLINGS):
+            coverage = Coverage(frozenset(scopes), filled=filled, disclosed=program.disclosed)
+            found.append(_explored(program, n_arms, most, meter, scopes, coverage))
+            spots = coverage.spots(scopes) if found[-1].outside else None
+            if not spots:
+                break
+            program = replace(program, disclosed=program.disclosed | spots)
+        told = found[-1]
+        return found[0] if told.failure or coverage.replaced() else told
+
+
+_TELLINGS = 3  # times that more is disclosed
 
 
 def _explored(

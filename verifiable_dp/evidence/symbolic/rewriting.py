@@ -23,7 +23,17 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.evidence.symbolic import answers, boxes, calls, draws, orders, samplers, tables, terms
+from verifiable_dp.evidence.symbolic import (
+    answers,
+    boxes,
+    calls,
+    contests,
+    draws,
+    orders,
+    samplers,
+    tables,
+    terms,
+)
 from verifiable_dp.evidence.symbolic.cases import fits, parsed
 from verifiable_dp.evidence.symbolic.constancy import is_choice, where
 from verifiable_dp.evidence.symbolic.residues import Residue
@@ -407,6 +417,34 @@ def tally(world: World, values: Any, key: Any, amount: Any) -> None:
     values[key] += amount
 
 
+_KNOWN = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type, np.ufunc, str, int, float)
+
+
+def disclosed(world: World, value: Any) -> Any:
+    """The same, of which the adversary is told every number: whatever is done with it tells no more."""
+    kind = type(value)  # a tracked number claims to be of another
+    if kind is dict:
+        disclosed(world, [*value.values()])
+    elif kind in (list, tuple):
+        for part in value:
+            disclosed(world, part)
+    elif boxes.has_own(value) or kind is boxes.Box:
+        boxes.plain(world, value, "raw rewards are disclosed")
+    elif not (value is None or issubclass(kind, (*_KNOWN, np.generic, np.ndarray))):
+        raise world.stop("what is disclosed is not known")
+    return value
+
+
+def picked(world: World, values: Any, key: Any) -> Any:
+    """An entry of a table that is disclosed, or of which the law says all (`contests`) until it is used."""
+    found = entry(world, values, key)
+    if type(found) is contests.Veiled:
+        found.told = True
+        return found
+    disclosed(world, values)
+    return found
+
+
 def inner(world: World, function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that another one makes: what stands in for it, as for those of a module."""
     made = tables.sampling(world, function) if answers.is_answer(function) else function
@@ -470,6 +508,39 @@ class _Turner(ast.NodeTransformer):
         asked: Any = self.generic_visit(node)
         made = _called("turned", ast.Constant(at), ast.Constant(loop), asked)
         return ast.fix_missing_locations(ast.copy_location(made, node))
+
+
+class _Disclosing(ast.NodeTransformer):
+    """Discloses what expressions at some positions are made of (see `disclosed`)."""
+
+    def __init__(self, spots: frozenset[Any]) -> None:
+        self._spots = spots
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        """Of a lookup, the table; see `picked`."""
+        self.generic_visit(node)
+        if where(node) not in self._spots or not isinstance(node.ctx, ast.Load):
+            return node
+        if isinstance(node.slice, ast.Slice | ast.Tuple):
+            node.value = _told(node.value)
+            return node
+        return ast.copy_location(_called("picked", node.value, node.slice), node)
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        """Of a call, its arguments, and the object of a method."""
+        self.generic_visit(node)
+        if where(node) in self._spots:
+            for part in (*node.args, *node.keywords):
+                if isinstance(part, ast.Starred | ast.keyword):
+                    part.value = _told(part.value)
+            node.args = [part if isinstance(part, ast.Starred) else _told(part) for part in node.args]
+            if isinstance(node.func, ast.Attribute):
+                node.func.value = _told(node.func.value)
+        return node
+
+
+def _told(node: ast.expr) -> ast.expr:
+    return ast.copy_location(_called("disclosed", node), node)
 
 
 class _Rewriter(ast.NodeTransformer):
@@ -983,13 +1054,16 @@ def _is_usual(tree: ast.AST) -> bool:
 
 
 @functools.lru_cache(maxsize=256)
-def _compiled(file: str, text: str, sites: tuple[Any, ...]) -> dict[types.CodeType, types.CodeType]:
+def _compiled(
+    file: str, text: str, sites: tuple[Any, ...], spots: frozenset[Any]
+) -> dict[types.CodeType, types.CodeType]:
     """Code of the functions of a file that are written in another way, by the code that they had.
 
-    Conditions at `sites` can be turned about.
+    Conditions at `sites` can be turned about, and what expressions at `spots` are made of is disclosed.
     """
     tree = parsed(text)
     before = _by_place(compile(text, file, "exec", dont_inherit=True))
+    tree = _Disclosing(spots).visit(tree) if spots else tree
     tree = _Turner(dict(sites)).visit(tree) if sites else tree
     tree = ast.fix_missing_locations(_Rewriter(tree).visit(tree))
     # Of a copy: the laws of loops are read as they were written (`_LOOPS`).
@@ -1027,15 +1101,17 @@ def rewritten(scopes: Scopes, world: World) -> Iterator[None]:
     """Compile functions again for a while."""
     asked = (race, choose, respond, switch, opposite, mix, blend, entry, tally, looped, turned, inner)
     helpers: dict[str, Any] = {PREFIX + f.__name__: functools.partial(f, world) for f in asked}
-    helpers |= {PREFIX + f.__name__: functools.partial(f, world) for f in (calls.identical, calls.asked)}
+    others = (calls.identical, calls.asked, disclosed, picked)
+    helpers |= {PREFIX + f.__name__: functools.partial(f, world) for f in others}
     helpers |= {PREFIX + f.__name__: f for f in (blended, decides, fits)}
     changed: list[tuple[Any, types.CodeType]] = []
     codes: dict[str, Mapping[types.CodeType, types.CodeType]] = {}
     try:
         for file, scope in scopes.items():
             sites = world.flips.of(file) if world.flips is not None else ()
+            spots = frozenset(at for of, at in world.disclosed if of == file)
             with suppress(SyntaxError, ValueError):
-                codes[file] = _compiled(file, "".join(linecache.getlines(file)), sites)
+                codes[file] = _compiled(file, "".join(linecache.getlines(file)), sites, spots)
             scope.update(helpers)
         for function in scopes.functions:
             other = codes.get(function.__code__.co_filename, {}).get(function.__code__)

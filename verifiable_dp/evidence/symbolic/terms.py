@@ -319,6 +319,8 @@ class World:
     drawn
         Functions whose code was read as a law of noise, each with names that it follows from; None for those
         of others that it looks up.
+    disclosed
+        Expressions, by file and position, of which the adversary is told all numbers that they are made of.
     given
         The atoms of the data themselves, which are floats.
     extra, instead
@@ -359,6 +361,7 @@ class World:
     weights: set[tuple[Any, int, int | None]] = field(default_factory=set)
     wide: set[tuple[Any, int]] = field(default_factory=set)
     drawn: set[tuple[Any, frozenset[str] | None]] = field(default_factory=set)
+    disclosed: frozenset[tuple[str, Any]] = frozenset()
     given: frozenset[Atom] = frozenset()
     extra: dict[Any, Any] = field(default_factory=dict)
     instead: Callable[[Any], Any] | None = None
