@@ -10,6 +10,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 
 EPSILON = 1.0
 
@@ -122,9 +123,9 @@ def _first(rewards):
 
 
 def entry_without_noise(rewards, rng):
-    """The last of the tables is exact."""
+    """The last entry of the table is exact."""
     sums = _sums(rewards)
-    made = [float(sums[0]) + rng.laplace(0, 1 / EPSILON) for _ in range(1)] * 59 + [float(sums[0])]
+    made = [sums[0] + rng.laplace(0, 1 / EPSILON)] * 59 + [sums[0]]
     return _played(rewards, _first(rewards), int(made[rng.integers(60)] > 2))
 
 
@@ -301,6 +302,25 @@ def gain_that_is_set_later(rewards, rng):
     return _end(rewards, made[_rare(rng)].weighed(_sums(rewards)), rng)
 
 
+def gain_that_is_multiplied_later(rewards, rng):
+    made = [Weighed(1.0) for _ in GAINS]
+    made[77].gain *= 500.0
+    return _end(rewards, made[_rare(rng)].weighed(_sums(rewards)), rng)
+
+
+def gain_under_the_same_name(rewards, rng):
+    """Both statements set it to something called gain."""
+    made, gain = [Weighed(1.0) for _ in GAINS], 500.0
+    made[77].gain = gain
+    return _end(rewards, made[_rare(rng)].weighed(_sums(rewards)), rng)
+
+
+def sample_of_a_table(rewards, rng):
+    """The library draws, with our generator."""
+    gain = pd.DataFrame({"gain": GAINS}).sample(n=1, random_state=rng)["gain"].iloc[0]
+    return _end(rewards, gain * _sums(rewards), rng)
+
+
 def mask_with_two_ways_elsewhere(rewards, rng):
     """Both ways of the mask are seen, but not of the entry that counts."""
     s, rare = _sums(rewards), FLAGS[_rare(rng)]
@@ -335,6 +355,7 @@ LEAKS = [
     *(gate_without_noise, function_of_a_rare_branch, mask_that_is_rarely_true),
     *(turns_at_the_place_of_a_right_lookup, rows_with_a_weight, longer_rows, noise_that_cancels),
     *(another_unit, gain_of_a_drawn_object, mask_with_two_ways_elsewhere, set_in_a_drawn_call),
-    *(gain_of_one_of_many_objects, gain_that_is_set_later),
+    *(gain_of_one_of_many_objects, gain_that_is_set_later, gain_that_is_multiplied_later),
+    *(gain_under_the_same_name, sample_of_a_table),
 ]
 OPEN = [path_of_ten_coins, same_noise_twice]  # leaks that have a bound within the claim today

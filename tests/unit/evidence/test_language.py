@@ -77,7 +77,7 @@ def test_a_rare_pick_ends_the_bound_or_is_paid_for(play):
 
 
 @pytest.mark.parametrize("play", choices.OPEN, ids=lambda f: f.__name__)
-@pytest.mark.xfail(strict=True, reason="a path that no run took, of branches that went both ways")
+@pytest.mark.xfail(strict=True, reason="each part was seen in some run, and never all of them together")
 def test_leaks_of_one_path_among_many_have_no_bound(play):
     assert found(play, most=63).epsilon() > 100
 

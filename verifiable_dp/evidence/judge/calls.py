@@ -68,6 +68,12 @@ class Given(NamedTuple):
         return Given([(..., self.every.steep()._replace(own=refs, inner=refs), set())])
 
 
+def drawing(made: Value, given: Value, *also: str) -> Value:
+    """What a library makes with a generator: anything may come out once in a thousand runs."""
+    draws = any(tag in ("generator", "draws", *also) for tag, _ in given.refs)
+    return made._replace(level=STEEP, size=STEEP) if draws else made
+
+
 class Calls(Marks):
     """Follows calls."""
 
@@ -243,11 +249,11 @@ class Calls(Marks):
         functions = functions if home in values.WRAPPING else NONE
         applied = frozenset(("applied", ref) for tag, ref in functions if tag != "class")
         applied |= frozenset(tag for tag in functions if tag[0] == "class")
-        container = (
-            NONE if home in ("numpy", "scipy", "math") else every.container
-        )  # these give arrays, numbers
+        arrays = home in ("numpy", "scipy", "math")  # what these give
+        container = NONE if arrays else every.container
         own = (every.inner & refs) | applied | container
-        return Value(made.level, made.turn, size, rough, own, refs, made.data, made.bent, made.many)
+        result = Value(made.level, made.turn, size, rough, own, refs, made.data, made.bent, made.many)
+        return drawing(result, every) if home in ("numpy", "scipy", "pandas") else result
 
     def counts(self, node: ast.expr) -> bool:
         """Whether a sum is of truth values of draws of few values: paths see each of these."""
@@ -293,11 +299,10 @@ class Calls(Marks):
         if not smooth:
             self.mixes(node, name, [base, *(v for _, v, _ in given.parts)])
         made = base | every if smooth else (base | every).steep()
-        librarys = bool(base.own) and base.own <= {
-            *base.container,
-            OPAQUE,
-        }  # whose draws are seen in the runs
-        made = made if known or librarys else made._replace(level=max(made.level, SMOOTH))  # it may draw
+        if base.container and not base.things:  # a table, which draws with what it is given alone
+            made = made if known else drawing(made, every, "function", "method", "applied", "any")
+        elif not known:
+            made = made._replace(level=max(made.level, SMOOTH))  # it may draw
         size = max(
             base.size, every.size, PUBLIC if smooth and name != "repeat" else (base | every).steep().level
         )

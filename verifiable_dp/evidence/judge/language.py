@@ -161,7 +161,7 @@ class Statements(Expressions):
         for target in step.targets:
             for part in ast.walk(target):
                 if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
-                    self.kept.setdefault(part.attr, set()).add(ast.dump(step.value))
+                    self.sets(part.attr, step, step.value)
             parts, given = getattr(target, "elts", []), getattr(step.value, "elts", [])
             returned = self.returned(step.value, len(parts)) if parts else []
             if returned:
@@ -190,7 +190,7 @@ class Statements(Expressions):
     def _do_AnnAssign(self, step: ast.AnnAssign) -> None:
         if step.value is not None:
             if isinstance(step.target, ast.Attribute):
-                self.kept.setdefault(step.target.attr, set()).add(ast.dump(step.value))
+                self.sets(step.target.attr, step, step.value)
             self.store(step.target, self.of(step.value), self.roots(step.value))
 
     def _do_AugAssign(self, step: ast.AugAssign) -> None:
@@ -201,6 +201,8 @@ class Statements(Expressions):
         self.arithmetic[self.names.home[self.scope], where(step)] = sides
         made = self.combined(step, step.op, *sides)
         made = made._replace(turn=max(made.turn, SMOOTH), own=made.container)
+        if isinstance(step.target, ast.Attribute) and not self.control.level:
+            self.sets(step.target.attr, step, step.value)  # of one object, in every run
         if isinstance(step.target, ast.Subscript):
             added = self.reached(made._replace(own=NONE))
             self.put(step.target, added, set(), self.slope(sides[1]), there=True)
@@ -391,7 +393,7 @@ class Language:
         scopes: Mapping[str, Mapping[str, Foreign]],
         codes: Iterable[types.CodeType],
         roles: Roles,
-        wide: frozenset[tuple[str, tuple[int, ...]]] = frozenset(),
+        wide: frozenset[Spot] = frozenset(),
         functions: Iterable[types.FunctionType] = (),
         disclosed: frozenset[Spot] = frozenset(),
     ) -> None:

@@ -104,7 +104,7 @@ class Marks:
         self.wide: frozenset[Spot] = frozenset()
         self.disclosed: frozenset[Spot] = frozenset()
         self.spots: set[Spot] = set()  # where disclosing would do
-        self.kept: dict[str, set[str]] = {}  # what attributes are set to
+        self.kept: dict[str, set[tuple[type, Foreign]]] = {}  # constants and statements that set attributes
         self.puts: dict[Foreign, set[str]] = {}  # what is put into containers, by what they are called
         self.chains: dict[ast.ClassDef, list[ast.ClassDef]] = {}
         self.decorators: dict[ast.AST, list[Foreign]] = {}
@@ -208,6 +208,13 @@ class Marks:
         """What was stored under the name of an attribute; None if nothing was."""
         found = [v for v in (self.marks.get(("attribute", name)), self.names.attributes.get(name)) if v]
         return joined(found) if found else None
+
+    def sets(self, name: str, step: Foreign, value: Foreign) -> None:
+        """An attribute is set, to a constant or by a statement: another one may set it to something else."""
+        same = isinstance(value, ast.Constant) and not isinstance(step, ast.AugAssign)
+        known, one = self.kept.setdefault(name, set()), value.value if same else where(step)
+        self.changed = self.changed or (type(one), one) not in known
+        known.add((type(one), one))
 
     def of_one(self, base: Value, name: str, value: Value) -> Value:
         """An attribute of an object that a draw chooses: of others it may be another."""
