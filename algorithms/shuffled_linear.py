@@ -18,6 +18,7 @@ from verifiable_dp.core.claims import PrivacyClaim, Source
 from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.core.noise import Draw, Noise
 from verifiable_dp.core.query import Own
+from verifiable_dp.core.units import Unit
 from verifiable_dp.core.validate import FloatArray, IntArray
 
 
@@ -82,7 +83,7 @@ class ShuffledLinear(DPLinear):
             observe="shuffled",
             source=Source(papers.HANNA, "Theorem 3", note),
             trust_model="shuffle",
-            unit="one client: the rewards of one round, whatever action it plays",
+            unit=Unit.CLIENT,
         )
 
     def local(self, clients: int) -> float:

@@ -35,6 +35,7 @@ from verifiable_dp.core import claims, engine, validate
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.contexts import AheadError, Contexts
 from verifiable_dp.core.neighbours import ContextGame, ContextPair, Pair, TablePair
+from verifiable_dp.core.units import Adjacency, Observed, TrustModel
 from verifiable_dp.core.validate import FloatArray, Function, InputError, IntArray, JsonDict
 from verifiable_dp.evidence.acting import Acting
 from verifiable_dp.evidence.blackbox.search import Search, Tried
@@ -358,8 +359,8 @@ def claim_of(promise: Promise, inputs: Inputs) -> PrivacyClaim:
         model = promise.model or "central"
         return PrivacyClaim.of_users(epsilon, delta, model=model, protects=promise.protects)
     if promise.model == "local":
-        return PrivacyClaim(epsilon, observe="reports", trust_model="local")
-    claim = PrivacyClaim(epsilon, delta, adjacency=claims.ADJACENCIES[promise.adjacency or "replace"][0])
+        return PrivacyClaim(epsilon, observe=Observed.REPORTS, trust_model=TrustModel.LOCAL)
+    claim = PrivacyClaim(epsilon, delta, adjacency=Adjacency(promise.adjacency or Adjacency.REPLACE))
     if promise.group is None:
         return claim
     return claims.group(claim, promise.group, kind=groups.kind(inputs.pairs))

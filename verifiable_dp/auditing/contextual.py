@@ -15,7 +15,7 @@ from verifiable_dp.auditing.plans import UNPLAYED
 from verifiable_dp.auditing.request import AuditRequest
 from verifiable_dp.auditing.subject import Subject
 from verifiable_dp.core import reactions
-from verifiable_dp.core.claims import PROTECTED, PrivacyClaim, gdp_mu
+from verifiable_dp.core.claims import PrivacyClaim, gdp_mu
 from verifiable_dp.core.contextual import ContextualAlgorithm
 from verifiable_dp.core.neighbours import ContextGame, ContextPair
 from verifiable_dp.core.validate import InputError, Json
@@ -51,7 +51,8 @@ class ContextualCase(AlgorithmCase):
             raise InputError("pairs must be ContextPairs: the algorithm takes contexts")
         case = super().of(request)
         assert isinstance(case, cls)
-        model = next(model for (_, model), words in PROTECTED.items() if words == case.claim.protects)
+        assert case.claim.protects is not None
+        model = case.claim.protects.model
         if model != "joint" and any(isinstance(pair, ContextGame) for pair in given or ()):
             raise InputError("pairs: adversaries over contexts work only with model joint for an algorithm")
         pairs = [pair.under(model) for pair in case.subject.pairs if isinstance(pair, ContextPair)]

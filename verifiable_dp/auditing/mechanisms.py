@@ -23,6 +23,7 @@ from verifiable_dp.auditing.plans import (
 from verifiable_dp.auditing.request import AuditRequest, Promise
 from verifiable_dp.core import claims, validate
 from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.core.units import Adjacency, Observed, Unit
 from verifiable_dp.core.validate import FloatArray, Function, Given, InputError, JsonDict
 from verifiable_dp.evidence.alignment.replay import exceeds
 from verifiable_dp.evidence.blackbox import numerics as bits
@@ -263,9 +264,9 @@ def claim_of(promise: Promise) -> PrivacyClaim:
     """What a mechanism is held to: (epsilon, delta), or rho or mu with a delta to state it at."""
     named = promise.adjacency
     words = {
-        "observe": "releases",
-        "unit": "one entry of the data" if named else claims.GIVEN,
-        "adjacency": claims.ADJACENCIES[named][1] if named else "the pairs of data tested",
+        "observe": Observed.RELEASES,
+        "unit": Unit.ENTRY if named else Unit.PAIRS,
+        "adjacency": Adjacency(named or Adjacency.PAIRS),
     }
     delta = promise.delta or claims.STATED_DELTA
     if promise.rho is not None:

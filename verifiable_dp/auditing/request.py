@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 from verifiable_dp.auditing.plans import Budget, Progress, silent, sizes_of
 from verifiable_dp.core import claims, validate
-from verifiable_dp.core.claims import MODELS, PROTECTED
+from verifiable_dp.core.claims import MODELS
 from verifiable_dp.core.contexts import Contexts, shape_of, words_of
 from verifiable_dp.core.contextual import ContextualAlgorithm
+from verifiable_dp.core.units import ADJACENCIES, Protected, TrustModel, Unit
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.blackbox.test import ALPHA, CONFIDENCE, Plan
@@ -164,7 +165,7 @@ class Promise:
         To users with contexts, see `claims.PrivacyClaim.of_users`; a model of None is that of the algorithm,
         for a user's code ``central``.
     adjacency
-        One of `claims.ADJACENCIES`; None for the usual one.
+        One of `units.ADJACENCIES`; None for the usual one.
 
     Raises
     ------
@@ -200,7 +201,7 @@ class Promise:
         if self.delta is not None:
             object.__setattr__(self, "delta", validate.delta(self.delta))
         if self.adjacency is not None:
-            validate.choice("adjacency", self.adjacency, tuple(claims.ADJACENCIES))
+            validate.choice("adjacency", self.adjacency, ADJACENCIES)
         if self.group is not None:
             object.__setattr__(self, "group", validate.integer("group", self.group, least=1))
             if self.adjacency not in (None, "replace"):
@@ -472,13 +473,16 @@ class AuditRequest:
 
 def promised(plan: Json, claim: Json) -> Promise:
     """The promise that an audit with this plan and claim was asked to test."""
-    adjacency = None if plan.get("given_pairs") else claims.adjacency_of(claim["adjacency"])
+    one = claim["unit"] in (Unit.REWARD, Unit.ENTRY) and not plan.get("given_pairs")
+    adjacency = str(claim["adjacency"]) if one else None
     curved = {name: plan[name] for name in claims.CURVED if name in plan}
     if curved:
         return Promise(delta=claim["delta"], adjacency=adjacency, **curved)
     if "group" in plan:
         return Promise(plan["event_epsilon"], plan["event_delta"], group=int(plan["group"]))
-    users = next((key for key, said in PROTECTED.items() if said == claim.get("protects")), None)
-    protects, model = users or ("context", "local" if claim["trust_model"] == "local" else "central")
-    adjacency = None if model == "local" else adjacency
+    if claim.get("protects"):
+        users = Protected(claim["protects"])
+        return Promise(claim["epsilon"], claim["delta"], model=users.model, protects=users.what)
+    local = claim["trust_model"] == TrustModel.LOCAL
+    protects, model, adjacency = "context", "local" if local else "central", None if local else adjacency
     return Promise(claim["epsilon"], claim["delta"], model=model, protects=protects, adjacency=adjacency)

@@ -46,6 +46,7 @@ from verifiable_dp.core import claims, crash, engine, files, validate
 from verifiable_dp.core.claims import MODELS
 from verifiable_dp.core.contexts import shape_of
 from verifiable_dp.core.files import make_folder, write_text
+from verifiable_dp.core.units import ADJACENCIES
 from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
 from verifiable_dp.record.declarations import read as read_declarations
 from verifiable_dp.record.verify import read as read_json
@@ -202,7 +203,7 @@ def _name(name: str, value: JsonValue) -> str:
 
 
 def _adjacency(name: str, value: JsonValue) -> str:
-    return validate.choice(name, value, tuple(claims.ADJACENCIES))
+    return validate.choice(name, value, ADJACENCIES)
 
 
 def _observe(name: str, value: JsonValue) -> str:

@@ -13,7 +13,8 @@ import math
 from collections.abc import Sequence
 
 from verifiable_dp.compliance import nist
-from verifiable_dp.core.claims import CURVED, PrivacyClaim, Relation, adjacency_of, group_table
+from verifiable_dp.core.claims import CURVED, PrivacyClaim, Relation, group_table
+from verifiable_dp.core.units import Adjacency, Observed
 from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
 from verifiable_dp.record import conclude, words
 from verifiable_dp.record.declarations import neighbouring
@@ -245,11 +246,11 @@ def claim_of(record: Json) -> PrivacyClaim:
     )
 
 
-_NEIGHBOURS = {"add-remove": "add_remove_one", "zero-out": "zero_out_one"}
+_NEIGHBOURS = {Adjacency.ADD_REMOVE: "add_remove_one", Adjacency.ZERO_OUT: "zero_out_one"}
 
 
 def _guarantee(record: Json, declared: Json) -> Block:
-    claim = record["claim"]
+    claim, promise = record["claim"], claim_of(record)
     variant, measure = _variant(claim)
     relation = (claim.get("relation") or {"kind": "one"})["kind"]
     contribution, bounds = declared.get("contribution", {}), bounds_of(record)
@@ -259,11 +260,9 @@ def _guarantee(record: Json, declared: Json) -> Block:
         "variant_name": variant,
         "measure": measure,
         "privacy_parameters": parameters,
-        "privacy_unit": claim["unit"],
-        "privacy_unit_details": claim["adjacency"],
-        "neighboring_relation": _NEIGHBOURS.get(
-            adjacency_of(claim["adjacency"]) or "", f"replace_{relation}"
-        ),
+        "privacy_unit": promise.unit_in_words,
+        "privacy_unit_details": promise.neighbours_in_words,
+        "neighboring_relation": _NEIGHBOURS.get(promise.adjacency, f"replace_{relation}"),
         "trust_model": claim["trust_model"],
         "contribution_bounds": {
             "max_rounds_per_user": contribution.get("max_rounds_per_user"),
@@ -393,7 +392,7 @@ def _hypothesis(record: Json) -> Block:
         if claim.get(name) is not None:
             numbers = f"{name} {decimal(claim[name])}"
     return {
-        "null": f"{_variant(claim)[0]} with {numbers} for {words.OUTPUTS[claim['observe']]}",
+        "null": f"{_variant(claim)[0]} with {numbers} for {Observed(claim['observe']).words}",
         "alternative": "some neighbouring inputs exceed it",
     }
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
 
 from verifiable_dp.core import validate
+from verifiable_dp.core.units import Adjacency, Observed, Protected, TrustModel, Unit
 from verifiable_dp.core.validate import FloatArray, Function, Given, InputError, Json, JsonDict
-
-OBSERVERS = ("actions", "releases", "reports", "shuffled")
 
 
 @dataclass(frozen=True)
@@ -56,52 +56,9 @@ class Relation:
         validate.choice("relation", self.kind, ("event", "group", "user"))
         validate.integer("group", self.size, least=1, most=1 if self.kind == "event" else None)
 
-    def words(self) -> tuple[str, str]:
-        """Unit of privacy and adjacency, for the report."""
-        if self.kind == "group":
-            return f"group: {self.size} rewards", f"equal length, up to {self.size} rewards differ"
-        if self.kind == "user":
-            return (
-                f"user: all rewards of one user, at most {self.size}",
-                "equal length, the rewards of one user differ",
-            )
-        return "event: one reward of one round", "replace one: equal length, one reward differs"
-
 
 EVENT = Relation()
 MODELS = ("central", "joint", "local")  # the second one needs users with contexts, the third has none
-GIVEN = "as the neighbouring data given"  # unit of a mechanism whose data are pairs
-# What is protected of a user with a context, and from whom, by (what, model).
-PROTECTED = {
-    ("context", "joint"): "the context and reward of one user, from everybody who sees the actions of all "
-    "the others",
-    ("context", "central"): "the context and reward of one user, from everybody who sees all actions",
-    ("reward", "joint"): "the reward of one user, from everybody who sees the actions of all the others",
-    ("reward", "central"): "the reward of one user, from everybody who sees all actions",
-}
-_OF_USERS = {
-    "context": ("the context and the rewards of one round", "one user's context and rewards differ"),
-    "reward": ("the rewards of one round", "one user's rewards differ"),
-}
-# What neighbouring inputs are, in words for a bandit's rewards and for a mechanism's data.
-ADJACENCIES = {
-    "replace": (EVENT.words()[1], "replace one: equal length, one entry of the data differs"),
-    "add-remove": (
-        "add or remove one: one round is left out, so that later ones come a round sooner",
-        "add or remove one: the data have one entry more or less",
-    ),
-    "zero-out": (
-        "zero out one: equal length, one reward is 0 instead",
-        "zero out one: equal length, one entry of the data is 0 instead",
-    ),
-}
-
-
-def adjacency_of(words: str) -> str | None:
-    """The name of an adjacency from its words; None where the pairs of inputs say what it is."""
-    return next((name for name, both in ADJACENCIES.items() if words in both), None)
-
-
 CURVED = ("rho", "mu")  # promises of a whole curve, in place of epsilon
 STATED_DELTA = 1e-5  # at which the epsilon of a promise of zCDP is stated where none is given
 
@@ -122,7 +79,7 @@ class PrivacyClaim:
     source
         Where it is proved; None for a claim made by a user.
     trust_model, unit, adjacency
-        In words, for the report.
+        Ids of `units`, as values or as text.
     rho
         Where the promise is rho-zCDP: epsilon and delta are then one point of what it implies, and
         `zcdp_epsilon(rho, delta)` at most. None: the promise is (epsilon, delta).
@@ -131,31 +88,32 @@ class PrivacyClaim:
     relation
         How far apart the inputs are that it speaks of.
     protects
-        Of users with contexts: what of them, and from whom, one of the sentences in `PROTECTED`.
+        Of users with contexts: what of them, and from whom; None of others.
 
     Raises
     ------
     InputError
-        If a number is out of range, `observe` is unknown or epsilon promises more than rho or mu does.
+        If a number is out of range, an id is unknown or epsilon promises more than rho or mu does.
     """
 
     epsilon: float
     delta: float = 0.0
-    observe: str = "actions"
+    observe: str = Observed.ACTIONS
     source: Source | None = None
-    trust_model: str = "central"
-    unit: str = "event: one reward of one round"
-    adjacency: str = "replace one: equal length, one reward differs"
+    trust_model: str = TrustModel.CENTRAL
+    unit: Unit = Unit.REWARD
+    adjacency: Adjacency = Adjacency.REPLACE
     rho: float | None = None
     mu: float | None = None
     relation: Relation = EVENT
-    protects: str = ""
+    protects: Protected | None = None
 
     def __post_init__(self) -> None:
-        validate.choice("protects", self.protects, ("", *PROTECTED.values()))
         validate.positive("epsilon", self.epsilon)
         validate.delta(self.delta)
-        validate.choice("observe", self.observe, OBSERVERS)
+        for name, ids in _IDS.items():
+            if (given := getattr(self, name)) is not None:
+                object.__setattr__(self, name, ids(validate.choice(name, given, tuple(ids))))
         for name, kind in (("rho", "rho-zCDP"), ("mu", "mu-GDP")):
             if getattr(self, name) is None:
                 continue
@@ -178,16 +136,9 @@ class PrivacyClaim:
     ) -> PrivacyClaim:
         """The promise to users with contexts: ``central`` or ``joint``; of ``context`` or ``reward``."""
         validate.choice("model", model, MODELS[:2])
-        validate.choice("protects", protects, tuple(_OF_USERS))
-        unit, differ = _OF_USERS[protects]
-        return cls(
-            epsilon,
-            delta,
-            unit=f"user: {unit}",
-            adjacency=f"replace one: equal length, {differ}",
-            protects=PROTECTED[protects, model],
-            **words,
-        )
+        validate.choice("protects", protects, ("context", "reward"))
+        unit = Unit.CONTEXT if protects == "context" else Unit.ROUND
+        return cls(epsilon, delta, unit=unit, protects=Protected.of(protects, model), **words)
 
     @classmethod
     def gdp(cls, mu: float, delta: float, **words: Given) -> PrivacyClaim:
@@ -227,8 +178,11 @@ class PrivacyClaim:
 
     def under(self, model: str) -> PrivacyClaim:
         """The same promise to users with contexts, ``central`` or ``joint``."""
-        what = next(what for (what, _), words in PROTECTED.items() if words == self.protects)
-        return replace(self, protects=PROTECTED[what, validate.choice("model", model, MODELS)])
+        if self.protects is None:
+            raise InputError("under needs a promise to users with contexts, got another")
+        return replace(
+            self, protects=Protected.of(self.protects.what, validate.choice("model", model, MODELS[:2]))
+        )
 
     def as_dict(self) -> JsonDict:
         """Plain values, as in a record; what says nothing, as rho of another promise, is left out."""
@@ -238,9 +192,28 @@ class PrivacyClaim:
                 del values[name]
         if self.relation == EVENT:
             del values["relation"]
-        if not self.protects:
+        if self.protects is None:
             del values["protects"]
         return values
+
+    @property
+    def unit_in_words(self) -> str:
+        """The unit of privacy, in words."""
+        return self.unit.words(self.relation.size)
+
+    @property
+    def neighbours_in_words(self) -> str:
+        """What neighbouring inputs are, in words."""
+        return self.adjacency.words(self.unit, self.relation.size)
+
+
+_IDS: Mapping[str, type[StrEnum]] = {
+    "observe": Observed,
+    "trust_model": TrustModel,
+    "unit": Unit,
+    "adjacency": Adjacency,
+    "protects": Protected,
+}
 
 
 def zcdp_delta(rho: float, epsilon: float) -> float:
@@ -375,7 +348,7 @@ def group(claim: PrivacyClaim, size: int, *, kind: str = "group") -> PrivacyClai
         it says nothing about them.
     """
     if claim.relation != EVENT:
-        raise InputError(f"group: the claim must be about one event, got {claim.unit}")
+        raise InputError(f"group: the claim must be about one event, got {claim.unit_in_words}")
     relation = Relation(kind, validate.integer("group", size, least=1))
     epsilon, delta = _times(claim, relation.size)
     if delta >= 1:
@@ -383,12 +356,10 @@ def group(claim: PrivacyClaim, size: int, *, kind: str = "group") -> PrivacyClai
             f"group: the promise about one event, with delta {claim.delta:g}, says nothing about "
             f"{relation.size}: its delta for them reaches 1; give fewer, or a smaller delta"
         )
-    unit, adjacency = relation.words()
+    unit = Unit.USER if relation.kind == "user" else Unit.GROUP
     rho = None if claim.rho is None else claim.rho * relation.size**2
     mu = None if claim.mu is None else claim.mu * relation.size
-    return replace(
-        claim, epsilon=epsilon, delta=delta, rho=rho, mu=mu, relation=relation, unit=unit, adjacency=adjacency
-    )
+    return replace(claim, epsilon=epsilon, delta=delta, rho=rho, mu=mu, relation=relation, unit=unit)
 
 
 def group_table(claim: PrivacyClaim, sizes: Sequence[int] = (1, 2, 5, 10)) -> list[dict[str, float]]:

@@ -627,7 +627,7 @@ def neighbour(
     values: tuple[float, float],
     bounds: tuple[float, float],
 ) -> TablePair | GroupPair:
-    """Neighbouring tables around `table`, which is not changed, under one of `claims.ADJACENCIES`.
+    """Neighbouring tables around `table`, which is not changed, under one of `units.ADJACENCIES`.
 
     Parameters
     ----------

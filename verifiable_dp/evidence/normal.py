@@ -16,12 +16,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from verifiable_dp.core.algorithm import Algorithm, Query, play
-from verifiable_dp.core.claims import PROTECTED, PrivacyClaim, gdp_mu
+from verifiable_dp.core.claims import PrivacyClaim, gdp_mu
 from verifiable_dp.core.contextual import ContextualAlgorithm, UserTable
 from verifiable_dp.core.mechanisms import wishart
 from verifiable_dp.core.neighbours import AnyPair
 from verifiable_dp.core.noise import Recorder, Replayer, Seeded, Tape
 from verifiable_dp.core.symmetric import matrix, rows_of
+from verifiable_dp.core.units import Protected
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, Replay, exceeds, plain, replay
 from verifiable_dp.evidence.check import Check
@@ -230,7 +231,7 @@ def certificate(algorithm: ContextualAlgorithm, claim: PrivacyClaim, tested_by: 
     user's item enters, and with which noise, is read off two inputs for each round: of our own code alone.
     """
     most = algorithm.item_norm
-    if claim.protects != PROTECTED["context", "joint"]:  # a user's own action tells of the user
+    if claim.protects is not Protected.CONTEXT_JOINT:  # a user's own action tells of the user
         return None
     if most is None or claim.delta == 0 or algorithm.horizon > MOST_ROUNDS or not ours(algorithm):
         return None

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from verifiable_dp.core import files, validate
+from verifiable_dp.core.units import Unit
 from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
 
 _LARGEST = 256 << 10  # bytes of the file
@@ -361,7 +362,7 @@ def _within(claim: Json, entries: int, rounds: int, where: str) -> tuple[bool | 
     relation = claim.get("relation") or {"kind": "event", "size": 1}
     size = int(relation["size"])
     # A client of the shuffle model holds the rewards of all actions of its round.
-    whole_rounds = relation["kind"] == "user" or "the rewards of one round" in str(claim["unit"])
+    whole_rounds = Unit(claim["unit"]).of_rounds
     differ = rounds if whole_rounds else entries
     covers = f"the claim covers {size} {'round' if whole_rounds else 'reward'}{'s' if size > 1 else ''}"
     if differ > size:

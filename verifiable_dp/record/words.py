@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from verifiable_dp.core.claims import CURVED, GIVEN, PROTECTED
+from verifiable_dp.core.claims import CURVED
+from verifiable_dp.core.units import Adjacency, Observed, Protected, Unit
 from verifiable_dp.core.validate import Json
 from verifiable_dp.evidence.acting import Acting
 from verifiable_dp.evidence.alignment.replay import exceeds
@@ -15,19 +16,12 @@ from verifiable_dp.evidence.check import in_words
 from verifiable_dp.evidence.words import digits, p_value
 from verifiable_dp.record import conclude, excerpts
 
-OUTPUTS = {
-    "actions": "the sequence of actions",
-    "releases": "the actions and every noisy statistic",
-    "reports": "every report that leaves a client",
-    "shuffled": "each batch of reports in shuffled order",
-}
 # Stopping rules and sums take no actions; every bandit of the catalogue has one of these parameters.
 _ARMS = {"n_arms", "actions"}
 _ARMLESS = {
     "actions": "the round in which it halts and the estimate that it releases",
     "releases": "every noisy partial sum",
 }
-_EVENT = "event: one reward of one round"
 SAMPLED = ("black_box", "between", "numerics", "curve", "sequential")
 NON_CLAIMS = (
     "does not prove differential privacy of a deployment",
@@ -320,11 +314,14 @@ def _sampled(found: Json) -> str:
 
 def changed(record: Json) -> str:
     """What a claim lets change, to follow `changing`."""
-    unit = str(record["claim"]["unit"])
-    if is_stream(record) and unit == _EVENT:
-        return "one value of the stream"
-    what, _, aside = (unit.partition(": ")[2] or unit).partition(", ")
-    return "the data to a neighbour given" if unit == GIVEN else f"{what} ({aside})" if aside else what
+    claim = record["claim"]
+    of_stream = is_stream(record) and claim["unit"] == Unit.REWARD
+    return "one value of the stream" if of_stream else Unit(claim["unit"]).changed(size(claim))
+
+
+def size(claim: Json) -> int:
+    """How many events a claim is about."""
+    return int((claim.get("relation") or {"size": 1})["size"])
 
 
 def seen(record: Json) -> str:
@@ -334,10 +331,10 @@ def seen(record: Json) -> str:
         return "what the mechanism releases"
     if is_stream(record) and claim["observe"] in _ARMLESS:
         return _ARMLESS[claim["observe"]]
-    if claim.get("protects") in [words for (_, model), words in PROTECTED.items() if model == "joint"]:
+    if claim.get("protects") and Protected(claim["protects"]).model == "joint":
         also = " and every noisy statistic" if claim["observe"] == "releases" else ""
         return f"the actions of all other users{also}"
-    return OUTPUTS[claim["observe"]]
+    return Observed(claim["observe"]).words
 
 
 def is_stream(record: Json) -> bool:
@@ -354,8 +351,16 @@ def kind(record: Json) -> str:
 
 def unit(record: Json) -> str:
     """The unit of privacy of a claim; a stream has values for rewards."""
-    found = str(record["claim"]["unit"])
-    return f"{found} (here: {changed(record)})" if is_stream(record) and found == _EVENT else found
+    claim = record["claim"]
+    found = Unit(claim["unit"]).words(size(claim))
+    of_stream = is_stream(record) and claim["unit"] == Unit.REWARD
+    return f"{found} (here: {changed(record)})" if of_stream else found
+
+
+def neighbours(record: Json) -> str:
+    """What neighbouring inputs are."""
+    claim = record["claim"]
+    return Adjacency(claim["adjacency"]).words(Unit(claim["unit"]), size(claim))
 
 
 def trust(record: Json) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from verifiable_dp.compliance.nist import BEARS, HAZARDS, apart_worlds
-from verifiable_dp.core.claims import CURVED, GIVEN
+from verifiable_dp.core.claims import CURVED
+from verifiable_dp.core.units import Unit
 from verifiable_dp.core.validate import Json, JsonValue
 from verifiable_dp.evidence.upper import briefly
 from verifiable_dp.evidence.words import digits
@@ -225,7 +226,7 @@ def _of_events(record: Json) -> bool:
 
 
 def _of_one(claim: Json) -> bool:
-    return int((claim.get("relation") or {"size": 1})["size"]) == 1 and claim["unit"] != GIVEN
+    return words.size(claim) == 1 and claim["unit"] != Unit.PAIRS
 
 
 def _event(record: Json) -> str:

@@ -126,8 +126,8 @@ def _loss(record: Json) -> JsonDict:
         else "Claimed by the person who ran the audit."
     )
     return {
-        "privacy_unit": claim["unit"],
-        "privacy_unit_details": f"Neighbouring inputs: {claim['adjacency']}.",
+        "privacy_unit": words.unit(record),
+        "privacy_unit_details": f"Neighbouring inputs: {words.neighbours(record)}.",
         "number_of_privacy_units": Todo("such as rounds or users; approximate if it is not public"),
         "privacy_parameters": {key: float(value) for key, value in parameters.items() if value},
         "privacy_parameters_details": f"{told} {_audit(record)}",

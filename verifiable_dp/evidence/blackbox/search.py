@@ -297,7 +297,7 @@ class Search:
         Rewards, as (round, arm), that are changed besides the first ones: those that tracing found to cost
         too much.
     adjacency
-        One of `claims.ADJACENCIES`.
+        One of `units.ADJACENCIES`.
     """
 
     play: Play
