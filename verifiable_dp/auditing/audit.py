@@ -38,6 +38,7 @@ from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.doors import ours
 from verifiable_dp.evidence.exact import law as laws
 from verifiable_dp.evidence.exact import shuffle as exact_shuffle
+from verifiable_dp.evidence.exclusions import Exclusion, Left
 from verifiable_dp.evidence.upper import UpperBound
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry.auditor import AlteredNoise, Auditor, ExactChecks, Mutant
@@ -219,15 +220,16 @@ class AlgorithmCase(Case):
             **({"interactive": self.game.as_dict()} if self.game else {}),
         }
 
-    def not_covered(self) -> list[str]:
+    def not_covered(self) -> list[Exclusion]:
         """See `Case.not_covered`."""
         covered, played, whole = super().not_covered(), self.subject.algorithm, self.request.target
         if self.subject.exact:
-            covered.append("batches of other sizes than the fewest and the most reports found")
+            covered.append(Exclusion(Left.BATCH_SIZES))
         elif played is not whole:
-            covered.append(f"rounds after the first {played.horizon} of {whole.horizon}")
+            rounds = {"played": played.horizon, "horizon": whole.horizon}
+            covered.append(Exclusion(Left.LATER_ROUNDS, rounds))
         if not ours(whole):
-            covered.append("what its own classes do at outputs or data that were not tried: no certificate")
+            covered.append(Exclusion(Left.OWN_CLASSES))
         return covered
 
     def words(self) -> list[str]:

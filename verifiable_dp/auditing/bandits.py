@@ -24,7 +24,6 @@ from verifiable_dp.auditing.looks import (
 from verifiable_dp.auditing.plans import (
     LEAST_RUNS,
     SHORT,
-    UNPLAYED,
     cost_of,
     first_plan,
     second_plan,
@@ -38,9 +37,10 @@ from verifiable_dp.core.neighbours import ContextGame, ContextPair, Pair, TableP
 from verifiable_dp.core.units import Adjacency, Observed, TrustModel
 from verifiable_dp.core.validate import FloatArray, Function, InputError, IntArray, JsonDict
 from verifiable_dp.evidence.acting import Acting
-from verifiable_dp.evidence.blackbox.search import Search, Tried
+from verifiable_dp.evidence.blackbox.search import Search
 from verifiable_dp.evidence.blackbox.test import TUNE, Plan
 from verifiable_dp.evidence.blackbox.users import UserSearch
+from verifiable_dp.evidence.exclusions import Exclusion, Left
 from verifiable_dp.evidence.tracing.audit import is_lead
 from verifiable_dp.targets import horizons
 from verifiable_dp.targets.adapters import Contextual, epsilon_of, made_for
@@ -303,14 +303,13 @@ class PlayCase(UserCase[PlaySampler]):
             **({"interactive": sizes} if self.game is not None else {}),
         }
 
-    def not_covered(self) -> list[str]:
+    def not_covered(self) -> list[Exclusion]:
         """See `Case.not_covered`."""
-        words = [Tried(**self.tried).describe()] if self.tried else []
-        covered = [f"other neighbours than those of the search: {w}" for w in words]
+        covered = [Exclusion(Left.NEIGHBOURS, self.tried)] if self.tried else []
         given = any(isinstance(pair, ContextGame) for pair in self.pairs)
         if self.form is not None and self.game is None and not given:
             why = _TOGETHER if self.kind == "play_many" else self.unplayed
-            covered.append(f"{UNPLAYED}: {why}" if why else UNPLAYED)
+            covered.append(Exclusion(Left.REACTING_USERS, {"why": why} if why else {}))
         return [*super().not_covered(), *covered]
 
     def parameters(self) -> JsonDict:

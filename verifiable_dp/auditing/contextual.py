@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 from verifiable_dp.auditing import drafts
 from verifiable_dp.auditing.audit import AlgorithmCase
-from verifiable_dp.auditing.plans import UNPLAYED
 from verifiable_dp.auditing.request import AuditRequest
 from verifiable_dp.auditing.subject import Subject
 from verifiable_dp.core import reactions
@@ -23,6 +22,7 @@ from verifiable_dp.evidence import normal
 from verifiable_dp.evidence.alignment.replay import Instance
 from verifiable_dp.evidence.blackbox import adversary
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.exclusions import Exclusion, Left
 from verifiable_dp.evidence.upper import UpperBound, epsilon_of_mu
 
 _STRONGEST = 2  # neighbours of the auditor that games are played around
@@ -95,6 +95,6 @@ class ContextualCase(AlgorithmCase):
             epsilon_of_mu(factor * gdp_mu(cost, delta), delta) if delta > 0 and 0 < cost < math.inf else cost
         )
 
-    def not_covered(self) -> list[str]:
+    def not_covered(self) -> list[Exclusion]:
         """See `Case.not_covered`."""
-        return [*super().not_covered(), *([] if self.game else [UNPLAYED])]
+        return [*super().not_covered(), *([] if self.game else [Exclusion(Left.REACTING_USERS)])]

@@ -11,6 +11,7 @@ import numpy as np
 
 from verifiable_dp.core.validate import FloatArray, Function, InputError
 from verifiable_dp.evidence.blackbox import search
+from verifiable_dp.evidence.exclusions import Exclusion, Left
 from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
 from verifiable_dp.targets.load import DataPair, ReleaseSampler
 
@@ -44,22 +45,12 @@ class Ladder:
     draws: int = 0
     named: list[int] = field(default_factory=list)
 
-    def words(self) -> list[str]:
+    def not_covered(self) -> list[Exclusion]:
         """What the audit says nothing about."""
-        found = [
-            f"data of other sizes than {_listed(self.tried)} entries, in which the record that comes, goes "
-            "or changes holds a value of its own or the same as all others"
-        ]
+        found = [Exclusion(Left.DATA_SIZES, {"sizes": sorted(self.tried)})]
         if self.refused:
-            found.append(
-                f"data of {_listed(self.refused)} entries, which the code refuses: whoever sees that it does "
-                "learns the size"
-            )
+            found.append(Exclusion(Left.REFUSED_SIZES, {"sizes": sorted(self.refused)}))
         return found
-
-
-def _listed(sizes: set[int]) -> str:
-    return ", ".join(map(str, sorted(sizes)))
 
 
 def sizes_in(function: Function[object]) -> list[int]:

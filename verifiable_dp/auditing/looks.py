@@ -29,6 +29,7 @@ from verifiable_dp.evidence.blackbox.observations import Observation
 from verifiable_dp.evidence.blackbox.statistics import approximate_power, rejection_power
 from verifiable_dp.evidence.blackbox.test import TUNE, Plan, Terms
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.exclusions import Exclusion, Left
 from verifiable_dp.targets.load import DETERMINISTIC, DataPair, PlaySampler, Probe
 from verifiable_dp.targets.process import Exec
 from verifiable_dp.targets.source import NOT_FOUND, Source, code_of, in_cell
@@ -304,23 +305,22 @@ class UserCase(Case, Generic[Sampling]):
         """See `Case.words`."""
         return [pair.describe() for pair in self.pairs]
 
-    def not_covered(self) -> list[str]:
+    def not_covered(self) -> list[Exclusion]:
         """See `Case.not_covered`."""
         said = [
-            f"calls for other numbers of runs than {', '.join(map(str, check.statistics['sizes']))}, whose "
-            "runs were compared by their place"
+            Exclusion(Left.CALL_SIZES, {"sizes": list(check.statistics["sizes"])})
             for check in self.checks
             if check.kind == positions.KIND
         ]
         return [*super().not_covered(), *self._unseen(), *said]
 
-    def _unseen(self) -> list[str]:
+    def _unseen(self) -> list[Exclusion]:
         """What of the code no check looked into."""
         if any(c.kind == upper.KIND and c.statistics["scope"] != "n paths" for c in self.checks):
             return []
         if any(c.kind == "tracing" and not c.statistics["failure"] for c in self.checks):
-            return ["the code beyond what was traced: there it was seen only through its outputs"]
-        return ["the code itself: it was seen only through its outputs"]
+            return [Exclusion(Left.UNTRACED_CODE)]
+        return [Exclusion(Left.UNSEEN_CODE)]
 
 
 # ---------------------------------------------------------------- looks

@@ -12,7 +12,6 @@ from verifiable_dp.auditing.ground import Ground, Sizes, grounded
 from verifiable_dp.auditing.ladder import SIZES, Ladder, climb
 from verifiable_dp.auditing.looks import BEYOND, Levels, UserCase, enough, go_on, hits_needed, look
 from verifiable_dp.auditing.plans import (
-    IDEALISED,
     SHORT,
     Allowance,
     cost_of,
@@ -30,6 +29,7 @@ from verifiable_dp.evidence.blackbox import numerics as bits
 from verifiable_dp.evidence.blackbox import search
 from verifiable_dp.evidence.blackbox.test import TUNE, Plan, Terms
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.exclusions import Exclusion, Left
 from verifiable_dp.evidence.upper import UpperBound
 from verifiable_dp.targets.load import DETERMINISTIC, DataPair, ReleaseSampler, probe_release
 from verifiable_dp.targets.process import ProcessTarget
@@ -244,12 +244,12 @@ class ReleaseCase(UserCase[ReleaseSampler]):
         curve = {"curve": True} if _curved(self.request) else {}
         return {**noted, **curve, **({"numerics": True} if self.request.settings.numerics else {})}
 
-    def not_covered(self) -> list[str]:
+    def not_covered(self) -> list[Exclusion]:
         """See `Case.not_covered`."""
-        said = super().not_covered()
-        said = [line for line in said if not self.request.settings.numerics or line != IDEALISED]
-        said += self.ladder.words() if self.ladder else []
-        return [*said, *(["neighbouring data other than those that were stated"] if self.stated else [])]
+        numerics = self.request.settings.numerics
+        left = [one for one in super().not_covered() if not (numerics and one.id is Left.SAMPLER)]
+        left += self.ladder.not_covered() if self.ladder else []
+        return [*left, *([Exclusion(Left.OTHER_DATA)] if self.stated else [])]
 
 
 def _stated(request: AuditRequest, function: Function[object]) -> bool:

@@ -11,14 +11,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from verifiable_dp.auditing.plans import NOT_COVERED
 from verifiable_dp.auditing.request import AuditRequest
 from verifiable_dp.core import engine
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.validate import JsonDict
+from verifiable_dp.evidence import exclusions
 from verifiable_dp.evidence.blackbox import positions
 from verifiable_dp.evidence.blackbox.test import Plan
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.exclusions import Exclusion
 from verifiable_dp.evidence.upper import KIND, UpperBound
 
 
@@ -76,9 +77,9 @@ class Case:
         """What the record's plan holds beside the sizes of the black box and the levels."""
         raise NotImplementedError
 
-    def not_covered(self) -> list[str]:
+    def not_covered(self) -> list[Exclusion]:
         """What the audit says nothing about."""
-        return list(NOT_COVERED)
+        return list(exclusions.EVERY)
 
     def words(self) -> list[str]:
         """The candidate neighbours, in words."""
@@ -105,7 +106,7 @@ class Case:
             "power": self.power,
             "counterexamples": self.counterexamples,
             "mutants": self.mutants,
-            "not_covered": self.not_covered(),
+            "not_covered": [left.as_dict() for left in self.not_covered()],
             "seed": settings.seed,
         }
 

@@ -18,14 +18,6 @@ BUDGETS = ("quick", "standard", "thorough")  # of regret checks and of whole cat
 AUDIT_BUDGETS = ("smoke", *BUDGETS)
 MOST_SECONDS = 1e6  # 64 million runs a side, the most of a test, take less
 
-IDEALISED = "the floating-point sampler: the noise is audited as idealised real numbers"
-UNPLAYED = "adversaries that choose contexts by what they see"
-NOT_COVERED = (
-    "timing and other side channels",
-    IDEALISED,
-    "inputs, events and sample sizes beyond those stated here: an audit cannot prove privacy",
-)
-
 
 @dataclass(frozen=True)
 class Budget:

@@ -12,7 +12,7 @@ import numpy as np
 
 from verifiable_dp.auditing import drafts, rates, tightest
 from verifiable_dp.auditing.bounds import Bound, largest_gap
-from verifiable_dp.auditing.plans import NOT_COVERED, Progress, silent
+from verifiable_dp.auditing.plans import Progress, silent
 from verifiable_dp.auditing.rates import GAP, Rate
 from verifiable_dp.core import engine, environments, populations, validate
 from verifiable_dp.core.algorithm import Algorithm
@@ -24,6 +24,7 @@ from verifiable_dp.core.populations import Population
 from verifiable_dp.core.validate import FloatArray, Function, Given, InputError, Json, JsonDict, JsonValue
 from verifiable_dp.evidence.blackbox.test import CONFIDENCE
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.exclusions import Exclusion, Left
 from verifiable_dp.evidence.regret import judges
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry.study import cell_seed
@@ -98,9 +99,13 @@ def regret_only(
             "claims": [c.as_dict() for c in auditor.claims],
             "checks": [c.as_dict() for c in checks],
         },
-        "not_covered": ["privacy: only regret was checked", *NOT_COVERED[2:]],
+        "not_covered": _left(Left.PRIVACY),
         "seed": seed,
     }
+
+
+def _left(*left: Left) -> list[JsonDict]:
+    return [Exclusion(one).as_dict() for one in (*left, Left.INPUTS)]
 
 
 # ---------------------------------------------------------------- claims about anyone's algorithm
@@ -862,10 +867,6 @@ def _draft(
             "claims": [claim.as_dict() for claim in _stated(claims)],
             "checks": [check.as_dict() for check in checks],
         },
-        "not_covered": [
-            "privacy: only regret was checked",
-            "other instances, horizons and parameters than those stated here",
-            *NOT_COVERED[2:],
-        ],
+        "not_covered": _left(Left.PRIVACY, Left.OTHER_INSTANCES),
         "seed": seed,
     }

@@ -20,13 +20,14 @@ from verifiable_dp.core.validate import Function, Given, Json, JsonDict, JsonVal
 from verifiable_dp.evidence.blackbox import positions
 from verifiable_dp.evidence.blackbox.scores import Score
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.premises import Premise, Taken
 from verifiable_dp.evidence.symbolic.crowds import Crowd
 from verifiable_dp.evidence.symbolic.paths import Found as Explored
 from verifiable_dp.evidence.symbolic.paths import Neighbours, Program, behind, explore, unsettled
 from verifiable_dp.evidence.tracing.audit import Found, Subject, Users, check, examine, lead_as_dict, without
 from verifiable_dp.evidence.tracing.ledger import Lead
 from verifiable_dp.evidence.tracing.losses import learn_losses
-from verifiable_dp.evidence.upper import Premise, UpperBound
+from verifiable_dp.evidence.upper import Method, UpperBound
 from verifiable_dp.targets.adapters import BanditClass, was_handed
 from verifiable_dp.targets.guard import guarded
 from verifiable_dp.targets.load import Adapted
@@ -204,13 +205,10 @@ class Calls:
 
     def stated(self, bound: UpperBound, *more: Premise) -> UpperBound:
         """The bound with what it says of calls."""
-        premise = Premise(_LARGER, positions.NAME) if self.together else Premise(_ALONE)
+        alike = Premise(Taken.RUNS_ALIKE, tested_by=positions.NAME)
+        premise = alike if self.together else Premise(Taken.RUNS_ALONE)
         certificate = {**bound.certificate, "calls": list(self.sizes)}
         return replace(bound, premises=(*bound.premises, *more, premise), certificate=certificate)
-
-
-_LARGER = "a call for more runs makes independent ones, each as a call for one run does"
-_ALONE = "each run is made by a call of its own"
 
 
 def bound(
@@ -332,10 +330,8 @@ def bound_of_release(
             if why:
                 return None, why
         made.append(one)
-    size = " or ".join("a number" if not s else f"{' x '.join(map(str, s))} entries" for s in shapes)
-    fixed = Premise(f"the data are {size}, each anywhere within the bounds, and one of them changes")
-    most = max(made, key=lambda one: one.epsilon)
-    most = replace(most, method=most.method.replace("rewards", "data"))
+    fixed = Premise(Taken.SIZES_OF_DATA, {"shapes": [list(shape) for shape in shapes]})
+    most = replace(max(made, key=lambda one: one.epsilon), method=Method.TRACING_DATA)
     return calls.stated(most, fixed) if calls else replace(most, premises=(*most.premises, fixed)), ""
 
 
@@ -378,9 +374,8 @@ def bound_of_neighbours(
                 return None, why
         assert one is not None
         made.append(one)
-    most = max(made, key=lambda one: one.epsilon)
-    most = replace(most, method="tracing with the stated data")
-    stated = Premise("the data are one of the neighbours that were stated")
+    most = replace(max(made, key=lambda one: one.epsilon), method=Method.TRACING_PAIRS)
+    stated = Premise(Taken.STATED_DATA)
     return calls.stated(most, stated) if calls else replace(most, premises=(*most.premises, stated)), ""
 
 

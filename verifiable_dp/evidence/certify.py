@@ -39,7 +39,8 @@ from verifiable_dp.core.noise import Draw, Outcome
 from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray, JsonDict
 from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.doors import ours
-from verifiable_dp.evidence.upper import Premise, UpperBound
+from verifiable_dp.evidence.premises import Premise, Taken
+from verifiable_dp.evidence.upper import Method, UpperBound
 
 MOST_STATES = 20_000
 MOST_ARMS = 10  # of what is unfolded
@@ -674,9 +675,12 @@ def certificate(algorithm: Algorithm, claim: PrivacyClaim, tested_by: str) -> Up
 
 
 def _certified(algorithm: Algorithm, claim: PrivacyClaim, tested_by: str) -> UpperBound:
-    premises = (*(Premise(words, tested_by) for words in _REPLAYED), *map(Premise, _IDEAL))
+    premises = (
+        *(Premise(taken, tested_by=tested_by) for taken in _REPLAYED),
+        Premise(Taken.IDEAL_NOISE, {"noise": "Laplace"}),
+    )
     if claim.observe == "shuffled":
-        return _shuffled(algorithm, claim, (*premises, Premise(_MIXED)))
+        return _shuffled(algorithm, claim, (*premises, Premise(Taken.SHUFFLED)))
     kept = not isinstance(algorithm.private(np.zeros(1, np.int64)), NoMemory)
     if kept:
         reaches, states = chained(algorithm)
@@ -694,17 +698,11 @@ def _certified(algorithm: Algorithm, claim: PrivacyClaim, tested_by: str) -> Upp
     }
     if claim.relation.size > 1:
         found = {"form": "group", "size": claim.relation.size, "of": found}
-    method = "changing every round of a run" if kept else "unfolding all public states"
+    method = Method.ROUNDS if kept else Method.STATES
     return UpperBound.of(found, method=method, premises=premises, paths=states)
 
 
-_REPLAYED = (
-    "Decisions and everything that is published depend on the releases alone.",
-    "Each reward enters one block, and its releases depend on it through the block's answer alone.",
-    "Each release has Laplace noise of its own with the stated scale, and hidden noise its declared shift.",
-)
-_IDEAL = ("Noise is drawn independently from exact Laplace distributions.",)
-_MIXED = "The shuffler hides which report of a batch is whose."
+_REPLAYED = (Taken.POST_PROCESSING, Taken.ENTERS_ONCE, Taken.STATED_NOISE)
 
 
 def _shuffled(algorithm: Algorithm, claim: PrivacyClaim, premises: tuple[Premise, ...]) -> UpperBound:
@@ -724,5 +722,4 @@ def _shuffled(algorithm: Algorithm, claim: PrivacyClaim, premises: tuple[Premise
         local = batch.change / batch.scale if batch.scale > 0 else math.inf
         least[local] = min(crowd, least.get(local, crowd))
     found = {"form": "clones", "batches": [[crowd, plain(local)] for local, crowd in sorted(least.items())]}
-    method = "unfolding all public states, and the reduction to clones"
-    return UpperBound.of(found, method=method, premises=premises, paths=seen.states, delta=claim.delta)
+    return UpperBound.of(found, method=Method.CLONES, premises=premises, paths=seen.states, delta=claim.delta)

@@ -27,7 +27,8 @@ from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray, Json, J
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, Replay, exceeds, plain, replay
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.doors import ours
-from verifiable_dp.evidence.upper import Premise, UpperBound, epsilon_of_mu, mu_of
+from verifiable_dp.evidence.premises import Premise, Taken
+from verifiable_dp.evidence.upper import Method, UpperBound, epsilon_of_mu, mu_of
 
 RUNS = 16  # replays of a pair; where at most a tenth of all runs leaves the path, all do so with chance 1e-16
 LARGEST = 0.1  # delta at which runs that leave the path still refute
@@ -209,18 +210,9 @@ def _items_hold(algorithm: ContextualAlgorithm, *, trace: bool) -> bool:
 # ---------------------------------------------------------------- the certificate
 
 
-_SEEN = "All that others see follows from the releases, and from what they bring themselves."
-_USERS = f"those of {USERS} users were, with contexts of norms up to {FARTHEST:g}."
-_OF_NORMAL = (
-    "Each item enters only releases with independent normal noise of the stated deviation in all entries.",
-    f"Items are positive semidefinite matrices whose Frobenius norm is clipped: {_USERS}",
-    "Noise is drawn independently from exact normal distributions.",
-)
-_OF_WISHART = (
-    "Each item enters only releases with independent Wishart noise of the stated scale and freedom.",
-    f"Items are positive semidefinite matrices whose trace is clipped: {_USERS}",
-    "Noise is drawn independently from exact Wishart distributions.",
-)
+# Noise, its parameters and the norm of items that is clipped.
+_OF_NORMAL = ("normal", "deviation in all entries", "Frobenius norm")
+_OF_WISHART = ("Wishart", "scale and freedom", "trace")
 
 
 def certificate(algorithm: ContextualAlgorithm, claim: PrivacyClaim, tested_by: str) -> UpperBound | None:
@@ -258,10 +250,15 @@ def certificate(algorithm: ContextualAlgorithm, claim: PrivacyClaim, tested_by: 
     }
     if matrices:
         found["size"] = rows_of(algorithm.rule(algorithm.start(np.zeros(1, np.int64))).size)
-    entered, items, ideal = _OF_WISHART if matrices else _OF_NORMAL
-    premises = (Premise(_SEEN, tested_by), Premise(entered, tested_by), Premise(items), Premise(ideal))
-    method = "replacing the user of every round"
-    return UpperBound.of(found, method=method, premises=premises, paths=len(rows), delta=claim.delta)
+    noise, parameter, norm = _OF_WISHART if matrices else _OF_NORMAL
+    drawn: JsonDict = {"noise": noise, "parameter": parameter}
+    premises = (
+        Premise(Taken.POST_PROCESSING_OF_OTHERS, tested_by=tested_by),
+        Premise(Taken.STATED_NOISE_OF_ITEMS, drawn, tested_by),
+        Premise(Taken.CLIPPED, {"norm": norm, "users": USERS, "farthest": FARTHEST}),
+        Premise(Taken.IDEAL_NOISE, {"noise": noise}),
+    )
+    return UpperBound.of(found, method=Method.USERS, premises=premises, paths=len(rows), delta=claim.delta)
 
 
 class _EachReplaced(UserTable):

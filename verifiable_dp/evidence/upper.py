@@ -7,9 +7,9 @@ verified without running anything. Each form of certificate has one function tha
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 from verifiable_dp.core import validate
 from verifiable_dp.core.claims import gdp_epsilon
@@ -17,6 +17,7 @@ from verifiable_dp.core.mechanisms import shuffle, wishart
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, exceeds, plain
 from verifiable_dp.evidence.check import Check, judge, worded
+from verifiable_dp.evidence.premises import Premise
 from verifiable_dp.evidence.words import digits
 
 SCOPES = ("certified", "every path", "n paths")
@@ -39,53 +40,29 @@ def form(name: str) -> Callable[[Evaluate], Evaluate]:
     return register
 
 
-_BRIEFLY = (
-    (r"(Decisions|All that others see).*", "outputs use noisy statistics alone"),
-    (r"Each reward enters one block.*", "each reward enters once"),
-    (r"Each release has Laplace noise.*", "the stated noise"),
-    (r"Each item enters only releases.* (\w+) noise.*", r"the stated \1 noise"),
-    (r"Items are .* is clipped.*", "items are clipped"),
-    (r"Noise is drawn independently from exact (\w+).*", r"ideal \1 noise"),
-    (r"noise is ideal", "ideal noise"),
-    (r"The shuffler hides.*", "the shuffler hides who reported"),
-    (r"the code keeps no state.*", "no state between runs and secret seeds"),
-    (r"other paths cost.*", "other paths cost no more"),
-    (r"a call for more runs.*", "runs of larger calls are alike"),
-    (r"the data are one of.*", "the stated neighbours"),
-    (r"each run is made by a call.*", "one run a call"),
-    (r"the data are .* anywhere within the bounds.*", "data of this size within the bounds"),
-    (r"the samplers of OpenDP.*", "the noise libraries are right"),
-)
+class Method(StrEnum):
+    """How a bound was found."""
 
+    ROUNDS = "rounds"
+    STATES = "states"
+    CLONES = "clones"
+    USERS = "users"
+    TRACING = "tracing"
+    TRACING_DATA = "tracing-data"
+    TRACING_PAIRS = "tracing-pairs"
 
-def briefly(premise: str) -> str:
-    """The text of a premise in a few words; as it is where none are known."""
-    for pattern, words in _BRIEFLY:
-        found = re.fullmatch(pattern, premise)
-        if found:
-            return found.expand(words)
-    return premise.removesuffix(".")
-
-
-@dataclass(frozen=True)
-class Premise:
-    """Something that a bound takes for granted.
-
-    Parameters
-    ----------
-    text
-        The premise, as a sentence.
-    tested_by
-        Name of the check of the same record that tests it: the bound counts only if that check holds. Empty
-        for what no check of an audit can test, such as ideal noise.
-    """
-
-    text: str
-    tested_by: str = ""
-
-    def __post_init__(self) -> None:
-        if not self.text:
-            raise InputError("premise: text must not be empty")
+    @property
+    def words(self) -> str:
+        """For a report."""
+        return {
+            Method.ROUNDS: "changing every round of a run",
+            Method.STATES: "unfolding all public states",
+            Method.CLONES: "unfolding all public states, and the reduction to clones",
+            Method.USERS: "replacing the user of every round",
+            Method.TRACING: "tracing with rewards of any value in bounds",
+            Method.TRACING_DATA: "tracing with data of any value in bounds",
+            Method.TRACING_PAIRS: "tracing with the stated data",
+        }[self]
 
 
 @dataclass(frozen=True)
@@ -104,7 +81,7 @@ class UpperBound:
     paths
         Number of public paths or states that were examined; None where nothing was enumerated.
     method
-        How the bound was found, in some words.
+        How the bound was found.
     premises
         What it takes for granted.
     certificate
@@ -120,12 +97,13 @@ class UpperBound:
     delta: float
     scope: str
     paths: int | None
-    method: str
+    method: Method
     premises: tuple[Premise, ...]
     certificate: Json
 
     def __post_init__(self) -> None:
         validate.choice("scope", self.scope, SCOPES)
+        validate.choice("method", self.method, tuple(Method))
         validate.delta(self.delta)
         found = evaluated(self.certificate, self.delta)
         if not math.isclose(found, self.epsilon, rel_tol=TOLERANCE):
@@ -136,7 +114,7 @@ class UpperBound:
         cls,
         certificate: Json,
         *,
-        method: str,
+        method: Method,
         premises: tuple[Premise, ...],
         scope: str = "certified",
         paths: int | None = None,
@@ -147,14 +125,13 @@ class UpperBound:
 
     def check(self, epsilon: float, name: str = "upper bound") -> Check:
         """The bound held against the claimed `epsilon`, as a check of a record."""
-        premises = [{"text": premise.text, "tested_by": premise.tested_by} for premise in self.premises]
         statistics = {
             "epsilon": epsilon,
             "delta": self.delta,
             "scope": self.scope,
             "paths": self.paths,
-            "method": self.method,
-            "premises": premises,
+            "method": str(self.method),
+            "premises": [premise.as_dict() for premise in self.premises],
             "certificate": dict(self.certificate),
         }
         return Check.of(name, KIND, statistics)
@@ -301,7 +278,8 @@ def _judge(statistics: Json) -> JsonDict:
 def _in_words(numbers: Json, result: Json) -> str:
     scope = f"{numbers['paths']} paths" if numbers["scope"] == "n paths" else numbers["scope"]
     at = f" at delta {digits(numbers['delta'])}" if numbers["delta"] else ""
+    method = Method(numbers["method"]).words
     return (
-        f"epsilon at most {digits(result['epsilon_upper'])}{at} ({scope}, by {numbers['method']}), "
+        f"epsilon at most {digits(result['epsilon_upper'])}{at} ({scope}, by {method}), "
         f"claimed {digits(numbers['epsilon'])}"
     )

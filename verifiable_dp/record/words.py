@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from verifiable_dp.core.claims import CURVED
 from verifiable_dp.core.units import Adjacency, Observed, Protected, Unit
 from verifiable_dp.core.validate import Json
+from verifiable_dp.evidence import exclusions, upper
 from verifiable_dp.evidence.acting import Acting
 from verifiable_dp.evidence.alignment.replay import exceeds
 from verifiable_dp.evidence.blackbox import curves
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.check import in_words
+from verifiable_dp.evidence.exclusions import Exclusion, Left
 from verifiable_dp.evidence.words import digits, p_value
 from verifiable_dp.record import conclude, excerpts
 
@@ -370,17 +372,18 @@ def trust(record: Json) -> str:
     return f"{model}{joint if record['target']['model'] == 'joint' else ''}"
 
 
-def not_covered(record: Json) -> list[str]:
+def not_covered(record: Json, without: Sequence[Exclusion] = ()) -> list[str]:
     """What the audit left out; a baseline draws no noise, so that its sampler is not spoken of.
 
     Inputs that no test was made on are outside the tests, not outside an upper bound.
     """
-    drawn = not is_baseline(record)
-    lines = [line for line in record["not_covered"] if drawn or not line.startswith("the floating-point")]
-    beyond = "inputs, events and sample sizes beyond those stated here"
-    if record["checks"] and conclude.bounded(record["checks"]):
-        lines = [f"{beyond}: they rest on the upper bound" if beyond in line else line for line in lines]
-    return lines
+    settled = {upper.KIND} if record["checks"] and conclude.bounded(record["checks"]) else set()
+    return [
+        exclusions.in_words(left, left["settled_by"] in settled)
+        for left in record["not_covered"]
+        if left["id"] not in {one.id for one in without}
+        and not (left["id"] == Left.SAMPLER and is_baseline(record))
+    ]
 
 
 def measured(record: Json) -> str:

@@ -10,7 +10,8 @@ from verifiable_dp.compliance.nist import BEARS, HAZARDS, apart_worlds
 from verifiable_dp.core.claims import CURVED
 from verifiable_dp.core.units import Unit
 from verifiable_dp.core.validate import Json, JsonValue
-from verifiable_dp.evidence.upper import briefly
+from verifiable_dp.evidence import exclusions
+from verifiable_dp.evidence.premises import briefly
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import kills, words
 from verifiable_dp.record.signing import Found
@@ -259,6 +260,10 @@ def interval(record: Json) -> str:
     return f"Epsilon lies between {least} (observed) and {most} ({sure} {by}){delta}."
 
 
+# Checks that test premises, in other words than their names.
+_TESTS = {"alignment": "replaying runs", "alignment of one report": "replaying runs of one report"}
+
+
 def premises(record: Json) -> str:
     """What the upper bound that stands rests on, and which checks tested that."""
     if not record["checks"]:
@@ -270,9 +275,8 @@ def premises(record: Json) -> str:
     found = bounds[0]["statistics"]["premises"]
     groups: dict[str, list[str]] = {}
     for premise in found:
-        brief = briefly(premise["text"])
-        brief = brief.replace("reward", "value") if words.is_stream(record) else brief
-        by = premise["tested_by"].replace("alignment", "replaying runs")
+        brief = briefly(premise, "value" if words.is_stream(record) else "reward")
+        by = _TESTS.get(premise["tested_by"], premise["tested_by"])
         groups.setdefault(f"tested by {by}" if by else "taken for granted", []).append(brief)
     said = [f"{how}: {', '.join(names)}" for how, names in groups.items()]
     return f"{len(found)}; {'; '.join(said)}."
@@ -594,12 +598,8 @@ def _caveats(record: Json) -> list[tuple[str, str]]:
     if record["target"]["kind"] == "algorithm" and not words.is_baseline(record):
         found.append(("The sampler of production was not audited", "hazards"))
     # The sentence under the verdict names these where there is a bound.
-    said = (
-        ("timing", "inputs, events", "the floating-point")
-        if record["epsilon_upper"] and record["verdict"] != "refuted"
-        else ()
-    )
-    lines = [line for line in words.not_covered(record) if not line.startswith(said)]
+    bounded = record["epsilon_upper"] and record["verdict"] != "refuted"
+    lines = words.not_covered(record, without=exclusions.EVERY if bounded else ())
     return [*found, *((_capital(line), "not-covered") for line in lines)]
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 
 from verifiable_dp.compliance import blocks, nist
 from verifiable_dp.core.validate import Json, JsonDict, JsonValue, named, on_one_line
+from verifiable_dp.evidence import exclusions
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import kills
 from verifiable_dp.record.verify import first_difference
@@ -402,12 +403,9 @@ def _numbers(old: Json, new: Json) -> Iterator[Change]:
 
 
 def _uncovered(old: Json, new: Json) -> Iterator[Change]:
-    for line in new["not_covered"]:
-        if line not in old["not_covered"]:
-            yield Change("not_covered", None, line)
-    for line in old["not_covered"]:
-        if line not in new["not_covered"]:
-            yield Change("not_covered", line, None)
+    before, after = ([exclusions.in_words(one) for one in r["not_covered"]] for r in (old, new))
+    yield from (Change("not_covered", None, line) for line in after if line not in before)
+    yield from (Change("not_covered", line, None) for line in before if line not in after)
 
 
 def _settings(old: Json, new: Json) -> Iterator[Change]:

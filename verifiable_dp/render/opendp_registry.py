@@ -181,7 +181,7 @@ def _implementation(record: Json, declared: Json) -> JsonDict:
         if provenance["idealized_numerics"]
         else "the floats of its sampler were audited, too"
     )
-    uncovered = "; ".join(map(str, record["not_covered"]))
+    uncovered = "; ".join(words.not_covered(record))
     return {
         "preprocessing_and_hyperparameter_tuning": Todo(
             "what was done with the data before, and its privacy loss"

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from verifiable_dp.compliance import blocks, nist
 from verifiable_dp.core.validate import Function, Json, JsonDict, JsonValue, on_one_line, printable
+from verifiable_dp.evidence import premises
 from verifiable_dp.evidence.regret import readings
 from verifiable_dp.evidence.regret.judges import claimed_slope
 from verifiable_dp.evidence.words import digits, p_value
@@ -105,6 +106,7 @@ def environment(finalize: Callable[[object], object] = _seen) -> Environment:
         "rows": readings.joined,
         "reading": readings.reading,
         "in_words": in_words,
+        "premise": premises.in_words,
         "claimed_slope": claimed_slope,
     }
     return found

@@ -23,6 +23,7 @@ from verifiable_dp.core.limits import limited
 from verifiable_dp.core.mechanisms import wishart
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.alignment.replay import plain
+from verifiable_dp.evidence.premises import Premise, Taken
 from verifiable_dp.evidence.symbolic import boxes, libraries, subsets
 from verifiable_dp.evidence.symbolic.alignments import Cost, costs_of, epsilon_of
 from verifiable_dp.evidence.symbolic.contests import Proposals
@@ -46,7 +47,7 @@ from verifiable_dp.evidence.tracing.flow import returns_of
 from verifiable_dp.evidence.tracing.foreign import global_states, plain_run, reproducible_globals
 from verifiable_dp.evidence.tracing.ledger import WORDS, Place, same
 from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
-from verifiable_dp.evidence.upper import Premise, UpperBound, form
+from verifiable_dp.evidence.upper import Method, UpperBound, form
 
 _NATURAL = 3  # paths that are compared with plain runs
 _LEAST, _MOST, _WORK = 12, 60, 600_000  # paths, and operations on terms of all of them
@@ -56,7 +57,7 @@ _PATIENCE = 400  # public draws of a path that come out alike
 _MANY = 4000  # values of a public draw, of which the ends are looked at
 
 
-_LIBRARY = Premise("the samplers of OpenDP and diffprivlib, and OpenDP's privacy maps, are what they say")
+_LIBRARY = Premise(Taken.LIBRARIES)
 
 
 class Chooser:
@@ -381,11 +382,11 @@ class Found:
             scope="n paths",
             paths=len(self.paths),
             delta=delta,
-            method="tracing with rewards of any value in bounds",
+            method=Method.TRACING,
             premises=(
-                Premise("the code keeps no state between runs, and nobody knows the seeds of its generators"),
-                Premise("other paths cost no more than those that were traced"),
-                Premise("noise is ideal"),
+                Premise(Taken.NO_STATE),
+                Premise(Taken.OTHER_PATHS),
+                Premise(Taken.IDEAL_NOISE_OF_CODE),
                 *((_LIBRARY,) if any(path.drawn for path in self.paths) else ()),
                 *((_closed(self.closed),) if self.closed else ()),
             ),
@@ -425,9 +426,7 @@ def _as_row(path: Path, delta: float) -> dict[str, Any]:
 
 def _closed(places: Sequence[Place]) -> Premise:
     lines = sorted({place.line for place in places})
-    where = f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(map(str, lines))}"
-    way = "what a condition never came out as" if len(places) == 1 else "what conditions never came out as"
-    return Premise(f"{way} ({where}: it raises an exception; {_HUNT} plain runs watched) it never does")
+    return Premise(Taken.CLOSED_BRANCHES, {"lines": lines, "branches": len(places), "runs": _HUNT})
 
 
 @form("paths")

@@ -1,0 +1,115 @@
+"""What an audit says nothing about: an id with values, which records hold, and its words.
+
+Each says which later evidence would settle it, so that a reader of values knows whether it is still open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from verifiable_dp.core import validate
+from verifiable_dp.core.validate import Json, JsonDict
+from verifiable_dp.evidence.blackbox.search import Tried
+
+
+class Left(StrEnum):
+    """What can be left out."""
+
+    PRIVACY = "privacy"
+    TIMING = "timing"
+    SAMPLER = "sampler"
+    INPUTS = "inputs"
+    BATCH_SIZES = "batch-sizes"
+    LATER_ROUNDS = "later-rounds"
+    OWN_CLASSES = "own-classes"
+    NEIGHBOURS = "neighbours"
+    REACTING_USERS = "reacting-users"
+    CALL_SIZES = "call-sizes"
+    UNTRACED_CODE = "untraced-code"
+    UNSEEN_CODE = "unseen-code"
+    DATA_SIZES = "data-sizes"
+    REFUSED_SIZES = "refused-sizes"
+    OTHER_DATA = "other-data"
+    OTHER_INSTANCES = "other-instances"
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    """Something that an audit says nothing about.
+
+    Parameters
+    ----------
+    id
+        What it is.
+    values
+        What its words need: plain JSON values.
+    """
+
+    id: Left
+    values: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        validate.choice("exclusion", self.id, tuple(Left))
+
+    def as_dict(self) -> JsonDict:
+        """Plain values, as they stand in a record; ``settled_by`` names the kind of check that closes it."""
+        return {"id": str(self.id), "values": dict(self.values), "settled_by": _SETTLED.get(self.id)}
+
+
+def in_words(exclusion: Json, settled: bool = False) -> str:
+    """A recorded exclusion in words; of one that is `settled`, what it rests on."""
+    left = Left(exclusion["id"])
+    if settled and left in _RESTING:
+        return _RESTING[left]
+    said = _WORDS[left]
+    return said(exclusion["values"]) if callable(said) else said.format(**exclusion["values"])
+
+
+# Each with the kind of check that settles it, where one does.
+_SETTLED = {Left.SAMPLER: "numerics", Left.INPUTS: "upper_bound"}
+_RESTING = {
+    Left.INPUTS: "inputs, events and sample sizes beyond those stated here: they rest on the upper bound"
+}
+
+
+def _listed(sizes: Json) -> str:
+    return ", ".join(map(str, sizes))
+
+
+def _reacting(values: Json) -> str:
+    said = "adversaries that choose contexts by what they see"
+    return f"{said}: {values['why']}" if values.get("why") else said
+
+
+_WORDS: Mapping[Left, str | Callable[[Json], str]] = {
+    Left.PRIVACY: "privacy: only regret was checked",
+    Left.TIMING: "timing and other side channels",
+    Left.SAMPLER: "the floating-point sampler: the noise is audited as idealised real numbers",
+    Left.INPUTS: "inputs, events and sample sizes beyond those stated here: an audit cannot prove privacy",
+    Left.BATCH_SIZES: "batches of other sizes than the fewest and the most reports found",
+    Left.LATER_ROUNDS: "rounds after the first {played} of {horizon}",
+    Left.OWN_CLASSES: "what its own classes do at outputs or data that were not tried: no certificate",
+    Left.NEIGHBOURS: lambda values: (
+        f"other neighbours than those of the search: {Tried(**values).describe()}"
+    ),
+    Left.REACTING_USERS: _reacting,
+    Left.CALL_SIZES: lambda values: (
+        f"calls for other numbers of runs than {_listed(values['sizes'])}, whose runs were compared by their "
+        "place"
+    ),
+    Left.UNTRACED_CODE: "the code beyond what was traced: there it was seen only through its outputs",
+    Left.UNSEEN_CODE: "the code itself: it was seen only through its outputs",
+    Left.DATA_SIZES: lambda values: (
+        f"data of other sizes than {_listed(values['sizes'])} entries, in which the record that comes, goes "
+        "or changes holds a value of its own or the same as all others"
+    ),
+    Left.REFUSED_SIZES: lambda values: (
+        f"data of {_listed(values['sizes'])} entries, which the code refuses: whoever sees that it does "
+        "learns the size"
+    ),
+    Left.OTHER_DATA: "neighbouring data other than those that were stated",
+    Left.OTHER_INSTANCES: "other instances, horizons and parameters than those stated here",
+}
+EVERY = (Exclusion(Left.TIMING), Exclusion(Left.SAMPLER), Exclusion(Left.INPUTS))  # of every audit of privacy

@@ -1,0 +1,146 @@
+"""What an upper bound takes for granted: an id with values, which records hold, and its words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from verifiable_dp.core import validate
+from verifiable_dp.core.validate import Json, JsonDict
+
+
+class Taken(StrEnum):
+    """What can be taken for granted."""
+
+    POST_PROCESSING = "post-processing"
+    POST_PROCESSING_OF_OTHERS = "post-processing-of-others"
+    ENTERS_ONCE = "enters-once"
+    STATED_NOISE = "stated-noise"
+    STATED_NOISE_OF_ITEMS = "stated-noise-of-items"
+    CLIPPED = "clipped"
+    IDEAL_NOISE = "ideal-noise"
+    IDEAL_NOISE_OF_CODE = "ideal-noise-of-code"
+    SHUFFLED = "shuffled"
+    NO_STATE = "no-state"
+    OTHER_PATHS = "other-paths"
+    LIBRARIES = "libraries"
+    CLOSED_BRANCHES = "closed-branches"
+    RUNS_ALIKE = "runs-alike"
+    RUNS_ALONE = "runs-alone"
+    SIZES_OF_DATA = "sizes-of-data"
+    STATED_DATA = "stated-data"
+
+
+@dataclass(frozen=True)
+class Premise:
+    """Something that a bound takes for granted.
+
+    Parameters
+    ----------
+    id
+        What it is.
+    values
+        What its words need: plain JSON values.
+    tested_by
+        Name of the check of the same record that tests it: the bound counts only if that check holds. Empty
+        for what no check of an audit can test, such as ideal noise.
+    """
+
+    id: Taken
+    values: Mapping[str, object] = field(default_factory=dict)
+    tested_by: str = ""
+
+    def __post_init__(self) -> None:
+        validate.choice("premise", self.id, tuple(Taken))
+
+    def as_dict(self) -> JsonDict:
+        """Plain values, as they stand in a record."""
+        return {"id": str(self.id), "values": dict(self.values), "tested_by": self.tested_by}
+
+
+def in_words(premise: Json) -> str:
+    """A recorded premise as a sentence."""
+    return _WORDS[Taken(premise["id"])][0](premise["values"])
+
+
+def briefly(premise: Json, one: str = "reward") -> str:
+    """A recorded premise in a few words without a comma; `one` is what changes between neighbours."""
+    return _WORDS[Taken(premise["id"])][1]({**premise["values"], "one": one})
+
+
+Words = Callable[[Json], str]
+
+
+def _said(full: str, brief: str) -> tuple[Words, Words]:
+    return (lambda values: full.format(**values)), (lambda values: brief.format(**values))
+
+
+def _of_data(values: Json) -> str:
+    size = " or ".join(
+        "a number" if not shape else f"{' x '.join(map(str, shape))} entries" for shape in values["shapes"]
+    )
+    return f"the data are {size}, each anywhere within the bounds, and one of them changes"
+
+
+def _closed(values: Json) -> str:
+    lines, one = values["lines"], values["branches"] == 1
+    where = f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(map(str, lines))}"
+    way = "what a condition never came out as" if one else "what conditions never came out as"
+    return f"{way} ({where}: it raises an exception; {values['runs']} plain runs watched) it never does"
+
+
+_WORDS: Mapping[Taken, tuple[Words, Words]] = {
+    Taken.POST_PROCESSING: _said(
+        "Decisions and everything that is published depend on the releases alone.",
+        "outputs use noisy statistics alone",
+    ),
+    Taken.POST_PROCESSING_OF_OTHERS: _said(
+        "All that others see follows from the releases, and from what they bring themselves.",
+        "outputs use noisy statistics alone",
+    ),
+    Taken.ENTERS_ONCE: _said(
+        "Each reward enters one block, and its releases depend on it through the block's answer alone.",
+        "each {one} enters once",
+    ),
+    Taken.STATED_NOISE: _said(
+        "Each release has Laplace noise of its own with the stated scale, and hidden noise its declared "
+        "shift.",
+        "the stated noise",
+    ),
+    Taken.STATED_NOISE_OF_ITEMS: _said(
+        "Each item enters only releases with independent {noise} noise of the stated {parameter}.",
+        "the stated {noise} noise",
+    ),
+    Taken.CLIPPED: _said(
+        "Items are positive semidefinite matrices whose {norm} is clipped: those of {users} users were, with "
+        "contexts of norms up to {farthest:g}.",
+        "items are clipped",
+    ),
+    Taken.IDEAL_NOISE: _said(
+        "Noise is drawn independently from exact {noise} distributions.", "ideal {noise} noise"
+    ),
+    Taken.IDEAL_NOISE_OF_CODE: _said("noise is ideal", "ideal noise"),
+    Taken.SHUFFLED: _said(
+        "The shuffler hides which report of a batch is whose.", "the shuffler hides who reported"
+    ),
+    Taken.NO_STATE: _said(
+        "the code keeps no state between runs, and nobody knows the seeds of its generators",
+        "no state between runs and secret seeds",
+    ),
+    Taken.OTHER_PATHS: _said(
+        "other paths cost no more than those that were traced", "other paths cost no more"
+    ),
+    Taken.LIBRARIES: _said(
+        "the samplers of OpenDP and diffprivlib, and OpenDP's privacy maps, are what they say",
+        "the noise libraries are right",
+    ),
+    Taken.CLOSED_BRANCHES: (_closed, lambda values: "ways never taken are not taken"),
+    Taken.RUNS_ALIKE: _said(
+        "a call for more runs makes independent ones, each as a call for one run does",
+        "runs of larger calls are alike",
+    ),
+    Taken.RUNS_ALONE: _said("each run is made by a call of its own", "one run a call"),
+    Taken.SIZES_OF_DATA: (_of_data, lambda values: "data of this size within the bounds"),
+    Taken.STATED_DATA: _said("the data are one of the neighbours that were stated", "the stated neighbours"),
+}
