@@ -22,7 +22,6 @@ from verifiable_dp.record.provenance import ci, place, provenance
 from verifiable_dp.record.sealing import SCHEMA_VERSION, sealed, text
 from verifiable_dp.record.verify import examine, verify
 from verifiable_dp.render import page, plots, regrets
-from verifiable_dp.targets.source import NOT_FOUND
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -185,7 +184,7 @@ class Report:
             [
                 f"<p><strong>{escape(self.line())}</strong></p>",
                 *(f"<p>{escape(line)}</p>" for line in lines),
-                *(f"<p>note: {escape(note)}</p>" for note in [record["target"]["note"]] if note),
+                *(f"<p>note: {escape(note)}</p>" for note in [words.note(record)] if note),
                 *(f"<div>{plots.alone(drawn, white=True)}</div>" for drawn in plots_ if drawn),
             ]
         )
@@ -293,8 +292,8 @@ class Report:
         record, lines = self.record, [self.line()]
         if record["checks"]:
             lines.append(words.verdict(record))
-        if record["target"]["note"]:
-            lines.append(f"note: {record['target']['note']}")
+        if words.note(record):
+            lines.append(f"note: {words.note(record)}")
         if "in_process" in record["provenance"]:
             lines.append(f"note: {words.in_process(record)}")
         if "resumed" in record["provenance"]:
@@ -309,7 +308,7 @@ class Report:
         lines += [
             f"  check {words.line(check)}" for check in (*regret.get("checks", ()), *regret.get("tables", ()))
         ]
-        if record["counterexamples"] and NOT_FOUND not in record["target"]["note"]:
+        if record["counterexamples"] and words.found_again(record):
             where = "RECORD" if saved is None else shlex.quote(str(saved))
             lines.append(f"  again: {again or f'verifiable-dp verify {where} --rerun'}")
         return "\n".join(map(on_one_line, lines))

@@ -8,6 +8,7 @@ import numpy as np
 
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.neighbours import AnyPair
+from verifiable_dp.core.units import Plays, Role
 from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.evidence.blackbox import curves
 from verifiable_dp.evidence.blackbox import test as blackbox
@@ -24,19 +25,20 @@ def target(algorithm: Algorithm, auditor: Auditor | None) -> JsonDict:
         "kind": "algorithm",
         "parameters": plain_parameters(algorithm),
         "source": Source.of(type(algorithm), type(algorithm).__qualname__).as_dict(),
-        "note": _note(algorithm),
+        "role": _role(algorithm),
+        "plays": Plays.STREAM if algorithm.n_arms == 1 else Plays.ARMS,
+        "note": "",
         "paper": auditor.paper if auditor else "",
         "model": auditor.model if auditor else "central",
         "bounds": [float(limit) for limit in algorithm.bounds],
     }
 
 
-def _note(algorithm: Algorithm) -> str:
-    """What a reader has to know of the target before anything else."""
+def _role(algorithm: Algorithm) -> Role:
     if algorithm.claim is None:
-        return "non-private baseline: it makes no promise"
+        return Role.BASELINE
     printed = plain_parameters(algorithm).get("variant") == "printed"
-    return "the listing as printed, which the default variant corrects" if printed else ""
+    return Role.PRINTED if printed else Role.PROMISE
 
 
 def plain_parameters(algorithm: Algorithm) -> JsonDict:

@@ -20,6 +20,7 @@ from verifiable_dp.auditing.pipeline import Case
 from verifiable_dp.auditing.plans import Allowance
 from verifiable_dp.core import engine
 from verifiable_dp.core.neighbours import Pair
+from verifiable_dp.core.units import Plays, Role
 from verifiable_dp.core.validate import Function, JsonDict
 from verifiable_dp.evidence import origins, upper
 from verifiable_dp.evidence.blackbox import curves, positions, sequential
@@ -286,6 +287,8 @@ class UserCase(Case, Generic[Sampling]):
             "kind": self.kind,
             "parameters": parameters,
             "source": Source.named(self.function, self.request.name).as_dict(),
+            "role": Role.USER,
+            "plays": Plays.DATA if self.kind == "release" else Plays.ARMS,
             "note": "; ".join(notes),
             "paper": "",
             "model": "local" if self.request.promise.model == "local" else "central",

@@ -21,6 +21,7 @@ from verifiable_dp.core.claims import Source as Proof
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.environments import Environment, TwoPoint
 from verifiable_dp.core.populations import Population
+from verifiable_dp.core.units import Plays, Role
 from verifiable_dp.core.validate import FloatArray, Function, Given, InputError, Json, JsonDict, JsonValue
 from verifiable_dp.evidence.blackbox.test import CONFIDENCE
 from verifiable_dp.evidence.check import Check
@@ -213,6 +214,8 @@ class Subject:
             "kind": "user",
             "parameters": {"n_arms": self.setting.n_arms, "horizon": self.setting.horizon, **parameters},
             "source": self.source.as_dict(),
+            "role": Role.USER,
+            "plays": Plays.ARMS,
             "note": NOT_FOUND if in_cell(code_of(self.player.target)) else "",
             "paper": "",
             "model": "central",

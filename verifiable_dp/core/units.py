@@ -1,4 +1,4 @@
-"""What a promise speaks of: its unit, what neighbouring inputs are, what is seen and what is protected.
+"""What a promise speaks of: its unit, what neighbouring inputs are, what is seen, what is protected, of what.
 
 Each is an id that records hold and code decides by; its words stand here too and are only shown.
 """
@@ -151,3 +151,20 @@ class Protected(StrEnum):
         what = "the context and reward" if self.what == "context" else "the reward"
         seen = "the actions of all the others" if self.model == "joint" else "all actions"
         return f"{what} of one user, from everybody who sees {seen}"
+
+
+class Role(StrEnum):
+    """What a target is to its audit."""
+
+    PROMISE = "promise"  # an algorithm of the framework's form, held to its own promise
+    PRINTED = "printed"  # a listing as printed, which the default variant corrects
+    BASELINE = "baseline"  # an algorithm that promises nothing
+    USER = "user"  # anyone's code, held to what its auditor asks
+
+
+class Plays(StrEnum):
+    """What a target is played with."""
+
+    ARMS = "arms"
+    STREAM = "stream"  # of values, as a stopping rule or a sum
+    DATA = "data"

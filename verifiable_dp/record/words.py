@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from verifiable_dp.core.claims import CURVED
-from verifiable_dp.core.units import Adjacency, Observed, Protected, Unit
+from verifiable_dp.core.units import Adjacency, Observed, Plays, Protected, Role, Unit
 from verifiable_dp.core.validate import Json
 from verifiable_dp.evidence import exclusions, upper
 from verifiable_dp.evidence.acting import Acting
@@ -18,8 +18,6 @@ from verifiable_dp.evidence.exclusions import Exclusion, Left
 from verifiable_dp.evidence.words import digits, p_value
 from verifiable_dp.record import conclude, excerpts
 
-# Stopping rules and sums take no actions; every bandit of the catalogue has one of these parameters.
-_ARMS = {"n_arms", "actions"}
 _ARMLESS = {
     "actions": "the round in which it halts and the estimate that it releases",
     "releases": "every noisy partial sum",
@@ -31,7 +29,6 @@ NON_CLAIMS = (
     "does not cover outputs that are declared as unprotected",
     "copies declarations and does not check them",
 )
-_BASELINE = "non-private baseline"
 _CAUGHT = ("refuted", "contradicted")
 EVERYTHING = "every input and every run of this instance"  # what a certificate covers
 _OUTSIDE = "other instances, noise in production, rounding and side channels"
@@ -42,12 +39,26 @@ BRIEFLY = "(too little noise)"
 
 def is_baseline(record: Json) -> bool:
     """Whether the target makes no privacy promise."""
-    return str(record["target"]["note"]).startswith(_BASELINE)
+    return bool(record["target"]["role"] == Role.BASELINE)
 
 
 def is_printed(record: Json) -> bool:
     """Whether the target is a listing as printed that the default variant corrects."""
-    return str(record["target"]["note"]).startswith("the listing as printed")
+    return bool(record["target"]["role"] == Role.PRINTED)
+
+
+def note(record: Json) -> str:
+    """What a reader has to know of the target before anything else."""
+    said = {
+        Role.BASELINE: "non-private baseline: it makes no promise",
+        Role.PRINTED: "the listing as printed, which the default variant corrects",
+    }.get(record["target"]["role"])
+    return "; ".join(filter(None, (said, record["target"]["note"])))
+
+
+def found_again(record: Json) -> bool:
+    """Whether a command can run the record again: not where its code stands in no file."""
+    return bool(record["target"]["source"]["path"] or "exec" in record["target"]["parameters"])
 
 
 def promises(record: Json) -> bool:
@@ -328,8 +339,8 @@ def size(claim: Json) -> int:
 
 def seen(record: Json) -> str:
     """What the adversary of a claim sees; a joint one leaves out the actions of the user that it protects."""
-    claim, target = record["claim"], record["target"]
-    if target["kind"].startswith("release") and claim["observe"] == "releases":
+    claim = record["claim"]
+    if record["target"]["plays"] == Plays.DATA and claim["observe"] == Observed.RELEASES:
         return "what the mechanism releases"
     if is_stream(record) and claim["observe"] in _ARMLESS:
         return _ARMLESS[claim["observe"]]
@@ -340,10 +351,8 @@ def seen(record: Json) -> str:
 
 
 def is_stream(record: Json) -> bool:
-    """Whether the target is a stopping rule or a sum of the catalogue, which plays no arms."""
-    target = record["target"]
-    ours = str((target.get("source") or {}).get("path")).startswith("verifiable_dp/algorithms/")
-    return ours and target["kind"] == "algorithm" and not _ARMS & target["parameters"].keys()
+    """Whether the target is a stopping rule or a sum, which plays no arms."""
+    return bool(record["target"]["plays"] == Plays.STREAM)
 
 
 def kind(record: Json) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from verifiable_dp.compliance.nist import BEARS, HAZARDS, apart_worlds
 from verifiable_dp.core.claims import CURVED
-from verifiable_dp.core.units import Unit
+from verifiable_dp.core.units import Plays, Unit
 from verifiable_dp.core.validate import Json, JsonValue
 from verifiable_dp.evidence import exclusions
 from verifiable_dp.evidence.premises import briefly
@@ -234,7 +234,7 @@ def _event(record: Json) -> str:
     """What a person may have several of."""
     if words.is_stream(record):
         return "value"
-    return "entry" if record["target"]["kind"].startswith("release") else "round"
+    return "entry" if record["target"]["plays"] == Plays.DATA else "round"
 
 
 # What a certificate is, and who vouches for it.

@@ -235,7 +235,7 @@ def _incomparable(old: Json | None, new: Json | None) -> Iterator[str]:
 
 
 def _target(old: Json, new: Json) -> Iterator[Change]:
-    for key in ("name", "kind", "note"):
+    for key in ("name", "kind", "role", "note"):
         if old["target"][key] != new["target"][key]:
             yield Change(f"target.{key}", old["target"][key] or None, new["target"][key] or None)
     yield from _by_key("target.parameters", old["target"]["parameters"], new["target"]["parameters"])

@@ -103,7 +103,7 @@ def _context(record: Json) -> tuple[str, ...]:
     if words.is_baseline(record):
         return ("the target promises no privacy, so that a refutation is expected",)
     if words.is_printed(record):
-        return (str(record["target"]["note"]),)
+        return (words.note(record),)
     return ()
 
 

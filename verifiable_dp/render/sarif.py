@@ -76,7 +76,7 @@ def _findings(record: Json) -> list[tuple[str, str, str]]:
         shown = f"{example['check']}: {words.counterexample(example, record)}"
         found.append(("privacy", "error", f"{name}: {verdict} {shown}."))
     if record["checks"] and record["verdict"] == "inconclusive":
-        text = f"{name}: {verdict} {record['target']['note']}"
+        text = f"{name}: {verdict} {words.note(record)}"
         found.append(("privacy-undecided", "warning", text.strip()))
     if record["verdict"] == "not_refuted" and card.strength(record).state == "weak":
         found.append(("privacy-weak", "warning", f"{name}: {card.headline(record)}."))
