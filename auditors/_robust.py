@@ -380,6 +380,7 @@ NO_TRUNCATION = Mutant(
     "no truncation",
     "rewards are summed as they are, with the noise that truncated ones need",
     mutants.Untruncated,
+    bounding=True,
 )
 
 

@@ -78,6 +78,7 @@ CLAIMS = (
         Source(papers.AZIZE_BAI, "delta-correctness", "by the threshold used here, which is ours"),
         "probability",
         checks=[correct],
+        about="utility",
     ),
     RegretClaim(
         "samples",
@@ -93,6 +94,7 @@ CLAIMS = (
         samples_bound,
         "six arms of mean .1, one of .5, one of .9",
         [samples],
+        about="utility",
     ),
 )
 

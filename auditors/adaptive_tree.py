@@ -59,7 +59,7 @@ MUTANTS = (
         "the whole prefix sum is released each time, at the price of one node",
         mixed(family.RedrawnSum),
     ),
-    Mutant("no truncation", "items are inserted as they are", mutants.Untruncated),
+    Mutant("no truncation", "items are inserted as they are", mutants.Untruncated, bounding=True),
     Mutant(
         "noise of the first item",
         "later items, which may be larger, get the noise that fits the first one",
@@ -87,6 +87,7 @@ CLAIMS = (
         "probability",
         error_limit,
         checks=[family.TreeError(error_limit)],
+        about="utility",
     ),
 )
 

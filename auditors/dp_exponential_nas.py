@@ -123,6 +123,7 @@ CLAIMS = (
         "probability",
         domain="independent samples in [-R, R]; says nothing where the horizon comes before the rule halts",
         checks=family.CORRECT,
+        about="utility",
     ),
     RegretClaim(
         "theorem-3.3",
@@ -139,6 +140,7 @@ CLAIMS = (
         halting_bound,
         "beta <= .08, mu not 0",
         [family.AtMean(_halting, 0.5), family.AtMean(_halting, -0.5), corner],
+        about="utility",
     ),
     RegretClaim(
         "theorem-3.4",
@@ -149,6 +151,7 @@ CLAIMS = (
         "probability",
         domain="beta < 1/4, mu not 0",
         checks=[family.AtMean(family.halts_after, NEAR)],
+        about="utility",
     ),
     RegretClaim(
         "corollary-3.6",
@@ -165,6 +168,7 @@ CLAIMS = (
         family.least_mean,
         "mu' = mu (1 - alpha)/(1 + alpha), beta < 1/2; samples -R or R",
         [family.AtMean(family.takes_at_least, FAINT), CorrectOnly(floors)],
+        about="utility",
     ),
 )
 

@@ -481,6 +481,7 @@ MUTANTS = (
         "no truncation",
         "rewards are not truncated, so that one moves a mean without limit",
         _limit_times(np.inf),
+        bounding=True,
     ),
     Mutant(
         "one draw for all arms",
@@ -570,6 +571,7 @@ CLAIMS = (
             f"{_EXPLICIT}; the regret of the remark is a rate: not checked",
         ),
         "probability",
+        checkable=False,
         domain="E|X|^k <= 1",
         checks=[Estimates("raw", [RAW, RAW_PARETO], 1 << 14)],
     ),

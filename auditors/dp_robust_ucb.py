@@ -205,7 +205,7 @@ MUTANTS = (
         "the whole sum of an arm is released at each pull, at the price of one node",
         mixed(family.Redrawn),
     ),
-    Mutant("no truncation", "rewards are inserted as they are", mutants.Untruncated),
+    Mutant("no truncation", "rewards are inserted as they are", mutants.Untruncated, bounding=True),
     Mutant(
         "heavy noise",
         "the noise is a thousand times what privacy needs",

@@ -71,6 +71,7 @@ CLAIMS = (
         "probability",
         domain="independent samples in [-R, R]; says nothing where the horizon comes before the rule halts",
         checks=family.CORRECT,
+        about="utility",
     ),
 )
 

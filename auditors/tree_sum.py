@@ -80,6 +80,7 @@ CLAIMS = (
         "probability",
         error_bound,
         checks=[family.TreeError(lambda rule, gamma: error_bound(rule.horizon, rule.epsilon, gamma))],
+        about="utility",
     ),
 )
 

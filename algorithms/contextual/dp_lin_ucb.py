@@ -12,7 +12,7 @@ import numpy as np
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.contextual._regression import NoisyRegression, Regressed
 from verifiable_dp.core.algorithm import Memory, Query
-from verifiable_dp.core.claims import PrivacyClaim, Source, gdp_mu
+from verifiable_dp.core.claims import Basis, PrivacyClaim, Source, gdp_mu
 from verifiable_dp.core.mechanisms.tree import Nodes, NormalTree, TreeMemory, update_nodes
 from verifiable_dp.core.noise import Noise
 from verifiable_dp.core.query import Own
@@ -87,7 +87,10 @@ class DPLinUCB(NoisyRegression):
     def claim(self) -> PrivacyClaim:
         """Joint privacy of one user's context and reward."""
         source = Source(
-            papers.SHARIFF, "joint privacy of the tree", "the text is not at hand; our own constants"
+            papers.SHARIFF,
+            "joint privacy of the tree",
+            "the text is not at hand; our own constants",
+            Basis.UNREAD,
         )
         return PrivacyClaim.of_users(
             self.epsilon, self.delta, model="joint", protects="context", observe="releases", source=source

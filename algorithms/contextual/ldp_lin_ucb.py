@@ -11,7 +11,7 @@ import numpy as np
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.contextual._regression import NoisyRegression, Regressed
 from verifiable_dp.core.algorithm import Memory, Query
-from verifiable_dp.core.claims import PrivacyClaim, Source, gdp_mu
+from verifiable_dp.core.claims import Basis, PrivacyClaim, Source, gdp_mu
 from verifiable_dp.core.mechanisms.tree import SLOT_BITS
 from verifiable_dp.core.noise import Draw, Noise
 from verifiable_dp.core.query import Own
@@ -73,7 +73,9 @@ class LDPLinUCB(NoisyRegression):
     @property
     def claim(self) -> PrivacyClaim:
         """Privacy of each report, which is also joint privacy: others see nothing else of a user."""
-        source = Source(papers.ZHENG, "privacy of a report", "the text is not at hand; our own constants")
+        source = Source(
+            papers.ZHENG, "privacy of a report", "the text is not at hand; our own constants", Basis.UNREAD
+        )
         return PrivacyClaim.of_users(
             self.epsilon,
             self.delta,

@@ -10,7 +10,7 @@ import numpy as np
 
 from verifiable_dp.algorithms.contextual._regression import Regression
 from verifiable_dp.core.algorithm import Algorithm, Query, play
-from verifiable_dp.core.claims import RegretClaim, Source
+from verifiable_dp.core.claims import Basis, RegretClaim, Source
 from verifiable_dp.core.contextual import Rule
 from verifiable_dp.core.mechanisms.tree import SLOT_BITS, Nodes
 from verifiable_dp.core.neighbours import ContextPair
@@ -206,7 +206,7 @@ DEFINITE_CLAIM = RegretClaim(
     "With probability 1 - alpha, what is added to the Gram matrix has eigenvalues between Upsilon and "
     "3 Upsilon, in all rounds.",
     "Upsilon = sigma sqrt(m) (sqrt(2 d) + sqrt(2 log(4 T/alpha)))",
-    Source(OURS, "shift", "the form is that of Shariff & Sheffet, whose text is not at hand"),
+    Source(OURS, "shift", "the form is that of Shariff & Sheffet, whose text is not at hand", Basis.OURS),
     "probability",
     domain="every d and T",
     checks=[definite],
@@ -220,7 +220,12 @@ def claims(paper: str, factor: float) -> tuple[RegretClaim, ...]:
             "ellipsoid",
             "With probability 1 - alpha the true parameter lies in the confidence ellipsoid in all rounds.",
             "|theta - estimate|_V at most the radius",
-            Source(paper, "Theorem 2", "rewards in [0, 1] are 1/2-sub-Gaussian"),
+            Source(
+                paper,
+                "Theorem 2",
+                "rewards in [0, 1] are 1/2-sub-Gaussian",
+                Basis.OURS if paper == OURS else Basis.PAPER,
+            ),
             "probability",
             domain="linear means, |theta| at most 1",
             checks=[ellipsoid],
@@ -230,7 +235,10 @@ def claims(paper: str, factor: float) -> tuple[RegretClaim, ...]:
             f"On linear users the mean regret of uniform play is at least {factor:g} times its own.",
             f"mean regret of uniform play >= {factor:g} times its own",
             Source(
-                "our own", "measured", "no theorem: bounds on regret bind only beyond what is simulated here"
+                "our own",
+                "measured",
+                "no theorem: bounds on regret bind only beyond what is simulated here",
+                Basis.OURS,
             ),
             "comparison",
             domain="the experiment's parameters",
@@ -336,4 +344,5 @@ NOT_CLIPPED = Mutant(
     "not clipped",
     "contexts enter as long as they are",
     _asked(norm=lambda asked: np.full_like(asked.norm, 1e12)),
+    bounding=True,
 )

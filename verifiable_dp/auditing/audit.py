@@ -447,12 +447,12 @@ def _exact_power(subject: Subject, exact: ExactChecks) -> JsonDict | None:
     each = least_factor(lambda factor: all(c.verdict == "refuted" for c in broken(factor)), 0.05)
     if one is None:
         return None
-    words = f"noise divided by {one:.4g}: a lower bound on delta exceeds the claim in one batch"
     return {
         "smallest_epsilon": exact_shuffle.epsilon_upper(broken(one)),
         "probability": 1.0,
-        "by": "exact",
-        "statement": words + (f"; by {each:.3g}: in every batch" if each else ""),
+        "by": "shuffle",
+        "noise_divided_by": one,
+        "every_batch_at": each,
         "black_box": None,
     }
 
@@ -505,6 +505,7 @@ def _mutant_entry(case: AlgorithmCase, mutant: Mutant) -> JsonDict:
         "name": mutant.name,
         "fault": mutant.fault,
         "breaks": "privacy",
+        "bounding": mutant.bounding,
         "verdict": "refuted" if killer else "not_refuted",
         "decided_by": killer.kind if killer else "",
         "counterexample": dict(worst) if killer and killer.kind == "alignment" else {},

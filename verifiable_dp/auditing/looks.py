@@ -385,9 +385,10 @@ def _look(
     # Runs of a user's bandit are few: what they are to show is a refutation, if there is one.
     level = levels.alpha if isinstance(sampler, PlaySampler) else LEVEL
     terms = Terms(claim, own, workers, levels.alpha, levels.confidence, levels.tests, case.ground.carried)
-    name = f"black box, look {number + 1}" if levels.looks > 1 else "black box"
+    test = "sequential test" if plan.sequential and lead is None else "black box"
+    name = f"{test}, look {number + 1}" if levels.looks > 1 else test
     if number == INTERACTIVE:
-        name = "interactive black box"
+        name = f"interactive {test}"
     if lead is None:
         checks, chosen, ranked = sequential.conduct(
             source,

@@ -156,13 +156,12 @@ def stated(
     epsilon it then has.
     """
     if align.statistics["visible"] and align.verdict == "not_refuted":
-        cost = float(align.statistics["max_cost"])
         # Noise reduced by a factor above epsilon / cost is refuted exactly, on the transcripts examined.
         return {
             "smallest_epsilon": claim.epsilon * (1 + alignment.TOLERANCE),
             "probability": 1.0,
             "by": "alignment",
-            "statement": f"exact on the transcripts examined; the largest loss there is {cost:.6g}",
+            "largest": align.statistics["max_cost"],
             "black_box": black_box,
         }
     if law is not None:
@@ -170,7 +169,7 @@ def stated(
             "smallest_epsilon": law[1],
             "probability": 1.0,
             "by": "exact",
-            "statement": f"noise divided by {law[0]:.4g}: the exact law of the actions exceeds the claim",
+            "noise_divided_by": law[0],
             "black_box": black_box,
         }
     if black_box is None:
@@ -179,9 +178,6 @@ def stated(
         "smallest_epsilon": black_box["smallest_epsilon"],
         "probability": black_box["probability"],
         "by": "black_box",
-        "statement": (
-            f"noise divided by {black_box['noise_divided_by']:g}: refuted in "
-            f"{black_box['repeats_refuted']} of {black_box['repeats']} repeated audits"
-        ),
+        "variant": {"of": "algorithm", "parameter": "", "stated": "computed"},
         "black_box": black_box,
     }

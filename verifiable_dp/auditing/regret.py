@@ -16,7 +16,7 @@ from verifiable_dp.auditing.plans import Progress, silent
 from verifiable_dp.auditing.rates import GAP, Rate
 from verifiable_dp.core import engine, environments, populations, validate
 from verifiable_dp.core.algorithm import Algorithm
-from verifiable_dp.core.claims import RegretClaim
+from verifiable_dp.core.claims import Basis, RegretClaim
 from verifiable_dp.core.claims import Source as Proof
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.environments import Environment, TwoPoint
@@ -37,7 +37,7 @@ from verifiable_dp.targets.source import NOT_FOUND, Source, code_of, in_cell
 RUNS = {"quick": 64, "standard": 256, "thorough": 1024}
 SHARD = 8  # runs of a user's code that one task plays; results do not depend on it
 _FINALISTS = 3  # gaps that the search for the worst one looks at twice
-_PROOF = Proof("the claim of whoever ran the check", "as given")
+_PROOF = Proof("the claim of whoever ran the check", "as given", basis=Basis.GIVEN)
 
 
 def regret_only(
@@ -77,6 +77,7 @@ def regret_only(
                 "name": mutant.name,
                 "fault": mutant.fault,
                 "breaks": "regret",
+                "bounding": mutant.bounding,
                 "verdict": "contradicted" if wrong else "not_contradicted",
                 "decided_by": "; ".join(c.name for c in wrong),
                 "counterexample": {},

@@ -50,16 +50,20 @@ class Variants(Generic[Sampling]):
         A sampler by the factor of its loss.
     epsilon
         Nominal loss at a factor of 1.
-    words
-        What was done to the code, with a place for the factor.
+    of
+        What was done to the code: less noise of the ``generator``, a larger ``parameter``, or a larger
+        epsilon of its ``configuration``.
+    parameter
+        The name of the parameter.
     none
         What is said if none is refuted.
     """
 
     make: Callable[[float], Sampling]
     epsilon: float
-    words: str
+    of: str
     none: str
+    parameter: str = ""
 
 
 def of(case: UserCase[Sampling]) -> tuple[Variants[Sampling] | None, str]:
@@ -70,7 +74,7 @@ def of(case: UserCase[Sampling]) -> tuple[Variants[Sampling] | None, str]:
     less = Variants(
         lambda factor: replace(case.sampler, factor=1 / factor),
         case.claim.epsilon,
-        "noise of the generator divided by {:g}",
+        "generator",
         _NO_LESS_NOISE,
     )
     why = case.ground.no_power or ("" if _differ(case, less) else _NOT_REACHED)
@@ -88,9 +92,10 @@ def _larger(case: UserCase[Sampling]) -> Variants[Sampling] | None:
     variants = Variants(
         lambda factor: replace(case.sampler, function=made_for(target, given, factor)),
         case.claim.epsilon * value / given.epsilon,
-        "the code made for {:g} times its epsilon " + f"({where})",
+        "parameter" if name else "configuration",
         f"{NO_POWER}the code made for up to {_FACTOR} times its epsilon ({where}) was not refuted with "
         f"probability .95 at this budget; {_BUDGET}",
+        name,
     )
     try:
         return variants if _differ(case, variants) else None
@@ -130,24 +135,18 @@ def state_power(case: UserCase[Sampling], variants: Variants[Sampling], runs: in
     if power is None:
         case.no_power = variants.none
         return
-    statement = (
-        f"refuted in {power['repeats_refuted']} of {power['repeats']} repeated audits: "
-        f"{variants.words.format(power['noise_divided_by'])}"
-    )
-    if claim.delta == 0:
-        statement = f"nominal: the claim times that factor; {statement}"
-    else:
+    if claim.delta > 0:
         share = case.last.chosen.event.careful_shares()[1]
         least = powers.detectable(share, plan, claim, levels.alpha / levels.tests)
         power = {**power, "smallest_epsilon": plain(least)}
-        statement = (
-            f"a loss of that much at delta {claim.delta:g}, at the event tested, by the binomial law; "
-            f"{statement}"
-        )
     case.power = {
         "smallest_epsilon": power["smallest_epsilon"],
         "probability": power["probability"],
         "by": "black_box",
-        "statement": statement,
+        "variant": {
+            "of": variants.of,
+            "parameter": variants.parameter,
+            "stated": "nominal" if claim.delta == 0 else "event",
+        },
         "black_box": power,
     }

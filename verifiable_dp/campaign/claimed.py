@@ -82,4 +82,4 @@ def _verdict_of(claim: RegretClaim, record: Json | None) -> str:
     if record is None or not record["regret"]:
         return "no record"
     found = of_claim(record["regret"]["checks"], claim.name)
-    return "not checked" if found == "no check" and "not checked" in claim.source.note else found
+    return "not checked" if found == "no check" and not claim.checkable else found

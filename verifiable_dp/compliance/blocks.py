@@ -425,7 +425,8 @@ def _samples(kind: str, statistics: Json) -> int:
 def _power(record: Json, check: Json) -> Block | None:
     """The power that was stated for checks of this kind; interactive games have none of their own."""
     power, kind = record["power"], check["kind"]
-    if power is None or str(check["name"]).startswith("interactive"):
+    played = {"adversary", "strategies"} & check["statistics"].keys()
+    if power is None or played:
         return None
     stated = power if power["by"] == kind else power["black_box"] if kind == "black_box" else None
     if stated is None:

@@ -375,7 +375,7 @@ def _contribution(record: Json) -> Finding:
         for i, check in enumerate(record["checks"])
         if check["kind"] in ("alignment", "exact", "shuffle") and check["result"]["verdict"] == "not_refuted"
     ]
-    passed = [name for name in kills.missed(record) if "truncat" in name or "clip" in name]
+    passed = kills.missed_of_bounding(record)
     if passed:
         note = f"the audit missed a fault of contribution bounding: {'; '.join(passed)}"
         return Finding("open", note, (place,))

@@ -13,6 +13,15 @@ from verifiable_dp.core.units import Adjacency, Observed, Protected, TrustModel,
 from verifiable_dp.core.validate import FloatArray, Function, Given, InputError, Json, JsonDict
 
 
+class Basis(StrEnum):
+    """What a source is to what is claimed."""
+
+    PAPER = "paper"
+    UNREAD = "unread"  # a paper whose text is not at hand: all constants are ours
+    OURS = "ours"  # derived here
+    GIVEN = "given"  # by whoever made the check
+
+
 @dataclass(frozen=True)
 class Source:
     """Where a statement stands.
@@ -25,15 +34,19 @@ class Source:
         Number of the theorem, lemma or algorithm in that paper.
     note
         What was derived or settled here rather than printed there; empty if nothing.
+    basis
+        What it is to what is claimed.
     """
 
     paper: str
     statement: str
     note: str = ""
+    basis: Basis = Basis.PAPER
 
     def __post_init__(self) -> None:
         if not self.paper or not self.statement:
             raise validate.InputError("source: paper and statement must not be empty")
+        object.__setattr__(self, "basis", Basis(validate.choice("basis", self.basis, tuple(Basis))))
 
 
 @dataclass(frozen=True)
@@ -394,6 +407,10 @@ class RegretClaim:
         Where the claim holds, in words.
     checks
         What it is held against, in order: functions of a trial, which are mostly data (`registry.theorems`).
+    about
+        What is bounded: ``regret``, or ``utility``, such as errors, or rounds until something is found.
+    checkable
+        Whether it can be checked; where not, the note of its source says why.
     """
 
     name: str
@@ -404,14 +421,17 @@ class RegretClaim:
     bound: Function[float | FloatArray] | None = field(default=None, compare=False)
     domain: str = ""
     checks: Sequence[Function[Iterable[Given]]] = field(default=(), compare=False)
+    about: str = "regret"
+    checkable: bool = True
 
     def __post_init__(self) -> None:
         validate.choice("kind", self.kind, ("mean", "probability", "scaling", "comparison"))
+        validate.choice("about", self.about, ("regret", "utility"))
 
     def as_dict(self) -> JsonDict:
         """Plain values without the function, as they stand in a record."""
         plain: JsonDict = {
-            name: getattr(self, name) for name in ("name", "statement", "formula", "kind", "domain")
+            name: getattr(self, name) for name in ("name", "statement", "formula", "kind", "about", "domain")
         }
         return {**plain, "source": asdict(self.source)}
 

@@ -64,6 +64,12 @@ def missed(record: Json) -> list[str]:
     ]
 
 
+def missed_of_bounding(record: Json) -> list[str]:
+    """Names of those whose fault is in how one contribution is bounded."""
+    own = [str(mutant["name"]) for mutant in own_missed(record) if mutant["bounding"]]
+    return [*own, *(str(row["mutant"]) for row in survived(record) if row["origin"] == "truncation")]
+
+
 def undecided(record: Json) -> int:
     """How many mutants of the kill table neither were caught nor are known to keep the promise."""
     return sum(row["outcome"] == "undecided" for row in others(record))

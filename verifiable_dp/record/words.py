@@ -313,10 +313,40 @@ def power(record: Json) -> str:
             "were not examined."
         )
         return f"{said} {_sampled(found['black_box'])}." if found["black_box"] else said
-    if found["by"] == "exact":
+    if found["by"] in ("exact", "shuffle"):
         least = digits(found["smallest_epsilon"])
-        return f"Without sampling we would detect epsilon {least}: {found['statement']}."
-    return f"{_sampled(found)}: {found['statement']}."
+        return f"Without sampling we would detect epsilon {least}: {_exactly(found)}."
+    return f"{_sampled(found)}: {_of_variants(record)}."
+
+
+def _exactly(found: Json) -> str:
+    """Which reduction of the noise exact computation refutes."""
+    divided = f"noise divided by {float(found['noise_divided_by']):.4g}:"
+    if found["by"] == "exact":
+        return f"{divided} the exact law of the actions exceeds the claim"
+    one, each = f"{divided} a lower bound on delta exceeds the claim in one batch", found["every_batch_at"]
+    return f"{one}; by {float(each):.3g}: in every batch" if each else one
+
+
+def _of_variants(record: Json) -> str:
+    """Which variants that lose more were refuted, and what their epsilon is."""
+    found, variant = record["power"]["black_box"], record["power"]["variant"]
+    factor = f"{float(found['noise_divided_by']):g}"
+    refuted = f"refuted in {found['repeats_refuted']} of {found['repeats']} repeated audits"
+    if variant["of"] == "algorithm":
+        return f"noise divided by {factor}: {refuted}"
+    made = f"the code made for {factor} times its epsilon"
+    done = {
+        "generator": f"noise of the generator divided by {factor}",
+        "parameter": f"{made} (parameter {variant['parameter']})",
+        "configuration": f"{made} (its configuration)",
+    }[variant["of"]]
+    delta = f"{float(record['claim']['delta']):g}"
+    stated = {
+        "nominal": "nominal: the claim times that factor",
+        "event": f"a loss of that much at delta {delta}, at the event tested, by the binomial law",
+    }[variant["stated"]]
+    return f"{stated}; {refuted}: {done}"
 
 
 def _sampled(found: Json) -> str:
@@ -398,7 +428,7 @@ def not_covered(record: Json, without: Sequence[Exclusion] = ()) -> list[str]:
 def measured(record: Json) -> str:
     """What the checks beside privacy are about: regret, or else utility, where no claim speaks of regret."""
     claims = record["regret"]["claims"] if record["regret"] else []
-    return "Regret" if not claims or any("regret" in c["statement"] for c in claims) else "Utility"
+    return "Regret" if not claims or any(c["about"] == "regret" for c in claims) else "Utility"
 
 
 def least_caught(found: Json) -> str:

@@ -32,6 +32,8 @@ class Mutant:
         ``privacy`` or ``regret``; by default ``regret`` if `caught_by` is given.
     caught_by
         Name of the regret check that contradicts it, with budget ``mutant``.
+    bounding
+        Whether the fault is in how one contribution is bounded, such as truncation that is left out.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Mutant:
     make: Callable[[Listed], Algorithm]
     breaks: str = ""
     caught_by: str = ""
+    bounding: bool = False
 
     def __post_init__(self) -> None:
         if not self.breaks:

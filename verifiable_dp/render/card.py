@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from verifiable_dp.compliance.nist import BEARS, HAZARDS, apart_worlds
-from verifiable_dp.core.claims import CURVED
+from verifiable_dp.core.claims import CURVED, Basis
 from verifiable_dp.core.units import Plays, Unit
 from verifiable_dp.core.validate import Json, JsonValue
 from verifiable_dp.evidence import exclusions
@@ -357,21 +357,16 @@ def strength(record: Json) -> Strength:
         return Strength("Privacy was not audited.", "none")
     if record["verdict"] == "refuted":
         return Strength(f"Does not matter here: a counterexample decides{_sampled(record)}.", "none")
-    ratio, said = _caught(record)
+    ratio = _caught(record)[0]
     missed, claim = _grave(record), float(record["claim"]["epsilon"])
     sizes = [size for _, size in missed if size is not None]
+    said = _caught(record, len(missed))[1]
     if missed:
         ratio = max(sizes) / claim if sizes else ratio
         names = "; ".join(
             f"{name} (its epsilon: {'unknown' if size is None else digits(size)})" for name, size in missed
         )
         said = f"{_passed(missed)} passed: {names}. {said}"
-        # The excess of a fault that passed was in none of the runs that were replayed.
-        fault = "that fault shows" if len(missed) == 1 else "those faults show"
-        said = said.replace("inputs rest on", "inputs, resting on").replace(
-            "inputs were", "inputs, which were"
-        )
-        said = said.replace("; other inputs", f"; {fault} only in others")
     state = "weak" if missed or ratio > WEAK else "strong"
     if state == "weak" and record["epsilon_upper"] is not None:
         most, seen = record["epsilon_upper"]["epsilon"], ratio * claim
@@ -409,8 +404,11 @@ def _sampled(record: Json) -> str:
     return said.format(1 / level) if level else ""
 
 
-def _caught(record: Json) -> tuple[float, str]:
-    """The smallest leak that is caught, in units of the claim, and the sentence on it."""
+def _caught(record: Json, missed: int = 0) -> tuple[float, str]:
+    """The smallest leak that is caught, in units of the claim, and the sentence on it.
+
+    The excess of a fault that was `missed` is in none of the runs that were replayed.
+    """
     power, claim = record["power"], float(record["claim"]["epsilon"])
     if not power:
         seen = record["detectable"]
@@ -424,10 +422,14 @@ def _caught(record: Json) -> tuple[float, str]:
     if power["by"] == "alignment":
         runs = sum(int(c["statistics"]["examined"]) for c in record["checks"] if c["kind"] == "alignment")
         bounded = record["epsilon_upper"] is not None
-        others = "rest on the upper bound" if bounded else "were not examined"
-        said = f"Any excess over the claim on the {runs} replayed runs is caught; other inputs {others}."
+        others = f"other inputs {'rest on the upper bound' if bounded else 'were not examined'}"
+        if missed:
+            fault = "that fault shows" if missed == 1 else "those faults show"
+            rest = "resting on the upper bound" if bounded else "which were not examined"
+            others = f"{fault} only in other inputs, {rest}"
+        said = f"Any excess over the claim on the {runs} replayed runs is caught; {others}."
         return least / claim, said
-    if power["by"] == "exact":
+    if power["by"] in ("exact", "shuffle"):
         return (
             least / claim,
             f"Exact computation catches epsilon {digits(least)}{_times(least, claim)} {words.BRIEFLY}.",
@@ -513,12 +515,13 @@ def variant(record: Json) -> str:
     """How what was audited differs from what the paper prints; empty where no difference is known."""
     corrected = record["target"]["parameters"].get("variant") == "corrected"
     # Where the promise is not quite that of the paper, another thing was audited than the paper says.
-    note = str(((record["claim"] or {}).get("source") or {}).get("note", ""))
+    source = (record["claim"] or {}).get("source") or {}
+    note = str(source.get("note", ""))
     if words.is_printed(record):
         return "As printed in the paper."
     if corrected:
         return f"Corrected, not as printed (see errata){f': {note}' if note else ''}."
-    if "text is not at hand" in note:
+    if source.get("basis") == Basis.UNREAD:
         return "Our own version: the paper's text was not at hand, so all constants are ours."
     return f"On the promise: {note}." if note else ""
 
@@ -711,6 +714,10 @@ def _parted(record: Json) -> tuple[Open, Open]:
     return parts[0], parts[1]
 
 
+_THEOREMS = "the theorems"
+_AGREED = {Basis.OURS: "our derivations", Basis.GIVEN: "what was claimed"}
+
+
 def regret(record: Json) -> str:
     """How many checks of regret, or of what is claimed in its place, agree; empty if none was made."""
     checks = record["regret"]["checks"] if record["regret"] else []
@@ -718,11 +725,8 @@ def regret(record: Json) -> str:
         return ""
     agree = sum(c["result"]["verdict"] == "consistent" for c in checks)
     what = "" if words.measured(record) == "Regret" else " on errors and rounds"
-    papers = [
-        str((claim.get("source") or {}).get("paper", "")) for claim in record["regret"].get("claims", ())
-    ]
-    own = bool(papers) and all(paper.startswith("our own") for paper in papers)
-    by = "our derivations" if own else "the theorems"
+    bases = {claim["source"]["basis"] for claim in record["regret"].get("claims", ())}
+    by = _AGREED.get(next(iter(bases)), _THEOREMS) if len(bases) == 1 else _THEOREMS
     said = [f"{agree} of {_many(len(checks), 'check')} agree{'s' if agree == 1 else ''} with {by}{what}"]
     for verdict, text in (("contradicted", "contradicted"), ("inconclusive", "undecided")):
         names = [str(c["name"]) for c in checks if c["result"]["verdict"] == verdict]
@@ -738,7 +742,7 @@ def regret(record: Json) -> str:
             if len(vacuous) == 1
             else f"{len(vacuous)} cannot fail {short}, so they say nothing"
         )
-    loose = sum(any(line.startswith("loose") for line in limits.of(c)) for c in checks)
+    loose = sum(limits.is_loose(c) for c in checks)
     if loose:
         said.append(
             f"{loose} of them {'is' if loose == 1 else 'are'} coarse "

@@ -34,12 +34,25 @@ def _above(numbers: Json, result: Json) -> list[str]:
     ]
 
 
+def is_loose(check: Json) -> bool:
+    """Whether `LOOSE` times what was measured would still pass."""
+    return _slack(check["kind"], check["statistics"], check["result"]) >= LOOSE
+
+
+def _slack(kind: str, numbers: Json, result: Json) -> float:
+    """How many times what was measured would still pass; 1 where that is not known."""
+    if result["verdict"] != "consistent":
+        return 1.0
+    if kind == "mean_bound" and float(numbers["mean"]) > 0:
+        return float(numbers["bound"]) / float(numbers["mean"])
+    if kind == "comparison" and float(numbers["factor"]) > 0:
+        return float(result["ratio"]) / float(numbers["factor"])
+    return 1.0
+
+
 def _bound(numbers: Json, result: Json) -> list[str]:
-    equal = _equal(numbers, "sd", "n")
-    mean, bound = float(numbers["mean"]), float(numbers["bound"])
-    if result["verdict"] != "consistent" or mean <= 0 or bound < LOOSE * mean:
-        return equal
-    return [*equal, f"loose: code with {bound / mean:.3g} times this mean would pass"]
+    equal, slack = _equal(numbers, "sd", "n"), _slack("mean_bound", numbers, result)
+    return equal if slack < LOOSE else [*equal, f"loose: code with {slack:.3g} times this mean would pass"]
 
 
 def _floor(numbers: Json, result: Json) -> list[str]:
@@ -53,10 +66,8 @@ def _equal(numbers: Json, spread: str, runs: str) -> list[str]:
 
 
 def _comparison(numbers: Json, result: Json) -> list[str]:
-    ratio, factor = float(result["ratio"]), float(numbers["factor"])
-    if result["verdict"] != "consistent" or factor <= 0 or ratio < LOOSE * factor:
-        return []
-    return [f"loose: code with {ratio / factor:.3g} times this regret would pass"]
+    slack = _slack("comparison", numbers, result)
+    return [] if slack < LOOSE else [f"loose: code with {slack:.3g} times this regret would pass"]
 
 
 def _rate(numbers: Json, result: Json) -> list[str]:

@@ -446,7 +446,7 @@ def _catches(record: Json) -> str:
     power = record["power"]
     if not power:
         return ""
-    by = "" if power["by"] == "alignment" else f" ({_words(power['by'])})"
+    by = {"alignment": "", "black_box": " (black box)"}.get(power["by"], " (exact)")
     return f"{words.least_caught(power)}{by}"
 
 

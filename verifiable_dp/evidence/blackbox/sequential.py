@@ -549,17 +549,17 @@ def conduct(
     terms: Terms,
     *,
     best: Callable[[Given], float | None] | None = None,
-    name: str = "black box",
+    name: str = "",
 ) -> tuple[list[Check], list[Selected], list[int]]:
     """The test that the plan asks for, sequential or of fixed size; parameters and results as of `run`.
 
-    `best` is that of `blackbox.put_to_test`.
+    `best` is that of `blackbox.put_to_test`; the name is by default that of the test.
     """
     if plan.sequential:
         validate.exponent(terms.claim.epsilon)
-        return run(sampler, select, plan, terms, name=name.replace("black box", "sequential test"))
+        return run(sampler, select, plan, terms, name=name or "sequential test")
     chosen, ranked = select(plan)
-    checks = blackbox.put_to_test(sampler, chosen, plan, terms, best=best, name=name)
+    checks = blackbox.put_to_test(sampler, chosen, plan, terms, best=best, name=name or "black box")
     return checks, chosen, ranked
 
 
