@@ -48,6 +48,13 @@ class Source:
             raise validate.InputError("source: paper and statement must not be empty")
         object.__setattr__(self, "basis", Basis(validate.choice("basis", self.basis, tuple(Basis))))
 
+    def as_dict(self) -> JsonDict:
+        """Plain values, as in a record; a basis only where it is not the paper."""
+        values = asdict(self)
+        if self.basis is Basis.PAPER:
+            del values["basis"]
+        return values
+
 
 @dataclass(frozen=True)
 class Relation:
@@ -199,7 +206,7 @@ class PrivacyClaim:
 
     def as_dict(self) -> JsonDict:
         """Plain values, as in a record; what says nothing, as rho of another promise, is left out."""
-        values = asdict(self)
+        values = {**asdict(self), "source": self.source and self.source.as_dict()}
         for name in ("rho", "mu"):
             if values[name] is None:
                 del values[name]
@@ -433,7 +440,7 @@ class RegretClaim:
         plain: JsonDict = {
             name: getattr(self, name) for name in ("name", "statement", "formula", "kind", "about", "domain")
         }
-        return {**plain, "source": asdict(self.source)}
+        return {**plain, "source": self.source.as_dict()}
 
 
 def describe(parameters: Json) -> str:

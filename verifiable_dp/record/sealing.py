@@ -12,8 +12,8 @@ import numpy as np
 
 from verifiable_dp.core.validate import Json, JsonDict, JsonValue
 
-SCHEMA_VERSION = "3.1.0"
-SCHEMAS = ("record-3", "compliance-1")
+SCHEMA_VERSION = "4.0.0"
+SCHEMAS = ("record-4", "compliance-1")
 # Pointers to what names the run: when, where, with which versions and from which commit it was made. Two runs
 # of one audit agree in everything else; see `without_run`.
 _FACTS = (

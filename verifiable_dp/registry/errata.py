@@ -199,7 +199,7 @@ def examine(erratum: Erratum, seed: int = 0) -> JsonDict:
     corrected = [check.as_dict() for check in found.corrected]
     return {
         "name": erratum.name,
-        "source": asdict(erratum.source),
+        "source": erratum.source.as_dict(),
         "register": erratum.register,
         "quotes": [asdict(quote) for quote in erratum.quotes],
         "printed": erratum.printed,

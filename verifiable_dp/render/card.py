@@ -725,7 +725,7 @@ def regret(record: Json) -> str:
         return ""
     agree = sum(c["result"]["verdict"] == "consistent" for c in checks)
     what = "" if words.measured(record) == "Regret" else " on errors and rounds"
-    bases = {claim["source"]["basis"] for claim in record["regret"].get("claims", ())}
+    bases = {claim["source"].get("basis") for claim in record["regret"].get("claims", ())}
     by = _AGREED.get(next(iter(bases)), _THEOREMS) if len(bases) == 1 else _THEOREMS
     said = [f"{agree} of {_many(len(checks), 'check')} agree{'s' if agree == 1 else ''} with {by}{what}"]
     for verdict, text in (("contradicted", "contradicted"), ("inconclusive", "undecided")):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -16,9 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _STEPS = 400  # steps of a drawn stream, at most
-_ROUNDS = re.compile(r"\brounds? (?:1 to )?(\d+)\b")
-_WHOLE = re.compile(r"\ball (?:rounds|blocks)\b|\breleased values\b")
-_BLOCKS = re.compile(r"\bblocks (1 to \d+)\b")
 _FAR = 1e3  # of the claim: what lies beyond stands at the edge
 _MARKERS = "osD^v<>p"
 
@@ -65,12 +61,17 @@ def loss_over_time(record: Json, *, narrow: bool = False) -> str | None:
 # ---------------------------------------------------------------- where a counterexample sits
 
 
-def seen_rounds(event: str, horizon: int) -> tuple[int, int] | None:
-    """First and last round that an event looks at, as its words say; None where they do not say."""
-    if _WHOLE.search(event):
+def seen_rounds(example: Json, horizon: int) -> tuple[int, int] | None:
+    """First and last round that the event of a counterexample looks at; None where these are not its places.
+
+    How many rounds a block has differs from run to run: only all of them are rounds.
+    """
+    found = example.get("looks_at")
+    if not found or found["what"] not in ("round", "block"):
+        return None
+    if found["last"] is None:
         return 1, horizon
-    named = [int(found) for found in _ROUNDS.findall(event)]
-    return (1, min(max(named), horizon)) if named else None
+    return (1, min(int(found["last"]), horizon)) if found["what"] == "round" else None
 
 
 def placed(example: Json) -> str:
@@ -88,11 +89,12 @@ def placed(example: Json) -> str:
     event = str(example.get("event", ""))
     if not event:
         return f"{words} The whole run was recorded and replayed."
-    rounds, blocks = seen_rounds(event, horizon), _BLOCKS.search(event)
+    rounds = seen_rounds(example, horizon)
     if rounds:
         return f"{words} The event looks at rounds {rounds[0]} to {rounds[1]} (bar below)."
-    if blocks:
-        return f"{words} The event looks at blocks {blocks[1]}, whose rounds differ from run to run."
+    if (found := example.get("looks_at")) and found["what"] == "block":
+        blocks = f"blocks 1 to {found['last']}"
+        return f"{words} The event looks at {blocks}, whose rounds differ from run to run."
     return f"{words} The event looks at what comes out in the end."
 
 
@@ -177,7 +179,7 @@ def placement(example: Json, number: int = 0, *, narrow: bool = False) -> str | 
     if len(values) > _STEPS:  # drawn as a few: nobody sees more
         kept = range(0, len(values), -(-len(values) // _STEPS))
         edges, values = [*(edges[i] for i in kept), edges[-1]], [values[i] for i in kept]
-    rounds = seen_rounds(str(example.get("event", "")), horizon)
+    rounds = seen_rounds(example, horizon)
 
     def draw(axes: Axes) -> None:
         style: Style = {"color": RIVAL, "linewidth": 1.2, "label": "recorded input"}

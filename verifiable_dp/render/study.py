@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -83,7 +82,7 @@ def _statement(statement: Statement, outcomes: Mapping[str, Outcome]) -> JsonDic
     return {
         "name": statement.name,
         "words": statement.words,
-        "source": asdict(statement.source),
+        "source": statement.source.as_dict(),
         "expected": statement.expected,
         "checks": checks,
         "verdict": conclude.regret(checks),

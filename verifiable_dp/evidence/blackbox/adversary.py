@@ -349,6 +349,7 @@ class Played:
             "check": check.name,
             "pair": chosen.pair.as_dict(),
             "event": check.statistics["event"],
+            "looks_at": chosen.event.looks_at(),
             "p_value": check.result["p_value"],
             "epsilon_lower": check.result["epsilon_lower"],
             **game.said,

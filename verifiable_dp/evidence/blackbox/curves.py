@@ -213,6 +213,7 @@ def check(
                 **at,
                 "direction": f"world {one} over world {zero}",
                 "event": point.event.describe(),
+                "looks_at": point.event.looks_at(),
                 "k1": int(hits[one][i]),
                 "k0": int(hits[zero][i]),
             }
@@ -233,10 +234,12 @@ def check(
 
 def counterexample(found: Check, pair: Neighbours) -> JsonDict:
     """The point that refutes most clearly, as a record holds it."""
+    point = found.statistics["points"][_clearest(found.result)]
     return {
         "check": found.name,
         "pair": pair.as_dict(),
-        "event": found.statistics["points"][_clearest(found.result)]["event"],
+        "event": point["event"],
+        "looks_at": point["looks_at"],
         "p_value": found.result["p_value"],
         "epsilon_lower": found.result["epsilon_lower"],
     }

@@ -16,17 +16,28 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betaincinv, ndtr
 
-from verifiable_dp.core.validate import FloatArray, IntArray
+from verifiable_dp.core.validate import FloatArray, IntArray, JsonDict
 from verifiable_dp.evidence.blackbox import learning
 from verifiable_dp.evidence.blackbox.observations import (
     Observation,
+    Prefix,
     action_columns,
     action_summaries,
     filled,
     join,
     prefix_ends,
 )
-from verifiable_dp.evidence.blackbox.scores import Column, Likelihood, Score
+from verifiable_dp.evidence.blackbox.scores import (
+    Binned,
+    Boosted,
+    Codes,
+    Column,
+    Departure,
+    Likelihood,
+    Met,
+    Rounds,
+    Score,
+)
 
 __all__ = [
     "LEVEL",
@@ -91,6 +102,26 @@ class Event:
     def _mirror(self) -> bool:
         # A column's own sign says where it is large; ratio scores speak for world 0.
         return self.flipped and not isinstance(self.score, Column)
+
+    def looks_at(self) -> JsonDict | None:
+        """Which places of a run decide: ``what`` they are, and the ``last``, None if all do.
+
+        None where numbers decide that come out of a run.
+        """
+        if isinstance(self.score, Likelihood | Met | Rounds):
+            return {"what": "round", "last": None}
+        names = self.score.names if isinstance(self.score, Departure) else ()
+        if isinstance(self.score, Codes):
+            names = (self.score.name,)
+        if isinstance(self.score, Binned) and self.score.group is not None:
+            names = (self.score.group.name,)
+        if isinstance(self.score, Boosted):
+            names = (self.score.group,)
+        ends = {name.end: name for name in names if isinstance(name, Prefix)}
+        if not ends:
+            return None
+        last = ends[max(ends)]
+        return {"what": last.what, "last": None if last.whole else last.end}
 
     def describe(self) -> str:
         """In words."""

@@ -17,11 +17,10 @@ from scipy.special import expit, logit
 from threadpoolctl import ThreadpoolController
 
 from verifiable_dp.core.validate import FloatArray, Given, IntArray, Numbers
-from verifiable_dp.evidence.blackbox.observations import Observation, is_prefix, weight_of
+from verifiable_dp.evidence.blackbox.observations import Observation, Output, Prefix, is_whole, weight_of
 from verifiable_dp.evidence.blackbox.scores import (
     MISSING,
     ORDER,
-    VALUE,
     Binned,
     Boosted,
     Codes,
@@ -31,6 +30,7 @@ from verifiable_dp.evidence.blackbox.scores import (
     Met,
     Rounds,
     Score,
+    ValueOf,
     bin_of,
     column_of,
     terms_of,
@@ -84,7 +84,7 @@ def learn_met(left: Observation, right: Observation, *, recipe: Recipe) -> Met |
 def _plain(left: Observation, right: Observation, boosted: bool) -> list[Recipe]:
     names = discrete_columns(left, right)
     found: list[Recipe] = [partial(learn_codes, name) for name in names]
-    if sum(is_prefix(name) for name in left.discrete) >= 2:
+    if sum(isinstance(name, Prefix) for name in left.discrete) >= 2:
         found.append(learn_departure)
     if left.actions is not None:
         found.append(learn_rounds)
@@ -99,7 +99,7 @@ def _plain(left: Observation, right: Observation, boosted: bool) -> list[Recipe]
     if len(columns) > 1:
         found.extend(partial(learn_bins, columns=[column]) for column in columns)
     # A single number with few values is counted: no model of it can tell more.
-    counted = len(own) == 1 and (group is None or VALUE + own[0].names[0] in names)
+    counted = len(own) == 1 and (group is None or ValueOf(own[0].names[0]) in names)
     if len(own) <= _MOST_JOINT and not counted:
         found += [partial(learn_boosted, columns=own, group=group)] if boosted else []
         found.append(partial(learn_logistic, columns=own))
@@ -108,7 +108,7 @@ def _plain(left: Observation, right: Observation, boosted: bool) -> list[Recipe]
 
 def _finest(names: Sequence[str]) -> str | None:
     """The column to group numbers by: whole sequences, else what is missing."""
-    whole = [name for name in names if name.startswith("all ")]
+    whole = [name for name in names if is_whole(name)]
     return whole[-1] if whole else MISSING if MISSING in names else None
 
 
@@ -156,7 +156,7 @@ def features(seen: Observation) -> list[Feature]:
     """The numeric columns, and for some of them their differences, sum, maximum and minimum."""
     names = tuple(seen.numeric)
     found = [Feature("value", (name,)) for name in names]
-    outputs = tuple(name for name in names if name.startswith(("output", "release")))
+    outputs = tuple(name for name in names if isinstance(name, Output))
     if 2 <= len(outputs) <= _MOST_COLUMNS:
         found += [Feature(kind, outputs) for kind in ("sum", "largest", "smallest")]
     if 2 <= len(outputs) <= _MOST_DIFFERENCES:
@@ -178,13 +178,13 @@ def discrete_columns(left: Observation, right: Observation) -> list[str]:
     numeric = list(left.numeric)
     if any(np.isnan(seen.numeric[name]).any() for seen in (left, right) for name in numeric):
         names.append(MISSING)
-    outputs = [name for name in numeric if name.startswith(("output", "release"))]
+    outputs = [name for name in numeric if isinstance(name, Output)]
     if 2 <= len(numeric) == len(outputs) <= _MOST_DIFFERENCES:
         names.append(ORDER)
     for name in numeric:
         both = np.concatenate([o.numeric[name][:2000] for o in (left, right)])
         if len(np.unique(both)) <= max(8, len(both) // 4):
-            names.append(VALUE + name)
+            names.append(ValueOf(name))
     return names
 
 
@@ -213,7 +213,7 @@ def learn_codes(name: str, left: Observation, right: Observation) -> Codes | Non
 
 def learn_departure(left: Observation, right: Observation) -> Departure | None:
     """Log ratios of the places at which the commonest path is left; None if there are no prefixes."""
-    names = tuple(name for name in left.discrete if is_prefix(name))
+    names = tuple(name for name in left.discrete if isinstance(name, Prefix))
     if len(names) < 2:
         return None
     on = [np.ones(seen.size, bool) for seen in (left, right)]

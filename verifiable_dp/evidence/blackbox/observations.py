@@ -15,6 +15,27 @@ _SINGLE = 16  # rounds whose prefixes are all looked at
 _MOST_ARMS = 8  # whose summaries are kept
 
 
+class Output(str):
+    """Name of a column that holds one number of what comes out."""
+
+
+class Prefix(str):
+    """Name of a column that codes the first `end` places of a sequence of `what`, which may be all of it."""
+
+    what: str
+    end: int
+    whole: bool
+
+    def __new__(cls, what: str, end: int, whole: bool) -> Prefix:
+        """The name in words, with what it stands for."""
+        made = super().__new__(cls, f"all {what}s" if whole else f"{what}s 1 to {end}")
+        made.what, made.end, made.whole = what, end, whole
+        return made
+
+    def __getnewargs__(self) -> tuple[str, int, bool]:  # type: ignore[override]
+        return self.what, self.end, self.whole
+
+
 @dataclass(frozen=True)
 class Observation:
     """What the adversary saw of some runs, in columns with a row for each run or each set of equal runs.
@@ -187,8 +208,7 @@ def action_columns(actions: IntArray, what: str = "round") -> dict[str, IntArray
         for end, stop in zip(ends.tolist(), stops.tolist(), strict=True):
             # The value -1 after the end of a run adds nothing: see `filled`.
             code = code + (words[:, start:stop] * weights[start:stop]).sum(axis=1)
-            name = f"all {what}s" if end == rounds else f"{what}s 1 to {end}"
-            columns[name], start = code, stop
+            columns[Prefix(what, end, end == rounds)], start = code, stop
     return columns
 
 
@@ -247,14 +267,14 @@ def _last(where: BoolArray) -> IntArray:
     return np.where(where.any(axis=1), where.shape[1] - from_end, 0).astype(np.int64)
 
 
-def is_prefix(name: str) -> bool:
-    """Whether a discrete column codes a prefix of a sequence, or the whole of it."""
-    return name.startswith("all ") or "s 1 to " in name
+def is_whole(name: str) -> bool:
+    """Whether a discrete column codes whole sequences."""
+    return isinstance(name, Prefix) and name.whole
 
 
 def whole(seen: Observation) -> IntArray:
     """Codes of the whole sequences, (n,)."""
-    columns = [column for name, column in seen.discrete.items() if name.startswith("all ")]
+    columns = [column for name, column in seen.discrete.items() if is_whole(name)]
     return columns[0] if columns else np.zeros(seen.size, np.int64)
 
 

@@ -29,11 +29,15 @@ Draw = Callable[[int, int], FloatArray]  # number of the call, runs -> numbers (
 
 @dataclass(frozen=True)
 class _Group:
-    """Runs that are compared with all others: where they stand, hits (features,), how many they are."""
+    """Runs that are compared with all others: where they stand, hits (features,), how many they are.
+
+    `single`: whether they have one place of calls of one size.
+    """
 
     words: str
     hits: IntArray
     runs: int
+    single: bool = False
 
 
 def check(draw: Draw, sizes: Sequence[int], strides: Sequence[int] = ()) -> Check:
@@ -58,7 +62,8 @@ def check(draw: Draw, sizes: Sequence[int], strides: Sequence[int] = ()) -> Chec
             number += 1
             hits = hits + _features(draw(number, size), cuts)
         groups += [
-            _Group(f"run {place + 1} of calls for {size}", hits[place], CALLS) for place in range(size)
+            _Group(f"run {place + 1} of calls for {size}", hits[place], CALLS, single=True)
+            for place in range(size)
         ]
         if size == largest:
             for stride in sorted({*_STRIDES, *strides}):
@@ -68,7 +73,7 @@ def check(draw: Draw, sizes: Sequence[int], strides: Sequence[int] = ()) -> Chec
                     for first, part in enumerate(parts)
                     if len(part) > 1
                 ]
-    singles = [group for group in groups if group.words.startswith("run ")]
+    singles = [group for group in groups if group.single]
     total, runs = sum(g.hits for g in singles), sum(g.runs for g in singles)
     worst, column = _worst(groups, np.asarray(total), runs)
     k1 = int(worst.hits[column])

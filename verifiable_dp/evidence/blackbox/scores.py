@@ -86,7 +86,21 @@ def missing(seen: Observation) -> IntArray:
 
 MISSING = "the pattern of missing numbers"
 ORDER = "the order of the numbers"
-VALUE = "value of "
+
+
+class ValueOf(str):
+    """Name of a discrete column: the values of a numeric one."""
+
+    of: str
+
+    def __new__(cls, of: str) -> ValueOf:
+        """The name in words, with the column that it is of."""
+        made = super().__new__(cls, f"value of {of}")
+        made.of = of
+        return made
+
+    def __getnewargs__(self) -> tuple[str]:
+        return (self.of,)
 
 
 def column_of(seen: Observation, name: str) -> IntArray:
@@ -100,9 +114,9 @@ def column_of(seen: Observation, name: str) -> IntArray:
         return missing(seen)
     if name == ORDER:
         return _order(seen)
-    if name.startswith(VALUE) and name[len(VALUE) :] in seen.numeric:
+    if isinstance(name, ValueOf) and name.of in seen.numeric:
         # Adding zero makes -0.0 and 0.0 one value.
-        return np.ascontiguousarray(seen.numeric[name[len(VALUE) :]] + 0.0, np.float64).view(np.int64)
+        return np.ascontiguousarray(seen.numeric[name.of] + 0.0, np.float64).view(np.int64)
     return whole(seen)
 
 

@@ -30,7 +30,7 @@ from verifiable_dp.evidence.blackbox.events import (
     join,
 )
 from verifiable_dp.evidence.blackbox.machine import MOST_ARMS, Machine, UnsupportedError
-from verifiable_dp.evidence.blackbox.observations import action_summaries
+from verifiable_dp.evidence.blackbox.observations import Output, action_summaries
 from verifiable_dp.evidence.check import Check, judge, judged, worded
 from verifiable_dp.evidence.rounding import of_p_value, searched
 from verifiable_dp.evidence.words import bounded
@@ -185,7 +185,9 @@ class AlgorithmSampler:
         codes = action_columns(outcome.actions, "block")
         if twin.known:
             return Observation(len(runs), codes, {}, _coarse(twin.loss if world == 0 else -twin.loss))
-        released = {f"release {j + 1}": column for j, column in enumerate(outcome.released.T)}
+        released: dict[str, FloatArray] = {
+            Output(f"release {j + 1}"): column for j, column in enumerate(outcome.released.T)
+        }
         return Observation(len(runs), codes, {**released, **_outputs(outcome.output)})
 
 
@@ -214,7 +216,7 @@ def _coarse(ratio: FloatArray) -> FloatArray:
 
 
 def _outputs(output: FloatArray) -> dict[str, FloatArray]:
-    return {f"output {j + 1}": column for j, column in enumerate(output.T)}
+    return {Output(f"output {j + 1}"): column for j, column in enumerate(output.T)}
 
 
 def shards(count: int, size: int) -> list[IntArray]:
