@@ -297,7 +297,7 @@ class Inputs:
 
 
 _TEXTS = ("reward", "epsilon_parameter")
-_SET = "set "  # before names of parameters of a user's code, in a record
+_SET = "set:"  # before names of parameters of a user's code, in a record
 
 
 @dataclass(frozen=True)

@@ -317,11 +317,9 @@ def bound_of_release(
             found = _searched(program, min(_SPREAD, max(1, math.prod(shape))), work)
         one = found.bound(delta)
         if one is None:
-            why = found.words() or "what is released is not hidden by the noise"
+            why = found.words("data") or "what is released is not hidden by the noise"
             source = Source.of(function, name)
-            return None, str(renamed({"why": why}, file, source.path or file)["why"]).replace(
-                "rewards", "data"
-            )
+            return None, str(renamed({"why": why}, file, source.path or file)["why"])
         for draws in calls.sizes[1:] if calls and shape == shapes[0] else ():
             whole = replace(program, function=OneDraw(function, not shape, draws))
             with guarded():
@@ -366,10 +364,9 @@ def bound_of_neighbours(
             if one is None:
                 one = found.bound(delta)
                 if one is None:
-                    why = found.words() or "what is released is not hidden by the noise"
+                    why = found.words("data") or "what is released is not hidden by the noise"
                     source = Source.of(function, name)
-                    said = str(renamed({"why": why}, file, source.path or file)["why"])
-                    return None, said.replace("rewards", "data")
+                    return None, str(renamed({"why": why}, file, source.path or file)["why"])
             elif calls and (why := calls.exceeded(one, {draws: found}, delta)):
                 return None, why
         assert one is not None

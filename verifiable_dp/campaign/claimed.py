@@ -81,5 +81,6 @@ def _promise(claim: PrivacyClaim) -> str:
 def _verdict_of(claim: RegretClaim, record: Json | None) -> str:
     if record is None or not record["regret"]:
         return "no record"
-    found = of_claim(record["regret"]["checks"], claim.name)
-    return "not checked" if found == "no check" and not claim.checkable else found
+    checks = record["regret"]["checks"]
+    tried = any(check["statistics"].get("claim") == claim.name for check in checks)
+    return of_claim(checks, claim.name) if tried or claim.checkable else "not checked"

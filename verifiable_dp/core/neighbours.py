@@ -483,7 +483,7 @@ class ContextGame(ContextPair):
     reaction: Reaction
 
     def __init__(self, pair: ContextPair, reaction: Reaction) -> None:
-        for name, value in {**vars(pair), "relation": "context game", "reaction": reaction}.items():
+        for name, value in {**vars(pair), "relation": "context_game", "reaction": reaction}.items():
             object.__setattr__(self, name, value)
 
     def guests(self, world: int, runs: int = 1, *, joint: bool | None = None) -> Guests:
@@ -707,7 +707,7 @@ def pair_of(plain: Json) -> AnyPair:
             return _interactive_of(plain)
         rows = _unrolled(plain["rows"])
         limits = (float(plain["bounds"][0]), float(plain["bounds"][1]))
-        if plain["type"] in ("context", "context game"):
+        if plain["type"] in ("context", "context_game"):
             arms, shape = len(plain["rewards"]), tuple(plain["shape"])
             form = Contexts(arms, shape, float(plain["norm"]), limits)
             given = np.array(_unrolled(plain["contexts"]), np.float64).reshape(len(rows), *shape)

@@ -19,6 +19,7 @@ import functools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
@@ -392,7 +393,18 @@ class Tape:
         ]
 
 
-_SHOWN = "shown: "  # begins the columns of what came of hidden draws
+class _Shown(str):
+    """Name of a column of what came `of` hidden draws."""
+
+    of: str
+
+    def __new__(cls, of: str) -> _Shown:
+        made = super().__new__(cls, f"shown: {of}")
+        made.of = of
+        return made
+
+    def __getnewargs__(self) -> tuple[str]:
+        return (self.of,)
 
 
 class Recorder:
@@ -414,7 +426,7 @@ class Recorder:
             self._releases.add(draw, columns)
             return out
         shown = draw.hidden.outcome(out) if draw.hidden.outcome else {}
-        columns = {_SHOWN + name: array for name, array in shown.items()}
+        columns = {_Shown(name): array for name, array in shown.items()}
         self._hidden.add(draw, {"value": draw.value, "scale": draw.scale, "answer": out, **columns})
         return out
 
@@ -423,10 +435,40 @@ class Recorder:
         return Tape(self._releases.entries(), self._hidden.entries())
 
 
-_MISSING = (
-    "a value was released that the other input does not release",
-    "hidden noise was drawn that the other input does not draw",
-)
+class Divergence(StrEnum):
+    """Why a replay left the recorded run."""
+
+    RELEASED_MORE = "released-more"
+    DRAWN_MORE = "drawn-more"
+    RELEASED_FEWER = "released-fewer"
+    SCALE = "scale"
+    REUSED_NOISE = "reused-noise"
+    EXACT_VALUE = "exact-value"
+    NO_NOISE = "no-noise"
+    WRONG_SHIFT = "wrong-shift"
+    UNDRAWN = "undrawn"
+    ACTIONS = "actions"
+    PUBLISHED = "published"
+
+    @property
+    def words(self) -> str:
+        """For a report."""
+        return {
+            Divergence.RELEASED_MORE: "a value was released that the other input does not release",
+            Divergence.DRAWN_MORE: "hidden noise was drawn that the other input does not draw",
+            Divergence.RELEASED_FEWER: "the other input releases more values than this one",
+            Divergence.SCALE: "the scale of the noise depends on the data",
+            Divergence.REUSED_NOISE: "one noise value was used for two releases",
+            Divergence.EXACT_VALUE: "an exact value was released that differs between the inputs",
+            Divergence.NO_NOISE: "a comparison was made without noise",
+            Divergence.WRONG_SHIFT: "the declared noise shift does not give the same output",
+            Divergence.UNDRAWN: "values were published for which the run drew no noise of its own",
+            Divergence.ACTIONS: "the actions differ although every release is the same",
+            Divergence.PUBLISHED: "what is published differs although every release is the same",
+        }[self]
+
+
+_MISSING = (Divergence.RELEASED_MORE, Divergence.DRAWN_MORE)
 _Where = tuple[IntArray, ...]  # rows and columns, as np.nonzero gives them
 
 
@@ -464,9 +506,9 @@ class Replayer:
         self.loss = np.zeros(runs)
         self.cost = np.zeros(runs)
         self.square = np.zeros(runs)
-        self.diverged: dict[int, str] = {}
+        self.diverged: dict[int, Divergence] = {}
 
-    def _leave(self, runs: IntArray, why: str) -> None:
+    def _leave(self, runs: IntArray, why: Divergence) -> None:
         if not len(runs):
             return
         for run in np.unique(runs).tolist():
@@ -486,7 +528,7 @@ class Replayer:
             rows = {name: column[row[found]] for name, column in self._tape[kind].columns.items()}
             at, address = tuple(index[found] for index in np.nonzero(draw.where)), address[found]
             same = np.isclose(rows["scale"], draw.scale[at], rtol=self._TOLERANCE, atol=0)
-            self._leave(address[~same, 0], "the scale of the noise depends on the data")
+            self._leave(address[~same, 0], Divergence.SCALE)
             if draw.hidden is None:
                 self._charge(address, draw.value[at], rows)
                 out[at] = rows["output"]
@@ -505,9 +547,9 @@ class Replayer:
             # Differences of large values carry their rounding errors.
             rounding = 1e-15 * (abs(rows["value"][i]) + abs(value[i]))
             if abs(first - moved[i]) > self._TOLERANCE * max(abs(first), abs(moved[i])) + rounding:
-                self._leave(run[i : i + 1], "one noise value was used for two releases")
+                self._leave(run[i : i + 1], Divergence.REUSED_NOISE)
         exact = fresh & (rows["scale"] == 0) & (np.abs(moved) > 0)
-        self._leave(run[exact], "an exact value was released that differs between the inputs")
+        self._leave(run[exact], Divergence.EXACT_VALUE)
         noisy = fresh & (rows["scale"] > 0)
         if "normal" in rows:
             bell = noisy & (rows["normal"] > 0)
@@ -566,23 +608,23 @@ class Replayer:
         """Answer with recorded noise, moved; what comes of it must be what came of it before."""
         shown = {}
         for name in rows:
-            if name.startswith(_SHOWN):
-                shown[name.removeprefix(_SHOWN)] = np.full(out.shape, np.nan)
-                shown[name.removeprefix(_SHOWN)][at] = rows[name]
+            if isinstance(name, _Shown):
+                shown[name.of] = np.full(out.shape, np.nan)
+                shown[name.of][at] = rows[name]
         shifts = np.nan_to_num(np.broadcast_to(hidden.shift(shown), out.shape)[at])
         silent = (rows["scale"] == 0) & (shifts != 0)
-        self._leave(run[silent], "a comparison was made without noise")
+        self._leave(run[silent], Divergence.NO_NOISE)
         noisy = rows["scale"] > 0
         for total in (self.cost, self.loss):
             np.add.at(total, run[noisy], np.abs(shifts[noisy]) / rows["scale"][noisy])
         out[at] = rows["answer"] + (draw.value[at] - rows["value"] + shifts)
         if hidden.outcome:
             differs = shown["output"][at] != hidden.outcome(out)["output"][at]
-            self._leave(run[differs], "the declared noise shift does not give the same output")
+            self._leave(run[differs], Divergence.WRONG_SHIFT)
 
     def finish(self) -> None:
         """Compare the numbers of draws; call once, after the run."""
         for counted, entries in zip(self._counts, self._tape, strict=True):
             recorded = np.bincount(entries.address[:, 0], minlength=len(counted))
             short = np.flatnonzero(counted < recorded)
-            self._leave(short, "the other input releases more values than this one")
+            self._leave(short, Divergence.RELEASED_FEWER)

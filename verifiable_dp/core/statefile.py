@@ -235,7 +235,7 @@ def read(path: str, key: bytes | None = None) -> tuple[JsonDict, bytes]:
     if not hmac.compare_digest(data, expected):
         made = "with another key, or " if keyed else ""
         raise InputError(f"session: {path!r} is damaged: its digest was made {made}of other contents")
-    if record.get("format") != FORMAT or record.get("version") != VERSION:
+    if record.get("format") != FORMAT or record.get("version") != VERSION:  # their words: a format
         raise InputError(
             f"session: {path!r} must have format {FORMAT!r}, version {VERSION}, "
             f"got {record.get('format')!r}, {record.get('version')!r}"

@@ -143,7 +143,7 @@ def read(path: str | PathLike[str]) -> JsonDict:
     found = checked(files.toml("declarations", path, _LARGEST))
     samples = dict(_leaves(tomllib.loads(re.sub(r"^#(?=\S)", "", STARTER, flags=re.MULTILINE))))
     for place, text in _leaves(found):
-        if " " in text and text not in RELEASES and samples.get(place) == text:
+        if " " in text and text not in RELEASES and samples.get(place) == text:  # their words
             raise InputError(
                 f"declarations: {place} is still the example of the template, {text!r}; write what is true "
                 "of your deployment, or remove the line"

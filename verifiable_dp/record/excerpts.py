@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from verifiable_dp.core.validate import Json, JsonDict
@@ -27,11 +26,6 @@ def too_costly(statistics: Json) -> list[JsonDict]:
     if total != single:  # of normal noise, which costs this at the delta of the claim, all of it together
         rows = [{**row, "together": plain(total), "delta": statistics["delta"]} for row in rows]
     return [{**row, "source": sources.get((row["file"], row["line"]), "")} for row in rows]
-
-
-def names_a_line(words: str) -> bool:
-    """Whether `words` begin like a linter's: ``file:line: what``."""
-    return re.match(r"[^:\s][^:]*:\d+: ", words) is not None
 
 
 def times(count: int) -> str:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from verifiable_dp.core.claims import CURVED
+from verifiable_dp.core.noise import Divergence
 from verifiable_dp.core.units import Adjacency, Observed, Plays, Protected, Role, Unit
 from verifiable_dp.core.validate import Json
 from verifiable_dp.evidence import exclusions, upper
@@ -523,7 +524,7 @@ def _shown(found: Json, record: Json | None) -> str:
         )
         return f"event {found['event']}, {shown}, epsilon at least {digits(found['epsilon_lower'])}"
     if found.get("divergence"):
-        return str(found["divergence"])
+        return Divergence(found["divergence"]).words
     return f"cost {float(found['cost']):.6g}, loss {float(found['loss']):.6g} (noise seed {found['seed']})"
 
 
@@ -538,8 +539,9 @@ def leads(check: Json) -> list[str]:
     found = [(lead["file"], lead["line"], lead_in_words(lead)) for lead in numbers["leads"] if lead["open"]]
     found += [(row["file"], row["line"], share_in_words(row)) for row in excerpts.too_costly(numbers)]
     found += [(note["file"], note["line"], note["what"]) for note in numbers["notes"]]
-    apart = [numbers["divergence"]] if excerpts.names_a_line(numbers["divergence"]) else []
-    return [*(f"{file}:{line}: {words}" for file, line, words in found), *apart]
+    if (ended := numbers["divergence"]) and ended["file"]:
+        found.append((ended["file"], ended["line"], ended["what"]))
+    return [f"{file}:{line}: {words}" for file, line, words in found]
 
 
 def lead_in_words(lead: Json) -> str:

@@ -33,9 +33,9 @@ from verifiable_dp.targets.roles import (
     DELTA,
     ENVIRONMENT,
     EPSILON,
-    OBJECT,
     PULLER,
     Given,
+    Meaning,
     Supply,
     filled,
     is_required,
@@ -188,14 +188,14 @@ def epsilon_of(target: Foreign, given: Given) -> tuple[str, float] | None:
         if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
             return name, float(value)
     roles = [role for _, role in filled(target, given, lenient=True).values()]
-    return ("", given.epsilon) if "the configuration" in roles else None
+    return ("", given.epsilon) if Meaning.CONFIG in roles else None
 
 
 def settables(maker: Foreign, given: Given) -> dict[str, inspect.Parameter]:
     """Parameters of a maker, and fields of the objects of parameters that are made for it."""
     found = parameters_of(maker)
     for parameter, role in filled(maker, given, lenient=True).values():
-        if role == OBJECT:
+        if role == Meaning.OBJECT:
             found = {**settables(parameter.annotation, given), **found}
     return found
 

@@ -21,7 +21,7 @@ from verifiable_dp.targets import horizons, rewards
 from verifiable_dp.targets.adapters import PLAYED, BanditClass, settables, taken
 from verifiable_dp.targets.guard import guarded
 from verifiable_dp.targets.load import PlaySampler, kind_of
-from verifiable_dp.targets.roles import MEANS, Given, filled, role_of
+from verifiable_dp.targets.roles import MEANS, Given, Meaning, filled, role_of
 from verifiable_dp.targets.source import code_of, parsed, resolved
 from verifiable_dp.targets.tables import NO_MEANS, PULLS
 
@@ -88,7 +88,7 @@ def inspect_target(
     for name, (parameter, role) in filled(target, given, lenient=True).items():
         if role:
             recognised.append(f"parameter {name} is given {role}")
-        if role == "epsilon of the claim" or name in MEANS:
+        if role == Meaning.EPSILON or name in MEANS:
             guessed.append(f"{name} means {role}; --set {name}=VALUE gives another")
         del parameter
     kept = [
@@ -191,7 +191,7 @@ def _makes(play: BanditClass) -> bool:
     code = code_of(play.maker)
     runs = inspect.isgeneratorfunction(code) or inspect.isasyncgenfunction(code)
     roles = [role for _, role in filled(play.maker, play.given, lenient=True).values()]
-    pulls = "the environment" in roles or "the function that pays" in roles
+    pulls = Meaning.ENVIRONMENT in roles or Meaning.PULLER in roles
     return not (runs or pulls or play.given.reward)
 
 

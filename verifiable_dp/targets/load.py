@@ -36,7 +36,7 @@ from verifiable_dp.core.validate import (
     one_line,
 )
 from verifiable_dp.evidence.blackbox.events import Observation, action_columns, action_summaries
-from verifiable_dp.evidence.blackbox.observations import Output
+from verifiable_dp.evidence.blackbox.observations import OutputName
 from verifiable_dp.evidence.blackbox.scores import Score
 from verifiable_dp.evidence.blackbox.test import FEW_PAIRS, TUNE
 from verifiable_dp.targets.guard import guarded
@@ -550,7 +550,7 @@ class ReleaseSampler:
     def _seen(self, outputs: FloatArray) -> Observation:
         values, weight = _distinct(outputs)
         numeric: dict[str, FloatArray] = {
-            Output(f"output {j + 1}"): column for j, column in enumerate(values.T)
+            OutputName(f"output {j + 1}"): column for j, column in enumerate(values.T)
         }
         return Observation(len(outputs), _whole_codes(values), numeric, weight=weight)
 

@@ -27,6 +27,7 @@ from verifiable_dp.targets.roles import (
     REWARD,
     ROUND,
     Given,
+    Meaning,
     Supply,
     fill,
     is_required,
@@ -334,18 +335,20 @@ def _play_pair(thing: Foreign, way: Way, supply: Supply, loop: Loop) -> None:
         # It is fitted before its first choice, to one pull of every arm (MABWiser).
         arms = list(range(min(world.rewards.shape)))
         paid = [world.paid(arm) for arm in arms]
-        first = dict(zip(LEARNT, _last(world, len(arms)) if arrays else (arms, paid), strict=True))
-        first |= {} if world.contexts is None else {"the context": world.contexts[: len(arms)]}
+        first: dict[str, Foreign] = dict(
+            zip(LEARNT, _last(world, len(arms)) if arrays else (arms, paid), strict=True)
+        )
+        first |= {} if world.contexts is None else {Meaning.CONTEXT: world.contexts[: len(arms)]}
         fill(thing.fit, supply.given.roles(FITS), LEARNT)(first)
-    given: dict[str, Foreign] = {"the list of arms": world.listed, "a generator": supply.rng}
+    given: dict[str, Foreign] = {Meaning.OFFERED: world.listed, Meaning.GENERATOR: supply.rng}
     for t in range(len(world.pulled), world.horizon):
         context = None if world.contexts is None else world.contexts[t]
-        given |= {"the round": t, "the context": shown[0](context)}
+        given |= {Meaning.ROUND: t, Meaning.CONTEXT: shown[0](context)}
         arm = loop.done(ask(given))
         _check_alone(world.pulled, t, way)
         paid = world.paid(arm)
         told = _last(world, 1) if arrays else ([arm], [paid]) if lists else (arm, paid)
-        given |= {"the context": shown[1](context), "the arm": told[0], "the reward": told[1]}
+        given |= {Meaning.CONTEXT: shown[1](context), Meaning.ARM: told[0], Meaning.REWARD: told[1]}
         loop.done(tell(given))
 
 
@@ -370,16 +373,16 @@ def _play_steps(thing: Foreign, way: Way, supply: Supply, loop: Loop, first: Jso
     names = _kinds(own_parameters(thing, way.methods[0]))
     note(method, {name: KIND_OF.get(kind, "public") for name, kind in names.items()})
     for t in range(world.horizon):
-        given = {"the round": t, "a generator": supply.rng}
+        given: dict[str, Foreign] = {Meaning.ROUND: t, Meaning.GENERATOR: supply.rng}
         arm = loop.done(
             method(**{name: last[name] if name in last else given[kind] for name, kind in names.items()})
         )
         paid = world.paid(arm)
-        last = {name: arm if kind == "the arm" else paid for name, kind in names.items() if kind in LEARNT}
+        last = {name: arm if kind == Meaning.ARM else paid for name, kind in names.items() if kind in LEARNT}
 
 
 def _kinds(parameters: dict[str, inspect.Parameter]) -> dict[str, str]:
-    roles = {"the arm": ARM, "the reward": REWARD, "a generator": GENERATOR, "the round": ROUND}
+    roles = {Meaning.ARM: ARM, Meaning.REWARD: REWARD, Meaning.GENERATOR: GENERATOR, Meaning.ROUND: ROUND}
     found = {}
     for name in parameters:
         kind = next((kind for kind, names in roles.items() if name in names), "")
@@ -407,8 +410,8 @@ def first_told(make: Callable[[], Foreign], name: str, loop: Loop) -> dict[str, 
     kinds = {word: kind for word, kind in _kinds(parameters).items() if kind in LEARNT}
     known = {word: parameters[word].default for word in kinds if not is_required(parameters[word])}
     asked = {word: kind for word, kind in kinds.items() if word not in known}
-    plain = {word: 0 if kind == "the arm" else 0.0 for word, kind in asked.items()}
-    rewards = [word for word, kind in asked.items() if kind == "the reward"]
+    plain = {word: 0 if kind == Meaning.ARM else 0.0 for word, kind in asked.items()}
+    rewards = [word for word, kind in asked.items() if kind == Meaning.REWARD]
     for words in dict.fromkeys((tuple(asked), tuple(rewards))):
         absent = plain | dict.fromkeys(words)
         if words and _asks(make, name, known | absent, known | plain, loop):
@@ -439,7 +442,7 @@ def _gone(thing: Foreign, name: str, told: Json, loop: Loop) -> frozenset[object
     """The instructions of a first call; another round is played after it."""
     method, gone = getattr(thing, name), set[object]()
     kinds = _kinds(own_parameters(thing, name))
-    rest = {"the round": 0, "a generator": np.random.default_rng(0)}
+    rest: dict[str, Foreign] = {Meaning.ROUND: 0, Meaning.GENERATOR: np.random.default_rng(0)}
 
     def step(frame: FrameType, event: str, _: Foreign) -> Foreign:
         frame.f_trace_opcodes = True
@@ -457,8 +460,8 @@ def _gone(thing: Foreign, name: str, told: Json, loop: Loop) -> frozenset[object
         arm = call(told)
     finally:
         sys.settrace(outer)
-    rest["the round"] = 1
-    call({word: arm if kinds[word] == "the arm" else 0.5 for word in told})
+    rest[Meaning.ROUND] = 1
+    call({word: arm if kinds[word] == Meaning.ARM else 0.5 for word in told})
     return frozenset(gone)
 
 

@@ -13,6 +13,7 @@ import operator
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 import numpy as np
 
@@ -82,25 +83,61 @@ CONTEXT = (
     *("context", "contexts", "features", "feature", "user", "user_features", "observation", "obs", "x_t"),
     *("ctx", "context_vector", "feature_vector", "feature_vectors", "state", "covariates", "X", "x"),
 )
-OBJECT = "an object of parameters"  # a dataclass whose fields are filled
-MEANS_ROLE = "means, all .5"
+
+
+class Meaning(StrEnum):
+    """What a parameter stands for, as it is called in messages."""
+
+    ARM = "the arm"
+    REWARD = "the reward"
+    CONTEXT = "the context"
+    ROUND = "the round"
+    OFFERED = "the list of arms"
+    GENERATOR = "a generator"
+    SEED = "a seed"
+    ARMS = "the arms"
+    N_ARMS = "the number of arms"
+    DIMENSION = "the dimension"
+    HORIZON = "the horizon"
+    ENVIRONMENT = "the environment"
+    PULLER = "the function that pays"
+    CONFIG = "the configuration"
+    EPSILON = "epsilon of the claim"
+    DELTA = "delta of the claim"
+    MEANS = "means, all .5"
+    OBJECT = "an object of parameters"  # a dataclass whose fields are filled
+    SET = "--set"
+
+
 _LAST_BITS = 2.0**-50
-CHOOSES = {"the round": ROUND, "the list of arms": OFFERED, "a generator": GENERATOR}
-LEARNS = {"the arm": ARM, "the reward": REWARD, "the round": ROUND, "a generator": GENERATOR}
-FITS = {"the arm": ("decisions", "a"), "the reward": ("rewards", "r")}  # lists of them
-LEARNT = ("the arm", "the reward")
-_ALWAYS = (*LEARNT, "a generator", "the context")  # they are given even where there is a default
+CHOOSES: Mapping[str, tuple[str, ...]] = {
+    Meaning.ROUND: ROUND,
+    Meaning.OFFERED: OFFERED,
+    Meaning.GENERATOR: GENERATOR,
+}
+LEARNS: Mapping[str, tuple[str, ...]] = {
+    Meaning.ARM: ARM,
+    Meaning.REWARD: REWARD,
+    Meaning.ROUND: ROUND,
+    Meaning.GENERATOR: GENERATOR,
+}
+FITS: Mapping[str, tuple[str, ...]] = {
+    Meaning.ARM: ("decisions", "a"),
+    Meaning.REWARD: ("rewards", "r"),
+}  # lists of them
+LEARNT = (Meaning.ARM, Meaning.REWARD)
+_ALWAYS = (*LEARNT, Meaning.GENERATOR, Meaning.CONTEXT)  # they are given even where there is a default
 _WEAK = (*_WEAK_ARM, *_WEAK_REWARD)
 # What a role is for bounds on what the code gives away; any other is a number that is the same in every run.
-KIND_OF = {
-    "a generator": "generator",
-    "a seed": "drawn",
-    "the arm": "drawn",
-    "the reward": "data",
-    "the context": "data",
-    "the environment": "environment",
-    "the function that pays": "environment",
-    "the configuration": "environment",
+KIND_OF: Mapping[str, str] = {
+    Meaning.GENERATOR: "generator",
+    Meaning.SEED: "drawn",
+    Meaning.ARM: "drawn",
+    Meaning.REWARD: "data",
+    Meaning.CONTEXT: "data",
+    Meaning.ENVIRONMENT: "environment",
+    Meaning.PULLER: "environment",
+    Meaning.CONFIG: "environment",
 }
 _PLACED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _REST = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -176,7 +213,7 @@ class Given:
 
     def roles(self, of: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
         """Roles of parameters of methods, with that of the context if there are contexts."""
-        return of if self.contexts is None else {"the context": CONTEXT, **of}
+        return of if self.contexts is None else {Meaning.CONTEXT: CONTEXT, **of}
 
 
 @dataclass(frozen=True)
@@ -220,30 +257,30 @@ class Supply:
     def value(self, role: str, name: str, parameter: inspect.Parameter | None = None) -> Foreign:
         """What stands for a role."""
         world = self.world
-        if role in ("--set", "epsilon of the claim"):
+        if role in (Meaning.SET, Meaning.EPSILON):
             self.given.handed.add(name)
-        if role == "a seed":
+        if role == Meaning.SEED:
             drawn = self.rng.integers(2**31)
             return int(drawn) if type(drawn) is np.int64 else drawn  # a draw that is followed stays one
-        if role == OBJECT:
+        if role == Meaning.OBJECT:
             assert parameter is not None
             return self.call(parameter.annotation)
         makers: dict[str, Callable[[], Foreign]] = {
-            "--set": lambda: self.given.parameters[name],
-            "the arms": lambda: world.listed,
-            "the number of arms": lambda: world.n_arms,
-            "the dimension": lambda: self.given.contexts.dimension if self.given.contexts else 0,
-            "the horizon": lambda: world.horizon,
-            "a generator": lambda: self.rng,
-            "the environment": lambda: Environment(world, self.rng),
-            "the function that pays": lambda: getattr(Environment(world, self.rng), name),
-            "the configuration": lambda: Config(self),
-            "epsilon of the claim": lambda: self.given.epsilon,
-            "delta of the claim": lambda: self.given.delta,
-            MEANS_ROLE: lambda: self._means(),
+            Meaning.SET: lambda: self.given.parameters[name],
+            Meaning.ARMS: lambda: world.listed,
+            Meaning.N_ARMS: lambda: world.n_arms,
+            Meaning.DIMENSION: lambda: self.given.contexts.dimension if self.given.contexts else 0,
+            Meaning.HORIZON: lambda: world.horizon,
+            Meaning.GENERATOR: lambda: self.rng,
+            Meaning.ENVIRONMENT: lambda: Environment(world, self.rng),
+            Meaning.PULLER: lambda: getattr(Environment(world, self.rng), name),
+            Meaning.CONFIG: lambda: Config(self),
+            Meaning.EPSILON: lambda: self.given.epsilon,
+            Meaning.DELTA: lambda: self.given.delta,
+            Meaning.MEANS: lambda: self._means(),
         }
         found = makers[role]()
-        if role == "--set" and name in MEANS:
+        if role == Meaning.SET and name in MEANS:
             self._note(found)
         return found
 
@@ -302,13 +339,13 @@ def missing(name: str, where: str) -> str:
 def role_of(name: str, parameter: inspect.Parameter | None, given: Given) -> str:
     """What a parameter of a maker, or a key of a configuration (None), is filled with; empty for nothing."""
     if name in given.parameters:
-        return "--set"
+        return Meaning.SET
     if given.epsilon_parameter == name and given.epsilon is not None:
-        return "epsilon of the claim"
+        return Meaning.EPSILON
     first: tuple[tuple[tuple[str, ...], str], ...] = (
-        (HORIZON, "the horizon"),
-        (GENERATOR, "a generator"),
-        (SEED, "a seed"),
+        (HORIZON, Meaning.HORIZON),
+        (GENERATOR, Meaning.GENERATOR),
+        (SEED, Meaning.SEED),
     )
     for names, role in first:
         if name in names:
@@ -317,26 +354,26 @@ def role_of(name: str, parameter: inspect.Parameter | None, given: Given) -> str
             counts = names is HORIZON and type(default) in (int, float) and not default
             return "" if counts else role
     if given.contexts is not None and name in DIMENSION:
-        return "the dimension"
+        return Meaning.DIMENSION
     if name in ARMS:
-        return "the arms" if name == "arms" else "the number of arms"
+        return Meaning.ARMS if name == "arms" else Meaning.N_ARMS
     if parameter is not None and not is_required(parameter):
         # An environment is made by the code itself where its default is None.
-        return "the environment" if name in ENVIRONMENT and parameter.default is None else ""
+        return Meaning.ENVIRONMENT if name in ENVIRONMENT and parameter.default is None else ""
     if name in EPSILON and given.epsilon is not None:
-        return "epsilon of the claim"
+        return Meaning.EPSILON
     if name in DELTA:
-        return "delta of the claim"
+        return Meaning.DELTA
     if parameter is not None and dataclasses.is_dataclass(parameter.annotation):
-        return OBJECT
+        return Meaning.OBJECT
     others: tuple[tuple[tuple[str, ...], str], ...] = (
-        (ENVIRONMENT, "the environment"),
-        (PULLER, "the function that pays"),
-        (CONFIG, "the configuration"),
-        (MEANS, MEANS_ROLE),
+        (ENVIRONMENT, Meaning.ENVIRONMENT),
+        (PULLER, Meaning.PULLER),
+        (CONFIG, Meaning.CONFIG),
+        (MEANS, Meaning.MEANS),
     )
     for names, role in others:
-        if name in names and (parameter is not None or role != "the configuration"):
+        if name in names and (parameter is not None or role != Meaning.CONFIG):
             return role
     return ""
 
@@ -427,7 +464,7 @@ def fill(
             named[name] = role
     if not parameters:
         placed = list(usual)
-    if usual and "the reward" not in [*placed, *named.values()]:
+    if usual and Meaning.REWARD not in [*placed, *named.values()]:
         raise _unknown(method, "no parameter is recognised as the reward", roles)
     by_place = zip([name for name, one in parameters.items() if one.kind in _PLACED], placed, strict=False)
     note(method, {name: KIND_OF.get(role, "public") for name, role in (*by_place, *named.items())})
@@ -441,7 +478,7 @@ def fill(
 
 def _unknown(method: Function[Foreign], what: str, roles: Mapping[str, tuple[str, ...]]) -> InputError:
     known = "; ".join(f"{role} ({', '.join(names)})" for role, names in roles.items())
-    contexts = "the context" in roles
+    contexts = Meaning.CONTEXT in roles
     play = "play(contexts, rewards, rng)" if contexts else "play(rewards, rng)"
     hint = "" if contexts else "; if it takes contexts, give --contexts D, their dimension"
     return InputError(

@@ -426,7 +426,8 @@ def _run_file(place: str, parts: list[Part]) -> Foreign:
             sys.modules[path.stem] = shadowed
         else:
             sys.modules.pop(path.stem, None)
-        advice = _in_package(path) if "relative import" in str(error) else ""
+        relative = "relative import" in str(error)  # their words: Python gives no other sign
+        advice = _in_package(path) if relative else ""
         raise InputError(f"target: importing {str(path)!r} raised {one_line(error)}{advice}") from None
     return module
 

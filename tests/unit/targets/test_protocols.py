@@ -79,7 +79,7 @@ def leaking(name):
 @pytest.mark.parametrize("name", ["Running", "by_function"])
 def test_a_leak_is_refuted_by_runs(name):
     parameters = leaking(name)
-    assert parameters["set epsilon"] == 100.0
+    assert parameters["set:epsilon"] == 100.0
     assert parameters.get("reward", "") == (FORMS[name] and f"{programs.__name__}:payout")
 
 

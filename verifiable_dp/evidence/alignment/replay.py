@@ -36,7 +36,7 @@ from verifiable_dp.core.neighbours import (
     streams,
     tables,
 )
-from verifiable_dp.core.noise import Draw, Noise, Recorder, Replayer, Seeded, Tape
+from verifiable_dp.core.noise import Divergence, Draw, Noise, Recorder, Replayer, Seeded, Tape
 from verifiable_dp.core.symmetric import likelihood
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray, Json, JsonDict
 from verifiable_dp.evidence.check import Check, judge, worded
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-9
 _LOST = 1e-12  # the share of a computed loss that the rounding of its sums may have added
 _FAR = 10.0  # scales
-SHARED = "values were published for which the run drew no noise of its own"
 _SIGNS = (1, -1, 0)  # the costliest first: examples shrink towards it
 
 
@@ -118,7 +117,7 @@ class Replay:
 
     cost: FloatArray
     loss: FloatArray
-    diverged: Mapping[int, str]
+    diverged: Mapping[int, Divergence]
     tape: Tape
     square: FloatArray = field(default_factory=lambda: np.zeros(0))
     matrices: Sequence[tuple[IntArray, FloatArray, int]] = ()
@@ -158,9 +157,9 @@ def replay(
     same = _alike(there.actions, here.actions, -1)
     published = _alike(there.released, here.released, np.nan)
     for wrong, why in (
-        (_undrawn(there.released, tape), SHARED),
-        (~same, "the actions differ although every release is the same"),
-        (~published, "what is published differs although every release is the same"),
+        (_undrawn(there.released, tape), Divergence.UNDRAWN),
+        (~same, Divergence.ACTIONS),
+        (~published, Divergence.PUBLISHED),
     ):
         for index in np.flatnonzero(wrong & np.isfinite(replayer.cost)).tolist():
             replayer.diverged[index] = why
@@ -570,7 +569,7 @@ def check(
         "max_loss": plain(largest * epsilon),
         "divergence": given.divergence or searched.divergence,
     }
-    if given.divergence == SHARED:
+    if given.divergence == Divergence.UNDRAWN:
         statistics["shared_draws"] = True
     if timed and costliest is not None and given.worst:
         drawn = {key: given.worst[key] for key in ("seed", "sign", "turned", "run")}
@@ -579,7 +578,7 @@ def check(
 
 
 def _refutes(found: Found, epsilon: float, visible: bool) -> bool:
-    return found.divergence == SHARED or (visible and exceeds(found.loss, epsilon))
+    return found.divergence == Divergence.UNDRAWN or (visible and exceeds(found.loss, epsilon))
 
 
 def cost_scales(statistics: Json, result: Json) -> Json:

@@ -20,7 +20,7 @@ from verifiable_dp.core.validate import FloatArray, IntArray, JsonDict
 from verifiable_dp.evidence.blackbox import learning
 from verifiable_dp.evidence.blackbox.observations import (
     Observation,
-    Prefix,
+    PrefixName,
     action_columns,
     action_summaries,
     filled,
@@ -117,7 +117,7 @@ class Event:
             names = (self.score.group.name,)
         if isinstance(self.score, Boosted):
             names = (self.score.group,)
-        ends = {name.end: name for name in names if isinstance(name, Prefix)}
+        ends = {name.end: name for name in names if isinstance(name, PrefixName)}
         if not ends:
             return None
         last = ends[max(ends)]

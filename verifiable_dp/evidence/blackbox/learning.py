@@ -17,7 +17,13 @@ from scipy.special import expit, logit
 from threadpoolctl import ThreadpoolController
 
 from verifiable_dp.core.validate import FloatArray, Given, IntArray, Numbers
-from verifiable_dp.evidence.blackbox.observations import Observation, Output, Prefix, is_whole, weight_of
+from verifiable_dp.evidence.blackbox.observations import (
+    Observation,
+    OutputName,
+    PrefixName,
+    is_whole,
+    weight_of,
+)
 from verifiable_dp.evidence.blackbox.scores import (
     MISSING,
     ORDER,
@@ -84,7 +90,7 @@ def learn_met(left: Observation, right: Observation, *, recipe: Recipe) -> Met |
 def _plain(left: Observation, right: Observation, boosted: bool) -> list[Recipe]:
     names = discrete_columns(left, right)
     found: list[Recipe] = [partial(learn_codes, name) for name in names]
-    if sum(isinstance(name, Prefix) for name in left.discrete) >= 2:
+    if sum(isinstance(name, PrefixName) for name in left.discrete) >= 2:
         found.append(learn_departure)
     if left.actions is not None:
         found.append(learn_rounds)
@@ -156,7 +162,7 @@ def features(seen: Observation) -> list[Feature]:
     """The numeric columns, and for some of them their differences, sum, maximum and minimum."""
     names = tuple(seen.numeric)
     found = [Feature("value", (name,)) for name in names]
-    outputs = tuple(name for name in names if isinstance(name, Output))
+    outputs = tuple(name for name in names if isinstance(name, OutputName))
     if 2 <= len(outputs) <= _MOST_COLUMNS:
         found += [Feature(kind, outputs) for kind in ("sum", "largest", "smallest")]
     if 2 <= len(outputs) <= _MOST_DIFFERENCES:
@@ -178,7 +184,7 @@ def discrete_columns(left: Observation, right: Observation) -> list[str]:
     numeric = list(left.numeric)
     if any(np.isnan(seen.numeric[name]).any() for seen in (left, right) for name in numeric):
         names.append(MISSING)
-    outputs = [name for name in numeric if isinstance(name, Output)]
+    outputs = [name for name in numeric if isinstance(name, OutputName)]
     if 2 <= len(numeric) == len(outputs) <= _MOST_DIFFERENCES:
         names.append(ORDER)
     for name in numeric:
@@ -213,7 +219,7 @@ def learn_codes(name: str, left: Observation, right: Observation) -> Codes | Non
 
 def learn_departure(left: Observation, right: Observation) -> Departure | None:
     """Log ratios of the places at which the commonest path is left; None if there are no prefixes."""
-    names = tuple(name for name in left.discrete if isinstance(name, Prefix))
+    names = tuple(name for name in left.discrete if isinstance(name, PrefixName))
     if len(names) < 2:
         return None
     on = [np.ones(seen.size, bool) for seen in (left, right)]

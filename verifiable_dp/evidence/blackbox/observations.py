@@ -15,18 +15,18 @@ _SINGLE = 16  # rounds whose prefixes are all looked at
 _MOST_ARMS = 8  # whose summaries are kept
 
 
-class Output(str):
+class OutputName(str):
     """Name of a column that holds one number of what comes out."""
 
 
-class Prefix(str):
+class PrefixName(str):
     """Name of a column that codes the first `end` places of a sequence of `what`, which may be all of it."""
 
     what: str
     end: int
     whole: bool
 
-    def __new__(cls, what: str, end: int, whole: bool) -> Prefix:
+    def __new__(cls, what: str, end: int, whole: bool) -> PrefixName:
         """The name in words, with what it stands for."""
         made = super().__new__(cls, f"all {what}s" if whole else f"{what}s 1 to {end}")
         made.what, made.end, made.whole = what, end, whole
@@ -208,7 +208,7 @@ def action_columns(actions: IntArray, what: str = "round") -> dict[str, IntArray
         for end, stop in zip(ends.tolist(), stops.tolist(), strict=True):
             # The value -1 after the end of a run adds nothing: see `filled`.
             code = code + (words[:, start:stop] * weights[start:stop]).sum(axis=1)
-            columns[Prefix(what, end, end == rounds)], start = code, stop
+            columns[PrefixName(what, end, end == rounds)], start = code, stop
     return columns
 
 
@@ -269,7 +269,7 @@ def _last(where: BoolArray) -> IntArray:
 
 def is_whole(name: str) -> bool:
     """Whether a discrete column codes whole sequences."""
-    return isinstance(name, Prefix) and name.whole
+    return isinstance(name, PrefixName) and name.whole
 
 
 def whole(seen: Observation) -> IntArray:

@@ -84,8 +84,11 @@ def missing(seen: Observation) -> IntArray:
     return code
 
 
-MISSING = "the pattern of missing numbers"
-ORDER = "the order of the numbers"
+class Computed(str):
+    """Name of a discrete column that is computed from all numbers."""
+
+
+MISSING, ORDER = Computed("the pattern of missing numbers"), Computed("the order of the numbers")
 
 
 class ValueOf(str):
@@ -110,10 +113,8 @@ def column_of(seen: Observation, name: str) -> IntArray:
     """
     if name in seen.discrete:
         return seen.discrete[name]
-    if name == MISSING:
-        return missing(seen)
-    if name == ORDER:
-        return _order(seen)
+    if isinstance(name, Computed):
+        return missing(seen) if name == MISSING else _order(seen)
     if isinstance(name, ValueOf) and name.of in seen.numeric:
         # Adding zero makes -0.0 and 0.0 one value.
         return np.ascontiguousarray(seen.numeric[name.of] + 0.0, np.float64).view(np.int64)

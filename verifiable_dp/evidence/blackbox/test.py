@@ -17,6 +17,7 @@ from verifiable_dp.core.algorithm import Algorithm, play
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.neighbours import AnyPair, ContextGame, InteractivePair, Neighbours
 from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.reactions import Reaction
 from verifiable_dp.core.validate import FloatArray, Given, InputError, IntArray, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import Twin, plain, worlds
 from verifiable_dp.evidence.blackbox import statistics as exact
@@ -30,7 +31,7 @@ from verifiable_dp.evidence.blackbox.events import (
     join,
 )
 from verifiable_dp.evidence.blackbox.machine import MOST_ARMS, Machine, UnsupportedError
-from verifiable_dp.evidence.blackbox.observations import Output, action_summaries
+from verifiable_dp.evidence.blackbox.observations import OutputName, action_summaries
 from verifiable_dp.evidence.check import Check, judge, judged, worded
 from verifiable_dp.evidence.rounding import of_p_value, searched
 from verifiable_dp.evidence.words import bounded
@@ -186,7 +187,7 @@ class AlgorithmSampler:
         if twin.known:
             return Observation(len(runs), codes, {}, _coarse(twin.loss if world == 0 else -twin.loss))
         released: dict[str, FloatArray] = {
-            Output(f"release {j + 1}"): column for j, column in enumerate(outcome.released.T)
+            OutputName(f"release {j + 1}"): column for j, column in enumerate(outcome.released.T)
         }
         return Observation(len(runs), codes, {**released, **_outputs(outcome.output)})
 
@@ -216,7 +217,7 @@ def _coarse(ratio: FloatArray) -> FloatArray:
 
 
 def _outputs(output: FloatArray) -> dict[str, FloatArray]:
-    return {Output(f"output {j + 1}"): column for j, column in enumerate(output.T)}
+    return {OutputName(f"output {j + 1}"): column for j, column in enumerate(output.T)}
 
 
 def shards(count: int, size: int) -> list[IntArray]:
@@ -558,5 +559,5 @@ def _between(statistics: Json) -> JsonDict:
 def _black_box_in_words(numbers: Json, result: Json) -> str:
     counts = f"{numbers['k1']} of {numbers['n1']} runs against {numbers['k0']} of {numbers['n0']}"
     game = numbers.get("adversary", {})
-    reaction = f"; {game['words'].rpartition('; ')[2]}" if game.get("type") == "context game" else ""
-    return f"{counts}: {bounded(numbers, result)}{reaction}"
+    reacts = Reaction(game["reaction"], game["spiteful"]) if "reaction" in game else None
+    return f"{counts}: {bounded(numbers, result)}{f'; {reacts.describe()}' if reacts else ''}"

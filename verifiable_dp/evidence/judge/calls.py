@@ -199,8 +199,8 @@ class Calls(Marks):
             return UNKNOWN
         if value is super:
             return Value(own=frozenset((("instance", None),)))
-        if kind in ("makes draws", "draws"):
-            return self.draw("default_rng" if kind == "makes draws" else name, given)
+        if kind in ("makes_draws", "draws"):
+            return self.draw("default_rng" if kind == "makes_draws" else name, given)
         if kind == "makes" and not refs - {OPAQUE}:
             return MADE._replace(level=every.steep().level)
         if kind in ("unknown", "makes"):

@@ -459,7 +459,7 @@ def home_of(value: Foreign) -> str:
 
 
 def kind_of(value: Foreign) -> str:
-    """What an object of a library is for us: pure, draws, makes draws, reflection, unknown."""
+    """What an object of a library is for us: pure, draws, makes_draws, reflection, unknown."""
     home = home_of(value)
     root = home.partition(".")[0]
     if root in _HOME or (home == "builtins" and getattr(value, "__name__", "") in _REFLECTION):
@@ -472,7 +472,7 @@ def kind_of(value: Foreign) -> str:
         return "reflection"
     if home.startswith(_RANDOM) or root == "random" or getattr(value, "__name__", "") == "rvs":
         made = isinstance(value, type) or value is np.random.default_rng
-        return "makes draws" if made else "draws"
+        return "makes_draws" if made else "draws"
     if root in FOLLOWED:
         return "makes"
     return "pure" if root in _PURE else "unknown"

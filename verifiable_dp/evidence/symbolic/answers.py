@@ -25,6 +25,7 @@ from verifiable_dp.evidence.symbolic.constancy import body_of
 from verifiable_dp.evidence.symbolic.terms import (
     Atom,
     Charge,
+    Ends,
     Term,
     Unbounded,
     World,
@@ -121,7 +122,7 @@ class Oracle:
         """The value of a raw whole number, which these units move."""
         self.units.update(units)
         if any(chance is not None for _, _, chance in self.made) and not self.natural:
-            raise world.stop("raw rewards are looked at after a coin was tossed")
+            raise world.stop_raw("raw {data} are looked at after a coin was tossed")
         return values[self.choose([None] * len(values), values.index(natural))]
 
     def following(self) -> tuple[int, ...] | None:
@@ -155,7 +156,7 @@ class Position(contests.Pick):
 
     def plain(self) -> Any:
         """Nothing: it is raw."""
-        raise self._world.stop(self._words, self._place)
+        raise self._world.stop(self._words, self._place, Ends.POSITION)
 
     term = plain
 

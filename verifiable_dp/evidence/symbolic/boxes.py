@@ -18,7 +18,16 @@ import numpy as np
 
 from verifiable_dp.evidence.symbolic import answers, matrices, terms, users
 from verifiable_dp.evidence.symbolic.residues import Residue, remainder
-from verifiable_dp.evidence.symbolic.terms import ARITHMETIC, COMPARING, Term, World, is_term, nature, number
+from verifiable_dp.evidence.symbolic.terms import (
+    ARITHMETIC,
+    COMPARING,
+    Ends,
+    Term,
+    World,
+    is_term,
+    nature,
+    number,
+)
 
 _KINDS = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}
 
@@ -208,7 +217,7 @@ class Box:
         return len(self._form)
 
     def _key(self, key: Any) -> Any:
-        return plain(self.world, key, "raw rewards are used as an index")
+        return plain(self.world, key, "raw {data} are used as an index")
 
     def __getitem__(self, key: Any) -> Any:
         if nature(key) == "pick":
@@ -220,7 +229,7 @@ class Box:
                 return self[key[0]][key[1]]
             own = entries(self.world, key[1]) if type(key[1]) is Box and key[1].ndim == 1 else []
             if any(nature(v) == "pick" for v in own):
-                rows = np.ravel(plain(self.world, key[0], _DECIDES)).tolist()
+                rows = np.ravel(decided(self.world, key[0])).tolist()
                 return wrapped(self.world, [self[t][v] for t, v in zip(rows, own, strict=True)])
         if type(key) is Box and key.kind == "b" and key.shape == self.shape and _raw_bits(key):
             return Masked(key, self.copy())
@@ -247,7 +256,7 @@ class Box:
         self.world.count()
         if type(value) is Masked:
             if value.mask is not key or self.shape != key.shape:
-                raise self.world.stop(_DECIDES)
+                raise self.world.stop(_DECIDES, why=Ends.POSITION)
             self.data[...] = value.over(self).data
             return
         if self.narrow is not None:
@@ -300,7 +309,7 @@ class Box:
 
     def reshape(self, *shape: Any, **kwargs: Any) -> Any:
         """As an array's."""
-        shape = plain(self.world, shape, "raw rewards shape an array")
+        shape = plain(self.world, shape, "raw {data} shape an array")
         return self._same(self.held.reshape(*shape, **kwargs))
 
     def ravel(self, *args: Any) -> Any:
@@ -383,7 +392,7 @@ class Box:
         return calling(self.world, function, args, kwargs)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        made = np.asarray(plain(self.world, self, "raw rewards leave tracing in an array"), dtype=dtype)
+        made = np.asarray(plain(self.world, self, "raw {data} leave tracing in an array"), dtype=dtype)
         made.flags.writeable = False  # what is written into a copy would be lost
         return made
 
@@ -405,7 +414,7 @@ class Box:
         return operator.index(_scalar(self._one(), self.kind))
 
     def __repr__(self) -> str:
-        return repr(plain(self.world, self, "raw rewards are turned into text"))
+        return repr(plain(self.world, self, "raw {data} are turned into text"))
 
     def __format__(self, spec: str) -> str:
         return format(repr(self), spec)
@@ -421,7 +430,7 @@ class Box:
         if callable(function):
             return functools.partial(_method, self, function)
         if has_terms(self):
-            raise self.world.stop(f".{name} of raw rewards has no bound")
+            raise self.world.stop_raw(f".{name} of raw {{data}} has no bound")
         array = _readable(self.world, self, "")
         found = getattr(array, name)
         given = [(self, array)]
@@ -478,13 +487,13 @@ class Masked:
         return Box.of(self.mask.world, np.frompyfunc(mixed, 3, 1)(self.mask.data, self.box.data, old.data))
 
     def __getattr__(self, name: str) -> Any:
-        raise self.mask.world.stop(_DECIDES)
+        raise self.mask.world.stop(_DECIDES, why=Ends.POSITION)
 
 
 def _of_masked(ufunc: Any) -> Any:
     def operate(self: Masked, other: Any) -> Any:
         if np.ndim(other) or _is_lazy(other):
-            raise self.mask.world.stop(_DECIDES)
+            raise self.mask.world.stop(_DECIDES, why=Ends.POSITION)
         return Masked(self.mask, on_arrays(self.mask.world, ufunc, "__call__", (self.box, other), None, {}))
 
     return operate
@@ -523,7 +532,7 @@ class Sampled:
 
     def shown(self) -> Any:
         """The entries whose coins fell for them."""
-        return self._box[plain(self._box.world, self._mask, _DECIDES)]
+        return self._box[decided(self._box.world, self._mask)]
 
     def sum(self, *args: Any, **kwargs: Any) -> Any:
         """As an array's."""
@@ -644,7 +653,9 @@ def _fitting(world: World, value: Any, dtype: Any) -> Any:
         if not (
             (dtype == np.int32 and size <= 2**20) or (dtype == np.float32 and size <= 1e-4 * 2**23 * step)
         ):
-            raise world.stop(f"raw rewards are turned into numbers of type {dtype}, which hold too little")
+            raise world.stop_raw(
+                f"raw {{data}} are turned into numbers of type {dtype}, which hold too little"
+            )
     return dtype
 
 
@@ -672,15 +683,15 @@ def _filled(shape: tuple[int, ...], value: Any) -> Any:
     return objects([value] * int(np.prod(shape)), shape)
 
 
-def _shown(world: World, value: Any, what: str) -> Any:
+def _shown(world: World, value: Any, what: str, why: Ends = Ends.DATA) -> Any:
     """A plain number; the bound ends if it is raw."""
     if _is_lazy(value):
         value = value.plain()
     value = number(value)
-    return value.public(what) if type(value) is Term else value
+    return value.public(what, why) if type(value) is Term else value
 
 
-def plain(world: World, value: Any, what: str) -> Any:
+def plain(world: World, value: Any, what: str, why: Ends = Ends.DATA) -> Any:
     """The same with plain numbers: what has noise is shown, and raw data ends the bound."""
     if type(value) is Box:
         if value.world is not world:
@@ -688,17 +699,22 @@ def plain(world: World, value: Any, what: str) -> Any:
         if value.known is not None:
             return value.known.copy()
         found: Any = np.empty_like(value.data, _KINDS[value.kind])
-        found[...] = np.frompyfunc(lambda v: _shown(world, v, what), 1, 1)(value.data)
+        found[...] = np.frompyfunc(lambda v: _shown(world, v, what, why), 1, 1)(value.data)
         return found
     if _of_own(value):
-        return _shown(world, value, what)
+        return _shown(world, value, what, why)
     if getattr(type(value), "shows", False):
-        return plain(world, value.shown(), what)
+        return plain(world, value.shown(), what, why)
     if type(value) in (list, tuple):
-        return type(value)(plain(world, v, what) for v in value) if has_own(value) else value
+        return type(value)(plain(world, v, what, why) for v in value) if has_own(value) else value
     if type(value) is np.ndarray and value.dtype == object and has_own(value):
-        return plain(world, Box.of(world, value), what)
+        return plain(world, Box.of(world, value), what, why)
     return value
+
+
+def decided(world: World, value: Any) -> Any:
+    """As `plain`, of what decides which position is chosen."""
+    return plain(world, value, _DECIDES, Ends.POSITION)
 
 
 def like(box: Box, made: Any) -> Any:
@@ -851,8 +867,8 @@ def _bitwise(ufunc: Any, of: Callable[[Any, Any], Any] | None = None) -> Callabl
         if not is_term(left) and not is_term(right):
             return ufunc(left, right)
         if of is None or not (_is_bit(left) and _is_bit(right)):
-            raise (left if is_term(left) else right).world.stop(
-                f"np.{ufunc.__name__} of raw rewards has no bound"
+            raise (left if is_term(left) else right).world.stop_raw(
+                f"np.{ufunc.__name__} of raw {{data}} has no bound"
             )
         return of(left, right)
 
@@ -1004,7 +1020,7 @@ def _scipy() -> dict[Any, Callable[..., Any]]:
     }
 
 
-_NO_BOUND = "a function of raw rewards has no bound"
+_NO_BOUND = "a function of raw {data} has no bound"
 _ELEMENTWISE |= _scipy()
 _TRUTHS = frozenset((np.greater, np.greater_equal, np.less, np.less_equal, np.equal, np.not_equal))
 
@@ -1027,15 +1043,15 @@ def on_arrays(world: World, ufunc: Any, method: str, inputs: Any, out: Any, kwar
         return calling(world, ufunc, inputs, {})
     scalar = _ELEMENTWISE.get(ufunc)
     if not any(has_terms(x) for x in inputs) or method != "__call__" or scalar is None:
-        values = [_readable(world, x, f"np.{ufunc.__name__} of raw rewards has no bound") for x in inputs]
+        values = [_readable(world, x, f"np.{ufunc.__name__} of raw {{data}} has no bound") for x in inputs]
         given = {k: plain(world, v, _NO_BOUND) for k, v in kwargs.items()}
         if target is not None and given.get("where", True) is not True:
-            given["out"] = plain(world, target, f"np.{ufunc.__name__} of raw rewards is masked")
+            given["out"] = plain(world, target, f"np.{ufunc.__name__} of raw {{data}} is masked")
         found = getattr(ufunc, method)(*values, **given)
         made: Any = wrapped(world, found)
     else:
         if any(kwargs.get(key) is not None for key in ("where", "axis")) and kwargs.get("where") is not True:
-            raise world.stop(f"np.{ufunc.__name__} of raw rewards is masked")
+            raise world.stop_raw(f"np.{ufunc.__name__} of raw {{data}} is masked")
         for x in inputs:
             if nature(x) == "veiled":
                 return x.under(ufunc, *inputs)
@@ -1088,8 +1104,8 @@ def as_objects(world: World, value: Any) -> Any:
 def _at(world: World, ufunc: Any, inputs: Any) -> None:
     target, index, *rest = inputs
     if type(target) is not Box or ufunc not in (np.add, np.subtract) or target.ndim != 1:
-        raise world.stop(f"np.{ufunc.__name__}.at of raw rewards has no bound")
-    places = np.ravel(plain(world, index, "raw rewards are used as an index"))
+        raise world.stop_raw(f"np.{ufunc.__name__}.at of raw {{data}} has no bound")
+    places = np.ravel(plain(world, index, "raw {data} are used as an index"))
     values = np.broadcast_to(as_objects(world, rest[0]), places.shape).tolist()
     for i, value in zip(places.tolist(), values, strict=True):
         target[i] = (operator.add if ufunc is np.add else operator.sub)(target[i], value)
@@ -1134,7 +1150,7 @@ def _sum(
     where: Any = True,
 ) -> Any:
     if where is not True:
-        where = where if type(where) is Box and _of_coins(where) else plain(world, where, _DECIDES)
+        where = where if type(where) is Box and _of_coins(where) else decided(world, where)
         a = _where(world, where, a, 0.0)
     return _along(world, a, axis, lambda row: terms.total(map(ordinary, row)), keepdims)
 
@@ -1299,13 +1315,13 @@ def _choose(condition: Any, one: Any, other: Any) -> Any:
 
 def _where(world: World, condition: Any, *sides: Any) -> Any:
     if not sides:
-        return tuple(wrapped(world, i) for i in np.nonzero(plain(world, condition, _DECIDES)))
+        return tuple(wrapped(world, i) for i in np.nonzero(decided(world, condition)))
     arrays = [as_objects(world, x) for x in (condition, *sides)]
     found = np.frompyfunc(_choose, 3, 1)(*arrays)
     return Box.of(world, found) if type(found) is np.ndarray else found
 
 
-_DECIDES = "raw rewards decide which position is chosen"
+_DECIDES = "raw {data} decide which position is chosen"
 
 
 def _times(one: Any, other: Any) -> Any:
@@ -1331,7 +1347,7 @@ def _dot(world: World, a: Any, b: Any, out: Any = None) -> Any:
         made = objects([inner(row, y.tolist()) for row in x.reshape(-1, len(y)).tolist()], x.shape[:-1])
         return Box.of(world, made)
     if x.ndim > 2 or y.ndim > 2:
-        raise world.stop("products of larger arrays of raw rewards have no bound")
+        raise world.stop_raw("products of larger arrays of raw {data} have no bound")
     rows = x.tolist() if x.ndim == 2 else [x.tolist()]
     columns = y.T.tolist() if y.ndim == 2 else [y.tolist()]
     made = objects([inner(r, c) for r in rows for c in columns], (len(rows), len(columns)))
@@ -1422,9 +1438,7 @@ def _searchsorted(world: World, a: Any, v: Any, side: str = "left", sorter: Any 
     ranked = _ranked(world, a, v, side) if sorter is None else None
     if ranked is not None:
         return ranked
-    return calling(
-        world, np.searchsorted, (plain(world, a, _DECIDES), plain(world, v, _DECIDES), side, sorter), {}
-    )
+    return calling(world, np.searchsorted, (decided(world, a), decided(world, v), side, sorter), {})
 
 
 def _prod(world: World, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, **kwargs: Any) -> Any:
@@ -1450,9 +1464,9 @@ def _bincount(world: World, x: Any, weights: Any = None, minlength: int = 0) -> 
     raw = [v for v in values if is_term(v) and not v.noise]
     if raw and weights is None and len(raw) == len(values):
         if any(not v.whole or v.range()[0] < 0 or v.range()[1] >= minlength for v in raw):
-            raise world.stop("raw rewards set the limits of a histogram")
+            raise world.stop_raw("raw {data} set the limits of a histogram")
         return wrapped(world, _counts(values, [(b - 0.5, b + 0.5) for b in range(minlength)]))
-    bins = np.ravel(plain(world, x, _DECIDES)).astype(int).tolist()
+    bins = np.ravel(decided(world, x)).astype(int).tolist()
     size = builtins.max([minlength, *(b + 1 for b in bins)])
     made = [terms.total([])] * size
     for b, weight in zip(
@@ -1485,14 +1499,14 @@ def _applied(world: World, func1d: Any, axis: Any, arr: Any, *args: Any, **kwarg
     rows = np.moveaxis(as_objects(world, arr), axis, -1)
     made = [func1d(Box.of(world, row), *args, **kwargs) for row in rows.reshape(-1, rows.shape[-1])]
     if any(np.ndim(one) for one in made):
-        raise world.stop("np.apply_along_axis of raw rewards makes arrays")
+        raise world.stop_raw("np.apply_along_axis of raw {data} makes arrays")
     return wrapped(world, made).reshape(rows.shape[:-1])
 
 
 def _histogram(world: World, a: Any, bins: Any = 10, range: Any = None, **kwargs: Any) -> Any:
     if range is None and np.ndim(bins) == 0:
-        raise world.stop("raw rewards set the limits of a histogram")
-    edges = np.histogram_bin_edges(np.zeros(1), plain(world, bins, _DECIDES), range)
+        raise world.stop_raw("raw {data} set the limits of a histogram")
+    edges = np.histogram_bin_edges(np.zeros(1), decided(world, bins), range)
     pairs = list(itertools.pairwise(edges.tolist()))
     counts = _counts([ordinary(v) for v in entries(world, a)], pairs)
     return Box.of(world, objects(counts, (len(counts),))), wrapped(world, edges)
@@ -1500,7 +1514,7 @@ def _histogram(world: World, a: Any, bins: Any = 10, range: Any = None, **kwargs
 
 def _einsum(world: World, subscripts: Any, *operands: Any, **kwargs: Any) -> Any:
     if not isinstance(subscripts, str) or "..." in subscripts or kwargs:
-        raise world.stop("np.einsum of raw rewards has no bound")
+        raise world.stop_raw("np.einsum of raw {data} has no bound")
     arrays = [as_objects(world, x) for x in operands]
     inputs, _, output = subscripts.replace(" ", "").partition("->")
     sizes: dict[str, int] = {}
@@ -1526,7 +1540,7 @@ def _einsum(world: World, subscripts: Any, *operands: Any, **kwargs: Any) -> Any
 
 def _norm(world: World, x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
     if ord is not None and not (ord == 2 and (axis is not None or np.ndim(x) == 1)):
-        raise world.stop("a norm of raw rewards other than the Euclidean one has no bound")
+        raise world.stop_raw("a norm of raw {data} other than the Euclidean one has no bound")
     return _along(world, x, axis, users.norm_of, keepdims)
 
 
@@ -1604,7 +1618,7 @@ _LIKE = {np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.shape, np.
 
 def _rounded(world: World, a: Any, decimals: int) -> Any:
     if decimals:
-        return np.round(plain(world, a, "raw rewards are rounded to digits"), decimals)
+        return np.round(plain(world, a, "raw {data} are rounded to digits"), decimals)
     return on_arrays(world, np.rint, "__call__", (a,), None, {})
 
 
@@ -1631,7 +1645,7 @@ def _called(world: World, function: Any, args: Any, kwargs: Any) -> Any:
         return _moved(world, function, args, kwargs)
     if hidden and function in _BY_OPERATORS and not kwargs.get("out"):
         return _by_operators(world, function, args, kwargs)
-    what = f"np.{getattr(function, '__name__', function)} of raw rewards has no bound"
+    what = f"np.{getattr(function, '__name__', function)} of raw {{data}} has no bound"
     out = kwargs.pop("out", None)
     values = [_readable(world, v, what) for v in args]
     if function in _FILLING and not (type(args[0]) is Box and args[0].known is not None):
@@ -1700,13 +1714,13 @@ def _own(world: World, function: Any, own: Callable[..., Any], args: Any, kwargs
     out, dtype = (given.arguments.pop(name, None) for name in ("out", "dtype"))
     for name, value in given.arguments.get("kwargs", {}).items():
         if name not in ("kind", "stable") and value is not _USUAL.get(name):
-            raise world.stop(f"np.{function.__name__} of raw rewards is given {name}")
+            raise world.stop_raw(f"np.{function.__name__} of raw {{data}} is given {name}")
     made = own(*given.args, **given.kwargs)
     if dtype is not None:
         wanted = np.dtype(_type(dtype))
         kind = made.kind if type(made) is Box else _kind_of(made)
         if wanted.itemsize < 8 or not (wanted.kind == "f" or (wanted.kind == "i" and kind != "f")):
-            raise world.stop(f"np.{function.__name__} of raw rewards is computed as {wanted}")
+            raise world.stop_raw(f"np.{function.__name__} of raw {{data}} is computed as {wanted}")
     return made if out is None else _written(world, made, out)
 
 

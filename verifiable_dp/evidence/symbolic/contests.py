@@ -312,7 +312,7 @@ class Veiled(Lazy):
     def plain(self) -> Any:
         """The entry itself: the position is public from here on."""
         if self.told:
-            self.world.arrays.plain(self.world, self.box, "raw rewards are disclosed")
+            self.world.arrays.plain(self.world, self.box, "raw {data} are disclosed")
         return self.box[int(self.pick.plain())]
 
     def under(self, ufunc: Any, *values: Any) -> Any:

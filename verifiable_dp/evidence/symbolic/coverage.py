@@ -26,7 +26,7 @@ from verifiable_dp.evidence.judge.language import Language
 from verifiable_dp.evidence.judge.marks import Outside
 from verifiable_dp.evidence.symbolic.cases import parsed
 from verifiable_dp.evidence.symbolic.constancy import Constancy, constancy_of, handlers_of, place_of
-from verifiable_dp.evidence.symbolic.terms import Unbounded, World
+from verifiable_dp.evidence.symbolic.terms import Ends, Unbounded, World
 from verifiable_dp.evidence.tracing.ledger import Place
 
 _MOST_STEPS, _END = 2_000_000, -1
@@ -89,7 +89,7 @@ class Coverage:
     mixed: set[Any] = field(default_factory=set)
     scales: set[tuple[types.CodeType, int, int | None]] = field(default_factory=set)
     drawn: set[tuple[types.CodeType, frozenset[str] | None]] = field(default_factory=set)
-    _stop: Callable[[str], Exception] = Unbounded
+    _stop: Callable[..., Exception] = Unbounded
     _unasked: Callable[[Any], frozenset[int]] = _none
     weights: set[tuple[types.CodeType, int, int | None]] = field(default_factory=set)
     wide: set[tuple[types.CodeType, int]] = field(default_factory=set)
@@ -153,7 +153,7 @@ class Coverage:
 
     @contextmanager
     def watching(
-        self, stop: Callable[[str], Exception] = Unbounded, unasked: Callable[[Any], frozenset[int]] = _none
+        self, stop: Callable[..., Exception] = Unbounded, unasked: Callable[[Any], frozenset[int]] = _none
     ) -> Iterator[None]:
         """Note the steps of what runs inside, also in threads that are started there.
 
@@ -192,7 +192,7 @@ class Coverage:
             if event == "opcode":
                 self.left -= 1
                 if self.left < 0:
-                    raise self._stop("a run takes too many steps to be followed")
+                    raise self._stop("a run takes too many steps to be followed", why=Ends.ENDLESS)
                 if frame.f_lasti in barred:
                     raise self._stop(UNASKED)
                 steps.add((last, frame.f_lasti))

@@ -1093,7 +1093,7 @@ class FollowedGenerator(np.random.Generator):
     __copy__ = __reduce__
     __getstate__ = __reduce__
 
-    def _public(self, value: Any, what: str = "raw rewards set the law of a draw") -> Any:
+    def _public(self, value: Any, what: str = "raw {data} set the law of a draw") -> Any:
         return boxes.plain(self.world, value, what)
 
     def _noise(self, kind: str, loc: Any, scale: Any, drawn: Any, step: Any = 0.0, shape: Any = 1.0) -> Any:
@@ -1124,7 +1124,7 @@ class FollowedGenerator(np.random.Generator):
         return Term(self.world, 0.0, {}, {draw: scale})
 
     def _centred(self, kind: str, loc: Any, scale: Any, size: Any) -> Any:
-        scale = self._public(scale, "raw rewards set the scale of noise")
+        scale = self._public(scale, "raw {data} set the scale of noise")
         loc = number(loc)
         shape = np.shape(loc) if not isinstance(loc, Term) else ()
         draw = getattr(np.random.Generator, kind)
@@ -1154,7 +1154,7 @@ class FollowedGenerator(np.random.Generator):
 
     def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
         """As numpy's."""
-        scale = self._public(scale, "raw rewards set the scale of noise")
+        scale = self._public(scale, "raw {data} set the scale of noise")
         return self._noise("exponential", 0.0, scale, super().exponential(scale, self._size(size)))
 
     def standard_t(self, df: Any, size: Any = None) -> Any:
@@ -1177,7 +1177,7 @@ class FollowedGenerator(np.random.Generator):
 
     def gamma(self, shape: Any, scale: Any = 1.0, size: Any = None) -> Any:
         """As numpy's."""
-        shape, scale = self._public(shape), self._public(scale, "raw rewards set the scale of noise")
+        shape, scale = self._public(shape), self._public(scale, "raw {data} set the scale of noise")
         self.world.pooling = functools.partial(_pooled, self.world)
         drawn = super().gamma(shape, scale, self._size(size))
         return self._noise("gamma", 0.0, scale, drawn, shape=shape)
@@ -1275,7 +1275,7 @@ class FollowedGenerator(np.random.Generator):
         whole = functools.reduce(add, chances)
         one = is_term(whole) and whole.ratio is not None and whole.ratio.is_one
         if not one and not (is_term(whole) and _is_constant(whole)):
-            raise self.world.stop("raw rewards set chances that are not known to add up to 1")
+            raise self.world.stop_raw("raw {data} set chances that are not known to add up to 1")
         return chances, np.array([c.value() if is_term(c) else float(c) for c in chances])
 
     def multinomial(self, n: Any, pvals: Any, size: Any = None) -> Any:
@@ -1314,7 +1314,7 @@ class FollowedGenerator(np.random.Generator):
     def permutation(self, x: Any, *args: Any, **kwargs: Any) -> Any:
         """As numpy's; one of the first few whole numbers is an order of proposals."""
         if boxes.has_terms(x):
-            raise self.world.stop("raw rewards are shuffled")
+            raise self.world.stop_raw("raw {data} are shuffled")
         made = self._coins("permutation", (x, *args), kwargs)
         order = proposed(self.world, made) if type(made) is boxes.Box else None
         return made if order is None else boxes.Box(self.world, boxes.objects(order, made.shape), "i")
@@ -1391,7 +1391,7 @@ def _is_constant(term: Term) -> bool:
 def _coin(name: str) -> Any:
     def draw(self: FollowedGenerator, *args: Any, **kwargs: Any) -> Any:
         if name in ("shuffle", "permutation", "permuted") and args and boxes.has_terms(args[0]):
-            raise self.world.stop("raw rewards are shuffled")
+            raise self.world.stop_raw("raw {data} are shuffled")
         if name == "shuffle" and isinstance(args[0], boxes.Box | list):
             order = np.random.Generator.permutation(self, len(args[0]))
             if self.world.oracle is not None:

@@ -19,7 +19,7 @@ import numpy as np
 from verifiable_dp.evidence.symbolic import contests, terms
 from verifiable_dp.evidence.symbolic.answers import Oracle, asking
 from verifiable_dp.evidence.symbolic.tables import flat, harmless, is_plain, settings, without_effects
-from verifiable_dp.evidence.symbolic.terms import Term, Unbounded, World, is_term
+from verifiable_dp.evidence.symbolic.terms import Ends, Term, Unbounded, World, is_term
 
 _ORDERS = frozenset(("permutation", "shuffle"))
 _DRAWS = _ORDERS | {"random", "rand", "uniform"}
@@ -57,7 +57,7 @@ class _InOrder(Oracle):
 
     def raw(self, world: World, values: range, natural: int, units: Any) -> int:
         """See `Oracle.raw`: nothing else is decided."""
-        raise Unbounded("raw rewards decide something where arms come in order")
+        raise Unbounded("raw {data} decide something where arms come in order", why=Ends.DATA)
 
     def fits(self, chance: Term) -> bool:
         """See `Oracle.fits`: whether it is the chance of permute-and-flip is asked later."""

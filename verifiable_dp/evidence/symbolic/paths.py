@@ -37,6 +37,8 @@ from verifiable_dp.evidence.symbolic.states import kept
 from verifiable_dp.evidence.symbolic.terms import (
     MOST_EVENTS,
     Atom,
+    Ends,
+    Failure,
     Term,
     Unbounded,
     World,
@@ -45,7 +47,7 @@ from verifiable_dp.evidence.symbolic.terms import (
 )
 from verifiable_dp.evidence.tracing.flow import returns_of
 from verifiable_dp.evidence.tracing.foreign import global_states, plain_run, reproducible_globals
-from verifiable_dp.evidence.tracing.ledger import WORDS, Place, same
+from verifiable_dp.evidence.tracing.ledger import Place, same
 from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
 from verifiable_dp.evidence.upper import Method, UpperBound, form
 
@@ -322,7 +324,7 @@ class Path:
 
     number: int
     costs: Mapping[int, list[Cost]]
-    failure: str = ""
+    failure: Failure = field(default_factory=Failure)
     at: Place | None = None
     events: int = 0
     output: Any = None
@@ -351,7 +353,7 @@ class Found:
     """
 
     paths: tuple[Path, ...]
-    failure: str = ""
+    failure: Failure = field(default_factory=Failure)
     at: Place | None = None
     closed: tuple[Place, ...] = ()
     outside: bool = False
@@ -361,9 +363,10 @@ class Found:
         """Whether it is open what is decided where the bound ends: neither runs nor replays need show it."""
         return self.outside or bool(self.failure and self.paths and self.paths[-1].unseen)
 
-    def words(self) -> str:
-        """Why there is no bound, with the line."""
-        return f"{self.at.words()}: {self.failure}" if self.at and self.at.line else self.failure
+    def words(self, data: str = "rewards") -> str:
+        """Why there is no bound, with the line; `data` are what is raw."""
+        said = self.failure.said(data)
+        return f"{self.at.words()}: {said}" if self.at and self.at.line else said
 
     def epsilon(self, delta: float = 0.0) -> float:
         """The bound; inf if there is none."""
@@ -529,8 +532,8 @@ def run(
             if global_states() != states:
                 raise world.stop("draws from a process-wide generator")
     except Unbounded as reason:
-        world.stop(str(reason))
-        crashed = str(reason).startswith(_ENDLESS)
+        world.stop(reason.failure.words, why=reason.failure.why)
+        crashed = reason.failure.why is Ends.ENDLESS
     except Exception as error:  # whatever the traced code or a library it calls does not take
         crashed = True
         world.stop(f"{type(error).__name__}: {error}".splitlines()[0][:200], _line_of(error, world.files))
@@ -557,12 +560,9 @@ def run(
     )
 
 
-_ENDLESS = ("a run takes too many steps", "a run has too many operations")
-
-
 def _returned(world: World, program: Program, value: Any) -> Any:
     """What is returned, as plain numbers."""
-    what = "raw rewards are returned"
+    what = "raw {data} are returned"
     world.back = next(iter(returns_of(functions_of(program.function)[:1])[-1:]), None)
     try:
         found = np.asarray(boxes.plain(world, value, what))
@@ -619,7 +619,7 @@ def _explored(
     events = 0
     for number in range(most):
         if meter.is_spent():
-            return Found(tuple(paths), meter.words())
+            return Found(tuple(paths), Failure(meter.words()))
         if number >= _LEAST and events > _WORK:
             break
         chooser = Chooser(number, n_arms)
@@ -633,14 +633,16 @@ def _explored(
         if path.failure:
             return Found(tuple(paths), path.failure, path.at)
         if number < _NATURAL and not _as_plain(program, path, scopes):
-            return Found(tuple(paths), "a traced run returns something else than a plain one")
+            return Found(tuple(paths), Failure("a traced run returns something else than a plain one"))
         if (
             path.contested
             and not path.natural
             and not _same_without(program, n_arms, path, scopes, coverage, meter)
         ):
             return Found(
-                tuple(paths), "how many proposals were turned down shows in what follows", path.contested
+                tuple(paths),
+                Failure("how many proposals were turned down shows in what follows"),
+                path.contested,
             )
     for way in range(Extreme.WAYS):
         steps = Coverage(
@@ -657,21 +659,21 @@ def _explored(
         coverage.drawn |= steps.drawn
     outside = coverage.outside(scopes)
     if outside is not None:
-        return Found(tuple(paths), outside.words, Place(outside.file, outside.line), outside=True)
+        return Found(tuple(paths), Failure(outside.words), Place(outside.file, outside.line), outside=True)
     jumping = coverage.jumping(scopes)
     if jumping is not None:
-        return Found(tuple(paths), _RARE, jumping)
+        return Found(tuple(paths), Failure(_RARE), jumping)
     strict = any(path.contested for path in paths)
     missed = coverage.missed(scopes, strict=strict)
 
     def turn(number: int, flips: Flips, steps: Coverage | None) -> Path:
         if meter.is_spent():
-            return Path(number, {}, meter.words())
+            return Path(number, {}, Failure(meter.words()))
         number += most  # numbers that no other path has
         if steps is not None:
             steps.files, steps.filled, steps.said = coverage.files, coverage.filled, coverage.said
         path = run(program, number, Chooser(number, n_arms), scopes, steps, flips, meter)
-        if path.crashed and not path.failure.startswith(_ENDLESS):
+        if path.crashed and path.failure.why is not Ends.ENDLESS:
             return replace(path, crashed=_crashes(program, path, scopes, flips))
         return path
 
@@ -685,9 +687,9 @@ def _explored(
         meter.each = coverage.most
         unseen = _open(program, scopes, closed, meter)
     if unseen is not None and meter.is_spent():
-        return Found((*paths, *more), meter.words())
+        return Found((*paths, *more), Failure(meter.words()))
     if unseen is not None:
-        return Found((*paths, *more), "a branch that no traced run takes both ways", unseen)
+        return Found((*paths, *more), Failure("a branch that no traced run takes both ways"), unseen)
     return Found((*paths, *more), closed=tuple(place for place, _ in closed))
 
 
@@ -743,14 +745,13 @@ def _open(program: Program, scopes: Any, sites: Sequence[tuple[Place, Any]], met
     return next((keys[key] for key, often in came.items() if often * 2 < len(tables)), None)
 
 
-_DECIDES = (WORDS["branch"], WORDS["argmax"])
 _WATCHED = 4  # plain runs of each table
 
 
 def behind(found: Found) -> Place | None:
     """Where a path that had to be forced ended for the sake of raw data: replays may never come there."""
     last = found.paths[-1] if found.failure and found.paths else None
-    return last.at if last is not None and not last.natural and "raw rewards" in last.failure else None
+    return last.at if last is not None and not last.natural and last.failure.why.raw else None
 
 
 def unsettled(program: Program, found: Found) -> bool:
@@ -760,7 +761,7 @@ def unsettled(program: Program, found: Found) -> bool:
     tell. But where it is a part of a larger condition, or where plain data leave another branch one-sided,
     neighbours may never have met in what counts.
     """
-    if found.failure not in _DECIDES or found.at is None:
+    if found.failure.why not in (Ends.BRANCH, Ends.POSITION) or found.at is None:
         return False
     if not compares(found.at):
         return True

@@ -56,12 +56,12 @@ class FollowedRandom:
 
     def uniform(self, a: Any, b: Any) -> Any:
         """As Python's."""
-        a, b = (boxes.plain(self._world, v, "raw rewards set the law of a draw") for v in (a, b))
+        a, b = (boxes.plain(self._world, v, "raw {data} set the law of a draw") for v in (a, b))
         return a + (b - a) * self.random()
 
     def expovariate(self, lambd: Any = 1.0) -> Any:
         """As Python's."""
-        lambd = boxes.plain(self._world, lambd, "raw rewards set the scale of noise")
+        lambd = boxes.plain(self._world, lambd, "raw {data} set the scale of noise")
         return (1.0 - self.random()).through(lambda u: -np.log(u)) / lambd
 
     def gauss(self, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
@@ -73,7 +73,7 @@ class FollowedRandom:
         return self._normal(self._real.normalvariate(), mu, sigma)
 
     def _normal(self, value: float, mu: Any, sigma: Any) -> Any:
-        sigma = float(boxes.plain(self._world, sigma, "raw rewards set the scale of noise"))
+        sigma = float(boxes.plain(self._world, sigma, "raw {data} set the scale of noise"))
         return mu + sigma * Term(self._world, 0.0, {}, {Draw("normal", value): 1.0})
 
     def choice(self, seq: Any) -> Any:
@@ -83,7 +83,7 @@ class FollowedRandom:
 
     def randrange(self, *args: Any) -> Any:
         """As Python's."""
-        args = boxes.plain(self._world, args, "raw rewards set the law of a draw")
+        args = boxes.plain(self._world, args, "raw {data} set the law of a draw")
         values = range(*args)
         return values[one_of(self._world, len(values), values.index(self._real.randrange(*args)))]
 

@@ -42,7 +42,7 @@ def remainder(left: Any, right: Any) -> Any:
     if type(left) is not Term:
         return left % right
     if not left.whole or right != round(right) or not right > 0:
-        raise left.world.stop("the remainder of raw rewards has no bound")
+        raise left.world.stop_raw("the remainder of raw {data} has no bound")
     low, high = (math.floor(end / right) for end in left.range())
     if low == high:
         return subtract(left, low * int(right))
@@ -74,7 +74,7 @@ class Residue(Lazy):
         if type(base) is Term and base.noise:
             base = base.settle()
         if base is None or type(base) is Term:
-            raise self.world.stop("a share of raw rewards is used alone")
+            raise self.world.stop_raw("a share of raw {data} is used alone")
         return np.int64(int(base) % self.modulus + more)
 
     def term(self) -> Any:

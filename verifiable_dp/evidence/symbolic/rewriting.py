@@ -39,6 +39,7 @@ from verifiable_dp.evidence.symbolic.constancy import is_choice, where
 from verifiable_dp.evidence.symbolic.residues import Residue
 from verifiable_dp.evidence.symbolic.terms import (
     PREFIX,
+    Ends,
     Lazy,
     Term,
     Unbounded,
@@ -378,7 +379,7 @@ def blend(world: World, places: tuple[Any, ...], condition: Any, *sides: Callabl
     """One of two numbers, as a raw condition says."""
     values = [number(v.term() if type(v) is Residue else v) for v in (side() for side in sides)]
     if world.oracle is not None or not all(_is_plain(v) or (is_term(v) and not v.noise) for v in values):
-        raise world.stop("raw rewards decide a branch")
+        raise world.stop("raw {data} decide a branch", why=Ends.BRANCH)
     _note(world, places)
     world.scaled()
     return terms.mixed(condition, *values)
@@ -429,7 +430,7 @@ def disclosed(world: World, value: Any) -> Any:
         for part in value:
             disclosed(world, part)
     elif boxes.has_own(value) or kind is boxes.Box:
-        boxes.plain(world, value, "raw rewards are disclosed")
+        boxes.plain(world, value, "raw {data} are disclosed")
     elif not (value is None or issubclass(kind, (*_KNOWN, np.generic, np.ndarray))):
         raise world.stop("what is disclosed is not known")
     return value
@@ -827,7 +828,9 @@ def _raced(node: ast.If) -> list[ast.stmt] | None:
         return None
     test: Any = node.test
     nothing = isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or) and len(test.values) == 2
-    if nothing and ast.unparse(test.values[0]).endswith(" is None"):
+    first: Any = test.values[0] if nothing else None
+    compared = isinstance(first, ast.Compare) and len(first.ops) == 1 and isinstance(first.ops[0], ast.Is)
+    if compared and _is_none(first.comparators[0]):
         test = test.values[1]
     if not isinstance(test, ast.Compare) or len(test.ops) != 1 or type(test.ops[0]) not in _SIDES:
         return None

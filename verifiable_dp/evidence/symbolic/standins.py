@@ -181,7 +181,7 @@ class _Inverse:
         def unit(value: Any) -> Any:
             if terms.nature(value) == "uniform":
                 return value.through(real)
-            return real(boxes.plain(self._world, value, "a function of raw rewards has no bound"))
+            return real(boxes.plain(self._world, value, "a function of raw {data} has no bound"))
 
         made = boxes.as_objects(self._world, q)
         found = [unit(value) for value in made.ravel().tolist()]
@@ -292,7 +292,7 @@ def _of_bisect(real: Any, world: World) -> Any:
         if not boxes.has_terms(a) and not boxes.has_terms(x):
             return real(a, x, *args, **kwargs)
         if args or kwargs or real not in _BISECTING:
-            raise world.stop(f"bisect.{real.__name__} of raw rewards is not followed")
+            raise world.stop_raw(f"bisect.{real.__name__} of raw {{data}} is not followed")
         return int(calling(world, np.searchsorted, (a, x), {}))
 
     return place if callable(real) else real

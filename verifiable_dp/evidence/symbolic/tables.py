@@ -34,7 +34,7 @@ from verifiable_dp.evidence.symbolic.boxes import Box
 from verifiable_dp.evidence.symbolic.constancy import body_of
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
 from verifiable_dp.evidence.symbolic.randoms import FollowedRandom
-from verifiable_dp.evidence.symbolic.terms import Atom, Term, Unbounded, World, is_term, subtract
+from verifiable_dp.evidence.symbolic.terms import Atom, Ends, Term, Unbounded, World, is_term, subtract
 
 _TINY = 1e-9
 _MOST_TABLES, _MOST_CHOICES, _MOST_LAWS = 256, 60, 64
@@ -288,7 +288,7 @@ class _Looking(Oracle):
 
     def raw(self, world: World, values: range, natural: int, units: Any) -> int:
         """See `Oracle.raw`: a sampler compares no raw numbers."""
-        raise Unbounded("raw rewards decide something in a sampler")
+        raise Unbounded("raw {data} decide something in a sampler", why=Ends.DATA)
 
     def fits(self, chance: Term) -> bool:
         """See `Oracle.fits`."""
@@ -297,7 +297,7 @@ class _Looking(Oracle):
 
 def _not_followed(self: Any, *args: Any, **kwargs: Any) -> Any:
     world = self.world
-    raise world.stop("a table that raw rewards build is used outside of a sampler", self.place)
+    raise world.stop_raw("a table that raw {data} build is used outside of a sampler", self.place)
 
 
 class Opaque:
@@ -420,7 +420,7 @@ def _table_of(value: Any) -> Table | None:
     return found if type(found) is Table else None
 
 
-_KEPT = "a table that raw rewards build"
+_KEPT = "_built_by_data"
 
 
 def _is_plain_class(kind: type) -> bool:

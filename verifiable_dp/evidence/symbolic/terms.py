@@ -17,6 +17,7 @@ import types
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, ClassVar
 
 import numpy as np
@@ -52,8 +53,47 @@ COMPARING = {
 }
 
 
+class Ends(StrEnum):
+    """What ends a bound."""
+
+    OTHER = "other"
+    DATA = "data"  # raw data enter something for which there is no bound
+    BRANCH = "branch"  # they decide a branch
+    POSITION = "position"  # or which position is chosen
+    ENDLESS = "endless"  # a run takes too long
+
+    @property
+    def raw(self) -> bool:
+        """Whether raw data are what ends it."""
+        return self in (Ends.DATA, Ends.BRANCH, Ends.POSITION)
+
+
+class Failure(str):
+    """Why there is no bound, in words and as an id; ``{data}`` in the words stands for what is raw."""
+
+    why: Ends
+    words: str
+
+    def __new__(cls, words: str = "", why: Ends = Ends.OTHER) -> Failure:
+        """The words about rewards, with the id."""
+        made = super().__new__(cls, words.replace("{data}", "rewards"))
+        made.why, made.words = why, words
+        return made
+
+    def __getnewargs__(self) -> tuple[str, Ends]:  # type: ignore[override]
+        return self.words, self.why
+
+    def said(self, data: str) -> str:
+        """The words about other data than rewards."""
+        return self.words.replace("{data}", data)
+
+
 class Unbounded(Exception):
     """The traced code did something for which there is no bound."""
+
+    def __init__(self, words: str, why: Ends = Ends.OTHER) -> None:
+        super().__init__(words)
+        self.failure = Failure(words, why)
 
 
 @dataclass(eq=False, slots=True)
@@ -332,7 +372,7 @@ class World:
     arrays: Any
     seen: list[Row | Winner] = field(default_factory=list)
     charges: list[Charge] = field(default_factory=list)
-    failure: str = ""
+    failure: Failure = field(default_factory=Failure)
     unseen: bool = False
     at: Place | None = None
     events: int = 0
@@ -421,11 +461,15 @@ class World:
             else:
                 source.state = state
 
-    def stop(self, words: str, at: Place | None = None) -> Unbounded:
+    def stop(self, words: str, at: Place | None = None, why: Ends = Ends.OTHER) -> Unbounded:
         """End the bound: raise what this returns. Traced code cannot undo it by catching the exception."""
         if not self.failure:
-            self.failure, self.at = words, at or caller(self.files)
-        return Unbounded(words)
+            self.failure, self.at = Failure(words, why), at or caller(self.files)
+        return Unbounded(words, why)
+
+    def stop_raw(self, words: str, at: Place | None = None) -> Unbounded:
+        """As `stop`, where raw data enter something for which there is no bound."""
+        return self.stop(words, at, Ends.DATA)
 
     def hidden(self, words: str, at: Place | None = None) -> Unbounded:
         """As `stop`, of a question that replays do not show either: it is open what it decides."""
@@ -436,7 +480,7 @@ class World:
         """Note an operation."""
         self.events += 1
         if self.events > MOST_EVENTS:
-            raise self.stop("a run has too many operations to be followed")
+            raise self.stop("a run has too many operations to be followed", why=Ends.ENDLESS)
 
     def claims(self, kind: type) -> type:
         """The class that a tracked number says it has; the traced code itself may ask by `calls` only.
@@ -565,13 +609,13 @@ class Term:
 
     def settle(self) -> Any:
         """A public number, if noise hides the data; the bound ends if there is none."""
-        return self.public("raw rewards are used where only public numbers can be")
+        return self.public("raw {data} are used where only public numbers can be")
 
-    def public(self, what: str) -> Any:
+    def public(self, what: str, why: Ends = Ends.DATA) -> Any:
         """A public number, if noise hides the data or nobody replaces them; else the bound ends."""
         if self._shown is None:
             if not self.noise and not self.is_still:
-                raise self.world.stop(what)
+                raise self.world.stop(what, why=why)
             self._shown = show(self) if self.noise else self.value()
         return self._number(self._shown)
 
@@ -644,7 +688,7 @@ class Term:
         return absolute(self)
 
     def __round__(self, digits: int | None = None) -> Any:
-        return rounded(self, np.rint) if not digits else self.public("raw rewards are rounded to digits")
+        return rounded(self, np.rint) if not digits else self.public("raw {data} are rounded to digits")
 
     def __floor__(self) -> Any:
         return rounded(self, np.floor)
@@ -680,26 +724,26 @@ class Term:
     # ------------------------------------------------------------ questions that need public numbers
 
     def __bool__(self) -> bool:
-        return bool(self.public("raw rewards decide a branch"))
+        return bool(self.public("raw {data} decide a branch", Ends.BRANCH))
 
     def __float__(self) -> float:
-        return float(self.public("raw rewards leave tracing as a plain number"))
+        return float(self.public("raw {data} leave tracing as a plain number"))
 
     def __int__(self) -> int:
-        return int(self.public("raw rewards leave tracing as a plain number"))
+        return int(self.public("raw {data} leave tracing as a plain number"))
 
     def __index__(self) -> int:
-        found: int = self.public("raw rewards are used as an index").__index__()
+        found: int = self.public("raw {data} are used as an index").__index__()
         return found
 
     def __hash__(self) -> int:
-        return hash(self.public("raw rewards are looked up"))
+        return hash(self.public("raw {data} are looked up"))
 
     def __format__(self, spec: str) -> str:
-        return format(self.public("raw rewards are turned into text"), spec)
+        return format(self.public("raw {data} are turned into text"), spec)
 
     def __repr__(self) -> str:
-        return repr(self.public("raw rewards are turned into text"))
+        return repr(self.public("raw {data} are turned into text"))
 
     __str__ = __repr__
 
@@ -747,7 +791,7 @@ class Term:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or not hasattr(np.float64, name):
             raise AttributeError(name)
-        return getattr(self.public(f"raw rewards have no bound in .{name}"), name)
+        return getattr(self.public(f"raw {{data}} have no bound in .{name}"), name)
 
 
 class Lazy:
@@ -921,7 +965,7 @@ def multiply(left: Any, right: Any) -> Any:
     if not (term.noise and term.raw):  # data that noise hides are scaled with it
         term.world.scaled(side, raw=bool(term.raw))
     if not math.isfinite(by):
-        raise term.world.stop("raw rewards are multiplied by a number that is not finite")
+        raise term.world.stop_raw("raw {data} are multiplied by a number that is not finite")
     return _term(
         term.world,
         term.const * by,
@@ -954,7 +998,7 @@ def opaque(
         }
 
     if math.isnan(low) or math.isnan(high):
-        raise term.world.stop("raw rewards may become undefined")
+        raise term.world.stop_raw("raw {data} may become undefined")
     made = Term(term.world, 0.0, {Atom(value, low, high, bounded, whole): 1.0}, {}, whole, ratio)
     return term.world.fixed(made) if whole and term.world.oracle is not None else made
 
@@ -1027,7 +1071,7 @@ def _whole_product(left: Term, right: Term) -> Any:
 def _reciprocal(term: Term) -> Any:
     low, high = term.range()
     if low <= 0 <= high:
-        raise term.world.stop("a number is divided by raw rewards that may be 0")
+        raise term.world.stop_raw("a number is divided by raw {data} that may be 0")
 
     def moving() -> Moves:
         # 1/y' - 1/y = -(y' - y)/(y y')
@@ -1050,7 +1094,7 @@ def divide(left: Any, right: Any) -> Any:
         if float(right) == 0 or not math.isfinite(float(right)):
             if left.noise:
                 return left.settle() / right
-            raise left.world.stop("raw rewards are divided by 0 or by a number that is not finite")
+            raise left.world.stop_raw("raw {data} are divided by 0 or by a number that is not finite")
         found = multiply(left, 1 / float(right))
         if type(found) is Term:
             found.whole = False
@@ -1081,7 +1125,7 @@ def power(left: Any, right: Any) -> Any:
             return divide(1.0, left)
     if type(left) is not Term and float(left) > 0:
         return exponential(multiply(math.log(float(left)), right))
-    raise _world(left, right).stop("a power of raw rewards has no bound")
+    raise _world(left, right).stop_raw("a power of raw {data} has no bound")
 
 
 def _through(term: Any, function: Any, moving: Callable[[Term], Moves], domain: float, what: str) -> Any:
@@ -1093,7 +1137,7 @@ def _through(term: Any, function: Any, moving: Callable[[Term], Moves], domain: 
     if low < domain:
         low, high = term.world.arrays.users.form_range(term) or (low, high)
     if low < domain:
-        raise term.world.stop(f"the {what} of raw rewards has no bound where they may be too small")
+        raise term.world.stop_raw(f"the {what} of raw {{data}} has no bound where they may be too small")
     with np.errstate(all="ignore"):
         return opaque(
             term,
@@ -1164,7 +1208,7 @@ def logarithm(term: Any) -> Any:
         return {u: (max(a, known[u][0]), min(b, known[u][1])) for u, (a, b) in found.items() if u in known}
 
     if type(term) is Term and term.range()[0] <= 0:
-        raise term.world.stop("the logarithm of raw rewards has no bound where they may be 0")
+        raise term.world.stop_raw("the logarithm of raw {data} has no bound where they may be 0")
     found = _through(term, np.log, moving, 0.0, "logarithm")
     if type(term) is Term and term.ratio is not None and term.ratio.below is None:
         next(iter(found.raw)).log_of = term.ratio.above
@@ -1210,7 +1254,7 @@ def exponential(term: Any) -> Any:
         return np.exp(term.const)  # of the difference of a number from itself
     low, high = term.range()
     if high > _LARGEST and not _is_shifted(term):
-        raise term.world.stop("the exponential of raw rewards may be too large for a number")
+        raise term.world.stop_raw("the exponential of raw {data} may be too large for a number")
     if high > 700:
         high = math.inf
 
@@ -1558,7 +1602,7 @@ def largest(world: World, values: list[Any]) -> int:
     # Also where it is the only one on this path: on another one there may be two.
     raw = [v for i in rivals if type(v := values[i]) is Term and v.raw and not v.noise]
     if not all(value.is_still for value in raw):
-        raise world.stop("raw rewards decide which position is chosen")
+        raise world.stop("raw {data} decide which position is chosen", why=Ends.POSITION)
     if len(rivals) == 1:
         return rivals[0]
     winner = _winner_of(world, values, rivals)
@@ -1683,7 +1727,7 @@ class Ratio:
         made = Ratio(left.ratio.above, right.ratio.above)
         small = all((t.range()[0] if type(t) is Term else t) < _SMALLEST for t in right.ratio.above)
         if small and not any(map(_is_shifted, right.ratio.above)):
-            raise left.world.stop("exponentials of raw rewards may all be too small for a number")
+            raise left.world.stop_raw("exponentials of raw {data} may all be too small for a number")
         value = left.value() / right.value()
 
         def moving() -> Moves:
@@ -1790,7 +1834,7 @@ def outcome(world: World, chance: Any) -> None:
         return
     low, high = chance.range()
     if chance.ratio is None and (low < -1e-9 or high > 1 + 1e-9):
-        raise world.stop("raw rewards set chances that may lie outside of 0 and 1")
+        raise world.stop_raw("raw {data} set chances that may lie outside of 0 and 1")
     bit, loss = None, 0.0
     if chance.ratio is None and len(chance.raw) == 1:
         ((atom, weight),) = chance.raw.items()

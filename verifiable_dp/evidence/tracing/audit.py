@@ -32,17 +32,19 @@ from verifiable_dp.evidence.tracing import flow, laws
 from verifiable_dp.evidence.tracing.arrays import is_tracked
 from verifiable_dp.evidence.tracing.foreign import plain_run, sources
 from verifiable_dp.evidence.tracing.ledger import (
-    UNFOLLOWED,
-    WORDS,
+    DATA,
+    OF_USERS,
     Chosen,
     Lead,
+    Note,
+    NoteKind,
     Place,
     Release,
     in_order,
     same,
+    words_of,
 )
 from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
-from verifiable_dp.evidence.tracing.standin import COMPILED
 from verifiable_dp.evidence.tracing.trace import Traced, trace
 from verifiable_dp.evidence.upper import epsilon_of_mu
 from verifiable_dp.evidence.words import digits
@@ -288,7 +290,7 @@ class Found:
     failure: str = ""
     payments: tuple[Payment, ...] = ()
     covered: frozenset[Key] = frozenset()
-    notes: tuple[tuple[str, Place], ...] = ()
+    notes: tuple[tuple[Note, Place], ...] = ()
     rho: float = 0.0
     events: int = 0
     actions: tuple[Place, ...] = ()
@@ -366,7 +368,7 @@ class _Search:
         self.traces, self._most, self._late = 0, most, late
         self.best = Found(0, None, None, 0, ())
         self.leads: dict[Key, Lead] = {}
-        self.notes: dict[str, Place] = {}
+        self.notes: dict[Note, Place] = {}
         self.harmless: set[Key] = set()
         self.harmful: set[Key] = set()
 
@@ -387,13 +389,13 @@ class _Search:
         traced = self.trace(pair, seed)
         best = self.best
         if traced.here.failure:
-            self.best = replace(best, failure=best.failure or traced.here.failure)
+            self.best = replace(best, failure=best.failure or traced.here.failure.said())
             return traced
         for lead in traced.leads:
             self.leads.setdefault((lead.what, lead.place), lead)
         for ledger in (traced.here.ledger, traced.there.ledger):
             found = {**ledger.left, **ledger.notes}
-            self.notes |= {words: self.notes.get(words, place) for words, place in found.items()}
+            self.notes |= {note: self.notes.get(note, place) for note, place in found.items()}
         paid = cost(traced)
         # Normal noise has no bound on a run's loss; what it hides is told by rho.
         if not traced.loss.same_output or (math.isinf(paid) and math.isinf(traced.loss.rho)):
@@ -491,7 +493,7 @@ def examine(
 
 def _drift(subject: Subject, pair: Pair, seed: int, traced: Traced) -> str:
     """Why a traced run does not stand for a plain one; empty if it does."""
-    if any(not words.startswith(COMPILED) for words in traced.here.ledger.notes):
+    if any(note.kind is not NoteKind.COMPILED for note in traced.here.ledger.notes):
         return ""  # draws from elsewhere differ from run to run
     try:
         output = plain_run(subject.seen(pair), pair.left, np.random.Philox(seed))
@@ -661,8 +663,12 @@ def without(found: Found, other: Traced, epsilons: tuple[float, float]) -> Found
     same = [place for place, seen in here.items() if there.get(place) == seen]
     notes = tuple(
         (
-            f"{FIXED}: what is released here costs {digits(here[place][0])} with noise of the same scale, "
-            f"{digits(here[place][1][0])}, made for epsilon {epsilons[0]:g} and for {epsilons[1]:g}",
+            Note(
+                NoteKind.FIXED,
+                f"{FIXED}: what is released here costs {digits(here[place][0])} with noise of the same "
+                f"scale, {digits(here[place][1][0])}, made for epsilon {epsilons[0]:g} and for "
+                f"{epsilons[1]:g}",
+            ),
             place,
         )
         for place in same
@@ -696,7 +702,7 @@ def _attained(found: Found) -> bool:
     if worst is None or worst.loss.divergence or not worst.loss.same_output or worst.flipped:
         return False
     ledger, inside = worst.here.ledger, _reporting(found.files, found.actions)
-    unseen = [words for words in ledger.notes if words.endswith("not followed") or words.startswith(COMPILED)]
+    unseen = [note for note in ledger.notes if note.kind in (NoteKind.UNFOLLOWED_DRAWS, NoteKind.COMPILED)]
     if unseen or not found.repeats:
         return False
     for release, row in zip(ledger.releases, worst.loss.each.tolist(), strict=False):
@@ -751,6 +757,7 @@ def check(
     worst = found.worst
     if local:
         found = replace(found, leads=(*_shared(found), *found.leads))
+    data = OF_USERS if isinstance(found.pair, ContextPair) else DATA
     statistics: JsonDict = {
         "epsilon": epsilon,
         **({"delta": delta} if delta > 0 else {}),
@@ -762,13 +769,16 @@ def check(
         "max_cost": 0.0,
         "loss": 0.0,
         "rho": plain(found.rho),
-        "divergence": "",
+        "divergence": None,
         "same_output": True,
         "leads": [
-            {**lead_as_dict(lead), "open": (lead.what, lead.place) not in found.covered}
+            {**lead_as_dict(lead, data), "open": (lead.what, lead.place) not in found.covered}
             for lead in found.leads
         ],
-        "notes": [{"what": what, "file": at.file, "line": at.line} for what, at in found.notes],
+        "notes": [
+            {"kind": str(note.kind), "what": note.words, "file": at.file, "line": at.line}
+            for note, at in found.notes
+        ],
         "attribution": [[t, arm, plain(paid)] for t, arm, paid in found.attribution],
         "shares": [],
         "spent": [],
@@ -784,7 +794,7 @@ def check(
             "draws": worst.here.ledger.draws,
             "max_cost": plain(worst.loss.bound),
             "loss": plain(worst.loss.total),
-            "divergence": worst.loss.divergence,
+            "divergence": worst.loss.divergence.as_dict() if worst.loss.divergence else None,
             "same_output": worst.loss.same_output,
             "shares": [
                 {
@@ -796,32 +806,30 @@ def check(
                 for share in shares(worst)[:_LEADS]
             ],
             "spent": [[n, plain(paid)] for n, paid in flow.spent(worst.loss.each[:, 1].tolist())],
-            **_way(found, worst),
+            **_way(found, worst, data),
         }
     if local:
         statistics["attained"] = _attained(found)
-    if isinstance(found.pair, ContextPair):
-        for row in (*statistics["leads"], *statistics["flow"]):
-            row["words"] = row["words"].replace("rewards", "contexts or rewards")
     return Check.of(name, "tracing", statistics)
 
 
-def _way(found: Found, worst: Traced) -> JsonDict:
+def _way(found: Found, worst: Traced, data: str) -> JsonDict:
     """The way from reward to release to action, and the lines of source that show it."""
     leads = [(lead, (lead.what, lead.place) not in found.covered) for lead in found.leads]
     costs = {share.place: share.cost for share in shares(worst)}
-    steps = flow.steps(worst.here.ledger, costs, leads, found.actions, found.files, worst.loss.divergence)
+    ended = worst.loss.divergence
+    steps = flow.steps(worst.here.ledger, costs, leads, found.actions, found.files, ended, data)
     return {
         "flow": [step.as_dict() for step in flow.in_order(steps)],
         "excerpts": [excerpt.as_dict() for excerpt in flow.excerpts(steps)],
     }
 
 
-def lead_as_dict(lead: Lead) -> JsonDict:
+def lead_as_dict(lead: Lead, data: str = DATA) -> JsonDict:
     """A lead as it stands in a check, but for whether it is open."""
     return {
         "what": lead.what,
-        "words": WORDS.get(lead.what, lead.what),
+        "words": words_of(lead.what, data),
         "file": lead.place.file,
         "line": lead.place.line,
         "source": linecache.getline(lead.place.file, lead.place.line).strip(),
@@ -873,7 +881,7 @@ def _judge(statistics: Json) -> JsonDict:
 
 def _unfollowed(statistics: Json) -> list[Json]:
     """Where rewards go where they are not followed."""
-    return [note for note in statistics["notes"] if note["what"].startswith(UNFOLLOWED)]
+    return [note for note in statistics["notes"] if note["kind"] == NoteKind.UNFOLLOWED]
 
 
 @worded("tracing")

@@ -6,7 +6,6 @@ import dis
 import functools
 import linecache
 import math
-import re
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,17 @@ from dataclasses import dataclass
 from verifiable_dp.core.validate import Foreign, Function, JsonDict
 from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.tracing.laws import family
-from verifiable_dp.evidence.tracing.ledger import WORDS, Chosen, Lead, Ledger, Place, Release, Told
+from verifiable_dp.evidence.tracing.ledger import (
+    DATA,
+    Chosen,
+    Ended,
+    Lead,
+    Ledger,
+    Place,
+    Release,
+    Told,
+    words_of,
+)
 
 # Roles of a line, in the order in which what happens on it follows.
 ROLES = {
@@ -161,7 +170,8 @@ def steps(
     leads: Sequence[tuple[Lead, bool]],
     actions: Sequence[Place],
     files: frozenset[str],
-    divergence: str = "",
+    divergence: Ended | None = None,
+    data: str = DATA,
 ) -> list[Step]:
     """What the user's own lines do, by what it matters: raw decisions, releases, actions, rewards.
 
@@ -178,11 +188,13 @@ def steps(
     files
         The user's own; lines of others are left out.
     divergence
-        Why the replay left the recorded run; empty if it did not.
+        Why the replay left the recorded run; None if it did not.
+    data
+        What is raw.
     """
     harmless = " (shown to do no harm)"
     raw = [
-        Step(lead.place, "raw", WORDS.get(lead.what, lead.what) + ("" if is_open else harmless), lead.count)
+        Step(lead.place, "raw", words_of(lead.what, data) + ("" if is_open else harmless), lead.count)
         for lead, is_open in sorted(leads, key=lambda pair: not pair[1])
     ]
     out = [Step(place, "action", ROLES["action"]) for place in actions]
@@ -192,10 +204,9 @@ def steps(
     return [step for step in found if step.place.file in files and _line(step.place.file, step.place.line)]
 
 
-def diverging(words: str) -> list[Step]:
-    """The line at which a replay could not follow, if its `words` name one: ``file:line: what``."""
-    named = re.match(r"(.+?):(\d+): (.+)", words)
-    return [Step(Place(named[1], int(named[2])), "raw", named[3])] if named else []
+def diverging(ended: Ended | None) -> list[Step]:
+    """The line at which a replay could not follow, if it is known."""
+    return [Step(ended.place, "raw", ended.words)] if ended and ended.place else []
 
 
 def excerpts(found: Sequence[Step], around: int = _AROUND, most: int = _LINES) -> list[Excerpt]:

@@ -10,7 +10,7 @@ import numpy as np
 from verifiable_dp.core.validate import Foreign, IntArray
 from verifiable_dp.evidence.tracing.arrays import Noise, Raw, base, tainted
 from verifiable_dp.evidence.tracing.laws import WHOLE, Law, family, shaped
-from verifiable_dp.evidence.tracing.ledger import Flips, Ledger
+from verifiable_dp.evidence.tracing.ledger import Flips, Ledger, NoteKind
 
 _COINS = (
     "integers",
@@ -121,7 +121,7 @@ class TrackedGenerator(np.random.Generator):
     @property
     def bit_generator(self) -> Foreign:
         """As numpy's; what is drawn from it directly is not followed."""
-        self.ledger.note("draws from the generator's bits are not followed")
+        self.ledger.note("draws from the generator's bits are not followed", NoteKind.UNFOLLOWED_DRAWS)
         return super().bit_generator
 
     def spawn(self, n_children: int) -> Foreign:

@@ -6,11 +6,13 @@ import os
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from verifiable_dp.core.validate import BoolArray, FloatArray, Foreign, IntArray
+from verifiable_dp.core.validate import BoolArray, FloatArray, Foreign, IntArray, JsonDict
 from verifiable_dp.evidence.tracing.laws import Law
 
 _OWN = os.path.dirname(os.path.abspath(__file__))
@@ -19,17 +21,41 @@ SAME = 1e-9  # relative difference of two numbers that count as one
 
 # What a lead says of its line.
 WORDS = {
-    "branch": "raw rewards decide a branch",
-    "index": "raw rewards are used as an index",
-    "argmax": "raw rewards decide which position is chosen",
-    "output": "raw rewards are returned",
-    "chance": "raw rewards set the chances of a draw",
-    "text": "raw rewards are turned into text",
-    "number": "raw rewards leave tracking as a plain number",
+    "branch": "raw {data} decide a branch",
+    "index": "raw {data} are used as an index",
+    "argmax": "raw {data} decide which position is chosen",
+    "output": "raw {data} are returned",
+    "chance": "raw {data} set the chances of a draw",
+    "text": "raw {data} are turned into text",
+    "number": "raw {data} leave tracking as a plain number",
     "unsettled": "it is open whether noise hides what decides here: replays on neighbours do not settle it",
-    "shared": "rewards of several rounds meet before noise hides them: not a report of one reward",
+    "shared": "{data} of several rounds meet before noise hides them: not a report of one reward",
 }
-UNFOLLOWED = "not followed from here on"
+DATA, OF_USERS = "rewards", "contexts or rewards"  # what is raw
+
+
+def words_of(what: str, data: str = DATA) -> str:
+    """What a lead of this kind says of its line."""
+    return WORDS[what].format(data=data) if what in WORDS else what
+
+
+class NoteKind(StrEnum):
+    """What a note is about."""
+
+    UNREPEATABLE = "unrepeatable"  # draws that the seed does not repeat
+    UNFOLLOWED_DRAWS = "unfollowed-draws"
+    COMPILED = "compiled"  # code whose own draws would not be seen
+    UNFOLLOWED = "unfollowed"  # where rewards go
+    FIXED = "fixed"  # noise that is the same for another epsilon
+
+
+class Note(NamedTuple):
+    """Something that a reader has to know of a line."""
+
+    kind: NoteKind
+    words: str
+
+
 # Kinds that decide something there and then; what a plain number does is seen by the replay alone.
 DECISIVE = ("branch", "index", "argmax", "output", "chance", "text")
 
@@ -227,8 +253,29 @@ class Lead:
     order: int = 0
 
 
+@dataclass(frozen=True)
+class Ended:
+    """Why a run could not be traced or replayed to its end, and where, if that is known."""
+
+    words: str
+    place: Place | None = None
+
+    def said(self) -> str:
+        """With the line, as linters write it."""
+        return f"{self.place.words()}: {self.words}" if self.place else self.words
+
+    def as_dict(self) -> JsonDict:
+        """As it stands in a record."""
+        place = self.place or Place("", 0)
+        return {"what": self.words, "file": place.file, "line": place.line}
+
+
 class DivergedError(Exception):
     """The replay asked for something that the recorded run had not: raw data decided before a release did."""
+
+    def __init__(self, place: Place, words: str) -> None:
+        super().__init__(words)
+        self.ended = Ended(words, place)
 
 
 @dataclass
@@ -272,8 +319,8 @@ class Ledger:
     leads: dict[tuple[str, Place], Lead] = field(default_factory=dict)
     decided: list[Decision] = field(default_factory=list)
     compared: list[tuple[Place, float]] = field(default_factory=list)
-    notes: dict[str, Place] = field(default_factory=dict)
-    left: dict[str, Place] = field(default_factory=dict)
+    notes: dict[Note, Place] = field(default_factory=dict)
+    left: dict[Note, Place] = field(default_factory=dict)
     reads: dict[Place, int] = field(default_factory=dict)
     draws: int = 0
     events: int = 0
@@ -311,16 +358,15 @@ class Ledger:
         if rows.dtype.kind in "iu" and rows.size and (not self.rows or self.rows[-1][0] != rows[-1]):
             self.rows.append((int(rows[-1]), len(self.releases)))
 
-    def note(self, words: str) -> None:
+    def note(self, words: str, kind: NoteKind = NoteKind.UNREPEATABLE) -> None:
         """Note something that tracing does not follow, once, with its first place."""
-        if words not in self.notes:
-            self.notes[words] = caller(self.files)
+        if Note(kind, words) not in self.notes:
+            self.notes[Note(kind, words)] = caller(self.files)
 
     def leave(self, to: str = "") -> None:
         """Note that raw rewards go where they are not followed: to a function, or as plain memory."""
-        self.left.setdefault(
-            f"{UNFOLLOWED}: rewards go to {to or 'other code as plain memory'}", caller(self.files)
-        )
+        words = f"not followed from here on: rewards go to {to or 'other code as plain memory'}"
+        self.left.setdefault(Note(NoteKind.UNFOLLOWED, words), caller(self.files))
 
     def coin(self, kind: str, value: object = None) -> None:
         """Note a draw that decides by itself."""
@@ -359,7 +405,7 @@ class Ledger:
         if self.forced is None:
             return None
         if len(self.releases) >= len(self.forced.releases):
-            raise DivergedError(f"{place.words()}: one release more than on the neighbouring input")
+            raise DivergedError(place, "one release more than on the neighbouring input")
         there = self.forced.releases[len(self.releases)]
         if there.at != place:
             raise _elsewhere(place, there.at)
@@ -414,9 +460,7 @@ class Ledger:
             told = there.out.reshape(out.shape)
             turned = out != told
             if (other != told)[turned].any():
-                raise DivergedError(
-                    f"{place.words()}: what is told cannot come out on the neighbouring input"
-                )
+                raise DivergedError(place, "what is told cannot come out on the neighbouring input")
             out, truth = told, truth ^ turned
         if not self.once(draws, "told"):
             self.show(draws)
@@ -447,7 +491,7 @@ class Ledger:
 
 
 def _elsewhere(place: Place, there: Place) -> DivergedError:
-    return DivergedError(f"{place.words()}: another release than on the neighbouring input ({there.words()})")
+    return DivergedError(place, f"another release than on the neighbouring input ({there.words()})")
 
 
 def same(a: Foreign, b: Foreign) -> bool:

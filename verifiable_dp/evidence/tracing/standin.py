@@ -20,7 +20,7 @@ from verifiable_dp.core.validate import Foreign, Function
 from verifiable_dp.evidence.tracing.arrays import Mixed, Noise, Raw, base, holds_tracked, is_tracked, tainted
 from verifiable_dp.evidence.tracing.generator import TrackedGenerator
 from verifiable_dp.evidence.tracing.laws import Law
-from verifiable_dp.evidence.tracing.ledger import Ledger
+from verifiable_dp.evidence.tracing.ledger import Ledger, NoteKind
 from verifiable_dp.evidence.tracing.reach import globals_of
 
 # Most globals, none of which anything stands in for.
@@ -39,7 +39,6 @@ _MATH = {
     "pow": np.power,
     "trunc": np.trunc,
 }
-COMPILED = "what compiled code draws by itself would not be seen"
 NOT_GIVEN = "not the generator it is given: such draws cannot be repeated from its seed"
 SEEDED = "made from a seed, not the generator it is given"
 
@@ -218,9 +217,9 @@ def _compiled(real: Foreign, ledger: Ledger) -> Foreign:
     def call(*args: Foreign, **kwargs: Foreign) -> Foreign:
         name = getattr(real, "__name__", "?")
         if any(isinstance(a, np.random.Generator) for a in (*args, *kwargs.values())):
-            ledger.note(f"draws in compiled code ({name}) are not followed")
+            ledger.note(f"draws in compiled code ({name}) are not followed", NoteKind.UNFOLLOWED_DRAWS)
         else:
-            ledger.note(f"{COMPILED} ({name})")
+            ledger.note(f"what compiled code draws by itself would not be seen ({name})", NoteKind.COMPILED)
         found = real(*[base(a) for a in args], **{key: base(value) for key, value in kwargs.items()})
         if tainted(args) or tainted(kwargs):
             ledger.lead("number", found)

@@ -20,8 +20,11 @@ from verifiable_dp.evidence.tracing.ledger import (
     SAME,
     Chosen,
     DivergedError,
+    Ended,
     Lead,
     Ledger,
+    Note,
+    NoteKind,
     Place,
     Release,
     Told,
@@ -51,12 +54,12 @@ class Run:
     output
         What it returned, plain; None if it failed.
     failure
-        Why it could not be traced to its end; empty if it was.
+        Why it could not be traced to its end; None if it was.
     """
 
     ledger: Ledger
     output: Foreign
-    failure: str = ""
+    failure: Ended | None = None
 
 
 def _plain_output(values: Foreign) -> Foreign:
@@ -66,12 +69,12 @@ def _plain_output(values: Foreign) -> Foreign:
     return base(values) if is_tracked(values) else values
 
 
-def _failed(error: Exception, files: frozenset[str]) -> str:
+def _failed(error: Exception, files: frozenset[str]) -> Ended:
     """The error in one line, with the innermost line of the traced code."""
     lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
-    place = f"{lines[-1].filename}:{lines[-1].lineno}: " if lines else ""
+    place = Place(lines[-1].filename, lines[-1].lineno or 0) if lines else None
     words = (str(error).strip().splitlines() or [""])[0]
-    return f"{place}{type(error).__name__}: {words}".rstrip(": ")
+    return Ended(f"{type(error).__name__}: {words}".rstrip(": "), place)
 
 
 def _start_of(function: Foreign) -> Place:
@@ -123,12 +126,12 @@ def run(
                 returned = function(raw, generator)
             output = np.asarray(_plain_output(returned))
         except DivergedError as error:
-            return Run(ledger, None, str(error))
+            return Run(ledger, None, error.ended)
         except Exception as error:  # whatever the traced code or a library it calls does not take
             return Run(ledger, None, _failed(error, ledger.files))
         if states != global_states() and not ledger.notes:
             words = "draws from a process-wide generator, which cannot be repeated from the seed"
-            ledger.notes.setdefault(words, _start_of(function))
+            ledger.notes.setdefault(Note(NoteKind.UNREPEATABLE, words), _start_of(function))
     if tainted(returned):
         place = getattr(returned, "place", None) or _return_of(function)
         ledger.leads.setdefault(("output", place), Lead("output", place, 1, len(ledger.leads)))
@@ -151,7 +154,7 @@ class Loss:
     each
         Loss and bound of each release, (n, 2).
     divergence
-        Why the replay left the recorded run; empty if it did not.
+        Why the replay left the recorded run; None if it did not.
     same_output
         Whether both runs returned the same.
     """
@@ -160,7 +163,7 @@ class Loss:
     bound: float
     rho: float
     each: FloatArray
-    divergence: str
+    divergence: Ended | None
     same_output: bool
 
 
@@ -208,11 +211,11 @@ def _loss(here: Run, there: Run, flipped: Flipped = ()) -> Loss:
             loss, bound, more, wrong = _of_release(a, b, known)
             rho += more
         if wrong and not divergence:
-            divergence = f"{a.place.words()}: {wrong}"
+            divergence = Ended(wrong, a.place)
         rows.append((loss, bound))
     missing = len(here.ledger.releases) - len(there.ledger.releases)
     if missing > 0 and not divergence:
-        divergence = f"{missing} releases fewer than on the neighbouring input"
+        divergence = Ended(f"{missing} releases fewer than on the neighbouring input")
     each = np.array(rows, dtype=np.float64).reshape(-1, 2)
     equal = not divergence and same(here.output, there.output)
     extra = sum(cost for _, cost in flipped)
@@ -351,7 +354,7 @@ def trace(
     flipped: Flipped = ()
     loss = _loss(here, there)
     if not here.failure and not loss.divergence and not _same_coins(here.ledger, there.ledger):
-        loss = _replaced(loss, "other coins are tossed than on the neighbouring input")
+        loss = _replaced(loss, Ended("other coins are tossed than on the neighbouring input"))
     for coin in near if not loss.same_output else ():
         aligned = _flipped(function, right, bits, here, coin, files, scopes)
         if aligned is not None:
@@ -361,7 +364,7 @@ def trace(
     return Traced(here, there, loss, in_order(leads.values()), flipped, moved)
 
 
-def _replaced(loss: Loss, divergence: str) -> Loss:
+def _replaced(loss: Loss, divergence: Ended) -> Loss:
     return Loss(math.inf, math.inf, math.inf, loss.each, divergence, False)
 
 
