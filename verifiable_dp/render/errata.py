@@ -14,7 +14,7 @@ from verifiable_dp.record.verify import Given, judged_again, read, verify_sealed
 from verifiable_dp.registry.errata import outcome
 from verifiable_dp.render import page
 
-ERRATA_VERSION = "errata-1.1.0"
+ERRATA_VERSION = "errata-2.0.0"
 _CHECKS = ("checks_of_printed", "checks_of_right")
 
 

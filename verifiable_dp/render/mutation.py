@@ -13,7 +13,7 @@ from verifiable_dp.record.verify import Given, judged_again, verify_sealed
 from verifiable_dp.render import courses, page, tables
 from verifiable_dp.selfcheck.mutation import concluded, summary
 
-MUTANTS_VERSION = "mutants-1.0.0"
+MUTANTS_VERSION = "mutants-2.0.0"
 RUNGS = {
     "alignment": "alignment",
     "exact": "exact law",

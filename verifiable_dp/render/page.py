@@ -16,6 +16,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from verifiable_dp.compliance import blocks, nist
+from verifiable_dp.core.noise import Divergence
 from verifiable_dp.core.validate import Function, Json, JsonDict, JsonValue, on_one_line, printable
 from verifiable_dp.evidence import premises
 from verifiable_dp.evidence.regret import readings
@@ -107,6 +108,7 @@ def environment(finalize: Callable[[object], object] = _seen) -> Environment:
         "reading": readings.reading,
         "in_words": in_words,
         "premise": premises.in_words,
+        "divergence": lambda found: Divergence(found).words if found else "",
         "claimed_slope": claimed_slope,
     }
     return found
