@@ -560,7 +560,7 @@ def _claimed(
     horizon = asked.horizon if sized else pilots.chosen_horizon(asked, n_arms)
     subject = _subject(target, n_arms, horizon, parameters or {}, form)
     rival = None if asked.better_than is None else _rival(asked.better_than, subject, asked.rival_parameters)
-    found = claims_of_regret.claims(subject, asked, given, rival, budget)
+    found = claims_of_regret.claims_of(subject, asked, given, rival, budget)
     free = horizon != asked.horizon
     return pilots.planned(subject, found, asked, free=free, seed=seed, workers=workers)
 
