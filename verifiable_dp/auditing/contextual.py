@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 
 from verifiable_dp.auditing import drafts
-from verifiable_dp.auditing.audit import AlgorithmCase
+from verifiable_dp.auditing.algorithms import AlgorithmCase
 from verifiable_dp.auditing.plans import UNPLAYED
 from verifiable_dp.auditing.request import AuditRequest
 from verifiable_dp.auditing.subject import Subject
@@ -80,7 +80,7 @@ class ContextualCase(AlgorithmCase):
             for reaction in reactions.everyone()
         ]
         instance = Instance(algorithm, epsilon, drafts.instance(algorithm, epsilon))
-        return adversary.audit_users(instance, games, sizes, self.terms)
+        return adversary.play_users(instance, games, sizes, self.terms)
 
     def certificate(self) -> UpperBound | None:
         """See `AlgorithmCase.certificate`."""

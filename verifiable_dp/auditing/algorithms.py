@@ -185,7 +185,7 @@ class AlgorithmCase(Case):
             )
             return adversary.Played([check], [], [])
         small, game = (subject.small, subject.small_epsilon), (subject.game, subject.claim.epsilon)
-        return adversary.audit(
+        return adversary.play(
             alignment.Instance(*small, drafts.instance(*small)),
             alignment.Instance(*game, drafts.instance(*game)),
             sizes,
