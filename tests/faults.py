@@ -1617,8 +1617,8 @@ FAULTS = (
     Fault(
         "rungs that forget",
         "verifiable_dp/auditing/pipeline.py",
-        "for name in case.CHANGED}",
-        "for name in Case.CHANGED}",
+        "kind = self.state_kind()",
+        "kind = CaseState",
         "a resumed audit knows the checks of a finished rung, but not what later rungs build on",
         ("tests/unit/auditing/test_resume.py::test_what_is_finished_is_not_run_again",),
     ),
