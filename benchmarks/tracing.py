@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from tests.user_code import styles
+from verifiable_dp.auditing import rungs
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, Settings
 from verifiable_dp.auditing.rungs import RUNGS
-from verifiable_dp.auditing.rungs import audit as climbed
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.evidence.tracing.ledger import Ledger
 from verifiable_dp.evidence.tracing.standin import scopes_of
@@ -56,7 +56,7 @@ def audit(function: Bandit, *, traced: bool, pairs: Sequence[TablePair] | None =
     inputs = Inputs(ARMS.get(function, 2), HORIZON, pairs=pairs)
     request = AuditRequest(function, function.__name__, Promise(styles.EPSILON), inputs, SETTINGS)
     start = time.process_time()
-    draft = climbed(request, [rung for rung in RUNGS if traced or "tracing" not in rung.stage])
+    draft = rungs.draft(request, [rung for rung in RUNGS if traced or "tracing" not in rung.stage])
     seconds = time.process_time() - start
     checks = draft["checks"]
     said = [says(check) for check in checks if check["kind"] == "tracing"]

@@ -14,4 +14,4 @@ def audited(target, *, name="it", pinned=None, progress=silent, **options):
         for kind in (Promise, Inputs, Settings)
     ]
     assert not options, options
-    return rungs.audit(AuditRequest(target, name, *parts, pinned=pinned, progress=progress))
+    return rungs.draft(AuditRequest(target, name, *parts, pinned=pinned, progress=progress))

@@ -246,7 +246,7 @@ FAULTS = (
     ),
     Fault(
         "mutants get a part of the runs",
-        f"{AUDITING}/audit.py",
+        f"{AUDITING}/algorithms.py",
         "getattr(plan, name) * case.part for",
         "getattr(plan, name) for",
         "a mutant of what a certificate settles is tried with a quarter of the runs",
@@ -254,7 +254,7 @@ FAULTS = (
     ),
     Fault(
         "a short look without a certificate",
-        f"{AUDITING}/audit.py",
+        f"{AUDITING}/algorithms.py",
         "elif case.settled and not case.refuted and case.visible(case.claim):",
         "elif case.visible(case.claim):",
         "the black box makes a quarter of its runs where nothing is proved",
@@ -1115,7 +1115,7 @@ FAULTS = (
     ),
     Fault(
         "one test for two games",
-        f"{AUDITING}/audit.py",
+        f"{AUDITING}/algorithms.py",
         "_TESTS = 2",
         "_TESTS = 1",
         "the interactive game and the fixed inputs do not share alpha",
@@ -1234,7 +1234,7 @@ FAULTS = (
     ),
     Fault(
         "mutants that are not run",
-        f"{AUDITING}/audit.py",
+        f"{AUDITING}/algorithms.py",
         "for mutant in case.auditor.mutants:",
         "for mutant in case.auditor.mutants[:1]:",
         "all mutants but the first are left out",
@@ -1242,7 +1242,7 @@ FAULTS = (
     ),
     Fault(
         "a prefix that is not stated",
-        f"{AUDITING}/audit.py",
+        f"{AUDITING}/algorithms.py",
         "elif played is not whole:",
         "elif False:",
         "the record does not say that only the first rounds were played",
@@ -1617,8 +1617,8 @@ FAULTS = (
     Fault(
         "rungs that forget",
         "verifiable_dp/auditing/pipeline.py",
-        "for name in case.CHANGED}",
-        "for name in Case.CHANGED}",
+        "kind = self.state_kind()",
+        "kind = CaseState",
         "a resumed audit knows the checks of a finished rung, but not what later rungs build on",
         ("tests/unit/auditing/test_resume.py::test_what_is_finished_is_not_run_again",),
     ),

@@ -238,7 +238,7 @@ def _audited(
             "--set NAME=VALUE (parameters= in Python)"
         )
     request = replace(asked, target=thing, name=name, progress=progress)
-    return _made(request, rungs.audit, checkpoint)
+    return _made(request, rungs.draft, checkpoint)
 
 
 def _mapping(parameters: Given) -> Json:
@@ -560,7 +560,7 @@ def _claimed(
     horizon = asked.horizon if sized else pilots.chosen_horizon(asked, n_arms)
     subject = _subject(target, n_arms, horizon, parameters or {}, form)
     rival = None if asked.better_than is None else _rival(asked.better_than, subject, asked.rival_parameters)
-    found = claims_of_regret.claims(subject, asked, given, rival, budget)
+    found = claims_of_regret.claims_of(subject, asked, given, rival, budget)
     free = horizon != asked.horizon
     return pilots.planned(subject, found, asked, free=free, seed=seed, workers=workers)
 
@@ -722,7 +722,7 @@ def evidence(
     algorithm = auditor.algorithm(**(auditor.printed_instance if printed else auditor.instance))
 
     def make(request: AuditRequest) -> JsonDict:
-        draft = rungs.audit(request)
+        draft = rungs.draft(request)
         if printed:
             return draft
         request.progress("regret checks")
@@ -781,7 +781,7 @@ def _drafted_again(record: Json, workers: int, progress: Progress) -> JsonDict:
     if target["kind"] == "algorithm":
         if record["checks"]:
             algorithm = registry.make(target["name"], **target["parameters"])
-            draft = rungs.audit(_request_of(record, algorithm, Inputs(), workers, progress))
+            draft = rungs.draft(_request_of(record, algorithm, Inputs(), workers, progress))
         if regret.get("checks"):
             again = regret_only(
                 registry.make(target["name"], **regret["parameters"]),
@@ -803,7 +803,7 @@ def _drafted_again(record: Json, workers: int, progress: Progress) -> JsonDict:
         apart = ("exec", "exec_timeout")
         parameters = {key: value for key, value in target["parameters"].items() if key not in apart}
         function = _again(code, target["source"], progress)
-        draft = rungs.audit(_request_of(record, function, Inputs.read(parameters), workers, progress))
+        draft = rungs.draft(_request_of(record, function, Inputs.read(parameters), workers, progress))
     return draft
 
 

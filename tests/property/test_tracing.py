@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from verifiable_dp.core.neighbours import TablePair, tables
-from verifiable_dp.evidence.tracing.audit import Subject, cost, shares
+from verifiable_dp.evidence.tracing.replays import Subject, cost, shares
 
 HORIZON, ARMS = 12, 3
 OWN = frozenset([__file__])

@@ -49,7 +49,7 @@ def on_tables(algorithm, seed):
 
 def play_the_game(algorithm, seed):
     instance = Instance(algorithm, EPSILON)
-    return adversary.audit(instance, instance, GAME, Terms(algorithm.claim, seed, tests=2), visible=False)
+    return adversary.play(instance, instance, GAME, Terms(algorithm.claim, seed, tests=2), visible=False)
 
 
 @pytest.fixture(scope="module")

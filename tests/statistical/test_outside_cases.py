@@ -154,7 +154,7 @@ def epsilon_without_samples(case):
         options["n_arms"] = case.options["arms"]
     with imported(file) as module, pytest.MonkeyPatch.context() as patch:
         patch.setattr(rungs, "RUNGS", WITHOUT_SAMPLES)
-        patch.setattr(rungs.audit, "__defaults__", (WITHOUT_SAMPLES,))
+        patch.setattr(rungs.draft, "__defaults__", (WITHOUT_SAMPLES,))
         draft = audited(getattr(module, name), name=case.target, budget="smoke", **options)
     found = epsilon_upper(draft["checks"])  # whose premises hold: nothing has compared runs of a call here
     return math.inf if found is None else float(found["epsilon"])

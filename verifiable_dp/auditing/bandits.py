@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
+from typing import Final
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from verifiable_dp.auditing.looks import (
     Levels,
     Look,
     UserCase,
+    UserCaseState,
     enough,
     go_on,
     hits_needed,
@@ -41,7 +43,7 @@ from verifiable_dp.evidence.blackbox.search import Search
 from verifiable_dp.evidence.blackbox.test import TUNE, Plan
 from verifiable_dp.evidence.blackbox.users import UserSearch
 from verifiable_dp.evidence.exclusions import Exclusion, Left
-from verifiable_dp.evidence.tracing.audit import is_lead
+from verifiable_dp.evidence.tracing.replays import is_lead
 from verifiable_dp.targets import horizons
 from verifiable_dp.targets.adapters import Contextual, epsilon_of, made_for
 from verifiable_dp.targets.load import DETERMINISTIC, PlaySampler, probe_play
@@ -82,7 +84,30 @@ class _Tuner:
 
 
 @dataclass(kw_only=True)
-class PlayCase(UserCase[PlaySampler]):
+class PlayCaseState(UserCaseState):
+    """What rungs change in the audit of a user's bandit.
+
+    Attributes
+    ----------
+    pairs
+        See `UserCase`: those that are found are added.
+    dear
+        Places at which tracing saw the costliest reward.
+    tried
+        What the search has tried, by number; empty if nothing was searched for.
+    unplayed, game
+        Why no adversary over contexts could play; sizes of the look at them, None if there was none.
+    """
+
+    pairs: list[Pair]
+    dear: Sequence[tuple[int, int]] = ()
+    tried: dict[str, int] = field(default_factory=dict)
+    unplayed: str = ""
+    game: Plan | None = None
+
+
+@dataclass(kw_only=True)
+class PlayCase(PlayCaseState, UserCase[PlaySampler]):
     """The audit of a user's bandit, `play` or `play_many`, by its actions.
 
     Attributes
@@ -91,30 +116,15 @@ class PlayCase(UserCase[PlaySampler]):
         Of the bandit; form of its contexts, None without.
     tune, finder
         What plays for the search, and the search.
-    dear
-        Places at which tracing saw the costliest reward.
-    unbounded
-        Why there is no upper bound on epsilon; empty if there is one.
-    tried
-        What the search has tried, by number; empty if nothing was searched for.
-    unplayed, game
-        Why no adversary over contexts could play; sizes of the look at them, None if there was none.
     """
 
-    pairs: list[Pair]
-    n_arms: int
-    horizon: int
-    bounds: tuple[float, float]
-    tune: _Tuner
-    finder: Search | UserSearch
-    form: Contexts | None = None
-    dear: Sequence[tuple[int, int]] = ()
-    unbounded: str = ""
-    tried: dict[str, int] = field(default_factory=dict)
-    unplayed: str = ""
-    game: Plan | None = None
-
-    CHANGED = (*UserCase.CHANGED, "pairs", "dear", "unbounded", "tried", "unplayed", "game")
+    pairs: list[Pair]  # of its state
+    n_arms: Final[int]
+    horizon: Final[int]
+    bounds: Final[tuple[float, float]]
+    tune: Final[_Tuner]
+    finder: Final[Search | UserSearch]
+    form: Final[Contexts | None] = None
 
     @classmethod
     def of(cls, request: AuditRequest, function: Function[object], *, many: bool) -> PlayCase:
@@ -175,6 +185,7 @@ class PlayCase(UserCase[PlaySampler]):
             request=request,
             claim=claim,
             plan=Plan(1, 1, 1),
+            kind="play_many" if many else "play",
             pairs=list(given) if given is not None else list(finder.plain()),
             function=function,
             ground=ground.after(seen),
@@ -190,11 +201,9 @@ class PlayCase(UserCase[PlaySampler]):
             finder=finder,
             form=form,
         )
-        case.kind = "play_many" if many else "play"
-        case.levels = replace(case.levels, tests=case.levels.tests + case.adaptive)
         if promise.model == "local" and not case.traceable:
             raise InputError("model local works only with code that is traced: play(rewards, rng) or a class")
-        return case
+        return replace(case, levels=replace(case.levels, tests=case.levels.tests + case.adaptive))
 
     @property
     def traceable(self) -> bool:

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 
 from verifiable_dp.auditing import drafts
-from verifiable_dp.auditing.audit import AlgorithmCase
+from verifiable_dp.auditing.algorithms import AlgorithmCase
 from verifiable_dp.auditing.request import AuditRequest
 from verifiable_dp.auditing.subject import Subject
 from verifiable_dp.core import reactions
@@ -56,12 +56,12 @@ class ContextualCase(AlgorithmCase):
         if model != "joint" and any(isinstance(pair, ContextGame) for pair in given or ()):
             raise InputError("pairs: adversaries over contexts work only with model joint for an algorithm")
         pairs = [pair.under(model) for pair in case.subject.pairs if isinstance(pair, ContextPair)]
-        case.subject = replace(case.subject, pairs=pairs)
+        subject = replace(case.subject, pairs=pairs)
         # Where the own action is seen it tells the own context, and nobody has to react.
         if case.game is not None and case.auditor is not None and model == "joint":
             sizes = replace(case.game, challenges=1, population=0, generations=0)
-            return replace(case, game=sizes)
-        return replace(case, game=None)
+            return replace(case, subject=subject, game=sizes)
+        return replace(case, subject=subject, game=None)
 
     def aligned(self, subject: Subject, *, timed: bool = False, enough: bool = False) -> tuple[Check, Json]:
         """See `AlgorithmCase.aligned`."""
@@ -81,7 +81,7 @@ class ContextualCase(AlgorithmCase):
             for reaction in reactions.everyone()
         ]
         instance = Instance(algorithm, epsilon, drafts.instance(algorithm, epsilon))
-        return adversary.audit_users(instance, games, sizes, self.terms)
+        return adversary.play_users(instance, games, sizes, self.terms)
 
     def certificate(self) -> UpperBound | None:
         """See `AlgorithmCase.certificate`."""

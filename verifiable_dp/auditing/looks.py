@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist
-from typing import Generic
+from typing import Final, Generic
 
 import numpy as np
 from joblib import delayed
@@ -16,7 +16,7 @@ from verifiable_dp.auditing import drafts
 from verifiable_dp.auditing import power as powers
 from verifiable_dp.auditing.ground import Ground, Sizes
 from verifiable_dp.auditing.independence import Sampling
-from verifiable_dp.auditing.pipeline import Case
+from verifiable_dp.auditing.pipeline import Case, CaseState
 from verifiable_dp.auditing.plans import Allowance
 from verifiable_dp.core import engine
 from verifiable_dp.core.neighbours import Pair
@@ -132,7 +132,41 @@ class Look:
 
 
 @dataclass(kw_only=True)
-class UserCase(Case, Generic[Sampling]):
+class UserCaseState(CaseState):
+    """What rungs change in the audit of a user's code.
+
+    Attributes
+    ----------
+    varied
+        Whether runs on one input ever differed.
+    last, lead, near
+        The last look; None before the first. The look whose lower bound lies farthest above the claim; of
+        those whose estimate does, the one that is most likely to refute if it goes on.
+    black_boxes
+        Tests that the looks have made.
+    no_power
+        Why no power is stated.
+    unbounded
+        Why there is no upper bound on epsilon; empty if there is one.
+    used
+        Runs that were made, and whether the cap has cut any size, when the state was taken.
+    measured
+        Sizes of stages then.
+    """
+
+    varied: bool
+    last: Look | None = None
+    lead: Look | None = None
+    near: Look | None = None
+    black_boxes: int = 0
+    no_power: str = ""
+    unbounded: str = ""
+    used: tuple[int, bool] = (0, False)
+    measured: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(kw_only=True)
+class UserCase(UserCaseState, Case, Generic[Sampling]):
     """The audit of a user's code, which is known by its outputs.
 
     Attributes
@@ -147,62 +181,26 @@ class UserCase(Case, Generic[Sampling]):
         Error rates.
     seen
         What the first runs told.
-    varied
-        Whether runs on one input ever differed.
-    last, lead, near
-        The last look; None before the first. The look whose lower bound lies farthest above the claim; of
-        those whose estimate does, the one that is most likely to refute if it goes on.
-    black_boxes
-        Tests that the looks have made.
-    no_power
-        Why no power is stated.
     """
 
-    kind = "release"
-    function: Function[object]
+    kind: Final[str] = "release"
+    function: Final[Function[object]]
     pairs: Sequence[Pair | DataPair]
-    ground: Ground[Sampling]
-    allowed: Allowance
-    sizes: Sizes
-    levels: Levels
-    seen: Probe
-    varied: bool
-    last: Look | None = None
-    lead: Look | None = None
-    near: Look | None = None
-    black_boxes: int = 0
-    no_power: str = ""
+    ground: Ground[Sampling]  # mypy takes nothing generic as final
+    allowed: Final[Allowance]
+    sizes: Final[Sizes]
+    levels: Final[Levels]
+    seen: Final[Probe]
 
-    CHANGED = (
-        *Case.CHANGED,
-        "last",
-        "lead",
-        "near",
-        "black_boxes",
-        "plan",
-        "no_power",
-        "varied",
-        "used",
-        "measured",
-    )
+    def state(self) -> CaseState:
+        """See `Case.state`; with what has become of the allowance and the sizes."""
+        self.used, self.measured = (self.allowed.spent, self.allowed.capped), self.sizes.found
+        return super().state()
 
-    @property
-    def used(self) -> tuple[int, bool]:
-        """Runs that were made, and whether the cap has cut any size."""
-        return self.allowed.spent, self.allowed.capped
-
-    @used.setter
-    def used(self, used: tuple[int, bool]) -> None:
-        self.allowed.spent, self.allowed.capped = used
-
-    @property
-    def measured(self) -> dict[str, int]:
-        """Sizes of stages."""
-        return self.sizes.found
-
-    @measured.setter
-    def measured(self, found: dict[str, int]) -> None:
-        self.sizes.found = found
+    def resume(self, state: CaseState) -> None:
+        """See `Case.resume`."""
+        super().resume(state)
+        (self.allowed.spent, self.allowed.capped), self.sizes.found = self.used, self.measured
 
     @property
     def capped(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 
@@ -139,18 +140,13 @@ class ReleaseCase(UserCase[ReleaseSampler]):
     ----------
     bounds
         Of the entries of the data.
-    unbounded
-        Why there is no upper bound on epsilon; empty if there is one.
     ladder
         Data of several sizes that were tried; None where the data are a number, or were stated.
     """
 
     pairs: list[DataPair]
-    bounds: tuple[float, float]
-    unbounded: str = ""
-    ladder: Ladder | None = None
-
-    CHANGED = (*UserCase.CHANGED, "unbounded")
+    bounds: Final[tuple[float, float]]
+    ladder: Final[Ladder | None] = None
 
     @property
     def stated(self) -> bool:

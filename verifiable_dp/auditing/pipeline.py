@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Final
 
 from verifiable_dp.auditing.request import AuditRequest
 from verifiable_dp.core import engine
@@ -24,15 +24,11 @@ from verifiable_dp.evidence.upper import KIND, UpperBound
 
 
 @dataclass(kw_only=True)
-class Case:
-    """An audit on its way.
+class CaseState:
+    """What rungs change: a resumed audit takes it from its checkpoint.
 
     Attributes
     ----------
-    request
-        What is asked.
-    claim
-        What is tested; of a group, what the promise about one reward implies for it.
     plan
         Sizes of the black box.
     checks, counterexamples
@@ -43,16 +39,53 @@ class Case:
         What became of the auditor's mutants.
     """
 
-    request: AuditRequest
-    claim: PrivacyClaim
     plan: Plan
     checks: list[Check] = field(default_factory=list)
     counterexamples: list[JsonDict] = field(default_factory=list)
     power: JsonDict | None = None
     mutants: list[JsonDict] = field(default_factory=list)
 
-    #: What rungs change: a resumed audit takes it from its checkpoint.
-    CHANGED: ClassVar[tuple[str, ...]] = ("checks", "counterexamples", "power", "mutants")
+
+@dataclass(kw_only=True)
+class Case(CaseState):
+    """An audit on its way: its state, which rungs change, and what is set once.
+
+    A kind of case with more state inherits from a `CaseState` first, then from the case that it extends.
+
+    Attributes
+    ----------
+    request
+        What is asked.
+    claim
+        What is tested; of a group, what the promise about one reward implies for it.
+    """
+
+    request: Final[AuditRequest]
+    claim: Final[PrivacyClaim]
+
+    if not TYPE_CHECKING:  # mypy knows by itself what is final
+
+        def __setattr__(self, name: str, value: object) -> None:
+            """Refuse what no checkpoint would keep."""
+            once = name not in vars(self) and name in (one.name for one in fields(self))
+            if not once and name not in (one.name for one in fields(self.state_kind())):
+                raise AttributeError(f"{name} is set once: what a rung changes belongs in a CaseState")
+            super().__setattr__(name, value)
+
+    @classmethod
+    def state_kind(cls) -> type[CaseState]:
+        """The class of its state."""
+        return next(one for one in cls.__mro__ if issubclass(one, CaseState) and not issubclass(one, Case))
+
+    def state(self) -> CaseState:
+        """What rungs have changed so far."""
+        kind = self.state_kind()
+        return kind(**{one.name: getattr(self, one.name) for one in fields(kind)})
+
+    def resume(self, state: CaseState) -> None:
+        """Go on from a state."""
+        for one in fields(state):
+            setattr(self, one.name, getattr(state, one.name))
 
     @property
     def refuted(self) -> bool:
@@ -144,13 +177,11 @@ def climb(case: Case, rungs: Iterable[Rung], again: Callable[[], None] | None = 
                 again()
             if rung.stage:
                 case.request.progress(rung.stage)
-            changed = engine.kept(rung.run.__name__, functools.partial(_after, case, rung))
-            for name, value in changed.items():
-                setattr(case, name, value)
+            case.resume(engine.kept(rung.run.__name__, functools.partial(_after, case, rung)))
     return case.draft()
 
 
-def _after(case: Case, rung: Rung) -> JsonDict:
+def _after(case: Case, rung: Rung) -> CaseState:
     """What a case has come to after a rung."""
     rung.run(case)
-    return {name: getattr(case, name) for name in case.CHANGED}
+    return case.state()

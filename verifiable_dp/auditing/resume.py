@@ -23,13 +23,16 @@ from pathlib import Path
 
 import numpy as np
 
-from verifiable_dp.auditing.looks import Look
+from verifiable_dp.auditing.algorithms import AlgorithmCaseState
+from verifiable_dp.auditing.bandits import PlayCaseState
+from verifiable_dp.auditing.looks import Look, UserCaseState
 from verifiable_dp.core import engine, files
 from verifiable_dp.core.engine import Passed
 from verifiable_dp.core.files import lock
 from verifiable_dp.core.neighbours import AnyPair, ContextPair, pair_of
 from verifiable_dp.core.validate import InputError, Json, JsonDict, Result
 from verifiable_dp.evidence.blackbox import scores
+from verifiable_dp.evidence.blackbox.adversary import Sizes
 from verifiable_dp.evidence.blackbox.events import Event
 from verifiable_dp.evidence.blackbox.test import Plan, Selected
 from verifiable_dp.evidence.check import Check
@@ -42,9 +45,10 @@ _KEY = ".key"  # ending of the file with the key
 _LEAD = f'{{"format":"{FORMAT}"'.encode()
 _NUMBERS = "biuf"  # kinds of arrays: booleans, whole numbers, floats
 _DATA = {int, float, np.ndarray}  # of mechanisms, that come back as what they were
+_STATES = (AlgorithmCaseState, PlayCaseState, UserCaseState)
 _CLASSES: JsonDict = {
     one.__name__: one
-    for one in (Check, DataPair, Event, Look, Plan, Selected, *vars(scores).values())
+    for one in (Check, DataPair, Event, Look, Plan, Selected, Sizes, *_STATES, *vars(scores).values())
     if isinstance(one, type) and dataclasses.is_dataclass(one)
 }
 

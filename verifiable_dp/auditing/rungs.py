@@ -10,9 +10,8 @@ from contextlib import contextmanager
 
 from joblib import parallel_config
 
-from verifiable_dp.auditing import audit as algorithms
-from verifiable_dp.auditing import bandits, looks, mechanisms
-from verifiable_dp.auditing.audit import AlgorithmCase
+from verifiable_dp.auditing import algorithms, bandits, looks, mechanisms
+from verifiable_dp.auditing.algorithms import AlgorithmCase
 from verifiable_dp.auditing.bandits import PlayCase
 from verifiable_dp.auditing.contextual import ContextualCase
 from verifiable_dp.auditing.looks import UserCase
@@ -126,7 +125,7 @@ RUNGS = (
 )
 
 
-def audit(request: AuditRequest, rungs: Sequence[Rung] = RUNGS) -> JsonDict:
+def draft(request: AuditRequest, rungs: Sequence[Rung] = RUNGS) -> JsonDict:
     """Audit what is asked, by these rungs; return the draft of a record.
 
     Raises

@@ -24,9 +24,17 @@ from verifiable_dp.evidence.premises import Premise, Taken
 from verifiable_dp.evidence.symbolic.crowds import Crowd
 from verifiable_dp.evidence.symbolic.paths import Found as Explored
 from verifiable_dp.evidence.symbolic.paths import Neighbours, Program, behind, explore, unsettled
-from verifiable_dp.evidence.tracing.audit import Found, Subject, Users, check, examine, lead_as_dict, without
 from verifiable_dp.evidence.tracing.ledger import Lead
 from verifiable_dp.evidence.tracing.losses import learn_losses
+from verifiable_dp.evidence.tracing.replays import (
+    Found,
+    Subject,
+    Users,
+    check,
+    examine,
+    lead_as_dict,
+    without,
+)
 from verifiable_dp.evidence.upper import Method, UpperBound
 from verifiable_dp.targets.adapters import BanditClass, was_handed
 from verifiable_dp.targets.guard import guarded

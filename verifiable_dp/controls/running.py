@@ -130,7 +130,7 @@ def run(control: Control, plan: Plan, *, seed: int = 0, alpha: float = ALPHA) ->
     start = time.process_time()
     settings = Settings(seed=seed, alpha=alpha, confidence=CONFIDENCE, plan=plan, trusted=True, power=False)
     promise, inputs = Promise(control.claimed), Inputs(pairs=[control.pair])
-    draft = rungs.audit(AuditRequest(control.release, control.name, promise, inputs, settings))
+    draft = rungs.draft(AuditRequest(control.release, control.name, promise, inputs, settings))
     spent = time.process_time() - start
     # Evidence of other kinds, such as an upper bound, has no draws that could be held against the best event.
     check = [check for check in draft["checks"] if check["kind"] == "black_box"][-1]

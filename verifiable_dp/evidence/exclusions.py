@@ -113,3 +113,8 @@ _WORDS: Mapping[Left, str | Callable[[Json], str]] = {
     Left.OTHER_INSTANCES: "other instances, horizons and parameters than those stated here",
 }
 EVERY = (Exclusion(Left.TIMING), Exclusion(Left.SAMPLER), Exclusion(Left.INPUTS))  # of every audit of privacy
+
+
+def of_regret(*more: Left) -> list[JsonDict]:
+    """What a check of regret alone says nothing about, as it stands in a record."""
+    return [Exclusion(left).as_dict() for left in (Left.PRIVACY, *more, Left.INPUTS)]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import plain
-from verifiable_dp.evidence.tracing.audit import dearest
+from verifiable_dp.evidence.tracing.replays import dearest
 
 # Signs beside the words, so that colour is not the only carrier.
 SIGNS = {"reward": "→", "release": "+", "raw": "!", "action": "←"}

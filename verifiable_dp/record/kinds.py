@@ -15,7 +15,7 @@ import verifiable_dp.evidence.regret.judges
 import verifiable_dp.evidence.regret.tables
 import verifiable_dp.evidence.statement
 import verifiable_dp.evidence.symbolic.paths
-import verifiable_dp.evidence.tracing.audit
+import verifiable_dp.evidence.tracing.replays
 import verifiable_dp.evidence.upper  # noqa: F401
 from verifiable_dp.evidence.check import in_words, judged, scales_of
 

@@ -11,7 +11,7 @@ import verifiable_dp as vdp
 from tests.user_code import accusations
 from verifiable_dp import InputError, api
 from verifiable_dp.auditing import bandits, ground, plans
-from verifiable_dp.auditing.audit import AlgorithmCase, _mutant_looks
+from verifiable_dp.auditing.algorithms import AlgorithmCase, _mutant_looks
 from verifiable_dp.auditing.plans import AUDIT_BUDGETS, LEAST_RUNS, ROWS, Allowance, sizes_of
 from verifiable_dp.auditing.request import AuditRequest
 from verifiable_dp.core import limits

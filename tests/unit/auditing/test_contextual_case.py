@@ -9,8 +9,7 @@ import pytest
 
 import verifiable_dp as vdp
 from verifiable_dp import api
-from verifiable_dp.auditing import audit as algorithms
-from verifiable_dp.auditing import rungs
+from verifiable_dp.auditing import algorithms, rungs
 from verifiable_dp.auditing.plans import UNPLAYED, silent
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, Settings
 from verifiable_dp.auditing.subject import subject_of
@@ -49,7 +48,7 @@ def computed(promise=None, name="dp-lin-ucb", parameters=SMALL, by=COMPUTED, **i
     algorithm = vdp.make(name, **parameters)
     settings = Settings(budget="smoke", mutants=False)
     request = AuditRequest(algorithm, name, promise or Promise(), Inputs(**inputs), settings)
-    return finish(draft=rungs.audit(request, by), started=0.0, cpu_seconds=0.0)
+    return finish(draft=rungs.draft(request, by), started=0.0, cpu_seconds=0.0)
 
 
 def test_the_interval_is_closed_and_the_record_says_what_is_protected_from_whom():
@@ -167,7 +166,7 @@ def test_adversaries_refute_mutants(mutant):
     algorithm = found.make(vdp.make("dp-lin-ucb", **SMALL))
     instance = Instance(algorithm, 1.0, {"instance": SMALL, "epsilon": 1.0})
     sizes, terms = Sizes(1, 0, 0, 250, 2000, 12_000), Terms(algorithm.claim, tests=2)
-    played = adversary.audit_users(instance, games_of(algorithm), sizes, terms)
+    played = adversary.play_users(instance, games_of(algorithm), sizes, terms)
     assert [check.verdict for check in played.checks] == ["refuted"]
     (worst,) = played.counterexamples
     again = normal.examine(algorithm, pair_of(worst["pair"]).under("joint"), seed=0, delta=1e-3)

@@ -4,7 +4,7 @@ import pytest
 
 import verifiable_dp as vdp
 from tests.user_code import handed as code
-from verifiable_dp.evidence.tracing.audit import FIXED
+from verifiable_dp.evidence.tracing.replays import FIXED
 from verifiable_dp.targets.inspection import inspect_target
 from verifiable_dp.targets.roles import Given
 

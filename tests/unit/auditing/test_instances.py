@@ -7,7 +7,7 @@ import json
 import pytest
 
 import verifiable_dp as vdp
-from verifiable_dp.auditing import audit as audits
+from verifiable_dp.auditing import algorithms
 from verifiable_dp.auditing.request import Promise
 from verifiable_dp.auditing.subject import subject_of
 from verifiable_dp.core.neighbours import pair_of
@@ -169,7 +169,7 @@ def long():
 
 def test_a_transcript_of_the_first_rounds_says_how_many(long, record):
     assert isinstance(long.algorithm, Prefix)
-    _, found = audits._align(long, 0, 0, long.instances)
+    _, found = algorithms._align(long, 0, 0, long.instances)
     worst = json.loads(json.dumps(found.worst))
     assert worst["rounds"] == 500
     assert worst["instance"] == record["target"]["parameters"]

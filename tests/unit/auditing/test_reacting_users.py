@@ -41,7 +41,7 @@ def of(target, by=REACTING, *, pairs=None, pinned=None, **settings):
         pinned=pinned,
         progress=silent,
     )
-    return rungs.audit(request, by)
+    return rungs.draft(request, by)
 
 
 def checks(draft):

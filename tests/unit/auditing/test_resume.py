@@ -1,12 +1,13 @@
 """Checkpoints: results as data, files that are torn or foreign, and audits that are broken off anywhere."""
 
 import errno
+import functools
 import hashlib
 import json
 import math
 import re
 import stat
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -16,7 +17,13 @@ from hypothesis import strategies as st
 import verifiable_dp as vdp
 from verifiable_dp import api
 from verifiable_dp.auditing import ground, identity, pipeline, resume
+from verifiable_dp.auditing.algorithms import AlgorithmCase, AlgorithmCaseState
+from verifiable_dp.auditing.bandits import PlayCase, PlayCaseState
+from verifiable_dp.auditing.contextual import ContextualCase
+from verifiable_dp.auditing.looks import Look, UserCaseState
+from verifiable_dp.auditing.mechanisms import ReleaseCase
 from verifiable_dp.auditing.plans import sizes_of
+from verifiable_dp.auditing.request import AuditRequest
 from verifiable_dp.core import engine
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.neighbours import (
@@ -28,10 +35,13 @@ from verifiable_dp.core.neighbours import (
     UserPair,
 )
 from verifiable_dp.core.reactions import Reaction
-from verifiable_dp.evidence.blackbox import events, learning, scores
+from verifiable_dp.evidence.blackbox import adversary, events, learning, scores
 from verifiable_dp.evidence.blackbox.observations import Observation
+from verifiable_dp.evidence.blackbox.test import Plan, Selected
+from verifiable_dp.evidence.check import Check
 from verifiable_dp.record.sealing import without_run
 from verifiable_dp.record.verify import verify
+from verifiable_dp.registry import entries as registry
 
 # ---------------------------------------------------------------- results as data
 
@@ -459,6 +469,79 @@ def test_code_that_is_not_known_by_its_name_is_refused(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+# ---------------------------------------------------------------- the state of a case
+
+PAIR, PLAN = TablePair(np.zeros((3, 2)), 1, 0, 1.0), Plan(24, 100, 200)
+COUNTED = {"k1": 9, "n1": 50, "k0": 1, "n0": 50, "epsilon": 1.0, "delta": 0.0}
+CHECK = Check.of("a look", "black_box", {**COUNTED, "alpha": 1e-6, "confidence": 0.95, "tests": 1})
+CHOSEN = Selected(0, PAIR, events.Event(scores.Likelihood(), 0.25, True, 0.1, (0.5, 0.25), 4000))
+LOOK = Look([CHECK], CHOSEN, [PAIR], ("it varies",), 1, 2, True, 3)
+ANY = {"plan": PLAN, "checks": [CHECK], "counterexamples": [{"p_value": 0.5}], "power": {}, "mutants": [{}]}
+OF_USER = {
+    "varied": True,
+    "last": LOOK,
+    "lead": LOOK,
+    "near": LOOK,
+    "black_boxes": 2,
+    "no_power": "none",
+    "unbounded": "why",
+    "used": (7, True),
+    "measured": {"first": 7},
+}
+STATES = [
+    AlgorithmCaseState(
+        **ANY,
+        game=adversary.Sizes(1, 2, 3, 4, 5, 6),
+        worst={"cost": 1.0},
+        chosen=CHOSEN,
+        best=[PAIR],
+        spoken=["a game"],
+        part=4,
+    ),
+    UserCaseState(**ANY, **OF_USER),
+    PlayCaseState(
+        **ANY, **OF_USER, pairs=[PAIR], dear=[[0, 1]], tried={"pairs": 3}, unplayed="ahead", game=PLAN
+    ),
+]
+
+
+@pytest.mark.parametrize("state", STATES, ids=lambda state: type(state).__name__)
+def test_the_state_of_a_case_comes_back(state):
+    """With every field filled: one that no file can hold would have each rung run again."""
+    assert all(getattr(state, one.name) not in (one.default, None) for one in fields(state))
+    back = through(state)
+    assert type(back) is type(state)
+    assert resume.packed(back) == resume.packed(state)
+    assert {name: type(value) for name, value in vars(back).items()} == {
+        name: type(value) for name, value in vars(state).items()
+    }
+
+
+def test_every_kind_of_case_has_one_of_these_states():
+    kinds = {case.state_kind() for case in (AlgorithmCase, ContextualCase, PlayCase, ReleaseCase)}
+    assert kinds == {type(state) for state in STATES}
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"), [("worst", True), ("plan", True), ("subject", False), ("claim", False), ("more", False)]
+)
+def test_a_rung_changes_nothing_but_the_state(name, kept):
+    """What else it changed would be forgotten where an audit goes on after it."""
+    case = AlgorithmCase.of(AuditRequest(registry.make("tree-sum", epsilon=1.0, horizon=8), "tree-sum"))
+    before = case.state()
+
+    def run(case):
+        setattr(case, name, getattr(case, name, None))
+
+    climb = functools.partial(pipeline.climb, case, [pipeline.Rung("", lambda case: True, run)])
+    if kept:
+        assert climb()["checks"] == []
+        assert case.state() == before
+    else:
+        with pytest.raises(AttributeError, match=f"{name} is set once: what a rung changes belongs in a"):
+            climb()
+
+
 # ---------------------------------------------------------------- audits that are broken off
 
 MECHANISM = """
@@ -527,7 +610,7 @@ def test_an_algorithm_broken_off_anywhere_gives_the_same_record(tmp_path, monkey
 
     lines = path.read_bytes().splitlines(keepends=True)
     row = json.loads(lines[-1])
-    counted = [check["!Check"]["statistics"] for check in row["value"]["checks"]]
+    counted = [check["!Check"]["statistics"] for check in row["value"]["!AlgorithmCaseState"]["checks"]]
     found, key = next((found, key) for found in counted for key in ("k1", "runs") if key in found)
     found[key] += 1
     keys, real = [], resume._sealed
@@ -579,6 +662,7 @@ def refused(*given, **named):
     [
         ("tree-sum", {"budget": 0.05}),
         ("release", {"budget": 0.1, "epsilon": 1.0, "numerics": True, "in_process": True}),
+        pytest.param("dp-se", {"budget": 0.05, "mutants": False}, marks=pytest.mark.slow),  # it plays a game
         pytest.param(
             "play",
             {"budget": 0.2, "epsilon": 1.0, "n_arms": 2, "horizon": 12, "in_process": True},
@@ -588,7 +672,7 @@ def refused(*given, **named):
 )
 def test_what_is_finished_is_not_run_again(tmp_path, monkeypatch, name, options):
     (tmp_path / "mine.py").write_text(MECHANISM)
-    path, target = tmp_path / "c", name if name == "tree-sum" else f"{tmp_path / 'mine.py'}:{name}"
+    path, target = tmp_path / "c", name if "-" in name else f"{tmp_path / 'mine.py'}:{name}"
     whole = vdp.audit(target, seed=5, checkpoint=path, **options)
     with monkeypatch.context() as patch:
         patch.setattr(pipeline, "_after", refused)

@@ -21,9 +21,9 @@ from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.evidence.check import in_words
 from verifiable_dp.evidence.tracing import flow
-from verifiable_dp.evidence.tracing.audit import Subject, _spread, check, examine
 from verifiable_dp.evidence.tracing.flow import Step
 from verifiable_dp.evidence.tracing.ledger import Place
+from verifiable_dp.evidence.tracing.replays import Subject, _spread, check, examine
 from verifiable_dp.record import excerpts
 from verifiable_dp.record.words import leads
 from verifiable_dp.render import plots

@@ -343,7 +343,7 @@ def test_adversaries_find_halved_noise_and_its_counterexample_runs_again(name):
     assert leads
     instance = alignment.Instance(broken, epsilon, drafts.instance(small(name), epsilon))
     sizes = Sizes.of(broken.horizon, 1000, 1000)
-    played = adversary.audit(instance, instance, sizes, Terms(broken.claim), visible=True)
+    played = adversary.play(instance, instance, sizes, Terms(broken.claim), visible=True)
     (worst,) = json.loads(json.dumps(played.counterexamples))
     assert worst["epsilon"] == epsilon
     assert worst["check"] == "interactive alignment"

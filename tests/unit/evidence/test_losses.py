@@ -12,7 +12,7 @@ from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.evidence.blackbox import statistics as exact
 from verifiable_dp.evidence.blackbox.events import Observation, Setting, choose
 from verifiable_dp.evidence.tracing import losses
-from verifiable_dp.evidence.tracing.audit import Subject
+from verifiable_dp.evidence.tracing.replays import Subject
 from verifiable_dp.report import finish
 
 ROUNDS, RUNS, FRESH = 24, 12, 4000

@@ -24,10 +24,10 @@ from verifiable_dp.core.neighbours import TablePair, pair_of
 from verifiable_dp.core.noise import Recorder, Replayer
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.check import judged
-from verifiable_dp.evidence.tracing import audit as tracing
-from verifiable_dp.evidence.tracing.audit import Subject, check, cost, examine, shares
+from verifiable_dp.evidence.tracing import replays as tracing
 from verifiable_dp.evidence.tracing.laws import Law
 from verifiable_dp.evidence.tracing.ledger import Lead, Place, in_order
+from verifiable_dp.evidence.tracing.replays import Subject, check, cost, examine, shares
 from verifiable_dp.registry import entries as registry
 
 HORIZON, ARMS = 60, 2

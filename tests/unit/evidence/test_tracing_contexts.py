@@ -5,7 +5,7 @@ import pytest
 
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.neighbours import ContextPair
-from verifiable_dp.evidence.tracing.audit import Subject, Users, check, cost, examine
+from verifiable_dp.evidence.tracing.replays import Subject, Users, check, cost, examine
 
 T, K, D = 6, 2, 2
 FORM = Contexts(K, (K, D))

@@ -14,7 +14,7 @@ from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.auditing.traced import Effort, trace
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.evidence.tracing.audit import Subject, check, cost, examine
+from verifiable_dp.evidence.tracing.replays import Subject, check, cost, examine
 from verifiable_dp.targets import roles
 from verifiable_dp.targets.adapters import PROTOCOLS, BanditClass, makes_bandits, modules_of, taken
 

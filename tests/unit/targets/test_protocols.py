@@ -13,7 +13,7 @@ from tests.commands import run
 from tests.user_code import protocols as programs
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.evidence.tracing.audit import Subject, cost
+from verifiable_dp.evidence.tracing.replays import Subject, cost
 from verifiable_dp.targets.adapters import taken
 from verifiable_dp.targets.protocols import Way, way_of
 from verifiable_dp.targets.roles import Given, parameters_of

@@ -358,7 +358,7 @@ class Played:
         return cls([aligned, check], found, [chosen.pair.describe()])
 
 
-def audit(small: Instance, game: Instance, sizes: Sizes, terms: Terms, *, visible: bool) -> Played:
+def play(small: Instance, game: Instance, sizes: Sizes, terms: Terms, *, visible: bool) -> Played:
     """Alignment of every ready strategy on the small instance; the black box, with a learnt one, on `game`.
 
     Parameters
@@ -393,7 +393,7 @@ def audit(small: Instance, game: Instance, sizes: Sizes, terms: Terms, *, visibl
     return Played.of(align_check, check, chosen, game)
 
 
-def audit_users(game: Instance, games: Sequence[ContextGame], sizes: Sizes, terms: Terms) -> Played:
+def play_users(game: Instance, games: Sequence[ContextGame], sizes: Sizes, terms: Terms) -> Played:
     """The same of adversaries over contexts, on one instance: alignment is exact, and nothing is learnt."""
     align_check, worst = normal.check(
         game.algorithm, terms.claim, games, terms.seed, name="interactive alignment"

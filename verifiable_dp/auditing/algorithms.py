@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import numpy as np
 
 from verifiable_dp.auditing import drafts
 from verifiable_dp.auditing import power as powers
-from verifiable_dp.auditing.pipeline import Case
+from verifiable_dp.auditing.pipeline import Case, CaseState
 from verifiable_dp.auditing.plans import SHORT, shorter
 from verifiable_dp.auditing.request import AuditRequest
 from verifiable_dp.auditing.subject import (
@@ -48,7 +49,35 @@ _TESTS = 2  # black boxes of an audit with an interactive game; they share alpha
 
 
 @dataclass(kw_only=True)
-class AlgorithmCase(Case):
+class AlgorithmCaseState(CaseState):
+    """What rungs change in the audit of an algorithm.
+
+    Attributes
+    ----------
+    game
+        Sizes of the interactive game; None where none is played.
+    worst
+        The costliest transcript that alignment saw.
+    chosen
+        The pair and the event of the black box.
+    best
+        The candidates of the black box, best first.
+    spoken
+        The neighbours of interactive games, in words.
+    part
+        Of how many parts of its runs the black box makes one; see `certify`. Mutants get all of them.
+    """
+
+    game: adversary.Sizes | None
+    worst: Json = field(default_factory=dict)
+    chosen: blackbox.Selected | None = None
+    best: list[AnyPair] = field(default_factory=list)
+    spoken: list[str] = field(default_factory=list)
+    part: int = 1
+
+
+@dataclass(kw_only=True)
+class AlgorithmCase(AlgorithmCaseState, Case):
     """The audit of an algorithm of the framework's form.
 
     Attributes
@@ -61,31 +90,14 @@ class AlgorithmCase(Case):
         The claim about one event.
     examples, repeats
         Of the search of alignment, and of the tests that confirm the power.
-    game
-        Sizes of the interactive game; None where none is played.
-    worst
-        The costliest transcript that alignment saw.
-    best
-        The candidates of the black box, best first.
-    spoken
-        The neighbours of interactive games, in words.
-    part
-        Of how many parts of its runs the black box makes one; see `certify`. Mutants get all of them.
     """
 
-    auditor: Auditor | None
-    subject: Subject
-    event: PrivacyClaim
-    examples: int
-    repeats: int
-    game: adversary.Sizes | None
-    worst: Json = field(default_factory=dict)
-    chosen: blackbox.Selected | None = None
-    best: list[AnyPair] = field(default_factory=list)
-    spoken: list[str] = field(default_factory=list)
-    part: int = 1
+    auditor: Final[Auditor | None]
+    subject: Final[Subject]
+    event: Final[PrivacyClaim]
+    examples: Final[int]
+    repeats: Final[int]
 
-    CHANGED = (*Case.CHANGED, "worst", "chosen", "best", "spoken", "plan", "game", "part")
     visible = staticmethod(visible)
 
     @classmethod
@@ -186,7 +198,7 @@ class AlgorithmCase(Case):
             )
             return adversary.Played([check], [], [])
         small, game = (subject.small, subject.small_epsilon), (subject.game, subject.claim.epsilon)
-        return adversary.audit(
+        return adversary.play(
             alignment.Instance(*small, drafts.instance(*small)),
             alignment.Instance(*game, drafts.instance(*game)),
             sizes,

@@ -1,0 +1,257 @@
+"""What is claimed of regret: the options of users, and the claims that they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypedDict
+
+from verifiable_dp.auditing import rates
+from verifiable_dp.auditing.bounds import Bound
+from verifiable_dp.auditing.rates import GAP, Rate
+from verifiable_dp.auditing.regret.instances import (
+    called,
+    default_instances,
+    form_of,
+    plain_environment,
+    read_environment,
+)
+from verifiable_dp.auditing.regret.subject import Subject
+from verifiable_dp.core import validate
+from verifiable_dp.core.environments import Environment
+from verifiable_dp.core.populations import Population
+from verifiable_dp.core.validate import Function, Given, InputError, Json, JsonDict
+
+RUNS = {"quick": 64, "standard": 256, "thorough": 1024}
+
+
+class RegretOptions(TypedDict, total=False):
+    """What may be claimed of `check_regret`'s target, and on what the claims are tested.
+
+    Attributes
+    ----------
+    bound
+        What the mean of the pseudo-regret at the horizon is claimed not to exceed: a number, or
+        `bound(gaps, horizon, ...)` with gaps (K,), whose further parameters are filled by name with `n_arms`
+        and the algorithm's parameters; or ``file.py:function``.
+    scaling
+        Claimed rates, each with all else fixed: ``{"T": 0.5, "K": 1, "gap": -1, "epsilon": -1}`` where
+        ``epsilon`` is a parameter of the algorithm. ``"log"`` claims log T, ``"sqrt"`` and ``"linear"`` are
+        the exponents 0.5 and 1; ``(0.5, 0.05)`` is a claim with its margin (.15 if not given). An exponent
+        of T or K between 0 and 1 is a claim on the worst instance, whose gap is looked for at each T, unless
+        `gap` is given. For any other rate over T pilot runs choose the gap, the horizons and the runs, as
+        far as they are not given.
+    environments
+        An environment, or several, or lists of means of Bernoulli arms, for `bound` and `better_than`; None
+        for wide gaps, a near tie and equal gaps and, where the bound is a function, for the instance at which
+        pilot runs come nearest to it: the last arm best by a gap of .1 to .9 and, where the bound takes
+        epsilon, at epsilons down to 1/256 of the one given. With contexts: a population of
+        `vdp.populations`, or several, or ``linear``, ``logistic``, ``types`` or ``misleading`` (linear by
+        default); rates are measured on the first.
+    contexts
+        Your own code is told contexts of this form, D or ``"KxD"``; not needed where a population is given.
+    n_arms, horizon
+        K and T, needed for your own code; rates over T are measured from T/32 or T/8 to T. If such a rate,
+        not on the worst instance, is all that is claimed, the horizon may be left out.
+    parameters
+        Of the algorithm, by name.
+    runs
+        Of every point; 64, 256 or 1024 by `budget` if None, or 4 times as many where pilot runs ask for it.
+    beta
+        The bound is claimed for each run with probability at least 1 - beta instead of for the mean.
+    gap
+        Of the instance of rates, in units of the range of rewards; .25 if None, or up to .9 where pilot runs
+        ask for it.
+    values
+        Where rates are measured, by quantity: ``{"epsilon": [0.1, 0.2, 0.5, 1]}``.
+    better_than, factor
+        Another target: the mean regret of `target` times `factor`, which is 1 by default, is claimed to be at
+        most its mean regret. It has the number of arms, the horizon, beta and epsilon of `target`, and what
+        `parameters` hold, as far as it takes them.
+    rival_parameters
+        Of `better_than`, by name, where they are to differ.
+    """
+
+    bound: float | str | Function[float] | None
+    scaling: Json | None
+    environments: Given
+    contexts: Given
+    n_arms: int | None
+    horizon: int | None
+    parameters: Json | None
+    runs: int | None
+    beta: float | None
+    gap: float | None
+    values: Mapping[str, Sequence[float]] | None
+    better_than: Given
+    factor: float
+    rival_parameters: Json | None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The arguments of `verifiable_dp.check_regret` that say what is claimed, as given; None: not claimed."""
+
+    bound: Given = None
+    scaling: Given = None
+    better_than: Given = None
+    factor: Given = 1.0
+    rival_parameters: Json | None = None
+    environments: Given = None
+    contexts: Given = None
+    n_arms: int | None = None
+    horizon: int | None = None
+    parameters: Json | None = None
+    runs: int | None = None
+    beta: Given = None
+    gap: Given = None
+    values: Mapping[str, Sequence[float]] | None = None
+
+    @property
+    def own(self) -> bool:
+        """Whether anything is claimed beside what papers do."""
+        return any(claim is not None for claim in (self.bound, self.scaling, self.better_than))
+
+    def details(self) -> list[str]:
+        """Names of what was given that only details such a claim."""
+        names = (
+            "environments",
+            "contexts",
+            "n_arms",
+            "horizon",
+            "parameters",
+            "runs",
+            "beta",
+            "gap",
+            "values",
+            "rival_parameters",
+        )
+        return [name for name in names if getattr(self, name) is not None]
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What is claimed of the regret of an algorithm, and where it is measured.
+
+    Attributes
+    ----------
+    runs
+        Of every point.
+    instances
+        Where the bound and the comparison are held against measurements.
+    bound
+        None without one.
+    beta
+        Probability with which a run may exceed the bound; None for a bound on the mean.
+    rates
+        See `rates`.
+    gap
+        Of the instance of rates that are not about the worst one, in units of the range.
+    rival
+        What the algorithm is claimed to be better than, by `factor`; None without one.
+    """
+
+    runs: int
+    instances: Sequence[Environment | Population]
+    bound: Bound | None = None
+    beta: float | None = None
+    rates: Sequence[Rate] = ()
+    gap: float = GAP
+    rival: Subject | None = None
+    factor: float = 1.0
+
+    @property
+    def population(self) -> Population | None:
+        """Where rates are measured, if users have contexts."""
+        first = self.instances[0]
+        return first if isinstance(first, Population) else None
+
+    def as_dict(self) -> JsonDict:
+        """Plain values from which `read` makes them again."""
+        plain = [plain_environment(environment) for environment in self.instances]
+        return {
+            "runs": self.runs,
+            "instances": plain if all(plain) else [],
+            "bound": None if self.bound is None else self.bound.as_dict(),
+            "beta": self.beta,
+            "rates": [rate.as_dict() for rate in self.rates],
+            "gap": self.gap,
+            "rival": None if self.rival is None else self.rival.as_dict(),
+            "factor": self.factor,
+        }
+
+    @classmethod
+    def read(cls, plain: Json) -> Claims:
+        """From plain values; imports what they refer to.
+
+        Raises
+        ------
+        InputError
+            If something can no longer be found, or has changed.
+        """
+        if not plain["instances"]:
+            raise InputError("record: its environments were given as Python objects; re-run it from Python")
+        instances = [read_environment(item) for item in plain["instances"]]
+        form = form_of(instances)
+        return cls(
+            runs=plain["runs"],
+            instances=instances,
+            bound=None if plain["bound"] is None else Bound.read(plain["bound"]),
+            beta=plain["beta"],
+            rates=[Rate.read(item) for item in plain["rates"]],
+            gap=plain["gap"],
+            rival=None if plain["rival"] is None else Subject.read(plain["rival"], form),
+            factor=plain["factor"],
+        )
+
+
+def claims_of(
+    subject: Subject,
+    asked: Asked,
+    instances: Sequence[Environment | Population] = (),
+    rival: Subject | None = None,
+    budget: str = "quick",
+) -> Claims:
+    """What is claimed of a subject, on given instances and beside a rival.
+
+    Raises
+    ------
+    InputError
+        If an argument is unusable.
+    """
+    arms, gap, beta = subject.setting.n_arms, asked.gap, asked.beta
+    for environment in instances:
+        if environment.n_arms != arms:
+            raise InputError(f"environments must have n_arms = {arms} arms, got {environment.n_arms}")
+    named = [called(environment) for environment in instances]
+    if len(set(named)) < len(named):
+        raise InputError(f"environments must have different names or gaps, got {'; '.join(named)}")
+    form = form_of(instances)
+    if rival is None and asked.rival_parameters is not None:
+        raise InputError("rival_parameters needs better_than")
+    if beta is not None:
+        if asked.bound is None:
+            raise InputError("beta needs bound: the probability with which a run may exceed it")
+        beta = validate.probability("beta", beta)
+    if gap is not None and not 0 < validate.positive("gap", gap) <= 1:
+        raise InputError(f"gap must lie in (0, 1], in units of the range, got {gap!r}")
+    parsed = []
+    if asked.scaling is not None:
+        given = {"gap": gap, "values": asked.values, "crowd": form is not None}
+        parsed = rates.parsed(asked.scaling, subject.player, subject.setting, **given)
+    elif gap is not None or asked.values is not None:
+        raise InputError(f"{'gap' if gap is not None else 'values'} needs scaling")
+    found = Claims(
+        runs=validate.integer("runs", RUNS[budget] if asked.runs is None else asked.runs, least=2),
+        instances=list(instances) or default_instances(arms, subject.bounds),
+        bound=None if asked.bound is None else Bound.of(asked.bound),
+        beta=beta,
+        rates=parsed,
+        gap=GAP if gap is None else float(gap),
+        rival=rival,
+        factor=validate.positive("factor", asked.factor),
+    )
+    if found.bound is not None:
+        for environment in found.instances:
+            found.bound.at(environment, subject.player, subject.setting)  # refuse it before any work
+    return found
