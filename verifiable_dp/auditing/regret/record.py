@@ -12,9 +12,9 @@ from verifiable_dp.core.claims import Basis, RegretClaim
 from verifiable_dp.core.claims import Source as Proof
 from verifiable_dp.core.validate import JsonDict
 from verifiable_dp.evidence import exclusions
-from verifiable_dp.evidence.exclusions import Left
 from verifiable_dp.evidence.blackbox.test import CONFIDENCE
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.exclusions import Left
 
 _PROOF = Proof("the claim of whoever ran the check", "as given", basis=Basis.GIVEN)
 
@@ -44,7 +44,6 @@ def draft(
             "checks": [check.as_dict() for check in checks],
         },
         "not_covered": exclusions.of_regret(Left.OTHER_INSTANCES),
-        ],
         "seed": seed,
     }
 
