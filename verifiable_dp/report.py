@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shlex
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.check import in_words
 from verifiable_dp.evidence.regret.readings import is_table
 from verifiable_dp.record import conclude, kills, words
+from verifiable_dp.record.decision import Decision, decision
 from verifiable_dp.record.declarations import given
 from verifiable_dp.record.provenance import ci, place, provenance
 from verifiable_dp.record.sealing import SCHEMA_VERSION, sealed, text
@@ -155,6 +157,11 @@ class Report:
         """``consistent``, ``contradicted``, ``vacuous`` or ``inconclusive``; None if not checked."""
         regret = self.record["regret"]
         return None if regret is None else regret["verdict"]
+
+    @functools.cached_property
+    def decision(self) -> Decision:
+        """What the record decides, as every rendering and exit status has it."""
+        return decision(self.record)
 
     @property
     def baseline(self) -> bool:

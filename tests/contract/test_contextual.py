@@ -13,10 +13,11 @@ import pytest
 from verifiable_dp import algorithms, make
 from verifiable_dp.algorithms.contextual._regression import Confident, _total
 from verifiable_dp.core.algorithm import play
-from verifiable_dp.core.claims import PROTECTED, PrivacyClaim
+from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.contextual import ContextualAlgorithm, UserTable, clipped
 from verifiable_dp.core.neighbours import pair_of
 from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.units import Protected
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence import normal
 from verifiable_dp.evidence.check import judged
@@ -25,7 +26,7 @@ from verifiable_dp.registry import entries as registry
 NAMES = registry.contextual()
 PRIVATE = [name for name in NAMES if registry.auditor(name).reference_epsilon is None]
 MUTANTS = [(name, mutant) for name in NAMES for mutant in registry.auditor(name).mutants]
-JOINT = PROTECTED["context", "joint"]
+JOINT = Protected.CONTEXT_JOINT
 
 
 def instance(name, **changes):

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from verifiable_dp.campaign import file as campaigns
-from verifiable_dp.campaign.run import EXIT, exit_status, verdict
+from verifiable_dp.campaign.run import exit_status
 from verifiable_dp.core import files
 from verifiable_dp.core.validate import printable
+from verifiable_dp.record.decision import decision
 from verifiable_dp.render import portfolio
 from verifiable_dp.report import Report
 
@@ -79,7 +80,7 @@ def judge(folder: str | Path, targets: Sequence[str] = (), campaign: str | Path 
         # All that are called so: of several the worst counts, whoever wrote the others.
         same = [record for record in held.values() if record["target"]["name"] == target]
         reports += [(target, Report(record)) for record in same]
-        statuses += [EXIT[verdict(Report(record))] for record in same]
+        statuses += [decision(record).exit_code for record in same]
         for _ in range(times - len(same)):
             missing[target] = None
             failed += [] if target in reasons else [_line(target)]

@@ -16,6 +16,7 @@ from verifiable_dp.auditing.plans import BUDGETS, Progress, silent
 from verifiable_dp.campaign import papers
 from verifiable_dp.core import engine, validate
 from verifiable_dp.core.files import make_folder, write_text
+from verifiable_dp.core.units import Role
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.blackbox.test import ALPHA
 from verifiable_dp.record.declarations import given as read_declarations
@@ -383,14 +384,9 @@ def write_index(folder: Path, made: Collection[str] = (), say: Progress = silent
     return place
 
 
-EXIT = {"not_refuted": 0, "refuted": 1, "inconclusive": 3}
-EXIT |= {"consistent": 0, "contradicted": 1, "vacuous": 3}
-
-
 def verdict(report: Report) -> str:
     """That on privacy, or that on regret of what was checked for regret alone."""
-    alone = not report.record["checks"] and report.regret_verdict
-    return alone or report.verdict
+    return report.decision.main or report.verdict
 
 
 def exit_status(reports: Sequence[Report]) -> int:
@@ -398,17 +394,18 @@ def exit_status(reports: Sequence[Report]) -> int:
 
     A listing as printed must come out as its auditor expects, or the status is 1.
     """
+    promising = []
     for report in reports:
-        if report.printed:
+        found = report.decision
+        if found.role is Role.PRINTED:
             known = registry.auditor(report.name).printed
             if known is None or report.verdict != known.expected:
                 return 1
             continue
-        missed = [m for m in report.record["mutants"] if m["verdict"] not in ("refuted", "contradicted")]
-        if missed or report.regret_verdict == "contradicted":
+        if found.faults or found.regret == "contradicted":
             return 1
-        if not report.baseline and report.verdict == "refuted":
-            return 1
-    promising = [r for r in reports if not r.baseline and not r.printed]
-    undecided = [r for r in promising if EXIT[verdict(r)]]
-    return 3 if undecided else 0
+        if found.role is not Role.BASELINE:
+            if found.privacy == "refuted":
+                return 1
+            promising.append(found)
+    return 3 if any(found.exit_code for found in promising) else 0

@@ -30,9 +30,6 @@ from verifiable_dp.core.validate import Function, Given, JsonDict
 if TYPE_CHECKING:
     from verifiable_dp.targets.process import Exec
 
-EXIT = {"not_refuted": 0, "refuted": 1, "inconclusive": 3}
-REGRET_EXIT = {"consistent": 0, "contradicted": 1, "vacuous": 3, "inconclusive": 3}
-
 
 def _target(target: str | None, command: str | None, timeout: float | None) -> str | Exec:
     from verifiable_dp.core.validate import InputError
@@ -202,7 +199,7 @@ def audit(
         report = api.audit(audited, **asked, progress=progress)
     outputs.conclude(report)
     forget(asked["checkpoint"])
-    sys.exit(EXIT[report.verdict])
+    sys.exit(report.decision.exit_code)
 
 
 @main.command()
@@ -258,7 +255,7 @@ def regret(
     with progressing(scheduler) as progress:
         report = api.check_regret(target, **asked, progress=progress)
     outputs.conclude(report)
-    sys.exit(REGRET_EXIT[str(report.regret_verdict)])
+    sys.exit(report.decision.exit_code)
 
 
 @main.command()

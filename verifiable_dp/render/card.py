@@ -14,10 +14,10 @@ from verifiable_dp.evidence import exclusions
 from verifiable_dp.evidence.premises import briefly
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import kills, words
+from verifiable_dp.record.decision import WEAK, caught, decision
 from verifiable_dp.record.signing import Found
 from verifiable_dp.render import limits
 
-WEAK = 1.5  # a leak of so many times the claim that could pass makes an audit weak
 _MARKS = (1, 2, 4, 8)  # times the claim: the marks of the meter, which ends where a leak has no limit
 _EXACT = 1.005  # times the claim: a leak no larger counts as any excess
 _CAVEATS = 3
@@ -192,10 +192,11 @@ def headline(record: Json) -> str:
         verdict = str((record["regret"] or {}).get("verdict", "not measured")).replace("_", " ")
         return f"{words.measured(record)}: {verdict}; privacy was not audited"
     said = f"Privacy: {record['verdict'].replace('_', ' ')}, {words.interval(record)}"
-    if record["verdict"] != "not_refuted" or strength(record).state != "weak":
+    found = decision(record)
+    if not found.weak:
         return said
     names = kills.missed(record)
-    return f"{said}; but weak: {f'{_passed(names)} passed' if names else _could_pass(_caught(record)[0])}"
+    return f"{said}; but weak: {f'{_passed(names)} passed' if names else _could_pass(found.ratio)}"
 
 
 def promise(record: Json) -> str:
@@ -357,18 +358,16 @@ def strength(record: Json) -> Strength:
         return Strength("Privacy was not audited.", "none")
     if record["verdict"] == "refuted":
         return Strength(f"Does not matter here: a counterexample decides{_sampled(record)}.", "none")
-    ratio = _caught(record)[0]
-    missed, claim = _grave(record), float(record["claim"]["epsilon"])
+    found = decision(record)
+    missed, ratio, claim = found.passed, found.ratio, float(record["claim"]["epsilon"])
     sizes = [size for _, size in missed if size is not None]
-    said = _caught(record, len(missed))[1]
+    said = _caught(record, len(missed))
     if missed:
-        ratio = max(sizes) / claim if sizes else ratio
         names = "; ".join(
             f"{name} (its epsilon: {'unknown' if size is None else digits(size)})" for name, size in missed
         )
         said = f"{_passed(missed)} passed: {names}. {said}"
-    state = "weak" if missed or ratio > WEAK else "strong"
-    if state == "weak" and record["epsilon_upper"] is not None:
+    if found.strength == "weak" and record["epsilon_upper"] is not None:
         most, seen = record["epsilon_upper"]["epsilon"], ratio * claim
         caught = "show nothing" if math.isinf(seen) else f"would only have caught {digits(seen)} or more"
         alone = f"tests alone {caught}"
@@ -385,7 +384,7 @@ def strength(record: Json) -> Strength:
     mark = f"epsilon {digits(max(sizes))} passed" if sizes else mark
     ticks = [(_place(times), digits(times * claim), f"{times}×") for times in _MARKS[1:]]
     ends = ((0, digits(claim), "claim"), (100, "∞", "no limit"))
-    return Strength(said, state, 100 - _place(ratio), mark, (ends[0], *ticks, ends[1]))
+    return Strength(said, found.strength, 100 - _place(ratio), mark, (ends[0], *ticks, ends[1]))
 
 
 def _place(ratio: float) -> int:
@@ -404,8 +403,8 @@ def _sampled(record: Json) -> str:
     return said.format(1 / level) if level else ""
 
 
-def _caught(record: Json, missed: int = 0) -> tuple[float, str]:
-    """The smallest leak that is caught, in units of the claim, and the sentence on it.
+def _caught(record: Json, missed: int = 0) -> str:
+    """The sentence on the smallest leak that is caught.
 
     The excess of a fault that was `missed` is in none of the runs that were replayed.
     """
@@ -413,11 +412,10 @@ def _caught(record: Json, missed: int = 0) -> tuple[float, str]:
     if not power:
         seen = record["detectable"]
         if seen is None or float(seen) == math.inf:
-            return math.inf, "No leak, however large, is known to be caught by the tests."
-        said = (
+            return "No leak, however large, is known to be caught by the tests."
+        return (
             f"The test that was made would catch epsilon {digits(seen)}{_times(seen, claim)} {words.BRIEFLY}."
         )
-        return float(seen) / claim, said
     least = float(power["smallest_epsilon"])
     if power["by"] == "alignment":
         runs = sum(int(c["statistics"]["examined"]) for c in record["checks"] if c["kind"] == "alignment")
@@ -427,16 +425,11 @@ def _caught(record: Json, missed: int = 0) -> tuple[float, str]:
             fault = "that fault shows" if missed == 1 else "those faults show"
             rest = "resting on the upper bound" if bounded else "which were not examined"
             others = f"{fault} only in other inputs, {rest}"
-        said = f"Any excess over the claim on the {runs} replayed runs is caught; {others}."
-        return least / claim, said
+        return f"Any excess over the claim on the {runs} replayed runs is caught; {others}."
     if power["by"] in ("exact", "shuffle"):
-        return (
-            least / claim,
-            f"Exact computation catches epsilon {digits(least)}{_times(least, claim)} {words.BRIEFLY}.",
-        )
+        return f"Exact computation catches epsilon {digits(least)}{_times(least, claim)} {words.BRIEFLY}."
     chance = f"{100 * float(power['probability']):.4g} % probability"
-    said = f"Sampling catches epsilon {digits(least)}{_times(least, claim)} {words.BRIEFLY} with {chance}."
-    return least / claim, said
+    return f"Sampling catches epsilon {digits(least)}{_times(least, claim)} {words.BRIEFLY} with {chance}."
 
 
 def _times(value: JsonValue, claim: float) -> str:
@@ -446,22 +439,6 @@ def _times(value: JsonValue, claim: float) -> str:
 
 def _many(n: int, noun: str) -> str:
     return f"{n} {noun}{'' if n == 1 else 's'}"
-
-
-def _grave(record: Json) -> list[tuple[str, float | None]]:
-    """Broken variants that passed and make an audit weak, with their epsilon; None where it is not known.
-
-    That is each of the audit's own that breaks privacy, which it was to catch, and those of the kill table
-    with a large leak.
-    """
-    own = [str(mutant["name"]) for mutant in kills.own_missed(record) if mutant["breaks"] == "privacy"]
-    sizes = [(str(row["mutant"]), _true(row)) for row in kills.survived(record)]
-    large = WEAK * float(record["claim"]["epsilon"])
-    return [*((name, None) for name in own), *((name, size) for name, size in sizes if size > large)]
-
-
-def _true(row: Json) -> float:
-    return float(row["at_least"] if row["true_epsilon"] is None else row["true_epsilon"])
 
 
 def _passed(names: Sequence[object]) -> str:
@@ -574,11 +551,11 @@ def _caveats(record: Json) -> list[tuple[str, str]]:
         return [("Privacy was not audited: only regret was measured", "not-covered")]
     found: list[tuple[str, str]] = []
     names = kills.missed(record)
-    if names and len(names) > len(_grave(record)):  # else the strength names them all
+    if names and len(names) > len(decision(record).passed):  # else the strength names them all
         found.append((f"{_passed(names)} passed this audit: {'; '.join(names)}", "mutants"))
     if record["verdict"] == "inconclusive":
         found.append((f"The audit could not decide: {words.why(record)}", "evidence"))
-    ratio = _caught(record)[0] if record["verdict"] != "refuted" else 0.0
+    ratio = caught(record) if record["verdict"] != "refuted" else 0.0
     if ratio > WEAK and (names or record["verdict"] != "not_refuted"):  # else the headline says so
         found.append((_capital(_could_pass(ratio)), "power"))
     if record["verdict"] == "refuted" and not words.is_baseline(record):
@@ -669,7 +646,7 @@ def following(record: Json) -> str:
     names = kills.missed(record)
     faults = "the fault that was missed" if len(names) == 1 else f"the {len(names)} faults that were missed"
     first = f"Look by hand for {faults}. " if names else ""
-    if _caught(record)[0] > WEAK:
+    if caught(record) > WEAK:
         first += f"Audit again with more runs ({_more(record)}). "
     return first + _settle(*_parted(record))
 

@@ -10,8 +10,8 @@ from verifiable_dp.core.validate import Json, JsonDict, JsonValue, named, on_one
 from verifiable_dp.evidence import exclusions
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import kills
+from verifiable_dp.record.decision import decision
 from verifiable_dp.record.verify import first_difference
-from verifiable_dp.render import card
 
 # What two runs of one audit may differ in.
 _FREE = ("provenance", "digest")
@@ -274,7 +274,7 @@ def _strengths(old: Json, new: Json) -> Iterator[Change]:
     """Of audits that found nothing; where a claim is refuted the verdict says it."""
     if old["claim"] is None or new["claim"] is None:
         return
-    before, after = card.strength(old).state, card.strength(new).state
+    before, after = decision(old).strength, decision(new).strength
     if {before, after} == {"strong", "weak"}:
         yield Change("strength", before, after, "worse" if after == "weak" else "better")
 

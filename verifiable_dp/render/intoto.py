@@ -8,9 +8,10 @@ import json
 
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.record import words
+from verifiable_dp.record.decision import decision
 from verifiable_dp.record.sealing import canonical, text
 from verifiable_dp.render import card
-from verifiable_dp.render.outcomes import decision, outcomes
+from verifiable_dp.render.outcomes import outcomes
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"
@@ -50,7 +51,7 @@ def to_intoto(record: Json, *, name: str = "record.json", content: bytes | None 
     known = (record["provenance"].get("ci") or {}).get("run_url")
     by_status = {status: [o.title for o in found if o.status == status] for status in _LISTS}
     predicate = {
-        "result": _RESULTS[decision(record)],
+        "result": _RESULTS[decision(record).result],
         "configuration": _configuration(record, name, content),
         **({"url": url or known} if url or known else {}),
         **{_LISTS[status]: titles for status, titles in by_status.items()},
@@ -72,6 +73,7 @@ _LISTS = {"passed": "passedTests", "undecided": "warnedTests", "failed": "failed
 def _configuration(record: Json, name: str, content: bytes | None) -> list[JsonDict]:
     """Resource descriptors: the record, the plan that decides every count, and the tool."""
     written = text(record).encode() if content is None else content
+    decided = decision(record)
     claim = {key: value for key, value in (record["claim"] or {}).items() if key in _PROMISE}
     plan = canonical({"claim": claim, "plan": record["plan"], "seed": record["seed"]}).encode()
     provenance = record["provenance"]
@@ -83,11 +85,11 @@ def _configuration(record: Json, name: str, content: bytes | None) -> list[JsonD
             "annotations": {
                 "recordDigest": record["digest"],
                 "schemaVersion": record["schema_version"],
-                "verdict": record["verdict"] if record["checks"] else None,
+                "verdict": decided.privacy,
                 "headline": card.headline(record),
-                "strength": card.strength(record).state,
+                "strength": decided.strength,
                 "says": words.verdict(record) if record["checks"] else None,
-                "regretVerdict": record["regret"]["verdict"] if record["regret"] else None,
+                "regretVerdict": decided.regret,
             },
         },
         {

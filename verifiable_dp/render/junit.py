@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 from verifiable_dp.core.claims import CURVED
 from verifiable_dp.core.validate import Json, on_one_line
 from verifiable_dp.record import words
-from verifiable_dp.render import card
+from verifiable_dp.record.decision import decision
 from verifiable_dp.render.outcomes import Outcome, outcomes
 
 # What XML 1.0 cannot hold, not even escaped.
@@ -49,11 +49,11 @@ def to_junit(record: Json) -> str:
 
 
 def _properties(record: Json) -> dict[str, str]:
-    claim, source = record["claim"] or {}, record["target"]["source"]
+    claim, source, decided = record["claim"] or {}, record["target"]["source"], decision(record)
     found = {
-        "verdict": record["verdict"] if record["checks"] else "",
-        "strength": card.strength(record).state if record["checks"] else "",
-        "regret": record["regret"]["verdict"] if record["regret"] else "",
+        "verdict": decided.privacy or "",
+        "strength": decided.strength if decided.privacy else "",
+        "regret": decided.regret or "",
         "epsilon": claim.get("epsilon", ""),
         "delta": claim.get("delta", ""),
         **{name: claim.get(name, "") for name in CURVED},

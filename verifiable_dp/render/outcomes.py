@@ -1,6 +1,6 @@
 """A record as a list of tests, for formats that know nothing else: passed, failed or undecided.
 
-What they add up to is what the first screen says (`card.strength`), in every one of these formats.
+What they add up to is what the record decides (`decision.result`), in every one of these formats.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from verifiable_dp.core.validate import Json
 from verifiable_dp.record import words
+from verifiable_dp.record.decision import decision
 from verifiable_dp.record.kinds import in_words
 from verifiable_dp.render import card
 
@@ -73,12 +74,6 @@ def outcomes(record: Json) -> list[Outcome]:
     ]
 
 
-def decision(record: Json) -> str:
-    """``failed``, ``undecided`` or ``passed``: what the outcomes add up to."""
-    found = {outcome.status for outcome in outcomes(record)}
-    return next((status for status in ("failed", "undecided") if status in found), "passed")
-
-
 def _check(group: str, check: Json, record: Json, whole: str) -> Outcome:
     """Of a check, beside the verdict of all checks of its group."""
     verdict = str(check["result"]["verdict"])
@@ -123,18 +118,11 @@ def _undecided(name: str, record: Json) -> Outcome:
 
 def _strength(record: Json) -> list[Outcome]:
     """Of an audit that found nothing: whether it would have caught much."""
-    found = card.strength(record)
-    if record["verdict"] != "not_refuted" or found.state == "none":
+    found = decision(record)
+    if found.privacy != "not_refuted":
         return []
-    return [
-        Outcome(
-            "privacy",
-            "strength",
-            found.state,
-            "passed" if found.state == "strong" else "undecided",
-            found.words,
-        )
-    ]
+    status = "undecided" if found.weak else "passed"
+    return [Outcome("privacy", "strength", found.strength, status, card.strength(record).words)]
 
 
 def _mutant(mutant: Json) -> Outcome:

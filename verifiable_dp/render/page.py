@@ -23,6 +23,7 @@ from verifiable_dp.evidence.regret import readings
 from verifiable_dp.evidence.regret.judges import claimed_slope
 from verifiable_dp.evidence.words import digits, p_value
 from verifiable_dp.record import excerpts, kills, words
+from verifiable_dp.record.decision import decision
 from verifiable_dp.record.kinds import in_words
 from verifiable_dp.record.signing import Found
 from verifiable_dp.registry.errata import REGISTERS
@@ -184,7 +185,7 @@ def context(record: Json, around: card.Around = card.ALONE) -> JsonDict:
         "r": whole,
         "edition": nist.EDITION,
         "card": first,
-        "weak": record["verdict"] == "not_refuted" and first.strength.state == "weak",
+        "decision": decision(record),
         "claimed": "What the audit tests it against" if baseline else "The claim",
         "around": around,
         "worlds": courses.worlds,

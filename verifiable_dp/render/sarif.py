@@ -11,6 +11,7 @@ from urllib.parse import quote
 from verifiable_dp.core.claims import CURVED
 from verifiable_dp.core.validate import Json, JsonDict, JsonValue, on_one_line
 from verifiable_dp.record import words
+from verifiable_dp.record.decision import decision
 from verifiable_dp.record.excerpts import too_costly
 from verifiable_dp.record.sealing import canonical
 from verifiable_dp.render import card
@@ -32,7 +33,7 @@ def to_sarif(record: Json) -> str:
     Then also the lines at which tracing saw raw data decide, or where releases cost too much. A target that
     keeps its claims before a strong audit gives an empty list of results.
     """
-    strength = card.strength(record).state
+    found = decision(record)
     run = {
         "tool": {
             "driver": {
@@ -43,7 +44,7 @@ def to_sarif(record: Json) -> str:
         },
         "results": [*(_result(record, *finding) for finding in _findings(record)), *_leads(record)],
         "automationDetails": {"id": _category(record)},
-        "properties": {"digest": record["digest"], "verdict": record["verdict"], "strength": strength},
+        "properties": {"digest": record["digest"], "verdict": record["verdict"], "strength": found.strength},
     }
     log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [_seen(run)]}
     return json.dumps(log, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
@@ -78,7 +79,7 @@ def _findings(record: Json) -> list[tuple[str, str, str]]:
     if record["checks"] and record["verdict"] == "inconclusive":
         text = f"{name}: {verdict} {words.note(record)}"
         found.append(("privacy-undecided", "warning", text.strip()))
-    if record["verdict"] == "not_refuted" and card.strength(record).state == "weak":
+    if decision(record).weak:
         found.append(("privacy-weak", "warning", f"{name}: {card.headline(record)}."))
     for check in record["regret"]["checks"] if record["regret"] else []:
         if check["result"]["verdict"] == "contradicted":

@@ -10,15 +10,15 @@ import pytest
 import verifiable_dp as vdp
 from verifiable_dp import api
 from verifiable_dp.auditing import algorithms, rungs
-from verifiable_dp.auditing.plans import UNPLAYED, silent
+from verifiable_dp.auditing.plans import silent
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, Settings
 from verifiable_dp.auditing.subject import subject_of
 from verifiable_dp.auditors.contextual import _shared as family
 from verifiable_dp.core import reactions
 from verifiable_dp.core.algorithm import play
-from verifiable_dp.core.claims import PROTECTED
 from verifiable_dp.core.neighbours import ContextGame, TablePair, pair_of
 from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.units import Protected
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence import normal
 from verifiable_dp.evidence.alignment.replay import Instance, worlds
@@ -56,7 +56,7 @@ def test_the_interval_is_closed_and_the_record_says_what_is_protected_from_whom(
     assert report.verdict == "not_refuted"
     assert report.epsilon_lower == pytest.approx(1.0)
     assert report.epsilon_upper == pytest.approx(1.0)
-    assert report.record["claim"]["protects"] == PROTECTED["context", "joint"]
+    assert report.record["claim"]["protects"] == Protected.CONTEXT_JOINT
     assert report.record["claim"]["observe"] == "releases"
     assert report.record["target"]["model"] == "joint"
     assert report.record["epsilon_upper"]["delta"] == 1e-3
@@ -75,7 +75,7 @@ def test_wishart_noise_has_an_interval_by_its_own_law():
 def test_in_the_central_model_the_own_action_tells_the_own_context():
     report = computed(Promise(model="central"))
     assert report.verdict == "refuted"
-    assert report.record["claim"]["protects"] == PROTECTED["context", "central"]
+    assert report.record["claim"]["protects"] == Protected.CONTEXT_CENTRAL
     (found,) = report.record["counterexamples"]
     assert found["pair"]["round"] == 7
     assert "the actions differ" in found["divergence"]
@@ -184,7 +184,7 @@ def test_an_audit_of_a_joint_claim_plays_them_and_says_what_they_did():
     names = ["alignment", "interactive alignment", "interactive black box"]
     assert [check["name"] for check in report.record["checks"]] == names
     assert report.record["plan"]["interactive"]["population"] == 0
-    assert UNPLAYED not in report.record["not_covered"]
+    assert "reacting-users" not in [left["id"] for left in report.record["not_covered"]]
     game = report.record["checks"][2]["statistics"]
     assert game["tests"] == 2
     assert "the adversary" in game["pair"]
@@ -192,7 +192,7 @@ def test_an_audit_of_a_joint_claim_plays_them_and_says_what_they_did():
     examine(report.record)
     seen = computed(Promise(model="central"), by=by)
     assert [check["name"] for check in seen.record["checks"]] == names[:1]
-    assert UNPLAYED in seen.record["not_covered"]
+    assert "reacting-users" in [left["id"] for left in seen.record["not_covered"]]
 
 
 def test_model_needs_contexts():

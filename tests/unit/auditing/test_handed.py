@@ -4,7 +4,6 @@ import pytest
 
 import verifiable_dp as vdp
 from tests.user_code import handed as code
-from verifiable_dp.evidence.tracing.replays import FIXED
 from verifiable_dp.targets.inspection import inspect_target
 from verifiable_dp.targets.roles import Given
 
@@ -12,7 +11,7 @@ from verifiable_dp.targets.roles import Given
 def noted(target):
     report = vdp.audit(target, epsilon=1.0, n_arms=2, horizon=20, runs=400)
     [traced] = [check for check in report.record["checks"] if check["kind"] == "tracing"]
-    return [note["what"] for note in traced["statistics"]["notes"] if note["what"].startswith(FIXED)]
+    return [note["what"] for note in traced["statistics"]["notes"] if note["kind"] == "fixed"]
 
 
 @pytest.mark.parametrize("target", code.DEPENDS, ids=lambda target: target.__name__)

@@ -22,7 +22,7 @@ from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.evidence.check import in_words
 from verifiable_dp.evidence.tracing import flow
 from verifiable_dp.evidence.tracing.flow import Step
-from verifiable_dp.evidence.tracing.ledger import Place
+from verifiable_dp.evidence.tracing.ledger import Ended, Place
 from verifiable_dp.evidence.tracing.replays import Subject, _spread, check, examine
 from verifiable_dp.record import excerpts
 from verifiable_dp.record.words import leads
@@ -130,7 +130,7 @@ def test_the_same_seed_gives_the_same_way(checks):
 def test_a_line_at_which_the_replay_cannot_follow_is_marked(checks):
     (step,) = of_role(checks["one_draw_for_all"], "raw")
     assert step["words"].startswith("one draw is added")
-    assert flow.diverging("3 releases fewer than on the neighbouring input") == []
+    assert flow.diverging(Ended("3 releases fewer than on the neighbouring input")) == []
 
 
 def test_where_functions_return():
@@ -205,13 +205,13 @@ def test_classes_and_helpers_in_other_files(tmp_path, monkeypatch):
 def test_files_are_renamed_beside_their_target_but_their_text_is_not():
     given = {
         "leads": [{"file": "/x/y/a.py", "source": "open('/x/y/b.txt')"}],
-        "divergence": "/x/y/sub/b.py:3: more",
+        "divergence": {"what": "more", "file": "/x/y/sub/b.py", "line": 3},
         "excerpts": [{"file": "/x/y/a.py", "lines": ["'/x/y/'"]}],
         "epsilon": 1.0,
     }
     found = traced.renamed(given, "/x/y/a.py", "a.py")
     assert found["leads"] == [{"file": "a.py", "source": "open('/x/y/b.txt')"}]
-    assert found["divergence"] == "sub/b.py:3: more"
+    assert found["divergence"] == {"what": "more", "file": "sub/b.py", "line": 3}
     assert found["excerpts"] == [{"file": "a.py", "lines": ["'/x/y/'"]}]
     assert traced.renamed({"a": "/x/y/b.py"}, "/x/y/a.py", "pkg/a.py") == {"a": "pkg/b.py"}
     assert traced.renamed({"a": "/b.py: /c"}, "/a.py", "a.py") == {"a": "/b.py: /c"}
@@ -385,7 +385,7 @@ def test_leads_and_costly_releases_are_written_like_a_linters(checks):
     for name in ("plain_ucb", "half_noise", "sees_all_arms", "in_place_sums", "writes_rewards_out"):
         found = lines_of(checks[name])
         assert any(line.startswith(f"{FILE}:{leak_of(name)}: ") for line in found)
-        assert all(excerpts.names_a_line(line) for line in found)
+        assert all(re.match(r"[^:\s][^:]*:\d+: ", line) for line in found)
 
 
 @pytest.mark.parametrize("name", [f.__name__ for f in styles.RIGHT if f is not styles.with_exponential_noise])
@@ -412,20 +412,29 @@ def test_what_tracing_holds_against_a_claim_is_called_a_lead(checks):
 def test_draws_that_cannot_be_repeated_are_named():
     found = examined(styles.commit).as_dict()
     assert leads(found) == []
-    found["statistics"]["notes"] = [{"what": "draws from np.random", "file": "a.py", "line": 3}]
+    found["statistics"]["notes"] = [
+        {"kind": "unrepeatable", "what": "draws from np.random", "file": "a.py", "line": 3}
+    ]
     assert leads(found) == ["a.py:3: draws from np.random"]
 
 
-def test_only_what_begins_with_a_place_names_a_line():
-    assert excerpts.names_a_line("a b/c.py:12: words")
-    assert not excerpts.names_a_line("3 releases fewer: 12: than")
-    assert not excerpts.names_a_line("  a.py:12: indented")
-    assert not excerpts.names_a_line("a.py: 12: words")
+@pytest.mark.parametrize(("file", "lines"), [("a b/c.py", ["a b/c.py:12: fewer"]), ("", [])])
+def test_where_a_replay_ended_is_named_if_it_is_known(file, lines):
+    found = examined(styles.commit).as_dict()
+    found["statistics"]["divergence"] = {"what": "fewer", "file": file, "line": 12}
+    assert leads(found) == lines
 
 
 def sarif_of(found, verdict="refuted"):
     record = {
-        "target": {"name": "x", "note": "", "parameters": {}, "source": {"path": "my code.py", "line": 1}},
+        "target": {
+            "name": "x",
+            "role": "user",
+            "plays": "arms",
+            "note": "",
+            "parameters": {},
+            "source": {"path": "my code.py", "line": 1},
+        },
         "claim": {"epsilon": 1.0, "delta": 0.0},
         "checks": [found.as_dict()],
         "verdict": verdict,

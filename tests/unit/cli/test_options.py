@@ -27,11 +27,12 @@ from verifiable_dp.campaign import claimed, papers, reproduction
 from verifiable_dp.campaign import file as campaign_file
 from verifiable_dp.campaign import run as campaign
 from verifiable_dp.cli import main
-from verifiable_dp.cli.audit import EXIT, REGRET_EXIT
 from verifiable_dp.core import engine, simulation
 from verifiable_dp.core.contexts import Contexts
+from verifiable_dp.core.units import Role
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import declarations
+from verifiable_dp.record.decision import Decision
 from verifiable_dp.render import errata, mutation, sarif
 from verifiable_dp.targets import inspection, source
 from verifiable_dp.targets.process import Exec
@@ -74,7 +75,12 @@ def schedulers(monkeypatch):
     return asked
 
 
+def decided(privacy=None, regret=None):
+    return Decision(privacy, regret, "strong", None, None, Role.USER, 1.0, (), 0, ())
+
+
 REPORT = SimpleNamespace(
+    decision=decided("not_refuted"),
     verdict="not_refuted",
     regret_verdict="consistent",
     record={"declarations": {"unit": {}}, "digest": ""},
@@ -547,18 +553,18 @@ def test_every_command_is_here():
 
 @pytest.mark.parametrize(("verdict", "status"), [("not_refuted", 0), ("refuted", 1), ("inconclusive", 3)])
 def test_the_status_of_an_audit_is_its_verdict(verdict, status, replaced, holding, tmp_path):
-    replaced.put(api, "audit", SimpleNamespace(**{**vars(REPORT), "verdict": verdict}))
+    replaced.put(api, "audit", SimpleNamespace(**{**vars(REPORT), "decision": decided(privacy=verdict)}))
     assert commands.run(tmp_path, "audit", "dp-se").exit_code == status
-    assert set(EXIT) == {"not_refuted", "refuted", "inconclusive"}
 
 
 @pytest.mark.parametrize(
     ("verdict", "status"), [("consistent", 0), ("contradicted", 1), ("vacuous", 3), ("inconclusive", 3)]
 )
 def test_the_status_of_a_regret_check_is_its_verdict(verdict, status, replaced, holding, tmp_path):
-    replaced.put(api, "check_regret", SimpleNamespace(**{**vars(REPORT), "regret_verdict": verdict}))
+    replaced.put(
+        api, "check_regret", SimpleNamespace(**{**vars(REPORT), "decision": decided(regret=verdict)})
+    )
     assert commands.run(tmp_path, "regret", "dp-se").exit_code == status
-    assert set(REGRET_EXIT) == {"consistent", "contradicted", "vacuous", "inconclusive"}
 
 
 def test_unusable_input_is_no_refutation(monkeypatch, tmp_path):

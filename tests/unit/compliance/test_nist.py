@@ -264,10 +264,11 @@ def test_h13_contribution(assess, cores):
 def test_h13_names_a_fault_of_truncation_that_passed(cores):
     """Control: a fault of another kind that passed leaves the row as it is."""
     rows = [
-        blocks.of(cores["algorithm"] | {"kill_table": {"others": [{"mutant": name, "outcome": "survived"}]}})[
-            "hazards"
-        ][12]
-        for name in ("last reward not truncated", "x")
+        blocks.of(cores["algorithm"] | {"kill_table": {"others": [row]}})["hazards"][12]
+        for row in (
+            {"mutant": "last reward not truncated", "outcome": "survived", "origin": "truncation"},
+            {"mutant": "clipped noise x3", "outcome": "survived", "origin": "law"},
+        )
     ]
     assert [row["status"] for row in rows] == ["open", "tested"]
     assert "last reward not truncated" in rows[0]["note"]

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from verifiable_dp.core.claims import PROTECTED, PrivacyClaim
+from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.contexts import Contexts, shape_of, words_of
 from verifiable_dp.core.neighbours import ContextPair, contexts, pair_of
+from verifiable_dp.core.units import Protected
 from verifiable_dp.core.validate import InputError
 
 ONE, EACH = Contexts(2, (3,)), Contexts(2, (2, 3), 2.0, (-1.0, 1.0))
@@ -89,12 +90,15 @@ def test_pairs_that_are_searched_come_back_from_a_record(form, reward_only):
 
 def test_a_claim_says_what_is_protected_and_from_whom():
     joint = PrivacyClaim.of_users(1.0, 0.0, model="joint", protects="context")
-    assert joint.as_dict()["protects"] == (
+    assert joint.as_dict()["protects"] == "context-joint"
+    assert joint.protects.words == (
         "the context and reward of one user, from everybody who sees the actions of all the others"
     )
-    said = {PrivacyClaim.of_users(1.0, 0.0, model=m, protects=p).protects for p, m in PROTECTED}
-    assert said == set(PROTECTED.values())
-    assert len(said) == 4
+    every = [(what, model) for what in ("context", "reward") for model in ("joint", "central")]
+    said = [PrivacyClaim.of_users(1.0, 0.0, model=model, protects=what).protects for what, model in every]
+    assert said == list(Protected)
+    assert [(one.what, one.model) for one in said] == every
+    assert len({one.words for one in said}) == 4
     assert "protects" not in PrivacyClaim(1.0).as_dict()
     with pytest.raises(InputError, match="model must be one of"):
         PrivacyClaim.of_users(1.0, 0.0, model="local", protects="context")

@@ -17,7 +17,7 @@ from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.environments import Table
 from verifiable_dp.core.mechanisms import Laplace
 from verifiable_dp.core.neighbours import GroupPair, TablePair, groups, interactive, streams, tables
-from verifiable_dp.core.noise import Draw, Recorder, Replayer, Seeded
+from verifiable_dp.core.noise import Divergence, Draw, Recorder, Replayer, Seeded
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.alignment.replay import Instance, Search
 from verifiable_dp.evidence.check import judged
@@ -132,7 +132,7 @@ def test_what_goes_past_the_releases_is_found(broken, why, turned):
 
 def test_runs_that_share_their_draws_are_found():
     done = alignment.replay(SharesDraws(), PAIR, seed=1, runs=3)
-    assert done.diverged == {1: alignment.SHARED, 2: alignment.SHARED}
+    assert done.diverged == {1: Divergence.UNDRAWN, 2: Divergence.UNDRAWN}
     check, _ = alignment.check(
         Instance(SharesDraws(), 1.0), Instance(Once(), 1.0), [PAIR], Search(0, 0), visible=False
     )

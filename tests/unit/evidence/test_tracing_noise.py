@@ -14,8 +14,8 @@ from scipy import stats
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.evidence.check import in_words, judged
 from verifiable_dp.evidence.tracing.laws import Law, difference, shaped, total
-from verifiable_dp.evidence.tracing.ledger import UNFOLLOWED, Place
-from verifiable_dp.evidence.tracing.replays import FIXED, Subject, check, cost, examine, without
+from verifiable_dp.evidence.tracing.ledger import NoteKind, Place
+from verifiable_dp.evidence.tracing.replays import Subject, check, cost, examine, without
 
 HORIZON = 16
 PAIR = TablePair(np.zeros((HORIZON, 2)), 0, 0, 1.0)
@@ -270,7 +270,7 @@ LOST = [
 def test_what_is_not_followed_is_said_and_never_within_the_claim(choose):
     done = checked(choosing(choose))
     line = choose.__code__.co_firstlineno
-    lost = [note for note in done.statistics["notes"] if note["what"].startswith(UNFOLLOWED)]
+    lost = [note for note in done.statistics["notes"] if note["kind"] == NoteKind.UNFOLLOWED]
     assert {note["line"] for note in lost} == {line}
     assert not done.result["holds"]
     assert judged("tracing", done.statistics) == done.result
@@ -309,6 +309,6 @@ def test_noise_that_is_the_same_at_another_epsilon_is_named(draw, fixed):
     found = examine(subject(scaled_by(1.0, draw)), 1.0, [PAIR], seed=0, examples=0)
     other = subject(scaled_by(2.0, draw)).trace(found.pair, found.seed)
     notes = check(without(found, other, (1.0, 2.0)), 1.0).statistics["notes"]
-    assert [(n["what"].startswith(FIXED), n["line"]) for n in notes] == [
+    assert [(n["kind"] == NoteKind.FIXED, n["line"]) for n in notes] == [
         (True, draw.__code__.co_firstlineno)
     ] * fixed

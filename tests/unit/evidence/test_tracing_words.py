@@ -174,9 +174,9 @@ def test_a_sentence_is_said_of_a_leak_and_of_no_right_twin(sentence, leak, right
 
 def test_every_sentence_that_accuses_has_a_twin():
     """But `unsettled`, which accuses nobody, and `shared`, whose twins are in `auditing/test_local`."""
-    accusing = {*ledger.WORDS.values(), trace.SHARED, trace.HALF, trace.COINS, trace.CHANCES}
+    accusing = {*map(ledger.words_of, ledger.WORDS), trace.SHARED, trace.HALF, trace.COINS, trace.CHANCES}
     assert {sentence for sentence, _, _ in SENTENCES} == accusing - {
-        ledger.WORDS[one] for one in ("unsettled", "shared")
+        ledger.words_of(one) for one in ("unsettled", "shared")
     }
 
 

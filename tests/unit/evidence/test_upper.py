@@ -6,10 +6,11 @@ import pytest
 
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.check import in_words, judged
-from verifiable_dp.evidence.upper import Premise, UpperBound, evaluated
+from verifiable_dp.evidence.premises import Premise, Taken
+from verifiable_dp.evidence.upper import Method, UpperBound, evaluated
 from verifiable_dp.record import conclude
 
-REPLAYED = Premise("decisions depend on releases only", "alignment")
+REPLAYED = Premise(Taken.POST_PROCESSING, tested_by="alignment")
 
 
 def sums(*states):
@@ -18,7 +19,7 @@ def sums(*states):
 
 
 def bound(certificate, *premises, **others):
-    return UpperBound.of(certificate, method="test", premises=premises, **others)
+    return UpperBound.of(certificate, method=Method.STATES, premises=premises, **others)
 
 
 def alignment(verdict="not_refuted", **result):

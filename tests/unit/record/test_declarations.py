@@ -14,10 +14,10 @@ from verifiable_dp.record.sealing import digest
 from verifiable_dp.record.verify import examine
 from verifiable_dp.report import Report
 
-EVENT = {"unit": "event: one reward of one round"}
-CLIENT = {"unit": "shuffle one client: the rewards of one round, whatever action it plays"}
-GROUP = {"unit": "group: 2 rewards", "relation": {"kind": "group", "size": 2}}
-USER = {"unit": "user: all rewards of one user, at most 2", "relation": {"kind": "user", "size": 2}}
+EVENT = {"unit": "reward"}
+CLIENT = {"unit": "client"}
+GROUP = {"unit": "group", "relation": {"kind": "group", "size": 2}}
+USER = {"unit": "user", "relation": {"kind": "user", "size": 2}}
 
 
 def test_the_starter_declares_nothing():

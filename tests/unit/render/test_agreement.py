@@ -11,9 +11,9 @@ import pytest
 from tests.committed import NAMES, REPORTS, SIX, each, without_plots
 from verifiable_dp.campaign import run as campaign
 from verifiable_dp.campaign.run import put_kill_table, save_kill_table
-from verifiable_dp.cli.audit import EXIT
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import kills
+from verifiable_dp.record.decision import decision
 from verifiable_dp.record.sealing import sealed
 from verifiable_dp.record.verify import examine, verify
 from verifiable_dp.render import beside, card, renderings
@@ -21,7 +21,6 @@ from verifiable_dp.render.diff import compare
 from verifiable_dp.render.intoto import to_intoto
 from verifiable_dp.render.junit import to_junit
 from verifiable_dp.render.markdown import to_dpia, to_markdown
-from verifiable_dp.render.outcomes import decision
 from verifiable_dp.render.page import render, render_index, render_pack
 from verifiable_dp.render.sarif import to_sarif
 from verifiable_dp.report import Report
@@ -69,7 +68,7 @@ def said(record):
     expected = "inconclusive" if weak or baseline else record["verdict"]
     assert colours == [expected] * 2
     shown = [state for state in ("strong", "weak") if f" {state} " in row]
-    printed = record["target"]["note"].startswith("the listing as printed")  # their table has no strength
+    printed = record["target"]["role"] == "printed"  # their table has no strength
     assert shown == ([] if strength.state == "none" or printed else [strength.state])
     return {
         (record["verdict"], strength.state),
@@ -96,9 +95,9 @@ def test_what_machines_read_follows_from_verdict_and_strength(name):
     state = card.strength(record).state
     assert (state == "weak") == (name in WEAK)
     expected = "failed" if record["verdict"] == "refuted" else "undecided" if state == "weak" else "passed"
-    assert decision(record) == expected
+    assert decision(record).result == expected
     assert json.loads(to_intoto(record))["predicate"]["result"] == RESULTS[expected]
-    assert EXIT[record["verdict"]] == {"failed": 1, "undecided": 0, "passed": 0}[expected]
+    assert decision(record).exit_code == {"failed": 1, "undecided": 0, "passed": 0}[expected]
     (run,) = json.loads(to_sarif(record))["runs"]
     rules = {result["ruleId"] for result in run["results"]}
     assert ("privacy" in rules, "privacy-weak" in rules) == (expected == "failed", state == "weak")
@@ -115,7 +114,7 @@ def test_what_is_shown_of_an_undecided_record_agrees_too():
     """Control: the strength of a record does not make it decided."""
     record = load("dp-se") | {"verdict": "inconclusive", "reason": "weak"}
     assert len(said(record)) == 1
-    assert decision(record) == "undecided"
+    assert decision(record).result == "undecided"
 
 
 # ---------------------------------------------------------------- alone and in its folder

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from verifiable_dp.evidence import exclusions
 from verifiable_dp.render.diff import compare
 from verifiable_dp.report import finish
 
@@ -191,11 +192,13 @@ def test_mutants(record):
 
 
 def test_what_is_not_covered_seed_and_plan(record):
-    other = changed(record, not_covered=["sunspots"], plan__interactive__probe=1)
+    left = exclusions.Exclusion(exclusions.Left.OTHER_DATA).as_dict()
+    other = changed(record, not_covered=[left], plan__interactive__probe=1)
     found = compare(record, other)
     assert found.outcome == "same"
     told = [(change.old, change.new) for change in found.changes if change.what == "not_covered"]
-    assert told == [(None, "sunspots"), *((line, None) for line in record["not_covered"])]
+    gone = [(exclusions.in_words(one), None) for one in record["not_covered"]]
+    assert told == [(None, exclusions.in_words(left)), *gone]
     assert by_what(found)["plan.interactive.probe"] == (250, 1, "neutral")
 
 

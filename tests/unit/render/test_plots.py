@@ -122,27 +122,32 @@ def test_a_cost_without_bound_leaves_the_axis_finite():
 
 
 @pytest.mark.parametrize(
-    ("event", "rounds"),
+    ("what", "last", "rounds"),
     [
-        ("log ratio of all blocks (2 values) >= 13.7", (1, 8)),
-        ("-log-likelihood ratio of the released values >= 1", (1, 8)),
-        ("log ratio of rounds 1 to 5 (2 values) >= 1", (1, 5)),
-        ("round 3 >= 1", (1, 3)),
-        ("round 300 >= 1", (1, 8)),
-        ("log ratio of blocks 1 to 3 (2 values) >= 1", None),
-        ("output 1 >= 95", None),
-        ("smallest of 2 numbers >= 1", None),
+        ("block", None, (1, 8)),
+        ("round", None, (1, 8)),
+        ("round", 5, (1, 5)),
+        ("round", 300, (1, 8)),
+        ("block", 3, None),
+        ("output", None, None),
+        ("other user", 3, None),
     ],
 )
-def test_the_rounds_of_an_event_follow_from_its_words(event, rounds):
-    assert courses.seen_rounds(event, 8) == rounds
+def test_the_rounds_of_an_event_follow_from_what_it_looks_at(what, last, rounds):
+    assert courses.seen_rounds({"looks_at": {"what": what, "last": last}}, 8) == rounds
+
+
+def test_an_event_of_numbers_looks_at_no_rounds():
+    assert courses.seen_rounds({"event": "output 1 >= 95", "looks_at": None}, 8) is None
+    assert courses.seen_rounds({"event": "actions 0 1"}, 8) is None  # of an exact law
 
 
 def test_where_a_counterexample_sits_is_said_in_words():
     words = courses.placed(stream("output 1 >= 2"))
     assert "round 4 of 8 is 1 there and 0.5 in its neighbour" in words
     assert "in the end" in words
-    assert "blocks 1 to 3" in courses.placed(stream("log ratio of blocks 1 to 3 (2 values) >= 1"))
+    blocks = stream("log ratio of blocks 1 to 3 (2 values) >= 1") | {"looks_at": {"what": "block", "last": 3}}
+    assert "blocks 1 to 3" in courses.placed(blocks)
 
 
 @pytest.mark.parametrize(

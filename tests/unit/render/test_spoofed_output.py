@@ -42,7 +42,8 @@ def hostile(text=NAME):
     for found in record["counterexamples"]:
         found["check"] = text
         found["pair"]["words"] = text
-    record["not_covered"] = [text]
+    left = {"id": "reacting-users", "values": {"why": text}, "settled_by": None}
+    record["not_covered"] = [left]
     return verify(sealed(record)).record
 
 

@@ -1,0 +1,136 @@
+"""What a record decides: one value that every rendering, exit status and statement asks for.
+
+It follows from the record alone; what it is called in words is made where it is shown.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from verifiable_dp.core.units import Role
+from verifiable_dp.core.validate import Json
+from verifiable_dp.evidence import upper
+from verifiable_dp.record import conclude, kills
+
+WEAK = 1.5  # a leak of so many times the claim that could pass makes an audit weak
+_PASSING = ("not_refuted", "consistent")
+EXIT = {"not_refuted": 0, "refuted": 1, "inconclusive": 3, "consistent": 0, "contradicted": 1, "vacuous": 3}
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a record decides.
+
+    Attributes
+    ----------
+    privacy, regret
+        The verdicts; None of what was not looked at.
+    strength
+        ``strong``, ``weak`` (a leak of `WEAK` times the claim or a broken variant could pass), or ``none``
+        where the question does not arise.
+    scope
+        Of the upper bound that stands; None without one.
+    reason
+        Why privacy is inconclusive.
+    role
+        Of the target.
+    ratio
+        The smallest leak that is known to be caught, in units of the claim.
+    passed
+        Broken variants that make the audit weak, with their epsilon; None where it is not known.
+    faults
+        How many mutants of the audit's own were not caught.
+    open_items
+        What the audit says nothing about and nothing in the record settles: ids of exclusions.
+    """
+
+    privacy: str | None
+    regret: str | None
+    strength: str
+    scope: str | None
+    reason: str | None
+    role: Role
+    ratio: float
+    passed: tuple[tuple[str, float | None], ...]
+    faults: int
+    open_items: tuple[str, ...]
+
+    @property
+    def main(self) -> str | None:
+        """The verdict on privacy, or that on regret of what was checked for regret alone."""
+        return self.privacy or self.regret
+
+    @property
+    def weak(self) -> bool:
+        """Whether an audit that found nothing might have missed much."""
+        return self.privacy == "not_refuted" and self.strength == "weak"
+
+    @property
+    def colour(self) -> str:
+        """The verdict in whose colour a page shows it: a baseline and a weak audit are not green."""
+        undecided = self.weak or (self.role is Role.BASELINE and self.privacy is not None)
+        return "inconclusive" if undecided else self.main or ""
+
+    @property
+    def result(self) -> str:
+        """``failed``, ``undecided`` or ``passed``, for formats that know nothing else."""
+        if self.privacy == "refuted" or self.regret == "contradicted":
+            return "failed"
+        held = all(verdict in _PASSING for verdict in (self.privacy, self.regret) if verdict)
+        return "passed" if held and not self.weak and not self.faults else "undecided"
+
+    @property
+    def exit_code(self) -> int:
+        """0 where nothing speaks against the claim, 1 where something refutes it, 3 where it is open."""
+        return EXIT[self.main or "inconclusive"]
+
+
+def decision(record: Json) -> Decision:
+    """What a record decides."""
+    audited, role = bool(record["checks"]), Role(record["target"]["role"])
+    privacy = str(record["verdict"]) if audited else None
+    asked = privacy in ("not_refuted", "inconclusive")
+    passed = _passed(record) if asked else ()
+    ratio = caught(record) if asked else math.inf
+    sizes = [size for _, size in passed if size is not None]
+    if sizes:
+        ratio = max(sizes) / float(record["claim"]["epsilon"])
+    settled = {upper.KIND} if audited and conclude.bounded(record["checks"]) else set()
+    return Decision(
+        privacy=privacy,
+        regret=record["regret"]["verdict"] if record["regret"] else None,
+        strength="none" if not asked else "weak" if passed or ratio > WEAK else "strong",
+        scope=record["epsilon_upper"]["scope"] if record["epsilon_upper"] else None,
+        reason=record["reason"] if audited else None,
+        role=role,
+        ratio=ratio,
+        passed=passed,
+        faults=len(kills.own_missed(record)),
+        open_items=tuple(
+            str(left["id"]) for left in record["not_covered"] if left["settled_by"] not in settled
+        ),
+    )
+
+
+def caught(record: Json) -> float:
+    """The smallest leak that the tests of an audit catch, in units of the claim; inf if none is known."""
+    power, claim = record["power"], float(record["claim"]["epsilon"])
+    least = power["smallest_epsilon"] if power else record["detectable"]
+    return math.inf if least is None else float(least) / claim
+
+
+def _passed(record: Json) -> tuple[tuple[str, float | None], ...]:
+    """Broken variants that passed and make an audit weak.
+
+    That is each of the audit's own that breaks privacy, which it was to catch, and those of the kill table
+    with a large leak.
+    """
+    own = [str(mutant["name"]) for mutant in kills.own_missed(record) if mutant["breaks"] == "privacy"]
+    sizes = [(str(row["mutant"]), _size(row)) for row in kills.survived(record)]
+    large = WEAK * float(record["claim"]["epsilon"])
+    return (*((name, None) for name in own), *((name, size) for name, size in sizes if size > large))
+
+
+def _size(row: Json) -> float:
+    return float(row["at_least"] if row["true_epsilon"] is None else row["true_epsilon"])
