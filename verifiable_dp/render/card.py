@@ -424,7 +424,7 @@ def _caught(record: Json, missed: int = 0) -> str:
         if missed:
             fault = "that fault shows" if missed == 1 else "those faults show"
             rest = "resting on the upper bound" if bounded else "which were not examined"
-            others = f"{fault} only in other inputs, {rest}"
+            others = f"{fault} only in others, {rest}"
         return f"Any excess over the claim on the {runs} replayed runs is caught; {others}."
     if power["by"] in ("exact", "shuffle"):
         return f"Exact computation catches epsilon {digits(least)}{_times(least, claim)} {words.BRIEFLY}."

@@ -69,7 +69,7 @@ def test_a_round_is_left_out_and_later_ones_move_up():
     assert isinstance(pair, GroupPair)
     assert pair.left.tolist() == TABLE.tolist()
     assert pair.right.tolist() == [[0.0, 1.0], [0.5, 0.5], [0.5, 0.5]]
-    schema = json.loads(resources.files("verifiable_dp.record").joinpath("schema/record-3.json").read_text())
+    schema = json.loads(resources.files("verifiable_dp.record").joinpath("schema/record-4.json").read_text())
     whole = json.loads(json.dumps(pair.as_dict()))
     jsonschema.validate(whole, {"$defs": schema["$defs"], "$ref": "#/$defs/pair"})
     again = pair_of(whole)

@@ -78,7 +78,7 @@ def test_in_the_central_model_the_own_action_tells_the_own_context():
     assert report.record["claim"]["protects"] == Protected.CONTEXT_CENTRAL
     (found,) = report.record["counterexamples"]
     assert found["pair"]["round"] == 7
-    assert "the actions differ" in found["divergence"]
+    assert found["divergence"] == "actions"
     assert report.record["epsilon_upper"] is None
     examine(report.record)
 

@@ -188,7 +188,8 @@ def test_so_does_what_the_other_checks_find(monkeypatch, record):
     cut = vdp.audit(algorithm, budget=0.05, mutants=False).record
     box = named(cut, "black box")
     horizon = algorithm.horizon
-    assert f"rounds after the first 500 of {horizon}" in cut["not_covered"]
+    left = {"id": "later-rounds", "values": {"played": 500, "horizon": horizon}, "settled_by": None}
+    assert left in cut["not_covered"]
     assert box["rounds"] == 500 == sum(repeats for repeats, _ in box["pair"]["rows"])
     assert box["instance"] == cut["target"]["parameters"]
     assert named(cut, "alignment")["instance"]["horizon"] == 400
@@ -234,7 +235,7 @@ def test_one_by_the_same_version_compares_all(record, tmp_path):
 
 def test_a_listing_as_printed_is_named_apart(record):
     right = json.loads(json.dumps(record))
-    right["target"]["note"] = ""
+    right["target"]["role"] = "promise"
     assert "<h1><bdi>dp-linear as printed</bdi></h1>" in render(record, drawn=False)
     assert "<title>dp-linear as printed: audit record</title>" in render(record, drawn=False)
     assert markdown.to_markdown(record).startswith("# dp-linear as printed: audit record\n")
@@ -247,7 +248,7 @@ def test_a_listing_as_printed_is_named_apart(record):
 
 def test_so_is_its_row_on_the_page_over_many(record):
     right = json.loads(json.dumps(record))
-    right["target"]["note"] = ""
+    right["target"]["role"] = "promise"
     page = render_index([record, right], ["printed.html", "right.html"])
     assert '<a href="printed.html"><bdi>dp-linear as printed</bdi></a>' in page
     assert '<a href="right.html"><bdi>dp-linear</bdi></a>' in page

@@ -449,6 +449,7 @@ def sarif_of(found, verdict="refuted"):
         "provenance": {"version": "0"},
         "mutants": [],
         "kill_table": None,
+        "not_covered": [],
     }
     (run,) = formats.sarif(to_sarif(record))["runs"]
     return run

@@ -370,7 +370,7 @@ class Held:
 
 
 def test_verify(replaced, schedulers, tmp_path, monkeypatch):
-    replaced.put(verifiable_dp.record.verify, "read", {"schema_version": "3.1.0"})
+    replaced.put(verifiable_dp.record.verify, "read", {"schema_version": "4.0.0"})
     replaced.put(verifiable_dp.record.signing, "check", "key")
     replaced.put(api, "will_run", ["runs this"])
     replaced.put(api, "rerun", {})
@@ -386,7 +386,7 @@ def test_verify(replaced, schedulers, tmp_path, monkeypatch):
     typed += ["--signature", "s.sig"]
     done = commands.run(tmp_path, "verify", *typed)
     assert done.exit_code == 0, done.stderr
-    assert replaced.calls["verify"] == {"schema_version": "3.1.0"}  # read once, and passed on
+    assert replaced.calls["verify"] == {"schema_version": "4.0.0"}  # read once, and passed on
     assert replaced.calls["check"][0][1:] == (Path("k.pem"), Path("s.sig"))
     assert replaced.calls["rerun"] == (({"seed": 0},), {"workers": 3})
     assert schedulers == ["tcp://there:1"]
@@ -395,7 +395,7 @@ def test_verify(replaced, schedulers, tmp_path, monkeypatch):
 
 
 def test_sign_and_render(replaced, tmp_path):
-    whole = {"schema_version": "3.1.0"}
+    whole = {"schema_version": "4.0.0"}
     replaced.put(verifiable_dp.record.verify, "read", whole)
     replaced.put(verifiable_dp.record.verify, "verify", SimpleNamespace(record=whole))
     replaced.put(verifiable_dp.record.signing, "sign", "signature")

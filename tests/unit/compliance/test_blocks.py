@@ -254,10 +254,10 @@ def test_every_kind_of_check_has_its_block():
     assert set(defined["regret_check"]["properties"]["kind"]["enum"]) == set(blocks._INSTANCE)
 
 
-@pytest.mark.parametrize("version", ["2.0.0", "3.0.0", None, 3, ["3.1.0"], {}])
+@pytest.mark.parametrize("version", ["2.0.0", "3.1.0", None, 4, ["4.0.0"], {}])
 def test_an_unknown_version_is_refused(reports, tmp_path, version):
     record = {**reports["mechanism"].record, "schema_version": version}
-    with pytest.raises(InputError, match=r"schema_version must be 3\.1\.0, got"):
+    with pytest.raises(InputError, match=r"schema_version must be 4\.0\.0, got"):
         verify(saved(record, tmp_path, seal=True))
 
 
@@ -351,7 +351,7 @@ def refused(tmp_path, content, match):
         (b'{"a": -1' + 400 * b"0" + b"}", "beyond what a float holds"),
         (b'{"a": ' + b"9" * 5000 + b"}", "corrupted"),
         (b'{"a": "\\ud800"}', "surrogate"),
-        (b'{"schema_version": "3.1.0"}', "required"),
+        (b'{"schema_version": "4.0.0"}', "required"),
         (b'"' + b"x" * 1000, "corrupted"),
         (b"\x00\x01", "corrupted"),
     ],
@@ -402,7 +402,7 @@ def test_names_with_markup_are_escaped_on_the_page(reports):
     declared["data_security"] = {"statement": bad, "reference": bad}
     record = json.loads(reports["declared"].to_json())
     record["target"]["parameters"]["horizon"] = 8
-    record["claim"]["unit"] = bad
+    record["target"]["name"] = bad
     page = render(finish(record, started=0.0, cpu_seconds=0.0, declarations=declared).record)
     assert "<script" not in page
     assert page.count("&lt;script&gt;") >= 6

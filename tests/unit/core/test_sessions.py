@@ -19,7 +19,7 @@ from verifiable_dp import make
 from verifiable_dp.core import files, statefile
 from verifiable_dp.core.algorithm import Algorithm, Batch, Query, State
 from verifiable_dp.core.mechanisms import Laplace
-from verifiable_dp.core.noise import Recorder, Replayer, Secure, Seeded, altered
+from verifiable_dp.core.noise import Divergence, Recorder, Replayer, Secure, Seeded, altered
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.alignment.replay import one_sided
@@ -314,7 +314,7 @@ def test_the_same_noise_for_other_rewards_costs_everything(path):
     recorder = twice(Recorder(Seeded(0)), 0.0)
     replayer = twice(Replayer(recorder.tape(), 1), 1.0)
     assert replayer.cost[0] == np.inf
-    assert replayer.diverged == {0: "one noise value was used for two releases"}
+    assert replayer.diverged == {0: Divergence.REUSED_NOISE}
     same = twice(Replayer(recorder.tape(), 1), 0.0)
     assert same.cost[0] == 0
 

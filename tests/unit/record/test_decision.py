@@ -14,7 +14,7 @@ REGRET = (None, "consistent", "contradicted", "vacuous", "inconclusive")
 HELD = Decision("not_refuted", None, "strong", None, None, Role.USER, 1.0, (), 0, ())
 
 
-@pytest.mark.parametrize(("privacy", "regret"), itertools.product(PRIVACY, REGRET))
+@pytest.mark.parametrize(("privacy", "regret"), [*itertools.product(PRIVACY, REGRET)])
 def test_the_result_and_the_status_of_all_verdicts(privacy, regret):
     found = replace(HELD, privacy=privacy, regret=regret)
     failed = privacy == "refuted" or regret == "contradicted"

@@ -147,7 +147,7 @@ def test_every_top_level_key_that_is_promised(report):
 
 def test_the_schema_is_strict():
     jsonschema.Draft202012Validator.check_schema(schema())
-    assert schema()["$id"] == "urn:verifiable-dp:record:3"
+    assert schema()["$id"] == "urn:verifiable-dp:record:4"
 
 
 def test_an_unexpected_or_missing_key_is_refused(report, tmp_path):

@@ -517,7 +517,7 @@ def test_the_pack_has_the_card_every_open_item_and_room_to_sign():
 
 def test_names_in_a_pack_stay_in_their_place():
     record = load("dp-se")
-    record["target"]["name"] = record["claim"]["unit"] = "</dd><script>alert(1)</script>"
+    record["target"]["name"] = record["target"]["paper"] = "</dd><script>alert(1)</script>"
     assert "<script" not in render_pack(record)
 
 
@@ -546,9 +546,7 @@ def test_a_page_is_short_before_its_folds(name):
 def test_a_joint_promise_leaves_out_the_own_actions_of_a_user():
     joint = "against anyone who sees the actions of all other users and every noisy statistic. It "
     assert joint in of("dp-lin-ucb").promise
-    central = load("dp-lin-ucb")["claim"] | {
-        "protects": "the context and reward of one user, from everybody who sees all actions"
-    }
+    central = load("dp-lin-ucb")["claim"] | {"protects": "context-central"}
     assert "other users" not in of("dp-lin-ucb", claim=central).promise
     acts = load("dp-lin-ucb")["claim"] | {"observe": "actions"}
     assert "anyone who sees the actions of all other users. It" in of("dp-lin-ucb", claim=acts).promise
@@ -557,18 +555,18 @@ def test_a_joint_promise_leaves_out_the_own_actions_of_a_user():
 def mechanism(unit):
     """A record of a mechanism, made of one of the catalogue."""
     record = load("dp-se")
-    target = record["target"] | {"kind": "release", "parameters": {"bounds": [0.0, 1.0]}}
+    target = record["target"] | {"kind": "release", "plays": "data", "parameters": {"bounds": [0.0, 1.0]}}
     return {"target": target, "claim": record["claim"] | {"unit": unit}}
 
 
 def test_a_mechanism_has_neither_actions_nor_rounds():
-    given = of("dp-se", **mechanism("as the neighbouring data given"))
+    given = of("dp-se", **mechanism("pairs"))
     assert given.promise == (
         "Epsilon 1 for changing the data to a neighbour given, against anyone who sees what the mechanism "
         "releases."
     )
     assert not any("a person with" in line for line, _ in given.caveats)
-    named = of("dp-se", **mechanism("one entry of the data"))
+    named = of("dp-se", **mechanism("entry"))
     assert "for changing one entry of the data" in named.promise
     assert named.promise.endswith("It protects one entry, not a person with several.")
     assert named.caveats[0][0] == (
@@ -641,7 +639,7 @@ def test_what_was_not_replayed_rests_on_the_bound_only_where_there_is_one():
 
 
 def test_what_takes_no_actions_is_not_said_to_show_them():
-    """Control: a program that is not of the catalogue may name its arms as it likes."""
+    """Control: a bandit shows them, wherever its code is; nor does it matter where that of a sum is."""
     seen = "anyone who sees the round in which it halts and the estimate that it releases."
     assert seen in of("dp-nas").promise
     assert seen[16:-1] in shown("dp-nas")[0].partition("The adversary sees")[2]
@@ -649,7 +647,8 @@ def test_what_takes_no_actions_is_not_said_to_show_them():
     assert "anyone who sees every noisy partial sum." in of("tree-sum").promise
     own = load("dp-nas")["target"]
     own = own | {"source": own["source"] | {"path": "mine.py"}}
-    assert of("dp-nas", target=own).promise.endswith(
+    assert seen in of("dp-nas", target=own).promise
+    assert of("dp-nas", target=own | {"plays": "arms"}).promise.endswith(
         "the sequence of actions. It protects one round, not a person."
     )
 
@@ -954,7 +953,7 @@ def test_a_promise_says_that_it_is_not_about_a_person():
     for name, changes in (("dp-se", {"claim": several}), ("ucb1", {})):
         assert "not a person" not in of(name, **changes).promise
     assert of("dp-linear-printed").promise.endswith("It was to protect one round, not a person.")
-    given = mechanism("as the neighbouring data given")
+    given = mechanism("pairs")
     assert "not a person" not in of("dp-se", **given).promise
 
 

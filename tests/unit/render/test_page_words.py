@@ -110,12 +110,13 @@ def test_pages_without_plots_leave_none_behind(monkeypatch):
 
 def test_a_mechanism_has_data_and_outputs_and_no_actions():
     record = json.loads((REPORTS / "dp-se" / "record.json").read_text("utf-8"))
-    record["target"]["kind"], record["claim"]["unit"] = "release", "as the neighbouring data given"
+    record["target"] |= {"kind": "release", "plays": "data"}
+    record["claim"]["unit"] = "pairs"
     said, seen = "changing the data to a neighbour given", "what the mechanism releases"
     assert card.promise(record) == f"Epsilon 1 for {said}, against anyone who sees {seen}."
     promise = plainly.summary(record)[0]
     assert promise.startswith(f"The promise: {said} makes anything seen in {seen} at most")
-    record["target"]["kind"] = "algorithm"
+    record["target"]["plays"] = "arms"
     assert "the actions and every noisy statistic" in card.promise(record)
 
 

@@ -565,7 +565,8 @@ def test_opendp_draft_names_the_variant():
 def test_opendp_draft_of_a_hostile_record_keeps_its_lines(hostile):
     entry = read_yaml(to_opendp(hostile))
     check_entry(entry, REGISTRY)
-    assert entry["deployment"]["privacy_loss"]["privacy_unit"] == HOSTILE
+    assert entry["deployment"]["privacy_loss"]["privacy_unit"] == "event: one reward of one round"
+    assert HOSTILE in entry["deployment"]["implementation"]["additional_information"]
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", to_opendp(hostile))
 
 
