@@ -563,8 +563,8 @@ FAULTS = (
     Fault(
         "scale follows the data",
         "verifiable_dp/core/noise.py",
-        'self._leave(address[~same, 0], "the scale',
-        'self._leave(address[:0, 0], "the scale',
+        "self._leave(address[~same, 0], Divergence.SCALE)",
+        "self._leave(address[:0, 0], Divergence.SCALE)",
         "a noise scale that depends on the data goes unnoticed",
         ("tests/unit/evidence/test_alignment.py",),
     ),
@@ -1785,7 +1785,7 @@ FAULTS = (
     Fault(
         "raw numbers are shown for nothing",
         f"{EVIDENCE}/symbolic/boxes.py",
-        "return value.public(what) if type(value) is Term else value",
+        "return value.public(what, why) if type(value) is Term else value",
         "return value.value() if type(value) is Term else value",
         "rewards that are told as they are neither end the bound nor cost anything",
         (
@@ -1876,9 +1876,9 @@ FAULTS = (
     # renderings
     Fault(
         "a weak audit is called strong",
-        f"{RENDER}/card.py",
-        '"weak" if missed or ratio > WEAK else "strong"',
-        '"weak" if missed else "strong"',
+        "verifiable_dp/record/decision.py",
+        '"weak" if passed or ratio > WEAK else "strong"',
+        '"weak" if passed else "strong"',
         "an audit that a leak of four times the claim could pass looks like one that catches any",
         ("tests/unit/render/test_card.py::test_the_meter_empties_as_the_leak_that_passes_grows",),
     ),
@@ -1900,7 +1900,7 @@ FAULTS = (
     ),
     Fault(
         "strength without the kill table",
-        f"{RENDER}/card.py",
+        "verifiable_dp/record/decision.py",
         "for row in kills.survived(record)]",
         "for row in ()]",
         "an audit that passed a large leak is called strong",
@@ -1908,7 +1908,7 @@ FAULTS = (
     ),
     Fault(
         "own mutants that passed weaken nothing",
-        f"{RENDER}/card.py",
+        "verifiable_dp/record/decision.py",
         'if mutant["breaks"] == "privacy"]',
         'if mutant["breaks"] == "nothing"]',
         "an audit that passed a variant that it was to catch is called strong",
@@ -2278,7 +2278,7 @@ FAULTS = (
     Fault(
         "raw data are disclosed",
         f"{EVIDENCE}/symbolic/rewriting.py",
-        '        boxes.plain(world, value, "raw rewards are disclosed")\n',
+        '        boxes.plain(world, value, "raw {data} are disclosed")\n',
         "        pass\n",
         "a table counts as disclosed though the adversary is told nothing",
         ("tests/unit/evidence/test_language.py",),

@@ -117,9 +117,9 @@ def test_a_right_algorithm_costs_what_its_reward_moves(turned):
 @pytest.mark.parametrize(
     ("broken", "why"),
     [
-        (ActsOnRaw, "the actions differ although every release is the same"),
-        (PublishesRaw, "what is published differs although every release is the same"),
-        (Remembers, "the scale of the noise depends on the data"),
+        (ActsOnRaw, Divergence.ACTIONS),
+        (PublishesRaw, Divergence.PUBLISHED),
+        (Remembers, Divergence.SCALE),
     ],
 )
 def test_what_goes_past_the_releases_is_found(broken, why, turned):
@@ -190,11 +190,11 @@ def test_a_reused_draw_and_a_missing_one_leave_the_path():
     replayer = Replayer(tape([0.0, 0.0]), 1)
     replayer(Draw(np.array([[0.5]]), scale, run, slot, where))
     replayer.finish()
-    assert replayer.diverged == {0: "the other input releases more values than this one"}
+    assert replayer.diverged == {0: Divergence.RELEASED_FEWER}
     replayer = Replayer(tape([0.0, 0.0]), 1)
     for value in (0.5, 0.25):
         replayer(Draw(np.array([[value]]), scale, run, slot, where))
-    assert replayer.diverged == {0: "one noise value was used for two releases"}
+    assert replayer.diverged == {0: Divergence.REUSED_NOISE}
 
 
 class BareReports(Once):

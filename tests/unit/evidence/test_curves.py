@@ -73,7 +73,8 @@ def test_what_an_approximate_claim_implies_at_smaller_epsilons():
 def test_group_privacy():
     assert claims.group(PrivacyClaim(0.5), 4).epsilon == 2.0
     found = claims.group(PrivacyClaim(1.0, 1e-5), 3)
-    assert (found.epsilon, found.unit) == (3.0, "group: 3 rewards")
+    assert (found.epsilon, found.unit_in_words) == (3.0, "group: 3 rewards")
+    assert found.neighbours_in_words == "equal length, up to 3 rewards differ"
     assert found.delta == pytest.approx(1e-5 * (1 + math.e + math.e**2))
     assert found.relation == Relation("group", 3)
     table = claims.group_table(PrivacyClaim(1.0, 1e-5), (1, 2, 5, 10, 20))

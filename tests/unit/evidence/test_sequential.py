@@ -342,11 +342,13 @@ def test_conduct_gives_the_test_that_is_asked_for():
         return blackbox.select(sampler, PAIRS, part, delta=0.0, workers=1)
 
     for plan, kind, name in (
-        (Plan(100, 1000, 3000), "black_box", "black box, look 2"),
-        (Plan(100, 1000, 3000, sequential=True), "sequential", "sequential test, look 2"),
+        (Plan(100, 1000, 3000), "black_box", "black box"),
+        (Plan(100, 1000, 3000, sequential=True), "sequential", "sequential test"),
     ):
-        (check,), _, _ = sequential.conduct(sampler, select, plan, terms, name="black box, look 2")
+        (check,), _, _ = sequential.conduct(sampler, select, plan, terms)
         assert (check.kind, check.name, check.verdict) == (kind, name, "refuted")
+        (check,), _, _ = sequential.conduct(sampler, select, plan, terms, name="another")
+        assert check.name == "another"
 
 
 # ---------------------------------------------------------------- the judge

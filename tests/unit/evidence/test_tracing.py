@@ -302,7 +302,7 @@ def test_a_draw_that_meets_data_twice_is_one():
 
     done = traced(differs)
     assert cost(done) == math.inf
-    assert "one draw" in done.loss.divergence
+    assert "one draw" in done.loss.divergence.words
 
 
 def test_halves_of_a_two_sided_draw_are_not_used_twice():
@@ -849,7 +849,7 @@ def test_every_leak_is_found_and_named(function):
     )
     named = {lead["line"] for lead in found["leads"]} | {share["line"] for share in found["shares"]}
     if function is styles.one_draw_for_all:
-        named.add(int(found["divergence"].split(":")[1]))
+        named.add(found["divergence"]["line"])
     assert markers()[function] in named
     # Noise may come from where tracing does not look: what refutes is the black box, at its level.
     assert done.verdict == "not_refuted"

@@ -139,14 +139,14 @@ def chances_right(rewards, rng):
 
 
 SENTENCES = [
-    (ledger.WORDS["branch"], branch, branch_right),
-    (ledger.WORDS["index"], index, index_right),
-    (ledger.WORDS["argmax"], argmax, argmax_right),
-    (ledger.WORDS["argmax"], rows_in_place_bare, rows_in_place),
-    (ledger.WORDS["output"], returned, returned_right),
-    (ledger.WORDS["chance"], chance, chance_right),
-    (ledger.WORDS["text"], text, text_right),
-    (ledger.WORDS["number"], number, number_right),
+    (ledger.words_of("branch"), branch, branch_right),
+    (ledger.words_of("index"), index, index_right),
+    (ledger.words_of("argmax"), argmax, argmax_right),
+    (ledger.words_of("argmax"), rows_in_place_bare, rows_in_place),
+    (ledger.words_of("output"), returned, returned_right),
+    (ledger.words_of("chance"), chance, chance_right),
+    (ledger.words_of("text"), text, text_right),
+    (ledger.words_of("number"), number, number_right),
     (trace.SHARED, one_draw_twice_told, draws_of_their_own),
     (trace.HALF, half_used, half_right),
     (trace.COINS, told, told_right),

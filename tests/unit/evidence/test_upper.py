@@ -66,9 +66,13 @@ def test_what_gives_no_epsilon_is_refused(certificate):
 
 def test_a_bound_says_what_its_certificate_gives():
     with pytest.raises(InputError, match="epsilon must be what the certificate gives"):
-        UpperBound(0.4, 0.0, "certified", None, "test", (), sums([[1, 2, 1]]))
+        UpperBound(0.4, 0.0, "certified", None, Method.STATES, (), sums([[1, 2, 1]]))
     with pytest.raises(InputError, match="scope must be"):
         bound(sums(), scope="always")
+    with pytest.raises(InputError, match="method must be one of"):
+        UpperBound.of(sums(), method="guesswork", premises=())
+    with pytest.raises(InputError, match="premise must be one of"):
+        Premise("hearsay")
 
 
 def test_it_is_judged_again_from_its_certificate():
@@ -76,7 +80,9 @@ def test_it_is_judged_again_from_its_certificate():
     assert check.result == {"verdict": "not_refuted", "epsilon_upper": 1.0}
     dearer = {**check.statistics, "certificate": sums([[1.01, 1, 1]])}
     assert judged(check.kind, dearer) == {"verdict": "inconclusive", "epsilon_upper": 1.01}
-    assert in_words(check.as_dict()) == "epsilon at most 1 (3 paths, by test), claimed 1"
+    assert (
+        in_words(check.as_dict()) == "epsilon at most 1 (3 paths, by unfolding all public states), claimed 1"
+    )
 
 
 def test_it_acquits_within_the_claim_and_only_while_its_premises_hold():
