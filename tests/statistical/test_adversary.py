@@ -8,12 +8,13 @@ from scipy import stats
 
 from tests.user_code.adaptive import Stalling
 from verifiable_dp import make
+from verifiable_dp.auditing import drafts
 from verifiable_dp.core.adversaries import restless
 from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.environments import Interactive, Table
 from verifiable_dp.core.neighbours import InteractivePair, TablePair, pair_of
-from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.noise import Divergence, Seeded
 from verifiable_dp.evidence.alignment.replay import Instance, examine, replay
 from verifiable_dp.evidence.blackbox import adversary
 from verifiable_dp.evidence.blackbox import test as blackbox
@@ -48,7 +49,7 @@ def on_tables(algorithm, seed):
 
 
 def play_the_game(algorithm, seed):
-    instance = Instance(algorithm, EPSILON)
+    instance = Instance(algorithm, EPSILON, drafts.instance(algorithm, EPSILON))
     return adversary.play(instance, instance, GAME, Terms(algorithm.claim, seed, tests=2), visible=False)
 
 
@@ -85,7 +86,7 @@ def test_the_interactive_game_finds_it(leaky):
     align, box = leaky.checks
     assert align.verdict == "inconclusive"  # actions alone are seen, so that a cost settles nothing
     assert align.result["cost_over_epsilon"] == "inf"
-    assert "actions differ" in align.statistics["divergence"]
+    assert align.statistics["divergence"] == Divergence.ACTIONS
     assert box.verdict == "refuted"
     assert box.statistics["adversary"]["adversary"] == "learnt"
     assert box.result["epsilon_lower"] > 1.2 * EPSILON
