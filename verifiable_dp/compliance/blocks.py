@@ -12,6 +12,7 @@ import json
 import math
 from collections.abc import Sequence
 
+from verifiable_dp.evidence.check import kind_of
 from verifiable_dp.compliance import nist
 from verifiable_dp.core.claims import CURVED, PrivacyClaim, Relation, group_table
 from verifiable_dp.core.units import Adjacency, Observed
@@ -42,42 +43,6 @@ BLOCKS = (
     "administrative",
 )
 GROUPS = (1, 2, 5, 10, 100)  # sizes of the group-privacy table
-# What was done, and where the method is described.
-_METHODS = {
-    "alignment": (
-        "randomness alignment: runs replayed on the neighbouring input with the same releases",
-        "Zhang & Kifer, LightDP: Towards Automating Differential Privacy Proofs, POPL 2017",
-    ),
-    "tracing": (
-        "randomness alignment of traced code: tracked rewards and noise, same releases",
-        "Zhang & Kifer, LightDP: Towards Automating Differential Privacy Proofs, POPL 2017",
-    ),
-    "upper_bound": (
-        "upper bound on epsilon: the cost of one replaced reward in every public state or on every path",
-        "Zhang & Kifer, LightDP: Towards Automating Differential Privacy Proofs, POPL 2017",
-    ),
-    "exact": ("exact law of the actions on both inputs, by quadrature", None),
-    "shuffle": (
-        "bounds on delta of a shuffled batch: reduction to clones, counts above a threshold",
-        "Feldman, McMillan & Talwar, Hiding Among the Clones, FOCS 2021",
-    ),
-    "black_box": (
-        "exact test of an event's counts, the event chosen on other runs",
-        "Ding, Wang, Wang, Zhang & Kifer, Detecting Violations of Differential Privacy, CCS 2018",
-    ),
-    "sources": ("comparison of the states of generators after imports in another process", None),
-    "between": ("as the black box, on data with values between the bounds", None),
-    "numerics": (
-        "exact test of an event of the outputs' last bits, the event chosen on other runs",
-        "Mironov, On Significance of the Least Significant Bits for Differential Privacy, CCS 2012",
-    ),
-    "positions": ("exact tests of whether runs have one law wherever they stand in a call", None),
-    "curve": ("exact tests of many events on the same runs, one for each point of the curve", None),
-    "sequential": (
-        "e-process of bets on events, the events chosen on other runs",
-        "Waudby-Smith & Ramdas, Estimating means of bounded random variables by betting, JRSS B 2024",
-    ),
-}
 
 
 def decimal(value: JsonValue) -> str | None:
@@ -364,21 +329,20 @@ def _conversions(record: Json) -> list[Block]:
 
 def _privacy(record: Json, number: int) -> Block:
     check = record["checks"][number]
-    kind, statistics, result = check["kind"], check["statistics"], check["result"]
-    method, citation = _METHODS[kind]
+    kind, statistics, result = kind_of(check["kind"]), check["statistics"], check["result"]
     return {
         "claim_id": f"{record['target']['name']}/{check['name']}",
         "check": pointer("checks", number),
         "hypothesis": _hypothesis(record),
-        "method": {"name": method, "citation": citation},
+        "method": {"name": kind.method, "citation": kind.citation},
         "design": _design(record, check),
         "power": _power(record, check),
-        "sufficient_statistics": _sufficient(kind, statistics),
+        "sufficient_statistics": _sufficient(statistics),
         "result": {
             "epsilon_lower_bound": decimal(result.get("epsilon_lower")),
             "epsilon_upper_bound": decimal(result.get("epsilon_upper")),
             "epsilon_point": decimal(result.get("epsilon_point")),
-            "confidence": decimal(statistics["confidence"]) if kind in words.SAMPLED else "1",
+            "confidence": decimal(statistics["confidence"]) if kind.sampled else "1",
             "p_value": decimal(result.get("p_value")),
         },
         "verdict": result["verdict"],
@@ -398,9 +362,9 @@ def _hypothesis(record: Json) -> Block:
 
 
 def _design(record: Json, check: Json) -> Block:
-    kind, statistics = check["kind"], check["statistics"]
-    found: Block = {"neighbour_pairs": len(record["pairs"]), "sampled": kind in words.SAMPLED}
-    if kind not in words.SAMPLED:
+    runs, statistics = kind_of(check["kind"]).runs, check["statistics"]
+    found: Block = {"neighbour_pairs": len(record["pairs"]), "sampled": runs is not None}
+    if runs is None:
         return found
     sizes = record["plan"].get("interactive", {}) if "adversary" in statistics else record["plan"]
     tests = statistics["tests"]
@@ -409,17 +373,9 @@ def _design(record: Json, check: Json) -> Block:
         "alpha": decimal(statistics["alpha"]),
         "multiplicity": f"alpha shared by {tests} test{'s' if tests > 1 else ''}",
         "samples_select": sizes.get("select"),
-        "samples_test": _samples(kind, statistics),
-        "sequential": kind == "sequential",
+        "samples_test": runs(statistics),
+        "sequential": check["kind"] == "sequential",
     }
-
-
-def _samples(kind: str, statistics: Json) -> int:
-    if kind == "sequential":
-        return int(statistics["runs"])
-    if kind == "curve":
-        return 2 * int(statistics["runs"])
-    return int(statistics["n1"]) + int(statistics["n0"])
 
 
 def _power(record: Json, check: Json) -> Block | None:
@@ -439,11 +395,13 @@ def _power(record: Json, check: Json) -> Block | None:
     }
 
 
-def _sufficient(kind: str, statistics: Json) -> list[Block]:
+_OF_EVENT = ("pair", "event", "k1", "n1", "k0", "n0")
+
+
+def _sufficient(statistics: Json) -> list[Block]:
     """Counts of one event; what other checks rest on stands in their statistics only."""
-    if kind not in ("black_box", "between", "numerics"):
-        return []
-    return [{key: statistics[key] for key in ("pair", "event", "k1", "n1", "k0", "n0")}]
+    counted = all(key in statistics for key in _OF_EVENT)
+    return [{key: statistics[key] for key in _OF_EVENT}] if counted else []
 
 
 def _utility(record: Json) -> list[Block]:
@@ -470,55 +428,13 @@ def _utility(record: Json) -> list[Block]:
     return found
 
 
-# Block's key, and where it stands in a check of that kind: (statistics or result, key).
-_INSTANCE = {
-    "mean_bound": {
-        "replications": ("statistics", "n"),
-        "mean_regret": ("statistics", "mean"),
-        "upper_confidence_bound": ("result", "upper"),
-        "bound": ("statistics", "bound"),
-        "slack_ratio": ("result", "ratio"),
-    },
-    "mean_at_least": {
-        "replications": ("statistics", "n"),
-        "mean_regret": ("statistics", "mean"),
-        "lower_confidence_bound": ("result", "lower"),
-        "bound": ("statistics", "bound"),
-        "slack_ratio": ("result", "ratio"),
-    },
-    "linear_in_log": {
-        "slope": ("result", "slope"),
-        "lower": ("result", "lower"),
-        "upper": ("result", "upper"),
-        "claimed_at_most": ("statistics", "most_slope"),
-    },
-    "probability": {
-        "replications": ("statistics", "n"),
-        "failures": ("statistics", "failures"),
-        "bound": ("statistics", "probability"),
-    },
-    "scaling": {
-        "slope": ("result", "slope"),
-        "lower": ("result", "lower"),
-        "upper": ("result", "upper"),
-        "claimed": ("statistics", "exponent"),
-    },
-    "comparison": {
-        "ratio": ("result", "ratio"),
-        "lower": ("result", "lower"),
-        "upper": ("result", "upper"),
-        "claimed": ("statistics", "factor"),
-    },
-}
-
-
 def _instance(number: int, check: Json) -> Block:
     found: Block = {
         "check": pointer("regret", "checks", number),
         "kind": check["kind"],
         "verdict": check["result"]["verdict"],
     }
-    for key, (part, name) in _INSTANCE[check["kind"]].items():
+    for key, (part, name) in kind_of(check["kind"]).numbers.items():
         value = check[part].get(name)
         found[key] = value if key in ("replications", "failures") else decimal(value)
     return found

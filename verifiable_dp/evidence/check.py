@@ -2,57 +2,155 @@
 
 What follows is always computed by a *judge*, a pure function of the recorded numbers. The audit calls it,
 and so does `verify`: a record cannot say anything that its own numbers do not.
+
+A `Kind` is the home of all that belongs to checks of one kind. It is an object of one module, and a package
+registers it with an entry point of group ``verifiable_dp.checks`` under the kind's name; ours does it in the
+same way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import entry_points
 
-from verifiable_dp.core.validate import Json, JsonDict
+from verifiable_dp.core import validate
+from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
 
+GROUP = "verifiable_dp.checks"
 Judge = Callable[[Json], JsonDict]
 Scales = Callable[[Json, Json], Json]
 Words = Callable[[Json, Json], str]
-_JUDGES: dict[str, Judge] = {}
-_SCALES: dict[str, Scales] = {}
-_WORDS: dict[str, Words] = {}
+Limits = Callable[[Json, Json], Sequence[str]]
 
 
-def judge(kind: str, scales: Scales | None = None) -> Callable[[Judge], Judge]:
-    """Register the judge of checks of this kind; it returns a dict with at least ``verdict``.
+@dataclass(frozen=True)
+class Column:
+    """A column of the table of a kind.
+
+    Attributes
+    ----------
+    head
+        Its heading.
+    value
+        What stands in it, of the statistics and the result of a check.
+    """
+
+    head: str
+    value: Callable[[Json, Json], JsonValue]
+
+
+@dataclass(eq=False)
+class Kind:
+    """All that belongs to checks of one kind; its judge and its sentence are given by decorators.
 
     Parameters
     ----------
-    kind
-        Of the check.
-    scales
-        Gives, for statistics and a result, the scales at which their floats are compared (`rounding`): a
-        mapping with keys ``statistics`` and ``result``, each nested as these are. One number holds for all
-        that is below it. What is left out is compared at its own size.
+    name
+        As a record has it, such as ``mean_bound``.
+    about
+        ``privacy``, ``regret``, ``table`` (algorithms beside each other, from which no verdict follows) or
+        ``number`` (computed, of studies and errata).
+    method, citation
+        What is done, in a line, and where the method is described.
+    rank
+        Place of its table on a page; smaller comes first.
+    caption, columns
+        Of its table, where no template ``checks/NAME.html.jinja`` is there: name and verdict come of
+        themselves, and without columns the sentence.
+    runs
+        How many runs were counted, of the statistics; None for a kind that samples nothing.
+    decisive
+        Whether a sampled audit rests on it: a true epsilon would have been refuted at its event.
+    numbers
+        Keys of the compliance blocks, and where their numbers stand: ``statistics`` or ``result``, key.
     """
 
-    def register(function: Judge) -> Judge:
-        _JUDGES[kind] = function
-        if scales is not None:
-            _SCALES[kind] = scales
+    name: str
+    about: str
+    method: str = ""
+    citation: str | None = None
+    rank: int = 100
+    caption: str = ""
+    columns: tuple[Column, ...] = ()
+    runs: Callable[[Json], int] | None = None
+    decisive: bool = False
+    numbers: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    judge: Judge | None = None
+    words: Words | None = None
+    scales: Scales | None = None
+    limits: Limits | None = None
+
+    def __post_init__(self) -> None:
+        validate.choice("about", self.about, ("privacy", "regret", "table", "number"))
+
+    def judged_by(self, scales: Scales | None = None) -> Callable[[Judge], Judge]:
+        """Say what judges; it returns a dict with at least ``verdict``, but for a table.
+
+        Parameters
+        ----------
+        scales
+            Gives, for statistics and a result, the scales at which their floats are compared (`rounding`): a
+            mapping with keys ``statistics`` and ``result``, each nested as these are. One number holds for all
+            that is below it. What is left out is compared at its own size.
+        """
+
+        def taken(function: Judge) -> Judge:
+            self.judge, self.scales = function, scales
+            return function
+
+        return taken
+
+    def worded_by(self, function: Words) -> Words:
+        """Say what makes its sentence: what was measured against what is claimed, in one line.
+
+        It is a function of the statistics and the result. Every rendering takes it from here, so that a
+        number is worded once, beside the judge that makes it. The verdict is not in it.
+        """
+        self.words = function
         return function
 
-    return register
+    def limited_by(self, function: Limits) -> Limits:
+        """Say what makes the sentences on what a check of this kind does not show."""
+        self.limits = function
+        return function
+
+    @property
+    def sampled(self) -> bool:
+        """Whether runs were counted."""
+        return self.runs is not None
 
 
-def worded(kind: str) -> Callable[[Words], Words]:
-    """Register the sentence of checks of this kind: what was measured against what is claimed, in one line.
+_KINDS: dict[str, Kind] = {}
 
-    It is a function of the statistics and the result. Every rendering takes it from here, so that a number
-    is worded once, beside the judge that makes it. The verdict is not in it.
+
+def kind_of(name: str) -> Kind:
+    """The kind of this name.
+
+    Raises
+    ------
+    InputError
+        If no installed package registers it.
     """
+    if name not in _KINDS:
+        points = {point.name: point for point in entry_points(group=GROUP)}
+        if name not in points:
+            known = ", ".join(sorted(points))
+            raise InputError(
+                f"check: kind must be one of {known}, got {name!r}; install the package that registers it "
+                f"(entry point of group {GROUP})"
+            )
+        found = points[name].load()
+        if not isinstance(found, Kind) or found.name != name:
+            raise InputError(f"check: {points[name].value} must be the Kind {name!r}, got {found!r:.100}")
+        _KINDS[name] = found
+    return _KINDS[name]
 
-    def register(function: Words) -> Words:
-        _WORDS[kind] = function
-        return function
 
-    return register
+def kinds(about: str | None = None) -> list[Kind]:
+    """All registered kinds, or those about something, by rank."""
+    found = [kind_of(point.name) for point in entry_points(group=GROUP)]
+    return sorted((k for k in found if about in (None, k.about)), key=lambda k: (k.rank, k.name))
 
 
 @dataclass(frozen=True)
@@ -101,21 +199,36 @@ def judged(kind: str, statistics: Json) -> JsonDict:
 
     Raises
     ------
+    InputError
+        If there is no such kind.
     KeyError
-        If there is no such judge, or a number is missing.
+        If a number is missing.
     """
-    found = _JUDGES[kind](statistics)
-    return {**found, "verdict": "inconclusive", "epsilon_lower": 0.0} if statistics.get("carried") else found
+    found = kind_of(kind)
+    if found.judge is None:
+        raise InputError(f"check: the kind {kind!r} has no judge")
+    result = found.judge(statistics)
+    return {**result, "verdict": "inconclusive", "epsilon_lower": 0.0} if statistics.get("carried") else result
 
 
 def in_words(check: Json) -> str:
-    """The sentence of a recorded check (`worded`)."""
-    return _WORDS[check["kind"]](check["statistics"], check["result"])
+    """The sentence of a recorded check."""
+    found = kind_of(check["kind"])
+    if found.words is None:
+        raise InputError(f"check: the kind {found.name!r} has no sentence")
+    return found.words(check["statistics"], check["result"])
+
+
+def limits_of(check: Json) -> list[str]:
+    """Sentences on what a recorded check does not show; none where its verdict needs none."""
+    limits = kind_of(check["kind"]).limits
+    return list(limits(check["statistics"], check["result"])) if limits else []
 
 
 def scales_of(check: Json) -> Json:
-    """Scales of a recorded check, as its judge states them (`judge`); none if its numbers are unusable."""
+    """Scales of a recorded check, as its judge states them; none if its numbers are unusable."""
     try:
-        return _SCALES[check["kind"]](check["statistics"], check["result"])
+        scales = kind_of(check["kind"]).scales
+        return scales(check["statistics"], check["result"]) if scales else {}
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         return {}

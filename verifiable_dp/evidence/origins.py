@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from verifiable_dp.core.validate import Json, JsonDict
-from verifiable_dp.evidence.check import Check, judge, worded
+from verifiable_dp.evidence.check import Check, Kind
 
 KIND = "sources"
+
+
+SOURCES = Kind(
+    KIND,
+    "privacy",
+    "comparison of the states of generators after imports in another process",
+    rank=110,
+    caption="Where the code takes its randomness from",
+)
 
 
 def check(doubts: Sequence[str]) -> Check:
@@ -15,13 +24,13 @@ def check(doubts: Sequence[str]) -> Check:
     return Check.of("sources of randomness", KIND, {"doubts": list(doubts)})
 
 
-@judge(KIND)
+@SOURCES.judged_by()
 def _judge(statistics: Json) -> JsonDict:
     """Inconclusive where there is a doubt: runs were made with seeds that nobody knows."""
     return {"verdict": "inconclusive" if statistics["doubts"] else "not_refuted"}
 
 
-@worded(KIND)
+@SOURCES.worded_by
 def in_words(numbers: Json, result: Json) -> str:
     """All doubts."""
     del result

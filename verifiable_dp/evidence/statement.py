@@ -8,7 +8,7 @@ from collections.abc import Callable
 from verifiable_dp.core import validate
 from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import plain
-from verifiable_dp.evidence.check import Check, judge, worded
+from verifiable_dp.evidence.check import Check, Kind
 from verifiable_dp.evidence.words import digits
 
 _RELATIONS: dict[str, Callable[[float, float, float], bool]] = {
@@ -16,6 +16,9 @@ _RELATIONS: dict[str, Callable[[float, float, float], bool]] = {
     "at least": lambda value, limit, tolerance: value >= limit - tolerance,
     "equal to": lambda value, limit, tolerance: abs(value - limit) <= tolerance,
 }
+
+
+STATEMENT = Kind("statement", "number", rank=10, caption="Computed numbers")
 
 
 def statement(
@@ -57,7 +60,7 @@ def statement(
     return Check.of(name, "statement", numbers)
 
 
-@judge("statement")
+@STATEMENT.judged_by()
 def _judge(statistics: Json) -> JsonDict:
     """Consistent if the relation holds, contradicted if not."""
     value, limit = float(statistics["value"]), float(statistics["limit"])
@@ -66,6 +69,6 @@ def _judge(statistics: Json) -> JsonDict:
     return {"verdict": "consistent" if holds else "contradicted", "ratio": plain(ratio)}
 
 
-@worded("statement")
+@STATEMENT.worded_by
 def _statement_in_words(numbers: Json, result: Json) -> str:
     return f"{digits(numbers['value'])}, to be {numbers['relation']} {digits(numbers['limit'])}"

@@ -16,7 +16,7 @@ from verifiable_dp.core.claims import gdp_epsilon
 from verifiable_dp.core.mechanisms import shuffle, wishart
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, exceeds, plain
-from verifiable_dp.evidence.check import Check, judge, worded
+from verifiable_dp.evidence.check import Check, Kind
 from verifiable_dp.evidence.premises import Premise
 from verifiable_dp.evidence.words import digits
 
@@ -24,6 +24,15 @@ SCOPES = ("certified", "every path", "n paths")
 KIND = "upper_bound"
 Evaluate = Callable[[Json, float], float]
 _FORMS: dict[str, Evaluate] = {}
+
+
+UPPER_BOUND = Kind(
+    KIND,
+    "privacy",
+    "upper bound on epsilon: the cost of one replaced reward in every public state or on every path",
+    "Zhang & Kifer, LightDP: Towards Automating Differential Privacy Proofs, POPL 2017",
+    rank=20,
+)
 
 
 def form(name: str) -> Callable[[Evaluate], Evaluate]:
@@ -266,7 +275,7 @@ def _scales(statistics: Json, result: Json) -> Json:
     return {"statistics": {"certificate": epsilon}, "result": {"epsilon_upper": epsilon}}
 
 
-@judge(KIND, _scales)
+@UPPER_BOUND.judged_by(_scales)
 def _judge(statistics: Json) -> JsonDict:
     """Not refuted if the bound lies within the claim; above it, it decides nothing."""
     upper = evaluated(statistics["certificate"], float(statistics["delta"]))
@@ -274,7 +283,7 @@ def _judge(statistics: Json) -> JsonDict:
     return {"verdict": "not_refuted" if within else "inconclusive", "epsilon_upper": plain(upper)}
 
 
-@worded(KIND)
+@UPPER_BOUND.worded_by
 def _in_words(numbers: Json, result: Json) -> str:
     scope = f"{numbers['paths']} paths" if numbers["scope"] == "n paths" else numbers["scope"]
     at = f" at delta {digits(numbers['delta'])}" if numbers["delta"] else ""

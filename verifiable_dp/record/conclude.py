@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.evidence import origins, upper
 from verifiable_dp.evidence.alignment.replay import exceeds
+from verifiable_dp.evidence.check import kind_of
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 
 REASONS = ("lead", "weak", "unsearched")
-_SAMPLED = ("black_box", "sequential")
 BETWEEN = (
     "values strictly between the bounds cost at least {:.4g} against {:g}, values at the bounds do not: say "
     "which data the mechanism takes by its attribute neighbours, a list of pairs that differ in one entry"
@@ -42,7 +42,7 @@ def conclusion(checks: Sequence[Json], detect: float = DETECT) -> tuple[str, str
         return "not_refuted", None
     if any(v != "not_refuted" for v, c in zip(verdicts, checks, strict=True) if c["kind"] != upper.KIND):
         return "inconclusive", "weak"
-    sampled = [check for check in checks if check["kind"] in _SAMPLED]
+    sampled = [check for check in checks if kind_of(check["kind"]).decisive]
     if not sampled:  # exact bounds decide without any runs
         exact = any(check["kind"] == "shuffle" for check in checks)
         return ("not_refuted", None) if exact else ("inconclusive", "unsearched")
@@ -121,7 +121,7 @@ def lead(checks: Sequence[Json]) -> str:
             return f"{check['name']} saw a cost of {float(numbers['max_cost']):.4g} against {epsilon:g}"
         if check["kind"] == "tracing" and not bounded(checks) and (found := _traced(check, pure)):
             return found
-        if check["kind"] in _SAMPLED and not computed and exceeds(lower, epsilon):
+        if kind_of(check["kind"]).decisive and not computed and exceeds(lower, epsilon):
             return f"the lower bound of {check['name']}, {lower:.4g}, lies above the claim of {epsilon:g}"
         if check["kind"] == "positions" and not result["holds"]:
             return f"some runs of a call have another law than the rest: {numbers['where']}"

@@ -16,7 +16,7 @@ from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue, n
 from verifiable_dp.evidence import rounding
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.record import conclude, declarations
-from verifiable_dp.record.kinds import in_words, judged, scales_of
+from verifiable_dp.evidence.check import in_words, judged, kind_of, scales_of
 from verifiable_dp.record.provenance import installed
 from verifiable_dp.record.sealing import SCHEMA_VERSION, SCHEMAS, canonical, digest, plain, schema
 
@@ -271,8 +271,9 @@ def _meant(branches: Sequence[Json], instance: JsonValue) -> Sequence[Json]:
     """The branches that the kind or the type of an instance leaves; all where these say nothing."""
     for key in ("kind", "type") if isinstance(instance, dict) else ():
         asked = [branch.get("properties", {}).get(key, {}).get("const") for branch in branches]
-        if key in instance and None not in asked:
-            return [form for form, value in zip(branches, asked, strict=True) if value == instance[key]]
+        if key in instance and asked.count(None) <= 1 < len(asked):  # one may be for all others
+            named = [form for form, value in zip(branches, asked, strict=True) if value == instance[key]]
+            return named or [form for form, value in zip(branches, asked, strict=True) if value is None]
     return branches
 
 
@@ -288,22 +289,26 @@ def _word(value: JsonValue) -> None:
             _word(item)
 
 
-def _all_checks(record: Json) -> Iterator[tuple[str, Json]]:
+def _all_checks(record: Json) -> Iterator[tuple[str, Json, str]]:
+    """Each with its place and what it has to be about."""
     for i, check in enumerate(record["checks"]):
-        yield f"checks.{i}", check
+        yield f"checks.{i}", check, "privacy"
     for i, mutant in enumerate(record["mutants"]):
         for j, check in enumerate(mutant["checks"]):
-            yield f"mutants.{i}.checks.{j}", check
+            yield f"mutants.{i}.checks.{j}", check, str(mutant["breaks"])
     for i, check in enumerate(record["regret"]["checks"] if record["regret"] else []):
-        yield f"regret.checks.{i}", check
+        yield f"regret.checks.{i}", check, "regret"
     for i, table in enumerate(record["regret"].get("tables", []) if record["regret"] else []):
-        yield f"regret.tables.{i}", table
+        yield f"regret.tables.{i}", table, "table"
 
 
 def _rejudge(record: Json) -> int:
     count = 0
-    for place, check in _all_checks(record):
+    for place, check, about in _all_checks(record):
         try:
+            kind = kind_of(str(check["kind"]))
+            if kind.about != about:
+                raise InputError(f"record: {place}.kind must be about {about}, got {kind.name!r}, {kind.about}")
             (again,) = judged_again([check])
         except InputError:
             raise

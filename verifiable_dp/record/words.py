@@ -14,7 +14,7 @@ from verifiable_dp.evidence.acting import Acting
 from verifiable_dp.evidence.alignment.replay import exceeds
 from verifiable_dp.evidence.blackbox import curves
 from verifiable_dp.evidence.blackbox.statistics import DETECT
-from verifiable_dp.evidence.check import in_words
+from verifiable_dp.evidence.check import in_words, kind_of
 from verifiable_dp.evidence.exclusions import Exclusion, Left
 from verifiable_dp.evidence.words import digits, p_value
 from verifiable_dp.record import conclude, excerpts
@@ -23,7 +23,6 @@ _ARMLESS = {
     "actions": "the round in which it halts and the estimate that it releases",
     "releases": "every noisy partial sum",
 }
-SAMPLED = ("black_box", "between", "numerics", "curve", "sequential")
 NON_CLAIMS = (
     "does not prove differential privacy of a deployment",
     "does not cover what is listed under Not covered",
@@ -212,7 +211,7 @@ def least(record: Json) -> float:
 
 def sampling(record: Json) -> list[Json]:
     """The checks on privacy that count sampled runs."""
-    return [check for check in record["checks"] if check["kind"] in SAMPLED]
+    return [check for check in record["checks"] if kind_of(check["kind"]).sampled]
 
 
 def why(record: Json) -> str:

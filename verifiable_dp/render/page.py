@@ -24,7 +24,7 @@ from verifiable_dp.evidence.regret.judges import claimed_slope
 from verifiable_dp.evidence.words import digits, p_value
 from verifiable_dp.record import excerpts, kills, words
 from verifiable_dp.record.decision import decision
-from verifiable_dp.record.kinds import in_words
+from verifiable_dp.evidence.check import Column, Kind, in_words, kind_of
 from verifiable_dp.record.signing import Found
 from verifiable_dp.registry.errata import REGISTERS
 from verifiable_dp.render import card, courses, limits, plainly, plots, tables
@@ -58,6 +58,21 @@ def of_claim(checks: Sequence[Json], name: str) -> str:
     found = [c["result"]["verdict"] for c in checks if c["statistics"].get("claim") == name]
     counts = {verdict: found.count(verdict) for verdict in dict.fromkeys(found)}
     return ", ".join(f"{n} {verdict}" for verdict, n in counts.items()) or "no check"
+
+
+def _by_kind(checks: Sequence[Json]) -> list[tuple[Kind, list[Json]]]:
+    """Checks by their kind, in the order in which a page shows the kinds."""
+    found: dict[str, list[Json]] = {}
+    for check in checks:
+        found.setdefault(str(check["kind"]), []).append(check)
+    kinds = sorted(map(kind_of, found), key=lambda kind: (kind.rank, kind.name))
+    return [(kind, found[kind.name]) for kind in kinds]
+
+
+def _cell(column: Column, check: Json) -> str:
+    """What stands in a column of a kind."""
+    value = column.value(check["statistics"], check["result"])
+    return digits(value) if isinstance(value, float) else str(value)
 
 
 def _seen(value: object) -> object:
@@ -108,6 +123,8 @@ def environment(finalize: Callable[[object], object] = _seen) -> Environment:
         "rows": readings.joined,
         "reading": readings.reading,
         "in_words": in_words,
+        "by_kind": _by_kind,
+        "of_check": _cell,
         "premise": premises.in_words,
         "divergence": lambda found: Divergence(found).words if found else "",
         "claimed_slope": claimed_slope,

@@ -39,7 +39,7 @@ from verifiable_dp.core.neighbours import (
 from verifiable_dp.core.noise import Divergence, Draw, Noise, Recorder, Replayer, Seeded, Tape
 from verifiable_dp.core.symmetric import likelihood
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray, Json, JsonDict
-from verifiable_dp.evidence.check import Check, judge, worded
+from verifiable_dp.evidence.check import Check, Kind
 from verifiable_dp.evidence.words import digits
 
 if TYPE_CHECKING:
@@ -50,6 +50,15 @@ TOLERANCE = 1e-9
 _LOST = 1e-12  # the share of a computed loss that the rounding of its sums may have added
 _FAR = 10.0  # scales
 _SIGNS = (1, -1, 0)  # the costliest first: examples shrink towards it
+
+
+ALIGNMENT = Kind(
+    "alignment",
+    "privacy",
+    "randomness alignment: runs replayed on the neighbouring input with the same releases",
+    "Zhang & Kifer, LightDP: Towards Automating Differential Privacy Proofs, POPL 2017",
+    rank=10,
+)
 
 
 def exceeds(paid: float, epsilon: float) -> bool:
@@ -591,7 +600,7 @@ def cost_scales(statistics: Json, result: Json) -> Json:
     }
 
 
-@judge("alignment", cost_scales)
+@ALIGNMENT.judged_by(cost_scales)
 def _judge(statistics: Json) -> JsonDict:
     """Refuted by an exact loss above epsilon; a cost above it where outputs are hidden settles nothing.
 
@@ -611,7 +620,7 @@ def _judge(statistics: Json) -> JsonDict:
     }
 
 
-@worded("alignment")
+@ALIGNMENT.worded_by
 def _alignment_in_words(numbers: Json, result: Json) -> str:
     cost = f"largest cost {digits(numbers['max_cost'])} in {numbers['examined']} replayed runs"
     return f"{cost}, claimed {digits(numbers['epsilon'])}"

@@ -24,7 +24,7 @@ from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.blackbox import statistics as exact
 from verifiable_dp.evidence.blackbox.events import Event, Observation, Setting, choose
 from verifiable_dp.evidence.blackbox.test import SELECT, Plan, Sampler, Selected, Terms, gather, shards
-from verifiable_dp.evidence.check import Check, judge, worded
+from verifiable_dp.evidence.check import Check, Kind
 from verifiable_dp.evidence.rounding import of_p_value, searched
 from verifiable_dp.evidence.words import bounded, digits, p_value
 
@@ -34,6 +34,15 @@ _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0)  # of the claimed epsilon
 _CUTS = 2048
 _LEAST_HITS = 6
 _CAUTION = 2.5  # standard errors of the selection runs that a choice keeps from the estimate
+
+
+CURVE_BOUNDS = Kind(
+    "curve",
+    "privacy",
+    "exact tests of many events on the same runs, one for each point of the curve",
+    rank=100,
+    runs=lambda statistics: 2 * int(statistics["runs"]),
+)
 
 
 @dataclass(frozen=True)
@@ -286,7 +295,7 @@ def _scales(statistics: Json, result: Json) -> Json:
     }
 
 
-@judge("curve", _scales)
+@CURVE_BOUNDS.judged_by(_scales)
 def _judge(statistics: Json) -> JsonDict:
     """Refuted if the family-wise p-value of what the claim implies at any point reaches alpha."""
     claim, n = _claim(statistics), int(statistics["runs"])
@@ -302,7 +311,7 @@ def _judge(statistics: Json) -> JsonDict:
     }
 
 
-@worded("curve")
+@CURVE_BOUNDS.worded_by
 def _curve_in_words(numbers: Json, result: Json) -> str:
     said = bounded(numbers, result)
     if result["verdict"] == "refuted":

@@ -36,14 +36,24 @@ from verifiable_dp.core.noise import key_of
 from verifiable_dp.core.validate import FloatArray, Given, IntArray, Json, JsonDict
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import Observation
-from verifiable_dp.evidence.blackbox.test import TEST, Plan, Selected, Terms
-from verifiable_dp.evidence.check import Check, in_words, judge, judged, worded
+from verifiable_dp.evidence.blackbox.test import TEST, Plan, Selected, Terms, both_sides
+from verifiable_dp.evidence.check import Check, Kind, in_words, judged
 from verifiable_dp.evidence.words import digits
 
 NAME = "floating-point sampler"
 _STAGE = 16  # added to a stage: these runs are not those of the idealised audit
 _OUTPUTS = 8  # outputs that are looked at, the first ones
 _WINDOW = 12  # neighbours of the nearest uniform that are tried
+
+
+NUMERICS = Kind(
+    "numerics",
+    "privacy",
+    "exact test of an event of the outputs' last bits, the event chosen on other runs",
+    "Mironov, On Significance of the Least Significant Bits for Differential Privacy, CCS 2012",
+    rank=60,
+    runs=both_sides,
+)
 
 
 class Releases(Protocol):
@@ -234,7 +244,7 @@ def _scales(statistics: Json, result: Json) -> Json:
     return {"result": {**found, "control_epsilon_lower": control["epsilon_lower"]}}
 
 
-@judge("numerics", _scales)
+@NUMERICS.judged_by(_scales)
 def _judge(statistics: Json) -> JsonDict:
     """As a black box; inconclusive where the sampler that is known to leak is not refuted either."""
     result = judged("black_box", statistics)
@@ -245,7 +255,7 @@ def _judge(statistics: Json) -> JsonDict:
     return {**result, "control_epsilon_lower": control["epsilon_lower"]}
 
 
-@worded("numerics")
+@NUMERICS.worded_by
 def _numerics_in_words(numbers: Json, result: Json) -> str:
     leaky = f"a sampler that leaks has epsilon at least {digits(result['control_epsilon_lower'])}"
     return f"{in_words({'kind': 'black_box', 'statistics': numbers, 'result': result})}; {leaky}"

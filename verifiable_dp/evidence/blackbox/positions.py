@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray, Json, JsonDict
-from verifiable_dp.evidence.check import Check, judge, worded
+from verifiable_dp.evidence.check import Check, Kind
 from verifiable_dp.evidence.rounding import of_p_value
 from verifiable_dp.evidence.words import p_value
 
@@ -25,6 +25,11 @@ _CUTS = (0.02, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 0.98)  # like from both ends
 _STRIDES = range(2, 9)
 
 Draw = Callable[[int, int], FloatArray]  # number of the call, runs -> numbers (runs, columns)
+
+
+POSITIONS = Kind(
+    KIND, "privacy", "exact tests of whether runs have one law wherever they stand in a call", rank=70
+)
 
 
 @dataclass(frozen=True)
@@ -133,7 +138,7 @@ def _scales(statistics: Json, result: Json) -> Json:
     return {"result": {"p_value": of_p_value(float(result["p_value"]))}}
 
 
-@judge(KIND, _scales)
+@POSITIONS.judged_by(_scales)
 def _judge(statistics: Json) -> JsonDict:
     """Holds unless some runs have another law than the rest; that speaks against no promise by itself."""
     counts = (int(statistics[name]) for name in ("k1", "n1", "k0", "n0"))
@@ -142,7 +147,7 @@ def _judge(statistics: Json) -> JsonDict:
     return {"verdict": "not_refuted" if holds else "inconclusive", "p_value": found, "holds": holds}
 
 
-@worded(KIND)
+@POSITIONS.worded_by
 def _in_words(numbers: Json, result: Json) -> str:
     sizes = ", ".join(map(str, numbers["sizes"]))
     said = "no place stands out" if result["holds"] else "some runs have another law than the rest"

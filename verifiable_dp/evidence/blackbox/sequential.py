@@ -39,7 +39,7 @@ from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import Event
 from verifiable_dp.evidence.blackbox.statistics import DETECTABLE_STEP, least_factor
 from verifiable_dp.evidence.blackbox.test import SEQUENTIAL, Plan, Sampler, Selected, Terms
-from verifiable_dp.evidence.check import Check, judge, worded
+from verifiable_dp.evidence.check import Check, Kind
 from verifiable_dp.evidence.rounding import ROUNDED, of_p_value, searched
 from verifiable_dp.evidence.words import bounded
 
@@ -62,6 +62,17 @@ _FIRST_STEP, _STEP, _LARGEST = 0.002, 0.002, 30.0  # of its claims: a step, then
 
 
 # ---------------------------------------------------------------- bets
+
+
+SEQUENTIAL_TEST = Kind(
+    "sequential",
+    "privacy",
+    "e-process of bets on events, the events chosen on other runs",
+    "Waudby-Smith & Ramdas, Estimating means of bounded random variables by betting, JRSS B 2024",
+    rank=80,
+    runs=lambda statistics: int(statistics["runs"]),
+    decisive=True,
+)
 
 
 @dataclass(frozen=True)
@@ -334,7 +345,7 @@ def _scales(statistics: Json, result: Json) -> Json:
     return {"result": {**logs, "p_value": size * of_p_value(float(result["p_value"]))}}
 
 
-@judge("sequential", _scales)
+@SEQUENTIAL_TEST.judged_by(_scales)
 def _judge(statistics: Json) -> JsonDict:
     """Refuted if the e-value ever reached the number of tests over alpha."""
     epsilon, delta = float(statistics["epsilon"]), float(statistics["delta"])
@@ -388,7 +399,7 @@ def _detectable(rounds: Sequence[Sequence[Candidate]], epsilon: float, delta: fl
     return math.inf if least is None else least * epsilon
 
 
-@worded("sequential")
+@SEQUENTIAL_TEST.worded_by
 def _sequential_in_words(numbers: Json, result: Json) -> str:
     return f"{numbers['runs']} runs, {result['looks']} looks: {bounded(numbers, result)}"
 

@@ -32,7 +32,7 @@ from verifiable_dp.evidence.blackbox.events import (
 )
 from verifiable_dp.evidence.blackbox.machine import MOST_ARMS, Machine, UnsupportedError
 from verifiable_dp.evidence.blackbox.observations import OutputName, action_summaries
-from verifiable_dp.evidence.check import Check, judge, judged, worded
+from verifiable_dp.evidence.check import Check, Kind, judged
 from verifiable_dp.evidence.rounding import of_p_value, searched
 from verifiable_dp.evidence.words import bounded
 
@@ -43,6 +43,30 @@ _PLAYED = 1 << 14  # runs that are played together
 PROBE, SELECT, TEST, POWER, TUNE = range(5)  # stages: each draws its own randomness
 SEQUENTIAL = 16
 FEW_PAIRS = 12  # of a user's bandit: so few all get the whole probing runs
+
+
+def both_sides(statistics: Json) -> int:
+    """Runs of a test that were counted, on both inputs."""
+    return int(statistics["n1"]) + int(statistics["n0"])
+
+
+BLACK_BOX = Kind(
+    "black_box",
+    "privacy",
+    "exact test of an event's counts, the event chosen on other runs",
+    "Ding, Wang, Wang, Zhang & Kifer, Detecting Violations of Differential Privacy, CCS 2018",
+    rank=90,
+    runs=both_sides,
+    decisive=True,
+)
+BETWEEN = Kind(
+    "between",
+    "privacy",
+    "as the black box, on data with values between the bounds",
+    rank=95,
+    caption="Values between the bounds, on either input",
+    runs=both_sides,
+)
 
 
 @dataclass(frozen=True)
@@ -515,7 +539,7 @@ def scales(statistics: Json, result: Json) -> Json:
     return {"result": found}
 
 
-@judge("black_box", scales)
+@BLACK_BOX.judged_by(scales)
 def _judge(statistics: Json) -> JsonDict:
     """Refuted if the family-wise p-value reaches alpha."""
     k1, n1, k0, n0 = (int(statistics[name]) for name in ("k1", "n1", "k0", "n0"))
@@ -546,7 +570,7 @@ def _judge(statistics: Json) -> JsonDict:
     }
 
 
-@judge("between", scales)
+@BETWEEN.judged_by(scales)
 def _between(statistics: Json) -> JsonDict:
     """As a black box; never refuted, as the data may be meant to be whole numbers."""
     result = judged("black_box", statistics)
@@ -554,8 +578,8 @@ def _between(statistics: Json) -> JsonDict:
     return {**result, "verdict": "inconclusive" if above else "not_refuted"}
 
 
-@worded("between")
-@worded("black_box")
+@BETWEEN.worded_by
+@BLACK_BOX.worded_by
 def _black_box_in_words(numbers: Json, result: Json) -> str:
     counts = f"{numbers['k1']} of {numbers['n1']} runs against {numbers['k0']} of {numbers['n0']}"
     game = numbers.get("adversary", {})

@@ -22,7 +22,7 @@ from verifiable_dp.core.neighbours import AnyPair, InteractivePair
 from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import at_least, exceeds, plain, worlds
 from verifiable_dp.evidence.blackbox.machine import Machine, Node, UnsupportedError
-from verifiable_dp.evidence.check import Check, judge, worded
+from verifiable_dp.evidence.check import Check, Kind
 from verifiable_dp.evidence.exact import limits, race
 from verifiable_dp.evidence.rounding import ROUNDED
 from verifiable_dp.evidence.words import digits
@@ -32,6 +32,9 @@ MOST_NODES = 4000
 _ROUNDING = 1e-12  # a delta below it is rounding
 
 # ---------------------------------------------------------------- one node
+
+
+EXACT = Kind("exact", "privacy", "exact law of the actions on both inputs, by quadrature", rank=50)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -341,7 +344,7 @@ def _scales(statistics: Json, result: Json) -> Json:
     }
 
 
-@judge("exact", _scales)
+@EXACT.judged_by(_scales)
 def _judge(statistics: Json) -> JsonDict:
     """Refuted if a path's loss exceeds epsilon (delta = 0), or the hockey-stick divergence delta."""
     epsilon, delta = float(statistics["epsilon"]), float(statistics["delta"])
@@ -365,7 +368,7 @@ def _judge(statistics: Json) -> JsonDict:
     }
 
 
-@worded("exact")
+@EXACT.worded_by
 def _exact_in_words(numbers: Json, result: Json) -> str:
     found = f"exact epsilon of the actions {digits(result['epsilon_lower'])}"
     return f"{found} over {len(numbers['pairs'])} pairs of inputs, claimed {digits(numbers['epsilon'])}"

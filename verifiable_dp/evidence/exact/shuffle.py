@@ -17,12 +17,21 @@ from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.core.noise import Draw, Noise, Seeded
 from verifiable_dp.core.validate import FloatArray, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import exceeds, plain
-from verifiable_dp.evidence.check import Check, judge, worded
+from verifiable_dp.evidence.check import Check, Kind
 from verifiable_dp.evidence.rounding import of_p_value, searched
 from verifiable_dp.evidence.words import digits
 
 _SHARES = (0.999, 0.99, 0.9, 0.75, 0.5, 0.25, 0.125)  # of eps0, where a threshold is looked for
 _NOTHING = 1e-12  # a delta below it is rounding: counts of 1e6 reports are right up to about 1e-14
+
+
+SHUFFLE = Kind(
+    "shuffle",
+    "privacy",
+    "bounds on delta of a shuffled batch: reduction to clones, counts above a threshold",
+    "Feldman, McMillan & Talwar, Hiding Among the Clones, FOCS 2021",
+    rank=40,
+)
 
 
 @dataclass(frozen=True)
@@ -101,7 +110,7 @@ def _scales(statistics: Json, result: Json) -> Json:
     return {"result": {**found, **deltas}}
 
 
-@judge("shuffle", _scales)
+@SHUFFLE.judged_by(_scales)
 def _judge(statistics: Json) -> JsonDict:
     """Refuted if the lower bound exceeds delta, not refuted if the upper one does not."""
     epsilon, delta = float(statistics["epsilon"]), float(statistics["delta"])
@@ -139,7 +148,7 @@ def _judge(statistics: Json) -> JsonDict:
     }
 
 
-@worded("shuffle")
+@SHUFFLE.worded_by
 def _shuffle_in_words(numbers: Json, result: Json) -> str:
     between = f"delta between {digits(result['delta_lower'])} and {digits(result['delta_upper'])}"
     return (

@@ -27,7 +27,7 @@ from verifiable_dp.evidence.alignment.replay import (
     plain,
     searching,
 )
-from verifiable_dp.evidence.check import Check, judge, worded
+from verifiable_dp.evidence.check import Check, Kind
 from verifiable_dp.evidence.tracing import flow, laws
 from verifiable_dp.evidence.tracing.arrays import is_tracked
 from verifiable_dp.evidence.tracing.foreign import plain_run, sources
@@ -61,6 +61,15 @@ _LEAST, _SHRINKS = 6, 40
 _SUSPECTS, _ARMS = 6, 4  # pairs that lead the black box, and arms that are looked at for them
 
 Key = tuple[str, Place]
+
+
+TRACING = Kind(
+    "tracing",
+    "privacy",
+    "randomness alignment of traced code: tracked rewards and noise, same releases",
+    "Zhang & Kifer, LightDP: Towards Automating Differential Privacy Proofs, POPL 2017",
+    rank=30,
+)
 
 
 @dataclass(frozen=True)
@@ -847,7 +856,7 @@ def dearest(numbers: Json) -> float:
     return epsilon_of_mu(math.sqrt(2 * rho), delta) if normal else paid
 
 
-@judge("tracing", cost_scales)
+@TRACING.judged_by(cost_scales)
 def _judge(statistics: Json) -> JsonDict:
     """Where only actions are seen, tracing refutes nothing: it leads the black box, whose level is known.
 
@@ -884,7 +893,7 @@ def _unfollowed(statistics: Json) -> list[Json]:
     return [note for note in statistics["notes"] if note["kind"] == NoteKind.UNFOLLOWED]
 
 
-@worded("tracing")
+@TRACING.worded_by
 def _tracing_in_words(numbers: Json, result: Json) -> str:
     if numbers["failure"]:
         return f"the code could not be traced: {numbers['failure']}"
