@@ -11,8 +11,15 @@ import verifiable_dp.evidence.exact.halting
 import verifiable_dp.evidence.exact.law
 import verifiable_dp.evidence.exact.shuffle
 import verifiable_dp.evidence.origins
-import verifiable_dp.evidence.regret.judges
-import verifiable_dp.evidence.regret.tables
+import verifiable_dp.evidence.regret.comparison
+import verifiable_dp.evidence.regret.floors
+import verifiable_dp.evidence.regret.linear_in_log
+import verifiable_dp.evidence.regret.mean_at_least
+import verifiable_dp.evidence.regret.mean_bound
+import verifiable_dp.evidence.regret.price
+import verifiable_dp.evidence.regret.probability
+import verifiable_dp.evidence.regret.scaling
+import verifiable_dp.evidence.regret.table
 import verifiable_dp.evidence.statement
 import verifiable_dp.evidence.symbolic.paths
 import verifiable_dp.evidence.tracing.replays
