@@ -13,7 +13,8 @@ from verifiable_dp.core.algorithm import Algorithm, Data, Query
 from verifiable_dp.core.environments import Drawn, Draws, Huber, Pareto, StudentT
 from verifiable_dp.core.validate import FloatArray, IntArray, JsonDict
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.regret import tables as evidence
+from verifiable_dp.evidence.regret.rows import row as table_row
+from verifiable_dp.evidence.regret.table import table
 from verifiable_dp.registry.theorems import TABLE_RUNS, Trial
 from verifiable_dp.registry.wrapped import Listed, original, with_parameters
 
@@ -147,7 +148,7 @@ def tables(trial: Trial) -> list[Check]:
         return played[key]
 
     def row(rule: Listed, rival: DPRobustSE, kind: str, size: float, environment: Drawn) -> JsonDict:
-        return evidence.row(
+        return table_row(
             regret(rule, environment, trial.seed),
             regret(rival, environment, trial.seed + _RIVAL_SEED),
             instance=environment.inlier.name if isinstance(environment, Huber) else environment.name,
@@ -161,7 +162,7 @@ def tables(trial: Trial) -> list[Check]:
         )
 
     return [
-        evidence.table(
+        table(
             f"{trial.claim.name} beside {DPRobustSE.name}, constants={constants}",
             [row(*entry) for entry in entries(algorithm, constants)],
             claim=trial.claim.name,

@@ -18,7 +18,7 @@ from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import BoolArray, FloatArray
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.regret import judges
+from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.registry.auditor import Mutant
 from verifiable_dp.registry.mutants import decided_by, result
 from verifiable_dp.registry.theorems import TRIALS, Checking, CorrectOnly, MeanBound, Prices, Trial
@@ -153,7 +153,7 @@ class WorstCase:
             places = [TwoPoint((gap, 0.0), -1.0, 1.0, f"two actions, a gap of {gap:.3g}") for gap in gaps]
             found = [on.play(place).regret for place in places]
             points.append((float(horizon), max(found, key=lambda values: float(values.mean()))))
-        yield judges.scaling(
+        yield scaling(
             f"{trial.claim.name} rate over T",
             points,
             exponent=0.5,

@@ -19,8 +19,9 @@ from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.simulation import Simulation, simulate
 from verifiable_dp.core.validate import FloatArray, Function, JsonValue
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.regret import judges as evidence
-from verifiable_dp.evidence.regret import tables
+from verifiable_dp.evidence.regret.floors import floor_row, floors
+from verifiable_dp.evidence.regret.mean_at_least import mean_at_least
+from verifiable_dp.evidence.regret.probability import probability
 from verifiable_dp.registry import mutants
 from verifiable_dp.registry.auditor import Mutant
 from verifiable_dp.registry.mutants import gap_times
@@ -174,7 +175,7 @@ def central_lower_bound(
     premise = worst <= horizon**0.75
     pulls = least_pulls(np.array(gaps), horizon=horizon, epsilon=epsilon, v=v, theorem=theorem)
     few = (done.pulls[:, 1:] <= pulls).any(axis=1)
-    return evidence.probability(
+    return probability(
         f"theorem-{theorem} on its hard instance",
         few & premise,
         probability=(n_arms - 1) / (2 * n_arms) if theorem == 5 else 0.5,
@@ -232,7 +233,7 @@ def local_lower_bound(
 
 def _at_least(regret: FloatArray, bound: float, *, claim: str, **about: JsonValue) -> Check:
     """Check that mean regret is at least `bound`; vacuous where that is 0."""
-    return evidence.mean_at_least(f"{claim} on its hard instance", regret, bound=bound, claim=claim, **about)
+    return mean_at_least(f"{claim} on its hard instance", regret, bound=bound, claim=claim, **about)
 
 
 def minimax_bound(gap: float, *, n_arms: int, horizon: int, epsilon: float, v: float) -> float:
@@ -344,7 +345,7 @@ class Floors:
             for algorithm in self.algorithms(epsilon):
                 gaps = [gap] * (self.n_arms - 1)
                 rows.append(
-                    tables.floor_row(
+                    floor_row(
                         on_both(algorithm, self.theorem, gaps, v=1.0, runs=runs, seed=trial.seed),
                         bound=self.bound(gap, epsilon),
                         algorithm=algorithm.name,
@@ -353,7 +354,7 @@ class Floors:
                         horizon=self.horizon,
                     )
                 )
-        yield tables.floors(
+        yield floors(
             f"{trial.claim.name} on every algorithm of the model",
             rows,
             claim=trial.claim.name,

@@ -19,7 +19,7 @@ from verifiable_dp.core.query import Own
 from verifiable_dp.core.simulation import Simulation
 from verifiable_dp.core.validate import FloatArray, IntArray, JsonDict
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.regret import judges as evidence
+from verifiable_dp.evidence.regret.mean_at_least import mean_at_least
 from verifiable_dp.registry.auditor import Mutant
 from verifiable_dp.registry.mutants import Make, result
 from verifiable_dp.registry.theorems import TRIALS, Trial
@@ -152,7 +152,7 @@ def takes_at_least(trial: Trial, mean: float, done: Simulation) -> Check:
     halted, values = ~np.isnan(done.output[:, 0]), samples(done, rule)
     if values.mean() < bound:
         values = np.where(halted, values, bound * len(halted))
-    return evidence.mean_at_least(
+    return mean_at_least(
         f"{trial.claim.name} at mean {mean:g}",
         values,
         bound=bound,

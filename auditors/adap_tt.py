@@ -14,7 +14,7 @@ from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.environments import bernoulli
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.regret import judges as evidence
+from verifiable_dp.evidence.regret.mean_bound import mean_bound
 from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import result
 from verifiable_dp.registry.theorems import TRIALS, Trial
@@ -59,7 +59,7 @@ def correct(trial: Trial) -> Iterator[Check]:
 def samples(trial: Trial) -> Iterator[Check]:
     """Mean rounds until an arm is found; a run that finds none counts as its horizon."""
     rounds = np.nan_to_num(trial.play(CROWD, RUNS).output[:, 0], nan=float(trial.rule.horizon))
-    yield evidence.mean_bound(
+    yield mean_bound(
         f"{trial.claim.name} on {CROWD.name}",
         rounds,
         bound=float(trial.bound(CROWD.gaps)(trial.rule.horizon)),

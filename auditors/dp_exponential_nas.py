@@ -15,7 +15,8 @@ from verifiable_dp.core.environments import two_point
 from verifiable_dp.core.simulation import Simulation
 from verifiable_dp.core.validate import JsonDict
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.regret import tables
+from verifiable_dp.evidence.regret.floors import floor_row
+from verifiable_dp.evidence.regret.floors import floors as floors_check
 from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import result
 from verifiable_dp.registry.theorems import TABLE_RUNS, CorrectOnly, Trial
@@ -71,7 +72,7 @@ def floors(trial: Trial) -> Iterator[Check]:
                 "Corollary 3.6": family.least_mean(FAINT, 1.0, rule.alpha, rule.beta),
             }
             rows += [
-                tables.floor_row(
+                floor_row(
                     family.samples(done, rule),
                     bound=bound,
                     algorithm=rule.name,
@@ -81,7 +82,7 @@ def floors(trial: Trial) -> Iterator[Check]:
                 )
                 for name, bound in bounds.items()
             ]
-    yield tables.floors(
+    yield floors_check(
         "corollary-3.6 on every private stopping rule",
         rows,
         claim="corollary-3.6",

@@ -18,7 +18,8 @@ from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.regret import judges as evidence
+from verifiable_dp.evidence.regret.comparison import comparison
+from verifiable_dp.evidence.regret.mean_bound import mean_bound
 from verifiable_dp.registry import mutants
 from verifiable_dp.registry.auditor import Auditor, Mutant, Printed
 from verifiable_dp.registry.mutants import given
@@ -58,7 +59,7 @@ def tail(trial: Trial) -> Iterator[Check]:
         for n in (1, 2, 3, 5, 10, 30, 100, 300, 1000)
         for x in (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.5, 3.0, 10.0)
     ]
-    yield evidence.mean_bound(
+    yield mean_bound(
         "lemma-4 for n = 1 to 1000, t = n/20 to 10 n",
         np.full(len(ratios), max(ratios)),
         bound=1.0,
@@ -80,7 +81,7 @@ def proved(trial: Trial) -> Iterator[Check]:
         for beta in (1 / horizon, 0.1)
     ]
     ratios = [width_failure(*point) / point[2] for point in points]
-    yield evidence.mean_bound(
+    yield mean_bound(
         "lemma-3 gamma over T = 8 to 1e9, K = 2 to 1e6",
         np.full(len(ratios), max(ratios)),
         bound=1.0,
@@ -99,7 +100,7 @@ def core_set(trial: Trial) -> Iterator[Check]:
     with_core, without = (
         many.changed(core=core).play(where, RUNS, seed=trial.seed + core).regret for core in (True, False)
     )
-    yield evidence.comparison(
+    yield comparison(
         f"section-6 on {where.name}",
         with_core,
         without,
@@ -134,7 +135,7 @@ def nets(trial: Trial) -> Iterator[Check]:
                 far = max(float(np.linalg.norm(chosen - x, axis=1).min()) for x in points)
                 spans = np.linalg.matrix_rank(chosen) == d
                 worst.append(max(len(chosen) / net_size(d, zeta), far / zeta, 0.0 if spans else 2.0))
-    yield evidence.mean_bound(
+    yield mean_bound(
         "lemma-1 for d = 1 to 5, zeta = .02 to .5",
         np.full(len(worst), max(worst)),
         bound=1.0,
@@ -154,7 +155,7 @@ def designs(trial: Trial) -> Iterator[Check]:
             weights = design(actions)
             norm = float(spread(coordinates(actions), weights).max())
             worst.append(max(norm / (2 * d), float((weights > 0).sum()) / core_limit(d)))
-    yield evidence.mean_bound(
+    yield mean_bound(
         "lemma-2 for d = 2 to 10",
         np.full(len(worst), max(worst)),
         bound=1.0,

@@ -33,8 +33,9 @@ from verifiable_dp.core.query import Own
 from verifiable_dp.core.simulation import simulate
 from verifiable_dp.core.validate import BoolArray, FloatArray, Given, IntArray, Json, JsonDict
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.regret import judges as evidence
-from verifiable_dp.evidence.regret import tables as evidence_tables
+from verifiable_dp.evidence.regret.floors import floor_row
+from verifiable_dp.evidence.regret.floors import floors as floors_check
+from verifiable_dp.evidence.regret.mean_at_least import mean_at_least
 from verifiable_dp.registry import mutants
 from verifiable_dp.registry.auditor import Auditor, Mutant, Printed
 from verifiable_dp.registry.mutants import Accumulated, Make, chained, gap_times, rebuilt, result
@@ -344,7 +345,7 @@ def _alike_at(trial: Trial, alpha: float) -> Trial:
 def alike(trial: Trial) -> Iterator[Check]:
     """Theorem 4.1's term T alpha^(1 - 1/k), k = 2: the worse of two regrets is at least T Delta/4."""
     played = _alike_at(trial, SHARE).algorithm
-    yield evidence.mean_at_least(
+    yield mean_at_least(
         "theorem-4.1 on two instances that look alike",
         sum_on_alike(played, SHARE, trial.runs(RUNS), trial.seed),
         bound=least_contaminated(ALIKE, SHARE, 2.0) / 2,
@@ -363,7 +364,7 @@ def floors(trial: Trial) -> Iterator[Check]:
         heavy = {"n_arms": 2, "epsilon": epsilon, "horizon": ALIKE, "v": 1.0, "u": 1.0}
         for played in (rule, DPRobustSE(**heavy), DPRobustUCB(**heavy)):
             rows.append(
-                evidence_tables.floor_row(
+                floor_row(
                     sum_on_alike(played, alpha, trial.runs(TABLE_RUNS), trial.seed),
                     bound=least_contaminated(ALIKE, alpha, 2.0) / 2,
                     algorithm=played.name,
@@ -372,7 +373,7 @@ def floors(trial: Trial) -> Iterator[Check]:
                     horizon=ALIKE,
                 )
             )
-    yield evidence_tables.floors(
+    yield floors_check(
         "theorem-4.1 on every algorithm for heavy tails",
         rows,
         claim="theorem-4.1",

@@ -21,7 +21,7 @@ from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray, JsonDict
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.regret import judges as evidence
+from verifiable_dp.evidence.regret.mean_bound import mean_bound
 from verifiable_dp.registry import mutants
 from verifiable_dp.registry.auditor import Auditor, Mutant, Printed
 from verifiable_dp.registry.mutants import mixed, noise_times, shared
@@ -89,7 +89,7 @@ def moments(v: float, budget: str, seed: int, constants: Sequence[float] = (4.0,
     batches = TRIALS[budget]
     ratios = moment_ratios(v, 100 * batches, seed).reshape(batches, 100, 2).max(axis=1)
     return [
-        evidence.mean_bound(
+        mean_bound(
             f"lemma-10 ({part + 1}) at v = {v:g}",
             ratios[:, part],
             bound=constant,
@@ -120,7 +120,7 @@ def lemma_7(trial: Trial) -> Iterator[Check]:
     batches = trial.runs(TRIALS)
     for v in sorted({0.5, trial.rule.v}):
         ratios = truncated_ratios(v, 100 * batches, trial.seed).reshape(batches, 100).max(axis=1)
-        yield evidence.mean_bound(
+        yield mean_bound(
             f"lemma-7 at v = {v:g}",
             ratios,
             bound=1.0,

@@ -20,7 +20,7 @@ from verifiable_dp.core.environments import TwoPoint, bernoulli
 from verifiable_dp.core.simulation import Simulation
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.regret import judges as evidence
+from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import borrowed, epochs_times, gap_times
 from verifiable_dp.registry.theorems import (
@@ -111,7 +111,7 @@ def identification_costs(trial: Trial) -> Iterator[Check]:
             where = bernoulli([0.9, *[0.9 - gap] * 2])
             taken = samples(played.play(where), 0)
             points.append((float(x), np.where(np.isfinite(taken), taken, 1e15)))
-        yield evidence.scaling(
+        yield scaling(
             f"best-arm samples over {over}",
             points,
             exponent=exponent,

@@ -20,7 +20,7 @@ from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.environments import bernoulli
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.regret import judges as evidence
+from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import mixed, noise_times, result
 from verifiable_dp.registry.theorems import RUNS, TRIALS, CorrectOnly, MeanBound, Prices, Trial
@@ -63,7 +63,7 @@ def rate(trial: Trial) -> Iterator[Check]:
     for number, t in enumerate(np.geomspace(1e5, 2e6, 10)):
         played = trial.changed(n_arms=WIDE.n_arms, epsilon=10.0, horizon=int(t))
         points.append((int(t), played.play(WIDE, RATE_RUNS, seed=trial.seed + number).regret))
-    yield evidence.scaling(
+    yield scaling(
         f"rate on {WIDE.name}",
         points,
         log_power=3.0,
@@ -86,7 +86,7 @@ def over_arms(trial: Trial) -> Iterator[Check]:
             played = trial.changed(n_arms=k, epsilon=10.0, horizon=2_000_000, budget=budget)
             x = k - 1 if budget == "per-arm" else k * (k - 1)
             points.append((x, played.play(where, RATE_RUNS, seed=trial.seed + number).regret))
-        yield evidence.scaling(
+        yield scaling(
             f"rate over {words}",
             points,
             exponent=1.0,

@@ -20,7 +20,8 @@ from verifiable_dp.core.environments import TwoPoint
 from verifiable_dp.core.simulation import simulate
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.regret import judges as evidence
+from verifiable_dp.evidence.regret.mean_bound import mean_bound
+from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.registry.auditor import Auditor, Printed
 from verifiable_dp.registry.theorems import RUNS, CorrectOnly, MeanBound, Prices, Pulls, Survival, Trial
 from verifiable_dp.registry.wrapped import with_parameters
@@ -56,7 +57,7 @@ def pulls_by_gap(algorithm: Algorithm, runs: int, seed: int) -> list[tuple[float
 def rates(trial: Trial) -> Iterator[Check]:
     """How pulls grow with 1/gap: the fitted exponent against the corrected one, the printed one beside it."""
     for v in ORDERS:
-        yield evidence.scaling(
+        yield scaling(
             f"theorem-7-rate at v = {v:g} over gaps .35, .175, …",
             pulls_by_gap(with_parameters(trial.algorithm, v=v), trial.runs(RUNS), trial.seed),
             exponent=exponent(v),
@@ -92,7 +93,7 @@ def lemma_8(trial: Trial) -> Iterator[Check]:
         least = math.ceil(FACTOR * math.log(2 / beta))
         for n in (least, least + 1, 2 * least, 10 * least, 50 * least):
             ratios.append(2 * math.exp(log_tail(n, n * laplace_mean(n, beta))) / beta)
-    yield evidence.mean_bound(
+    yield mean_bound(
         "lemma-8 from the least n on, beta = .5 to 1e-15",
         np.full(len(ratios), max(ratios)),
         bound=1.0,

@@ -18,7 +18,7 @@ from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.core.validate import BoolArray
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.exact import shuffle as exact_shuffle
-from verifiable_dp.evidence.regret import judges as evidence
+from verifiable_dp.evidence.regret.mean_bound import mean_bound
 from verifiable_dp.registry.auditor import Auditor, Mutant, Printed
 from verifiable_dp.registry.mutants import given, rebuilt, result
 from verifiable_dp.registry.theorems import Trial
@@ -36,7 +36,7 @@ def amplification(trial: Trial) -> Iterator[Check]:
         shares = shuffle.domain(n, delta) * np.array([0.25, 0.5, 0.75, 1.0])
         found = [shuffle.clones_delta(n, x, shuffle.amplified(x, n, delta)) for x in shares.tolist()]
         worst.append(max(found) / delta)
-    yield evidence.mean_bound(
+    yield mean_bound(
         "equation-10 within its domain",
         worst,
         bound=1.0,

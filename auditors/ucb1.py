@@ -18,7 +18,7 @@ from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.environments import TwoPoint, bernoulli
 from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.regret import judges as evidence
+from verifiable_dp.evidence.regret.linear_in_log import linear_in_log
 from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import decided_by, rebuilt, result
 from verifiable_dp.registry.theorems import TRIALS, CorrectOnly, MeanBound, Trial
@@ -56,7 +56,7 @@ def growth(trial: Trial) -> Iterator[Check]:
         played = trial.changed(n_arms=FIVE.n_arms, horizon=t)
         points.append((t, played.play(FIVE, GROWTH_RUNS, seed=trial.seed + number).regret))
     claimed = leading_constant(FIVE.gaps)
-    yield evidence.linear_in_log(
+    yield linear_in_log(
         f"leading-constant on {FIVE.name}",
         points,
         curvature=0.25,

@@ -19,7 +19,7 @@ from verifiable_dp.core.populations import Linear
 from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.regret import judges
+from verifiable_dp.evidence.regret.comparison import comparison
 from verifiable_dp.registry.auditor import Mutant
 from verifiable_dp.registry.mutants import Make, result, shared
 from verifiable_dp.registry.theorems import RUNS, TRIALS, Trial
@@ -190,7 +190,7 @@ def against_uniform(trial: Trial, factor: float) -> Iterator[Check]:
     rng = np.random.default_rng([trial.seed, 2])
     means = users.means(users.contexts(rng, 2000 * runs)).reshape(runs, 2000, -1)
     uniform = (means.max(axis=2) - means.mean(axis=2)).mean(axis=1) * rule.horizon
-    yield judges.comparison(
+    yield comparison(
         f"{trial.claim.name} on {users.name}",
         regret(trial.algorithm, users, runs, trial.seed),
         uniform,

@@ -16,7 +16,7 @@ from verifiable_dp.core.claims import Source
 from verifiable_dp.core.simulation import simulate
 from verifiable_dp.core.validate import JsonDict
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.regret import judges as evidence
+from verifiable_dp.evidence.regret.comparison import comparison
 from verifiable_dp.evidence.statement import statement
 from verifiable_dp.registry.errata import Erratum, Findings, Quotation
 
@@ -153,7 +153,7 @@ def five_times(seed: int) -> Findings:
             theirs = simulate(rival, s1(name, 5), runs=runs, seed=seed + 1, points=1).regret
             ratios[f"{name}, {budget}"] = float(theirs.mean() / mine.mean())
             checks.append(
-                evidence.comparison(
+                comparison(
                     f"{name}: the regret of DP-UCB, budget {budget}, is at least 5 times that of DP-SE",
                     mine,
                     theirs,

@@ -22,7 +22,8 @@ from verifiable_dp.core.simulation import simulate
 from verifiable_dp.core.validate import JsonDict
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.regret import judges as evidence
+from verifiable_dp.evidence.regret.probability import probability
+from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.evidence.statement import statement
 from verifiable_dp.registry.errata import Erratum, Fault, Findings, Quotation
 from verifiable_dp.registry.mutants import noise_times, result
@@ -204,7 +205,7 @@ def error(seed: int) -> Findings:
     for variant in ("printed", "corrected"):
         done = simulate(LDPRobustSE(**base, variant=variant), best, runs=RUNS, seed=seed, points=1)
         assert done.active is not None
-        checks[variant] = evidence.probability(
+        checks[variant] = probability(
             f"a tied best arm is removed, {variant}",
             ~done.active[:, :2].all(axis=1),
             probability=base["beta"],
@@ -224,7 +225,7 @@ def local_rate(seed: int) -> Findings:
         right = ldp_robust_se.exponent(v)
         common: JsonDict = {"log_power": 0.0, "v": v, "instance": "two arms, +-1"}
         printed.append(
-            evidence.scaling(
+            scaling(
                 f"pulls grow like gap^-{right / 2:g}, v = {v:g}",
                 measured,
                 exponent=right / 2,
@@ -235,7 +236,7 @@ def local_rate(seed: int) -> Findings:
             )
         )
         corrected.append(
-            evidence.scaling(
+            scaling(
                 f"pulls grow like gap^-{right:g}, v = {v:g}", measured, exponent=right, margin=0.9, **common
             )
         )
@@ -256,7 +257,7 @@ def moment_rate(seed: int) -> Findings:
         return float((scale ** (1 + v)) ** power * (scale * gap) ** (-(1 + v) / v))
 
     def rate(power: float) -> Check:
-        return evidence.scaling(
+        return scaling(
             f"pulls grow like u^{power:.3g}, v = {v:g}",
             points,
             exponent=power,

@@ -9,7 +9,7 @@ import numpy as np
 
 from verifiable_dp.core.validate import JsonValue
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.regret import judges as regret
+from verifiable_dp.evidence.regret.comparison import comparison
 from verifiable_dp.registry.study import Line, Outcome
 
 
@@ -33,7 +33,7 @@ def compare(
 ) -> Check:
     """The mean regret of the cells `worse` is at least `factor` times that of the cells `better`."""
     mine, theirs = (np.concatenate([outcomes[cell].regret for cell in side]) for side in (better, worse))
-    return regret.comparison(name, mine, theirs, factor=factor, **about)
+    return comparison(name, mine, theirs, factor=factor, **about)
 
 
 __all__ = ["compare", "fewer", "over"]

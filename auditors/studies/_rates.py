@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from verifiable_dp.core.claims import Source
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.regret import judges
+from verifiable_dp.evidence.regret.mean_bound import mean_bound
+from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.registry.study import Cell, Guide, Line, Outcome, Panel, Statement
 
 Outcomes = Mapping[str, Outcome]
@@ -94,7 +95,7 @@ class Rate:
         worst = self.worst(outcomes)
         means = [float(values.mean()) for values in worst.values()]
         most = [max(map(uniform, group.values())) for group in self.cells.values()]
-        return judges.scaling(
+        return scaling(
             f"exponent over {self.axis}",
             list(worst.items()),
             exponent=exponent,
@@ -112,7 +113,7 @@ class Rate:
             largest = [float(c.algorithm.horizon * c.environment.gaps.max()) for c in group]
             limits = [min(self.bound(c), most) for c, most in zip(group, largest, strict=True)]
             found.append(
-                judges.mean_bound(
+                mean_bound(
                     f"level at {self.axis} = {x:.4g}",
                     worst[x],
                     bound=max(limits) * (1 + _REACHED),

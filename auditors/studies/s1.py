@@ -23,7 +23,7 @@ from verifiable_dp.core.claims import Source
 from verifiable_dp.core.environments import TwoPoint, bernoulli
 from verifiable_dp.core.validate import FloatArray, Given
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.regret import judges as regret
+from verifiable_dp.evidence.regret.probability import probability
 from verifiable_dp.registry.study import (
     Bound,
     Cell,
@@ -177,7 +177,7 @@ def _ended(arms: Sequence[int], outcomes: Outcomes) -> list[Check]:
         for k in arms:
             names = [cell(setting, k, epsilon, "dp-se") for epsilon in EPSILONS]
             active = np.concatenate([np.asarray(outcomes[name].active) for name in names])
-            checks.append(regret.probability(f"{setting}, K={k}", active.sum(axis=1) > 1, probability=0.05))
+            checks.append(probability(f"{setting}, K={k}", active.sum(axis=1) > 1, probability=0.05))
     return checks
 
 
@@ -194,7 +194,7 @@ def _smooth(outcomes: Outcomes) -> list[Check]:
     for setting in SETTINGS:
         names = [cell(setting, DEFAULT_ARMS, epsilon, "dp-ucb") for epsilon in EPSILONS]
         none = np.concatenate([_later(name, outcomes) <= 0 for name in names])
-        checks.append(regret.probability(f"{setting}, K=5", none, probability=0.05))
+        checks.append(probability(f"{setting}, K=5", none, probability=0.05))
     return checks
 
 

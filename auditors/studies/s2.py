@@ -26,7 +26,7 @@ from verifiable_dp.core.environments import Discrete, TwoPoint
 from verifiable_dp.core.simulation import Simulation
 from verifiable_dp.core.validate import Function, Given, Json, JsonDict, Numbers, Result
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.regret import judges as regret
+from verifiable_dp.evidence.regret.probability import probability
 from verifiable_dp.registry.study import (
     Bound,
     Cell,
@@ -316,7 +316,7 @@ def _kept(names: Sequence[str], outcomes: Outcomes) -> list[Check]:
     """Runs that removed the best arm."""
     lost = np.concatenate([~np.asarray(outcomes[name].active)[:, 0] for name in names])
     about = f"{len(names)} settings together"
-    return [regret.probability(about, lost, probability=KEPT, constants=CONSTANTS)]
+    return [probability(about, lost, probability=KEPT, constants=CONSTANTS)]
 
 
 def _bounded(horizons: Mapping[float, int], outcomes: Outcomes) -> list[Check]:

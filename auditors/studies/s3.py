@@ -33,7 +33,7 @@ from verifiable_dp.core.claims import Source
 from verifiable_dp.core.environments import Discrete, Drawn, Pareto, TwoPoint
 from verifiable_dp.core.validate import FloatArray, JsonDict
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.regret import judges as regret
+from verifiable_dp.evidence.regret.mean_at_least import mean_at_least
 from verifiable_dp.registry.study import Cell, Figure, Line, Outcome, Panel, Plan, Statement, Study
 from verifiable_dp.registry.theorems import bound_of, mean_bound
 from verifiable_dp.registry.wrapped import Listed
@@ -476,7 +476,7 @@ def _indistinguishable(outcomes: Outcomes) -> list[Check]:
         both = [outcomes[by_mask(alpha, k, best, algorithm)].regret for best in (0, 1)]
         least = MASKED_HORIZON * float(masked(alpha, k, 0).gaps.max()) / 2
         checks.append(
-            regret.mean_at_least(
+            mean_at_least(
                 f"{algorithm}, alpha={alpha:.3g}, k={k:g}: mean of a pair",
                 np.concatenate(both),
                 bound=least / 2,
@@ -574,7 +574,7 @@ def _floors(term: str, outcomes: Outcomes) -> list[Check]:
                 worst = worst + outcomes[by_floor(term, k, 0, name)].regret
             bound = privacy_floor(k) if term == "privacy" else sampling_floor()
             about = {"bound": bound, "horizon": FLOOR_HORIZON[term]}
-            checks.append(regret.mean_at_least(f"{name}, k={k:g}", worst, **about))
+            checks.append(mean_at_least(f"{name}, k={k:g}", worst, **about))
     return checks
 
 

@@ -26,7 +26,7 @@ from verifiable_dp.core.environments import TwoPoint
 from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.core.validate import FloatArray, Given, JsonValue
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.regret import judges as regret
+from verifiable_dp.evidence.regret.comparison import comparison
 from verifiable_dp.registry.study import (
     Bound,
     Cell,
@@ -263,9 +263,7 @@ def _at_least(
     name: str, group: Instances, outcomes: Outcomes, low: str, high: str, factor: float, **about: JsonValue
 ) -> Check:
     """Mean regret of `high` is at least `factor` times that of `low`."""
-    return regret.comparison(
-        name, group.sample(outcomes, low), group.sample(outcomes, high), factor=factor, **about
-    )
+    return comparison(name, group.sample(outcomes, low), group.sample(outcomes, high), factor=factor, **about)
 
 
 def _at_most(

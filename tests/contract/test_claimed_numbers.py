@@ -337,7 +337,7 @@ def test_comparisons_claim_the_papers_factor():
         factors = [
             keyword.value.value
             for call in calls
-            if getattr(call.func, "attr", "") == "comparison"
+            if isinstance(call.func, ast.Name) and call.func.id == "comparison"
             for keyword in call.keywords
             if keyword.arg == "factor"
         ]

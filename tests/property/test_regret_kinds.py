@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import verifiable_dp.evidence.regret.judges  # noqa: F401 - its judges
+import verifiable_dp.evidence.regret.linear_in_log
+import verifiable_dp.evidence.regret.mean_at_least
+import verifiable_dp.evidence.regret.mean_bound  # noqa: F401 - their judges
 from verifiable_dp.evidence.check import judged
 
 numbers = st.floats(-1e3, 1e3, allow_nan=False)

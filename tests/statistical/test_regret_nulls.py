@@ -9,7 +9,8 @@ import pytest
 
 from tests.trials import on_trial
 from verifiable_dp.auditors import dp_se, dp_ucb, se, ucb1
-from verifiable_dp.evidence.regret import judges as regret
+from verifiable_dp.evidence.regret.linear_in_log import linear_in_log
+from verifiable_dp.evidence.regret.mean_at_least import mean_at_least
 from verifiable_dp.registry import entries as registry
 
 SEEDS = 200
@@ -122,7 +123,7 @@ def test_a_claim_at_its_very_limit_is_contradicted_at_most_at_the_level(options,
     """600 fits: a true level of .05 gives more than 64 of them with probability below 1e-8."""
     rng = np.random.default_rng(11)
     alarms = sum(
-        regret.linear_in_log("c", straight(rng, bend), alpha=LEVEL, **options).verdict == "contradicted"
+        linear_in_log("c", straight(rng, bend), alpha=LEVEL, **options).verdict == "contradicted"
         for _ in range(RUNS)
     )
     assert alarms <= 64
@@ -133,11 +134,9 @@ def test_a_claim_beyond_its_limit_is_contradicted():
     rng = np.random.default_rng(12)
     false = [{"most_slope": 1.2, "curvature": 10.0}, {"slope": 2.8, "curvature": 10.0}]
     for options in false:
-        verdicts = [
-            regret.linear_in_log("c", straight(rng), alpha=LEVEL, **options).verdict for _ in range(50)
-        ]
+        verdicts = [linear_in_log("c", straight(rng), alpha=LEVEL, **options).verdict for _ in range(50)]
         assert verdicts.count("contradicted") > 25
-    bent = [regret.linear_in_log("c", straight(rng, 0.6), alpha=LEVEL, curvature=0.05) for _ in range(50)]
+    bent = [linear_in_log("c", straight(rng, 0.6), alpha=LEVEL, curvature=0.05) for _ in range(50)]
     assert sum(c.verdict == "contradicted" for c in bent) > 25
 
 
@@ -145,8 +144,7 @@ def test_a_mean_at_its_lower_bound_is_contradicted_at_most_at_the_level():
     """Normal runs: the level is exact; 2000 checks at .01 give more than 55 alarms with probability 1e-9."""
     rng = np.random.default_rng(13)
     alarms = sum(
-        regret.mean_at_least("m", rng.standard_normal(10) + 1, bound=1.0, alpha=0.01).verdict
-        == "contradicted"
+        mean_at_least("m", rng.standard_normal(10) + 1, bound=1.0, alpha=0.01).verdict == "contradicted"
         for _ in range(2000)
     )
     assert 3 <= alarms <= 55

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from verifiable_dp.core.environments import Environment
 from verifiable_dp.core.populations import Population
 from verifiable_dp.core.validate import Function, Given, InputError, Json, JsonDict, one_line
-from verifiable_dp.evidence.regret import judges as regret
+from verifiable_dp.evidence.regret.common import least_horizon
 from verifiable_dp.targets.adapters import parameters_of
 from verifiable_dp.targets.players import Player, Setting
 from verifiable_dp.targets.source import Source, load
@@ -139,7 +139,7 @@ class Bound:
             except InputError:
                 return math.inf  # not defined at this horizon
 
-        return regret.least_horizon(bound, lambda horizon: worst * horizon, most=_MOST)
+        return least_horizon(bound, lambda horizon: worst * horizon, most=_MOST)
 
 
 def largest_gap(environment: Environment | Population) -> float:

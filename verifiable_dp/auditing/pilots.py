@@ -19,7 +19,7 @@ from verifiable_dp.auditing.rates import Rate
 from verifiable_dp.auditing.regret import SHARD, Asked, Cells, Claims, Subject, at
 from verifiable_dp.core import engine
 from verifiable_dp.core.validate import FloatArray
-from verifiable_dp.evidence.regret import judges
+from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.registry.study import cell_seed
 from verifiable_dp.targets import players
 from verifiable_dp.targets.players import Part
@@ -117,7 +117,7 @@ def _expected(rate: Rate, plan: _Plan, played: Mapping[float, FloatArray]) -> st
         if not mean > 0:
             return "inconclusive"
         points.append((x, mean + (values - mean) * math.sqrt(len(values) / size)))
-    check = judges.scaling(
+    check = scaling(
         rate.name,
         points,
         exponent=rate.exponent,

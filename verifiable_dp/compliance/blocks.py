@@ -12,11 +12,11 @@ import json
 import math
 from collections.abc import Sequence
 
-from verifiable_dp.evidence.check import kind_of
 from verifiable_dp.compliance import nist
 from verifiable_dp.core.claims import CURVED, PrivacyClaim, Relation, group_table
 from verifiable_dp.core.units import Adjacency, Observed
 from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
+from verifiable_dp.evidence.check import kind_of
 from verifiable_dp.record import conclude, words
 from verifiable_dp.record.declarations import neighbouring
 from verifiable_dp.record.sealing import pointer, text

@@ -22,6 +22,7 @@ Judge = Callable[[Json], JsonDict]
 Scales = Callable[[Json, Json], Json]
 Words = Callable[[Json, Json], str]
 Limits = Callable[[Json, Json], Sequence[str]]
+Slack = Callable[[Json, Json], float]
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,7 @@ class Kind:
     words: Words | None = None
     scales: Scales | None = None
     limits: Limits | None = None
+    slack: Slack | None = None
 
     def __post_init__(self) -> None:
         validate.choice("about", self.about, ("privacy", "regret", "table", "number"))
@@ -90,9 +92,9 @@ class Kind:
         Parameters
         ----------
         scales
-            Gives, for statistics and a result, the scales at which their floats are compared (`rounding`): a
-            mapping with keys ``statistics`` and ``result``, each nested as these are. One number holds for all
-            that is below it. What is left out is compared at its own size.
+            Gives, for statistics and a result, the scales at which their floats are compared (`rounding`):
+            a mapping with keys ``statistics`` and ``result``, each nested as these are. One number holds for
+            all that is below it. What is left out is compared at its own size.
         """
 
         def taken(function: Judge) -> Judge:
@@ -113,6 +115,11 @@ class Kind:
     def limited_by(self, function: Limits) -> Limits:
         """Say what makes the sentences on what a check of this kind does not show."""
         self.limits = function
+        return function
+
+    def slack_by(self, function: Slack) -> Slack:
+        """Say how many times what was measured would still pass."""
+        self.slack = function
         return function
 
     @property
@@ -208,7 +215,9 @@ def judged(kind: str, statistics: Json) -> JsonDict:
     if found.judge is None:
         raise InputError(f"check: the kind {kind!r} has no judge")
     result = found.judge(statistics)
-    return {**result, "verdict": "inconclusive", "epsilon_lower": 0.0} if statistics.get("carried") else result
+    return (
+        {**result, "verdict": "inconclusive", "epsilon_lower": 0.0} if statistics.get("carried") else result
+    )
 
 
 def in_words(check: Json) -> str:
@@ -223,6 +232,13 @@ def limits_of(check: Json) -> list[str]:
     """Sentences on what a recorded check does not show; none where its verdict needs none."""
     limits = kind_of(check["kind"]).limits
     return list(limits(check["statistics"], check["result"])) if limits else []
+
+
+def slack_of(check: Json) -> float:
+    """How many times what was measured would still pass; 1 where that is not known, or the check does not."""
+    slack = kind_of(check["kind"]).slack
+    passes = check["result"]["verdict"] == "consistent"
+    return slack(check["statistics"], check["result"]) if slack and passes else 1.0
 
 
 def scales_of(check: Json) -> Json:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.evidence import origins, upper
 from verifiable_dp.evidence.alignment.replay import exceeds
-from verifiable_dp.evidence.check import kind_of
 from verifiable_dp.evidence.blackbox.statistics import DETECT
+from verifiable_dp.evidence.check import kind_of
 
 REASONS = ("lead", "weak", "unsearched")
 BETWEEN = (

@@ -15,8 +15,8 @@ from verifiable_dp.core import files
 from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue, named
 from verifiable_dp.evidence import rounding
 from verifiable_dp.evidence.blackbox.statistics import DETECT
-from verifiable_dp.record import conclude, declarations
 from verifiable_dp.evidence.check import in_words, judged, kind_of, scales_of
+from verifiable_dp.record import conclude, declarations
 from verifiable_dp.record.provenance import installed
 from verifiable_dp.record.sealing import SCHEMA_VERSION, SCHEMAS, canonical, digest, plain, schema
 
@@ -308,7 +308,9 @@ def _rejudge(record: Json) -> int:
         try:
             kind = kind_of(str(check["kind"]))
             if kind.about != about:
-                raise InputError(f"record: {place}.kind must be about {about}, got {kind.name!r}, {kind.about}")
+                raise InputError(
+                    f"record: {place}.kind must be about {about}, got {kind.name!r}, {kind.about}"
+                )
             (again,) = judged_again([check])
         except InputError:
             raise

@@ -22,7 +22,13 @@ from verifiable_dp.core.environments import Environment
 from verifiable_dp.core.simulation import Simulation, simulate
 from verifiable_dp.core.validate import FloatArray, Function, Given, Json, JsonValue, Numbers
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.regret import judges, tables
+from verifiable_dp.evidence.regret.common import least_horizon
+from verifiable_dp.evidence.regret.comparison import comparison
+from verifiable_dp.evidence.regret.mean_bound import mean_bound as mean_bound_check
+from verifiable_dp.evidence.regret.price import prices
+from verifiable_dp.evidence.regret.probability import probability as probability_check
+from verifiable_dp.evidence.regret.rows import row as table_row
+from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.registry.wrapped import Listed, original, with_parameters
 
 RUNS = {"mutant": 30, "quick": 30, "standard": 100, "thorough": 300}  # of a mean
@@ -113,7 +119,7 @@ class Trial:
 
     def probability(self, name: str, failed: npt.ArrayLike, probability: float, **about: JsonValue) -> Check:
         """Check of the share of runs that `failed`; `name` is added to the claim's."""
-        return judges.probability(
+        return probability_check(
             f"{self.claim.name} {name}", failed, probability=probability, claim=self.claim.name, **about
         )
 
@@ -130,12 +136,12 @@ def mean_bound(
 ) -> Check:
     """Check of regret by run after so many rounds against `bound(rounds)`; no run exceeds T max Delta."""
     worst = float(environment.gaps.max())
-    return judges.mean_bound(
+    return mean_bound_check(
         name,
         values,
         bound=bound(rounds),
         largest=worst * rounds,
-        least_horizon=judges.least_horizon(bound, lambda t: worst * t, most=most),
+        least_horizon=least_horizon(bound, lambda t: worst * t, most=most),
         **about,
     )
 
@@ -221,7 +227,7 @@ class Growth:
             for t in [int(t) for t in np.geomspace(low, high, self.number)]:
                 played = at_horizon(trial.algorithm, t)
                 points.append((t, trial.simulate(played, environment).regret))
-            yield judges.scaling(
+            yield scaling(
                 f"{trial.claim.name} rate on {environment.name}",
                 points,
                 log_power=float(self.log_power),
@@ -260,7 +266,7 @@ class Exponent:
     def __call__(self, trial: Trial) -> Iterator[Check]:
         """One check."""
         played = [trial.changed(**changes) for _, _, changes in self.points]
-        yield judges.scaling(
+        yield scaling(
             f"{trial.claim.name} exponent over {self.over}",
             [
                 (x, each.play(where, self.runs).regret)
@@ -291,7 +297,7 @@ class Better:
         for environment in _listed(self.environments, trial):
             mine = trial.play(environment).regret
             theirs = trial.simulate(self.rival(trial.rule), environment, self.runs).regret
-            yield judges.comparison(
+            yield comparison(
                 f"{trial.claim.name} on {environment.name}",
                 mine,
                 theirs,
@@ -393,7 +399,7 @@ class Prices:
             for epsilon in self.epsilons:
                 private = trial.changed(epsilon=epsilon)
                 rows.append(
-                    tables.row(
+                    table_row(
                         private.play(environment, TABLE_RUNS).regret,
                         other,
                         instance=environment.name,
@@ -403,7 +409,7 @@ class Prices:
                         horizon=int(trial.rule.horizon),
                     )
                 )
-        yield tables.prices(
+        yield prices(
             f"{trial.claim.name}: price of privacy",
             rows,
             claim=trial.claim.name,

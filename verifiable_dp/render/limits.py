@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from verifiable_dp.core.validate import Json, JsonValue
+from verifiable_dp.core.validate import Json
 from verifiable_dp.evidence.alignment.replay import exceeds
+from verifiable_dp.evidence.check import limits_of, slack_of
+from verifiable_dp.evidence.regret.common import LOOSE
 from verifiable_dp.evidence.words import digits, p_value
 
-LOOSE = 10.0  # times the measured value that would still pass
+__all__ = ["LOOSE", "another", "is_loose", "of", "shown", "strongest_first"]
 
 
 def of(check: Json) -> list[str]:
     """Sentences on the limits of a recorded check; none where its verdict needs none."""
-    numbers, result = check["statistics"], check["result"]
-    found = _LIMITS.get(check["kind"])
-    return [*(found(numbers, result) if found else ()), *_above(numbers, result)]
+    return [*limits_of(check), *_above(check["statistics"], check["result"])]
 
 
 def _above(numbers: Json, result: Json) -> list[str]:
@@ -36,67 +36,7 @@ def _above(numbers: Json, result: Json) -> list[str]:
 
 def is_loose(check: Json) -> bool:
     """Whether `LOOSE` times what was measured would still pass."""
-    return _slack(check["kind"], check["statistics"], check["result"]) >= LOOSE
-
-
-def _slack(kind: str, numbers: Json, result: Json) -> float:
-    """How many times what was measured would still pass; 1 where that is not known."""
-    if result["verdict"] != "consistent":
-        return 1.0
-    if kind == "mean_bound" and float(numbers["mean"]) > 0:
-        return float(numbers["bound"]) / float(numbers["mean"])
-    if kind == "comparison" and float(numbers["factor"]) > 0:
-        return float(result["ratio"]) / float(numbers["factor"])
-    return 1.0
-
-
-def _bound(numbers: Json, result: Json) -> list[str]:
-    equal, slack = _equal(numbers, "sd", "n"), _slack("mean_bound", numbers, result)
-    return equal if slack < LOOSE else [*equal, f"loose: code with {slack:.3g} times this mean would pass"]
-
-
-def _floor(numbers: Json, result: Json) -> list[str]:
-    return _equal(numbers, "sd", "n")
-
-
-def _equal(numbers: Json, spread: str, runs: str) -> list[str]:
-    """An interval of no width is not a sure one: the runs came out alike."""
-    same = numbers.get(spread) == 0 and int(numbers[runs]) > 1
-    return [f"all {numbers[runs]} runs equal"] if same else []
-
-
-def _comparison(numbers: Json, result: Json) -> list[str]:
-    slack = _slack("comparison", numbers, result)
-    return [] if slack < LOOSE else [f"loose: code with {slack:.3g} times this regret would pass"]
-
-
-def _rate(numbers: Json, result: Json) -> list[str]:
-    return _within(numbers["exponent"], numbers["margin"], result)
-
-
-def _line(numbers: Json, result: Json) -> list[str]:
-    return _within(numbers["slope"], numbers["margin"], result)
-
-
-def _within(claimed: JsonValue, margin: JsonValue, result: Json) -> list[str]:
-    """The interval excludes what is claimed, and the check is consistent: what the margin does."""
-    if claimed is None or result["verdict"] != "consistent" or result.get("lower") is None:
-        return []
-    if float(result["lower"]) <= float(claimed) <= float(result["upper"]):
-        return []
-    return [
-        f"the interval excludes {digits(claimed)}; consistent, because it lies within the margin of "
-        f"{digits(margin)} around it"
-    ]
-
-
-_LIMITS = {
-    "mean_bound": _bound,
-    "mean_at_least": _floor,
-    "comparison": _comparison,
-    "scaling": _rate,
-    "linear_in_log": _line,
-}
+    return slack_of(check) >= LOOSE
 
 
 # ---------------------------------------------------------------- counterexamples

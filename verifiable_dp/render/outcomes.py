@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from verifiable_dp.core.validate import Json
+from verifiable_dp.evidence.check import in_words
 from verifiable_dp.record import words
 from verifiable_dp.record.decision import decision
-from verifiable_dp.evidence.check import in_words
 from verifiable_dp.render import card
 
 _STATUS = {

@@ -19,12 +19,12 @@ from verifiable_dp.compliance import blocks, nist
 from verifiable_dp.core.noise import Divergence
 from verifiable_dp.core.validate import Function, Json, JsonDict, JsonValue, on_one_line, printable
 from verifiable_dp.evidence import premises
+from verifiable_dp.evidence.check import Column, Kind, in_words, kind_of
 from verifiable_dp.evidence.regret import readings
-from verifiable_dp.evidence.regret.judges import claimed_slope
+from verifiable_dp.evidence.regret.linear_in_log import claimed_slope
 from verifiable_dp.evidence.words import digits, p_value
 from verifiable_dp.record import excerpts, kills, words
 from verifiable_dp.record.decision import decision
-from verifiable_dp.evidence.check import Column, Kind, in_words, kind_of
 from verifiable_dp.record.signing import Found
 from verifiable_dp.registry.errata import REGISTERS
 from verifiable_dp.render import card, courses, limits, plainly, plots, tables

@@ -21,7 +21,7 @@ from verifiable_dp.core.simulation import simulate
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.check import judged
-from verifiable_dp.evidence.regret.readings import joined
+from verifiable_dp.evidence.regret.rows import joined
 
 FEW = {"n_arms": 2, "epsilon": 1.0, "horizon": 4096}
 CENTRAL = {**FEW, "moments": "central", "radius": 7.0}

@@ -17,7 +17,7 @@ from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.noise import Draw, Seeded
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment import replay as alignment
-from verifiable_dp.evidence.regret.judges import scaling
+from verifiable_dp.evidence.regret.scaling import scaling
 
 PARAMETERS = {"n_arms": 2, "epsilon": 1.0, "horizon": 400, "v": 1.0, "u": 1.0, "beta": 0.5}
 NAMES = ["dp-robust-se", "ldp-robust-se"]

@@ -20,7 +20,7 @@ from verifiable_dp.core.environments import Drawn, Pareto, StudentT, Table, two_
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.simulation import Simulation
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.evidence.regret import judges as evidence
+from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.registry import entries as registry
 
 PARAMETERS = {"n_arms": 3, "horizon": 400, "v": 0.5, "u": 2.0}
@@ -224,7 +224,7 @@ def test_the_printed_exponent_lies_outside_the_interval_and_the_corrected_one_in
     assert check.statistics["printed_exponent"] == pytest.approx((1 + v) / v)
     assert not low <= check.statistics["printed_exponent"] <= high
     points = ldp_robust_se.pulls_by_gap(make("ldp-robust-se", **{**algorithm.parameters, "v": v}), 30, 0)
-    wrong = evidence.scaling("printed", points, exponent=(1 + v) / v, log_power=0.0, margin=0.3)
+    wrong = scaling("printed", points, exponent=(1 + v) / v, log_power=0.0, margin=0.3)
     assert wrong.verdict != "consistent"
 
 

@@ -11,7 +11,7 @@ from verifiable_dp.cli import main
 from verifiable_dp.core.populations import USUAL, FiniteTypes, InHindsight, Linear, Ordered, usual
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.check import in_words
-from verifiable_dp.evidence.regret import judges
+from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.record.verify import validate
 
 HERE = usual("linear", 3, (3,))
@@ -209,10 +209,10 @@ def test_an_algorithm_without_contexts_does_not_play_for_them():
 def test_a_one_sided_rate_is_kept_by_a_smaller_exponent():
     points = [(x, x**0.3 * np.array([0.99, 1.0, 1.01])) for x in 2 ** np.arange(3, 13)]
     common = {"exponent": 0.5, "log_power": 0.0, "margin": 0.05}
-    assert judges.scaling("rate", points, **common).verdict == "contradicted"
-    assert judges.scaling("rate", points, **common, at_most=True).verdict == "consistent"
+    assert scaling("rate", points, **common).verdict == "contradicted"
+    assert scaling("rate", points, **common, at_most=True).verdict == "consistent"
     faster = [(x, x**0.7 * np.array([0.99, 1.0, 1.01])) for x in 2 ** np.arange(3, 13)]
-    assert judges.scaling("rate", faster, **common, at_most=True).verdict == "contradicted"
+    assert scaling("rate", faster, **common, at_most=True).verdict == "contradicted"
 
 
 CODE = """

@@ -9,7 +9,12 @@ from scipy import stats
 
 from verifiable_dp.core import validate
 from verifiable_dp.evidence.check import in_words, judged
-from verifiable_dp.evidence.regret import judges as regret
+from verifiable_dp.evidence.regret.common import STATED, least_horizon
+from verifiable_dp.evidence.regret.comparison import comparison
+from verifiable_dp.evidence.regret.mean_bound import mean_bound
+from verifiable_dp.evidence.regret.probability import _exact_interval
+from verifiable_dp.evidence.regret.probability import probability as probability_check
+from verifiable_dp.evidence.regret.scaling import scaling
 
 
 def mean(n=25, mean=10.0, sd=5.0, bound=20.0, largest=100.0, **more):
@@ -64,7 +69,7 @@ def test_mean_bound_states_interval_and_ratio():
 )
 def test_probability_in_100_runs(failures, probability, vacuous, verdict):
     failed = np.arange(100) < failures
-    check = regret.probability("p", failed, probability=probability, vacuous=vacuous)
+    check = probability_check("p", failed, probability=probability, vacuous=vacuous)
     assert check.verdict == verdict
 
 
@@ -73,16 +78,14 @@ def test_probability_in_100_runs(failures, probability, vacuous, verdict):
 )
 def test_the_stated_interval_of_a_probability_is_that_of_scipy(failures, n):
     """Negative control: of the neighbouring count it is another."""
-    wanted, other = (
-        stats.binomtest(k, n).proportion_ci(regret.STATED) for k in (failures, abs(failures - 1))
-    )
-    found = regret._exact_interval(failures, n)
+    wanted, other = (stats.binomtest(k, n).proportion_ci(STATED) for k in (failures, abs(failures - 1)))
+    found = _exact_interval(failures, n)
     assert [found["lower"], found["upper"]] == pytest.approx([wanted.low, wanted.high], rel=0, abs=4e-12)
     assert [found["lower"], found["upper"]] != pytest.approx([other.low, other.high], rel=1e-3, abs=0)
 
 
 def test_probability_p_value_is_the_binomial_tail():
-    check = regret.probability("p", [True, True, False], probability=0.1)
+    check = probability_check("p", [True, True, False], probability=0.1)
     assert check.result["p_value"] == pytest.approx(3 * 0.01 * 0.9 + 0.001)
 
 
@@ -103,11 +106,11 @@ def points(rate, noise=0.01, low=1e5, high=5e8, seed=0):
     ],
 )
 def test_scaling(rate, options, verdict):
-    assert regret.scaling("s", points(rate), **options).verdict == verdict
+    assert scaling("s", points(rate), **options).verdict == verdict
 
 
 def test_scaling_of_log_squared_shows_as_065():
-    check = regret.scaling("s", points(lambda x: np.log(x) ** 2, noise=0.0))
+    check = scaling("s", points(lambda x: np.log(x) ** 2, noise=0.0))
     assert check.result["slope"] == pytest.approx(0.065, abs=0.003)
     assert check.verdict != "consistent"
 
@@ -117,7 +120,7 @@ def test_points_on_a_line_are_no_surer_than_their_means():
     spread = np.tile([-0.1, 0.1], 13)[:25]
     spread *= 0.1 / spread.std(ddof=1)
     found = [(x, math.sqrt(x) * (1 + spread - spread.mean())) for x in np.geomspace(10, 1e5, 9)]
-    result = regret.scaling("s", found, exponent=0.5, log_power=0.0).result
+    result = scaling("s", found, exponent=0.5, log_power=0.0).result
     logs = np.log(np.geomspace(10, 1e5, 9))
     assert result["slope"] == pytest.approx(0.5)
     assert result["standard_error"] == pytest.approx(0.02 / math.sqrt(((logs - logs.mean()) ** 2).sum()))
@@ -125,7 +128,7 @@ def test_points_on_a_line_are_no_surer_than_their_means():
 
 def test_scaling_with_noisy_points_is_inconclusive():
     noisy = points(np.log, noise=3.0, seed=1)
-    assert regret.scaling("s", [(x, abs(v) + 1) for x, v in noisy], margin=0.01).verdict == "inconclusive"
+    assert scaling("s", [(x, abs(v) + 1) for x, v in noisy], margin=0.01).verdict == "inconclusive"
 
 
 @pytest.mark.parametrize(
@@ -142,7 +145,7 @@ def test_what_is_inconclusive_comes_with_advice(rate, margin, over, advice):
     spread = np.tile([-0.1, 0.1], 13)[:25]
     spread = (spread - spread.mean()) * 0.1 / spread.std(ddof=1)
     found = [(x, rate(x) * (1 + spread)) for x in np.geomspace(100, 10_000, 9)]
-    check = regret.scaling("s", found, exponent=0.5, log_power=0.0, margin=margin, over=over)
+    check = scaling("s", found, exponent=0.5, log_power=0.0, margin=margin, over=over)
     assert check.verdict == ("inconclusive" if advice else "consistent")
     words = in_words(check.as_dict()).partition(f"± {margin}")[2]
     assert words.startswith(advice)
@@ -155,7 +158,7 @@ def test_what_is_inconclusive_comes_with_advice(rate, margin, over, advice):
 )
 def test_comparison_of_means_1_and_10(factor, verdict):
     spread = np.tile([-0.1, 0.1], 50)
-    check = regret.comparison("c", 1 + spread, 10 + spread, factor=factor)
+    check = comparison("c", 1 + spread, 10 + spread, factor=factor)
     assert check.verdict == verdict
     assert check.result["lower"] < 10 < check.result["upper"]
 
@@ -167,7 +170,7 @@ def test_a_comparison_scales_the_spread_of_the_better_one_by_the_factor(side):
     spread = (spread - spread.mean()) * 0.1 / spread.std(ddof=1)
     none = np.zeros(25)
     better, worse = (1 + spread, 9.9 + none) if side == "better" else (1 + none, 9.9 + spread)
-    check = regret.comparison("c", better, worse, factor=10.0)
+    check = comparison("c", better, worse, factor=10.0)
     error = {"better": 10 * 0.1 / 5, "worse": 0.1 / 5}[side]
     assert check.result["p_value"] == pytest.approx(stats.t.sf(0.1 / error, 24), rel=1e-9)
 
@@ -181,26 +184,26 @@ def test_a_bound_at_its_very_edge_is_vacuous_whatever_its_sign(edge):
 
 
 def test_comparison_of_single_runs_is_inconclusive():
-    assert regret.comparison("c", [1.0], [10.0, 10.0], factor=5).verdict == "inconclusive"
+    assert comparison("c", [1.0], [10.0, 10.0], factor=5).verdict == "inconclusive"
 
 
 def test_comparison_without_spread_is_exact():
-    assert regret.comparison("c", [1.0, 1.0], [10.0, 10.0], factor=10).verdict == "consistent"
-    assert regret.comparison("c", [1.0, 1.0], [10.0, 10.0], factor=10.1).verdict == "contradicted"
+    assert comparison("c", [1.0, 1.0], [10.0, 10.0], factor=10).verdict == "consistent"
+    assert comparison("c", [1.0, 1.0], [10.0, 10.0], factor=10.1).verdict == "contradicted"
 
 
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: regret.mean_bound("m", [], bound=1.0, largest=2.0),
-        lambda: regret.mean_bound("m", [np.nan], bound=1.0, largest=2.0),
-        lambda: regret.mean_bound("m", [1.0], bound=np.inf, largest=2.0),
-        lambda: regret.probability("p", [], probability=0.1),
-        lambda: regret.probability("p", [True], probability=1.1),
-        lambda: regret.scaling("s", [(10.0, [1.0])] * 3),
-        lambda: regret.scaling("s", [(x, [0.0]) for x in (10.0, 20.0, 30.0, 40.0)]),
-        lambda: regret.comparison("c", [1.0], [1.0], factor=0.0),
-        lambda: regret.comparison("c", [0.0], [1.0], factor=1.0),
+        lambda: mean_bound("m", [], bound=1.0, largest=2.0),
+        lambda: mean_bound("m", [np.nan], bound=1.0, largest=2.0),
+        lambda: mean_bound("m", [1.0], bound=np.inf, largest=2.0),
+        lambda: probability_check("p", [], probability=0.1),
+        lambda: probability_check("p", [True], probability=1.1),
+        lambda: scaling("s", [(10.0, [1.0])] * 3),
+        lambda: scaling("s", [(x, [0.0]) for x in (10.0, 20.0, 30.0, 40.0)]),
+        lambda: comparison("c", [1.0], [1.0], factor=0.0),
+        lambda: comparison("c", [0.0], [1.0], factor=1.0),
     ],
 )
 def test_unusable_numbers_are_refused(make):
@@ -209,24 +212,22 @@ def test_unusable_numbers_are_refused(make):
 
 
 def test_statistics_survive_json():
-    check = regret.mean_bound(
-        "m", np.arange(5), bound=np.float64(3), largest=9, instance="C1", horizon=np.int64(7)
-    )
+    check = mean_bound("m", np.arange(5), bound=np.float64(3), largest=9, instance="C1", horizon=np.int64(7))
     again = json.loads(json.dumps(check.as_dict()))
     assert judged("mean_bound", again["statistics"]) == again["result"]
     assert again["statistics"]["horizon"] == 7
 
 
 def test_least_horizon():
-    assert regret.least_horizon(lambda t: 100.0, lambda t: 0.5 * t) == 201
-    assert regret.least_horizon(lambda t: 2.0 * t, lambda t: 1.0 * t) is None
+    assert least_horizon(lambda t: 100.0, lambda t: 0.5 * t) == 201
+    assert least_horizon(lambda t: 2.0 * t, lambda t: 1.0 * t) is None
 
 
 def test_false_alarms_are_rare():
     """True claims at their very limit are not contradicted, and are seldom called consistent."""
     rng = np.random.default_rng(5)
     verdicts = [
-        regret.mean_bound("m", rng.exponential(size=30), bound=1.0, largest=10.0).verdict for _ in range(300)
+        mean_bound("m", rng.exponential(size=30), bound=1.0, largest=10.0).verdict for _ in range(300)
     ]
     assert "contradicted" not in verdicts
     assert verdicts.count("consistent") <= 20  # a mean at its bound is called consistent in 1 to 3 % of cases

@@ -16,8 +16,12 @@ from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.core.noise import Seeded, key_of
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.check import in_words, judged
-from verifiable_dp.evidence.regret import judges as regret
-from verifiable_dp.evidence.regret import tables
+from verifiable_dp.evidence.regret.floors import floor_row, floors
+from verifiable_dp.evidence.regret.linear_in_log import linear_in_log
+from verifiable_dp.evidence.regret.mean_at_least import mean_at_least
+from verifiable_dp.evidence.regret.mean_bound import mean_bound
+from verifiable_dp.evidence.regret.price import prices
+from verifiable_dp.evidence.regret.rows import row as table_row
 from verifiable_dp.record.sealing import digest
 from verifiable_dp.record.verify import verify
 from verifiable_dp.registry import entries as registry
@@ -91,14 +95,14 @@ def points(rate, noise=0.02, low=1e3, high=1e6, seed=0, count=12):
 )
 def test_linear_in_log(rate, options, verdict):
     noise = 0.02 if verdict != "contradicted" else 0.002
-    assert regret.linear_in_log("c", points(rate, noise), **options).verdict == verdict
+    assert linear_in_log("c", points(rate, noise), **options).verdict == verdict
 
 
 def test_the_bend_of_log_squared_is_as_stated():
-    check = regret.linear_in_log("c", points(lambda x: x**2, noise=0.0))
+    check = linear_in_log("c", points(lambda x: x**2, noise=0.0))
     low, high = np.log(1e3), np.log(1e6)
     assert check.result["bend"] == pytest.approx((high - low) / (2 * (high + low)))
-    straight = regret.linear_in_log("c", points(lambda x: 3 + 2 * x, noise=0.0))
+    straight = linear_in_log("c", points(lambda x: 3 + 2 * x, noise=0.0))
     assert straight.result["slope"] == pytest.approx(2.0)
     assert straight.result["intercept"] == pytest.approx(3.0)
     assert straight.result["bend"] == pytest.approx(0.0, abs=1e-9)
@@ -113,7 +117,7 @@ def test_the_error_of_a_slope_is_hc3s_and_that_of_the_means():
     means = np.array([p[1].std(ddof=1) / np.sqrt(20) for p in found])
     centred = x - x.mean()
     extra = np.sum((centred * means) ** 2) / np.sum(centred**2) ** 2
-    check = regret.linear_in_log("c", found)
+    check = linear_in_log("c", found)
     assert check.result["slope"] == pytest.approx(fitted.params[1])
     assert check.result["standard_error"] == pytest.approx(np.sqrt(fitted.HC3_se[1] ** 2 + extra))
 
@@ -121,19 +125,19 @@ def test_the_error_of_a_slope_is_hc3s_and_that_of_the_means():
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: regret.mean_at_least("m", [], bound=1.0),
-        lambda: regret.mean_at_least("m", [np.nan], bound=1.0),
-        lambda: regret.mean_at_least("m", [1.0], bound=np.inf),
-        lambda: regret.linear_in_log("c", points(np.log)[:4]),
-        lambda: regret.linear_in_log("c", [(0.0, [1.0]), *points(lambda x: x)]),
-        lambda: regret.linear_in_log("c", points(lambda x: x), slope=1.0, most_slope=1.0),
-        lambda: regret.linear_in_log("c", points(lambda x: x), curvature=0.0),
-        lambda: regret.linear_in_log("c", points(lambda x: x), margin=-1.0),
-        lambda: tables.prices("p", [], claim="c", caption="x"),
-        lambda: tables.prices("p", [tables.row([0.0, 0.0], [1.0, 1.0])], claim="c", caption="x"),
-        lambda: tables.floors("f", [], claim="c", caption="x"),
-        lambda: tables.floor_row([1.0], bound=1.0),
-        lambda: tables.floor_row([1.0, 2.0], bound=0.0),
+        lambda: mean_at_least("m", [], bound=1.0),
+        lambda: mean_at_least("m", [np.nan], bound=1.0),
+        lambda: mean_at_least("m", [1.0], bound=np.inf),
+        lambda: linear_in_log("c", points(np.log)[:4]),
+        lambda: linear_in_log("c", [(0.0, [1.0]), *points(lambda x: x)]),
+        lambda: linear_in_log("c", points(lambda x: x), slope=1.0, most_slope=1.0),
+        lambda: linear_in_log("c", points(lambda x: x), curvature=0.0),
+        lambda: linear_in_log("c", points(lambda x: x), margin=-1.0),
+        lambda: prices("p", [], claim="c", caption="x"),
+        lambda: prices("p", [table_row([0.0, 0.0], [1.0, 1.0])], claim="c", caption="x"),
+        lambda: floors("f", [], claim="c", caption="x"),
+        lambda: floor_row([1.0], bound=1.0),
+        lambda: floor_row([1.0, 2.0], bound=0.0),
     ],
 )
 def test_unusable_numbers_are_refused(make):
@@ -147,7 +151,7 @@ def test_unusable_numbers_are_refused(make):
 def price_rows():
     rng = np.random.default_rng(3)
     return [
-        tables.row(
+        table_row(
             100 / epsilon + rng.random(12),
             50 + rng.random(9),
             instance="C1",
@@ -163,13 +167,13 @@ def price_rows():
 def floor_rows():
     about = {"instance": "hard", "epsilon": 1.0, "horizon": 1000}
     return [
-        tables.floor_row(np.full(5, 30.0), bound=10.0, algorithm="above", **about),
-        tables.floor_row(np.full(5, 9.0), bound=10.0, algorithm="below", **about),
+        floor_row(np.full(5, 30.0), bound=10.0, algorithm="above", **about),
+        floor_row(np.full(5, 9.0), bound=10.0, algorithm="below", **about),
     ]
 
 
 def test_the_price_of_privacy_is_a_ratio_with_welchs_interval():
-    check = tables.prices("theorem: price", price_rows(), claim="theorem", caption="Made up.")
+    check = prices("theorem: price", price_rows(), claim="theorem", caption="Made up.")
     row, entry = check.result["rows"][0], check.statistics["rows"][0]
     assert row["ratio"] == pytest.approx(4.0, rel=0.02)
     assert row["lower"] < row["ratio"] < row["upper"]
@@ -180,7 +184,7 @@ def test_the_price_of_privacy_is_a_ratio_with_welchs_interval():
 
 
 def test_a_row_below_its_floor_is_contradicted():
-    check = tables.floors("theorem: floors", floor_rows(), claim="theorem", caption="Made up.")
+    check = floors("theorem: floors", floor_rows(), claim="theorem", caption="Made up.")
     assert [row["verdict"] for row in check.result["rows"]] == ["consistent", "contradicted"]
     assert [row["times"] for row in check.result["rows"]] == [3.0, 0.9]
 
@@ -189,10 +193,10 @@ def test_a_row_below_its_floor_is_contradicted():
 def report():
     record = vdp.check_regret("nas").record
     added = [
-        tables.prices("theorem: price", price_rows(), claim="theorem", caption="Made up."),
-        tables.floors("theorem: floors", floor_rows(), claim="theorem", caption="Made up."),
-        regret.mean_at_least("correctness from below", [3.0, 4.0], bound=1.0, claim="correctness"),
-        regret.linear_in_log(
+        prices("theorem: price", price_rows(), claim="theorem", caption="Made up."),
+        floors("theorem: floors", floor_rows(), claim="theorem", caption="Made up."),
+        mean_at_least("correctness from below", [3.0, 4.0], bound=1.0, claim="correctness"),
+        linear_in_log(
             "correctness constant",
             points(lambda x: 3 + 2 * x),
             most_slope=2.0,
@@ -248,8 +252,8 @@ def test_all_renderings_show_them(report):
 
 def test_the_index_says_what_caught_worse_algorithms(report):
     record = copy.deepcopy(dict(report.record))
-    wrong = regret.mean_bound("correctness on C1", [9.0, 9.0], bound=1.0, largest=20.0).as_dict()
-    right = regret.mean_bound("correctness on C2", [0.5, 0.5], bound=1.0, largest=20.0).as_dict()
+    wrong = mean_bound("correctness on C1", [9.0, 9.0], bound=1.0, largest=20.0).as_dict()
+    right = mean_bound("correctness on C2", [0.5, 0.5], bound=1.0, largest=20.0).as_dict()
     record["mutants"] = [
         {
             "name": "slow",

@@ -13,8 +13,12 @@ from verifiable_dp.evidence import rounding
 from verifiable_dp.evidence.blackbox import statistics as exact
 from verifiable_dp.evidence.check import judged, scales_of
 from verifiable_dp.evidence.exact import shuffle as exact_shuffle
-from verifiable_dp.evidence.regret import judges as regret
-from verifiable_dp.evidence.regret import tables
+from verifiable_dp.evidence.regret.common import moments
+from verifiable_dp.evidence.regret.floors import floor_row
+from verifiable_dp.evidence.regret.linear_in_log import linear_in_log
+from verifiable_dp.evidence.regret.mean_at_least import mean_at_least
+from verifiable_dp.evidence.regret.mean_bound import mean_bound
+from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.record.verify import first_difference
 
 EPS = 2.0**-52
@@ -65,7 +69,7 @@ def points(values):
 @pytest.mark.parametrize("power", [0.5, 1.0, -1.0, 0.0])
 def test_a_slope_of_exact_powers_has_no_error(power):
     """Regret that is proportional to a power of x, as of an algorithm that is not random."""
-    check = regret.scaling(
+    check = scaling(
         "s", points([np.full(30, 3817965629.522919 * x**power) for x in (1, 2, 4, 8, 16, 32)]), log_power=0.0
     )
     assert check.result["standard_error"] == 0.0
@@ -74,17 +78,15 @@ def test_a_slope_of_exact_powers_has_no_error(power):
 
 
 def test_a_line_through_equal_data_is_flat():
-    for make in (regret.scaling, regret.linear_in_log):
-        options = {"log_power": 0.0} if make is regret.scaling else {}
+    for make in (scaling, linear_in_log):
+        options = {"log_power": 0.0} if make is scaling else {}
         check = make("s", points([np.full(30, 0.1)] * 6), **options)
         found = {key: check.result[key] for key in ("slope", "standard_error", "lower", "upper")}
         assert found == dict.fromkeys(found, 0.0)
 
 
 def test_a_parabola_through_a_line_does_not_bend():
-    check = regret.linear_in_log(
-        "s", points([np.full(9, 7.3 + 0.1 * np.log(x)) for x in (1, 2, 4, 8, 16, 32)])
-    )
+    check = linear_in_log("s", points([np.full(9, 7.3 + 0.1 * np.log(x)) for x in (1, 2, 4, 8, 16, 32)]))
     assert check.result["bend"] == 0.0
     assert check.result["standard_error"] == 0.0
 
@@ -94,17 +96,17 @@ def test_runs_that_agree_have_no_spread(rounded):
     """The mean of 30 equal numbers is not always that number in floats."""
     runs = np.full(30, 0.1) * (1 + rounded * (np.arange(30) % 2))
     assert float(np.full(30, 0.1).std(ddof=1)) > 0 or rounded  # what was recorded before
-    n, mean, sd = regret._moments("runs", runs)
+    n, mean, sd = moments("runs", runs)
     assert (n, sd) == (30, 0.0)
     assert mean == pytest.approx(0.1)
-    assert tables.floor_row(runs, bound=1.0)["sd"] == 0.0
+    assert floor_row(runs, bound=1.0)["sd"] == 0.0
 
 
 def test_a_real_spread_stays():
     """Negative control: a thousandth of a millionth of a millionth is not a rounding."""
     runs = 1e6 + 1e-6 * np.arange(30)
-    assert regret._moments("runs", runs)[2] == pytest.approx(runs.std(ddof=1), rel=1e-3)
-    check = regret.scaling(
+    assert moments("runs", runs)[2] == pytest.approx(runs.std(ddof=1), rel=1e-3)
+    check = scaling(
         "s", points([np.array([1, 1 + 1e-9]) * y for y in (1, 2.1, 4, 8.3, 15, 33)]), log_power=0.0
     )
     assert check.result["standard_error"] > 0
@@ -112,10 +114,10 @@ def test_a_real_spread_stays():
 
 def test_a_bound_that_is_the_largest_value_but_for_rounding_is_vacuous():
     for bound in (2.5e6 * (1 - EPS), 2.5e6, 2.5e6 * (1 + EPS)):
-        assert regret.mean_bound("b", [1.0, 2.0], bound=bound, largest=2.5e6).verdict == "vacuous"
-        below = regret.mean_at_least("b", [2.6e6, 2.7e6], bound=bound, least=2.5e6)
+        assert mean_bound("b", [1.0, 2.0], bound=bound, largest=2.5e6).verdict == "vacuous"
+        below = mean_at_least("b", [2.6e6, 2.7e6], bound=bound, least=2.5e6)
         assert below.verdict == "vacuous"
-    assert regret.mean_bound("b", [1.0, 1.0], bound=2.49e6, largest=2.5e6).verdict == "consistent"
+    assert mean_bound("b", [1.0, 1.0], bound=2.49e6, largest=2.5e6).verdict == "consistent"
 
 
 def test_a_threshold_is_not_chosen_by_rounding():

@@ -16,7 +16,8 @@ from tests import formats
 from tests.user_code import bandits
 from verifiable_dp.core.files import write_text
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.evidence.regret import tables
+from verifiable_dp.evidence.regret.rows import row as table_row
+from verifiable_dp.evidence.regret.table import table
 from verifiable_dp.record.sealing import canonical, digest, plain, schema
 from verifiable_dp.record.verify import first_difference, verify
 from verifiable_dp.render.page import render, render_index
@@ -32,13 +33,11 @@ def with_table(report):
     common = {"kind": "point", "size": 9.0, "gap": 1.6, "equal": 800.0, "resolution": 1.0, "first": 500}
     levels = {"a, far lower": (100.0, 400.0), "b, far lower": (400.0, 100.0), "alike": (300.0, 300.0)}
     rows = [
-        tables.row(a + rng.random(12), b + rng.random(12), instance=name, contamination=0.01, **common)
+        table_row(a + rng.random(12), b + rng.random(12), instance=name, contamination=0.01, **common)
         for name, (a, b) in levels.items()
     ]
-    rows.append(
-        tables.row(np.full(12, 30.0), np.full(9, 40.0), instance="clean", contamination=0.0, **common)
-    )
-    found = tables.table(
+    rows.append(table_row(np.full(12, 30.0), np.full(9, 40.0), instance="clean", contamination=0.0, **common))
+    found = table(
         "theorem beside another",
         rows,
         claim="theorem",

@@ -19,7 +19,7 @@ from verifiable_dp.auditors import _linear, _robust, dp_ucb
 from verifiable_dp.auditors import dp_robust_elimination as robust_elimination
 from verifiable_dp.core.environments import bernoulli
 from verifiable_dp.evidence.check import in_words
-from verifiable_dp.evidence.regret import judges
+from verifiable_dp.evidence.regret.mean_bound import mean_bound
 from verifiable_dp.registry import entries
 from verifiable_dp.registry.mutants import gap_times, result
 from verifiable_dp.registry.theorems import Exponent, Trial
@@ -190,7 +190,7 @@ def test_uniform_play_breaks_every_rate_over_one_parameter_of_an_audit(monkeypat
 
 def test_a_bound_that_is_met_a_hundredfold_is_called_weak():
     def said(bound):
-        check = judges.mean_bound("x", np.array([1.0, 1.1, 0.9]), bound=bound, largest=1e6)
+        check = mean_bound("x", np.array([1.0, 1.1, 0.9]), bound=bound, largest=1e6)
         assert check.verdict == "consistent"
         return in_words(check.as_dict())
 

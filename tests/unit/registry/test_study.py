@@ -21,7 +21,7 @@ from verifiable_dp.campaign import reproduction
 from verifiable_dp.core.claims import Source
 from verifiable_dp.core.environments import bernoulli
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.evidence.regret import judges as regret
+from verifiable_dp.evidence.regret.comparison import comparison as comparison_check
 from verifiable_dp.record.sealing import digest
 from verifiable_dp.registry import study as studies
 from verifiable_dp.registry.study import Cell, Figure, Guide, Line, Panel, Plan, Statement, Study
@@ -34,7 +34,7 @@ SOURCE = Source("Nobody, Nowhere, 2026", "Theorem 0", "made up for a test")
 
 def comparison(outcomes):
     mine, theirs = outcomes["se 1"].regret, outcomes["ucb"].regret
-    return [regret.comparison("one", mine, theirs, factor=0.001)]
+    return [comparison_check("one", mine, theirs, factor=0.001)]
 
 
 def plan(scale=1.0):

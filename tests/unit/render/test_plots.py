@@ -15,7 +15,7 @@ from verifiable_dp.algorithms.tree_sum import TreeSum
 from verifiable_dp.algorithms.ucb1 import UCB1
 from verifiable_dp.core.neighbours import GroupPair, StreamPair, TablePair
 from verifiable_dp.evidence.alignment import replay as alignment
-from verifiable_dp.evidence.regret.judges import scaling
+from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.render import courses, page, plots
 from verifiable_dp.render.page import render
 

@@ -22,7 +22,9 @@ from tests import formats
 from tests.committed import NAMES, REPORTS, each
 from verifiable_dp.compliance import blocks
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.evidence.regret import tables
+from verifiable_dp.evidence.regret.floors import floor_row, floors
+from verifiable_dp.evidence.regret.price import prices
+from verifiable_dp.evidence.regret.rows import row as table_row
 from verifiable_dp.record import words
 from verifiable_dp.record.sealing import digest, text
 from verifiable_dp.record.verify import verify
@@ -271,12 +273,12 @@ def regret_tables():
     """One of each kind, and one of a kind that is not known here."""
     rng = np.random.default_rng(0)
     runs = {"a": 100 + rng.random(9), "b": 50 + rng.random(9)}
-    price = tables.row(**runs, instance=HOSTILE, private="dp", free="se", epsilon=1.0, horizon=1000)
-    floor = tables.floor_row(runs["a"], bound=5.0, algorithm="dp", instance=HOSTILE, epsilon=0.5, horizon=9)
+    price = table_row(**runs, instance=HOSTILE, private="dp", free="se", epsilon=1.0, horizon=1000)
+    floor = floor_row(runs["a"], bound=5.0, algorithm="dp", instance=HOSTILE, epsilon=0.5, horizon=9)
     found = [
         load("dp-robust-elimination")["regret"]["tables"][0],
-        tables.prices("price", [price], claim="c", caption="Made up.").as_dict(),
-        tables.floors("floors", [floor], claim="c", caption="Made up.").as_dict(),
+        prices("price", [price], claim="c", caption="Made up.").as_dict(),
+        floors("floors", [floor], claim="c", caption="Made up.").as_dict(),
     ]
     return found
 

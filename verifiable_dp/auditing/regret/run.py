@@ -17,7 +17,10 @@ from verifiable_dp.core.environments import Environment, TwoPoint
 from verifiable_dp.core.populations import Population
 from verifiable_dp.core.validate import FloatArray, InputError, Json, JsonDict
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.regret import judges
+from verifiable_dp.evidence.regret.comparison import comparison
+from verifiable_dp.evidence.regret.mean_bound import mean_bound
+from verifiable_dp.evidence.regret.probability import probability
+from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.targets import players
 from verifiable_dp.targets.players import Player, Setting
 
@@ -122,7 +125,7 @@ def _rate_check(cells: Cells, subject: Subject, rate: Rate, gaps: Sequence[float
         round(float(values.mean()) / _uniform(*at(subject, rate, x, gap, population)), 6)
         for (x, values), gap in zip(points, gaps, strict=True)
     ]
-    return judges.scaling(
+    return scaling(
         rate.name,
         points,
         exponent=rate.exponent,
@@ -177,8 +180,8 @@ def _bound_check(
         "largest": largest,
     }
     if beta is None:
-        return judges.mean_bound(name, values, **common)
-    return judges.probability(name, values > limit, probability=beta, vacuous=limit >= largest, **common)
+        return mean_bound(name, values, **common)
+    return probability(name, values > limit, probability=beta, vacuous=limit >= largest, **common)
 
 
 def _tightest_check(cells: Cells, subject: Subject, claims: Claims, progress: Progress) -> Iterable[Check]:
@@ -210,7 +213,7 @@ def _comparison_checks(subject: Subject, claims: Claims, found: Mapping[str, Flo
     if claims.rival is None:
         return
     for instance in claims.instances:
-        yield judges.comparison(
+        yield comparison(
             f"comparison on {called(instance)}",
             found[f"instance/{called(instance)}"],
             found[f"rival/{called(instance)}"],

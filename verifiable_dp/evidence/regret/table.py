@@ -1,0 +1,217 @@
+"""Two algorithms beside each other: who has the smaller regret, and how it compares with a floor."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+
+from verifiable_dp.core.validate import Json, JsonDict
+from verifiable_dp.evidence.check import Check, Kind
+from verifiable_dp.evidence.regret.common import t_limit, welch
+from verifiable_dp.evidence.regret.rows import (
+    PER_ROW,
+    by_row,
+    groups,
+    joined,
+    rows_as_check,
+    two_means,
+    upper_level,
+)
+
+NEITHER = "neither"
+_ALIKE = 1e-3  # regret within a thousandth of that of equal play counts as equal play
+
+
+TABLE = Kind("table", "table", rank=30)
+
+
+def table(
+    name: str,
+    rows: Sequence[Json],
+    *,
+    claim: str,
+    caption: str,
+    algorithms: tuple[str, str],
+    horizon: int,
+    order: float,
+) -> Check:
+    """A table of `rows`, as a check of kind ``table``; a record keeps it apart from the checks.
+
+    Parameters
+    ----------
+    name
+        Begins with the claim.
+    rows
+        From `row`.
+    claim
+        Name of the claim that the floor comes from.
+    caption
+        What was played, how often and with which constants, in sentences.
+    algorithms
+        Names of a and b.
+    horizon, order
+        T and k: the floor is T alpha^(1 - 1/k).
+
+    Raises
+    ------
+    InputError
+        If there is no row.
+    """
+    about = {"claim": claim, "caption": caption, "algorithms": list(algorithms)}
+    return rows_as_check(name, "table", rows, **about, horizon=horizon, order=order)
+
+
+@TABLE.judged_by(by_row(two_means))
+def _judge_table(statistics: Json) -> JsonDict:
+    """Student t intervals of the means, Welch's of their difference, all at Bonferroni's level.
+
+    Zero variance, where all runs agree, is accepted.
+    """
+    rows = statistics["rows"]
+    intervals = PER_ROW * len(rows)
+    upper = upper_level(statistics, intervals)
+    judged = [_judge_row(entry, statistics, upper) for entry in rows]
+    return {"intervals": intervals, "level": 2 * upper - 1, "rows": judged}
+
+
+def _judge_row(entry: Json, statistics: Json, upper: float) -> JsonDict:
+    """Intervals, who wins, the floor, and regrets as its multiples; `upper` is the one-sided level."""
+    means = {side: float(entry[f"mean_{side}"]) for side in "ab"}
+    counts = (int(entry["n_a"]), int(entry["n_b"]))
+    variances = (float(entry["sd_a"]) ** 2 / counts[0], float(entry["sd_b"]) ** 2 / counts[1])
+    found: JsonDict = {}
+    for side, n, variance in zip("ab", counts, variances, strict=True):
+        found[f"lower_{side}"] = t_limit(means[side], math.sqrt(variance), n - 1, 1 - upper)
+        found[f"upper_{side}"] = t_limit(means[side], math.sqrt(variance), n - 1, upper)
+    error, df = welch(variances, counts)
+    difference = means["a"] - means["b"]
+    low, high = t_limit(difference, error, df, 1 - upper), t_limit(difference, error, df, upper)
+    first, second = statistics["algorithms"]
+    floor = float(statistics["horizon"]) * float(entry["contamination"]) ** (
+        1 - 1 / float(statistics["order"])
+    )
+    return {
+        **found,
+        "difference": difference,
+        "lower": low,
+        "upper": high,
+        "wins": first if high < 0 else second if low > 0 else NEITHER,
+        "floor": floor,
+        "floors_a": means["a"] / floor if floor > 0 else None,
+        "floors_b": means["b"] / floor if floor > 0 else None,
+        "separable": entry["resolution"] is not None and float(entry["gap"]) > float(entry["resolution"]),
+        "acts": int(entry["first"]) <= int(statistics["horizon"]),
+    }
+
+
+@TABLE.worded_by
+def _who_wins_in_words(numbers: Json, result: Json) -> str:
+    names = [row["wins"] for row in result["rows"]]
+    words = [f"{name} wins {names.count(name)}" for name in numbers["algorithms"]]
+    return f"{', '.join(words)} of {len(names)} rows"
+
+
+def who_wins(table: Json) -> str:
+    """In which rows either algorithm has the smaller regret."""
+    rows = joined(table)
+    parts = []
+    for name in (*table["statistics"]["algorithms"], "neither"):
+        won = [row for row in rows if row["wins"] == name]
+        words = f"{name} in {len(won)}" if name != "neither" else f"In {len(won)} the interval holds 0"
+        parts.append(words + (f": {_places(won, rows)}" if won else ""))
+    return f"Smaller clean regret, of {len(rows)} rows: " + ". ".join(parts) + "."
+
+
+def against_the_floor(table: Json) -> str:
+    """Whether the floor binds, and how the regret of the first algorithm grows beside it."""
+    bad = [row for row in joined(table) if row["floor"] > 0]
+    if not bad:
+        return "No row has outliers, so that the floor is 0."
+    first, second = table["statistics"]["algorithms"]
+    idle = [sum(row[f"mean_{side}"] < row["floor"] for row in bad) for side in "ab"]
+    alphas = _list(sorted({row["contamination"] for row in bad}))
+    return (
+        "The floor T alpha^(1-1/k) is for the worst gaps and does not bind where it exceeds the regret: in "
+        f"{idle[0]} of {len(bad)} rows with outliers that of {first}, in {idle[1]} that of {second}. "
+        f"Largest multiple of it that {first} pays at alpha = {alphas}: {_multiples(bad, _paid)}. "
+        "A gap of 4 beta, the largest that its proof leaves unseparated, would cost in floors "
+        f"{_multiples(bad, _unseparated)}{_steady(bad)}."
+    )
+
+
+def what_is_separated(table: Json) -> str:
+    """Where the proofs separate no arms by T, and what is paid there."""
+    rows = joined(table)
+    first, second = table["statistics"]["algorithms"]
+    close = [row for row in rows if not row["separable"]]
+    alike = [row for row in close if _share(row, "a") >= 1 - _ALIKE]
+    less = [_share(row, "a") for row in close if _share(row, "a") < 1 - _ALIKE]
+    late = [row for row in rows if not row["acts"]]
+    worse = [sum(row[f"lower_{side}"] > row["equal"] * (1 + _ALIKE) for row in rows) for side in "ab"]
+    saved = f", {len(less)} between {min(less):.2g} and {max(less):.2g} of that" if less else ""
+    return (
+        f"In {len(close)} rows the gap is below 4 beta, so that no batch of {first} by T is proved to "
+        f"separate the arms: {len(alike)} pay what equal play does{saved}. {second} ends no epoch by T in "
+        f"{len(late)} rows. More than equal play, so that the best arm was removed, is paid by {first} in "
+        f"{worse[0]} rows and by {second} in {worse[1]}."
+    )
+
+
+def _list(values: Iterable[float]) -> str:
+    return ", ".join(f"{value:.3g}" for value in values)
+
+
+def _places(rows: Sequence[Json], every: Sequence[Json]) -> str:
+    """Where the rows lie: instance, kinds of outliers, alphas."""
+    whole, words = groups(every, "instance"), []
+    for instance, found in groups(rows, "instance").items():
+        if len(found) == len(whole[instance]):
+            words.append(f"all of {instance}")
+            continue
+        kinds = [
+            f"{kind} at {_list(row['contamination'] for row in some)}" if kind != "none" else "no outliers"
+            for kind, some in groups(found, "kind").items()
+        ]
+        words.append(f"{instance} ({'; '.join(kinds)})")
+    return ", ".join(words)
+
+
+def _paid(row: Json) -> float:
+    """Regret of the first algorithm in floors."""
+    return float(row["floors_a"])
+
+
+def _unseparated(row: Json) -> float:
+    """Regret of equal play if the gap were 4 beta, in floors; infinite where no batch by T tells any gap."""
+    if row["resolution"] is None:
+        return math.inf
+    return float(row["equal"] / row["gap"] * row["resolution"] / row["floor"])
+
+
+def _largest(rows: Iterable[Json], of: Callable[[Json], float]) -> dict[str, list[float]]:
+    """Largest value at each alpha, in ascending order, for each instance."""
+    return {
+        instance: [max(map(of, part)) for _, part in sorted(groups(some, "contamination").items())]
+        for instance, some in groups(rows, "instance").items()
+    }
+
+
+def _multiples(rows: Sequence[Json], of: Callable[[Json], float]) -> str:
+    return "; ".join(f"{_list(values)} on {instance}" for instance, values in _largest(rows, of).items())
+
+
+def _steady(rows: Sequence[Json]) -> str:
+    """How much the last multiple changes with alpha, and whether the regret keeps to it."""
+    finite = [values for values in _largest(rows, _unseparated).values() if max(values) < math.inf]
+    if not finite:
+        return ""
+    change = max(max(values) / min(values) for values in finite)
+    over = sum(_paid(row) > _unseparated(row) * (1 + _ALIKE) for row in rows)
+    return (
+        f": alpha changes that by a factor of {change:.3g} at most, and the regret exceeds it in {over} rows"
+    )
+
+
+def _share(row: Json, side: str) -> float:
+    """Mean regret over that of equal play."""
+    return float(row[f"mean_{side}"] / row["equal"])
