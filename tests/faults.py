@@ -803,8 +803,8 @@ FAULTS = (
     Fault(
         "a memory is not looked for",
         "verifiable_dp/evidence/check.py",
-        ' if statistics.get("carried") else found\n',
-        ' if statistics.get("held") else found\n',
+        'if statistics.get("carried"):',
+        'if statistics.get("held"):',
         "a leak that shows in the next run alone is acquitted",
         ("tests/statistical/test_memory.py",),
     ),
@@ -1194,8 +1194,8 @@ FAULTS = (
     Fault(
         "leads are passed over",
         f"{RECORD}/conclude.py",
-        'if check["kind"] in _SAMPLED and not computed and',
-        'if check["kind"] in _SAMPLED and computed and',
+        'kind_of(check["kind"]).decisive and not computed and',
+        'kind_of(check["kind"]).decisive and computed and',
         "not_refuted is said beside a lower bound above the claim",
         ("tests/unit/record/test_verdicts.py",),
     ),
@@ -1480,8 +1480,8 @@ FAULTS = (
     Fault(
         "the first form is meant",
         f"{RECORD}/verify.py",
-        "return [form for form, value in zip(branches, asked, strict=True) if value == instance[key]]",
-        "return list(branches[:1])",
+        "named = [form for form, value in zip(branches, asked, strict=True) if value == instance[key]]",
+        "named = list(branches[:1])",
         "checks of all kinds are held against the form of one",
         ("tests/unit/record/test_forms.py::test_one_form_says_what_all_of_them_say",),
     ),
@@ -1528,7 +1528,7 @@ FAULTS = (
     Fault(
         "checks of mutants are not judged",
         f"{RECORD}/verify.py",
-        '            yield f"mutants.{i}.checks.{j}", check',
+        '            yield f"mutants.{i}.checks.{j}", check, str(mutant["breaks"])',
         "            pass",
         "counts of mutants may be edited",
         ("tests/unit/record/test_verdicts.py",),
@@ -1536,7 +1536,7 @@ FAULTS = (
     Fault(
         "regret is not judged again",
         f"{RECORD}/verify.py",
-        '        yield f"regret.checks.{i}", check',
+        '        yield f"regret.checks.{i}", check, "regret"',
         "        pass",
         "measurements of regret may be edited",
         ("tests/unit/record/test_verdicts.py",),

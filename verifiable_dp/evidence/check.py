@@ -10,9 +10,10 @@ same way.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 
 from verifiable_dp.core import validate
 from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
@@ -131,6 +132,11 @@ class Kind:
 _KINDS: dict[str, Kind] = {}
 
 
+@functools.cache
+def _points() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=GROUP)}
+
+
 def kind_of(name: str) -> Kind:
     """The kind of this name.
 
@@ -140,7 +146,7 @@ def kind_of(name: str) -> Kind:
         If no installed package registers it.
     """
     if name not in _KINDS:
-        points = {point.name: point for point in entry_points(group=GROUP)}
+        points = _points()
         if name not in points:
             known = ", ".join(sorted(points))
             raise InputError(
@@ -156,7 +162,7 @@ def kind_of(name: str) -> Kind:
 
 def kinds(about: str | None = None) -> list[Kind]:
     """All registered kinds, or those about something, by rank."""
-    found = [kind_of(point.name) for point in entry_points(group=GROUP)]
+    found = map(kind_of, _points())
     return sorted((k for k in found if about in (None, k.about)), key=lambda k: (k.rank, k.name))
 
 
@@ -215,9 +221,9 @@ def judged(kind: str, statistics: Json) -> JsonDict:
     if found.judge is None:
         raise InputError(f"check: the kind {kind!r} has no judge")
     result = found.judge(statistics)
-    return (
-        {**result, "verdict": "inconclusive", "epsilon_lower": 0.0} if statistics.get("carried") else result
-    )
+    if statistics.get("carried"):
+        return {**result, "verdict": "inconclusive", "epsilon_lower": 0.0}
+    return result
 
 
 def in_words(check: Json) -> str:

@@ -12,6 +12,7 @@ from verifiable_dp.record.decision import decision
 from verifiable_dp.record.sealing import canonical, text
 from verifiable_dp.render import card
 from verifiable_dp.render.outcomes import outcomes
+from verifiable_dp.render.rendering import Rendering
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"
@@ -104,3 +105,10 @@ def _configuration(record: Json, name: str, content: bytes | None) -> list[JsonD
             "annotations": {"commit": provenance["commit"], "dirty": provenance["dirty"]},
         },
     ]
+
+
+IN_TOTO = Rendering(
+    "in-toto",
+    lambda shown: to_intoto(shown.record, name=shown.name, content=shown.content, url=shown.url),
+    takes_url=True,
+)

@@ -10,6 +10,7 @@ from verifiable_dp.core.validate import Json, on_one_line
 from verifiable_dp.record import words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.render.outcomes import Outcome, outcomes
+from verifiable_dp.render.rendering import Rendering
 
 # What XML 1.0 cannot hold, not even escaped.
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -94,3 +95,6 @@ def _lines(outcome: Outcome, *more: str) -> str:
     """The text of a test case, whose lines begin with our own words."""
     details = [f"- {line}" for line in (*outcome.details, *more)]
     return "\n".join(map(_writable, [f"result: {outcome.message}", *details]))
+
+
+JUNIT = Rendering("junit", lambda shown: to_junit(shown.record))

@@ -11,6 +11,7 @@ from verifiable_dp.core.validate import UNSEEN, Json, JsonDict
 from verifiable_dp.evidence.regret import readings
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.render import card, page, plainly
+from verifiable_dp.render.rendering import Rendering
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -144,3 +145,7 @@ _HEADS = {
     "times": "mean / bound",
     "n": "runs",
 }
+
+
+MARKDOWN = Rendering("markdown", lambda shown: to_markdown(shown.record, shown.around))
+DPIA = Rendering("dpia", lambda shown: to_dpia(shown.record, shown.around))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import words
+from verifiable_dp.render.rendering import Rendering
 
 _MODELS = {"central": "Central", "local": "Local", "shuffle": "Shuffle", "federated": "Federated"}
 _RELEASES = {
@@ -231,3 +232,6 @@ def _scalar(value: JsonValue) -> str:
         # YAML 1.1 takes 1e-06 for a string.
         return f"{mantissa}.0e{exponent}" if power and "." not in mantissa else written
     return _UNWRITABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
+
+
+OPENDP = Rendering("opendp", lambda shown: to_opendp(shown.record))

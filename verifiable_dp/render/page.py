@@ -28,6 +28,7 @@ from verifiable_dp.record.decision import decision
 from verifiable_dp.record.signing import Found
 from verifiable_dp.registry.errata import REGISTERS
 from verifiable_dp.render import card, courses, limits, plainly, plots, tables
+from verifiable_dp.render.rendering import Rendering
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -516,3 +517,7 @@ def _facets(record: Json) -> dict[str, str]:
         "model": str(record["target"]["model"]),
         "paper": str(record["target"]["paper"]) or "none named",
     }
+
+
+HTML = Rendering("html", lambda shown: render(shown.record, around=shown.around), linked=True)
+PACK = Rendering("pack", lambda shown: render_pack(shown.record, shown.around))

@@ -10,6 +10,7 @@ from datetime import datetime
 from verifiable_dp.core.validate import InputError, Json
 from verifiable_dp.render import card
 from verifiable_dp.render.page import render
+from verifiable_dp.render.rendering import Rendering
 
 # Paper is light; columns have to fit, so that numbers may wrap and tables are set smaller.
 _PRINT = """
@@ -84,3 +85,6 @@ def _dated(finished: str) -> Iterator[None]:
 def _footer(record: Json) -> str:
     """The digest; it has the form that the schema demands, so that it cannot end the string it stands in."""
     return "".join(c for c in str(record["digest"]) if c.isalnum() or c == ":")
+
+
+PDF = Rendering("pdf", lambda shown: to_pdf(shown.record, shown.around))

@@ -1,37 +1,44 @@
-"""Every form that a record can be shown in."""
+"""Every form that a record can be shown in, found by entry points (`rendering.GROUP`)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from verifiable_dp.compliance.blocks import to_compliance
 from verifiable_dp.core import files
-from verifiable_dp.core.validate import InputError, Json, choice
+from verifiable_dp.core.validate import InputError, choice
 from verifiable_dp.record.verify import LARGEST, parsed, verify
 from verifiable_dp.render import beside
-from verifiable_dp.render.card import Around
-from verifiable_dp.render.intoto import to_intoto
-from verifiable_dp.render.junit import to_junit
-from verifiable_dp.render.markdown import to_dpia, to_markdown
-from verifiable_dp.render.opendp_registry import to_opendp
-from verifiable_dp.render.page import render as to_html
-from verifiable_dp.render.page import render_pack as to_pack
-from verifiable_dp.render.pdf import to_pdf
-from verifiable_dp.render.sarif import to_sarif
+from verifiable_dp.render.rendering import GROUP, Rendering, Shown
 
-_OF_RECORD: dict[str, Callable[[Json], str]] = {
-    "sarif": to_sarif,
-    "opendp": to_opendp,
-    "junit": to_junit,
-    "compliance": to_compliance,
-}
-_OF_CARD: dict[str, Callable[[Json, Around], str]] = {
-    "markdown": to_markdown,
-    "pack": to_pack,
-    "dpia": to_dpia,
-}
-FORMATS = ("html", "markdown", "pdf", "sarif", "in-toto", "opendp", "junit", "compliance", "pack", "dpia")
+COMPLIANCE = Rendering("compliance", lambda shown: to_compliance(shown.record))
+
+
+@functools.cache
+def _points() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=GROUP)}
+
+
+def formats() -> tuple[str, ...]:
+    """Names of all forms, as registered."""
+    return tuple(_points())
+
+
+def rendering(to: str) -> Rendering:
+    """The form of this name.
+
+    Raises
+    ------
+    InputError
+        If no installed package registers it.
+    """
+    choice("to", to, formats())
+    found = _points()[to].load()
+    if not isinstance(found, Rendering) or found.name != to:
+        raise InputError(f"to: {_points()[to].value} must be the Rendering {to!r}, got {found!r:.100}")
+    return found
 
 
 def render(path: str | Path, to: str, *, url: str = "", out: Path | None = None) -> bytes:
@@ -42,7 +49,7 @@ def render(path: str | Path, to: str, *, url: str = "", out: Path | None = None)
     path
         Of the record's JSON file.
     to
-        One of `FORMATS`.
+        One of `formats`.
     url
         Of the run of CI that made the record; only for ``in-toto``.
     out
@@ -51,21 +58,14 @@ def render(path: str | Path, to: str, *, url: str = "", out: Path | None = None)
     Raises
     ------
     InputError
-        If the record does not hold (`verify.verify`), the format is unknown or cannot show this record, or
+        If the record does not hold (`verify.verify`), the form is unknown or cannot show this record, or
         what it needs is not installed.
     """
-    choice("to", to, FORMATS)
-    if url and to != "in-toto":
-        raise InputError("url works only with in-toto")
+    found, place = rendering(to), Path(path)
+    if url and not found.takes_url:
+        raise InputError(f"url works only with a form that names the run of CI, such as in-toto, got {to}")
     content = files.content("record", path, LARGEST)
     record = verify(parsed(path, content)).record
-    if to in ("html", "pdf", *_OF_CARD):
-        around = beside.of(Path(path), record, page=out if to == "html" else None)
-        if to == "pdf":
-            return to_pdf(record, around)
-        if to == "html":
-            return to_html(record, around=around).encode()
-        return _OF_CARD[to](record, around).encode()
-    if to == "in-toto":
-        return to_intoto(record, name=Path(path).name, content=content, url=url).encode()
-    return _OF_RECORD[to](record).encode()
+    around = beside.of(place, record, page=out if found.linked else None)
+    made = found.make(Shown(record, around, place.name, content, url))
+    return made if isinstance(made, bytes) else made.encode()

@@ -15,6 +15,7 @@ from verifiable_dp.record.decision import decision
 from verifiable_dp.record.excerpts import too_costly
 from verifiable_dp.record.sealing import canonical
 from verifiable_dp.render import card
+from verifiable_dp.render.rendering import Rendering
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _RULES = {
@@ -135,3 +136,6 @@ def _result(record: Json, rule: str, level: str, text: str) -> JsonDict:
     if source["path"]:
         result["locations"] = [_location(source["path"], source["line"])]
     return result
+
+
+SARIF = Rendering("sarif", lambda shown: to_sarif(shown.record))

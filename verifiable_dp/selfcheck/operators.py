@@ -9,8 +9,10 @@ runs show (`Traits`), so that it applies to third parties' algorithms as to ours
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from importlib.metadata import entry_points
 
 import numpy as np
 from scipy import special
@@ -24,6 +26,7 @@ from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry.auditor import Mutant
 from verifiable_dp.registry.wrapped import AlteredNoise, Wrapped
 
+GROUP = "verifiable_dp.operators"
 FAMILIES = ("scale", "law", "sharing", "answer", "truncation", "schedule")
 _FAR = 50  # bits: slots of re-drawn noise lie beyond those of any mechanism
 _RUNS = 4
@@ -954,9 +957,18 @@ def _schedule_operators() -> list[Operator]:
     ]
 
 
+def _registered() -> Iterator[Operator]:
+    """Operators of other packages, by entry points of group ``verifiable_dp.operators``."""
+    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        found = point.load()
+        if not isinstance(found, Operator):
+            raise InputError(f"operator: {point.value} must be an Operator, got {found!r:.100}")
+        yield found
+
+
 @functools.cache
 def operators() -> tuple[Operator, ...]:
-    """All operators, by family."""
+    """All operators, by family: ours, and those that other packages register."""
     found = [
         *_scale_operators(),
         *_law_operators(),
@@ -964,9 +976,11 @@ def operators() -> tuple[Operator, ...]:
         *_answer_operators(),
         *_truncation_operators(),
         *_schedule_operators(),
+        *_registered(),
     ]
-    names = [operator.name for operator in found]
-    assert len(names) == len(set(names)), "operators have distinct names"
+    for name, times in Counter(operator.name for operator in found).items():
+        if times > 1:
+            raise InputError(f"operator: {name!r} is registered {times} times; names must be distinct")
     return tuple(sorted(found, key=lambda operator: FAMILIES.index(operator.family)))
 
 

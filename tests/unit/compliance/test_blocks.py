@@ -16,6 +16,7 @@ import verifiable_dp as vdp
 from tests.user_code import bandits
 from verifiable_dp.compliance import blocks
 from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.check import kinds
 from verifiable_dp.record import declarations
 from verifiable_dp.record.provenance import _without_login, ci, place
 from verifiable_dp.record.sealing import (
@@ -249,9 +250,11 @@ def test_the_schemas_are_valid_and_named():
 
 def test_every_kind_of_check_has_its_block():
     defined = schema()["$defs"]
-    kinds = {branch["properties"]["kind"]["const"] for branch in defined["privacy_check"]["oneOf"]}
-    assert kinds == set(blocks._METHODS)
-    assert set(defined["regret_check"]["properties"]["kind"]["enum"]) == set(blocks._INSTANCE)
+    *named, other = (branch["properties"]["kind"] for branch in defined["privacy_check"]["oneOf"])
+    ours = {kind.name for kind in kinds("privacy")}
+    assert {form["const"] for form in named} == set(other["not"]["enum"]) == ours
+    assert all(kind.method for kind in kinds("privacy"))
+    assert all(kind.numbers for kind in kinds("regret"))
 
 
 @pytest.mark.parametrize("version", ["2.0.0", "3.1.0", None, 4, ["4.0.0"], {}])

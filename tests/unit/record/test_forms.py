@@ -68,4 +68,7 @@ def test_only_that_form_is_left():
     assert verify._meant(forms, {"kind": "c"}) == []
     for nothing_said in ({}, "b", {"type": "b"}):
         assert verify._meant(forms, nothing_said) == forms
-    assert verify._meant([*forms, {}], {"kind": "b"}) == [*forms, {}]
+    # One form may be for all others; of several it is not known which is meant.
+    assert verify._meant([*forms, {}], {"kind": "b"}) == forms[1:]
+    assert verify._meant([*forms, {}], {"kind": "c"}) == [{}]
+    assert verify._meant([*forms, {}, {}], {"kind": "b"}) == [*forms, {}, {}]

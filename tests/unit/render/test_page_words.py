@@ -63,7 +63,9 @@ def test_a_refutation_says_how_far_and_of_which_listing():
 
 
 def test_every_judge_has_its_sentence():
-    assert check._JUDGES.keys() == check._WORDS.keys()
+    for kind in check.kinds():
+        assert kind.judge is not None
+        assert kind.words is not None
 
 
 @pytest.mark.parametrize("name", ["dp-se", "shuffled-linear", "dp-nas", "dp-robust-elimination"])
@@ -81,7 +83,8 @@ def test_all_faces_take_the_sentence_of_a_check_from_beside_its_judge(name, monk
     for one in (*record["checks"], *regret["checks"]):
         assert markdown.escape(check.in_words(one)) in written
         assert check.in_words(one) in cases
-    monkeypatch.setattr(check, "_WORDS", dict.fromkeys(check._WORDS, lambda numbers, result: "otherwise"))
+    for kind in check.kinds():
+        monkeypatch.setattr(kind, "words", lambda numbers, result: "otherwise")
     for shown in (Report(record).summary(), markdown.to_markdown(record), to_junit(record)):
         assert shown.count("otherwise") >= len(record["checks"]) + len(regret["checks"])
 

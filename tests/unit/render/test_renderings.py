@@ -790,7 +790,7 @@ def test_every_format_refuses_an_edited_record(tmp_path):
     record["seed"] += 1
     path = tmp_path / "record.json"
     path.write_text(text(record), "utf-8")
-    for to in renderings.FORMATS:
+    for to in renderings.formats():
         with pytest.raises(InputError, match="edited or corrupted"):
             renderings.render(path, to)
 
