@@ -1,8 +1,12 @@
-"""A third party's package registers an algorithm: docs/add-an-algorithm.md is followed to the letter."""
+"""A third party's package registers an algorithm, a kind of check, an operator, a rendering.
+
+docs/add-an-algorithm.md and docs/extend.md are followed to the letter.
+"""
 
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -12,23 +16,38 @@ import pytest
 
 from tests.commands import PATIENCE
 
-GUIDE = Path(__file__).parents[2] / "docs" / "add-an-algorithm.md"
+DOCS = Path(__file__).parents[2] / "docs"
+GUIDE, EXTENSIONS = DOCS / "add-an-algorithm.md", DOCS / "extend.md"
 FILE = re.compile(r"^<!-- file: (\S+) -->\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CHANGE = re.compile(r"^<!-- change: (\S+) -->\n```diff\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+HUNK = re.compile(r"((?:^-.*\n)+)((?:^\+.*\n)+)", re.MULTILINE)
 COMMANDS = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def written(guide, place):
+    """The files of a guide in a folder, with its changes to those that lie there."""
+    text = guide.read_text("utf-8")
+    files, changes = FILE.findall(text), CHANGE.findall(text)
+    blocks = len(re.findall(r"^```(?:python|toml|diff)$", text, re.MULTILINE))
+    assert len(files) + len(changes) == blocks, "a block of the guide is no file"
+    for name, content in files:
+        path = place / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(content, "utf-8")
+    for name, diff in changes:
+        old = (place / name).read_text("utf-8")
+        for removed, added in HUNK.findall(diff):
+            before, after = (re.sub(r"^[-+]", "", part, flags=re.MULTILINE) for part in (removed, added))
+            assert old.count(before) == 1, f"{name} does not have once what the guide changes: {before}"
+            old = old.replace(before, after)
+        (place / name).write_text(old, "utf-8")
+    return place
 
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
     """The guide's files in a folder of their own, outside the repository."""
-    place = tmp_path_factory.mktemp("your-package")
-    text = GUIDE.read_text("utf-8")
-    files = FILE.findall(text)
-    assert len(files) == text.count("```python") + text.count("```toml"), "a block of the guide is no file"
-    for name, content in files:
-        path = place / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(content, "utf-8")
-    return place
+    return written(GUIDE, tmp_path_factory.mktemp("your-package"))
 
 
 @pytest.fixture(scope="module")
@@ -45,11 +64,10 @@ def environment(package, tmp_path_factory):
     }
 
 
-@pytest.fixture(scope="module")
-def followed(package, environment):
+def commands_of(guide, package, environment):
     """Every command of the guide with what it said; each must exit with 0."""
     said = {}
-    for line in "".join(COMMANDS.findall(GUIDE.read_text("utf-8"))).splitlines():
+    for line in "".join(COMMANDS.findall(guide.read_text("utf-8"))).splitlines():
         done = subprocess.run(
             ["bash", "-c", line],
             cwd=package,
@@ -63,9 +81,30 @@ def followed(package, environment):
     return said
 
 
+@pytest.fixture(scope="module")
+def followed(package, environment):
+    return commands_of(GUIDE, package, environment)
+
+
+@pytest.fixture(scope="module")
+def extended(package, tmp_path_factory):
+    """The same package with the second guide's kind of check, operator and rendering."""
+    place = tmp_path_factory.mktemp("extended") / "your-package"
+    shutil.copytree(package / "your_package", place / "your_package")
+    return written(EXTENSIONS, place)
+
+
+@pytest.fixture(scope="module")
+def extension(extended, environment, tmp_path_factory):
+    """What the second guide's commands said, installed into a folder of its own."""
+    site = tmp_path_factory.mktemp("extended-site")
+    inside = {**environment, "PIP_TARGET": str(site), "PYTHONPATH": str(site)}
+    return commands_of(EXTENSIONS, extended, inside), inside
+
+
 def run(environment, folder, *arguments):
     return subprocess.run(
-        [sys.executable, "-m", "verifiable_dp.cli", *arguments],
+        [sys.executable, "-m", "verifiable_dp", *arguments],
         cwd=folder,
         env=environment,
         capture_output=True,
@@ -133,3 +172,55 @@ def test_a_broken_package_spoils_only_its_own_name(followed, environment, tmp_pa
     listed = run(both, tmp_path, "list")
     assert listed.returncode == 0
     assert "quadrupling" in listed.stdout
+
+
+NAME = "theorem-3 median on wide gaps"
+
+
+@pytest.mark.slow
+def test_a_kind_of_check_of_a_package_stands_in_every_rendering(extension, extended):
+    """The verdict is made again by `verify`, as of any kind, and an edited one is refused."""
+    _, environment = extension
+    path = extended / "extended/quadrupling/record.json"
+    record = json.loads(path.read_text("utf-8"))
+    check = {c["name"]: c for c in record["regret"]["checks"]}[NAME]
+    assert check["kind"] == "median_bound"
+    assert check["result"]["verdict"] == "consistent"
+    sentence = "runs above 50000, claimed at most half of them"
+    for form in ("html", "markdown", "junit", "sarif", "lines"):
+        done = run(environment, extended, "render", str(path), "--to", form)
+        assert done.returncode == 0, done.stderr
+        assert NAME in done.stdout, form
+        assert form in ("sarif", "junit") or sentence in done.stdout, form
+    assert (
+        "Median against the bound" in run(environment, extended, "render", str(path), "--to", "html").stdout
+    )
+    assert run(environment, extended, "verify", str(path)).returncode == 0
+    text = path.read_text("utf-8")
+    edited = extended / "edited.json"
+    edited.write_text(text.replace(f'"above": {check["statistics"]["above"]}', '"above": 1000000'), "utf-8")
+    assert edited.read_text("utf-8") != text
+    assert run(environment, extended, "verify", str(edited)).returncode == 2
+
+
+@pytest.mark.slow
+def test_without_the_package_its_kind_is_named_and_the_record_refused(extension, extended, tmp_path):
+    done = run(dict(os.environ), tmp_path, "verify", str(extended / "extended/quadrupling/record.json"))
+    assert done.returncode == 2
+    assert "median_bound" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_an_operator_of_a_package_takes_part_in_the_mutation_suite(extension, extended):
+    table = json.loads((extended / "kills.json").read_text("utf-8"))
+    (row,) = [row for row in table["mutants"] if row["mutant"] == "a third of the noise"]
+    assert (row["outcome"], row["origin"], row["at_most"]) == ("killed", "scale", 3.0)
+
+
+@pytest.mark.slow
+def test_a_rendering_of_a_package_is_one_of_ours(extension):
+    said, _ = extension
+    (lines,) = [text for line, text in said.items() if line.endswith("--to lines")]
+    assert {line.count("\t") for line in lines.splitlines()} == {2}
+    assert NAME in lines

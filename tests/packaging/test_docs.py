@@ -14,6 +14,7 @@ import pytest
 
 from tests.packaging import test_readme
 from verifiable_dp.cli import main
+from verifiable_dp.selfcheck import operators
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -63,7 +64,7 @@ def test_the_index_lists_every_page():
 def test_pages_that_show_commands_are_run():
     run = {path.name for path in test_readme.PAGES}
     # Followed to the letter by tests/e2e/test_third_party.py.
-    elsewhere = {"add-an-algorithm.md"}
+    elsewhere = {"add-an-algorithm.md", "extend.md"}
     signatures = {"api.md"}
     shown = {path.name for path in DOCS.glob("*.md") if test_readme.BLOCK.search(path.read_text("utf-8"))}
     assert shown - run == elsewhere | signatures
@@ -107,7 +108,8 @@ def test_unknown_commands_are_seen():
 
 DOTTED = re.compile(r"\bverifiable_dp(?:\.[A-Za-z_]\w*)+")
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-GROUPS = {point.group for point in metadata.distribution("verifiable-dp").entry_points}  # named like modules
+# Named like modules.
+GROUPS = {point.group for point in metadata.distribution("verifiable-dp").entry_points} | {operators.GROUP}
 SHOWN = {
     Path(name).parts[0].removesuffix(".py") for path in PAGES for name, _ in FILE.findall(path.read_text())
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -288,8 +289,9 @@ def _bound(case: ReleaseCase) -> UpperBound | None:
     """What the code can give away at most, over all data in bounds; why that is not known goes into notes."""
     found, why = None, case.apart or _unfollowed(case)
     if not why:
-        low, high = case.bounds
+        (low, high), furthest = case.bounds, math.inf
         if case.request.promise.adjacency == "zero-out":
+            furthest = max(-low, high)
             low, high = min(low, 0.0), max(high, 0.0)
         shapes = list(dict.fromkeys(np.shape(pair.left) for pair in case.pairs))
         if case.ladder is not None:
@@ -302,6 +304,7 @@ def _bound(case: ReleaseCase) -> UpperBound | None:
             shapes,
             (low, high),
             case.claim.delta,
+            furthest=furthest,
             together=case.sampler.together,
             work=case.request.settings.sizes.operations / len(shapes),
         )

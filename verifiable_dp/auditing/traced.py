@@ -307,10 +307,13 @@ def bound_of_release(
     bounds: Bounds,
     delta: float,
     *,
+    furthest: float = math.inf,
     together: bool = True,
     work: float = math.inf,
 ) -> tuple[UpperBound | None, str]:
     """An upper bound on epsilon over all data of these shapes, () for a number, of which one entry changes.
+
+    It moves within the bounds, by at most `furthest`.
 
     It holds for the costliest shape; without one, why, with the line. For each shape the search gives up
     after `work` operations.
@@ -320,7 +323,9 @@ def bound_of_release(
         return None, "its source is not Python's"
     made, calls = list[UpperBound](), Calls.of(function, together)
     for shape in shapes:
-        program = Program(OneDraw(function, not shape), shape or (1,), bounds, known=_known(function))
+        program = Program(
+            OneDraw(function, not shape), shape or (1,), bounds, furthest=furthest, known=_known(function)
+        )
         with guarded():
             found = _searched(program, min(_SPREAD, max(1, math.prod(shape))), work)
         one = found.bound(delta)

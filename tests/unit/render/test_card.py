@@ -16,7 +16,7 @@ from verifiable_dp.compliance import blocks, nist
 from verifiable_dp.evidence import premises
 from verifiable_dp.record import words
 from verifiable_dp.record.sealing import digest
-from verifiable_dp.render import beside, card, courses, limits, plots, portfolio, renderings
+from verifiable_dp.render import beside, card, courses, limits, pdf, plots, portfolio, renderings
 from verifiable_dp.render.markdown import to_dpia, to_markdown
 from verifiable_dp.render.page import render, render_index, render_pack
 
@@ -288,7 +288,7 @@ def test_signature_and_tier_reach_page_print_and_portfolio(tmp_path, monkeypatch
     sign |= {"algorithm": "Ed25519", "signature": "AA=="}
     (folder / "record.json.sig").write_text(json.dumps(sign), "utf-8")
     printed = []
-    monkeypatch.setattr(renderings, "to_pdf", lambda record, around: printed.append((record, around)) or b"")
+    monkeypatch.setattr(pdf, "to_pdf", lambda record, around: printed.append((record, around)) or b"")
     renderings.render(folder / "record.json", "pdf")
     shown = [
         renderings.render(folder / "record.json", to).decode() for to in ("html", "markdown", "pack", "dpia")

@@ -797,7 +797,7 @@ def test_every_format_refuses_an_edited_record(tmp_path):
 
 def test_unknown_formats_and_a_lost_url_are_refused():
     path = REPORTS / "dp-se" / "record.json"
-    with pytest.raises(InputError, match="in-toto, opendp, junit"):
+    with pytest.raises(InputError, match="in-toto, junit, markdown, opendp"):
         renderings.render(path, "docx")
     with pytest.raises(InputError, match="url"):
         renderings.render(path, "junit", url="https://ci.example")

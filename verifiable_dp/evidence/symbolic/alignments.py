@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.core.claims import zcdp_epsilon
 from verifiable_dp.core.mechanisms import wishart
 from verifiable_dp.evidence.symbolic import matrices
 from verifiable_dp.evidence.symbolic.terms import (
@@ -673,42 +672,3 @@ class _Solver:
             method="highs",
         )
         return float(found.fun) if found.status == 0 else math.inf
-
-
-def epsilon_of(
-    pure: float,
-    squared: float,
-    delta: float,
-    releases: tuple[wishart.Release, ...] = (),
-    rho: float = 0.0,
-) -> float:
-    """Epsilon at delta of pure losses, normal noise shifted by sqrt(squared), and Wishart noise.
-
-    `rho` is zero-concentrated differential privacy of the rest.
-    """
-    if squared == 0 and not releases and rho == 0:
-        return pure
-    if delta <= 0 or (releases and rho):
-        return math.inf
-    if rho:  # normal noise has half its squared shift
-        return pure + zcdp_epsilon(rho + squared / 2, delta)
-    if releases:
-        return pure + wishart.epsilon_of(wishart.counted(releases), delta, mu=math.sqrt(squared))
-    return pure + _gaussian(math.sqrt(squared), delta)
-
-
-def _gaussian(mu: float, delta: float) -> float:
-    """Epsilon of the Gaussian mechanism (Balle & Wang, ICML 2018, theorem 5)."""
-    from scipy.optimize import brentq
-    from scipy.special import log_ndtr
-
-    def excess(epsilon: float) -> float:
-        one, other = log_ndtr(mu / 2 - epsilon / mu), epsilon + log_ndtr(-mu / 2 - epsilon / mu)
-        return float(math.exp(one) * -math.expm1(min(other - one, 0.0)) - delta)
-
-    if excess(0.0) <= 0:
-        return 0.0
-    top = 1.0
-    while excess(top) > 0:
-        top *= 2
-    return float(brentq(excess, 0.0, top, xtol=1e-12, rtol=1e-12))

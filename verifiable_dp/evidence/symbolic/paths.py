@@ -25,7 +25,7 @@ from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.premises import Premise, Taken
 from verifiable_dp.evidence.symbolic import boxes, libraries, subsets
-from verifiable_dp.evidence.symbolic.alignments import Cost, costs_of, epsilon_of
+from verifiable_dp.evidence.symbolic.alignments import Cost, costs_of
 from verifiable_dp.evidence.symbolic.contests import Proposals
 from verifiable_dp.evidence.symbolic.coverage import Coverage, compares
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
@@ -49,7 +49,7 @@ from verifiable_dp.evidence.tracing.flow import returns_of
 from verifiable_dp.evidence.tracing.foreign import global_states, plain_run, reproducible_globals
 from verifiable_dp.evidence.tracing.ledger import Place, same
 from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
-from verifiable_dp.evidence.upper import Method, UpperBound, form
+from verifiable_dp.evidence.upper import Method, UpperBound, epsilon_of
 
 _NATURAL = 3  # paths that are compared with plain runs
 _LEAST, _MOST, _WORK = 12, 60, 600_000  # paths, and operations on terms of all of them
@@ -221,6 +221,8 @@ class Program:
     units
         For each entry the units of data that move it: (unit, least, most). None: each its own, anywhere
         within the bounds.
+    furthest
+        How far an entry can move at most, if that is less than from bound to bound.
     known
         Says why a generator that the code keeps hides nothing, of its identity; empty if it may.
     disclosed
@@ -231,6 +233,7 @@ class Program:
     shape: tuple[int, ...]
     bounds: tuple[float, float]
     units: Mapping[int, Sequence[tuple[int, float, float]]] | None = None
+    furthest: float = field(default=math.inf, kw_only=True)
     known: Callable[[int], str] = field(default=nothing_known, kw_only=True)
     disclosed: frozenset[tuple[str, Any]] = field(default=frozenset(), kw_only=True)
 
@@ -246,7 +249,7 @@ class Program:
     def _moves(self, i: int) -> dict[int, tuple[float, float]]:
         """How far entry i can move, by unit."""
         if self.units is None:
-            return {i: (0.0, self.bounds[1] - self.bounds[0])}
+            return {i: (0.0, min(self.furthest, self.bounds[1] - self.bounds[0]))}
         return {unit: (least, most) for unit, least, most in self.units[i]}
 
     def values(self, number: int) -> FloatArray:
@@ -430,28 +433,6 @@ def _as_row(path: Path, delta: float) -> dict[str, Any]:
 def _closed(places: Sequence[Place]) -> Premise:
     lines = sorted({place.line for place in places})
     return Premise(Taken.CLOSED_BRANCHES, {"lines": lines, "branches": len(places), "runs": _HUNT})
-
-
-@form("paths")
-def _largest_path(certificate: Mapping[str, Any], delta: float) -> float:
-    """The largest cost of a path: its ``terms`` [line, loss, squared shift of normal noise], added up.
-
-    Its ``matrices`` [change, degrees of freedom, rows, times] were released with Wishart noise; ``rho`` is
-    what mechanisms of libraries cost besides.
-    """
-    found = [
-        epsilon_of(
-            math.fsum(float(loss) for _, loss, _ in path["terms"]),
-            math.fsum(float(squared) for _, _, squared in path["terms"]),
-            delta,
-            tuple(
-                wishart.Release(float(s), int(k), int(p), int(n)) for s, k, p, n in path.get("matrices", ())
-            ),
-            float(path.get("rho", 0.0)),
-        )
-        for path in certificate["paths"]
-    ]
-    return max(found, default=math.inf)
 
 
 @contextmanager
