@@ -1,6 +1,7 @@
 """The committed reports hold, and say what the README says of the catalogue."""
 
 import functools
+import html
 import json
 import re
 from pathlib import Path
@@ -11,16 +12,21 @@ from tests.committed import each
 from verifiable_dp.campaign import papers
 from verifiable_dp.campaign.claimed import claims
 from verifiable_dp.campaign.run import folder_of
+from verifiable_dp.evidence import check as checking
+from verifiable_dp.evidence.check import Check, Column, Kind, kind_of
 from verifiable_dp.record.sealing import SCHEMAS, schema
 from verifiable_dp.record.verify import verify
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry import study as studies
 from verifiable_dp.registry.errata import registered
-from verifiable_dp.render import beside
+from verifiable_dp.render import beside, page
 from verifiable_dp.render.errata import verify_errata
+from verifiable_dp.render.junit import to_junit
+from verifiable_dp.render.markdown import to_markdown
 from verifiable_dp.render.page import render, render_errata, render_papers, render_study
 from verifiable_dp.render.site import HEAVIEST
 from verifiable_dp.render.study import surprising, verify_study
+from verifiable_dp.report import Report
 
 REPORTS = Path(__file__).parents[2] / "reports"
 NAMES = registry.every()
@@ -206,3 +212,46 @@ def test_full_size_means_the_paper_s_size():
     for setting, mean in {"C1": 12556, "C2": 4830, "C3": 4286, "C4": 10971}.items():
         cell = whole["cells"][f"{setting} K=5 epsilon=0.25 dp-se"]
         assert abs(cell["mean"] - mean) < 0.001 * mean + 5 * cell["sd"] / 30**0.5
+
+
+def unnamed(record):
+    """Checks and tables that a rendering does not name, by rendering; names stand in them as they are."""
+    regret = record["regret"] or {}
+    checks = [*record["checks"], *regret.get("checks", ()), *regret.get("tables", ())]
+    page = render(record, drawn=False)
+    shown = {
+        "html": html.unescape(re.sub(r"</?(?:bdi|span)[^>]*>", "", page)),
+        "markdown": to_markdown(record).replace("\\", ""),
+        "junit": html.unescape(to_junit(record)),
+        "terminal": Report(record).summary(),
+    }
+    absent = {form: [c["name"] for c in checks if c["name"] not in text] for form, text in shown.items()}
+    beside = {row["name"] for row in checks if kind_of(row["kind"]).about == "table"}
+    absent["junit"] = [name for name in absent["junit"] if name not in beside]  # no case follows from a table
+    return {form: names for form, names in absent.items() if names}
+
+
+@pytest.mark.parametrize("name", each([*NAMES, *PRINTED]))
+def test_every_check_has_a_row_in_every_rendering(name):
+    assert unnamed(record_of(name)) == {}
+
+
+def test_a_kind_that_no_template_knows_has_a_row_too(monkeypatch):
+    """Control: a page that shows only the first kind of a record."""
+    width = Column("Width", lambda numbers, _: numbers["width"])
+    made = Kind("spread", "regret", caption="Spread", columns=(width,))
+    made.judged_by()(lambda numbers: {"verdict": "consistent" if numbers["width"] < 2 else "contradicted"})
+    made.worded_by(lambda numbers, result: f"spread {numbers['width']}, claimed below 2")
+    monkeypatch.setitem(checking._KINDS, made.name, made)
+    record = record_of("ucb1")
+    added = Check.of("spread on all", made.name, {"claim": "x", "width": 1.25})
+    record["regret"]["checks"].append(added.as_dict())
+    assert unnamed(record) == {}
+    assert "spread 1.25, claimed below 2" in render(record, drawn=False)
+    whole = page._by_kind
+    monkeypatch.setattr(page, "_by_kind", lambda checks: whole(checks)[:1])
+    page.environment.cache_clear()
+    try:
+        assert "spread on all" in unnamed(record)["html"]
+    finally:
+        page.environment.cache_clear()
