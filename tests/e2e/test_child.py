@@ -455,7 +455,7 @@ def test_an_error_of_the_program_in_the_child_is_that_of_the_program(folder, mon
     def breaks(*arguments, **options):
         raise TypeError("two\nlines")
 
-    monkeypatch.setattr(api.rungs, "audit", breaks)
+    monkeypatch.setattr(api.rungs, "draft", breaks)
     monkeypatch.setattr("tempfile.tempdir", str(folder))
     monkeypatch.setattr("verifiable_dp.core.crash._TEMPORARY", (str(folder),))
     done = run(folder, "audit", "a.py:right", *QUICK)

@@ -40,9 +40,9 @@ def records(tmp_path_factory):
 
 def test_a_record_says_what_is_protected_and_from_whom(records):
     assert {name: record["claim"]["protects"] for name, record in records.items()} == {
-        "joint": "the context and reward of one user, from everybody who sees the actions of all the others",
-        "plain": "the context and reward of one user, from everybody who sees all actions",
-        "reward": "the reward of one user, from everybody who sees the actions of all the others",
+        "joint": "context-joint",
+        "plain": "context-central",
+        "reward": "reward-joint",
     }
     for record in records.values():
         assert verify(record).checks
