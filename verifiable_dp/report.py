@@ -24,6 +24,7 @@ from verifiable_dp.record.provenance import ci, place, provenance
 from verifiable_dp.record.sealing import SCHEMA_VERSION, sealed, text
 from verifiable_dp.record.verify import examine, verify
 from verifiable_dp.render import page, plots, regrets
+from verifiable_dp.render.findings import Code, findings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,6 +65,7 @@ def finish(
         "epsilon_lower": conclude.epsilon_lower(draft["checks"]),
         "epsilon_upper": conclude.epsilon_upper(draft["checks"]),
         "detectable": conclude.detectable(draft["checks"]),
+        "unbounded": draft.get("unbounded"),
         "kill_table": draft.get("kill_table"),
         "regret": _regret(regret) if regret else None,
         "provenance": {
@@ -100,6 +102,7 @@ def _alone(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
+_LINES = 6  # that a terminal shows unless asked for all
 _SHOWN = 9  # lines of a report that `print` shows
 
 
@@ -286,8 +289,39 @@ class Report:
             parts.append(f"regret {self.regret_verdict}")
         return on_one_line("  ".join(parts))
 
+    def brief(self, saved: str | Path | None = None, again: str | None = None) -> str:
+        """At most six lines for a terminal, as `summary` has them.
+
+        The verdict, the finding to look at first with its place, what to do, the counterexample, the command
+        that runs it again, and where the record is; in the room that is left, checks of regret.
+        """
+        record, lines = self.record, [self.line()]
+        told = [] if self.baseline else findings(record)
+        # These say what the verdict says.
+        if record["checks"] and not (told and told[0].code in (Code.REFUTED, Code.UNDECIDED)):
+            lines += [words.verdict(record)] if self.baseline or self.verdict != "refuted" else []
+        lines += [told[0].words(), f"  to do: {told[0].advice}"] if told else []
+        last = [
+            f"  counterexample ({found['check']}): {words.counterexample(found, record)}"
+            for found in record["counterexamples"][:1]
+        ]
+        last += self._again(saved, again)
+        last += [f"  record: {saved}"] if saved else []
+        checks = [f"  check {words.line(check)}" for check in (record["regret"] or {"checks": ()})["checks"]]
+        room = _LINES - len(lines) - len(last)
+        if len(checks) > room:
+            checks[room - 1 :] = [f"  and {len(checks) - room + 1} more checks: -v"]
+        return "\n".join(map(on_one_line, [*lines, *checks, *last]))
+
+    def _again(self, saved: str | Path | None, again: str | None) -> list[str]:
+        """The command that runs a refutation again, if it can be."""
+        if not self.record["counterexamples"] or not words.found_again(self.record):
+            return []
+        where = "RECORD" if saved is None else shlex.quote(str(saved))
+        return [f"  again: {again or f'verifiable-dp verify {where} --rerun'}"]
+
     def summary(self, saved: str | Path | None = None, again: str | None = None) -> str:
-        """Some lines for a terminal, each of which begins with our own words.
+        """All that a terminal shows of a report, each line of which begins with our own words.
 
         Parameters
         ----------
@@ -315,7 +349,5 @@ class Report:
         lines += [
             f"  check {words.line(check)}" for check in (*regret.get("checks", ()), *regret.get("tables", ()))
         ]
-        if record["counterexamples"] and words.found_again(record):
-            where = "RECORD" if saved is None else shlex.quote(str(saved))
-            lines.append(f"  again: {again or f'verifiable-dp verify {where} --rerun'}")
-        return "\n".join(map(on_one_line, lines))
+        lines += [f"{finding.words()}; to do: {finding.advice}" for finding in findings(record)]
+        return "\n".join(map(on_one_line, [*lines, *self._again(saved, again)]))

@@ -60,7 +60,7 @@ def leaking(tmp_path_factory):
 
 def audit(folder, target, runs=12_000):
     common = ("--epsilon", 1, "--arms", 2, "--horizon", 60, "--runs", runs)
-    return run(folder, "audit", target, *common, "--json", "r.json", "--sarif", "r.sarif", "--html", "r.html")
+    return run(folder, "audit", target, *common, "--json", "r.json", "--sarif", "r.sarif", "--html", "r.html", "-v")
 
 
 def marked(name):
@@ -83,7 +83,7 @@ def test_a_leak_is_refuted_and_its_line_is_named(name, folder):
     line = marked(name)
     assert re.search(rf"^  at styles\.py:{line}: \S", done.stdout, re.MULTILINE)  # where editors look for it
     results = formats.sarif(folder / "r.sarif")["runs"][0]["results"]
-    leads = [r for r in results if r["ruleId"] == "raw-data"]
+    leads = [r for r in results if r["ruleId"] == "DP101"]
     places = [r["locations"][0]["physicalLocation"] for r in leads]
     assert {"artifactLocation": {"uri": "styles.py"}, "region": {"startLine": line}} in places
     assert f"styles.py:{line}" in (folder / "r.html").read_text("utf-8").replace("<wbr/>", "")
@@ -122,7 +122,7 @@ def costly_releases_are_named_in_all_forms(folder, out):
     line = 1 + CLASS.splitlines().index(next(x for x in CLASS.splitlines() if "laplace" in x))
     assert re.search(rf"^  at wrong\.py:{line}: release costs 5, once: ", out, re.MULTILINE)
     results = formats.sarif(folder / "r.sarif")["runs"][0]["results"]
-    (found,) = [r for r in results if r["ruleId"] == "release-cost"]
+    (found,) = [r for r in results if r["ruleId"] == "DP102"]
     place = {"artifactLocation": {"uri": "wrong.py"}, "region": {"startLine": line}}
     assert found["locations"] == [{"physicalLocation": place}]
     text = text_of((folder / "r.html").read_text("utf-8"))
@@ -217,7 +217,7 @@ def test_a_right_bandit_gives_no_findings(folder):
     assert "The budget over the horizon" in text
     assert "Raw rewards decide" not in text
     results = formats.sarif(folder / "r.sarif")["runs"][0]["results"]
-    assert not [r for r in results if r["ruleId"] == "raw-data"]
+    assert not [r for r in results if r["ruleId"] == "DP101"]
     # The code was traced: what is not covered does not say that only its outputs were seen.
     left = {each["id"] for each in json.loads((folder / "r.json").read_text("utf-8"))["not_covered"]}
     assert "unseen-code" not in left

@@ -297,10 +297,6 @@ class PlayCase(PlayCaseState, UserCase[PlaySampler]):
         games = self.finder.games() if self.game is not None and isinstance(self.finder, UserSearch) else []
         return [*super().words(), *(game.describe() for game in games)]
 
-    def notes(self) -> list[str]:
-        """See `UserCase.notes`."""
-        return [*super().notes(), *([self.unbounded] if self.unbounded and not self.refuted else [])]
-
     def noted(self) -> JsonDict:
         """See `Case.noted`; with what the search has tried."""
         sizes = {"challenges": 2, "population": 0, "generations": 0}  # two users; nothing is learnt
@@ -434,18 +430,17 @@ def bound(case: PlayCase) -> None:
     if form is not None:
         inputs = replace(inputs, contexts=form.shape, context_norm=form.norm)
     if case.apart:
-        case.unbounded = f"no upper bound on epsilon: {case.apart}"
+        case.unbounded = traced.Ended(case.apart)
         return
     many = traced.Calls(case.sampler.together) if case.kind == "play_many" else None
     work = case.request.settings.sizes.operations
-    found, why, lead = traced.bound(
+    found, case.unbounded, lead = traced.bound(
         case.function, case.request.name, inputs, case.claim.delta, promise, many, work=work
     )
     case.bounded(found)
-    if found is None:
-        case.unbounded = f"no upper bound on epsilon: {why}"
-        if lead is not None:  # what the search took it for may be wrong
-            case.unbounded += ", which replays on neighbours do not settle"
+    if case.unbounded and lead is not None:  # what the search took it for may be wrong
+        said = f"{case.unbounded.what}, which replays on neighbours do not settle"
+        case.unbounded = replace(case.unbounded, what=said)
     if lead is not None:
         case.checks = [traced.with_lead(c, lead) if c.kind == "tracing" else c for c in case.checks]
 

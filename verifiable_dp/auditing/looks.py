@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from statistics import NormalDist
 from typing import Final, Generic
 
@@ -18,6 +18,7 @@ from verifiable_dp.auditing.ground import Ground, Sizes
 from verifiable_dp.auditing.independence import Sampling
 from verifiable_dp.auditing.pipeline import Case, CaseState
 from verifiable_dp.auditing.plans import Allowance
+from verifiable_dp.auditing.traced import Ended
 from verifiable_dp.core import engine
 from verifiable_dp.core.neighbours import Pair
 from verifiable_dp.core.units import Plays, Role
@@ -147,7 +148,7 @@ class UserCaseState(CaseState):
     no_power
         Why no power is stated.
     unbounded
-        Why there is no upper bound on epsilon; empty if there is one.
+        Why there is no upper bound on epsilon, with its place; None if there is one, or none was sought.
     used
         Runs that were made, and whether the cap has cut any size, when the state was taken.
     measured
@@ -160,7 +161,7 @@ class UserCaseState(CaseState):
     near: Look | None = None
     black_boxes: int = 0
     no_power: str = ""
-    unbounded: str = ""
+    unbounded: Ended | None = None
     used: tuple[int, bool] = (0, False)
     measured: dict[str, int] = field(default_factory=dict)
 
@@ -271,6 +272,10 @@ class UserCase(UserCaseState, Case, Generic[Sampling]):
             *([self.no_power] if self.no_power and undecided else []),
             *([CAPPED.format(self.request.settings.sizes.seconds)] if self.capped else []),
         ]
+
+    def ended(self) -> JsonDict | None:
+        """See `Case.ended`."""
+        return None if self.unbounded is None else asdict(self.unbounded)
 
     def target(self) -> JsonDict:
         """See `Case.target`."""

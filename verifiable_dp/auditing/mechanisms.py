@@ -227,10 +227,6 @@ class ReleaseCase(UserCase[ReleaseSampler]):
         plain = not self.request.promise.curved and not isinstance(self.function, ProcessTarget)
         return plain and not self.ground.unlike
 
-    def notes(self) -> list[str]:
-        """See `UserCase.notes`."""
-        return [*super().notes(), *([self.unbounded] if self.unbounded and not self.refuted else [])]
-
     def parameters(self) -> JsonDict:
         """See `UserCase.parameters`."""
         return {"bounds": list(self.bounds)}
@@ -286,9 +282,10 @@ def _plan(case: ReleaseCase) -> Plan:
 
 
 def _bound(case: ReleaseCase) -> UpperBound | None:
-    """What the code can give away at most, over all data in bounds; why that is not known goes into notes."""
-    found, why = None, case.apart or _unfollowed(case)
-    if not why:
+    """What the code can give away at most, over all data in bounds; why that is not known is kept."""
+    why = case.apart or _unfollowed(case)
+    found, ended = None, traced.Ended(why) if why else None
+    if not ended:
         (low, high), furthest = case.bounds, math.inf
         if case.request.promise.adjacency == "zero-out":
             furthest = max(-low, high)
@@ -298,7 +295,7 @@ def _bound(case: ReleaseCase) -> UpperBound | None:
             some = [size for size in sorted(case.ladder.tried) if 0 < size <= _FOLLOWED]
             more = ((size,) for size in some if size in SIZES or size in case.ladder.named[:_FEW])
             shapes = list(dict.fromkeys([*shapes, *more]))
-        found, why = traced.bound_of_release(
+        found, ended = traced.bound_of_release(
             case.function,
             case.request.name,
             shapes,
@@ -313,8 +310,7 @@ def _bound(case: ReleaseCase) -> UpperBound | None:
         one = _of_stated(case)
         if one is not None and (found is not None or not exceeds(one.epsilon, case.claim.epsilon)):
             found = one
-    if found is None:
-        case.unbounded = f"no upper bound on epsilon: {why}"
+    case.unbounded = ended if found is None else None
     return found
 
 

@@ -118,6 +118,10 @@ class Case(CaseState):
         """The candidate neighbours, in words."""
         raise NotImplementedError
 
+    def ended(self) -> JsonDict | None:
+        """Why there is no upper bound on epsilon; None if there is one, or none was sought."""
+        return None
+
     def draft(self) -> JsonDict:
         """The draft of a record."""
         settings = self.request.settings
@@ -140,6 +144,7 @@ class Case(CaseState):
             "counterexamples": self.counterexamples,
             "mutants": self.mutants,
             "not_covered": [left.as_dict() for left in self.not_covered()],
+            "unbounded": self.ended(),
             "seed": settings.seed,
         }
 

@@ -7,7 +7,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import PurePath
 
 import numpy as np
@@ -24,7 +24,7 @@ from verifiable_dp.evidence.premises import Premise, Taken
 from verifiable_dp.evidence.symbolic.crowds import Crowd
 from verifiable_dp.evidence.symbolic.paths import Found as Explored
 from verifiable_dp.evidence.symbolic.paths import Neighbours, Program, behind, explore, unsettled
-from verifiable_dp.evidence.tracing.ledger import Lead
+from verifiable_dp.evidence.tracing.ledger import DATA, Lead
 from verifiable_dp.evidence.tracing.losses import learn_losses
 from verifiable_dp.evidence.tracing.replays import (
     Found,
@@ -178,6 +178,42 @@ class Runs:
 
 
 @dataclass(frozen=True)
+class Ended:
+    """Why there is no upper bound, and at which line, if at one.
+
+    Attributes
+    ----------
+    what
+        In words.
+    file, line
+        Where; empty and 0 without a line.
+    """
+
+    what: str
+    file: str = ""
+    line: int = 0
+
+    @classmethod
+    def of(cls, found: Explored, data: str = DATA) -> Ended:
+        """Of a search that found none; `data` are what is raw."""
+        what = found.failure.said(data) if found.failure else "what is released is not hidden by the noise"
+        at = found.at if found.failure and found.at and found.at.line else None
+        return cls(what, at.file, at.line) if at else cls(what)
+
+    def named(self, function: Function[Given], name: str, file: str) -> Ended:
+        """With files as the target names them."""
+        source = Source.of(function, name)
+        return Ended(**renamed(asdict(self), file, source.path or file))
+
+    def words(self) -> str:
+        """With the line, as linters write it."""
+        return f"{self.file}:{self.line}: {self.what}" if self.line else self.what
+
+
+_NOT_PYTHON = Ended("its source is not Python's")
+
+
+@dataclass(frozen=True)
 class Calls:
     """How a bound of a call for one run comes to speak of others.
 
@@ -202,14 +238,15 @@ class Calls:
         """Runs of the calls that are traced."""
         return (1, 2, 3) if self.together else (1,)
 
-    def exceeded(self, one: UpperBound, found: Mapping[int, Explored], delta: float) -> str:
-        """Why larger calls are not so many calls for one run; empty if they may be."""
+    def exceeded(self, one: UpperBound, found: Mapping[int, Explored], delta: float) -> Ended | None:
+        """Why larger calls are not so many calls for one run; None if they may be."""
         for size, whole in found.items():
             if whole.failure:
-                return f"of a call for {size} runs: {whole.words()}"
+                ended = Ended.of(whole)
+                return replace(ended, what=f"of a call for {size} runs: {ended.what}")
             if whole.epsilon(delta) > size * one.epsilon * (1 + 1e-9):
-                return f"a call for {size} runs gives away more than {size} calls for one run"
-        return ""
+                return Ended(f"a call for {size} runs gives away more than {size} calls for one run")
+        return None
 
     def stated(self, bound: UpperBound, *more: Premise) -> UpperBound:
         """The bound with what it says of calls."""
@@ -228,8 +265,8 @@ def bound(
     many: Calls | None = None,
     *,
     work: float = math.inf,
-) -> tuple[UpperBound | None, str, JsonDict | None]:
-    """An upper bound on epsilon over all inputs within the bounds; without one, why, with the line.
+) -> tuple[UpperBound | None, Ended | None, JsonDict | None]:
+    """An upper bound on epsilon over all inputs within the bounds; without one, why.
 
     Then also the lead, as it stands in a check, where raw data decides something that replays on neighbours
     cannot settle. With `many` the function is `play_many`, of which one run is bounded. The search gives up
@@ -237,7 +274,7 @@ def bound(
     """
     file = _file_of(function)
     if file is None:
-        return None, "its source is not Python's", None
+        return None, _NOT_PYTHON, None
     n_arms, horizon = validate.arms_and_horizon(inputs.n_arms, inputs.horizon)
     known = _known(function)
     form, played = inputs.form, Runs(function) if many else function
@@ -256,15 +293,14 @@ def bound(
         at = behind(found) or (found.at if found.unseen or unsettled(program, found) else None)
         # No replay has followed it: it is open whether noise stands before it.
         open_lead = None if at is None else Lead("unsettled", at)
-    source = Source.of(function, name)
-    why = found.words() or "what is released is not hidden by the noise"
     made = found.bound(delta)
+    ended = None if made else Ended.of(found)
     if many and made is not None:
-        beyond = many.exceeded(made, larger, delta)
-        made, why = (None, beyond) if beyond else (many.stated(made), why)
+        ended = many.exceeded(made, larger, delta)
+        made = None if ended else many.stated(made)
     lead = None if open_lead is None else {**lead_as_dict(open_lead), "open": True}
-    told = renamed({"why": why, "lead": lead}, file, source.path or file)
-    return made, told["why"], told["lead"]
+    told = renamed({"lead": lead}, file, Source.of(function, name).path or file)
+    return made, ended and ended.named(function, name, file), told["lead"]
 
 
 @dataclass(frozen=True)
@@ -310,17 +346,17 @@ def bound_of_release(
     furthest: float = math.inf,
     together: bool = True,
     work: float = math.inf,
-) -> tuple[UpperBound | None, str]:
+) -> tuple[UpperBound | None, Ended | None]:
     """An upper bound on epsilon over all data of these shapes, () for a number, of which one entry changes.
 
     It moves within the bounds, by at most `furthest`.
 
-    It holds for the costliest shape; without one, why, with the line. For each shape the search gives up
+    It holds for the costliest shape; without one, why. For each shape the search gives up
     after `work` operations.
     """
     file = _file_of(function)
     if file is None:
-        return None, "its source is not Python's"
+        return None, _NOT_PYTHON
     made, calls = list[UpperBound](), Calls.of(function, together)
     for shape in shapes:
         program = Program(
@@ -330,20 +366,17 @@ def bound_of_release(
             found = _searched(program, min(_SPREAD, max(1, math.prod(shape))), work)
         one = found.bound(delta)
         if one is None:
-            why = found.words("data") or "what is released is not hidden by the noise"
-            source = Source.of(function, name)
-            return None, str(renamed({"why": why}, file, source.path or file)["why"])
+            return None, Ended.of(found, "data").named(function, name, file)
         for draws in calls.sizes[1:] if calls and shape == shapes[0] else ():
             whole = replace(program, function=OneDraw(function, not shape, draws))
             with guarded():
                 beyond = _searched(whole, min(_SPREAD, max(1, math.prod(shape))), work)
-            why = calls.exceeded(one, {draws: beyond}, delta) if calls else ""
-            if why:
-                return None, why
+            if calls and (ended := calls.exceeded(one, {draws: beyond}, delta)):
+                return None, ended.named(function, name, file)
         made.append(one)
     fixed = Premise(Taken.SIZES_OF_DATA, {"shapes": [list(shape) for shape in shapes]})
     most = replace(max(made, key=lambda one: one.epsilon), method=Method.TRACING_DATA)
-    return calls.stated(most, fixed) if calls else replace(most, premises=(*most.premises, fixed)), ""
+    return calls.stated(most, fixed) if calls else replace(most, premises=(*most.premises, fixed)), None
 
 
 def bound_of_neighbours(
@@ -354,7 +387,7 @@ def bound_of_neighbours(
     *,
     together: bool = True,
     work: float = math.inf,
-) -> tuple[UpperBound | None, str]:
+) -> tuple[UpperBound | None, Ended | None]:
     """An upper bound on epsilon of the costliest of some neighbouring data; without one, why.
 
     What is moved in several entries moves together, but each entry counts as if it moved by itself: the bound
@@ -362,11 +395,11 @@ def bound_of_neighbours(
     """
     file, made, calls = _file_of(function), list[UpperBound](), Calls.of(function, together)
     if file is None:
-        return None, "its source is not Python's"
+        return None, _NOT_PYTHON
     for sides in pairs:
         left, right = (np.atleast_1d(np.asarray(side, np.float64)) for side in sides)
         if left.shape != right.shape or not (np.isfinite(left).all() and np.isfinite(right).all()):
-            return None, "stated neighbours are not finite, or not of one size"
+            return None, Ended("stated neighbours are not finite, or not of one size")
         limits = float(min(left.min(), right.min())), float(max(left.max(), right.max()))
         scalar, one = np.ndim(sides[0]) == 0, None
         for draws in calls.sizes if calls else (1,):
@@ -377,16 +410,14 @@ def bound_of_neighbours(
             if one is None:
                 one = found.bound(delta)
                 if one is None:
-                    why = found.words("data") or "what is released is not hidden by the noise"
-                    source = Source.of(function, name)
-                    return None, str(renamed({"why": why}, file, source.path or file)["why"])
-            elif calls and (why := calls.exceeded(one, {draws: found}, delta)):
-                return None, why
+                    return None, Ended.of(found, "data").named(function, name, file)
+            elif calls and (ended := calls.exceeded(one, {draws: found}, delta)):
+                return None, ended.named(function, name, file)
         assert one is not None
         made.append(one)
     most = replace(max(made, key=lambda one: one.epsilon), method=Method.TRACING_PAIRS)
     stated = Premise(Taken.STATED_DATA)
-    return calls.stated(most, stated) if calls else replace(most, premises=(*most.premises, stated)), ""
+    return calls.stated(most, stated) if calls else replace(most, premises=(*most.premises, stated)), None
 
 
 def with_lead(check: Check, lead: JsonDict) -> Check:

@@ -236,6 +236,7 @@ class Outputs:
     json_path: Path | None = None
     html_path: Path | None = None
     sarif_path: Path | None = None
+    verbose: bool = False
 
     def check(self) -> None:
         """Refuse unwritable paths before any work is done."""
@@ -278,7 +279,8 @@ class Outputs:
                 f"json: {str(self.json_path)!r} no longer holds the record that was written to it"
             )
         again = None if self.json_path else click.get_current_context().obj
-        click.echo(report.summary(self.json_path, again=again))
+        shown = report.summary if self.verbose else report.brief
+        click.echo(shown(self.json_path, again=again))
 
 
 def output_options(function: Function[None]) -> Function[None]:
@@ -286,11 +288,12 @@ def output_options(function: Function[None]) -> Function[None]:
 
     @functools.wraps(function)
     def command(
-        json_path: Path | None, html_path: Path | None, sarif_path: Path | None, **given: Given
+        json_path: Path | None, html_path: Path | None, sarif_path: Path | None, verbose: bool, **given: Given
     ) -> None:
-        function(outputs=Outputs(json_path, html_path, sarif_path), **given)
+        function(outputs=Outputs(json_path, html_path, sarif_path, verbose), **given)
 
     for option in (
+        click.option("-v", "--verbose", is_flag=True, help="Show every check, finding and note."),
         click.option("--sarif", "sarif_path", type=PATH, help="Write findings in SARIF 2.1.0 here."),
         click.option("--html", "html_path", type=PATH, help="Write a self-contained page here."),
         click.option("--json", "json_path", type=PATH, help="Write the record here."),

@@ -82,8 +82,8 @@ class Decision:
 
     @property
     def exit_code(self) -> int:
-        """0 where nothing speaks against the claim, 1 where something refutes it, 3 where it is open."""
-        return EXIT[self.main or "inconclusive"]
+        """0 where nothing speaks against the claims, 1 where something refutes one, 3 where it is open."""
+        return 1 if self.regret == "contradicted" else EXIT[self.main or "inconclusive"]
 
 
 def decision(record: Json) -> Decision:

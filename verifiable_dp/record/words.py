@@ -53,7 +53,16 @@ def note(record: Json) -> str:
         Role.BASELINE: "non-private baseline: it makes no promise",
         Role.PRINTED: "the listing as printed, which the default variant corrects",
     }.get(record["target"]["role"])
-    return "; ".join(filter(None, (said, record["target"]["note"])))
+    return "; ".join(filter(None, (said, record["target"]["note"], unbounded(record))))
+
+
+def unbounded(record: Json) -> str:
+    """Why there is no upper bound, with the line; empty if there is one, or the claim is refuted."""
+    ended = record["unbounded"]
+    if not ended or record["verdict"] == "refuted":
+        return ""
+    at = f"{ended['file']}:{ended['line']}: " if ended["line"] else ""
+    return f"no upper bound on epsilon: {at}{ended['what']}"
 
 
 def found_again(record: Json) -> bool:

@@ -192,11 +192,13 @@ def headline(record: Json) -> str:
         verdict = str((record["regret"] or {}).get("verdict", "not measured")).replace("_", " ")
         return f"{words.measured(record)}: {verdict}; privacy was not audited"
     said = f"Privacy: {record['verdict'].replace('_', ' ')}, {words.interval(record)}"
-    found = decision(record)
-    if not found.weak:
-        return said
+    return f"{said}; but weak: {weakness(record)}" if decision(record).weak else said
+
+
+def weakness(record: Json) -> str:
+    """What a weak audit could pass, or did."""
     names = kills.missed(record)
-    return f"{said}; but weak: {f'{_passed(names)} passed' if names else _could_pass(found.ratio)}"
+    return f"{_passed(names)} passed" if names else _could_pass(decision(record).ratio)
 
 
 def promise(record: Json) -> str:

@@ -438,6 +438,7 @@ def sarif_of(found, verdict="refuted"):
         "claim": {"epsilon": 1.0, "delta": 0.0},
         "checks": [found.as_dict()],
         "verdict": verdict,
+        "unbounded": None,
         "epsilon_lower": 0.0,
         "epsilon_upper": None,
         "detectable": None,
@@ -464,13 +465,13 @@ def test_sarif_carries_both_to_their_lines(checks):
     place = result["locations"][0]["physicalLocation"]
     assert place["artifactLocation"]["uri"] == "my%20code/styles.py"
     assert place["region"] == {"startLine": leak_of("looks_again_and_again")}
-    assert (result["ruleId"], result["level"]) == ("release-cost", "warning")
+    assert (result["ruleId"], result["level"]) == ("DP102", "warning")
     assert result["message"]["text"].startswith("release costs 40, 40 times: ")
     rules = {rule["id"]: rule["shortDescription"]["text"] for rule in run["tool"]["driver"]["rules"]}
-    assert rules["release-cost"].endswith(".")
+    assert rules["DP102"].endswith(".")
     (raw,) = sarif_of(checks["raw_tie_break"])["results"]
-    assert raw["ruleId"] == "raw-data"
+    assert raw["ruleId"] == "DP101"
     assert raw["ruleId"] in rules
     assert raw["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].startswith("file:///")
     kept = [result["ruleId"] for result in sarif_of(found, "not_refuted")["results"]]
-    assert kept == ["privacy-weak"]  # of a record in which nothing says what would have been caught
+    assert kept == ["DP302"]  # of a record in which nothing says what would have been caught

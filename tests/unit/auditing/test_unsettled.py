@@ -23,7 +23,7 @@ def test_a_raw_decision_that_replays_do_not_settle_is_a_lead(play, leads):
     inputs = Inputs(3, 24)
     bound, why, lead = traced.bound(play, play.__name__, inputs, 0.0)
     assert bound is None
-    assert "raw rewards decide a branch" in why
+    assert "raw rewards decide a branch" in why.what
     assert (lead is not None) == leads
     # Replays of the right code say nothing against it: what follows is due to the lead alone.
     check, _ = traced.trace(unsettled.right_count, "it", 1.0, inputs, 0, traced.Effort(12, most=12))
@@ -39,7 +39,7 @@ def test_what_is_raw_on_a_path_that_was_forced_is_a_lead(play):
     """Runs hardly ever come there: neither replays nor the black box would tell of it."""
     bound, why, lead = traced.bound(play, play.__name__, Inputs(2, 24), 0.0)
     assert bound is None
-    assert "raw rewards" in why
+    assert "raw rewards" in why.what
     assert lead is not None
     assert lead["open"]
 

@@ -323,7 +323,7 @@ def test_many_runs_in_a_call_are_bounded_by_one_of_them():
     ].epsilon == pytest.approx(2.0)
     leak, why, _ = traced.bound(samplings.many_with_a_raw_tie_break, "many", inputs, 0.0, many=traced.Calls())
     assert leak is None
-    assert "raw rewards decide which position is chosen" in why
+    assert "raw rewards decide which position is chosen" in why.what
 
 
 @pytest.mark.slow

@@ -400,9 +400,9 @@ def test_sarif_names_the_finding_and_its_place(reports):
     (run,) = log["runs"]
     rules = [found["ruleId"] for found in run["results"]]
     assert rules == sorted(rules)  # counterexamples, one for each rung that refutes, then the lines
-    assert set(rules) <= {"privacy", "raw-data"}
+    assert set(rules) <= {"DP100", "DP101"}
     result = run["results"][0]
-    assert result["ruleId"] == "privacy"
+    assert result["ruleId"] == "DP100"
     assert result["level"] == "error"
     location = result["locations"][0]["physicalLocation"]
     assert location["artifactLocation"]["uri"].endswith("bandits.py")

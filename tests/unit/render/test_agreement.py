@@ -100,7 +100,7 @@ def test_what_machines_read_follows_from_verdict_and_strength(name):
     assert decision(record).exit_code == {"failed": 1, "undecided": 0, "passed": 0}[expected]
     (run,) = json.loads(to_sarif(record))["runs"]
     rules = {result["ruleId"] for result in run["results"]}
-    assert ("privacy" in rules, "privacy-weak" in rules) == (expected == "failed", state == "weak")
+    assert ("DP100" in rules, "DP302" in rules) == (expected == "failed", state == "weak")
     failures = ET.fromstring(to_junit(record)).findall(".//failure")
     skipped = [
         case.get("name")

@@ -48,7 +48,7 @@ def test_no_verdict_says_more_than_the_evidence():
 def test_refutations_are_errors_to_code_hosts(name, levels):
     record = json.loads((REPORTS / name / "record.json").read_text("utf-8"))
     results = json.loads(to_sarif(record))["runs"][0]["results"]
-    assert [(found["ruleId"], found["level"]) for found in results] == [("privacy", x) for x in levels]
+    assert [(found["ruleId"], found["level"]) for found in results] == [("DP100", x) for x in levels]
 
 
 @pytest.mark.parametrize("name", ["dp-linear-printed", "dp-linear", "dp-se", "ucb1"])

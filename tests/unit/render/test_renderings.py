@@ -598,7 +598,7 @@ def test_opendp_needs_a_claim():
 def test_sarif_is_valid(record):
     (run,) = formats.sarif(to_sarif(record))["runs"]
     assert {"refuted": True, "not_refuted": False}[record["verdict"]] == bool(
-        [result for result in run["results"] if result["ruleId"] == "privacy"]
+        [result for result in run["results"] if result["ruleId"] == "DP100"]
     )
 
 
@@ -620,12 +620,12 @@ def test_renderings_of_the_newest_record_hold_to_their_schemas(newest):
 def test_sarif_of_an_undecided_and_of_a_contradicted_record_is_valid():
     record = load("dp-se") | {"verdict": "inconclusive"}
     (result,) = formats.sarif(to_sarif(record))["runs"][0]["results"]
-    assert (result["ruleId"], result["level"]) == ("privacy-undecided", "warning")
+    assert (result["ruleId"], result["level"]) == ("DP301", "warning")
     record = load("dp-se")
     check = next(c for c in record["regret"]["checks"] if "p_value" in c["result"])
     check["result"] |= {"verdict": "contradicted"}
     (result,) = formats.sarif(to_sarif(record))["runs"][0]["results"]
-    assert (result["ruleId"], result["level"]) == ("regret", "error")
+    assert (result["ruleId"], result["level"]) == ("DP401", "error")
 
 
 def test_sarif_points_at_the_file_as_the_repository_has_it():

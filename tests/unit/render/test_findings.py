@@ -1,0 +1,99 @@
+"""Findings: codes that stay, one section of the docs each, the same in the terminal and in SARIF."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.committed import NAMES, REPORTS
+from verifiable_dp.render.findings import RULES, Code, findings
+from verifiable_dp.render.sarif import to_sarif
+from verifiable_dp.report import Report
+
+PAGE = (Path(__file__).parents[3] / "docs" / "findings.md").read_text("utf-8")
+
+
+def load(name):
+    return json.loads((REPORTS / name / "record.json").read_text("utf-8"))
+
+
+def section(code):
+    return re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:][list(Code).index(code)]
+
+
+def test_codes_are_what_they_were():
+    """Suppressions and dashboards hold on to them: a code may come, none may change."""
+    assert {code.name: code.value for code in Code} == {
+        "REFUTED": "DP100",
+        "RAW_DATA": "DP101",
+        "RELEASE_COST": "DP102",
+        "UNBOUNDED": "DP201",
+        "UNDECIDED": "DP301",
+        "WEAK": "DP302",
+        "MISSED": "DP303",
+        "REGRET": "DP401",
+    }
+
+
+@pytest.mark.parametrize("code", Code)
+def test_every_code_has_its_section(code):
+    heading, *text = section(code).splitlines()
+    assert heading == code
+    whole = " ".join(text)
+    assert RULES[code].title.rstrip(".") in whole
+    assert f"To do: {RULES[code].advice}." in whole
+    assert f"| [{code}](#{code.lower()}) | {RULES[code].severity} |" in PAGE
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sarif_has_every_finding_but_notes(name):
+    record = load(name)
+    results = json.loads(to_sarif(record))["runs"][0]["results"]
+    told = [each for each in findings(record) if each.severity != "note"]
+    assert [r["ruleId"] for r in results] == sorted(each.code for each in told)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_terminal_shows_six_lines_and_nothing_that_unsays_a_refutation(name):
+    report = Report(load(name))
+    lines = report.brief("r.json").splitlines()
+    assert 2 <= len(lines) <= 6
+    assert "  record: r.json" in lines
+    if report.verdict == "refuted":
+        assert not [line for line in lines if "not refuted" in line or "lead, not proof" in line]
+        assert [line for line in lines if line.startswith("  counterexample")]
+        assert "  again: verifiable-dp verify r.json --rerun" in lines
+
+
+def undecided(record, **changes):
+    return {**record, "verdict": "inconclusive", "reason": "weak", "counterexamples": [], **changes}
+
+
+def test_where_a_bound_ends_is_a_note_with_its_place_until_the_claim_is_refuted():
+    """Negative control: without a reason, and beside a refutation, there is none."""
+    ended = {"what": "calls hash", "file": "a.py", "line": 33}
+    record = load("dp-se")
+    (found,) = [each for each in findings({**record, "unbounded": ended}) if each.code == "DP201"]
+    assert (found.severity, found.file, found.line) == ("note", "a.py", 33)
+    assert found.words() == "note DP201 a.py:33: no upper bound: calls hash"
+    assert json.loads(to_sarif({**record, "unbounded": ended}))["runs"][0]["results"] == []
+    assert not findings({**record, "unbounded": None})
+    assert "DP201" not in [
+        each.code for each in findings({**record, "verdict": "refuted", "unbounded": ended})
+    ]
+
+
+def test_what_is_undecided_says_so_once():
+    lines = Report(undecided(load("dp-se"))).brief().splitlines()
+    assert lines[1].startswith("warning DP301 verifiable_dp/algorithms/")
+    assert sum("inconclusive about" in line for line in lines) == 1
+
+
+def test_a_contradicted_theorem_comes_with_its_numbers():
+    record = load("dp-se")
+    check = next(c for c in record["regret"]["checks"] if "p_value" in c["result"])
+    check["result"]["verdict"] = "contradicted"
+    (found,) = findings(record)
+    assert (found.code, found.severity) == ("DP401", "error")
+    assert check["name"] in found.sentence

@@ -1,0 +1,175 @@
+"""What a reader of a record has to act on: findings with a code that stays, a place, and what to do.
+
+The command line, pytest and SARIF show the same ones; docs/findings.md has a section for each code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from verifiable_dp.core.validate import Json
+from verifiable_dp.record import words
+from verifiable_dp.record.decision import decision
+from verifiable_dp.record.excerpts import too_costly
+from verifiable_dp.render import card
+
+
+class Code(StrEnum):
+    """Which finding."""
+
+    REFUTED = "DP100"
+    RAW_DATA = "DP101"
+    RELEASE_COST = "DP102"
+    UNBOUNDED = "DP201"
+    UNDECIDED = "DP301"
+    WEAK = "DP302"
+    MISSED = "DP303"
+    REGRET = "DP401"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What holds of every finding of a code.
+
+    Attributes
+    ----------
+    severity
+        ``error``, ``warning`` or ``note``.
+    title
+        What it is, in a sentence.
+    advice
+        What to do.
+    """
+
+    severity: str
+    title: str
+    advice: str
+
+
+RULES = {
+    Code.REFUTED: Rule(
+        "error",
+        "The differential-privacy claim is refuted by a counterexample that can be run again.",
+        "run the counterexample again, mend the code or claim what it keeps, and audit anew",
+    ),
+    Code.RAW_DATA: Rule(
+        "warning",
+        "Raw data decides something before any noise.",
+        "let only released values decide here, or release what decides with noise of its own",
+    ),
+    Code.RELEASE_COST: Rule(
+        "warning",
+        "Releases cost more than the privacy claim, as far as their noise can bound it.",
+        "raise the scale of the noise, release less often, or clip what one reward can change",
+    ),
+    Code.UNBOUNDED: Rule(
+        "note",
+        "There is no upper bound on epsilon: the code could not be followed further.",
+        "write this line so that its effect on the output can be followed, or rely on the tests alone",
+    ),
+    Code.UNDECIDED: Rule(
+        "warning",
+        "The audit could neither refute the privacy claim nor show enough in its favour.",
+        "try a larger --budget or a smaller instance, or see what speaks against the claim with -v",
+    ),
+    Code.WEAK: Rule(
+        "warning",
+        "No violation of the privacy claim was found, but a large one could have been missed.",
+        "try a larger --budget, or a smaller instance on which less noise shows",
+    ),
+    Code.MISSED: Rule(
+        "warning",
+        "A broken variant that the audit has to catch was not caught.",
+        "try a larger --budget; a check that never fails says nothing",
+    ),
+    Code.REGRET: Rule(
+        "error",
+        "The regret theorem is contradicted by measurements.",
+        "compare the code with the listing, and the constants with those of the theorem",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing to act on.
+
+    Attributes
+    ----------
+    code
+        Of its rule.
+    sentence
+        What was found here.
+    file, line
+        Where; empty and 0 where no line is known.
+    example
+        The counterexample, in words; empty without one.
+    """
+
+    code: Code
+    sentence: str
+    file: str = ""
+    line: int = 0
+    example: str = ""
+
+    @property
+    def of_code(self) -> bool:
+        """Whether the place is what it is about, not where the target begins."""
+        return self.code in (Code.RAW_DATA, Code.RELEASE_COST, Code.UNBOUNDED)
+
+    @property
+    def severity(self) -> str:
+        """See `Rule`."""
+        return RULES[self.code].severity
+
+    @property
+    def advice(self) -> str:
+        """See `Rule`."""
+        return RULES[self.code].advice
+
+    def words(self) -> str:
+        """Severity, code, place and sentence, as linters write it."""
+        at = f" {self.file}:{self.line}:" if self.file else ":"
+        return f"{self.severity} {self.code}{at} {self.sentence}"
+
+
+def findings(record: Json) -> list[Finding]:
+    """All of a record, in the order of what to look at first: lines of code before what was measured."""
+    return [*_of_code(record), *_of_privacy(record), *_of_regret(record)]
+
+
+def _of_code(record: Json) -> Iterator[Finding]:
+    """Lines that speak against the claim, unless it stands; and where the upper bound ends."""
+    standing = record["verdict"] == "not_refuted"
+    traced = [c["statistics"] for c in record["checks"] if c["kind"] == "tracing" and not standing]
+    for numbers in traced:
+        for lead in filter(lambda lead: lead["open"], numbers["leads"]):
+            yield Finding(Code.RAW_DATA, words.lead_in_words(lead), lead["file"], lead["line"])
+    for numbers in traced:
+        for row in too_costly(numbers):
+            yield Finding(Code.RELEASE_COST, words.share_in_words(row), row["file"], row["line"])
+    if (ended := record["unbounded"]) and words.unbounded(record):
+        yield Finding(Code.UNBOUNDED, f"no upper bound: {ended['what']}", ended["file"], ended["line"])
+
+
+def _of_privacy(record: Json) -> Iterator[Finding]:
+    found, source = decision(record), record["target"]["source"]
+    place = str(source["path"]), int(source["line"])
+    for example in record["counterexamples"]:
+        shown = f"{example['check']}: {words.counterexample(example, record)}"
+        yield Finding(Code.REFUTED, words.verdict(record), *place, shown)
+    if found.privacy == "inconclusive":
+        yield Finding(Code.UNDECIDED, words.verdict(record), *place)
+    if found.weak:
+        yield Finding(Code.WEAK, f"the audit is weak: {card.weakness(record)}", *place)
+    elif found.privacy != "refuted" and found.faults:
+        yield Finding(Code.MISSED, f"{found.faults} broken variants passed.", *place)
+
+
+def _of_regret(record: Json) -> Iterator[Finding]:
+    source = record["target"]["source"]
+    for check in (record["regret"] or {"checks": ()})["checks"]:
+        if check["result"]["verdict"] == "contradicted":
+            yield Finding(Code.REGRET, f"{words.line(check)}.", str(source["path"]), int(source["line"]))
