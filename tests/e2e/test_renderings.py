@@ -55,10 +55,13 @@ def test_render_writes_every_format(folder):
     [
         (["edited.json", "--to", "html", "--out", "o"], "edited or corrupted"),
         (["none.json", "--to", "html", "--out", "o"], "cannot be read"),
-        (["wrong.json", "--to", "docx", "--out", "o"], "to must be one of html, markdown, pdf"),
+        (["wrong.json", "--to", "docx", "--out", "o"], "to must be one of compliance, dpia, html"),
         (["wrong.json", "--to", "pdf"], "out must be given"),
         (["wrong.json", "--to", "html", "--out", "none/o"], "no folder"),
-        (["wrong.json", "--to", "sarif", "--url", "https://x", "--out", "o"], "url works only with in-toto"),
+        (
+            ["wrong.json", "--to", "sarif", "--url", "https://x", "--out", "o"],
+            "url works only with a form that names",
+        ),
         (["wrong.json"], "--to"),
     ],
 )

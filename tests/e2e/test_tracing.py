@@ -60,7 +60,9 @@ def leaking(tmp_path_factory):
 
 def audit(folder, target, runs=12_000):
     common = ("--epsilon", 1, "--arms", 2, "--horizon", 60, "--runs", runs)
-    return run(folder, "audit", target, *common, "--json", "r.json", "--sarif", "r.sarif", "--html", "r.html", "-v")
+    return run(
+        folder, "audit", target, *common, "--json", "r.json", "--sarif", "r.sarif", "--html", "r.html", "-v"
+    )
 
 
 def marked(name):

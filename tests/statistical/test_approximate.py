@@ -65,7 +65,7 @@ def test_a_mechanism_with_delta_has_power_and_is_not_inconclusive():
 def test_what_one_reward_costs_twice_is_what_a_group_of_two_is_promised():
     report = vdp.audit("dp-se", group=2, budget=0.3, seed=1, mutants=False)
     claim = report.record["claim"]
-    assert (claim["unit"], claim["epsilon"]) == ("group: 2 rewards", 2.0)
+    assert (claim["unit"], claim["epsilon"]) == ("group", 2.0)
     assert report.verdict == "not_refuted"
     assert report.epsilon_lower == pytest.approx(2.0)
 
@@ -140,7 +140,7 @@ def test_user_level_pairs():
         "pairs": [pair],
     }
     held = vdp.audit(votes(0.2), group=2, **options)
-    assert held.record["claim"]["unit"] == "user: all rewards of one user, at most 2"
+    assert held.record["claim"]["unit"] == "user"
     assert kinds(held)["black_box"] == "not_refuted"
     broken = vdp.audit(votes(4.0), group=2, **options)
     assert broken.verdict == "refuted"

@@ -90,7 +90,9 @@ ALIKE = "noise divided by 6 changed nothing in 32 runs, so that no budget helps"
 @pytest.fixture
 def unbounded(monkeypatch):
     """Power is stated where no upper bound is found."""
-    monkeypatch.setattr("verifiable_dp.auditing.traced.bound", lambda *given, **more: (None, traced.Ended("none"), None))
+    monkeypatch.setattr(
+        "verifiable_dp.auditing.traced.bound", lambda *given, **more: (None, traced.Ended("none"), None)
+    )
 
 
 def audit_class(name, runs=SEEDED):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -286,10 +285,10 @@ def _bound(case: ReleaseCase) -> UpperBound | None:
     why = case.apart or _unfollowed(case)
     found, ended = None, traced.Ended(why) if why else None
     if not ended:
-        (low, high), furthest = case.bounds, math.inf
+        low, high = case.bounds
+        entries = traced.Entries(low, high)
         if case.request.promise.adjacency == "zero-out":
-            furthest = max(-low, high)
-            low, high = min(low, 0.0), max(high, 0.0)
+            entries = traced.Entries(min(low, 0.0), max(high, 0.0), max(-low, high))
         shapes = list(dict.fromkeys(np.shape(pair.left) for pair in case.pairs))
         if case.ladder is not None:
             some = [size for size in sorted(case.ladder.tried) if 0 < size <= _FOLLOWED]
@@ -299,9 +298,8 @@ def _bound(case: ReleaseCase) -> UpperBound | None:
             case.function,
             case.request.name,
             shapes,
-            (low, high),
+            entries,
             case.claim.delta,
-            furthest=furthest,
             together=case.sampler.together,
             work=case.request.settings.sizes.operations / len(shapes),
         )

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import PurePath
+from typing import NamedTuple
 
 import numpy as np
 
@@ -44,7 +45,14 @@ from verifiable_dp.targets.source import Source, file_of
 
 _CENTRAL = Promise()
 _SPREAD = 5  # entries of data that paths favour in turn
-Bounds = tuple[float, float]
+
+
+class Entries(NamedTuple):
+    """Which values entries of data have, and how far one can move, if less than from bound to bound."""
+
+    low: float
+    high: float
+    furthest: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -340,16 +348,13 @@ def bound_of_release(
     function: Function[Given],
     name: str,
     shapes: Sequence[tuple[int, ...]],
-    bounds: Bounds,
+    entries: Entries,
     delta: float,
     *,
-    furthest: float = math.inf,
     together: bool = True,
     work: float = math.inf,
 ) -> tuple[UpperBound | None, Ended | None]:
     """An upper bound on epsilon over all data of these shapes, () for a number, of which one entry changes.
-
-    It moves within the bounds, by at most `furthest`.
 
     It holds for the costliest shape; without one, why. For each shape the search gives up
     after `work` operations.
@@ -360,7 +365,11 @@ def bound_of_release(
     made, calls = list[UpperBound](), Calls.of(function, together)
     for shape in shapes:
         program = Program(
-            OneDraw(function, not shape), shape or (1,), bounds, furthest=furthest, known=_known(function)
+            OneDraw(function, not shape),
+            shape or (1,),
+            (entries.low, entries.high),
+            furthest=entries.furthest,
+            known=_known(function),
         )
         with guarded():
             found = _searched(program, min(_SPREAD, max(1, math.prod(shape))), work)

@@ -16,7 +16,9 @@ SIGMA = 4.0
 
 def bounded(function, shape=FIVE, bounds=(0.0, 1.0), delta=0.0):
     """The upper bound on epsilon; inf where there is none."""
-    found, why = traced.bound_of_release(adapted(function)[1], function.__name__, [shape], bounds, delta)
+    found, why = traced.bound_of_release(
+        adapted(function)[1], function.__name__, [shape], traced.Entries(*bounds), delta
+    )
     assert (found is None) == bool(why)
     return math.inf if found is None else found.epsilon
 

@@ -35,12 +35,12 @@ from verifiable_dp.auditing import traced
 from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.evidence.blackbox.events import Observation, Setting, choose
 from verifiable_dp.evidence.blackbox.statistics import ratio_p_value
-from verifiable_dp.evidence.symbolic.alignments import _at_ends, _of_one, _programs, epsilon_of
+from verifiable_dp.evidence.symbolic.alignments import _at_ends, _of_one, _programs
 from verifiable_dp.evidence.symbolic.coverage import _ends
 from verifiable_dp.evidence.symbolic.paths import Extreme, Found, Program, explore
 from verifiable_dp.evidence.symbolic.terms import Atom, Draw, Row
 from verifiable_dp.evidence.tracing.ledger import Place
-from verifiable_dp.evidence.upper import UpperBound, evaluated
+from verifiable_dp.evidence.upper import UpperBound, epsilon_of, evaluated
 from verifiable_dp.targets.adapters import taken
 from verifiable_dp.targets.roles import Given
 

@@ -11,8 +11,8 @@ from verifiable_dp.auditing.request import Inputs, Promise
 from verifiable_dp.auditing.traced import bound
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.evidence.symbolic import users
-from verifiable_dp.evidence.symbolic.alignments import epsilon_of
 from verifiable_dp.evidence.symbolic.terms import Atom
+from verifiable_dp.evidence.upper import epsilon_of
 from verifiable_dp.targets.adapters import contextual
 
 DELTA = 1e-5

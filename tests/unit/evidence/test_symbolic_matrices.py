@@ -14,8 +14,8 @@ from verifiable_dp.auditing.traced import bound
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.mechanisms.wishart import Release, counted, epsilon_of
 from verifiable_dp.evidence.symbolic import matrices, users
-from verifiable_dp.evidence.symbolic.alignments import epsilon_of as together
 from verifiable_dp.evidence.symbolic.terms import Atom
+from verifiable_dp.evidence.upper import epsilon_of as together
 from verifiable_dp.evidence.upper import evaluated
 from verifiable_dp.targets.adapters import contextual, taken
 from verifiable_dp.targets.roles import Given
