@@ -1551,9 +1551,9 @@ FAULTS = (
     ),
     Fault(
         "refutations in SARIF",
-        f"{RENDER}/sarif.py",
-        'found.append(("privacy", "error", f"{name}: {verdict} {shown}."))',
-        'found.append(("privacy", "note", f"{name}: {verdict} {shown}."))',
+        f"{RENDER}/findings.py",
+        'Code.REFUTED: Rule(\n        "error",',
+        'Code.REFUTED: Rule(\n        "note",',
         "a refuted claim is a note, which no code host stops at",
         ("tests/unit/render/test_page_words.py",),
     ),

@@ -59,10 +59,8 @@ def leaking(tmp_path_factory):
 
 
 def audit(folder, target, runs=12_000):
-    common = ("--epsilon", 1, "--arms", 2, "--horizon", 60, "--runs", runs)
-    return run(
-        folder, "audit", target, *common, "--json", "r.json", "--sarif", "r.sarif", "--html", "r.html", "-v"
-    )
+    common = ("--epsilon", 1, "--arms", 2, "--horizon", 60, "--runs", runs, "-v")
+    return run(folder, "audit", target, *common, "--json", "r.json", "--sarif", "r.sarif", "--html", "r.html")
 
 
 def marked(name):

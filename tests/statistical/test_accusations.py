@@ -16,7 +16,7 @@ from verifiable_dp.auditing import ground, independence, looks
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.check import judged
-from verifiable_dp.record import conclude
+from verifiable_dp.record import conclude, words
 from verifiable_dp.targets.load import PlaySampler, ReleaseSampler
 
 

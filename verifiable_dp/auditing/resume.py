@@ -26,6 +26,7 @@ import numpy as np
 from verifiable_dp.auditing.algorithms import AlgorithmCaseState
 from verifiable_dp.auditing.bandits import PlayCaseState
 from verifiable_dp.auditing.looks import Look, UserCaseState
+from verifiable_dp.auditing.traced import Ended
 from verifiable_dp.core import engine, files
 from verifiable_dp.core.engine import Passed
 from verifiable_dp.core.files import lock
@@ -48,7 +49,7 @@ _DATA = {int, float, np.ndarray}  # of mechanisms, that come back as what they w
 _STATES = (AlgorithmCaseState, PlayCaseState, UserCaseState)
 _CLASSES: JsonDict = {
     one.__name__: one
-    for one in (Check, DataPair, Event, Look, Plan, Selected, Sizes, *_STATES, *vars(scores).values())
+    for one in (Check, DataPair, Ended, Event, Look, Plan, Selected, Sizes, *_STATES, *vars(scores).values())
     if isinstance(one, type) and dataclasses.is_dataclass(one)
 }
 

@@ -385,8 +385,10 @@ def write_index(folder: Path, made: Collection[str] = (), say: Progress = silent
 
 
 def verdict(report: Report) -> str:
-    """That on privacy, or that on regret of what was checked for regret alone."""
-    return report.decision.main or report.verdict
+    """That on privacy, with what contradicts a theorem; that on regret of what was checked for it alone."""
+    found = report.decision
+    broken = ", regret contradicted" if found.privacy and found.regret == "contradicted" else ""
+    return f"{found.main or report.verdict}{broken}"
 
 
 def exit_status(reports: Sequence[Report]) -> int:

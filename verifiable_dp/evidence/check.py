@@ -10,12 +10,10 @@ same way.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import EntryPoint, entry_points
 
-from verifiable_dp.core import validate
+from verifiable_dp.core import plugins, validate
 from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
 
 GROUP = "verifiable_dp.checks"
@@ -64,6 +62,9 @@ class Kind:
         How many runs were counted, of the statistics; None for a kind that samples nothing.
     decisive
         Whether a sampled audit rests on it: a true epsilon would have been refuted at its event.
+    counts
+        Whether its lower bounds, and what it would have detected, count for the conclusion. What does not
+        count can speak against a claim, never for it.
     numbers
         Keys of the compliance blocks, and where their numbers stand: ``statistics`` or ``result``, key.
     """
@@ -77,6 +78,7 @@ class Kind:
     columns: tuple[Column, ...] = ()
     runs: Callable[[Json], int] | None = None
     decisive: bool = False
+    counts: bool = False
     numbers: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     judge: Judge | None = None
     words: Words | None = None
@@ -132,37 +134,25 @@ class Kind:
 _KINDS: dict[str, Kind] = {}
 
 
-@functools.cache
-def _points() -> dict[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group=GROUP)}
-
-
 def kind_of(name: str) -> Kind:
     """The kind of this name.
 
     Raises
     ------
     InputError
-        If no installed package registers it.
+        If no installed package registers it, or two do, or it has no judge or no sentence.
     """
     if name not in _KINDS:
-        points = _points()
-        if name not in points:
-            known = ", ".join(sorted(points))
-            raise InputError(
-                f"check: kind must be one of {known}, got {name!r}; install the package that registers it "
-                f"(entry point of group {GROUP})"
-            )
-        found = points[name].load()
-        if not isinstance(found, Kind) or found.name != name:
-            raise InputError(f"check: {points[name].value} must be the Kind {name!r}, got {found!r:.100}")
+        found = plugins.registered(GROUP, name, Kind)
+        if found.judge is None or found.words is None:
+            raise InputError(f"check: the kind {name!r} must have a judge and a sentence")
         _KINDS[name] = found
     return _KINDS[name]
 
 
 def kinds(about: str | None = None) -> list[Kind]:
     """All registered kinds, or those about something, by rank."""
-    found = map(kind_of, _points())
+    found = map(kind_of, plugins.names(GROUP))
     return sorted((k for k in found if about in (None, k.about)), key=lambda k: (k.rank, k.name))
 
 
@@ -218,8 +208,7 @@ def judged(kind: str, statistics: Json) -> JsonDict:
         If a number is missing.
     """
     found = kind_of(kind)
-    if found.judge is None:
-        raise InputError(f"check: the kind {kind!r} has no judge")
+    assert found.judge is not None, f"{kind} has a judge"
     result = found.judge(statistics)
     if statistics.get("carried"):
         return {**result, "verdict": "inconclusive", "epsilon_lower": 0.0}
@@ -229,8 +218,7 @@ def judged(kind: str, statistics: Json) -> JsonDict:
 def in_words(check: Json) -> str:
     """The sentence of a recorded check."""
     found = kind_of(check["kind"])
-    if found.words is None:
-        raise InputError(f"check: the kind {found.name!r} has no sentence")
+    assert found.words is not None, f"{found.name} has a sentence"
     return found.words(check["statistics"], check["result"])
 
 

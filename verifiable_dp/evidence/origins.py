@@ -16,6 +16,7 @@ SOURCES = Kind(
     "comparison of the states of generators after imports in another process",
     rank=110,
     caption="Where the code takes its randomness from",
+    counts=True,
 )
 
 

@@ -32,6 +32,7 @@ UPPER_BOUND = Kind(
     "upper bound on epsilon: the cost of one replaced reward in every public state or on every path",
     "Zhang & Kifer, LightDP: Towards Automating Differential Privacy Proofs, POPL 2017",
     rank=20,
+    counts=True,
 )
 
 

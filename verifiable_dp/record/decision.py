@@ -77,7 +77,8 @@ class Decision:
         """``failed``, ``undecided`` or ``passed``, for formats that know nothing else."""
         if self.privacy == "refuted" or self.regret == "contradicted":
             return "failed"
-        held = all(verdict in _PASSING for verdict in (self.privacy, self.regret) if verdict)
+        verdicts = [verdict for verdict in (self.privacy, self.regret) if verdict]
+        held = bool(verdicts) and all(verdict in _PASSING for verdict in verdicts)
         return "passed" if held and not self.weak and not self.faults else "undecided"
 
     @property

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 from verifiable_dp.core import files
 from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue, named
-from verifiable_dp.evidence import rounding
+from verifiable_dp.evidence import premises, rounding, upper
 from verifiable_dp.evidence.blackbox.statistics import DETECT
-from verifiable_dp.evidence.check import in_words, judged, kind_of, scales_of
-from verifiable_dp.record import conclude, declarations
+from verifiable_dp.evidence.check import in_words, judged, kind_of, limits_of, scales_of
+from verifiable_dp.evidence.exclusions import Exclusion, Left
+from verifiable_dp.record import conclude, declarations, words
 from verifiable_dp.record.provenance import installed
 from verifiable_dp.record.sealing import SCHEMA_VERSION, SCHEMAS, canonical, digest, plain, schema
 
@@ -302,6 +303,64 @@ def _all_checks(record: Json) -> Iterator[tuple[str, Json, str]]:
         yield f"regret.tables.{i}", table, "table"
 
 
+def _about_the_claim(record: Json) -> None:
+    """Refuse checks that say something of another claim, and what names a check that does not say it."""
+    claim, names = record["claim"], [check["name"] for check in record["checks"]]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"record: names of checks must be distinct, got {name!r} twice")
+    for i, check in enumerate(record["checks"]):
+        bound = check["kind"] == upper.KIND
+        for key in ("epsilon", "delta") if bound else ("epsilon",) if kind_of(check["kind"]).decisive else ():
+            stated, place = check["statistics"].get(key), f"checks.{i}.statistics.{key}"
+            if stated != claim[key]:
+                raise InputError(f"record: {place} must be that of the claim, {claim[key]!r}, got {stated!r}")
+    refuted = {check["name"] for check in record["checks"] if check["result"]["verdict"] == "refuted"}
+    for i, example in enumerate(record["counterexamples"]):
+        if example["check"] not in refuted:
+            raise InputError(
+                f"record: counterexamples.{i}.check must name a check that refutes, got {example['check']!r}"
+            )
+    for i, left in enumerate(record["not_covered"]):
+        settled = Exclusion(Left(left["id"])).as_dict()["settled_by"]
+        if left["settled_by"] != settled:
+            raise InputError(
+                f"record: not_covered.{i}.settled_by must be {settled!r}, got {left['settled_by']!r}"
+            )
+
+
+def _worded(record: Json) -> None:
+    """Make every sentence of a record, so that no rendering fails to."""
+    _word({key: record[key] for key in ("checks", "regret", "mutants")})
+    for check in record["checks"]:
+        for premise in check["statistics"].get("premises", ()):
+            premises.in_words(premise)
+            premises.briefly(premise)
+        limits_of(check)
+    if record["checks"]:
+        words.not_covered(record)
+        words.verdict(record)
+        words.interval(record)
+    for example in record["counterexamples"]:
+        words.counterexample(example, record)
+
+
+def _conclude(record: Json) -> None:
+    """Refuse conclusions that do not follow from the checks."""
+    verdict, reason = conclude.conclusion(record["checks"], record["plan"].get("detect", DETECT))
+    _same("verdict", record["verdict"], verdict, record)
+    _same("reason", record["reason"], reason, record)
+    _same("detectable", record["detectable"], conclude.detectable(record["checks"]), record)
+    _same("epsilon_lower", record["epsilon_lower"], conclude.epsilon_lower(record["checks"]), record)
+    _same("epsilon_upper", record["epsilon_upper"], conclude.epsilon_upper(record["checks"]), record)
+    if record["regret"]:
+        _same(
+            "regret.verdict", record["regret"]["verdict"], conclude.regret(record["regret"]["checks"]), record
+        )
+    for i, mutant in enumerate(record["mutants"]):
+        _same(f"mutants.{i}.verdict", mutant["verdict"], conclude.mutant(mutant), record)
+
+
 def _rejudge(record: Json) -> int:
     count = 0
     for place, check, about in _all_checks(record):
@@ -486,18 +545,14 @@ def examine(record: Json) -> int:
     if record["checks"] and record["claim"] is None:
         raise InputError("record: claim must be given, as there are checks of it")
     count = _rejudge(record)
-    verdict, reason = conclude.conclusion(record["checks"], record["plan"].get("detect", DETECT))
-    _same("verdict", record["verdict"], verdict, record)
-    _same("reason", record["reason"], reason, record)
-    _same("detectable", record["detectable"], conclude.detectable(record["checks"]), record)
-    _same("epsilon_lower", record["epsilon_lower"], conclude.epsilon_lower(record["checks"]), record)
-    _same("epsilon_upper", record["epsilon_upper"], conclude.epsilon_upper(record["checks"]), record)
-    if record["regret"]:
-        _same(
-            "regret.verdict", record["regret"]["verdict"], conclude.regret(record["regret"]["checks"]), record
-        )
-    for i, mutant in enumerate(record["mutants"]):
-        _same(f"mutants.{i}.verdict", mutant["verdict"], conclude.mutant(mutant), record)
+    _about_the_claim(record)
+    try:
+        _conclude(record)
+        _worded(record)
+    except InputError:
+        raise
+    except Exception as error:  # values of a stranger, in whatever form
+        raise InputError(f"record: nothing can be concluded from it: {error!r}"[:200]) from None
     declared = record["declarations"]
     if declared is not None:
         _same("declarations", declared, declarations.checked(declared), record)

@@ -157,8 +157,9 @@ def _of_code(record: Json) -> Iterator[Finding]:
 def _of_privacy(record: Json) -> Iterator[Finding]:
     found, source = decision(record), record["target"]["source"]
     place = str(source["path"]), int(source["line"])
-    for example in record["counterexamples"]:
-        shown = f"{example['check']}: {words.counterexample(example, record)}"
+    found_in = record["counterexamples"]
+    examples = [f"{each['check']}: {words.counterexample(each, record)}" for each in found_in]
+    for shown in (examples or [""]) if found.privacy == "refuted" else ():
         yield Finding(Code.REFUTED, words.verdict(record), *place, shown)
     if found.privacy == "inconclusive":
         yield Finding(Code.UNDECIDED, words.verdict(record), *place)

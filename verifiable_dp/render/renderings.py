@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import functools
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from verifiable_dp.compliance.blocks import to_compliance
-from verifiable_dp.core import files
+from verifiable_dp.core import files, plugins
 from verifiable_dp.core.validate import InputError, choice
 from verifiable_dp.record.verify import LARGEST, parsed, verify
 from verifiable_dp.render import beside
@@ -16,14 +14,9 @@ from verifiable_dp.render.rendering import GROUP, Rendering, Shown
 COMPLIANCE = Rendering("compliance", lambda shown: to_compliance(shown.record))
 
 
-@functools.cache
-def _points() -> dict[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group=GROUP)}
-
-
 def formats() -> tuple[str, ...]:
     """Names of all forms, as registered."""
-    return tuple(_points())
+    return plugins.names(GROUP)
 
 
 def rendering(to: str) -> Rendering:
@@ -32,13 +25,10 @@ def rendering(to: str) -> Rendering:
     Raises
     ------
     InputError
-        If no installed package registers it.
+        If no installed package registers it, or two do.
     """
     choice("to", to, formats())
-    found = _points()[to].load()
-    if not isinstance(found, Rendering) or found.name != to:
-        raise InputError(f"to: {_points()[to].value} must be the Rendering {to!r}, got {found!r:.100}")
-    return found
+    return plugins.registered(GROUP, to, Rendering)
 
 
 def render(path: str | Path, to: str, *, url: str = "", out: Path | None = None) -> bytes:
@@ -67,5 +57,10 @@ def render(path: str | Path, to: str, *, url: str = "", out: Path | None = None)
     content = files.content("record", path, LARGEST)
     record = verify(parsed(path, content)).record
     around = beside.of(place, record, page=out if found.linked else None)
-    made = found.make(Shown(record, around, place.name, content, url))
+    try:
+        made = found.make(Shown(record, around, place.name, content, url))
+    except InputError:
+        raise
+    except Exception as error:  # values of a stranger, in whatever form
+        raise InputError(f"record: it holds, but cannot be shown as {to}: {error!r}"[:200]) from error
     return made if isinstance(made, bytes) else made.encode()

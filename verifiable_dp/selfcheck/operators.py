@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import entry_points
 
 import numpy as np
 from scipy import special
 
+from verifiable_dp.core import plugins
 from verifiable_dp.core.algorithm import Algorithm, Ask, Memory, Query, State, Truncated, play
 from verifiable_dp.core.neighbours import AnyPair, TablePair
 from verifiable_dp.core.noise import Draw, Noise, Recorder, Replayer, Seeded
@@ -957,15 +957,6 @@ def _schedule_operators() -> list[Operator]:
     ]
 
 
-def _registered() -> Iterator[Operator]:
-    """Operators of other packages, by entry points of group ``verifiable_dp.operators``."""
-    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
-        found = point.load()
-        if not isinstance(found, Operator):
-            raise InputError(f"operator: {point.value} must be an Operator, got {found!r:.100}")
-        yield found
-
-
 @functools.cache
 def operators() -> tuple[Operator, ...]:
     """All operators, by family: ours, and those that other packages register."""
@@ -976,7 +967,7 @@ def operators() -> tuple[Operator, ...]:
         *_answer_operators(),
         *_truncation_operators(),
         *_schedule_operators(),
-        *_registered(),
+        *(plugins.registered(GROUP, name, Operator) for name in plugins.names(GROUP)),
     ]
     for name, times in Counter(operator.name for operator in found).items():
         if times > 1:

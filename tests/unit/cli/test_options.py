@@ -86,7 +86,7 @@ REPORT = SimpleNamespace(
     record={"declarations": {"unit": {}}, "digest": ""},
     to_json=lambda: "{}",
     to_html=lambda: "<html>",
-    summary=lambda path, again="": f"summary {path}",
+    brief=lambda path, again="": f"summary {path}",
     line=lambda: "line",
 )
 

@@ -23,7 +23,7 @@ def found(target, norm=2.0, horizon=2, **promise):
     function = contextual(target, Contexts(2, (2, 2), norm))[1]
     inputs = Inputs(2, horizon, (0.0, 1.0), contexts=(2, 2), context_norm=norm)
     made, why, _ = bound(function, target.__name__, inputs, DELTA, Promise(**{"model": "joint", **promise}))
-    return why if made is None else made.epsilon
+    return why.what if made is None else made.epsilon
 
 
 def test_noisy_sums_of_clipped_contexts_cost_their_claim():

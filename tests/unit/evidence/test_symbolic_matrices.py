@@ -32,7 +32,7 @@ def bounded(target, horizon=4, norm=1.0, **promise):
 
 def found(target, **more):
     made, why = bounded(target, **more)
-    return why if made is None else made.epsilon
+    return why.what if made is None else made.epsilon
 
 
 def wishart(square, size=3, times=1, freedom=wisharts.FREEDOM, **more):
@@ -215,7 +215,7 @@ def test_programs_that_were_written_blind(row):
         assert made is None or made.epsilon >= float(row["true_epsilon"]) > claim
     elif known is None:
         assert made is None
-        assert "raw rewards" in why
+        assert "raw rewards" in why.what
     else:
         assert 0.3 * known < made.epsilon <= claim * (1 + 1e-9)
 
@@ -226,4 +226,4 @@ def test_data_with_weight_0_are_still_raw():
     def play(rewards, rng):
         return np.full(len(rewards), int(0.0 * rewards[0, 0]))
 
-    assert "raw rewards" in bound(play, "play", Inputs(2, 3, (0.0, 1.0)), 0.0)[1]
+    assert "raw rewards" in bound(play, "play", Inputs(2, 3, (0.0, 1.0)), 0.0)[1].what

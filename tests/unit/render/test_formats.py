@@ -47,7 +47,7 @@ BREAK_SARIF = {
     "line is a string": lambda log: place(log)["region"].update(startLine="7"),
     "space in the address": lambda log: place(log)["artifactLocation"].update(uri="my code.py"),
     "rule unknown": lambda log: first_result(log).update(ruleId="unheard-of"),
-    "rule twice": lambda log: log["runs"][0]["tool"]["driver"]["rules"].append({"id": "privacy"}),
+    "rule twice": lambda log: log["runs"][0]["tool"]["driver"]["rules"].append({"id": "DP100"}),
 }
 
 

@@ -58,6 +58,7 @@ ALIGNMENT = Kind(
     "randomness alignment: runs replayed on the neighbouring input with the same releases",
     "Zhang & Kifer, LightDP: Towards Automating Differential Privacy Proofs, POPL 2017",
     rank=10,
+    counts=True,
 )
 
 

@@ -42,6 +42,7 @@ CURVE_BOUNDS = Kind(
     "exact tests of many events on the same runs, one for each point of the curve",
     rank=100,
     runs=lambda statistics: 2 * int(statistics["runs"]),
+    counts=True,
 )
 
 

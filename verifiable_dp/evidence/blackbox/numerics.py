@@ -53,6 +53,7 @@ NUMERICS = Kind(
     "Mironov, On Significance of the Least Significant Bits for Differential Privacy, CCS 2012",
     rank=60,
     runs=both_sides,
+    counts=True,
 )
 
 

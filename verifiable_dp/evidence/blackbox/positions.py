@@ -28,7 +28,11 @@ Draw = Callable[[int, int], FloatArray]  # number of the call, runs -> numbers (
 
 
 POSITIONS = Kind(
-    KIND, "privacy", "exact tests of whether runs have one law wherever they stand in a call", rank=70
+    KIND,
+    "privacy",
+    "exact tests of whether runs have one law wherever they stand in a call",
+    rank=70,
+    counts=True,
 )
 
 

@@ -61,6 +61,10 @@ def data_pairs(
     """
     pairs = [(left, right)]
     entries = np.asarray(left).size
+    if kind == "zero-out" and entries == 1:  # either end may be the one that 0 is told apart from
+        for end in filter(None, bounds):
+            one, two = changed(np.full(1, end), 0, 0.0, kind)
+            _add(pairs, (one, two) if np.ndim(left) else (float(one[0]), float(two[0])))
     if np.ndim(left) != 1 or entries < 2:
         return pairs
     low, high = bounds

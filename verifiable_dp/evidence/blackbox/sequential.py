@@ -72,6 +72,7 @@ SEQUENTIAL_TEST = Kind(
     rank=80,
     runs=lambda statistics: int(statistics["runs"]),
     decisive=True,
+    counts=True,
 )
 
 

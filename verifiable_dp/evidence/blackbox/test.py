@@ -58,6 +58,7 @@ BLACK_BOX = Kind(
     rank=90,
     runs=both_sides,
     decisive=True,
+    counts=True,
 )
 BETWEEN = Kind(
     "between",
@@ -66,6 +67,7 @@ BETWEEN = Kind(
     rank=95,
     caption="Values between the bounds, on either input",
     runs=both_sides,
+    counts=True,
 )
 
 

@@ -34,7 +34,9 @@ _ROUNDING = 1e-12  # a delta below it is rounding
 # ---------------------------------------------------------------- one node
 
 
-EXACT = Kind("exact", "privacy", "exact law of the actions on both inputs, by quadrature", rank=50)
+EXACT = Kind(
+    "exact", "privacy", "exact law of the actions on both inputs, by quadrature", rank=50, counts=True
+)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -31,6 +31,7 @@ SHUFFLE = Kind(
     "bounds on delta of a shuffled batch: reduction to clones, counts above a threshold",
     "Feldman, McMillan & Talwar, Hiding Among the Clones, FOCS 2021",
     rank=40,
+    counts=True,
 )
 
 

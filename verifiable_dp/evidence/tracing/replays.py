@@ -69,6 +69,7 @@ TRACING = Kind(
     "randomness alignment of traced code: tracked rewards and noise, same releases",
     "Zhang & Kifer, LightDP: Towards Automating Differential Privacy Proofs, POPL 2017",
     rank=30,
+    counts=True,
 )
 
 
