@@ -461,7 +461,8 @@ def test_sarif_carries_both_to_their_lines(checks):
     for row in (*found.statistics["shares"], *found.statistics["flow"]):
         row["file"] = "my code/styles.py"
     run = sarif_of(found)
-    (result,) = run["results"]
+    refuted, result = run["results"]
+    assert (refuted["ruleId"], refuted["level"]) == ("DP100", "error")
     place = result["locations"][0]["physicalLocation"]
     assert place["artifactLocation"]["uri"] == "my%20code/styles.py"
     assert place["region"] == {"startLine": leak_of("looks_again_and_again")}
@@ -469,7 +470,7 @@ def test_sarif_carries_both_to_their_lines(checks):
     assert result["message"]["text"].startswith("release costs 40, 40 times: ")
     rules = {rule["id"]: rule["shortDescription"]["text"] for rule in run["tool"]["driver"]["rules"]}
     assert rules["DP102"].endswith(".")
-    (raw,) = sarif_of(checks["raw_tie_break"])["results"]
+    _, raw = sarif_of(checks["raw_tie_break"])["results"]
     assert raw["ruleId"] == "DP101"
     assert raw["ruleId"] in rules
     assert raw["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].startswith("file:///")

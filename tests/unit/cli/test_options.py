@@ -87,6 +87,7 @@ REPORT = SimpleNamespace(
     to_json=lambda: "{}",
     to_html=lambda: "<html>",
     brief=lambda path, again="": f"summary {path}",
+    summary=lambda path, again="": f"every check of {path}",
     line=lambda: "line",
 )
 
@@ -204,8 +205,8 @@ def test_audit(replaced, holding, schedulers, tmp_path):
     assert written(tmp_path) == ["{}", "<html>", "sarif"]
     assert done.stdout == "summary r.json\n"
     assert not (tmp_path / "c.json").exists()
-    command = ["--exec", "run me", "--exec-timeout", "2.5"]
-    commands.run(tmp_path, "audit", *command)
+    command = ["--exec", "run me", "--exec-timeout", "2.5", "-v"]
+    assert commands.run(tmp_path, "audit", *command).stdout == "every check of None\n"
     assert replaced.calls["audit"] == ((Exec("run me", 2.5),), UNSET)
     assert missing("audit", typed, command) == []
 
@@ -244,7 +245,7 @@ REGRET = {
 def test_regret(replaced, holding, schedulers, tmp_path):
     replaced.put(api, "check_regret", REPORT)
     replaced.put(sarif, "to_sarif", "sarif")
-    typed = ["dp-se", *words(REGRET), "--scheduler", "tcp://there:1", *OUTPUTS]
+    typed = ["dp-se", *words(REGRET), "--scheduler", "tcp://there:1", *OUTPUTS, "-v"]
     done = commands.run(tmp_path, "regret", *typed)
     assert done.exit_code == 0, done.stderr
     both = {"environments": [[0.9, 0.5], "logistic"]}
