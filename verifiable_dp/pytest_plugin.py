@@ -305,7 +305,7 @@ def privacy_audit(request: pytest.FixtureRequest) -> Function[Report]:
         again = _again(request, report, target, path or _kept(request, report))
         # The summary of pytest shows how this begins.
         found = f"{report.verdict}: {words.interval(report.record)}"
-        lines = [f"{found} (expected {expect})", report.brief(again=again)]
+        lines = [f"{found} (expected {expect})", report.summary(again=again)]
         lines += [] if again in lines[-1] else [f"  again: {again}"]
         lines += _why_the_test(request, again)
         lines += [_MORE_RUNS] if few and report.verdict == "inconclusive" else []

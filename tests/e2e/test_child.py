@@ -235,7 +235,7 @@ def test_results_are_those_of_an_audit_in_process(budget, folder, monkeypatch):
 
 
 def test_code_in_this_process_is_noted(folder):
-    done = run(folder, "audit", "a.py:right", *QUICK, "--in-process", "--json", "r.json")
+    done = run(folder, "audit", "a.py:right", *QUICK, "--in-process", "--json", "r.json", "-v")
     assert done.exit_code in (0, 3)
     assert "note: the audited code ran in the process of the audit, as was asked" in done.stdout
     assert vdp.verify(folder / "r.json").record["provenance"]["in_process"] == "as was asked"

@@ -87,7 +87,7 @@ def test_broken_code_is_refuted(name, horizon, runs, folder):
     assert done.returncode == 1, done.stdout + done.stderr
     assert "refuted" in done.stdout.splitlines()[0]
     assert "counterexample" in done.stdout
-    assert done.stdout.endswith("again: verifiable-dp verify r.json --rerun\n")
+    assert done.stdout.endswith("  again: verifiable-dp verify r.json --rerun\n  record: r.json\n")
     record = json.loads((folder / "r.json").read_text("utf-8"))
     assert record["verdict"] == "refuted"
     assert float(record["epsilon_lower"]) > 1
@@ -423,9 +423,8 @@ def test_a_listed_algorithm_is_audited_as_printed(folder):
     record = json.loads((folder / "r.json").read_text("utf-8"))
     assert record["target"]["parameters"]["variant"] == "printed"
     assert run(folder, "verify", "r.json", "--rerun").returncode == 0
-    corrected = run(
-        folder, "audit", "dp-linear", "--set", "variant=corrected", "--set", "epsilon=2", "--budget", 1
-    )
+    changed = ("--set", "variant=corrected", "--set", "epsilon=2", "--budget", 1, "-v")
+    corrected = run(folder, "audit", "dp-linear", *changed)
     assert corrected.returncode == 0, corrected.stdout + corrected.stderr
     assert "against 2" in corrected.stdout
 

@@ -29,7 +29,7 @@ _ASIDE = {"refuted": "the claim is refuted", "inconclusive": "the audit decided 
 
 
 @dataclass(frozen=True)
-class Finding:
+class Assessment:
     """What a record has to say about a hazard.
 
     Attributes
@@ -51,7 +51,7 @@ class Finding:
     action: str = ""
 
 
-Rule = Callable[[Json], Finding]
+Rule = Callable[[Json], Assessment]
 
 
 @dataclass(frozen=True)
@@ -149,19 +149,19 @@ def _held(record: Json) -> bool:
     return bool(record["verdict"] == "not_refuted")
 
 
-def _if_held(record: Json, status: str, note: str, *evidence: str) -> Finding:
+def _if_held(record: Json, status: str, note: str, *evidence: str) -> Assessment:
     """The given status where no violation was found; else the verdict stands against it."""
     if _held(record):
-        return Finding(status, note, evidence)
+        return Assessment(status, note, evidence)
     aside = f"{note}; but {_ASIDE[record['verdict']]}"
-    return Finding("open", aside, (*evidence, "/verdict"), action=_VERDICT_FIRST)
+    return Assessment("open", aside, (*evidence, "/verdict"), action=_VERDICT_FIRST)
 
 
 def _claimed(rule: Rule) -> Rule:
     """The rule, where there is a claim."""
 
-    def found(record: Json) -> Finding:
-        return rule(record) if record["guarantee"] else Finding("not_applicable", _NO_CLAIM)
+    def found(record: Json) -> Assessment:
+        return rule(record) if record["guarantee"] else Assessment("not_applicable", _NO_CLAIM)
 
     return found
 
@@ -178,10 +178,10 @@ def _mechanism(record: Json) -> bool:
 def _declaration(key: str, missing: str) -> Rule:
     """A hazard that only a declaration can answer."""
 
-    def found(record: Json) -> Finding:
+    def found(record: Json) -> Assessment:
         if key not in _declarations(record):
-            return Finding("open", missing)
-        return Finding("declared", "as declared; nothing was checked", (), (f"/declarations/{key}",))
+            return Assessment("open", missing)
+        return Assessment("declared", "as declared; nothing was checked", (), (f"/declarations/{key}",))
 
     return found
 
@@ -189,10 +189,10 @@ def _declaration(key: str, missing: str) -> Rule:
 def _outside(reason: str) -> Rule:
     """Not applicable, unless the target is a mechanism, of which that is not known."""
 
-    def found(record: Json) -> Finding:
+    def found(record: Json) -> Assessment:
         if _mechanism(record):
-            return Finding("open", "what the mechanism is used for is not known to the audit")
-        return Finding("not_applicable", reason)
+            return Assessment("open", "what the mechanism is used for is not known to the audit")
+        return Assessment("not_applicable", reason)
 
     return found
 
@@ -200,17 +200,17 @@ def _outside(reason: str) -> Rule:
 # ---------------------------------------------------------------- part 2: parameters and unit
 
 
-def _large_epsilon(record: Json) -> Finding:
+def _large_epsilon(record: Json) -> Assessment:
     epsilon = float(record["claim"]["epsilon"])
     places = ("/claim/epsilon", "/guarantee/guidance")
     if epsilon <= WARN_EPSILON:
         return _if_held(record, "stated", f"epsilon {epsilon:g} is at most {WARN_EPSILON:g}", *places)
     (flag,) = _epsilon_flags("epsilon", epsilon)
     aside = "" if _held(record) else f"; {_ASIDE[record['verdict']]}"
-    return Finding("open", f"stated and flagged: {flag['words']}{aside}", places)
+    return Assessment("open", f"stated and flagged: {flag['words']}{aside}", places)
 
 
-def _delta(record: Json) -> Finding:
+def _delta(record: Json) -> Assessment:
     claim = record["claim"]
     delta, n = float(claim["delta"]), _rounds(record)
     for name in CURVED:
@@ -222,7 +222,7 @@ def _delta(record: Json) -> Finding:
         return _if_held(record, "stated", note, "/claim/delta")
     too_large = _too_large(delta, n)
     if too_large:
-        return Finding("open", too_large, ("/claim/delta", "/guarantee/guidance"))
+        return Assessment("open", too_large, ("/claim/delta", "/guarantee/guidance"))
     note = f"delta {delta:g} is at most {MOST_DELTA:g} and 1/n^2, n = {n}"
     return _if_held(record, "stated", note, "/claim/delta")
 
@@ -236,10 +236,10 @@ def _too_large(delta: float, n: int | None) -> str:
     return f"delta {delta:g} is above 1/n^2 = {n**-2:.3g}, n = {n}" if delta > n**-2 else ""
 
 
-def _harm(record: Json) -> Finding:
+def _harm(record: Json) -> Assessment:
     rows = record["guarantee"]["threat_hypotheses"]
     if not rows:
-        return Finding("open", "no threat hypothesis is declared: which two worlds must not be told apart")
+        return Assessment("open", "no threat hypothesis is declared: which two worlds must not be told apart")
     declared = tuple(row["declaration"] for row in rows)
     evidence = ("/guarantee/threat_hypotheses",)
     apart = apart_worlds(record)
@@ -247,8 +247,8 @@ def _harm(record: Json) -> Finding:
     counted = f"{checked} of {len(rows)} pairs of worlds were checked to be neighbouring"
     if apart:
         note = f"{len(apart)} of {len(rows)} pairs of worlds are not neighbouring: {'; '.join(apart)}"
-        return Finding("open", note, evidence, declared)
-    return Finding("declared", counted, evidence, declared)
+        return Assessment("open", note, evidence, declared)
+    return Assessment("declared", counted, evidence, declared)
 
 
 def apart_worlds(record: Json) -> list[str]:
@@ -262,7 +262,7 @@ def apart_worlds(record: Json) -> list[str]:
     ]
 
 
-def _event_level(record: Json) -> Finding:
+def _event_level(record: Json) -> Assessment:
     guarantee = record["guarantee"]
     if guarantee["neighboring_relation"] == "replace_user":
         return _if_held(record, "stated", "the unit is one user, with a cap on rounds", "/claim/relation")
@@ -270,77 +270,77 @@ def _event_level(record: Json) -> Finding:
     rounds = guarantee["contribution_bounds"]["max_rounds_per_user"]
     if rounds is None:
         note = "the unit is events, not people; how many rounds one person has is not declared"
-        return Finding("open", note, table)
+        return Assessment("open", note, table)
     place = ("/declarations/contribution",)
     for row in guarantee["group_privacy"]:
         if row["rounds"] == rounds:
             note = f"one person has at most {rounds} rounds as declared: epsilon {row['epsilon']} for them"
-            return Finding("declared", f"{note}, delta {row['delta']}", table, place)
+            return Assessment("declared", f"{note}, delta {row['delta']}", table, place)
     size = int(record["claim"]["relation"]["size"])
     if rounds <= size:
         note = f"one person has at most {rounds} rounds as declared; the unit is {size} events"
-        return Finding("declared", note, table, place)
+        return Assessment("declared", note, table, place)
     note = f"one person has up to {rounds} rounds as declared, more than the unit of {size} events"
-    return Finding("open", note, table, place)
+    return Assessment("open", note, table, place)
 
 
-def _same_delta(record: Json) -> Finding:
-    return Finding(
+def _same_delta(record: Json) -> Assessment:
+    return Assessment(
         "stated",
         "measure and delta are stated, and the record compares with no other guarantee",
         ("/guarantee/measure", "/guarantee/privacy_parameters/delta"),
     )
 
 
-def _same_unit(record: Json) -> Finding:
-    return Finding(
+def _same_unit(record: Json) -> Assessment:
+    return Assessment(
         "stated",
         "the unit is stated, and the record compares with no other guarantee",
         ("/guarantee/privacy_unit", "/guarantee/neighboring_relation"),
     )
 
 
-def _conversion(record: Json) -> Finding:
+def _conversion(record: Json) -> Assessment:
     if not record["accounting"]["conversions"]:
-        return Finding("not_applicable", "nothing was converted: the parameters are the native ones")
+        return Assessment("not_applicable", "nothing was converted: the parameters are the native ones")
     places, delta = ("/accounting/conversions", "/claim/delta"), float(record["claim"]["delta"])
     too_large = _too_large(delta, _rounds(record)) if delta > 0 else ""
     if too_large:
-        return Finding("open", f"native parameters are stated, but {too_large}", places)
-    return Finding("computed", f"native parameters and the delta used, {delta:g}, are stated", places)
+        return Assessment("open", f"native parameters are stated, but {too_large}", places)
+    return Assessment("computed", f"native parameters and the delta used, {delta:g}, are stated", places)
 
 
 # ---------------------------------------------------------------- part 3: algorithms, utility, bias
 
 
-def _custom(record: Json) -> Finding:
+def _custom(record: Json) -> Assessment:
     if _kind(record) == "algorithm":
         note = (
             "the sampler of production was not audited: audited runs draw from this package's own seeded "
             "generator, a live session draws from OpenDP unless it is given a seed"
         )
-        return Finding("open", note, ("/subject/sampler",))
+        return Assessment("open", note, ("/subject/sampler",))
     said = "no violation was found" if _held(record) else _ASIDE[record["verdict"]]
     audited = f"which was audited: {said}" if record["checks"] else "whose privacy was not audited"
     note = (
         f"code of the user's own, {audited}; which library draws its noise is not known, nor whether "
         "production draws from the same"
     )
-    return Finding("open", note, ("/subject/sampler", "/verdict"))
+    return Assessment("open", note, ("/subject/sampler", "/verdict"))
 
 
-def _systemic_bias(record: Json) -> Finding:
+def _systemic_bias(record: Json) -> Assessment:
     if _mechanism(record):
-        return Finding("open", "nothing was measured by groups of people")
-    return Finding("open", "no groups in the test data: assess at deployment")
+        return Assessment("open", "nothing was measured by groups of people")
+    return Assessment("open", "no groups in the test data: assess at deployment")
 
 
-def _interventions(record: Json) -> Finding:
+def _interventions(record: Json) -> Assessment:
     if record["accounting"]["post_processing"] is None:
         if _truncates(record):
-            return Finding("open", "rewards are truncated; what that does was not measured", _TRUNCATION)
-        return Finding("open", "clipping or rounding of what is released is not declared")
-    return Finding(
+            return Assessment("open", "rewards are truncated; what that does was not measured", _TRUNCATION)
+        return Assessment("open", "clipping or rounding of what is released is not declared")
+    return Assessment(
         "declared", "as declared; nothing was checked", (), ("/declarations/accounting/post_processing",)
     )
 
@@ -353,21 +353,21 @@ def _truncates(record: Json) -> bool:
     return _kind(record) == "algorithm" and bool({"moments", "v"} & record["target"]["parameters"].keys())
 
 
-def _statistical_bias(record: Json) -> Finding:
+def _statistical_bias(record: Json) -> Assessment:
     if _truncates(record):
-        return Finding(
+        return Assessment(
             "open", "truncation of rewards biases their means; the bias was not measured", _TRUNCATION
         )
     if record["utility_claims"]:
         note = "regret was measured, the bias of estimates was not"
-        return Finding("open", note, ("/utility_claims",))
-    return Finding("open", "the bias of estimates was not measured")
+        return Assessment("open", note, ("/utility_claims",))
+    return Assessment("open", "the bias of estimates was not measured")
 
 
-def _contribution(record: Json) -> Finding:
+def _contribution(record: Json) -> Assessment:
     limits = record["guarantee"]["contribution_bounds"]["reward_range"]
     if limits is None:
-        return Finding("open", "the range of one contribution is not recorded")
+        return Assessment("open", "the range of one contribution is not recorded")
     within = f"[{limits[0]}, {limits[1]}]"
     place = "/guarantee/contribution_bounds/reward_range"
     exact = [
@@ -378,7 +378,7 @@ def _contribution(record: Json) -> Finding:
     passed = kills.missed_of_bounding(record)
     if passed:
         note = f"the audit missed a fault of contribution bounding: {'; '.join(passed)}"
-        return Finding("open", note, (place,))
+        return Assessment("open", note, (place,))
     if exact:
         return _if_held(
             record,
@@ -388,24 +388,24 @@ def _contribution(record: Json) -> Finding:
             f"/checks/{exact[0]}/result",
         )
     if not record["checks"]:
-        return Finding("open", "privacy was not audited")
+        return Assessment("open", "privacy was not audited")
     aside = "" if _held(record) else f"; {_ASIDE[record['verdict']]}"
     note = f"the noise was held against changes within {within} on sampled runs only{aside}"
-    return Finding("open", note, (place, "/checks/0/result"))
+    return Assessment("open", note, (place, "/checks/0/result"))
 
 
-def _bins(record: Json) -> Finding:
+def _bins(record: Json) -> Assessment:
     parameters = record["target"]["parameters"]
     for key in ("n_arms", "actions"):
         if parameters.get(key) is not None:
             note = "the arms are a parameter, fixed before any reward is seen"
-            return Finding("stated", note, (f"/subject/parameters/{key}",))
+            return Assessment("stated", note, (f"/subject/parameters/{key}",))
     if _mechanism(record):
-        return Finding("open", "whether outputs have bins, and where those come from, is not known")
-    return Finding("not_applicable", "there are neither arms nor bins among its parameters")
+        return Assessment("open", "whether outputs have bins, and where those come from, is not known")
+    return Assessment("not_applicable", "there are neither arms nor bins among its parameters")
 
 
-def _learning(record: Json) -> Finding:
+def _learning(record: Json) -> Assessment:
     if record["target"]["parameters"].get("actions") is not None and record["guarantee"]:
         note = "its model of the rewards is seen only through the audited output"
         return _if_held(record, "tested", note, "/guarantee/protected_output", "/summary/verdict")
@@ -415,9 +415,9 @@ def _learning(record: Json) -> Finding:
 # ---------------------------------------------------------------- part 4: deployment
 
 
-def _interactive(record: Json) -> Finding:
+def _interactive(record: Json) -> Assessment:
     if _mechanism(record):
-        return Finding("not_applicable", "the audited target answers once")
+        return Assessment("not_applicable", "the audited target answers once")
     games = [
         i
         for i, check in enumerate(record["checks"])
@@ -428,40 +428,40 @@ def _interactive(record: Json) -> Finding:
         note = "the output is the whole sequence, and rewards that react to it were tried"
         return _if_held(record, "tested", note, output, *(f"/checks/{i}/result" for i in games))
     note = "the output is the whole sequence; rewards that react to it were not tried"
-    return Finding("open", note, (output,))
+    return Assessment("open", note, (output,))
 
 
-def _trust(record: Json) -> Finding:
+def _trust(record: Json) -> Assessment:
     actors = _declarations(record).get("actors")
     evidence = ("/claim/trust_model",) if record["claim"] else ()
     if not actors:
-        return Finding("open", "no actors are declared", evidence)
+        return Assessment("open", "no actors are declared", evidence)
     model = record["claim"]["trust_model"] if record["guarantee"] else ""
     stated = _declarations(record).get("deployment", {}).get("model", model)
     place = ("/declarations/actors",)
     if model and stated != model:
         note = f"the claim is one of the {model} model, the deployment is declared {stated}"
-        return Finding("open", note, evidence, (*place, "/declarations/deployment/model"))
+        return Assessment("open", note, evidence, (*place, "/declarations/deployment/model"))
     if model == "central" and not any(actor["trusted"] for actor in actors):
         note = "the central model needs a trusted curator, and no actor is declared trusted"
-        return Finding("open", note, evidence, place)
+        return Assessment("open", note, evidence, place)
     note = "as declared, which does not contradict the claim's trust model" if model else "as declared"
-    return Finding("declared", f"{note}; nothing was checked", evidence, place)
+    return Assessment("declared", f"{note}; nothing was checked", evidence, place)
 
 
-def _implementation(record: Json) -> Finding:
+def _implementation(record: Json) -> Assessment:
     tested = [i for i, check in enumerate(record["checks"]) if check["kind"] == "numerics"]
     if tested:
         verdict = record["checks"][tested[0]]["result"]["verdict"].replace("_", " ")
         note = f"the last bits of the outputs were tested: {verdict}; timing was not"
-        return Finding("open", note, (f"/checks/{tested[0]}/result", "/not_covered"))
+        return Assessment("open", note, (f"/checks/{tested[0]}/result", "/not_covered"))
     if _kind(record) == "algorithm" and record["target"]["model"] == "none":
-        return Finding("open", "a baseline draws no noise; its timing was not tested", ("/not_covered",))
+        return Assessment("open", "a baseline draws no noise; its timing was not tested", ("/not_covered",))
     if _kind(record) == "algorithm":
         note = "the audit assumes perfect real-valued noise; floating-point and timing leaks were not tested"
-        return Finding("open", note, ("/subject/sampler", "/not_covered"))
+        return Assessment("open", note, ("/subject/sampler", "/not_covered"))
     note = "neither the last bits of the outputs nor timing were tested"
-    return Finding("open", note, ("/not_covered",))
+    return Assessment("open", note, ("/not_covered",))
 
 
 # What is left to do where a hazard is open, in the order of `HAZARDS`.
@@ -540,7 +540,7 @@ HAZARDS = tuple(
                 (
                     "3.7",
                     "Unit of privacy unclear for unstructured data",
-                    lambda record: Finding("not_applicable", "the data are arrays of numbers"),
+                    lambda record: Assessment("not_applicable", "the data are arrays of numbers"),
                 ),
                 ("4.1", "Interactive answering strains budget and security", _claimed(_interactive)),
                 ("4.2", "Trust assumptions must hold", _trust),
