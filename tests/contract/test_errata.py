@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from verifiable_dp.core import plugins
 from verifiable_dp.core.claims import Source
 from verifiable_dp.core.environments import Table
 from verifiable_dp.core.mechanisms import shuffle
@@ -202,12 +203,12 @@ def test_an_erratum_needs_evidence_unless_the_text_alone_shows_it():
 @pytest.mark.parametrize("bad", [[object()], None, [ERRATA[0], ERRATA[0]]])
 def test_what_another_package_registers_is_looked_at(monkeypatch, bad):
     class Point:
-        name, value = "theirs", "theirs:ROWS"
+        name, value, group = "theirs", "theirs:ROWS", errata.GROUP
 
         def load(self):
             return bad
 
-    monkeypatch.setattr(errata, "entry_points", lambda group: [Point()])
+    monkeypatch.setattr(plugins, "_points", lambda group: {"theirs": [Point()]})
     with pytest.raises(InputError, match="theirs:ROWS"):
         errata.registered()
     assert metadata.entry_points(group=errata.GROUP)

@@ -12,12 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import entry_points
 
-from verifiable_dp.core import validate
+from verifiable_dp.core import plugins, validate
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import Source
-from verifiable_dp.core.validate import InputError, Json, JsonDict, one_line
+from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.registry.mutants import Make
 
@@ -228,17 +227,7 @@ def registered() -> list[Erratum]:
     InputError
         If something registered cannot be imported, is not a sequence of `Erratum`, or two have one name.
     """
-    found: dict[str, Erratum] = {}
-    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
-        try:
-            rows = list(point.load())
-        except Exception as error:
-            raise InputError(f"errata: {point.value} cannot be imported: {one_line(error)}") from None
-        for row in rows:
-            if not isinstance(row, Erratum) or row.name in found:
-                raise InputError(f"errata: {point.value} must hold each Erratum once, got {row!r}")
-            found[row.name] = row
-    return list(found.values())
+    return list(plugins.rows(GROUP, Erratum, lambda erratum: erratum.name).values())
 
 
 def chosen(names: Sequence[str]) -> list[Erratum]:

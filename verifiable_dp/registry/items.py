@@ -12,9 +12,9 @@ import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from pathlib import Path
 
+from verifiable_dp.core import plugins
 from verifiable_dp.core.validate import Given, InputError, one_line
 
 GROUP = "verifiable_dp.papers"
@@ -139,14 +139,4 @@ def registered() -> list[Item]:
     InputError
         If something registered cannot be imported, is not a sequence of `Item`, or two have one number.
     """
-    found: dict[tuple[str, str], Item] = {}
-    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
-        try:
-            rows = list(point.load())
-        except Exception as error:
-            raise InputError(f"papers: {point.value} cannot be imported: {one_line(error)}") from None
-        for row in rows:
-            if not isinstance(row, Item) or (row.paper, row.number) in found:
-                raise InputError(f"papers: {point.value} must hold each Item once, got {row!r}")
-            found[row.paper, row.number] = row
-    return list(found.values())
+    return list(plugins.rows(GROUP, Item, lambda item: (item.paper, item.number)).values())

@@ -11,19 +11,18 @@ import hashlib
 import inspect
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 import numpy as np
 
-from verifiable_dp.core import validate
+from verifiable_dp.core import plugins, validate
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import Source
 from verifiable_dp.core.environments import Environment
 from verifiable_dp.core.simulation import simulate
-from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray, JsonValue, one_line
+from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray, JsonValue
 from verifiable_dp.evidence.check import Check
 
 GROUP = "verifiable_dp.studies"
@@ -343,20 +342,9 @@ def play(name: str, cell: Cell, seed: int) -> Outcome:
 # ---------------------------------------------------------------- registry
 
 
-def _load(name: str, points: Iterable[EntryPoint]) -> Study:
-    point = next(point for point in points if point.name == name)
-    try:
-        loaded = point.load()
-    except Exception as error:
-        raise InputError(f"study: {point.value} cannot be imported: {one_line(error)}") from None
-    if not isinstance(loaded, Study) or loaded.name != name:
-        raise InputError(f"study: {point.value} is not a Study of the name {name!r}")
-    return loaded
-
-
 def names() -> list[str]:
     """Names of all registered studies, sorted."""
-    return sorted({point.name for point in entry_points(group=GROUP)})
+    return list(plugins.names(GROUP))
 
 
 def study(name: str) -> Study:
@@ -370,7 +358,7 @@ def study(name: str) -> Study:
     known = {known.upper(): known for known in names()}
     if name.upper() not in known:
         raise InputError(f"study: unknown name {name!r}, known are {', '.join(known.values())}")
-    return _load(known[name.upper()], entry_points(group=GROUP))
+    return plugins.registered(GROUP, known[name.upper()], Study)
 
 
 def settings() -> dict[str, Callable[[int], Environment]]:
