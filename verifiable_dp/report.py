@@ -103,6 +103,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 _LINES = 6  # that a terminal shows unless asked for all
+_OF_VERDICT = (Code.REFUTED, Code.UNDECIDED)  # findings that say what the verdict says
 _SHOWN = 9  # lines of a report that `print` shows
 
 
@@ -293,25 +294,34 @@ class Report:
         """At most six lines for a terminal, as `summary` has them.
 
         The verdict, the finding to look at first with its place, what to do, the counterexample, the command
-        that runs it again, and where the record is; in the room that is left, checks of regret.
+        that runs it again, and where the record is; in the room that is left, other findings and checks of
+        regret.
         """
         record, lines = self.record, [self.line()]
-        told = [] if self.baseline else findings(record)
-        # These say what the verdict says.
-        if record["checks"] and not (told and told[0].code in (Code.REFUTED, Code.UNDECIDED)):
-            lines += [words.verdict(record)] if self.baseline or self.verdict != "refuted" else []
-        lines += [told[0].words(), f"  to do: {told[0].advice}"] if told else []
+        told = [one for one in findings(record) if not (self.baseline and one.code is Code.REFUTED)]
+        first, others = told[:1], [one for one in told[1:] if one.code not in _OF_VERDICT]
+        says = any(one.code in _OF_VERDICT for one in first) or (
+            self.verdict == "refuted" and not self.baseline
+        )
+        lines += [words.verdict(record)] if record["checks"] and not says else []
+        for finding in first:
+            lines += [finding.words(), f"  to do: {finding.advice}"]
         last = [
             f"  counterexample ({found['check']}): {words.counterexample(found, record)}"
             for found in record["counterexamples"][:1]
         ]
         last += self._again(saved, again)
         last += [f"  record: {saved}"] if saved else []
-        checks = [f"  check {words.line(check)}" for check in (record["regret"] or {"checks": ()})["checks"]]
+        rest = [one.words() for one in others]
+        rest += [
+            f"  check {words.line(check)}"
+            for check in (record["regret"] or {"checks": ()})["checks"]
+            if check["result"]["verdict"] != "contradicted"  # these are findings
+        ]
         room = _LINES - len(lines) - len(last)
-        if len(checks) > room:
-            checks[room - 1 :] = [f"  and {len(checks) - room + 1} more checks: -v"]
-        return "\n".join(map(on_one_line, [*lines, *checks, *last]))
+        if len(rest) > room:
+            rest = [*rest[: room - 1], f"  and {len(rest) - room + 1} more: -v"] if room else []
+        return "\n".join(map(on_one_line, [*lines, *rest, *last]))
 
     def _again(self, saved: str | Path | None, again: str | None) -> list[str]:
         """The command that runs a refutation again, if it can be."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from verifiable_dp.compliance.nist import BEARS, HAZARDS, apart_worlds
@@ -198,7 +197,7 @@ def headline(record: Json) -> str:
 def weakness(record: Json) -> str:
     """What a weak audit could pass, or did."""
     names = kills.missed(record)
-    return f"{_passed(names)} passed" if names else _could_pass(decision(record).ratio)
+    return f"{variants(len(names))} passed" if names else _could_pass(decision(record).ratio)
 
 
 def promise(record: Json) -> str:
@@ -368,7 +367,7 @@ def strength(record: Json) -> Strength:
         names = "; ".join(
             f"{name} (its epsilon: {'unknown' if size is None else digits(size)})" for name, size in missed
         )
-        said = f"{_passed(missed)} passed: {names}. {said}"
+        said = f"{variants(len(missed))} passed: {names}. {said}"
     if found.strength == "weak" and record["epsilon_upper"] is not None:
         most, seen = record["epsilon_upper"]["epsilon"], ratio * claim
         caught = "show nothing" if math.isinf(seen) else f"would only have caught {digits(seen)} or more"
@@ -443,8 +442,9 @@ def _many(n: int, noun: str) -> str:
     return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
-def _passed(names: Sequence[object]) -> str:
-    return _many(len(names), "broken variant")
+def variants(n: int) -> str:
+    """How many broken variants, in words."""
+    return _many(n, "broken variant")
 
 
 def _could_pass(ratio: float) -> str:
@@ -554,7 +554,7 @@ def _caveats(record: Json) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     names = kills.missed(record)
     if names and len(names) > len(decision(record).passed):  # else the strength names them all
-        found.append((f"{_passed(names)} passed this audit: {'; '.join(names)}", "mutants"))
+        found.append((f"{variants(len(names))} passed this audit: {'; '.join(names)}", "mutants"))
     if record["verdict"] == "inconclusive":
         found.append((f"The audit could not decide: {words.why(record)}", "evidence"))
     ratio = caught(record) if record["verdict"] != "refuted" else 0.0

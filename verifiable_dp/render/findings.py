@@ -104,15 +104,15 @@ class Finding:
         What was found here.
     file, line
         Where; empty and 0 where no line is known.
-    example
-        The counterexample, in words; empty without one.
+    detail
+        The counterexample in words, or what a reader has to know of an open one; empty without either.
     """
 
     code: Code
     sentence: str
     file: str = ""
     line: int = 0
-    example: str = ""
+    detail: str = ""
 
     @property
     def of_code(self) -> bool:
@@ -136,41 +136,50 @@ class Finding:
 
 
 def findings(record: Json) -> list[Finding]:
-    """All of a record, in the order of what to look at first: lines of code before what was measured."""
-    return [*_of_code(record), *_of_privacy(record), *_of_regret(record)]
+    """All of a record, in the order of what to look at first: lines of code, what was measured, notes."""
+    return [*_of_code(record), *_of_privacy(record), *_of_regret(record), *_noted(record)]
 
 
 def _of_code(record: Json) -> Iterator[Finding]:
-    """Lines that speak against the claim, unless it stands; and where the upper bound ends."""
-    standing = record["verdict"] == "not_refuted"
-    traced = [c["statistics"] for c in record["checks"] if c["kind"] == "tracing" and not standing]
-    for numbers in traced:
-        for lead in filter(lambda lead: lead["open"], numbers["leads"]):
-            yield Finding(Code.RAW_DATA, words.lead_in_words(lead), lead["file"], lead["line"])
-    for numbers in traced:
+    """Lines that speak against the claim, unless it stands."""
+    if record["verdict"] == "not_refuted":
+        return
+    for numbers in (check["statistics"] for check in record["checks"] if check["kind"] == "tracing"):
+        for lead in numbers["leads"]:
+            if lead["open"]:
+                yield Finding(Code.RAW_DATA, words.lead_in_words(lead), lead["file"], lead["line"])
         for row in too_costly(numbers):
             yield Finding(Code.RELEASE_COST, words.share_in_words(row), row["file"], row["line"])
-    if (ended := record["unbounded"]) and words.unbounded(record):
-        yield Finding(Code.UNBOUNDED, f"no upper bound: {ended['what']}", ended["file"], ended["line"])
 
 
 def _of_privacy(record: Json) -> Iterator[Finding]:
-    found, source = decision(record), record["target"]["source"]
-    place = str(source["path"]), int(source["line"])
-    found_in = record["counterexamples"]
-    examples = [f"{each['check']}: {words.counterexample(each, record)}" for each in found_in]
-    for shown in (examples or [""]) if found.privacy == "refuted" else ():
-        yield Finding(Code.REFUTED, words.verdict(record), *place, shown)
-    if found.privacy == "inconclusive":
-        yield Finding(Code.UNDECIDED, words.verdict(record), *place)
+    found, place = decision(record), _place(record)
+    if found.privacy == "refuted":
+        examples = [f"{e['check']}: {words.counterexample(e, record)}" for e in record["counterexamples"]]
+        for example in examples or [""]:
+            yield Finding(Code.REFUTED, words.verdict(record), *place, example)
+    elif found.privacy == "inconclusive":
+        yield Finding(Code.UNDECIDED, words.verdict(record), *place, words.note(record))
     if found.weak:
         yield Finding(Code.WEAK, f"the audit is weak: {card.weakness(record)}", *place)
     elif found.privacy != "refuted" and found.faults:
-        yield Finding(Code.MISSED, f"{found.faults} broken variants passed.", *place)
+        yield Finding(Code.MISSED, f"{card.variants(found.faults)} passed", *place)
 
 
 def _of_regret(record: Json) -> Iterator[Finding]:
-    source = record["target"]["source"]
     for check in (record["regret"] or {"checks": ()})["checks"]:
         if check["result"]["verdict"] == "contradicted":
-            yield Finding(Code.REGRET, f"{words.line(check)}.", str(source["path"]), int(source["line"]))
+            yield Finding(Code.REGRET, f"{words.line(check)}.", *_place(record))
+
+
+def _noted(record: Json) -> Iterator[Finding]:
+    """Where the upper bound ends."""
+    if words.unbounded(record):
+        ended = record["unbounded"]
+        yield Finding(Code.UNBOUNDED, f"no upper bound: {ended['what']}", ended["file"], ended["line"])
+
+
+def _place(record: Json) -> tuple[str, int]:
+    """Where the target begins."""
+    source = record["target"]["source"]
+    return str(source["path"]), int(source["line"])

@@ -71,7 +71,7 @@ def _category(record: Json) -> str:
 
 
 def _result(record: Json, finding: Finding) -> JsonDict:
-    text = " ".join(filter(None, (finding.sentence, finding.example)))
+    text = " ".join(filter(None, (finding.sentence, finding.detail)))
     if not finding.of_code:
         text = f"{words.title(record)}: {text}"
     result: JsonDict = {"ruleId": finding.code, "level": finding.severity, "message": {"text": text}}

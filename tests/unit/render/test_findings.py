@@ -97,3 +97,38 @@ def test_a_contradicted_theorem_comes_with_its_numbers():
     (found,) = findings(record)
     assert (found.code, found.severity) == ("DP401", "error")
     assert check["name"] in found.sentence
+
+
+UNFOLLOWED = {"what": "calls hash", "file": "a.py", "line": 33}
+
+
+def test_a_note_comes_after_what_is_a_warning():
+    """Control: where nothing else is found, the note is shown first."""
+    record = {**load("dp-robust-elimination"), "unbounded": UNFOLLOWED}
+    assert [each.code for each in findings(record)] == ["DP302", "DP201"]
+    lines = Report(record).brief().splitlines()
+    assert [line.split()[1] for line in lines if line.startswith(("warning", "note"))] == ["DP302", "DP201"]
+    alone = Report({**load("dp-se"), "unbounded": UNFOLLOWED}).brief().splitlines()
+    assert alone[2].startswith("note DP201 a.py:33")
+
+
+def test_checks_of_regret_never_push_a_refutation_beyond_six_lines():
+    record = {**load("dp-linear-printed"), "regret": load("dp-se")["regret"]}
+    lines = Report(record).brief("r.json").splitlines()
+    assert len(lines) <= 6
+    assert lines[-2:] == ["  again: verifiable-dp verify r.json --rerun", "  record: r.json"]
+
+
+def test_what_has_to_be_known_of_an_open_audit_is_in_sarif():
+    record = undecided(load("dp-se"))
+    record["target"]["note"] = "power could not be stated: try a larger --budget"
+    (result,) = json.loads(to_sarif(record))["runs"][0]["results"]
+    assert result["message"]["text"].endswith("power could not be stated: try a larger --budget")
+
+
+def test_one_variant_is_one():
+    record = load("dp-se")
+    own = [mutant for mutant in record["mutants"] if mutant["breaks"] == "regret"]
+    own[0]["verdict"] = "not_contradicted"
+    (found,) = findings(record)
+    assert (found.code, found.sentence) == ("DP303", "1 broken variant passed")
