@@ -213,10 +213,6 @@ class Ended:
         source = Source.of(function, name)
         return Ended(**renamed(asdict(self), file, source.path or file))
 
-    def words(self) -> str:
-        """With the line, as linters write it."""
-        return f"{self.file}:{self.line}: {self.what}" if self.line else self.what
-
 
 _NOT_PYTHON = Ended("its source is not Python's")
 

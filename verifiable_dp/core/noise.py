@@ -20,6 +20,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -393,18 +394,26 @@ class Tape:
         ]
 
 
-class _Shown(str):
-    """Name of a column of what came `of` hidden draws."""
+class Derived(str):
+    """Name of a column that is made of another one, `of`: that in words, after the prefix of the class."""
 
+    PREFIX: ClassVar[str]
     of: str
 
-    def __new__(cls, of: str) -> _Shown:
-        made = super().__new__(cls, f"shown: {of}")
+    def __new__(cls, of: str) -> Self:
+        """The name in words, with the column that it is of."""
+        made = super().__new__(cls, f"{cls.PREFIX}{of}")
         made.of = of
         return made
 
     def __getnewargs__(self) -> tuple[str]:
         return (self.of,)
+
+
+class _Shown(Derived):
+    """Name of a column of what came of hidden draws."""
+
+    PREFIX = "shown: "
 
 
 class Recorder:

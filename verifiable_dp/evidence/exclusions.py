@@ -55,7 +55,7 @@ class Exclusion:
 
     def as_dict(self) -> JsonDict:
         """Plain values, as they stand in a record; ``settled_by`` names the kind of check that closes it."""
-        return {"id": str(self.id), "values": dict(self.values), "settled_by": _SETTLED.get(self.id)}
+        return {"id": str(self.id), "values": dict(self.values), "settled_by": SETTLED_BY.get(self.id)}
 
 
 def in_words(exclusion: Json, settled: bool = False) -> str:
@@ -67,8 +67,8 @@ def in_words(exclusion: Json, settled: bool = False) -> str:
     return said(exclusion["values"]) if callable(said) else said.format(**exclusion["values"])
 
 
-# Each with the kind of check that settles it, where one does.
-_SETTLED = {Left.SAMPLER: "numerics", Left.INPUTS: "upper_bound"}
+# Kinds of checks that settle one.
+SETTLED_BY = {Left.SAMPLER: "numerics", Left.INPUTS: "upper_bound"}
 _RESTING = {
     Left.INPUTS: "inputs, events and sample sizes beyond those stated here: they rest on the upper bound"
 }

@@ -16,7 +16,7 @@ from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue, n
 from verifiable_dp.evidence import premises, rounding, upper
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.check import in_words, judged, kind_of, limits_of, scales_of
-from verifiable_dp.evidence.exclusions import Exclusion, Left
+from verifiable_dp.evidence.exclusions import SETTLED_BY, Left
 from verifiable_dp.record import conclude, declarations, words
 from verifiable_dp.record.provenance import installed
 from verifiable_dp.record.sealing import SCHEMA_VERSION, SCHEMAS, canonical, digest, plain, schema
@@ -307,8 +307,8 @@ def _about_the_claim(record: Json) -> None:
     """Refuse checks that say something of another claim, and what names a check that does not say it."""
     claim = record["claim"]
     for i, check in enumerate(record["checks"]):
-        bound = check["kind"] == upper.KIND
-        for key in ("epsilon", "delta") if bound else ("epsilon",) if kind_of(check["kind"]).decisive else ():
+        keys = ("epsilon",) if kind_of(check["kind"]).decisive else ()
+        for key in ("epsilon", "delta") if check["kind"] == upper.KIND else keys:
             stated, place = check["statistics"].get(key), f"checks.{i}.statistics.{key}"
             if stated != claim[key]:
                 raise InputError(f"record: {place} must be that of the claim, {claim[key]!r}, got {stated!r}")
@@ -319,7 +319,7 @@ def _about_the_claim(record: Json) -> None:
                 f"record: counterexamples.{i}.check must name a check that refutes, got {example['check']!r}"
             )
     for i, left in enumerate(record["not_covered"]):
-        settled = Exclusion(Left(left["id"])).as_dict()["settled_by"]
+        settled = SETTLED_BY.get(Left(left["id"]))
         if left["settled_by"] != settled:
             raise InputError(
                 f"record: not_covered.{i}.settled_by must be {settled!r}, got {left['settled_by']!r}"

@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from verifiable_dp.core.kernels import kernel
+from verifiable_dp.core.noise import Derived
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
 from verifiable_dp.evidence.blackbox.observations import Observation, whole
 
@@ -91,19 +92,10 @@ class Computed(str):
 MISSING, ORDER = Computed("the pattern of missing numbers"), Computed("the order of the numbers")
 
 
-class ValueOf(str):
+class ValueOf(Derived):
     """Name of a discrete column: the values of a numeric one."""
 
-    of: str
-
-    def __new__(cls, of: str) -> ValueOf:
-        """The name in words, with the column that it is of."""
-        made = super().__new__(cls, f"value of {of}")
-        made.of = of
-        return made
-
-    def __getnewargs__(self) -> tuple[str]:
-        return (self.of,)
+    PREFIX = "value of "
 
 
 def column_of(seen: Observation, name: str) -> IntArray:
