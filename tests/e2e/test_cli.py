@@ -135,7 +135,8 @@ def test_an_audit_is_inconclusive_without_power(folder):
         "    unseen = repr(rewards) == ''\n"  # tracing can say nothing of it
         "    return rng.integers(0, 2, len(rewards)) + unseen\n"
     )
-    done = run(folder, "audit", "coin.py:play", "--epsilon", 1, "--arms", 2, "--horizon", 20, "--runs", 8000)
+    coin = ("coin.py:play", "--epsilon", 1, "--arms", 2, "--horizon", 20, "--runs", 8000)
+    done = run(folder, "audit", *coin, "-v")
     assert done.returncode == 3, done.stdout + done.stderr
     assert "inconclusive (unsearched)" in done.stdout
     assert "power could not be stated" in done.stdout
