@@ -52,12 +52,12 @@ RULES = {
     Code.REFUTED: Rule(
         "error",
         "The differential-privacy claim is refuted by a counterexample that can be run again.",
-        "run the counterexample again, mend the code or claim what it keeps, and audit anew",
+        "run the counterexample again, fix the code or claim an epsilon that it keeps, then audit again",
     ),
     Code.RAW_DATA: Rule(
         "warning",
         "Raw data decides something before any noise.",
-        "let only released values decide here, or release what decides with noise of its own",
+        "decide from released values only, or add noise to what decides here and release it",
     ),
     Code.RELEASE_COST: Rule(
         "warning",
@@ -66,8 +66,8 @@ RULES = {
     ),
     Code.UNBOUNDED: Rule(
         "note",
-        "There is no upper bound on epsilon: the code could not be followed further.",
-        "write this line so that its effect on the output can be followed, or rely on the tests alone",
+        "There is no upper bound on epsilon: we could not follow the code to its end.",
+        "rewrite the code so that we can follow its effect on the output, or rely on the tests alone",
     ),
     Code.UNDECIDED: Rule(
         "warning",
@@ -82,7 +82,7 @@ RULES = {
     Code.MISSED: Rule(
         "warning",
         "A broken variant that the audit has to catch was not caught.",
-        "try a larger --budget; a check that never fails says nothing",
+        "try a larger --budget",
     ),
     Code.REGRET: Rule(
         "error",
