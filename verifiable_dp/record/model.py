@@ -1,0 +1,624 @@
+"""The record as a type: parsed once where it is read, then passed around; its JSON Schema is made of it.
+
+`Record.of` takes JSON values that fit the schema. What a record may leave out is None here. Verdicts and
+statistics of a check are those of its kind (`evidence.check`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from verifiable_dp.core.claims import CURVED, PrivacyClaim, Relation
+from verifiable_dp.core.units import Adjacency, Observed, Plays, Protected, Role, TrustModel, Unit
+from verifiable_dp.core.validate import InputError, Json, JsonDict
+from verifiable_dp.evidence.blackbox.statistics import DETECT
+from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.exclusions import Left as What
+from verifiable_dp.record.sealing import SCHEMA_VERSION, plain
+
+Count = Annotated[int, Meta(ge=0)]
+AtLeastOne = Annotated[int, Meta(ge=1)]
+Positive = Annotated[float, Meta(gt=0)]
+Probability = Annotated[float, Meta(ge=0, le=1)]
+OpenProbability = Annotated[float, Meta(gt=0, lt=1)]
+Delta = Annotated[float, Meta(ge=0, lt=1)]
+Loss = Annotated[float, Meta(ge=0)] | Literal["inf"]  # JSON has no infinity; `float` reads both
+Real = float | Literal["inf", "-inf", "nan"]
+Text = Annotated[str, Meta(min_length=1)]
+Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+Sealed = Annotated[str, Meta(pattern="^sha256:[0-9a-f]{64}$")]
+Commit = Annotated[str, Meta(pattern="^([0-9a-f]{40}|[0-9a-f]{64})?$")]
+Instant = Annotated[str, Meta(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$")]
+Verdict = Literal["refuted", "not_refuted", "inconclusive"]
+RegretVerdict = Literal["consistent", "contradicted", "vacuous", "inconclusive"]
+Scope = Literal["certified", "every path", "n paths"]
+
+
+_Only = Annotated[bool, Meta(extra_json_schema={"const": True})]  # where absent says that it is not so
+
+
+def _as(name: str) -> Meta:
+    """What the schema describes by a definition of `forms.json`."""
+    return Meta(extra_json_schema={"$ref": f"#/$defs/{name}"})
+
+
+def _words(description: str) -> Meta:
+    return Meta(description=description)
+
+
+Parameters = Annotated[Json, _as("parameters")]
+PairEntry = Annotated[Json, _as("pair")]
+PrivacyCheck = Annotated[Check, _as("privacy_check")]
+RegretCheck = Annotated[Check, _as("regret_check")]
+AnyCheck = Annotated[Check, _as("any_check")]
+Table = Annotated[Check, _as("any_table")]
+
+
+class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """A part of a record."""
+
+    def as_dict(self) -> JsonDict:
+        """JSON values, as they stand in a record."""
+        found: JsonDict = plain(msgspec.to_builtins(self))
+        return found
+
+
+class CodeEntry(Entry):
+    """Where the audited code is."""
+
+    name: str
+    path: str
+    line: Count
+    sha256: Annotated[str, Meta(pattern="^([0-9a-f]{64})?$")]
+    loads: Annotated[
+        Mapping[str, Sha256] | None,
+        _words(
+            "SHA-256 of what else runs when the code is loaded, by name: the packages that it is in, and what "
+            "names code that another file defines."
+        ),
+    ] = None
+
+
+class Target(Entry):
+    """What was audited."""
+
+    name: Text
+    kind: Literal["algorithm", "play", "play_many", "release", "user"]
+    role: Role
+    plays: Plays
+    parameters: Parameters
+    source: CodeEntry
+    note: str
+    paper: str
+    model: Text
+    bounds: Annotated[
+        tuple[Real, Real] | None,
+        _words("Range of the rewards of an algorithm; that of other code stands in its parameters."),
+    ] = None
+
+
+class SourceEntry(Entry):
+    """Where a claim stands."""
+
+    paper: Text
+    statement: Text
+    note: str
+    basis: Annotated[
+        Literal["unread", "ours", "given"] | None,
+        _words("What it is to the claim; absent: the paper says it."),
+    ] = None
+
+
+class RelationEntry(Entry):
+    """What a promise speaks of, where that is more than one event."""
+
+    kind: Literal["group", "user"]
+    size: Annotated[int, Meta(ge=1, description="Events that may differ.")]
+
+
+class Claim(Entry):
+    """A privacy claim under test."""
+
+    epsilon: Positive
+    delta: Delta
+    observe: Observed
+    source: SourceEntry | None
+    trust_model: TrustModel
+    unit: Unit
+    adjacency: Adjacency
+    rho: Annotated[
+        Positive | None,
+        _words("Present where the promise is rho-zCDP: epsilon is then what it implies at delta."),
+    ] = None
+    mu: Annotated[
+        Positive | None,
+        _words("Present where the promise is mu-GDP: epsilon is then what it implies at delta."),
+    ] = None
+    protects: Annotated[
+        Protected | None,
+        _words(
+            "Present where the promise is about users with contexts: what of them is protected, and from whom."
+        ),
+    ] = None
+    relation: Annotated[
+        RelationEntry | None, _words("Present where the promise is about more than one event.")
+    ] = None
+
+    @property
+    def size(self) -> int:
+        """How many events may differ."""
+        return self.relation.size if self.relation else 1
+
+    @property
+    def curve(self) -> tuple[str, float] | None:
+        """``rho`` or ``mu`` and its value, where the promise is a whole curve."""
+        return next(((n, getattr(self, n)) for n in CURVED if getattr(self, n) is not None), None)
+
+    @property
+    def value(self) -> PrivacyClaim:
+        """The claim as audits take it, without where it stands."""
+        return PrivacyClaim(
+            epsilon=self.epsilon,
+            delta=self.delta,
+            observe=self.observe,
+            trust_model=self.trust_model,
+            unit=self.unit,
+            adjacency=self.adjacency,
+            rho=self.rho,
+            mu=self.mu,
+            relation=Relation(self.relation.kind, self.relation.size) if self.relation else Relation(),
+        )
+
+
+class GameSizes(Entry):
+    """Sizes of the interactive game."""
+
+    challenges: Count
+    population: Count
+    generations: Count
+    probe: Count
+    select: Count
+    test: Count
+
+
+class StatedBound(Entry):
+    """A bound on regret that was given: its name, and a number or where its code is."""
+
+    name: str
+    value: Annotated[float, Meta(ge=0)] | None = None
+    source: CodeEntry | None = None
+
+
+class StatedRate(Entry):
+    """A rate of regret that was given."""
+
+    over: Text
+    exponent: float
+    log_power: float
+    margin: Positive
+    values: Annotated[tuple[Positive, ...], Meta(min_length=4)]
+    worst: Annotated[bool, _words("Whether the worst gap was looked for at each value.")]
+
+
+class StatedRegret(Entry):
+    """Claims about regret that were given, not taken from the catalogue; a re-run takes them from here."""
+
+    runs: Annotated[int, Meta(ge=2)]
+    instances: Annotated[
+        tuple[Json, ...],
+        _words("Environments; empty where they were given as objects that cannot be written down."),
+    ]
+    bound: StatedBound | None
+    beta: OpenProbability | None
+    rates: tuple[StatedRate, ...]
+    gap: Annotated[float, Meta(gt=0, description="In units of the range of rewards.")]
+    rival: Target | None
+    factor: Positive
+
+
+class Sizes(Entry):
+    """Sizes that decide every count; a re-run takes them from here."""
+
+    budget: Text
+    probe: Count | None = None
+    select: Count | None = None
+    test: Count | None = None
+    keep: Count | None = None
+    finalists: Count | None = None
+    examples: Count | None = None
+    traced: Annotated[Count | None, _words("Examples of the search of tracing.")] = None
+    repeats: Count | None = None
+    part: Annotated[
+        Annotated[int, Meta(ge=2)] | None,
+        _words(
+            "Times these runs that a mutant gets: exact losses and a certificate decide, so that the black box "
+            "makes fewer."
+        ),
+    ] = None
+    tune: Count | None = None
+    first: Count | None = None
+    sizes: Annotated[
+        Mapping[str, Count] | None, _words("Runs that each stage of an audit of a user's code was given.")
+    ] = None
+    tried: Annotated[
+        Mapping[str, Count] | None,
+        _words("What the search for a bandit's worst neighbours tried; absent where nothing was searched for."),
+    ] = None
+    timeout: Annotated[Positive | None, _words("Seconds that one run could take.")] = None
+    capped: Annotated[
+        _Only | None,
+        _words(
+            "Present where the cap on time made the audit smaller: on another machine its sizes may differ."
+        ),
+    ] = None
+    alpha: OpenProbability | None = None
+    confidence: OpenProbability | None = None
+    detect: Annotated[
+        Annotated[float, Meta(ge=1)] | None,
+        _words("Times the claim that has to be detectable where nothing is proved; 2 if absent."),
+    ] = None
+    mutants: bool | None = None
+    numerics: Annotated[
+        bool | None, _words("Whether the last bits of a mechanism's outputs were tested.")
+    ] = None
+    given_pairs: bool | None = None
+    group: Annotated[
+        AtLeastOne | None, _words("Events that may differ; the promise about one of them follows.")
+    ] = None
+    event_epsilon: Positive | None = None
+    event_delta: Delta | None = None
+    rho: Positive | None = None
+    mu: Positive | None = None
+    curve: Annotated[_Only | None, _words("Present where the hockey-stick curve was measured.")] = None
+    interactive: GameSizes | None = None
+    regret: StatedRegret | None = None
+    sequential: Annotated[
+        _Only | None,
+        _words("Present where the test is sequential: the sizes are those of its last round."),
+    ] = None
+
+
+class Bound(Entry):
+    """The least upper bound on epsilon whose premises hold."""
+
+    epsilon: Loss
+    delta: Delta
+    scope: Annotated[Scope, _as("scope")]
+    paths: Count | None
+    check: Annotated[str, Meta(min_length=1, description="The check that holds premises and certificate.")]
+
+
+class Ended(Entry):
+    """Why there is no upper bound on epsilon, and where, if at a line."""
+
+    what: Text
+    file: str
+    line: Count
+
+
+class Variant(Entry):
+    """What was done to the code so that it loses more, and how its epsilon is stated."""
+
+    of: Literal["algorithm", "generator", "parameter", "configuration"]
+    parameter: str
+    stated: Literal["computed", "nominal", "event"]
+
+
+class SampledPower(Entry):
+    """What the black box alone would have caught."""
+
+    smallest_epsilon: Loss
+    probability: Probability
+    noise_divided_by: Positive
+    repeats: Count
+    repeats_refuted: Count
+    tried: Annotated[
+        tuple[tuple[Real, Real, Real], ...], _words("[noise divided by, true epsilon, power]")
+    ]
+
+
+class Power(Entry):
+    """What an audit would have caught, on variants that lose more."""
+
+    smallest_epsilon: Annotated[
+        Loss, _words("Least true epsilon that the audit would have caught with the probability beside it.")
+    ]
+    probability: Probability
+    by: Literal["alignment", "black_box", "exact", "shuffle"]
+    black_box: SampledPower | None
+    largest: Annotated[Loss | None, _words("Cost of a replayed run.")] = None
+    noise_divided_by: Annotated[Positive | None, _words("What exact computation refutes.")] = None
+    every_batch_at: Positive | None | UnsetType = UNSET
+    variant: Variant | None = None
+
+
+class Release(Entry):
+    """A release of a replayed run."""
+
+    slot: int
+    value: Real
+    scale: Loss
+    output: Real
+
+
+class Counterexample(Entry):
+    """Neighbouring inputs that a check refutes on: a replayed run, or an event with what was counted there."""
+
+    pair: PairEntry
+    check: Annotated[Text | None, _words("Absent of a mutant's.")] = None
+    instance: Annotated[
+        Parameters | None, _words("The algorithm it was found on, where that is not the audited one.")
+    ] = None
+    epsilon: Annotated[
+        Loss | None,
+        _words("What the audited claim comes to on `instance`: costs and losses count in units of it."),
+    ] = None
+    rounds: Annotated[AtLeastOne | None, _words("Of `instance` that were played, if not all.")] = None
+    event: Text | None = None
+    looks_at: Annotated[Json, _as("looks_at")] | None | UnsetType = UNSET
+    p_value: Probability | None = None
+    delta_lower: Probability | None = None
+    epsilon_lower: Loss | None = None
+    seed: int | None = None
+    sign: int | None = None
+    run: Annotated[Count | None, _words("Number of the run: it addresses the noise.")] = None
+    turned: bool | None = None
+    cost: Loss | None = None
+    loss: Real | None = None
+    divergence: Annotated[str | None, _as("divergence")] = None
+    releases: Annotated[tuple[Release, ...] | None, _words("The first ones.")] = None
+
+    @property
+    def replayed(self) -> bool:
+        """Whether it is a run that was replayed, so that its loss was computed."""
+        return self.loss is not None
+
+
+class MutantEntry(Entry):
+    """What became of a broken variant that the audit tried."""
+
+    name: Text
+    fault: Text
+    breaks: Literal["privacy", "regret"]
+    bounding: Annotated[bool, _words("Whether the fault is in how one contribution is bounded.")]
+    verdict: Literal["refuted", "not_refuted", "contradicted", "not_contradicted"]
+    decided_by: str
+    counterexample: Annotated[Json, _as("mutant_counterexample")]
+    checks: Annotated[tuple[AnyCheck, ...], Meta(min_length=1)]
+
+    @property
+    def caught(self) -> bool:
+        """Whether a check decided against it."""
+        return self.verdict in ("refuted", "contradicted")
+
+
+class Caught(Entry):
+    """How many mutants were caught: those that the auditor owns, and those that operators made."""
+
+    auditor: Count
+    operators: Count
+
+
+class Passed(Entry):
+    """A mutant of the kill table that was not caught."""
+
+    mutant: Text
+    origin: Text
+    fault: str
+    outcome: Literal["survived", "within_the_claim", "undecided"]
+    epsilon: Positive
+    true_epsilon: Loss | None
+    at_least: Loss
+    at_most: Loss
+
+
+class KillTable(Entry):
+    """What the kill table of the catalogue says of an algorithm."""
+
+    digest: Annotated[Sealed, _words("Of the table.")]
+    caught: Caught
+    others: tuple[Passed, ...]
+
+
+class RegretClaim(Entry):
+    """A claim about regret, or about what stands in its place."""
+
+    name: Text
+    statement: Text
+    formula: str
+    kind: Literal["mean", "probability", "scaling", "comparison"]
+    about: Literal["regret", "utility"]
+    domain: str
+    source: SourceEntry
+
+
+class Regret(Entry):
+    """What was checked of regret."""
+
+    parameters: Parameters
+    mutants_tried: bool
+    claims: tuple[RegretClaim, ...]
+    checks: tuple[RegretCheck, ...]
+    verdict: RegretVerdict | None
+    tables: Annotated[
+        Annotated[tuple[Table, ...], Meta(min_length=1)] | None,
+        _words(
+            "Two algorithms beside each other, the price of privacy, algorithms on hard instances; no verdict "
+            "follows."
+        ),
+    ] = None
+
+
+class Left(Entry):
+    """What the audit says nothing about, and which kind of check settles it; null: none does."""
+
+    id: What
+    values: Json
+    settled_by: Literal["upper_bound", "numerics"] | None
+
+
+class Candidate(Entry):
+    """A candidate for neighbouring inputs."""
+
+    words: Text
+
+
+class Checkout(Entry):
+    """Repository and commit of a file, empty where it is in none, and whether it differs from that commit."""
+
+    repository: str
+    commit: Commit
+    dirty: bool
+
+
+class Ci(Entry):
+    """Which continuous integration ran an audit, and where its log is."""
+
+    provider: Text
+    run_url: Text | None
+
+
+class Resumed(Entry):
+    """How many finished steps were taken from a checkpoint."""
+
+    steps: AtLeastOne
+
+
+class Provenance(Entry):
+    """Where a record comes from: versions, machine, time and command."""
+
+    tool: Literal["verifiable-dp"]
+    version: Text
+    command: str
+    python: str
+    packages: Mapping[str, str]
+    platform: str
+    cores: Count
+    started: Instant
+    finished: Instant
+    cpu_seconds: Annotated[float, Meta(ge=0)]
+    commit: Annotated[str, Meta(pattern="^([0-9a-f]{40})?$")]
+    dirty: bool
+    bit_generator: Text
+    idealized_numerics: Annotated[
+        bool, _words("Whether noise was treated as real numbers rather than floats.")
+    ]
+    target: Annotated[Checkout, _words("Of the audited file.")]
+    ci: Ci | None
+    code: Annotated[Sha256 | None, _words("SHA-256 over the code of the package that made this.")] = None
+    in_process: Annotated[
+        Text | None,
+        _words(
+            "Why the audited code ran in the process of the audit, which it then can end or change; absent if "
+            "it did not."
+        ),
+    ] = None
+    resumed: Annotated[Resumed | None, _words("Present where an interrupted audit went on.")] = None
+
+
+class Record(Entry):
+    """One audit of one target.
+
+    Every result follows from the statistics beside it, every verdict from the results; `verifiable-dp verify`
+    computes them again.
+    """
+
+    schema_version: Annotated[str, Meta(extra_json_schema={"const": SCHEMA_VERSION})]
+    target: Target
+    claim: Annotated[
+        Claim | None,
+        _words("Null where only regret was checked of an algorithm that promises none."),
+    ]
+    plan: Sizes
+    checks: tuple[PrivacyCheck, ...]
+    pairs: Annotated[tuple[Candidate, ...], _words("Candidate neighbouring inputs.")]
+    verdict: Annotated[Verdict, _words("On privacy.")]
+    reason: Annotated[
+        Literal["lead", "weak", "unsearched"] | None,
+        _words(
+            "Why the verdict is inconclusive: something speaks against the claim, only a larger epsilon would "
+            "have been detected, or no pair of inputs changed what comes out; null for other verdicts."
+        ),
+    ]
+    epsilon_lower: Annotated[
+        Loss,
+        _words(
+            "Lower bound on the true epsilon at the level in `confidence`; an exact loss if an alignment check "
+            "gave it."
+        ),
+    ]
+    epsilon_upper: Annotated[Bound | None, _words("Null where nothing was proved.")]
+    detectable: Annotated[
+        Loss | None,
+        _words(
+            "Least true epsilon that a test of this audit would have refuted with probability .95 at its event; "
+            "null without such a test."
+        ),
+    ]
+    unbounded: Annotated[Ended | None, _words("Null if there is an upper bound, or none was sought.")]
+    confidence: OpenProbability
+    power: Power | None
+    counterexamples: tuple[Annotated[Counterexample, _as("found")], ...]
+    mutants: tuple[MutantEntry, ...]
+    kill_table: Annotated[
+        KillTable | None, _words("Null where no table was at hand or it says nothing of this algorithm.")
+    ]
+    regret: Regret | None
+    not_covered: Annotated[tuple[Left, ...], Meta(min_length=1)]
+    seed: Count
+    provenance: Provenance
+    digest: Annotated[
+        Sealed,
+        _words(
+            "SHA-256 of the canonical JSON (sorted keys, no spaces, UTF-8) of everything else."
+        ),
+    ]
+    declarations: Annotated[Json, _as("declarations")] | None
+
+    @classmethod
+    def of(cls, values: Json) -> Record:
+        """A record of JSON values that fit the schema.
+
+        Raises
+        ------
+        InputError
+            If they do not; `verify` says why better.
+        """
+        try:
+            return msgspec.convert(values, cls)
+        except msgspec.ValidationError as error:
+            raise InputError(f"record: it does not fit the schema: {error}") from None
+
+    @property
+    def audited(self) -> bool:
+        """Whether privacy was looked at."""
+        return bool(self.checks)
+
+    @property
+    def claimed(self) -> Claim:
+        """The claim of a record that has one, as every record of an audit of privacy does."""
+        assert self.claim is not None, "the record has no claim"
+        return self.claim
+
+    @property
+    def detect(self) -> float:
+        """Times the claim that has to be detectable where nothing is proved."""
+        return DETECT if self.plan.detect is None else self.plan.detect
+
+    @property
+    def regret_checks(self) -> tuple[Check, ...]:
+        """The checks of regret; none where it was not looked at."""
+        return self.regret.checks if self.regret else ()
+
+    @property
+    def tables(self) -> tuple[Check, ...]:
+        """The tables beside the checks of regret."""
+        return (self.regret.tables or ()) if self.regret else ()
+
+    def of_kind(self, *kinds: str) -> list[Check]:
+        """The checks on privacy of these kinds."""
+        return [check for check in self.checks if check.kind in kinds]
