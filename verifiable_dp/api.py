@@ -37,8 +37,8 @@ from verifiable_dp.core.populations import Population, usual
 from verifiable_dp.core.session import Session
 from verifiable_dp.core.validate import Function, Given, InputError, Json, JsonDict, JsonValue
 from verifiable_dp.evidence.blackbox import scores
-from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.record.declarations import given as read_declarations
+from verifiable_dp.record.model import CodeEntry, Record
 from verifiable_dp.record.sealing import plain
 from verifiable_dp.record.verify import examine
 from verifiable_dp.registry import entries as registry
@@ -753,42 +753,43 @@ def rerun(
     InputError
         If the target can no longer be found, or its code has changed.
     """
-    named = Code.of(record)
+    parsed = Record.of(record)
+    named = Code.of(parsed)
     # As `audit` is given them: a user's code by its file or module and its name.
     code = [":" if isinstance(part, Source) else part for part in (named.target, *named.others)]
-    task, plan = functools.partial(_rerun, record, workers), record["plan"]
+    task, plan = functools.partial(_rerun, parsed, workers), parsed.plan
     most = (
-        most_of_regret(plan["regret"]["runs"])
-        if "regret" in plan
-        else most_seconds(plan["budget"], plan.get("timeout", TIMEOUT))
+        most_of_regret(plan.regret.runs)
+        if plan.regret
+        else most_seconds(plan.budget, TIMEOUT if plan.timeout is None else plan.timeout)
     )
     # Whoever asked compares the whole record with this one.
     return dict(_isolated(task, code, in_process, progress, most, lambda draft: None).record)
 
 
-def _rerun(record: Json, workers: int, progress: Progress) -> Made:
+def _rerun(record: Record, workers: int, progress: Progress) -> Made:
     started, stages = time.time(), engine.Stages(progress)
     with stages.heard():
         draft = _drafted_again(record, workers, stages)
     return {"draft": draft, "started": started, "cpu_seconds": 0.0}
 
 
-def _drafted_again(record: Json, workers: int, progress: Progress) -> JsonDict:
-    target, plan, code = record["target"], record["plan"], Code.of(record).target
-    if "regret" in plan:
+def _drafted_again(record: Record, workers: int, progress: Progress) -> JsonDict:
+    target, plan, code = record.target, record.plan, Code.of(record).target
+    if plan.regret:
         return claims_of_regret.again(record, workers=validate.workers(workers), progress=progress)
-    regret, draft = record.get("regret") or {}, JsonDict()
-    if target["kind"] == "algorithm":
-        if record["checks"]:
-            algorithm = registry.make(target["name"], **target["parameters"])
+    draft = JsonDict()
+    if target.kind == "algorithm":
+        if record.audited:
+            algorithm = registry.make(target.name, **target.parameters)
             draft = rungs.draft(_request_of(record, algorithm, Inputs(), workers, progress))
-        if regret.get("checks"):
+        if record.regret and record.regret.checks:
             again = regret_only(
-                registry.make(target["name"], **regret["parameters"]),
-                budget=plan["budget"],
-                seed=int(record["seed"]),
+                registry.make(target.name, **record.regret.parameters),
+                budget=plan.budget,
+                seed=record.seed,
                 workers=validate.workers(workers),
-                mutants=bool(regret["mutants_tried"]),
+                mutants=record.regret.mutants_tried,
                 progress=progress,
             )
             draft = {**again, **draft, "regret": again["regret"]}
@@ -796,39 +797,42 @@ def _drafted_again(record: Json, workers: int, progress: Progress) -> JsonDict:
                 m for m in again["mutants"] if m["breaks"] == "regret"
             ]
     else:
-        if plan["given_pairs"]:
+        if plan.given_pairs:
             raise InputError(
                 "record: its pairs were given as Python objects; it can be re-run from Python only"
             )
         apart = ("exec", "exec_timeout")
-        parameters = {key: value for key, value in target["parameters"].items() if key not in apart}
-        function = _again(code, target["source"], progress)
+        parameters = {key: value for key, value in target.parameters.items() if key not in apart}
+        function = _again(code, target.source, progress)
         draft = rungs.draft(_request_of(record, function, Inputs.read(parameters), workers, progress))
     return draft
 
 
-def _request_of(record: Json, thing: Given, inputs: Inputs, workers: int, progress: Progress) -> AuditRequest:
+def _request_of(
+    record: Record, thing: Given, inputs: Inputs, workers: int, progress: Progress
+) -> AuditRequest:
     """What was asked of the audit that a record is of."""
-    plan, claim = record["plan"], record["claim"]
-    promise = promised(plan, claim)
+    plan, claim = record.plan, record.claimed
+    promise = promised(plan.as_dict(), claim.as_dict())
     if isinstance(thing, Algorithm):
         model = promise.model if isinstance(thing, ContextualAlgorithm) else None
-        promise = replace(promise, observe=claim["observe"], adjacency=None, model=model)
+        promise = replace(promise, observe=claim.observe, adjacency=None, model=model)
+    assert plan.alpha, "an audit of privacy has its levels"
+    assert plan.confidence, "an audit of privacy has its levels"
     settings = Settings(
-        budget=plan["budget"],
-        timeout=float(plan.get("timeout", TIMEOUT)),
-        seed=int(record["seed"]),
+        budget=plan.budget,
+        timeout=TIMEOUT if plan.timeout is None else plan.timeout,
+        seed=record.seed,
         workers=workers,
-        alpha=plan["alpha"],
-        confidence=plan["confidence"],
-        detect=float(plan.get("detect", DETECT)),
-        sequential=bool(plan.get("sequential")),
-        curve=bool(plan.get("curve")),
-        mutants=bool(plan.get("mutants", True)),
-        numerics=bool(plan.get("numerics", False)),
+        alpha=plan.alpha,
+        confidence=plan.confidence,
+        detect=record.detect,
+        sequential=bool(plan.sequential),
+        curve=bool(plan.curve),
+        mutants=plan.mutants is not False,
+        numerics=bool(plan.numerics),
     )
-    name = record["target"]["name"]
-    return AuditRequest(thing, name, promise, inputs, settings, plan, progress)
+    return AuditRequest(thing, record.target.name, promise, inputs, settings, plan.as_dict(), progress)
 
 
 def can_rerun(record: Json, target: Target) -> bool:
@@ -836,25 +840,24 @@ def can_rerun(record: Json, target: Target) -> bool:
 
     It finds names of modules, not closures, instances and other values that were made at run time.
     """
-    plan, thing = record["plan"], type(target) if isinstance(target, Algorithm) else target
-    if plan.get("given_pairs") or not plan.get("regret", {"instances": True})["instances"]:
+    parsed = Record.of(record)
+    plan, thing = parsed.plan, type(target) if isinstance(target, Algorithm) else target
+    if plan.given_pairs or (plan.regret and not plan.regret.instances):
         return False
-    if record["target"]["kind"] != "algorithm" and not (
-        isinstance(target, str | Exec) or targets.names(thing)
-    ):
+    if parsed.target.kind != "algorithm" and not (isinstance(target, str | Exec) or targets.names(thing)):
         return False
     try:
-        return bool(will_run(record))
+        return bool(will_run(parsed))
     except InputError:
         return False
 
 
-def will_run(record: Json) -> list[str]:
+def will_run(record: Json | Record) -> list[str]:
     """What `rerun` imports or starts, a line each; nothing is run to tell it."""
-    return Code.of(record).announced()
+    return Code.of(Record.of(record)).announced()
 
 
-def _again(code: Source | Exec | str, recorded: Json, progress: Progress) -> Given:
+def _again(code: Source | Exec | str, recorded: CodeEntry, progress: Progress) -> Given:
     """The code or the command of a record.
 
     Raises
@@ -865,7 +868,7 @@ def _again(code: Source | Exec | str, recorded: Json, progress: Progress) -> Giv
     if isinstance(code, Source):
         return code.load()
     assert isinstance(code, Exec)
-    if Source.of(code, code.command).sha256 != recorded["sha256"]:
-        raise InputError(f"record: {recorded['path']} has changed since the audit")
+    if Source.of(code, code.command).sha256 != recorded.sha256:
+        raise InputError(f"record: {recorded.path} has changed since the audit")
     progress(f"runs the command of the record: {code.command}")
     return code

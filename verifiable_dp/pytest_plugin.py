@@ -304,7 +304,7 @@ def privacy_audit(request: pytest.FixtureRequest) -> Function[Report]:
             return report
         again = _again(request, report, target, path or _kept(request, report))
         # The summary of pytest shows how this begins.
-        found = f"{report.verdict}: {words.interval(report.record)}"
+        found = f"{report.verdict}: {words.interval(report.parsed)}"
         lines = [f"{found} (expected {expect})", report.summary(again=again)]
         lines += [] if again in lines[-1] else [f"  again: {again}"]
         lines += _why_the_test(request, again)
@@ -351,13 +351,13 @@ def _regret_failure(report: Report, expect: str | None, path: str, place: Path, 
     from verifiable_dp.record import words
     from verifiable_dp.render import plots, regrets
 
-    checks = report.record["regret"]["checks"]
+    checks = report.parsed.regret_checks
     wanted = f"expected {expect}" if expect else "expected no contradiction"
-    odd = [c for c in checks if c["result"]["verdict"] not in (expect, "vacuous")] or checks
+    odd = [c for c in checks if c.verdict not in (expect, "vacuous")] or checks
     lines = [f"regret of {named(report.name)}: {wanted}, it is {report.regret_verdict}"]
     lines += [on_one_line(f"  check {words.line(c)}") for c in odd[:_SHOWN]]
     lines += [f"  and {len(odd) - _SHOWN} more, see the record"] if len(odd) > _SHOWN else []
-    drawn = regrets.svg(report.record)
+    drawn = regrets.svg(report.parsed)
     if drawn:
         write_text(place.with_suffix(".svg"), plots.alone(drawn, white=True))
         lines.append(f"figure: {Path(path).with_suffix('.svg')}")

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING
 from verifiable_dp.core.files import lock, make_folder, write_text
 from verifiable_dp.core.validate import Json, JsonDict, named, on_one_line
 from verifiable_dp.evidence.blackbox.statistics import DETECT
-from verifiable_dp.evidence.check import in_words
+from verifiable_dp.evidence.check import Check, in_words
 from verifiable_dp.evidence.regret.readings import is_table
 from verifiable_dp.record import conclude, kills, words
 from verifiable_dp.record.decision import Decision, decision
 from verifiable_dp.record.declarations import given
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.provenance import ci, place, provenance
 from verifiable_dp.record.sealing import SCHEMA_VERSION, sealed, text
 from verifiable_dp.record.verify import examine, verify
@@ -54,17 +55,18 @@ def finish(
     resumed
         How many finished steps were taken from a checkpoint of an earlier attempt.
     """
-    regret = draft.get("regret")
-    verdict, reason = conclude.conclusion(draft["checks"], draft["plan"].get("detect", DETECT))
+    regret, checks = draft.get("regret"), [Check.read(check) for check in draft["checks"]]
+    verdict, reason = conclude.conclusion(checks, draft["plan"].get("detect", DETECT))
+    bound = conclude.epsilon_upper(checks)
     record = {
         **draft,
         "schema_version": SCHEMA_VERSION,
         "declarations": draft.get("declarations") if declarations is None else declarations,
         "verdict": verdict,
         "reason": reason,
-        "epsilon_lower": conclude.epsilon_lower(draft["checks"]),
-        "epsilon_upper": conclude.epsilon_upper(draft["checks"]),
-        "detectable": conclude.detectable(draft["checks"]),
+        "epsilon_lower": conclude.epsilon_lower(checks),
+        "epsilon_upper": bound and bound.as_dict(),
+        "detectable": conclude.detectable(checks),
         "unbounded": draft.get("unbounded"),
         "kill_table": draft.get("kill_table"),
         "regret": _regret(regret) if regret else None,
@@ -81,10 +83,10 @@ def finish(
 
 def _regret(draft: Json) -> JsonDict:
     """With its verdict, and tables beside the checks: they promise nothing."""
-    checks = [check for check in draft["checks"] if not is_table(check)]
-    apart = [check for check in draft["checks"] if is_table(check)]
-    found = {**draft, "checks": checks, "verdict": conclude.regret(checks)}
-    return {**found, "tables": apart} if apart else found
+    found = [Check.read(check) for check in draft["checks"]]
+    checks, tables = ([c for c in found if is_table(c) == apart] for apart in (False, True))
+    made = {**draft, "checks": [c.as_dict() for c in checks], "verdict": conclude.regret(checks)}
+    return {**made, "tables": [c.as_dict() for c in tables]} if tables else made
 
 
 @contextmanager
@@ -132,50 +134,53 @@ class Report:
     @property
     def name(self) -> str:
         """Name of the target."""
-        return str(self.record["target"]["name"])
+        return self.parsed.target.name
 
     @property
     def verdict(self) -> str:
         """On privacy: ``refuted``, ``not_refuted`` or ``inconclusive``."""
-        return str(self.record["verdict"])
+        return self.parsed.verdict
 
     @property
     def epsilon_lower(self) -> float:
         """Lower bound on the true epsilon, at confidence `record["confidence"]`."""
-        return float(self.record["epsilon_lower"])
+        return float(self.parsed.epsilon_lower)
 
     @property
     def epsilon_upper(self) -> float | None:
         """Upper bound on the true epsilon; None where none was proved. `record` says under which premises."""
-        found = self.record["epsilon_upper"]
-        return None if found is None else float(found["epsilon"])
+        found = self.parsed.epsilon_upper
+        return None if found is None else float(found.epsilon)
 
     @property
     def reason(self) -> str | None:
         """Why the verdict is inconclusive: ``lead``, ``weak`` or ``unsearched``; None for other verdicts."""
-        found: str | None = self.record["reason"]
-        return found
+        return self.parsed.reason
 
     @property
     def regret_verdict(self) -> str | None:
         """``consistent``, ``contradicted``, ``vacuous`` or ``inconclusive``; None if not checked."""
-        regret = self.record["regret"]
-        return None if regret is None else regret["verdict"]
+        return self.parsed.regret.verdict if self.parsed.regret else None
+
+    @functools.cached_property
+    def parsed(self) -> Record:
+        """The record as a type."""
+        return Record.of(self.record)
 
     @functools.cached_property
     def decision(self) -> Decision:
         """What the record decides, as every rendering and exit status has it."""
-        return decision(self.record)
+        return decision(self.parsed)
 
     @property
     def baseline(self) -> bool:
         """Whether the target makes no privacy promise."""
-        return words.is_baseline(self.record)
+        return words.is_baseline(self.parsed)
 
     @property
     def printed(self) -> bool:
         """Whether the target is a listing as printed that the default variant corrects."""
-        return words.is_printed(self.record)
+        return words.is_printed(self.parsed)
 
     def to_json(self) -> str:
         """The record as indented JSON."""
@@ -183,14 +188,14 @@ class Report:
 
     def to_html(self) -> str:
         """A self-contained page."""
-        return page.render(self.record)
+        return page.render(self.parsed)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the verdict, the interval of epsilon, the checks and the plots."""
-        record, regret = self.record, self.record["regret"] or {}
-        plots_ = (plots.epsilon_bars(record) if record["checks"] else None, regrets.svg(record))
-        lines = [words.verdict(record)] if record["checks"] else []
-        lines += [words.line(check) for check in (*record["checks"], *regret.get("checks", ()))]
+        record = self.parsed
+        plots_ = (plots.epsilon_bars(record) if record.audited else None, regrets.svg(record))
+        lines = [words.verdict(record)] if record.audited else []
+        lines += [words.line(check) for check in (*record.checks, *record.regret_checks)]
         return "".join(
             [
                 f"<p><strong>{escape(self.line())}</strong></p>",
@@ -204,14 +209,14 @@ class Report:
         """One row a check: columns subject (privacy or regret), check, kind, verdict and words."""
         import pandas as pd
 
-        checks = [("privacy", check) for check in self.record["checks"]]
-        checks += [("regret", check) for check in (self.record["regret"] or {}).get("checks", ())]
+        checks = [("privacy", check) for check in self.parsed.checks]
+        checks += [("regret", check) for check in self.parsed.regret_checks]
         rows = [
             {
                 "subject": subject,
-                "check": check["name"],
-                "kind": check["kind"],
-                "verdict": check["result"]["verdict"],
+                "check": check.name,
+                "kind": check.kind,
+                "verdict": check.verdict,
                 "words": in_words(check),
             }
             for subject, check in checks
@@ -269,21 +274,21 @@ class Report:
         Every count, verdict and all of its provenance stay; the digest is computed again. A table that says
         nothing of the algorithm, or of this promise of it, changes nothing.
         """
-        found = kills.of_table(table, self.record)
-        if found is None or found == self.record["kill_table"]:
+        found = kills.of_table(table, self.parsed)
+        if found is None or found == self.parsed.kill_table:
             return self
-        return Report(sealed({**self.record, "kill_table": found}))
+        return Report(sealed({**self.record, "kill_table": found.as_dict()}))
 
     def line(self) -> str:
         """One line: name, verdicts, and between which bounds epsilon lies."""
-        record = self.record
+        record = self.parsed
         parts = [f"target {named(self.name) + (' (as printed)' if self.printed else ''):<34}"]
-        if record["checks"]:
+        if record.audited:
             note = " (baseline, promises nothing)" if self.baseline else ""
             reason = f" ({self.reason})" if self.reason else ""
             parts.append(f"{self.verdict}{reason}{note}")
             parts.append(words.interval(record))
-        mutants = record["mutants"]
+        mutants = record.mutants
         if mutants:
             parts.append(f"mutants {words.caught(mutants)}/{len(mutants)}")
         if self.regret_verdict:
@@ -297,26 +302,26 @@ class Report:
         that runs it again, and where the record is; in the room that is left, other findings and checks of
         regret.
         """
-        record, lines = self.record, [self.line()]
+        record, lines = self.parsed, [self.line()]
         told = [one for one in findings(record) if not (self.baseline and one.code is Code.REFUTED)]
         first, others = told[:1], [one for one in told[1:] if one.code not in _OF_VERDICT]
         says = any(one.code in _OF_VERDICT for one in first) or (
             self.verdict == "refuted" and not self.baseline
         )
-        lines += [words.verdict(record)] if record["checks"] and not says else []
+        lines += [words.verdict(record)] if record.audited and not says else []
         for finding in first:
             lines += [finding.words(), f"  to do: {finding.advice}"]
         last = [
-            f"  counterexample ({found['check']}): {words.counterexample(found, record)}"
-            for found in record["counterexamples"][:1]
+            f"  counterexample ({found.check}): {words.counterexample(found, record)}"
+            for found in record.counterexamples[:1]
         ]
         last += self._again(saved, again)
         last += [f"  record: {saved}"] if saved else []
         rest = [one.words() for one in others]
         rest += [
             f"  check {words.line(check)}"
-            for check in (record["regret"] or {"checks": ()})["checks"]
-            if check["result"]["verdict"] != "contradicted"  # these are findings
+            for check in record.regret_checks
+            if check.verdict != "contradicted"  # these are findings
         ]
         room = _LINES - len(lines) - len(last)
         if len(rest) > room:
@@ -325,7 +330,7 @@ class Report:
 
     def _again(self, saved: str | Path | None, again: str | None) -> list[str]:
         """The command that runs a refutation again, if it can be."""
-        if not self.record["counterexamples"] or not words.found_again(self.record):
+        if not self.parsed.counterexamples or not words.found_again(self.parsed):
             return []
         where = "RECORD" if saved is None else shlex.quote(str(saved))
         return [f"  again: {again or f'verifiable-dp verify {where} --rerun'}"]
@@ -340,24 +345,21 @@ class Report:
         again
             This command, if it is another one.
         """
-        record, lines = self.record, [self.line()]
-        if record["checks"]:
+        record, lines = self.parsed, [self.line()]
+        if record.audited:
             lines.append(words.verdict(record))
         if words.note(record):
             lines.append(f"note: {words.note(record)}")
-        if "in_process" in record["provenance"]:
+        if record.provenance.in_process:
             lines.append(f"note: {words.in_process(record)}")
-        if "resumed" in record["provenance"]:
+        if record.provenance.resumed:
             lines.append(f"note: {words.resumed(record)}")
-        for check in record["checks"]:
+        for check in record.checks:
             lines += [f"  check {words.line(check)}", *(f"  at {lead}" for lead in words.leads(check))]
-        for found in record["counterexamples"]:
-            lines.append(f"  counterexample ({found['check']}): {words.counterexample(found, record)}")
-        if record["power"] and record["checks"]:
+        for found in record.counterexamples:
+            lines.append(f"  counterexample ({found.check}): {words.counterexample(found, record)}")
+        if record.power and record.audited:
             lines.append(f"  noise reduction detected: {words.power(record)}")
-        regret = record["regret"] or {}
-        lines += [
-            f"  check {words.line(check)}" for check in (*regret.get("checks", ()), *regret.get("tables", ()))
-        ]
+        lines += [f"  check {words.line(check)}" for check in (*record.regret_checks, *record.tables)]
         lines += [f"{finding.words()}; to do: {finding.advice}" for finding in findings(record)]
         return "\n".join(map(on_one_line, [*lines, *self._again(saved, again)]))

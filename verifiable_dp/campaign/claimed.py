@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from verifiable_dp.core.claims import PrivacyClaim, RegretClaim, Source
-from verifiable_dp.core.validate import Json
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.verify import read
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.render.page import of_claim
@@ -30,10 +30,10 @@ def claims(folder: str | Path) -> list[dict[str, str]]:
     for name in registry.every():
         auditor = registry.auditor(name)
         path = Path(folder) / name / "record.json"
-        record = read(path) if path.is_file() else None
+        record = Record.of(read(path)) if path.is_file() else None
         promise = auditor.algorithm(**auditor.instance).claim
         if promise is not None and promise.source is not None:
-            verdict = str(record["verdict"]).replace("_", " ") if record else "no record"
+            verdict = record.verdict.replace("_", " ") if record else "no record"
             rows.append(_claim_row(name, "privacy", promise.source, verdict, _promise(promise), "", ""))
         for claim in auditor.claims:
             verdict = contradicted.get(f"{name}/{claim.name}") or _verdict_of(claim, record)
@@ -78,9 +78,9 @@ def _promise(claim: PrivacyClaim) -> str:
     )
 
 
-def _verdict_of(claim: RegretClaim, record: Json | None) -> str:
-    if record is None or not record["regret"]:
+def _verdict_of(claim: RegretClaim, record: Record | None) -> str:
+    if record is None or not record.regret:
         return "no record"
-    checks = record["regret"]["checks"]
-    tried = any(check["statistics"].get("claim") == claim.name for check in checks)
+    checks = record.regret.checks
+    tried = any(check.statistics.get("claim") == claim.name for check in checks)
     return of_claim(checks, claim.name) if tried or claim.checkable else "not checked"

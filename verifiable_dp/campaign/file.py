@@ -49,6 +49,7 @@ from verifiable_dp.core.files import make_folder, write_text
 from verifiable_dp.core.units import ADJACENCIES
 from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
 from verifiable_dp.record.declarations import read as read_declarations
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.verify import read as read_json
 from verifiable_dp.record.verify import verify
 from verifiable_dp.registry import entries as registry
@@ -99,7 +100,8 @@ class Entry:
     def unanswered(self, record: Json) -> str:
         """Why a record does not answer what is asked of this target; empty if it does."""
         name, options = self.target or self.command, dict(self.options)
-        if not (record["regret"] if self.claims or self.regret else record["checks"]):
+        parsed = Record.of(record)
+        if not (parsed.regret if self.claims or self.regret else parsed.audited):
             return "its record has no such checks"
         try:
             if self.claims:
@@ -658,9 +660,9 @@ class _State:
             if not key or row.get("key") != key or not path.with_suffix(".html").is_file():
                 continue
             with contextlib.suppress(InputError):
-                record = verify(path).record
-                if record["digest"] == row.get("digest"):
-                    self.reports[name] = Report(record)
+                found = verify(path)
+                if found.parsed.digest == row.get("digest"):
+                    self.reports[name] = Report(found.record)
 
     def add(self, name: str, result: Report | str) -> None:
         """Write what a task gave: the record first, then that it is there."""
@@ -692,6 +694,6 @@ class _State:
             **row,
             "verdict": campaign.verdict(report),
             "record": f"{entry.name}/record.json",
-            "digest": report.record["digest"],
+            "digest": report.parsed.digest,
             "key": self._keys[entry.name],
         }

@@ -11,7 +11,6 @@ from verifiable_dp.campaign import file as campaigns
 from verifiable_dp.campaign.run import exit_status
 from verifiable_dp.core import files
 from verifiable_dp.core.validate import printable
-from verifiable_dp.record.decision import decision
 from verifiable_dp.render import portfolio
 from verifiable_dp.report import Report
 
@@ -63,7 +62,7 @@ def judge(folder: str | Path, targets: Sequence[str] = (), campaign: str | Path 
     """
     place = Path(folder)
     found = portfolio.find(place)
-    reasons, held = _reasons(place), dict(found.records)
+    reasons, held = _reasons(place), {path: one.record for path, one in found.records.items()}
     reports, failed, statuses = list[tuple[str, Report]](), list[str](), list[int]()
     missing = dict[str, None]()
     entries = [] if campaign is None else campaigns.read(campaign).entries
@@ -78,9 +77,9 @@ def judge(folder: str | Path, targets: Sequence[str] = (), campaign: str | Path 
     statuses.append(exit_status([report for _, report in reports]))
     for target, times in Counter(targets).items():
         # All that are called so: of several the worst counts, whoever wrote the others.
-        same = [record for record in held.values() if record["target"]["name"] == target]
-        reports += [(target, Report(record)) for record in same]
-        statuses += [decision(record).exit_code for record in same]
+        same = [one for one in map(Report, held.values()) if one.name == target]
+        reports += [(target, one) for one in same]
+        statuses += [one.decision.exit_code for one in same]
         for _ in range(times - len(same)):
             missing[target] = None
             failed += [] if target in reasons else [_line(target)]

@@ -205,17 +205,17 @@ def _finished(place: Path, name: str, printed: bool, wanted: Wanted) -> Report |
     if not (ours and path.is_file() and path.with_suffix(".html").is_file()):
         return None
     try:
-        record = verify(path).record
+        report = Report(verify(path).record)
     except InputError:
         return None
-    report, asked = Report(record), {"budget": wanted.budget, "alpha": ALPHA, "mutants": not printed}
+    record, asked = report.parsed, {"budget": wanted.budget, "alpha": ALPHA, "mutants": not printed}
     same = (
-        record["provenance"].get("code") == engine.code_digest()
+        record.provenance.code == engine.code_digest()
         and (report.name, report.printed) == (name, printed)
-        and all(record["plan"].get(key) == value for key, value in asked.items())
-        and record["seed"] == wanted.seed
-        and record.get("declarations") == wanted.declarations
-        and (record["regret"] is None) == printed
+        and all(getattr(record.plan, key) == value for key, value in asked.items())
+        and record.seed == wanted.seed
+        and record.declarations == wanted.declarations
+        and (record.regret is None) == printed
     )
     return report if same else None
 
@@ -326,8 +326,8 @@ def save_kill_table(whole: Json, folder: Path, say: Progress = silent) -> list[s
     make_folder("records", folder)
     save_mutants(whole, folder)
     reports = {
-        path.parent.name: Report(record)
-        for path, record in portfolio.find(folder).records.items()
+        path.parent.name: Report(one.record)
+        for path, one in portfolio.find(folder).records.items()
         if path == folder / path.parent.name / "record.json"
     }
     changed = put_kill_table(whole, folder, reports)

@@ -58,7 +58,7 @@ def declare(record: Path, declarations: Path, json_path: Path, html_path: Path |
     check_outputs(*written)
     report = Report.load(record).declare(declarations)
     Outputs(json_path, html_path).write(report)
-    stated = ", ".join(report.record["declarations"]) or "nothing, for the file holds nothing but comments"
+    stated = ", ".join(report.parsed.declarations or {}) or "nothing, for the file holds nothing but comments"
     say(report.line())
     say(f"declared: {stated}")
     for path in written:
@@ -142,7 +142,7 @@ def _verify_folder(folder: Path, *, alone: bool) -> None:
     if alone:
         raise InputError("record: --rerun, --key and --signature need a single file, not a folder")
     found = portfolio.find(folder)
-    signed = {path: signing.beside(f"{path}.sig", record) for path, record in found.records.items()}
+    signed = {path: signing.beside(f"{path}.sig", one.parsed.digest) for path, one in found.records.items()}
     wrong = {Path(f"{path}.sig"): known.words for path, known in signed.items() if known.holds is False}
     for path, why in {**found.broken, **wrong}.items():
         aside(f"does not hold: {path}: {why}")
@@ -165,7 +165,7 @@ def _signed(whole: Json, key: Path | None, signature: Path, *, given: bool) -> s
         return f"signature holds: Ed25519 key {signing.check(whole, key, signature)}"
     if given:
         raise InputError("signature needs --key PUBLIC.pem")
-    found = signing.beside(signature, whole)
+    found = signing.beside(signature, str(whole["digest"]))
     if found.holds is False:
         raise InputError(f"signature: {str(signature)!r}: {found.words}; sign anew, or remove the file")
     return f"{found.words} (verify --key PUBLIC.pem checks it)" if found.there else found.words
@@ -283,7 +283,7 @@ def _difference(old: Path, new: Path, without: tuple[str, ...]) -> Difference | 
     held = []
     for path in (old, new):
         try:
-            held.append(check(path).record)
+            held.append(check(path).parsed)
         except InputError as error:
             raise InputError(f"{str(path)!r} does not hold: {error}") from None
     return records.compare(*held)

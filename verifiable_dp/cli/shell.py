@@ -253,7 +253,7 @@ class Outputs:
         if self.sarif_path is not None:
             from verifiable_dp.render.sarif import to_sarif
 
-            write_text(self.sarif_path, to_sarif(report.record))
+            write_text(self.sarif_path, to_sarif(report.parsed))
 
     def conclude(self, report: Report) -> None:
         """Write the report and show it, if its record holds as it is read again.

@@ -13,12 +13,13 @@ import math
 from collections.abc import Sequence
 
 from verifiable_dp.compliance import nist
-from verifiable_dp.core.claims import CURVED, PrivacyClaim, Relation, group_table
+from verifiable_dp.core.claims import Relation, group_table
 from verifiable_dp.core.units import Adjacency, Observed
 from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
-from verifiable_dp.evidence.check import kind_of
+from verifiable_dp.evidence.check import Check
 from verifiable_dp.record import conclude, words
 from verifiable_dp.record.declarations import neighbouring
+from verifiable_dp.record.model import Claim, Provenance, Record
 from verifiable_dp.record.sealing import pointer, text
 
 Block = JsonDict
@@ -54,25 +55,25 @@ def decimal(value: JsonValue) -> str | None:
     return f"{mantissa}e{int(exponent)}" if mark else mantissa
 
 
-def bounds_of(record: Json) -> list[float] | None:
+def bounds_of(record: Record) -> list[float] | None:
     """Range of the rewards or of the data; None if the record does not say."""
-    target = record["target"]
-    found = target.get("bounds") or target["parameters"].get("bounds")
+    target = record.target
+    found = target.bounds or target.parameters.get("bounds")
     return [float(value) for value in found] if found else None
 
 
-def to_compliance(record: Json) -> str:
+def to_compliance(record: Record) -> str:
     """The blocks of a record as a JSON document; its form is the schema ``compliance``."""
-    return text({"schema_version": COMPLIANCE_VERSION, "record": record["digest"], **of(record)})
+    return text({"schema_version": COMPLIANCE_VERSION, "record": record.digest, **of(record)})
 
 
-def of(record: Json) -> Block:
+def of(record: Record | Json) -> Block:
     """The blocks of a record.
 
     Parameters
     ----------
     record
-        JSON values, with ``declarations`` (None without).
+        A record, or its JSON values.
 
     Returns
     -------
@@ -85,25 +86,25 @@ def of(record: Json) -> Block:
         If its values allow none, which only one that was made by hand can have.
     """
     try:
-        return _of(record)
+        return _of(Record.of(record))
     except InputError:
         raise
     except Exception as error:
         raise InputError(f"record: its compliance blocks cannot be computed: {error!r}"[:200]) from None
 
 
-def _of(record: Json) -> Block:
-    declared = record.get("declarations") or {}
+def _of(record: Record) -> Block:
+    declared = record.declarations or {}
     administrative = declared.get("administrative", {})
     found: Block = {
-        "created": record["provenance"]["finished"],
+        "created": record.provenance.finished,
         "report_status": administrative.get("status", "draft"),
         "tier": administrative.get("tier"),
         "subject": _subject(record),
         "guarantee": _guarantee(record, declared) if words.promises(record) else None,
         "deployment_model": _deployment(record, declared),
         "accounting": _accounting(record, declared),
-        "privacy_claims": [_privacy(record, i) for i in range(len(record["checks"]))],
+        "privacy_claims": [_privacy(record, i) for i in range(len(record.checks))],
         "utility_claims": _utility(record),
         "run": _run(record),
         "artifacts": [],
@@ -116,7 +117,7 @@ def _of(record: Json) -> Block:
         },
     }
     found["summary"] = _summary(record, found["privacy_claims"])
-    found["hazards"] = nist.assess({**record, **found, "declarations": record.get("declarations")})
+    found["hazards"] = nist.assess(nist.Reviewed.with_blocks(record, found))
     found["frameworks"] = [nist.FRAMEWORK]
     return {name: found[name] for name in BLOCKS}
 
@@ -130,10 +131,10 @@ def _digest(value: JsonValue) -> Block:
 # ---------------------------------------------------------------- summary
 
 
-def _summary(record: Json, claims: Sequence[Block]) -> Block:
+def _summary(record: Record, claims: Sequence[Block]) -> Block:
     verdicts = [claim["verdict"] for claim in claims]
     return {
-        "verdict": record["verdict"],
+        "verdict": record.verdict,
         "claims_total": len(verdicts),
         **{word: verdicts.count(word) for word in ("refuted", "inconclusive", "not_refuted")},
         "statement": words.verdict(record),
@@ -144,49 +145,48 @@ def _summary(record: Json, claims: Sequence[Block]) -> Block:
 # ---------------------------------------------------------------- subject
 
 
-def _subject(record: Json) -> Block:
-    target, facts = record["target"], record["provenance"]
-    place = facts.get("target") or {}
-    ours = str(target["source"]["path"]).startswith("verifiable_dp/")
-    source, claim = target["source"], record["claim"]
-    proof = claim["source"] if claim else None
+def _subject(record: Record) -> Block:
+    target, facts = record.target, record.provenance
+    place, source = facts.target, target.source
+    proof = record.claim.source if record.claim else None
+    ours = source.path.startswith("verifiable_dp/")
     return {
-        "name": target["name"],
+        "name": target.name,
         "distribution": _distribution(facts) if ours else None,
         "source": {
-            "uri": place.get("repository") or None,
-            "digest": {"gitCommit": place["commit"]} if place.get("commit") else None,
-            "dirty": place["dirty"] if place.get("commit") else None,
-            "file": source["path"] or None,
-            "line": source["line"] or None,
-            "digest_file": {"sha256": source["sha256"]} if source["sha256"] else None,
+            "uri": place.repository or None,
+            "digest": {"gitCommit": place.commit} if place.commit else None,
+            "dirty": place.dirty if place.commit else None,
+            "file": source.path or None,
+            "line": source.line or None,
+            "digest_file": {"sha256": source.sha256} if source.sha256 else None,
         },
         "parameters": {
             key: decimal(value) if isinstance(value, float) else value
-            for key, value in target["parameters"].items()
+            for key, value in target.parameters.items()
         },
         "sampler": _sampler(record),
-        "proof": {"citation": f"{proof['paper']}, {proof['statement']}", "note": proof["note"] or None}
+        "proof": {"citation": f"{proof.paper}, {proof.statement}", "note": proof.note or None}
         if proof
         else None,
     }
 
 
-def _distribution(facts: Json) -> Block:
-    name, version = facts["tool"], facts["version"]
+def _distribution(facts: Provenance) -> Block:
+    name, version = facts.tool, facts.version
     return {"name": name, "version": version, "purl": f"pkg:pypi/{name}@{version}"}
 
 
-def _sampler(record: Json) -> Block:
+def _sampler(record: Record) -> Block:
     """What drew the noise of the audited runs: ours for an algorithm, the target's own for other code."""
-    facts = record["provenance"]
-    known = record["target"]["kind"] == "algorithm"
+    facts = record.provenance
+    known = record.target.kind == "algorithm"
     return {
         "name": "verifiable_dp.core.noise.Seeded" if known else None,
-        "library": facts["tool"] if known else None,
-        "version": facts["version"] if known else None,
-        "bit_generator": facts["bit_generator"] if known else None,
-        "idealized_numerics": facts["idealized_numerics"],
+        "library": facts.tool if known else None,
+        "version": facts.version if known else None,
+        "bit_generator": facts.bit_generator if known else None,
+        "idealized_numerics": facts.idealized_numerics,
         "cryptographic_rng": False if known else None,
     }
 
@@ -194,32 +194,17 @@ def _sampler(record: Json) -> Block:
 # ---------------------------------------------------------------- guarantee
 
 
-def claim_of(record: Json) -> PrivacyClaim:
-    """The claim of a record as a value."""
-    claim = record["claim"]
-    relation = Relation(**claim["relation"]) if claim.get("relation") else Relation()
-    return PrivacyClaim(
-        epsilon=float(claim["epsilon"]),
-        delta=float(claim["delta"]),
-        observe=claim["observe"],
-        trust_model=claim["trust_model"],
-        unit=claim["unit"],
-        adjacency=claim["adjacency"],
-        rho=claim.get("rho"),
-        mu=claim.get("mu"),
-        relation=relation,
-    )
-
-
 _NEIGHBOURS = {Adjacency.ADD_REMOVE: "add_remove_one", Adjacency.ZERO_OUT: "zero_out_one"}
 
 
-def _guarantee(record: Json, declared: Json) -> Block:
-    claim, promise = record["claim"], claim_of(record)
+def _guarantee(record: Record, declared: Json) -> Block:
+    claim = record.claimed
+    promise = claim.value
     variant, measure = _variant(claim)
-    relation = (claim.get("relation") or {"kind": "one"})["kind"]
+    relation = claim.relation.kind if claim.relation else "one"
     contribution, bounds = declared.get("contribution", {}), bounds_of(record)
-    parameters = {key: decimal(claim[key]) for key in ("epsilon", "delta", *CURVED) if key in claim}
+    parameters = {"epsilon": decimal(claim.epsilon), "delta": decimal(claim.delta)}
+    parameters |= {claim.curve[0]: decimal(claim.curve[1])} if claim.curve else {}
     groups = _groups(record, contribution.get("max_rounds_per_user"))
     return {
         "variant_name": variant,
@@ -228,7 +213,7 @@ def _guarantee(record: Json, declared: Json) -> Block:
         "privacy_unit": promise.unit_in_words,
         "privacy_unit_details": promise.neighbours_in_words,
         "neighboring_relation": _NEIGHBOURS.get(promise.adjacency, f"replace_{relation}"),
-        "trust_model": claim["trust_model"],
+        "trust_model": claim.trust_model,
         "contribution_bounds": {
             "max_rounds_per_user": contribution.get("max_rounds_per_user"),
             "enforced_by": contribution.get("enforced_by"),
@@ -242,19 +227,19 @@ def _guarantee(record: Json, declared: Json) -> Block:
     }
 
 
-def _variant(claim: Json) -> tuple[str, str]:
-    if claim.get("mu") is not None:
+def _variant(claim: Claim) -> tuple[str, str]:
+    if claim.mu is not None:
         return "Gaussian DP", "gaussian_trade_off"
-    if claim.get("rho") is not None:
+    if claim.rho is not None:
         return "Zero-concentrated DP", "zero_concentrated_divergence"
-    if claim["delta"] > 0:
+    if claim.delta > 0:
         return "Approximate DP", "hockey_stick_divergence"
     return "Pure DP", "max_divergence"
 
 
-def _groups(record: Json, declared: int | None) -> list[Block]:
+def _groups(record: Record, declared: int | None) -> list[Block]:
     """What the promise about one event implies for several; empty if it is about several already."""
-    claim = claim_of(record)
+    claim = record.claimed.value
     if claim.relation != Relation():
         return []
     sizes = sorted({*GROUPS, declared} if declared else GROUPS)
@@ -270,10 +255,10 @@ def _rounded(value: float) -> str:
     return str(decimal(float(f"{value:.12g}"))) if math.isfinite(value) else str(value)
 
 
-def _threats(record: Json, declared: Json) -> list[Block]:
+def _threats(record: Record, declared: Json) -> list[Block]:
     rows, bounds = [], bounds_of(record)
     for i, pair in enumerate(declared.get("threat_hypotheses", [])):
-        neighbours, reason = neighbouring(pair["world_0"], pair["world_1"], record["claim"], bounds)
+        neighbours, reason = neighbouring(pair["world_0"], pair["world_1"], record.claimed, bounds)
         rows.append(
             {
                 "declaration": pointer("declarations", "threat_hypotheses", i),
@@ -284,7 +269,7 @@ def _threats(record: Json, declared: Json) -> list[Block]:
     return rows
 
 
-def _deployment(record: Json, declared: Json) -> Block:
+def _deployment(record: Record, declared: Json) -> Block:
     deployment = declared.get("deployment", {})
     return {
         "description": deployment.get("description"),
@@ -296,7 +281,7 @@ def _deployment(record: Json, declared: Json) -> Block:
     }
 
 
-def _accounting(record: Json, declared: Json) -> Block:
+def _accounting(record: Record, declared: Json) -> Block:
     stated = declared.get("accounting", {})
     return {
         "composition": stated.get("composition"),
@@ -306,32 +291,31 @@ def _accounting(record: Json, declared: Json) -> Block:
     }
 
 
-def _conversions(record: Json) -> list[Block]:
+def _conversions(record: Record) -> list[Block]:
     """Where the claim was converted from other parameters: those, and the delta that was used."""
-    claim, plan = record["claim"], record["plan"]
-    to = {"epsilon": decimal(claim["epsilon"]), "delta": decimal(claim["delta"])}
+    claim, plan = record.claimed, record.plan
+    to = {"epsilon": decimal(claim.epsilon), "delta": decimal(claim.delta)}
     found = []
-    if claim.get("rho") is not None:
-        found.append({"kind": "zCDP to approximate DP", "native": {"rho": decimal(claim["rho"])}, "to": to})
-    if claim.get("mu") is not None:
-        found.append({"kind": "GDP to approximate DP", "native": {"mu": decimal(claim["mu"])}, "to": to})
-    if plan.get("event_epsilon") is not None:
-        native = {
-            "epsilon": decimal(plan["event_epsilon"]),
-            "delta": decimal(plan.get("event_delta", 0.0)),
-        }
+    if claim.curve:
+        name, value = claim.curve
+        found.append({"kind": _CONVERTED[name], "native": {name: decimal(value)}, "to": to})
+    if plan.event_epsilon is not None:
+        native = {"epsilon": decimal(plan.event_epsilon), "delta": decimal(plan.event_delta or 0.0)}
         found.append({"kind": "one event to a group", "native": native, "to": to})
     return found
+
+
+_CONVERTED = {"rho": "zCDP to approximate DP", "mu": "GDP to approximate DP"}
 
 
 # ---------------------------------------------------------------- claims
 
 
-def _privacy(record: Json, number: int) -> Block:
-    check = record["checks"][number]
-    kind, statistics, result = kind_of(check["kind"]), check["statistics"], check["result"]
+def _privacy(record: Record, number: int) -> Block:
+    check = record.checks[number]
+    kind, statistics, result = check.form, check.statistics, check.result
     return {
-        "claim_id": f"{record['target']['name']}/{check['name']}",
+        "claim_id": f"{record.target.name}/{check.name}",
         "check": pointer("checks", number),
         "hypothesis": _hypothesis(record),
         "method": {"name": kind.method, "citation": kind.citation},
@@ -349,49 +333,48 @@ def _privacy(record: Json, number: int) -> Block:
     }
 
 
-def _hypothesis(record: Json) -> Block:
-    claim = record["claim"]
-    numbers = f"epsilon {decimal(claim['epsilon'])}, delta {decimal(claim['delta'])}"
-    for name in CURVED:
-        if claim.get(name) is not None:
-            numbers = f"{name} {decimal(claim[name])}"
+def _hypothesis(record: Record) -> Block:
+    claim = record.claimed
+    numbers = f"epsilon {decimal(claim.epsilon)}, delta {decimal(claim.delta)}"
+    if claim.curve:
+        numbers = f"{claim.curve[0]} {decimal(claim.curve[1])}"
     return {
-        "null": f"{_variant(claim)[0]} with {numbers} for {Observed(claim['observe']).words}",
+        "null": f"{_variant(claim)[0]} with {numbers} for {Observed(claim.observe).words}",
         "alternative": "some neighbouring inputs exceed it",
     }
 
 
-def _design(record: Json, check: Json) -> Block:
-    runs, statistics = kind_of(check["kind"]).runs, check["statistics"]
-    found: Block = {"neighbour_pairs": len(record["pairs"]), "sampled": runs is not None}
+def _design(record: Record, check: Check) -> Block:
+    runs, statistics = check.form.runs, check.statistics
+    found: Block = {"neighbour_pairs": len(record.pairs), "sampled": runs is not None}
     if runs is None:
         return found
-    sizes = record["plan"].get("interactive", {}) if "adversary" in statistics else record["plan"]
+    sizes = record.plan.interactive if "adversary" in statistics else record.plan
     tests = statistics["tests"]
     return {
         **found,
         "alpha": decimal(statistics["alpha"]),
         "multiplicity": f"alpha shared by {tests} test{'s' if tests > 1 else ''}",
-        "samples_select": sizes.get("select"),
+        "samples_select": sizes.select if sizes else None,
         "samples_test": runs(statistics),
-        "sequential": check["kind"] == "sequential",
+        "sequential": check.kind == "sequential",
     }
 
 
-def _power(record: Json, check: Json) -> Block | None:
+def _power(record: Record, check: Check) -> Block | None:
     """The power that was stated for checks of this kind; interactive games have none of their own."""
-    power, kind = record["power"], check["kind"]
-    played = {"adversary", "strategies"} & check["statistics"].keys()
+    power, kind = record.power, check.kind
+    played = {"adversary", "strategies"} & check.statistics.keys()
     if power is None or played:
         return None
-    stated = power if power["by"] == kind else power["black_box"] if kind == "black_box" else None
+    stated = power if power.by == kind else power.black_box if kind == "black_box" else None
     if stated is None:
         return None
-    mutants = [m for m in record["mutants"] if m["breaks"] == "privacy" and m["decided_by"] == kind]
+    mutants = [m for m in record.mutants if m.breaks == "privacy" and m.decided_by == kind]
     return {
-        "min_detectable_epsilon": decimal(stated["smallest_epsilon"]),
-        "at_power": decimal(stated["probability"]),
-        "negative_controls_refuted": sum(m["verdict"] == "refuted" for m in mutants),
+        "min_detectable_epsilon": decimal(stated.smallest_epsilon),
+        "at_power": decimal(stated.probability),
+        "negative_controls_refuted": sum(m.verdict == "refuted" for m in mutants),
     }
 
 
@@ -404,21 +387,21 @@ def _sufficient(statistics: Json) -> list[Block]:
     return [{key: statistics[key] for key in _OF_EVENT}] if counted else []
 
 
-def _utility(record: Json) -> list[Block]:
-    regret = record["regret"]
+def _utility(record: Record) -> list[Block]:
+    regret = record.regret
     if not regret:
         return []
     found = []
-    for number, claim in enumerate(regret["claims"]):
-        checks = [(i, c) for i, c in enumerate(regret["checks"]) if c["statistics"]["claim"] == claim["name"]]
+    for number, claim in enumerate(regret.claims):
+        checks = [(i, c) for i, c in enumerate(regret.checks) if c.statistics["claim"] == claim.name]
         if not checks:
             continue
         found.append(
             {
-                "claim_id": f"{record['target']['name']}/regret/{claim['name']}",
+                "claim_id": f"{record.target.name}/regret/{claim.name}",
                 "theorem": {
-                    "id": claim["name"],
-                    "source": claim["source"]["statement"],
+                    "id": claim.name,
+                    "source": claim.source.statement,
                     "statement": pointer("regret", "claims", number),
                 },
                 "instances": [_instance(i, check) for i, check in checks],
@@ -428,14 +411,14 @@ def _utility(record: Json) -> list[Block]:
     return found
 
 
-def _instance(number: int, check: Json) -> Block:
+def _instance(number: int, check: Check) -> Block:
     found: Block = {
         "check": pointer("regret", "checks", number),
-        "kind": check["kind"],
-        "verdict": check["result"]["verdict"],
+        "kind": check.kind,
+        "verdict": check.verdict,
     }
-    for key, (part, name) in kind_of(check["kind"]).numbers.items():
-        value = check[part].get(name)
+    for key, (part, name) in check.form.numbers.items():
+        value = getattr(check, part).get(name)
         found[key] = value if key in ("replications", "failures") else decimal(value)
     return found
 
@@ -443,35 +426,35 @@ def _instance(number: int, check: Json) -> Block:
 # ---------------------------------------------------------------- run
 
 
-def _run(record: Json) -> Block:
-    facts = record["provenance"]
+def _run(record: Record) -> Block:
+    facts, whole = record.provenance, record.as_dict()
     return {
         "invocation": {
-            "tool": facts["tool"],
-            "version": facts["version"],
-            "command": facts["command"],
-            "config_digest": _digest({key: record[key] for key in ("target", "claim", "plan", "seed")}),
-            "profile": record["plan"]["budget"],
+            "tool": facts.tool,
+            "version": facts.version,
+            "command": facts.command,
+            "config_digest": _digest({key: whole[key] for key in ("target", "claim", "plan", "seed")}),
+            "profile": record.plan.budget,
         },
         "randomness": {
-            "bit_generator": facts["bit_generator"],
-            "seed_entropy": str(record["seed"]),
+            "bit_generator": facts.bit_generator,
+            "seed_entropy": str(record.seed),
             "spawn_scheme": "counter-based: no state is shared, results do not depend on workers",
         },
         "execution": {
-            "started": facts["started"],
-            "finished": facts["finished"],
-            "cpu_seconds": decimal(facts["cpu_seconds"]),
-            "cores": facts["cores"],
+            "started": facts.started,
+            "finished": facts.finished,
+            "cpu_seconds": decimal(facts.cpu_seconds),
+            "cores": facts.cores,
         },
         "environment": {
-            "python": facts["python"],
-            "platform": facts["platform"],
+            "python": facts.python,
+            "platform": facts.platform,
             "packages": [
                 {"purl": f"pkg:pypi/{name}@{version}"}
-                for name, version in sorted(facts["packages"].items())
+                for name, version in sorted(facts.packages.items())
                 if version
             ],
         },
-        "ci": facts.get("ci"),
+        "ci": facts.ci and facts.ci.as_dict(),
     }

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from verifiable_dp.core.claims import CURVED
 from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.record import kills
+from verifiable_dp.record.model import Record
 
 DOCUMENT = "NIST SP 800-226 (initial public draft, December 2023)"
 FRAMEWORK = {"id": "NIST.SP.800-226", "version": "initial public draft, December 2023"}
@@ -51,7 +51,19 @@ class Assessment:
     action: str = ""
 
 
-Rule = Callable[[Json], Assessment]
+class Reviewed(Record, frozen=True):
+    """A record with its blocks (`blocks.of`)."""
+
+    blocks: Json
+
+    @classmethod
+    def with_blocks(cls, record: Record, blocks: Json) -> Reviewed:
+        """The record with these blocks."""
+        values = {name: getattr(record, name) for name in Record.__struct_fields__}
+        return cls(**values, blocks=blocks)
+
+
+Rule = Callable[[Reviewed], Assessment]
 
 
 @dataclass(frozen=True)
@@ -70,7 +82,7 @@ class Hazard:
     bears: str
     declarable: bool
 
-    def row(self, record: Json) -> JsonDict:
+    def row(self, record: Reviewed) -> JsonDict:
         """As it stands in a record."""
         found = self.rule(record)
         return {
@@ -85,12 +97,12 @@ class Hazard:
         }
 
 
-def assess(record: Json) -> list[JsonDict]:
+def assess(record: Reviewed) -> list[JsonDict]:
     """The rows of all hazards for a record with its blocks and declarations."""
     return [hazard.row(record) for hazard in HAZARDS]
 
 
-def guidance(record: Json, rounds: int | None, groups: Sequence[Json]) -> list[dict[str, str]]:
+def guidance(record: Record, rounds: int | None, groups: Sequence[Json]) -> list[dict[str, str]]:
     """Flags of the guidance on epsilon and delta.
 
     Parameters
@@ -107,12 +119,12 @@ def guidance(record: Json, rounds: int | None, groups: Sequence[Json]) -> list[d
     list of dict
         ``level`` (``warn`` or ``flag``), ``about`` and ``words``.
     """
-    claim, found = record["claim"], []
-    found += _epsilon_flags("epsilon", float(claim["epsilon"]))
+    claim, found = record.claimed, []
+    found += _epsilon_flags("epsilon", claim.epsilon)
     for row in groups:
         if rounds is not None and rounds > 1 and row["rounds"] == rounds:
             found += _epsilon_flags(f"epsilon of the {rounds} rounds of one person", float(row["epsilon"]))
-    delta, n = float(claim["delta"]), _rounds(record)
+    delta, n = claim.delta, _rounds(record)
     if delta > MOST_DELTA:
         found.append(_flag("flag", "delta", f"delta {delta:g} is above {MOST_DELTA:g}"))
     if n is not None and delta > n**-2:
@@ -132,45 +144,45 @@ def _epsilon_flags(what: str, epsilon: float) -> list[dict[str, str]]:
     return []
 
 
-def _rounds(record: Json) -> int | None:
+def _rounds(record: Record) -> int | None:
     """n: the rounds of the horizon; None where the target has none."""
-    horizon = record["target"]["parameters"].get("horizon")
+    horizon = record.target.parameters.get("horizon")
     return int(horizon) if isinstance(horizon, int | float) and horizon >= 1 else None
 
 
 # ---------------------------------------------------------------- what rules share
 
 
-def _declarations(record: Json) -> Json:
-    return record.get("declarations") or {}
+def _declarations(record: Reviewed) -> Json:
+    return record.declarations or {}
 
 
-def _held(record: Json) -> bool:
-    return bool(record["verdict"] == "not_refuted")
+def _held(record: Reviewed) -> bool:
+    return bool(record.verdict == "not_refuted")
 
 
-def _if_held(record: Json, status: str, note: str, *evidence: str) -> Assessment:
+def _if_held(record: Reviewed, status: str, note: str, *evidence: str) -> Assessment:
     """The given status where no violation was found; else the verdict stands against it."""
     if _held(record):
         return Assessment(status, note, evidence)
-    aside = f"{note}; but {_ASIDE[record['verdict']]}"
+    aside = f"{note}; but {_ASIDE[record.verdict]}"
     return Assessment("open", aside, (*evidence, "/verdict"), action=_VERDICT_FIRST)
 
 
 def _claimed(rule: Rule) -> Rule:
     """The rule, where there is a claim."""
 
-    def found(record: Json) -> Assessment:
-        return rule(record) if record["guarantee"] else Assessment("not_applicable", _NO_CLAIM)
+    def found(record: Reviewed) -> Assessment:
+        return rule(record) if record.blocks["guarantee"] else Assessment("not_applicable", _NO_CLAIM)
 
     return found
 
 
-def _kind(record: Json) -> str:
-    return str(record["target"]["kind"])
+def _kind(record: Reviewed) -> str:
+    return record.target.kind
 
 
-def _mechanism(record: Json) -> bool:
+def _mechanism(record: Reviewed) -> bool:
     """Whether the target is a mechanism of the user's: what it is for is not known."""
     return _kind(record) == "release"
 
@@ -178,7 +190,7 @@ def _mechanism(record: Json) -> bool:
 def _declaration(key: str, missing: str) -> Rule:
     """A hazard that only a declaration can answer."""
 
-    def found(record: Json) -> Assessment:
+    def found(record: Reviewed) -> Assessment:
         if key not in _declarations(record):
             return Assessment("open", missing)
         return Assessment("declared", "as declared; nothing was checked", (), (f"/declarations/{key}",))
@@ -189,7 +201,7 @@ def _declaration(key: str, missing: str) -> Rule:
 def _outside(reason: str) -> Rule:
     """Not applicable, unless the target is a mechanism, of which that is not known."""
 
-    def found(record: Json) -> Assessment:
+    def found(record: Reviewed) -> Assessment:
         if _mechanism(record):
             return Assessment("open", "what the mechanism is used for is not known to the audit")
         return Assessment("not_applicable", reason)
@@ -200,23 +212,23 @@ def _outside(reason: str) -> Rule:
 # ---------------------------------------------------------------- part 2: parameters and unit
 
 
-def _large_epsilon(record: Json) -> Assessment:
-    epsilon = float(record["claim"]["epsilon"])
+def _large_epsilon(record: Reviewed) -> Assessment:
+    epsilon = record.claimed.epsilon
     places = ("/claim/epsilon", "/guarantee/guidance")
     if epsilon <= WARN_EPSILON:
         return _if_held(record, "stated", f"epsilon {epsilon:g} is at most {WARN_EPSILON:g}", *places)
     (flag,) = _epsilon_flags("epsilon", epsilon)
-    aside = "" if _held(record) else f"; {_ASIDE[record['verdict']]}"
+    aside = "" if _held(record) else f"; {_ASIDE[record.verdict]}"
     return Assessment("open", f"stated and flagged: {flag['words']}{aside}", places)
 
 
-def _delta(record: Json) -> Assessment:
-    claim = record["claim"]
-    delta, n = float(claim["delta"]), _rounds(record)
-    for name in CURVED:
-        if claim.get(name) is not None:
-            note = f"the native parameter is {name}; delta only states the epsilon that it implies"
-            return _if_held(record, "stated", note, f"/claim/{name}", "/claim/delta")
+def _delta(record: Reviewed) -> Assessment:
+    claim = record.claimed
+    delta, n = claim.delta, _rounds(record)
+    if claim.curve:
+        name = claim.curve[0]
+        note = f"the native parameter is {name}; delta only states the epsilon that it implies"
+        return _if_held(record, "stated", note, f"/claim/{name}", "/claim/delta")
     if delta == 0:
         note = "delta is 0: the guarantee never fails altogether"
         return _if_held(record, "stated", note, "/claim/delta")
@@ -236,8 +248,8 @@ def _too_large(delta: float, n: int | None) -> str:
     return f"delta {delta:g} is above 1/n^2 = {n**-2:.3g}, n = {n}" if delta > n**-2 else ""
 
 
-def _harm(record: Json) -> Assessment:
-    rows = record["guarantee"]["threat_hypotheses"]
+def _harm(record: Reviewed) -> Assessment:
+    rows = record.blocks["guarantee"]["threat_hypotheses"]
     if not rows:
         return Assessment("open", "no threat hypothesis is declared: which two worlds must not be told apart")
     declared = tuple(row["declaration"] for row in rows)
@@ -251,10 +263,10 @@ def _harm(record: Json) -> Assessment:
     return Assessment("declared", counted, evidence, declared)
 
 
-def apart_worlds(record: Json) -> list[str]:
+def apart_worlds(record: Reviewed) -> list[str]:
     """Declared worlds that are no neighbouring inputs of the claim: the harm, and why they are not."""
-    rows = (record["guarantee"] or {}).get("threat_hypotheses") or []
-    declared = (record.get("declarations") or {}).get("threat_hypotheses", [])
+    rows = (record.blocks["guarantee"] or {}).get("threat_hypotheses") or []
+    declared = (record.declarations or {}).get("threat_hypotheses", [])
     return [
         f"{pair.get('harm') or f'pair {number}'} ({row['reason']})"
         for number, (pair, row) in enumerate(zip(declared, rows, strict=True), 1)
@@ -262,8 +274,8 @@ def apart_worlds(record: Json) -> list[str]:
     ]
 
 
-def _event_level(record: Json) -> Assessment:
-    guarantee = record["guarantee"]
+def _event_level(record: Reviewed) -> Assessment:
+    guarantee = record.blocks["guarantee"]
     if guarantee["neighboring_relation"] == "replace_user":
         return _if_held(record, "stated", "the unit is one user, with a cap on rounds", "/claim/relation")
     table = ("/guarantee/group_privacy",) if guarantee["group_privacy"] else ("/claim/relation",)
@@ -276,7 +288,7 @@ def _event_level(record: Json) -> Assessment:
         if row["rounds"] == rounds:
             note = f"one person has at most {rounds} rounds as declared: epsilon {row['epsilon']} for them"
             return Assessment("declared", f"{note}, delta {row['delta']}", table, place)
-    size = int(record["claim"]["relation"]["size"])
+    size = record.claimed.size
     if rounds <= size:
         note = f"one person has at most {rounds} rounds as declared; the unit is {size} events"
         return Assessment("declared", note, table, place)
@@ -284,7 +296,7 @@ def _event_level(record: Json) -> Assessment:
     return Assessment("open", note, table, place)
 
 
-def _same_delta(record: Json) -> Assessment:
+def _same_delta(record: Reviewed) -> Assessment:
     return Assessment(
         "stated",
         "measure and delta are stated, and the record compares with no other guarantee",
@@ -292,7 +304,7 @@ def _same_delta(record: Json) -> Assessment:
     )
 
 
-def _same_unit(record: Json) -> Assessment:
+def _same_unit(record: Reviewed) -> Assessment:
     return Assessment(
         "stated",
         "the unit is stated, and the record compares with no other guarantee",
@@ -300,10 +312,10 @@ def _same_unit(record: Json) -> Assessment:
     )
 
 
-def _conversion(record: Json) -> Assessment:
-    if not record["accounting"]["conversions"]:
+def _conversion(record: Reviewed) -> Assessment:
+    if not record.blocks["accounting"]["conversions"]:
         return Assessment("not_applicable", "nothing was converted: the parameters are the native ones")
-    places, delta = ("/accounting/conversions", "/claim/delta"), float(record["claim"]["delta"])
+    places, delta = ("/accounting/conversions", "/claim/delta"), record.claimed.delta
     too_large = _too_large(delta, _rounds(record)) if delta > 0 else ""
     if too_large:
         return Assessment("open", f"native parameters are stated, but {too_large}", places)
@@ -313,15 +325,15 @@ def _conversion(record: Json) -> Assessment:
 # ---------------------------------------------------------------- part 3: algorithms, utility, bias
 
 
-def _custom(record: Json) -> Assessment:
+def _custom(record: Reviewed) -> Assessment:
     if _kind(record) == "algorithm":
         note = (
             "the sampler of production was not audited: audited runs draw from this package's own seeded "
             "generator, a live session draws from OpenDP unless it is given a seed"
         )
         return Assessment("open", note, ("/subject/sampler",))
-    said = "no violation was found" if _held(record) else _ASIDE[record["verdict"]]
-    audited = f"which was audited: {said}" if record["checks"] else "whose privacy was not audited"
+    said = "no violation was found" if _held(record) else _ASIDE[record.verdict]
+    audited = f"which was audited: {said}" if record.checks else "whose privacy was not audited"
     note = (
         f"code of the user's own, {audited}; which library draws its noise is not known, nor whether "
         "production draws from the same"
@@ -329,14 +341,14 @@ def _custom(record: Json) -> Assessment:
     return Assessment("open", note, ("/subject/sampler", "/verdict"))
 
 
-def _systemic_bias(record: Json) -> Assessment:
+def _systemic_bias(record: Reviewed) -> Assessment:
     if _mechanism(record):
         return Assessment("open", "nothing was measured by groups of people")
     return Assessment("open", "no groups in the test data: assess at deployment")
 
 
-def _interventions(record: Json) -> Assessment:
-    if record["accounting"]["post_processing"] is None:
+def _interventions(record: Reviewed) -> Assessment:
+    if record.blocks["accounting"]["post_processing"] is None:
         if _truncates(record):
             return Assessment("open", "rewards are truncated; what that does was not measured", _TRUNCATION)
         return Assessment("open", "clipping or rounding of what is released is not declared")
@@ -348,32 +360,32 @@ def _interventions(record: Json) -> Assessment:
 _TRUNCATION = ("/subject/parameters",)
 
 
-def _truncates(record: Json) -> bool:
+def _truncates(record: Reviewed) -> bool:
     """Whether the target is an algorithm for rewards of bounded moments, which truncates them."""
-    return _kind(record) == "algorithm" and bool({"moments", "v"} & record["target"]["parameters"].keys())
+    return _kind(record) == "algorithm" and bool({"moments", "v"} & record.target.parameters.keys())
 
 
-def _statistical_bias(record: Json) -> Assessment:
+def _statistical_bias(record: Reviewed) -> Assessment:
     if _truncates(record):
         return Assessment(
             "open", "truncation of rewards biases their means; the bias was not measured", _TRUNCATION
         )
-    if record["utility_claims"]:
+    if record.blocks["utility_claims"]:
         note = "regret was measured, the bias of estimates was not"
         return Assessment("open", note, ("/utility_claims",))
     return Assessment("open", "the bias of estimates was not measured")
 
 
-def _contribution(record: Json) -> Assessment:
-    limits = record["guarantee"]["contribution_bounds"]["reward_range"]
+def _contribution(record: Reviewed) -> Assessment:
+    limits = record.blocks["guarantee"]["contribution_bounds"]["reward_range"]
     if limits is None:
         return Assessment("open", "the range of one contribution is not recorded")
     within = f"[{limits[0]}, {limits[1]}]"
     place = "/guarantee/contribution_bounds/reward_range"
     exact = [
         i
-        for i, check in enumerate(record["checks"])
-        if check["kind"] in ("alignment", "exact", "shuffle") and check["result"]["verdict"] == "not_refuted"
+        for i, check in enumerate(record.checks)
+        if check.kind in ("alignment", "exact", "shuffle") and check.verdict == "not_refuted"
     ]
     passed = kills.missed_of_bounding(record)
     if passed:
@@ -387,15 +399,15 @@ def _contribution(record: Json) -> Assessment:
             place,
             f"/checks/{exact[0]}/result",
         )
-    if not record["checks"]:
+    if not record.checks:
         return Assessment("open", "privacy was not audited")
-    aside = "" if _held(record) else f"; {_ASIDE[record['verdict']]}"
+    aside = "" if _held(record) else f"; {_ASIDE[record.verdict]}"
     note = f"the noise was held against changes within {within} on sampled runs only{aside}"
     return Assessment("open", note, (place, "/checks/0/result"))
 
 
-def _bins(record: Json) -> Assessment:
-    parameters = record["target"]["parameters"]
+def _bins(record: Reviewed) -> Assessment:
+    parameters = record.target.parameters
     for key in ("n_arms", "actions"):
         if parameters.get(key) is not None:
             note = "the arms are a parameter, fixed before any reward is seen"
@@ -405,8 +417,8 @@ def _bins(record: Json) -> Assessment:
     return Assessment("not_applicable", "there are neither arms nor bins among its parameters")
 
 
-def _learning(record: Json) -> Assessment:
-    if record["target"]["parameters"].get("actions") is not None and record["guarantee"]:
+def _learning(record: Reviewed) -> Assessment:
+    if record.target.parameters.get("actions") is not None and record.blocks["guarantee"]:
         note = "its model of the rewards is seen only through the audited output"
         return _if_held(record, "tested", note, "/guarantee/protected_output", "/summary/verdict")
     return _outside("no context model is trained")(record)
@@ -415,13 +427,13 @@ def _learning(record: Json) -> Assessment:
 # ---------------------------------------------------------------- part 4: deployment
 
 
-def _interactive(record: Json) -> Assessment:
+def _interactive(record: Reviewed) -> Assessment:
     if _mechanism(record):
         return Assessment("not_applicable", "the audited target answers once")
     games = [
         i
-        for i, check in enumerate(record["checks"])
-        if "adversary" in check["statistics"] or "strategies" in check["statistics"]
+        for i, check in enumerate(record.checks)
+        if "adversary" in check.statistics or "strategies" in check.statistics
     ]
     output = "/guarantee/protected_output"
     if games:
@@ -431,12 +443,12 @@ def _interactive(record: Json) -> Assessment:
     return Assessment("open", note, (output,))
 
 
-def _trust(record: Json) -> Assessment:
+def _trust(record: Reviewed) -> Assessment:
     actors = _declarations(record).get("actors")
-    evidence = ("/claim/trust_model",) if record["claim"] else ()
+    evidence = ("/claim/trust_model",) if record.claim else ()
     if not actors:
         return Assessment("open", "no actors are declared", evidence)
-    model = record["claim"]["trust_model"] if record["guarantee"] else ""
+    model = record.claimed.trust_model if record.blocks["guarantee"] else ""
     stated = _declarations(record).get("deployment", {}).get("model", model)
     place = ("/declarations/actors",)
     if model and stated != model:
@@ -449,13 +461,13 @@ def _trust(record: Json) -> Assessment:
     return Assessment("declared", f"{note}; nothing was checked", evidence, place)
 
 
-def _implementation(record: Json) -> Assessment:
-    tested = [i for i, check in enumerate(record["checks"]) if check["kind"] == "numerics"]
+def _implementation(record: Reviewed) -> Assessment:
+    tested = [i for i, check in enumerate(record.checks) if check.kind == "numerics"]
     if tested:
-        verdict = record["checks"][tested[0]]["result"]["verdict"].replace("_", " ")
+        verdict = record.checks[tested[0]].result["verdict"].replace("_", " ")
         note = f"the last bits of the outputs were tested: {verdict}; timing was not"
         return Assessment("open", note, (f"/checks/{tested[0]}/result", "/not_covered"))
-    if _kind(record) == "algorithm" and record["target"]["model"] == "none":
+    if _kind(record) == "algorithm" and record.target.model == "none":
         return Assessment("open", "a baseline draws no noise; its timing was not tested", ("/not_covered",))
     if _kind(record) == "algorithm":
         note = "the audit assumes perfect real-valued noise; floating-point and timing leaks were not tested"

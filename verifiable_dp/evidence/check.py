@@ -182,10 +182,25 @@ class Check:
         """Judge `statistics` and keep both."""
         return cls(name, kind, dict(statistics), judged(kind, statistics))
 
+    @classmethod
+    def read(cls, values: Json) -> Check:
+        """A check as it stands in a record or in another data file."""
+        return cls(str(values["name"]), str(values["kind"]), values["statistics"], values["result"])
+
     @property
     def verdict(self) -> str:
-        """The result's verdict."""
-        return str(self.result["verdict"])
+        """The result's verdict; empty for a table, which has none."""
+        return str(self.result.get("verdict", ""))
+
+    @property
+    def epsilon_lower(self) -> float:
+        """The lower bound on epsilon; 0 where the check gives none."""
+        return float(self.result.get("epsilon_lower", 0.0))
+
+    @property
+    def form(self) -> Kind:
+        """The kind of the check."""
+        return kind_of(self.kind)
 
     def as_dict(self) -> JsonDict:
         """Plain values, as they stand in a record."""
@@ -215,30 +230,28 @@ def judged(kind: str, statistics: Json) -> JsonDict:
     return result
 
 
-def in_words(check: Json) -> str:
-    """The sentence of a recorded check."""
-    found = kind_of(check["kind"])
-    assert found.words is not None, f"{found.name} has a sentence"
-    return found.words(check["statistics"], check["result"])
+def in_words(check: Check) -> str:
+    """The sentence of a check."""
+    assert check.form.words is not None, f"{check.kind} has a sentence"
+    return check.form.words(check.statistics, check.result)
 
 
-def limits_of(check: Json) -> list[str]:
-    """Sentences on what a recorded check does not show; none where its verdict needs none."""
-    limits = kind_of(check["kind"]).limits
-    return list(limits(check["statistics"], check["result"])) if limits else []
+def limits_of(check: Check) -> list[str]:
+    """Sentences on what a check does not show; none where its verdict needs none."""
+    limits = check.form.limits
+    return list(limits(check.statistics, check.result)) if limits else []
 
 
-def slack_of(check: Json) -> float:
+def slack_of(check: Check) -> float:
     """How many times what was measured would still pass; 1 where that is not known, or the check does not."""
-    slack = kind_of(check["kind"]).slack
-    passes = check["result"]["verdict"] == "consistent"
-    return slack(check["statistics"], check["result"]) if slack and passes else 1.0
+    slack = check.form.slack
+    return slack(check.statistics, check.result) if slack and check.verdict == "consistent" else 1.0
 
 
-def scales_of(check: Json) -> Json:
-    """Scales of a recorded check, as its judge states them; none if its numbers are unusable."""
+def scales_of(check: Check) -> Json:
+    """Scales of a check, as its judge states them; none if its numbers are unusable."""
     try:
-        scales = kind_of(check["kind"]).scales
-        return scales(check["statistics"], check["result"]) if scales else {}
+        scales = check.form.scales
+        return scales(check.statistics, check.result) if scales else {}
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         return {}

@@ -58,13 +58,12 @@ class Exclusion:
         return {"id": str(self.id), "values": dict(self.values), "settled_by": SETTLED_BY.get(self.id)}
 
 
-def in_words(exclusion: Json, settled: bool = False) -> str:
+def in_words(left: Left, values: Json, settled: bool = False) -> str:
     """A recorded exclusion in words; of one that is `settled`, what it rests on."""
-    left = Left(exclusion["id"])
     if settled and left in _RESTING:
         return _RESTING[left]
     said = _WORDS[left]
-    return said(exclusion["values"]) if callable(said) else said.format(**exclusion["values"])
+    return said(values) if callable(said) else said.format(**values)
 
 
 # Kinds of checks that settle one.

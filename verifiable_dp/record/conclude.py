@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.evidence import origins, upper
 from verifiable_dp.evidence.alignment.replay import exceeds
 from verifiable_dp.evidence.blackbox.statistics import DETECT
-from verifiable_dp.evidence.check import kind_of
+from verifiable_dp.evidence.check import Check
+from verifiable_dp.record.model import Bound
 
 REASONS = ("lead", "weak", "unsearched")
 BETWEEN = (
@@ -17,12 +17,12 @@ BETWEEN = (
 )
 
 
-def privacy(checks: Sequence[Json], detect: float = DETECT) -> str:
+def privacy(checks: Sequence[Check], detect: float = DETECT) -> str:
     """``refuted``, ``not_refuted`` or ``inconclusive``; see `conclusion`."""
     return conclusion(checks, detect)[0]
 
 
-def conclusion(checks: Sequence[Json], detect: float = DETECT) -> tuple[str, str | None]:
+def conclusion(checks: Sequence[Check], detect: float = DETECT) -> tuple[str, str | None]:
     """The verdict on privacy and, where it is inconclusive, why: one of `REASONS`.
 
     Refuted if any check is. Not refuted if nothing speaks against the claim and either an upper bound lies
@@ -33,42 +33,42 @@ def conclusion(checks: Sequence[Json], detect: float = DETECT) -> tuple[str, str
     - ``unsearched``: no pair of inputs changed what comes out;
     - ``weak``: only a larger epsilon would have been detected.
     """
-    verdicts = [check["result"]["verdict"] for check in checks]
+    verdicts = [check.verdict for check in checks]
     if "refuted" in verdicts:
         return "refuted", None
     if lead(checks):
         return "inconclusive", "lead"
     if bounded(checks):
         return "not_refuted", None
-    if any(v != "not_refuted" for v, c in zip(verdicts, checks, strict=True) if c["kind"] != upper.KIND):
+    if any(v != "not_refuted" for v, c in zip(verdicts, checks, strict=True) if c.kind != upper.KIND):
         return "inconclusive", "weak"
-    sampled = [check for check in checks if kind_of(check["kind"]).decisive]
+    sampled = [check for check in checks if check.form.decisive]
     if not sampled:  # exact bounds decide without any runs
-        exact = any(check["kind"] == "shuffle" for check in checks)
+        exact = any(check.kind == "shuffle" for check in checks)
         return ("not_refuted", None) if exact else ("inconclusive", "unsearched")
     if not any(_differs(check) for check in _telling(checks)):
         return "inconclusive", "unsearched"
-    least, claimed = detectable(checks), float(sampled[0]["statistics"]["epsilon"])
+    least, claimed = detectable(checks), float(sampled[0].statistics["epsilon"])
     if least is not None and not exceeds(float(least), detect * claimed):
         return "not_refuted", None
     return "inconclusive", "weak"
 
 
-def detectable(checks: Sequence[Json]) -> float | str | None:
+def detectable(checks: Sequence[Check]) -> float | str | None:
     """The least true epsilon that a test would have refuted with probability .95; None without such tests."""
-    found = [c["result"]["detectable"] for c in _telling(checks) if "detectable" in c["result"]]
+    found = [c.result["detectable"] for c in _telling(checks) if "detectable" in c.result]
     return min(found, key=float, default=None)
 
 
-def bounded(checks: Sequence[Json], *scopes: str) -> bool:
+def bounded(checks: Sequence[Check], *scopes: str) -> bool:
     """Whether an upper bound, of one of these scopes if they are given, lies within the claim."""
     found = epsilon_upper(checks)
-    within = found is not None and _named(checks)[found["check"]]["result"]["verdict"] == "not_refuted"
-    return within and (not scopes or (found is not None and found["scope"] in scopes))
+    within = found is not None and _named(checks)[found.check].verdict == "not_refuted"
+    return within and (not scopes or (found is not None and found.scope in scopes))
 
 
-def epsilon_upper(checks: Sequence[Json]) -> JsonDict | None:
-    """The least upper bound whose premises hold: epsilon, delta, scope, paths and the check it is from.
+def epsilon_upper(checks: Sequence[Check]) -> Bound | None:
+    """The least upper bound whose premises hold.
 
     A premise holds if the check that tests it is there, is not against the claim and has nothing left open.
     """
@@ -76,29 +76,31 @@ def epsilon_upper(checks: Sequence[Json]) -> JsonDict | None:
     standing = [
         check
         for check in checks
-        if check["kind"] == upper.KIND
-        and all(_holds(named.get(p["tested_by"])) for p in check["statistics"]["premises"] if p["tested_by"])
+        if check.kind == upper.KIND
+        and all(_holds(named.get(p["tested_by"])) for p in check.statistics["premises"] if p["tested_by"])
     ]
     if not standing:
         return None
-    least = min(standing, key=lambda check: float(check["result"]["epsilon_upper"]))
-    numbers = least["statistics"]
-    return {
-        "epsilon": least["result"]["epsilon_upper"],
-        **{key: numbers[key] for key in ("delta", "scope", "paths")},
-        "check": least["name"],
-    }
+    least = min(standing, key=lambda check: float(check.result["epsilon_upper"]))
+    numbers = least.statistics
+    return Bound(
+        epsilon=least.result["epsilon_upper"],
+        delta=numbers["delta"],
+        scope=numbers["scope"],
+        paths=numbers["paths"],
+        check=least.name,
+    )
 
 
-def _named(checks: Sequence[Json]) -> dict[str, Json]:
-    return {check["name"]: check for check in checks if "name" in check}
+def _named(checks: Sequence[Check]) -> dict[str, Check]:
+    return {check.name: check for check in checks}
 
 
-def _holds(check: Json | None) -> bool:
-    return bool(check and check["result"]["verdict"] == "not_refuted" and check["result"].get("holds", True))
+def _holds(check: Check | None) -> bool:
+    return bool(check and check.verdict == "not_refuted" and check.result.get("holds", True))
 
 
-def lead(checks: Sequence[Json]) -> str:
+def lead(checks: Sequence[Check]) -> str:
     """What speaks against a claim that no check refutes, in words; empty if nothing does.
 
     That is a cost above the claim (without delta: with it, single runs may cost more), an upper bound above
@@ -108,36 +110,34 @@ def lead(checks: Sequence[Json]) -> str:
     against it as long as nobody said which data it takes. Noise that others may know does, too.
     """
     computed = bounded(checks, "certified") or any(
-        check["kind"] == "alignment"
-        and check["statistics"]["visible"]
-        and check["result"]["verdict"] == "not_refuted"
+        check.kind == "alignment" and check.statistics["visible"] and check.verdict == "not_refuted"
         for check in checks
     )
-    pure = not any(float(check["statistics"].get("delta", 0.0)) > 0 for check in checks)
+    pure = not any(float(check.statistics.get("delta", 0.0)) > 0 for check in checks)
     for check in checks:
-        numbers, result = check["statistics"], check["result"]
-        epsilon, lower = numbers.get("epsilon"), float(result.get("epsilon_lower", 0.0))
-        if check["kind"] == "alignment" and result["verdict"] == "inconclusive":
-            return f"{check['name']} saw a cost of {float(numbers['max_cost']):.4g} against {epsilon:g}"
-        if check["kind"] == "tracing" and not bounded(checks) and (found := _traced(check, pure)):
+        numbers, result = check.statistics, check.result
+        epsilon, lower = float(numbers.get("epsilon", 0.0)), check.epsilon_lower
+        if check.kind == "alignment" and check.verdict == "inconclusive":
+            return f"{check.name} saw a cost of {float(numbers['max_cost']):.4g} against {epsilon:g}"
+        if check.kind == "tracing" and not bounded(checks) and (found := _traced(check, pure)):
             return found
-        if kind_of(check["kind"]).decisive and not computed and exceeds(lower, epsilon):
-            return f"the lower bound of {check['name']}, {lower:.4g}, lies above the claim of {epsilon:g}"
-        if check["kind"] == "positions" and not result["holds"]:
+        if check.form.decisive and not computed and exceeds(lower, epsilon):
+            return f"the lower bound of {check.name}, {lower:.4g}, lies above the claim of {epsilon:g}"
+        if check.kind == "positions" and not result["holds"]:
             return f"some runs of a call have another law than the rest: {numbers['where']}"
-        if check["kind"] == origins.KIND and result["verdict"] == "inconclusive":
+        if check.kind == origins.KIND and check.verdict == "inconclusive":
             return origins.in_words(numbers, result)
-        if check["kind"] == "between" and result["verdict"] == "inconclusive":
+        if check.kind == "between" and check.verdict == "inconclusive":
             return BETWEEN.format(lower, epsilon)
     least = epsilon_upper(checks)
     if least is not None and not bounded(checks):
-        return f"the upper bound, {float(least['epsilon']):.4g}, lies above the claim"
+        return f"the upper bound, {float(least.epsilon):.4g}, lies above the claim"
     return ""
 
 
-def _traced(check: Json, pure: bool) -> str:
+def _traced(check: Check, pure: bool) -> str:
     """What tracing saw against the claim."""
-    numbers = check["statistics"]
+    numbers = check.statistics
     epsilon, dearest = float(numbers["epsilon"]), float(numbers["max_cost"])
     if not numbers.get("same_output", True):
         return "tracing saw other actions on neighbouring inputs although every release was the same"
@@ -150,41 +150,41 @@ def _traced(check: Json, pure: bool) -> str:
             return f"raw data decides at {found['file']}:{found['line']}"
     if pure and exceeds(dearest, epsilon):
         return f"tracing saw a cost of {dearest:.4g} against {epsilon:g}"
-    if "attained" in numbers and not check["result"]["holds"]:
+    if "attained" in numbers and not check.result["holds"]:
         return "tracing could not follow every report"
     return ""
 
 
-def epsilon_lower(checks: Sequence[Json]) -> float | str:
+def epsilon_lower(checks: Sequence[Check]) -> float | str:
     """Largest lower bound on epsilon of any check; ``inf`` as a string."""
-    bounds = [check["result"].get("epsilon_lower", 0.0) for check in _testing(checks)]
+    bounds = [check.result.get("epsilon_lower", 0.0) for check in _testing(checks)]
     return max(bounds, key=float, default=0.0)
 
 
-def _testing(checks: Sequence[Json]) -> list[Json]:
+def _testing(checks: Sequence[Check]) -> list[Check]:
     """The checks that can refute: values between the bounds only lead."""
-    return [check for check in checks if check["kind"] != "between" and kind_of(check["kind"]).counts]
+    return [check for check in checks if check.kind != "between" and check.form.counts]
 
 
-def _telling(checks: Sequence[Json]) -> list[Json]:
+def _telling(checks: Sequence[Check]) -> list[Check]:
     """The checks that tell how strong an audit is: those that can refute, if inputs made a difference.
 
     A median of data at the bounds does not change with one of them; values between the bounds tell then.
     """
-    testing, between = _testing(checks), [c for c in checks if c["kind"] == "between" and _differs(c)]
+    testing, between = _testing(checks), [c for c in checks if c.kind == "between" and _differs(c)]
     return testing if any(map(_differs, testing)) or not between else between
 
 
-def _differs(check: Json) -> bool:
-    return float(check["result"].get("epsilon_lower", 0.0)) > 0
+def _differs(check: Check) -> bool:
+    return check.epsilon_lower > 0
 
 
-def regret(checks: Sequence[Json]) -> str | None:
+def regret(checks: Sequence[Check]) -> str | None:
     """``consistent``, ``contradicted``, ``vacuous`` or ``inconclusive``; None without checks.
 
     One contradiction decides. Vacuous checks say nothing beside others that do.
     """
-    verdicts = [check["result"]["verdict"] for check in checks]
+    verdicts = [check.verdict for check in checks]
     if not verdicts:
         return None
     if "contradicted" in verdicts:
@@ -195,9 +195,9 @@ def regret(checks: Sequence[Json]) -> str | None:
     return "consistent" if all(v == "consistent" for v in telling) else "inconclusive"
 
 
-def mutant(entry: Json) -> str:
-    """Verdict on a mutant, from its checks."""
-    verdicts = [check["result"]["verdict"] for check in entry["checks"]]
-    if entry["breaks"] == "privacy":
+def mutant(breaks: str, checks: Sequence[Check]) -> str:
+    """Verdict on a mutant that breaks ``privacy`` or ``regret``, from its checks."""
+    verdicts = [check.verdict for check in checks]
+    if breaks == "privacy":
         return "refuted" if "refuted" in verdicts else "not_refuted"
     return "contradicted" if "contradicted" in verdicts else "not_contradicted"

@@ -9,9 +9,9 @@ import math
 from dataclasses import dataclass
 
 from verifiable_dp.core.units import Role
-from verifiable_dp.core.validate import Json
 from verifiable_dp.evidence import upper
 from verifiable_dp.record import conclude, kills
+from verifiable_dp.record.model import Passed, Record
 
 WEAK = 1.5  # a leak of so many times the claim that could pass makes an audit weak
 _PASSING = ("not_refuted", "consistent")
@@ -87,51 +87,49 @@ class Decision:
         return 1 if self.regret == "contradicted" else EXIT[self.main or "inconclusive"]
 
 
-def decision(record: Json) -> Decision:
+def decision(record: Record) -> Decision:
     """What a record decides."""
-    audited, role = bool(record["checks"]), Role(record["target"]["role"])
-    privacy = str(record["verdict"]) if audited else None
+    audited, role = record.audited, record.target.role
+    privacy = record.verdict if audited else None
     asked = privacy in ("not_refuted", "inconclusive")
     passed = _passed(record) if asked else ()
     ratio = caught(record) if asked else math.inf
     sizes = [size for _, size in passed if size is not None]
     if sizes:
-        ratio = max(sizes) / float(record["claim"]["epsilon"])
-    settled = {upper.KIND} if audited and conclude.bounded(record["checks"]) else set()
+        ratio = max(sizes) / record.claimed.epsilon
+    settled = {upper.KIND} if audited and conclude.bounded(record.checks) else set()
     return Decision(
         privacy=privacy,
-        regret=record["regret"]["verdict"] if record["regret"] else None,
+        regret=record.regret.verdict if record.regret else None,
         strength="none" if not asked else "weak" if passed or ratio > WEAK else "strong",
-        scope=record["epsilon_upper"]["scope"] if record["epsilon_upper"] else None,
-        reason=record["reason"] if audited else None,
+        scope=record.epsilon_upper.scope if record.epsilon_upper else None,
+        reason=record.reason if audited else None,
         role=role,
         ratio=ratio,
         passed=passed,
         faults=len(kills.own_missed(record)),
-        open_items=tuple(
-            str(left["id"]) for left in record["not_covered"] if left["settled_by"] not in settled
-        ),
+        open_items=tuple(str(left.id) for left in record.not_covered if left.settled_by not in settled),
     )
 
 
-def caught(record: Json) -> float:
+def caught(record: Record) -> float:
     """The smallest leak that the tests of an audit catch, in units of the claim; inf if none is known."""
-    power, claim = record["power"], float(record["claim"]["epsilon"])
-    least = power["smallest_epsilon"] if power else record["detectable"]
+    power, claim = record.power, record.claimed.epsilon
+    least = power.smallest_epsilon if power else record.detectable
     return math.inf if least is None else float(least) / claim
 
 
-def _passed(record: Json) -> tuple[tuple[str, float | None], ...]:
+def _passed(record: Record) -> tuple[tuple[str, float | None], ...]:
     """Broken variants that passed and make an audit weak.
 
     That is each of the audit's own that breaks privacy, which it was to catch, and those of the kill table
     with a large leak.
     """
-    own = [str(mutant["name"]) for mutant in kills.own_missed(record) if mutant["breaks"] == "privacy"]
-    sizes = [(str(row["mutant"]), _size(row)) for row in kills.survived(record)]
-    large = WEAK * float(record["claim"]["epsilon"])
+    own = [mutant.name for mutant in kills.own_missed(record) if mutant.breaks == "privacy"]
+    sizes = [(row.mutant, _size(row)) for row in kills.survived(record)]
+    large = WEAK * record.claimed.epsilon
     return (*((name, None) for name in own), *((name, size) for name, size in sizes if size > large))
 
 
-def _size(row: Json) -> float:
-    return float(row["at_least"] if row["true_epsilon"] is None else row["true_epsilon"])
+def _size(row: Passed) -> float:
+    return float(row.at_least if row.true_epsilon is None else row.true_epsilon)

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from verifiable_dp.core import files, validate
-from verifiable_dp.core.units import Unit
 from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
+from verifiable_dp.record.model import Claim
 
 _LARGEST = 256 << 10  # bytes of the file
 _LONGEST = 2000  # characters of a text
@@ -321,7 +321,7 @@ _KEYS: dict[str, Reader] = {
 def neighbouring(
     world_0: JsonValue,
     world_1: JsonValue,
-    claim: Json,
+    claim: Claim,
     bounds: Sequence[float] | None = None,
 ) -> tuple[bool | None, str]:
     """Whether two declared worlds are neighbouring inputs of a claim, and why.
@@ -358,16 +358,15 @@ def neighbouring(
     return _within(claim, entries, len(rounds), where)
 
 
-def _within(claim: Json, entries: int, rounds: int, where: str) -> tuple[bool | None, str]:
-    relation = claim.get("relation") or {"kind": "event", "size": 1}
-    size = int(relation["size"])
+def _within(claim: Claim, entries: int, rounds: int, where: str) -> tuple[bool | None, str]:
+    size = claim.size
     # A client of the shuffle model holds the rewards of all actions of its round.
-    whole_rounds = Unit(claim["unit"]).of_rounds
+    whole_rounds = claim.unit.of_rounds
     differ = rounds if whole_rounds else entries
     covers = f"the claim covers {size} {'round' if whole_rounds else 'reward'}{'s' if size > 1 else ''}"
     if differ > size:
         return False, f"{where}; {covers}"
-    if relation["kind"] == "user":
+    if claim.relation and claim.relation.kind == "user":
         return None, f"{where}; {covers}, if they are one user's, which the numbers do not say"
     return True, f"{where}; {covers}"
 

@@ -7,94 +7,92 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from verifiable_dp.core.validate import Json, JsonDict
+from verifiable_dp.core.validate import Json
 from verifiable_dp.record import words
+from verifiable_dp.record.model import Caught, KillTable, MutantEntry, Passed, Record
 
 OWN = "auditor"  # the origin of mutants that belong to an auditor; a record tries some of these itself
-_SHOWN = ("mutant", "origin", "fault", "outcome", "epsilon", "true_epsilon", "at_least", "at_most")
 _PROMISE = ("epsilon", "delta", "observe")
 
 
-def of_table(table: Json, record: Json) -> JsonDict | None:
+def of_table(table: Json, record: Record) -> KillTable | None:
     """What a kill table says of the algorithm and the promise of a record, as the record keeps it.
 
-    Returns
-    -------
-    dict or None
-        ``digest`` of the table; ``caught``, how many mutants were, of the ``auditor`` and of the
-        ``operators``; ``others``, a row for each that was not. None where the table has no mutant of this
-        algorithm with this promise, and for a listing as printed.
+    None where the table has no mutant of this algorithm with this promise, and for a listing as printed.
     """
-    target, claim = record["target"], record["claim"]
-    if target["kind"] != "algorithm" or claim is None or words.is_printed(record):
+    target, claim = record.target, record.claim
+    if target.kind != "algorithm" or claim is None or words.is_printed(record):
         return None
     rows = [
         row
         for row in table["mutants"]
-        if row["algorithm"] == target["name"] and all(row[key] == claim[key] for key in _PROMISE)
+        if row["algorithm"] == target.name and all(row[key] == getattr(claim, key) for key in _PROMISE)
     ]
     own = [row["outcome"] == "killed" for row in rows if row["origin"] == OWN]
     made = [row["outcome"] == "killed" for row in rows if row["origin"] != OWN]
-    others = [{key: row[key] for key in _SHOWN} for row in rows if row["outcome"] != "killed"]
-    caught = {OWN: sum(own), "operators": sum(made)}
-    return {"digest": table["digest"], "caught": caught, "others": others} if rows else None
+    passed = [row for row in rows if row["outcome"] != "killed"]
+    found = KillTable(
+        digest=table["digest"],
+        caught=Caught(auditor=sum(own), operators=sum(made)),
+        others=tuple(Passed(**{name: row[name] for name in Passed.__struct_fields__}) for row in passed),
+    )
+    return found if rows else None
 
 
-def others(record: Json) -> Sequence[Json]:
+def others(record: Record) -> Sequence[Passed]:
     """Mutants of the kill table that the audit did not catch; none where the record has nothing of it."""
-    found: Sequence[Json] = (record["kill_table"] or {}).get("others", ())
-    return found
+    return record.kill_table.others if record.kill_table else ()
 
 
-def survived(record: Json) -> list[Json]:
+def survived(record: Record) -> list[Passed]:
     """Those of them that break the promise."""
-    return [row for row in others(record) if row["outcome"] == "survived"]
+    return [row for row in others(record) if row.outcome == "survived"]
 
 
-def own_missed(record: Json) -> list[Json]:
+def own_missed(record: Record) -> list[MutantEntry]:
     """Mutants of the record's own audit that it did not catch."""
-    return [mutant for mutant in record["mutants"] if not words.caught([mutant])]
+    return [mutant for mutant in record.mutants if not mutant.caught]
 
 
-def missed(record: Json) -> list[str]:
+def missed(record: Record) -> list[str]:
     """Names of the broken variants that passed: the record's own mutants, and those of the kill table."""
     return [
-        *(str(mutant["name"]) for mutant in own_missed(record)),
-        *(str(row["mutant"]) for row in survived(record)),
+        *(mutant.name for mutant in own_missed(record)),
+        *(row.mutant for row in survived(record)),
     ]
 
 
-def missed_of_bounding(record: Json) -> list[str]:
+def missed_of_bounding(record: Record) -> list[str]:
     """Names of those whose fault is in how one contribution is bounded."""
-    own = [str(mutant["name"]) for mutant in own_missed(record) if mutant["bounding"]]
-    return [*own, *(str(row["mutant"]) for row in survived(record) if row["origin"] == "truncation")]
+    own = [mutant.name for mutant in own_missed(record) if mutant.bounding]
+    return [*own, *(row.mutant for row in survived(record) if row.origin == "truncation")]
 
 
-def undecided(record: Json) -> int:
+def undecided(record: Record) -> int:
     """How many mutants of the kill table neither were caught nor are known to keep the promise."""
-    return sum(row["outcome"] == "undecided" for row in others(record))
+    return sum(row.outcome == "undecided" for row in others(record))
 
 
-def counted(record: Json) -> str:
+def counted(record: Record) -> str:
     """Mutants caught of those that were tried, in a few characters; empty without any."""
-    own, table = record["mutants"], record["kill_table"]
+    own, table = record.mutants, record.kill_table
     if not own and not table:
         return ""
     # The kill table holds the auditor's own mutants, too: those of the record count once.
-    counts = dict(table["caught"]) if table else {}
-    passed = [row for row in survived(record) if row["origin"] != OWN or not own]
-    if own:
-        counts.pop(OWN, None)
-    beyond = sum(counts.values())
+    passed = [row for row in survived(record) if row.origin != OWN or not own]
+    beyond = (table.caught.operators + (0 if own else table.caught.auditor)) if table else 0
     return f"{words.caught(own) + beyond} of {len(own) + beyond + len(passed)}"
 
 
-def tried(record: Json) -> str:
+def tried(record: Record) -> str:
     """How many mutants came out how; names those that were missed."""
-    own, table = record["mutants"], record["kill_table"]
+    own, table = record.mutants, record.kill_table
     said = f"{words.caught(own)} of {len(own)} mutants of this audit were caught"
     if table:
-        caught, outcomes = sum(table["caught"].values()), [row["outcome"] for row in table["others"]]
+        caught, outcomes = (
+            table.caught.auditor + table.caught.operators,
+            [row.outcome for row in table.others],
+        )
         parts = [f"{caught} caught"] if caught else []
         for outcome, word in (("within_the_claim", "within the claim"), ("undecided", "undecided")):
             parts += [f"{outcomes.count(outcome)} {word}"] if outcome in outcomes else []

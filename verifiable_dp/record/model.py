@@ -12,12 +12,12 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from verifiable_dp.core.claims import CURVED, PrivacyClaim, Relation
+from verifiable_dp.core.claims import CURVED, Basis, PrivacyClaim, Relation
 from verifiable_dp.core.units import Adjacency, Observed, Plays, Protected, Role, TrustModel, Unit
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.exclusions import Left as What
+from verifiable_dp.evidence.exclusions import Left
 from verifiable_dp.record.sealing import SCHEMA_VERSION, plain
 
 Count = Annotated[int, Meta(ge=0)]
@@ -63,11 +63,11 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
     def as_dict(self) -> JsonDict:
         """JSON values, as they stand in a record."""
-        found: JsonDict = plain(msgspec.to_builtins(self))
+        found: JsonDict = plain(msgspec.to_builtins(self, order="sorted"))
         return found
 
 
-class CodeEntry(Entry):
+class CodeEntry(Entry, frozen=True):
     """Where the audited code is."""
 
     name: str
@@ -77,13 +77,13 @@ class CodeEntry(Entry):
     loads: Annotated[
         Mapping[str, Sha256] | None,
         _words(
-            "SHA-256 of what else runs when the code is loaded, by name: the packages that it is in, and what "
-            "names code that another file defines."
+            "SHA-256 of what else runs when the code is loaded, by name: the packages that it is in, and "
+            "what names code that another file defines."
         ),
     ] = None
 
 
-class Target(Entry):
+class Target(Entry, frozen=True):
     """What was audited."""
 
     name: Text
@@ -101,26 +101,26 @@ class Target(Entry):
     ] = None
 
 
-class SourceEntry(Entry):
+class SourceEntry(Entry, frozen=True):
     """Where a claim stands."""
 
     paper: Text
     statement: Text
     note: str
     basis: Annotated[
-        Literal["unread", "ours", "given"] | None,
+        Basis | None,
         _words("What it is to the claim; absent: the paper says it."),
     ] = None
 
 
-class RelationEntry(Entry):
+class RelationEntry(Entry, frozen=True):
     """What a promise speaks of, where that is more than one event."""
 
     kind: Literal["group", "user"]
     size: Annotated[int, Meta(ge=1, description="Events that may differ.")]
 
 
-class Claim(Entry):
+class Claim(Entry, frozen=True):
     """A privacy claim under test."""
 
     epsilon: Positive
@@ -141,7 +141,8 @@ class Claim(Entry):
     protects: Annotated[
         Protected | None,
         _words(
-            "Present where the promise is about users with contexts: what of them is protected, and from whom."
+            "Present where the promise is about users with contexts: what of them is protected, and "
+            "from whom."
         ),
     ] = None
     relation: Annotated[
@@ -174,7 +175,7 @@ class Claim(Entry):
         )
 
 
-class GameSizes(Entry):
+class GameSizes(Entry, frozen=True):
     """Sizes of the interactive game."""
 
     challenges: Count
@@ -185,7 +186,7 @@ class GameSizes(Entry):
     test: Count
 
 
-class StatedBound(Entry):
+class StatedBound(Entry, frozen=True):
     """A bound on regret that was given: its name, and a number or where its code is."""
 
     name: str
@@ -193,7 +194,7 @@ class StatedBound(Entry):
     source: CodeEntry | None = None
 
 
-class StatedRate(Entry):
+class StatedRate(Entry, frozen=True):
     """A rate of regret that was given."""
 
     over: Text
@@ -204,7 +205,7 @@ class StatedRate(Entry):
     worst: Annotated[bool, _words("Whether the worst gap was looked for at each value.")]
 
 
-class StatedRegret(Entry):
+class StatedRegret(Entry, frozen=True):
     """Claims about regret that were given, not taken from the catalogue; a re-run takes them from here."""
 
     runs: Annotated[int, Meta(ge=2)]
@@ -220,7 +221,7 @@ class StatedRegret(Entry):
     factor: Positive
 
 
-class Sizes(Entry):
+class Sizes(Entry, frozen=True):
     """Sizes that decide every count; a re-run takes them from here."""
 
     budget: Text
@@ -235,8 +236,8 @@ class Sizes(Entry):
     part: Annotated[
         Annotated[int, Meta(ge=2)] | None,
         _words(
-            "Times these runs that a mutant gets: exact losses and a certificate decide, so that the black box "
-            "makes fewer."
+            "Times these runs that a mutant gets: exact losses and a certificate decide, so that the black "
+            "box makes fewer."
         ),
     ] = None
     tune: Count | None = None
@@ -246,7 +247,9 @@ class Sizes(Entry):
     ] = None
     tried: Annotated[
         Mapping[str, Count] | None,
-        _words("What the search for a bandit's worst neighbours tried; absent where nothing was searched for."),
+        _words(
+            "What the search for a bandit's worst neighbours tried; absent where nothing was searched for."
+        ),
     ] = None
     timeout: Annotated[Positive | None, _words("Seconds that one run could take.")] = None
     capped: Annotated[
@@ -282,7 +285,7 @@ class Sizes(Entry):
     ] = None
 
 
-class Bound(Entry):
+class Bound(Entry, frozen=True):
     """The least upper bound on epsilon whose premises hold."""
 
     epsilon: Loss
@@ -292,7 +295,7 @@ class Bound(Entry):
     check: Annotated[str, Meta(min_length=1, description="The check that holds premises and certificate.")]
 
 
-class Ended(Entry):
+class Ended(Entry, frozen=True):
     """Why there is no upper bound on epsilon, and where, if at a line."""
 
     what: Text
@@ -300,7 +303,7 @@ class Ended(Entry):
     line: Count
 
 
-class Variant(Entry):
+class Variant(Entry, frozen=True):
     """What was done to the code so that it loses more, and how its epsilon is stated."""
 
     of: Literal["algorithm", "generator", "parameter", "configuration"]
@@ -308,7 +311,7 @@ class Variant(Entry):
     stated: Literal["computed", "nominal", "event"]
 
 
-class SampledPower(Entry):
+class SampledPower(Entry, frozen=True):
     """What the black box alone would have caught."""
 
     smallest_epsilon: Loss
@@ -316,12 +319,10 @@ class SampledPower(Entry):
     noise_divided_by: Positive
     repeats: Count
     repeats_refuted: Count
-    tried: Annotated[
-        tuple[tuple[Real, Real, Real], ...], _words("[noise divided by, true epsilon, power]")
-    ]
+    tried: Annotated[tuple[tuple[Real, Real, Real], ...], _words("[noise divided by, true epsilon, power]")]
 
 
-class Power(Entry):
+class Power(Entry, frozen=True):
     """What an audit would have caught, on variants that lose more."""
 
     smallest_epsilon: Annotated[
@@ -332,11 +333,11 @@ class Power(Entry):
     black_box: SampledPower | None
     largest: Annotated[Loss | None, _words("Cost of a replayed run.")] = None
     noise_divided_by: Annotated[Positive | None, _words("What exact computation refutes.")] = None
-    every_batch_at: Positive | None | UnsetType = UNSET
+    every_batch_at: Positive | UnsetType | None = UNSET
     variant: Variant | None = None
 
 
-class Release(Entry):
+class Release(Entry, frozen=True):
     """A release of a replayed run."""
 
     slot: int
@@ -345,8 +346,8 @@ class Release(Entry):
     output: Real
 
 
-class Counterexample(Entry):
-    """Neighbouring inputs that a check refutes on: a replayed run, or an event with what was counted there."""
+class Counterexample(Entry, frozen=True):
+    """Neighbouring inputs that a check refutes on: a replayed run, or an event and its counts."""
 
     pair: PairEntry
     check: Annotated[Text | None, _words("Absent of a mutant's.")] = None
@@ -359,7 +360,7 @@ class Counterexample(Entry):
     ] = None
     rounds: Annotated[AtLeastOne | None, _words("Of `instance` that were played, if not all.")] = None
     event: Text | None = None
-    looks_at: Annotated[Json, _as("looks_at")] | None | UnsetType = UNSET
+    looks_at: Annotated[Json, _as("looks_at")] | UnsetType | None = UNSET
     p_value: Probability | None = None
     delta_lower: Probability | None = None
     epsilon_lower: Loss | None = None
@@ -372,13 +373,18 @@ class Counterexample(Entry):
     divergence: Annotated[str | None, _as("divergence")] = None
     releases: Annotated[tuple[Release, ...] | None, _words("The first ones.")] = None
 
+    @classmethod
+    def of(cls, values: Json) -> Counterexample:
+        """A counterexample of JSON values, such as those of an erratum."""
+        return msgspec.convert(values, cls)
+
     @property
     def replayed(self) -> bool:
         """Whether it is a run that was replayed, so that its loss was computed."""
         return self.loss is not None
 
 
-class MutantEntry(Entry):
+class MutantEntry(Entry, frozen=True):
     """What became of a broken variant that the audit tried."""
 
     name: Text
@@ -396,14 +402,14 @@ class MutantEntry(Entry):
         return self.verdict in ("refuted", "contradicted")
 
 
-class Caught(Entry):
+class Caught(Entry, frozen=True):
     """How many mutants were caught: those that the auditor owns, and those that operators made."""
 
     auditor: Count
     operators: Count
 
 
-class Passed(Entry):
+class Passed(Entry, frozen=True):
     """A mutant of the kill table that was not caught."""
 
     mutant: Text
@@ -416,7 +422,7 @@ class Passed(Entry):
     at_most: Loss
 
 
-class KillTable(Entry):
+class KillTable(Entry, frozen=True):
     """What the kill table of the catalogue says of an algorithm."""
 
     digest: Annotated[Sealed, _words("Of the table.")]
@@ -424,7 +430,7 @@ class KillTable(Entry):
     others: tuple[Passed, ...]
 
 
-class RegretClaim(Entry):
+class RegretClaim(Entry, frozen=True):
     """A claim about regret, or about what stands in its place."""
 
     name: Text
@@ -436,7 +442,7 @@ class RegretClaim(Entry):
     source: SourceEntry
 
 
-class Regret(Entry):
+class Regret(Entry, frozen=True):
     """What was checked of regret."""
 
     parameters: Parameters
@@ -447,27 +453,27 @@ class Regret(Entry):
     tables: Annotated[
         Annotated[tuple[Table, ...], Meta(min_length=1)] | None,
         _words(
-            "Two algorithms beside each other, the price of privacy, algorithms on hard instances; no verdict "
-            "follows."
+            "Two algorithms beside each other, the price of privacy, algorithms on hard instances; no "
+            "verdict follows."
         ),
     ] = None
 
 
-class Left(Entry):
+class Uncovered(Entry, frozen=True):
     """What the audit says nothing about, and which kind of check settles it; null: none does."""
 
-    id: What
+    id: Left
     values: Json
     settled_by: Literal["upper_bound", "numerics"] | None
 
 
-class Candidate(Entry):
+class Candidate(Entry, frozen=True):
     """A candidate for neighbouring inputs."""
 
     words: Text
 
 
-class Checkout(Entry):
+class Checkout(Entry, frozen=True):
     """Repository and commit of a file, empty where it is in none, and whether it differs from that commit."""
 
     repository: str
@@ -475,20 +481,20 @@ class Checkout(Entry):
     dirty: bool
 
 
-class Ci(Entry):
+class Ci(Entry, frozen=True):
     """Which continuous integration ran an audit, and where its log is."""
 
     provider: Text
     run_url: Text | None
 
 
-class Resumed(Entry):
+class Resumed(Entry, frozen=True):
     """How many finished steps were taken from a checkpoint."""
 
     steps: AtLeastOne
 
 
-class Provenance(Entry):
+class Provenance(Entry, frozen=True):
     """Where a record comes from: versions, machine, time and command."""
 
     tool: Literal["verifiable-dp"]
@@ -513,14 +519,14 @@ class Provenance(Entry):
     in_process: Annotated[
         Text | None,
         _words(
-            "Why the audited code ran in the process of the audit, which it then can end or change; absent if "
-            "it did not."
+            "Why the audited code ran in the process of the audit, which it then can end or change; absent "
+            "if it did not."
         ),
     ] = None
     resumed: Annotated[Resumed | None, _words("Present where an interrupted audit went on.")] = None
 
 
-class Record(Entry):
+class Record(Entry, frozen=True):
     """One audit of one target.
 
     Every result follows from the statistics beside it, every verdict from the results; `verifiable-dp verify`
@@ -540,23 +546,24 @@ class Record(Entry):
     reason: Annotated[
         Literal["lead", "weak", "unsearched"] | None,
         _words(
-            "Why the verdict is inconclusive: something speaks against the claim, only a larger epsilon would "
-            "have been detected, or no pair of inputs changed what comes out; null for other verdicts."
+            "Why the verdict is inconclusive: something speaks against the claim, only a larger epsilon "
+            "would have been detected, or no pair of inputs changed what comes out; null for other "
+            "verdicts."
         ),
     ]
     epsilon_lower: Annotated[
         Loss,
         _words(
-            "Lower bound on the true epsilon at the level in `confidence`; an exact loss if an alignment check "
-            "gave it."
+            "Lower bound on the true epsilon at the level in `confidence`; an exact loss if an alignment "
+            "check gave it."
         ),
     ]
     epsilon_upper: Annotated[Bound | None, _words("Null where nothing was proved.")]
     detectable: Annotated[
         Loss | None,
         _words(
-            "Least true epsilon that a test of this audit would have refuted with probability .95 at its event; "
-            "null without such a test."
+            "Least true epsilon that a test of this audit would have refuted with probability .95 at its "
+            "event; null without such a test."
         ),
     ]
     unbounded: Annotated[Ended | None, _words("Null if there is an upper bound, or none was sought.")]
@@ -568,26 +575,26 @@ class Record(Entry):
         KillTable | None, _words("Null where no table was at hand or it says nothing of this algorithm.")
     ]
     regret: Regret | None
-    not_covered: Annotated[tuple[Left, ...], Meta(min_length=1)]
+    not_covered: Annotated[tuple[Uncovered, ...], Meta(min_length=1)]
     seed: Count
     provenance: Provenance
     digest: Annotated[
         Sealed,
-        _words(
-            "SHA-256 of the canonical JSON (sorted keys, no spaces, UTF-8) of everything else."
-        ),
+        _words("SHA-256 of the canonical JSON (sorted keys, no spaces, UTF-8) of everything else."),
     ]
     declarations: Annotated[Json, _as("declarations")] | None
 
     @classmethod
-    def of(cls, values: Json) -> Record:
-        """A record of JSON values that fit the schema.
+    def of(cls, values: Json | Record) -> Record:
+        """A record of JSON values that fit the schema, or one that is a `Record` already.
 
         Raises
         ------
         InputError
             If they do not; `verify` says why better.
         """
+        if isinstance(values, Record):
+            return values
         try:
             return msgspec.convert(values, cls)
         except msgspec.ValidationError as error:
@@ -603,6 +610,12 @@ class Record(Entry):
         """The claim of a record that has one, as every record of an audit of privacy does."""
         assert self.claim is not None, "the record has no claim"
         return self.claim
+
+    @property
+    def bound(self) -> Bound:
+        """The upper bound of a record that has one."""
+        assert self.epsilon_upper is not None, "the record has no upper bound"
+        return self.epsilon_upper
 
     @property
     def detect(self) -> float:

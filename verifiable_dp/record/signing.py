@@ -160,7 +160,7 @@ class Found:
 NONE = Found("no signature found")
 
 
-def beside(path: str | Path, record: Json) -> Found:
+def beside(path: str | Path, digest: str) -> Found:
     """What is known of the signature file of a record without a key.
 
     It may be missing or was not checked; one that is of another record does not hold whatever the key.
@@ -169,8 +169,8 @@ def beside(path: str | Path, record: Json) -> Found:
     ----------
     path
         Of the signature file.
-    record
-        As it was read.
+    digest
+        Of the record, as it was read.
     """
     place = Path(path)
     if not place.is_file():
@@ -179,7 +179,7 @@ def beside(path: str | Path, record: Json) -> Found:
         found = read_signature(place)
     except InputError:
         return Found("a signature file was found that cannot be read as one; not checked")
-    if found.get("digest") != record["digest"]:
+    if found.get("digest") != digest:
         return Found(f"a signature file was found that does not hold: {_OTHER}", holds=False)
     key = str(found.get("public_key", ""))[:80]
     return Found(f"a signature file was found that names the key {key}; not checked")

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from verifiable_dp.core import files
 from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue, named
 from verifiable_dp.evidence import premises, rounding, upper
-from verifiable_dp.evidence.blackbox.statistics import DETECT
-from verifiable_dp.evidence.check import in_words, judged, kind_of, limits_of, scales_of
-from verifiable_dp.evidence.exclusions import SETTLED_BY, Left
+from verifiable_dp.evidence.check import Check, in_words, judged, limits_of, scales_of
+from verifiable_dp.evidence.exclusions import SETTLED_BY
 from verifiable_dp.record import conclude, declarations, words
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.provenance import installed
 from verifiable_dp.record.sealing import SCHEMA_VERSION, SCHEMAS, canonical, digest, plain, schema
 
@@ -56,14 +56,19 @@ class Verified:
     rerun: bool
     signature: str = ""
 
+    @functools.cached_property
+    def parsed(self) -> Record:
+        """The record as a type."""
+        return Record.of(self.record)
+
     def summary(self) -> str:
         """In one line."""
-        record = self.record
-        regret = record["regret"]["verdict"] if record["regret"] else "not checked"
-        resumed = "; resumed from a checkpoint" if "resumed" in record["provenance"] else ""
+        record = self.parsed
+        regret = record.regret.verdict if record.regret else "not checked"
+        resumed = "; resumed from a checkpoint" if record.provenance.resumed else ""
         return (
-            f"record of {named(record['target']['name'])}: digest and schema hold, {self.checks} checks "
-            f"judged again; privacy {record['verdict']}, regret {regret}{resumed}; "
+            f"record of {named(record.target.name)}: digest and schema hold, {self.checks} checks "
+            f"judged again; privacy {record.verdict}, regret {regret}{resumed}; "
             f"{said_of(self.signature, self.rerun)}"
         )
 
@@ -282,7 +287,7 @@ def _word(value: JsonValue) -> None:
     """Make the sentence of every check in some values, so that no page fails to."""
     if isinstance(value, Mapping):
         if value.keys() >= _CHECK:
-            in_words(value)
+            in_words(Check.read(value))
         for item in value.values():
             _word(item)
     elif isinstance(value, list):
@@ -290,89 +295,90 @@ def _word(value: JsonValue) -> None:
             _word(item)
 
 
-def _all_checks(record: Json) -> Iterator[tuple[str, Json, str]]:
+def _all_checks(record: Record) -> Iterator[tuple[str, Check, str]]:
     """Each with its place and what it has to be about."""
-    for i, check in enumerate(record["checks"]):
+    for i, check in enumerate(record.checks):
         yield f"checks.{i}", check, "privacy"
-    for i, mutant in enumerate(record["mutants"]):
-        for j, check in enumerate(mutant["checks"]):
-            yield f"mutants.{i}.checks.{j}", check, str(mutant["breaks"])
-    for i, check in enumerate(record["regret"]["checks"] if record["regret"] else []):
+    for i, mutant in enumerate(record.mutants):
+        for j, check in enumerate(mutant.checks):
+            yield f"mutants.{i}.checks.{j}", check, mutant.breaks
+    for i, check in enumerate(record.regret_checks):
         yield f"regret.checks.{i}", check, "regret"
-    for i, table in enumerate(record["regret"].get("tables", []) if record["regret"] else []):
+    for i, table in enumerate(record.tables):
         yield f"regret.tables.{i}", table, "table"
 
 
-def _about_the_claim(record: Json) -> None:
+def _about_the_claim(record: Record) -> None:
     """Refuse checks that say something of another claim, and what names a check that does not say it."""
-    claim = record["claim"]
-    for i, check in enumerate(record["checks"]):
-        keys = ("epsilon",) if kind_of(check["kind"]).decisive else ()
-        for key in ("epsilon", "delta") if check["kind"] == upper.KIND else keys:
-            stated, place = check["statistics"].get(key), f"checks.{i}.statistics.{key}"
-            if stated != claim[key]:
-                raise InputError(f"record: {place} must be that of the claim, {claim[key]!r}, got {stated!r}")
-    refuted = {check["name"] for check in record["checks"] if check["result"]["verdict"] == "refuted"}
-    for i, example in enumerate(record["counterexamples"]):
-        if example["check"] not in refuted:
+    for i, check in enumerate(record.checks):
+        keys = ("epsilon",) if check.form.decisive else ()
+        for key in ("epsilon", "delta") if check.kind == upper.KIND else keys:
+            stated, asked = check.statistics.get(key), getattr(record.claimed, key)
+            if stated != asked:
+                place = f"checks.{i}.statistics.{key}"
+                raise InputError(f"record: {place} must be that of the claim, {asked!r}, got {stated!r}")
+    refuted = {check.name for check in record.checks if check.verdict == "refuted"}
+    for i, example in enumerate(record.counterexamples):
+        if example.check not in refuted:
             raise InputError(
-                f"record: counterexamples.{i}.check must name a check that refutes, got {example['check']!r}"
+                f"record: counterexamples.{i}.check must name a check that refutes, got {example.check!r}"
             )
-    for i, left in enumerate(record["not_covered"]):
-        settled = SETTLED_BY.get(Left(left["id"]))
-        if left["settled_by"] != settled:
+    for i, left in enumerate(record.not_covered):
+        settled = SETTLED_BY.get(left.id)
+        if left.settled_by != settled:
             raise InputError(
-                f"record: not_covered.{i}.settled_by must be {settled!r}, got {left['settled_by']!r}"
+                f"record: not_covered.{i}.settled_by must be {settled!r}, got {left.settled_by!r}"
             )
 
 
-def _worded(record: Json) -> None:
+def _worded(record: Record) -> None:
     """Make every sentence of a record, so that no rendering fails to."""
-    _word({key: record[key] for key in ("checks", "regret", "mutants")})
-    for check in record["checks"]:
-        for premise in check["statistics"].get("premises", ()):
+    for _, check, _ in _all_checks(record):
+        in_words(check)
+    for check in record.checks:
+        for premise in check.statistics.get("premises", ()):
             premises.in_words(premise)
             premises.briefly(premise)
         limits_of(check)
-    if record["checks"]:
+    if record.audited:
         words.not_covered(record)
         words.verdict(record)
         words.interval(record)
-    for example in record["counterexamples"]:
+    for example in record.counterexamples:
         words.counterexample(example, record)
 
 
-def _conclude(record: Json) -> None:
+def _conclude(record: Record, values: Json) -> None:
     """Refuse conclusions that do not follow from the checks."""
-    verdict, reason = conclude.conclusion(record["checks"], record["plan"].get("detect", DETECT))
-    _same("verdict", record["verdict"], verdict, record)
-    _same("reason", record["reason"], reason, record)
-    _same("detectable", record["detectable"], conclude.detectable(record["checks"]), record)
-    _same("epsilon_lower", record["epsilon_lower"], conclude.epsilon_lower(record["checks"]), record)
-    _same("epsilon_upper", record["epsilon_upper"], conclude.epsilon_upper(record["checks"]), record)
-    if record["regret"]:
-        _same(
-            "regret.verdict", record["regret"]["verdict"], conclude.regret(record["regret"]["checks"]), record
-        )
-    for i, mutant in enumerate(record["mutants"]):
-        _same(f"mutants.{i}.verdict", mutant["verdict"], conclude.mutant(mutant), record)
+    verdict, reason = conclude.conclusion(record.checks, record.detect)
+    bound = conclude.epsilon_upper(record.checks)
+    _same("verdict", record.verdict, verdict, values)
+    _same("reason", record.reason, reason, values)
+    _same("detectable", record.detectable, conclude.detectable(record.checks), values)
+    _same("epsilon_lower", record.epsilon_lower, conclude.epsilon_lower(record.checks), values)
+    _same("epsilon_upper", values["epsilon_upper"], bound and bound.as_dict(), values)
+    if record.regret:
+        _same("regret.verdict", record.regret.verdict, conclude.regret(record.regret.checks), values)
+    for i, mutant in enumerate(record.mutants):
+        again = conclude.mutant(mutant.breaks, mutant.checks)
+        _same(f"mutants.{i}.verdict", mutant.verdict, again, values)
 
 
-def _rejudge(record: Json) -> int:
+def _rejudge(record: Record, values: Json) -> int:
     count = 0
     for place, check, about in _all_checks(record):
         try:
-            kind = kind_of(str(check["kind"]))
-            if kind.about != about:
+            if check.form.about != about:
                 raise InputError(
-                    f"record: {place}.kind must be about {about}, got {kind.name!r}, {kind.about}"
+                    f"record: {place}.kind must be about {about}, got {check.kind!r}, {check.form.about}"
                 )
-            (again,) = judged_again([check])
+            recorded = check.as_dict()
+            (again,) = judged_again([recorded])
         except InputError:
             raise
         except Exception as error:
             raise InputError(f"record: {place}.statistics cannot be judged: {error!r}") from None
-        _same(place, check, again, record)
+        _same(place, recorded, again, values)
         count += 1
     return count
 
@@ -477,7 +483,7 @@ def first_difference(recorded: JsonValue, again: JsonValue, place: str = "", sca
 
 def scales_in(value: Json, scale: JsonValue) -> JsonValue:
     """Scales of an object: those given or, of a check, those that its judge states."""
-    return scales_of(value) if scale is None and value.keys() >= _CHECK else scale
+    return scales_of(Check.read(value)) if scale is None and value.keys() >= _CHECK else scale
 
 
 def below(scale: JsonValue, key: JsonValue) -> JsonValue:
@@ -541,11 +547,12 @@ def examine(record: Json) -> int:
     check_digest(record)
     if record["checks"] and record["claim"] is None:
         raise InputError("record: claim must be given, as there are checks of it")
-    count = _rejudge(record)
-    _about_the_claim(record)
+    parsed = Record.of(record)
+    count = _rejudge(parsed, record)
+    _about_the_claim(parsed)
     try:
-        _conclude(record)
-        _worded(record)
+        _conclude(parsed, record)
+        _worded(parsed)
     except InputError:
         raise
     except Exception as error:  # values of a stranger, in whatever form

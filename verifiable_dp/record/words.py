@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from verifiable_dp.core.claims import CURVED
 from verifiable_dp.core.noise import Divergence
 from verifiable_dp.core.units import Adjacency, Observed, Plays, Protected, Role, Unit
 from verifiable_dp.core.validate import Json
@@ -13,11 +12,11 @@ from verifiable_dp.evidence import exclusions, upper
 from verifiable_dp.evidence.acting import Acting
 from verifiable_dp.evidence.alignment.replay import exceeds
 from verifiable_dp.evidence.blackbox import curves
-from verifiable_dp.evidence.blackbox.statistics import DETECT
-from verifiable_dp.evidence.check import in_words, kind_of
+from verifiable_dp.evidence.check import Check, in_words
 from verifiable_dp.evidence.exclusions import Exclusion, Left
 from verifiable_dp.evidence.words import digits, p_value
 from verifiable_dp.record import conclude, excerpts
+from verifiable_dp.record.model import Claim, Counterexample, MutantEntry, Power, Record, SampledPower
 
 _ARMLESS = {
     "actions": "the round in which it halts and the estimate that it releases",
@@ -29,7 +28,6 @@ NON_CLAIMS = (
     "does not cover outputs that are declared as unprotected",
     "copies declarations and does not check them",
 )
-_CAUGHT = ("refuted", "contradicted")
 EVERYTHING = "every input and every run of this instance"  # what a certificate covers
 _OUTSIDE = "other instances, noise in production, rounding and side channels"
 # Which leaks the stated power is about: a test sees others only where they show at the event that it chose.
@@ -37,232 +35,228 @@ KIND = "from less noise of the same form"
 BRIEFLY = "(too little noise)"
 
 
-def is_baseline(record: Json) -> bool:
+def is_baseline(record: Record) -> bool:
     """Whether the target makes no privacy promise."""
-    return bool(record["target"]["role"] == Role.BASELINE)
+    return bool(record.target.role == Role.BASELINE)
 
 
-def is_printed(record: Json) -> bool:
+def is_printed(record: Record) -> bool:
     """Whether the target is a listing as printed that the default variant corrects."""
-    return bool(record["target"]["role"] == Role.PRINTED)
+    return bool(record.target.role == Role.PRINTED)
 
 
-def note(record: Json) -> str:
+def note(record: Record) -> str:
     """What a reader has to know of the target before anything else."""
     said = {
         Role.BASELINE: "non-private baseline: it makes no promise",
         Role.PRINTED: "the listing as printed, which the default variant corrects",
-    }.get(record["target"]["role"])
-    return "; ".join(filter(None, (said, record["target"]["note"], unbounded(record))))
+    }.get(record.target.role)
+    return "; ".join(filter(None, (said, record.target.note, unbounded(record))))
 
 
-def unbounded(record: Json) -> str:
+def unbounded(record: Record) -> str:
     """Why there is no upper bound, with the line; empty if there is one, or the claim is refuted."""
-    ended = record["unbounded"]
-    if not ended or record["verdict"] == "refuted":
+    ended = record.unbounded
+    if not ended or record.verdict == "refuted":
         return ""
-    at = f"{ended['file']}:{ended['line']}: " if ended["line"] else ""
-    return f"no upper bound on epsilon: {at}{ended['what']}"
+    at = f"{ended.file}:{ended.line}: " if ended.line else ""
+    return f"no upper bound on epsilon: {at}{ended.what}"
 
 
-def found_again(record: Json) -> bool:
+def found_again(record: Record) -> bool:
     """Whether a command can run the record again: not where its code stands in no file."""
-    return bool(record["target"]["source"]["path"] or "exec" in record["target"]["parameters"])
+    return bool(record.target.source.path or "exec" in record.target.parameters)
 
 
-def promises(record: Json) -> bool:
+def promises(record: Record) -> bool:
     """Whether there is a privacy claim of the target's own."""
-    return record["claim"] is not None and not is_baseline(record)
+    return record.claim is not None and not is_baseline(record)
 
 
-def caught(mutants: Sequence[Json]) -> int:
+def caught(mutants: Sequence[MutantEntry]) -> int:
     """How many mutants were caught."""
-    return sum(mutant["verdict"] in _CAUGHT for mutant in mutants)
+    return sum(mutant.caught for mutant in mutants)
 
 
-def decided_by(mutant: Json) -> str:
+def decided_by(mutant: MutantEntry) -> str:
     """What caught a mutant: a kind of check in words, or names of regret checks as they are."""
-    found = str(mutant["decided_by"])
-    return found.replace("_", " ") if mutant["breaks"] == "privacy" else found
+    found = str(mutant.decided_by)
+    return found.replace("_", " ") if mutant.breaks == "privacy" else found
 
 
-def title(record: Json) -> str:
+def title(record: Record) -> str:
     """Name of the target; a listing as printed says so."""
-    return f"{record['target']['name']}{' as printed' if is_printed(record) else ''}"
+    return f"{record.target.name}{' as printed' if is_printed(record) else ''}"
 
 
 # ---------------------------------------------------------------- the whole record
 
 
-def verdict(record: Json, brief: bool = False) -> str:
+def verdict(record: Record, brief: bool = False) -> str:
     """What the audit concludes on privacy, and what that does not mean; brief beside a headline."""
-    if not record["checks"]:
+    if not record.checks:
         return "Privacy was not audited."
     if is_baseline(record):
         return (
             "This baseline makes no privacy promise. We measure it against a yardstick, epsilon "
-            f"{digits(record['claim']['epsilon'])}, to show that the audit detects it; a refutation is "
+            f"{digits(record.claimed.epsilon)}, to show that the audit detects it; a refutation is "
             f"expected. Epsilon is at least {digits(least(record))}."
         )
-    if record["verdict"] == "refuted":
+    if record.verdict == "refuted":
         apart = " The listing was audited as printed." if is_printed(record) else ""
         return (
             f"The claim of {promised(record)} is refuted: {broken(record)}. The counterexample "
             f"can be run again.{apart}"
         )
-    if record["verdict"] == "not_refuted":
+    if record.verdict == "not_refuted":
         return _acquitted(record, brief)
     return f"The audit is inconclusive about {promised(record)}: {why(record)}."
 
 
-def _acquitted(record: Json, brief: bool) -> str:
+def _acquitted(record: Record, brief: bool) -> str:
     """What stands behind a verdict of not refuted."""
-    if conclude.bounded(record["checks"]):
+    if conclude.bounded(record.checks):
         if brief:
             return f"No violation was found. {covered(record)}"
-        most = digits(record["epsilon_upper"]["epsilon"])
+        most = digits(record.bound.epsilon)
         found = f"No violation of {promised(record)} was found"
         return f"{found}, and epsilon is at most {most}. {covered(record)}"
-    detected = f" {_detected(record)}" if record["detectable"] is not None else ""
+    detected = f" {_detected(record)}" if record.detectable is not None else ""
     return f"No violation of {promised(record)} was found.{detected} This is not a proof of privacy."
 
 
-def _detected(record: Json) -> str:
+def _detected(record: Record) -> str:
     """The least leak that the test would have caught, of which kind, and which leaks may pass."""
     return (
-        f"Epsilon {digits(record['detectable'])} {KIND} would have been detected with 95 % probability; "
+        f"Epsilon {digits(record.detectable)} {KIND} would have been detected with 95 % probability; "
         "leaks of another kind, such as rare ones, may pass."
     )
 
 
-def promised(record: Json) -> str:
+def promised(record: Record) -> str:
     """What is claimed: rho, mu, or epsilon with its delta, and for how many rewards if for several."""
-    claim = record["claim"]
-    for name in CURVED:
-        if name in claim:
-            return f"{name} {digits(claim[name])}"
-    delta = f" at delta {digits(claim['delta'])}" if claim["delta"] else ""
-    return f"epsilon {digits(claim['epsilon'])}{delta}{_of_several(claim)}"
+    claim = record.claimed
+    if claim.curve:
+        return f"{claim.curve[0]} {digits(claim.curve[1])}"
+    delta = f" at delta {digits(claim.delta)}" if claim.delta else ""
+    return f"epsilon {digits(claim.epsilon)}{delta}{_of_several(claim)}"
 
 
-def claimed(record: Json) -> str:
+def claimed(record: Record) -> str:
     """What is claimed, for a column: the epsilon alone, but of a whole curve."""
-    curved = any(name in record["claim"] for name in CURVED)
-    return promised(record) if curved else digits(record["claim"]["epsilon"])
+    return promised(record) if record.claimed.curve else digits(record.claimed.epsilon)
 
 
-def shown(record: Json) -> str:
+def shown(record: Record) -> str:
     """The lower bound on epsilon for a column beside `claimed`; the point that breaks a whole curve."""
-    apart = record["verdict"] == "refuted" and not is_baseline(record)
-    alike = not apart or exceeds(least(record), float(record["claim"]["epsilon"]))
-    curved = apart and any(name in record["claim"] for name in CURVED)
-    return digits(least(record)) if alike and not curved else broken(record)
+    apart = record.verdict == "refuted" and not is_baseline(record)
+    alike = not apart or exceeds(least(record), record.claimed.epsilon)
+    return digits(least(record)) if alike and not (apart and record.claimed.curve) else broken(record)
 
 
-def _of_several(claim: Json) -> str:
-    relation = claim.get("relation") or {"size": 1}
-    several = {"group": "a group of {} rewards", "user": "a user with at most {} rewards"}
-    if int(relation["size"]) == 1 or relation["kind"] not in several:
+def _of_several(claim: Claim) -> str:
+    if claim.relation is None or claim.size == 1:
         return ""
-    return f" for {several[relation['kind']].format(relation['size'])}"
+    several = {"group": "a group of {} rewards", "user": "a user with at most {} rewards"}
+    return f" for {several[claim.relation.kind].format(claim.size)}"
 
 
-def broken(record: Json) -> str:
+def broken(record: Record) -> str:
     """The point at which a refuted claim fails: what was measured there, beside what was promised.
 
     A curve may refute at another point than that at which epsilon is stated.
     """
-    claim, found = record["claim"], least(record)
-    curve = [c for c in record["checks"] if c["kind"] == "curve" and c["result"]["verdict"] == "refuted"]
-    if curve and not exceeds(found, float(claim["epsilon"])):
-        return curves.breaking(curve[0]["statistics"], curve[0]["result"])
-    if not any(name in claim for name in CURVED):
-        return f"epsilon is at least {_apart(found, float(claim['epsilon']))[0]}"
-    more, most = _apart(found, float(claim["epsilon"]))
-    return f"epsilon is at least {more} at delta {digits(claim['delta'])}, promised at most {most}"
+    claim, found = record.claimed, least(record)
+    curve = [c for c in record.checks if c.kind == "curve" and c.verdict == "refuted"]
+    if curve and not exceeds(found, claim.epsilon):
+        return curves.breaking(curve[0].statistics, curve[0].result)
+    if not claim.curve:
+        return f"epsilon is at least {_apart(found, claim.epsilon)[0]}"
+    more, most = _apart(found, claim.epsilon)
+    return f"epsilon is at least {more} at delta {digits(claim.delta)}, promised at most {most}"
 
 
-def covered(record: Json) -> str:
+def covered(record: Record) -> str:
     """What the upper bound of a record covers, and what lies outside it."""
-    upper = record["epsilon_upper"]
+    upper = record.bound
     what, beyond = {
         "certified": (f"The certificate covers {EVERYTHING}", ""),
         "every path": ("The upper bound covers every input on every path of the code", ""),
         "n paths": (
-            f"The upper bound covers every input on {upper['paths']} traced paths{_of_calls(record)}",
+            f"The upper bound covers every input on {upper.paths} traced paths{_of_calls(record)}",
             f"other paths, {'larger calls, ' if _of_calls(record) else ''}",
         ),
-    }[upper["scope"]]
+    }[upper.scope]
     return (
         f"{what} if its premises hold; {beyond}{_OUTSIDE} stay outside, so it does not prove differential "
         "privacy of a deployment."
     )
 
 
-def _of_calls(record: Json) -> str:
+def _of_calls(record: Record) -> str:
     """Which calls an upper bound is about, where calls make several runs."""
-    name = record["epsilon_upper"]["check"]
-    bounds = [c for c in record["checks"] if c["kind"] == "upper_bound" and c["name"] == name]
-    sizes = bounds[0]["statistics"]["certificate"].get("calls") if bounds else None
+    name = record.bound.check
+    bounds = [c for c in record.checks if c.kind == "upper_bound" and c.name == name]
+    sizes = bounds[0].statistics["certificate"].get("calls") if bounds else None
     if not sizes:
         return ""
     return " of calls for one run" if sizes == [1] else f" of calls for {', '.join(map(str, sizes))} runs"
 
 
-def least(record: Json) -> float:
+def least(record: Record) -> float:
     """The lower bound on epsilon to show: an exact loss above the claim, not a limit of samples beyond it."""
-    bound = float(record["epsilon_lower"])
-    sampled = any(float(c["result"].get("epsilon_lower", 0.0)) == bound for c in sampling(record))
-    losses = [c["statistics"] for c in record["checks"] if c["kind"] == "alignment"]
+    bound = float(record.epsilon_lower)
+    sampled = any(c.epsilon_lower == bound for c in sampling(record))
+    losses = [c.statistics for c in record.of_kind("alignment")]
     exact = max((float(s["max_loss"]) for s in losses if s["visible"]), default=0.0)
-    return exact if sampled and float(record["claim"]["epsilon"]) < exact < bound else bound
+    return exact if sampled and record.claimed.epsilon < exact < bound else bound
 
 
-def sampling(record: Json) -> list[Json]:
+def sampling(record: Record) -> list[Check]:
     """The checks on privacy that count sampled runs."""
-    return [check for check in record["checks"] if kind_of(check["kind"]).sampled]
+    return [check for check in record.checks if check.form.sampled]
 
 
-def why(record: Json) -> str:
+def why(record: Record) -> str:
     """Why a verdict is inconclusive."""
-    if record["reason"] == "lead":
-        return conclude.lead(record["checks"])
-    if record["reason"] == "unsearched":
-        horizon, sizes = record["target"]["parameters"].get("horizon"), record["plan"].get("sizes")
+    if record.reason == "lead":
+        return conclude.lead(record.checks)
+    if record.reason == "unsearched":
+        horizon, sizes = record.target.parameters.get("horizon"), record.plan.sizes
         return (
             Acting.of(horizon or 0, sizes or {}).words()
             or "no pair of inputs that was tried changed what comes out"
         )
-    if any(check["statistics"].get("carried") for check in record["checks"]):
+    if any(check.statistics.get("carried") for check in record.checks):
         return "a run depends on the one before it, so that counts of runs decide nothing"
-    seen = record["detectable"]
+    seen = record.detectable
     if seen is None or float(seen) == float("inf"):
         return "no true epsilon would have been detected at the event tested"
-    needed = float(record["plan"].get("detect", DETECT)) * float(record["claim"]["epsilon"])
+    needed = record.detect * record.claimed.epsilon
     if float(seen) > needed:
         return f"only epsilon {digits(seen)} or more {KIND} would have been detected, not {digits(needed)}"
     return "not every check could decide"
 
 
-def interval(record: Json) -> str:
+def interval(record: Record) -> str:
     """Between which bounds epsilon lies, or what would have been detected, in a few words."""
-    lower, upper, seen = least(record), record["epsilon_upper"], record["detectable"]
-    delta = float(record["claim"]["delta"])
+    lower, upper, seen = least(record), record.epsilon_upper, record.detectable
+    delta = record.claimed.delta
     at = f" at delta {digits(delta)}" if delta else ""
-    if upper is not None and float(upper["epsilon"]) < float("inf") and record["verdict"] != "refuted":
-        paths = f"{upper['paths']} paths{_of_calls(record)}"
-        scope = f"on {paths if upper['scope'] == 'n paths' else upper['scope']}"
-        scope = "certified" if upper["scope"] == "certified" else scope
+    if upper is not None and float(upper.epsilon) < float("inf") and record.verdict != "refuted":
+        paths = f"{upper.paths} paths{_of_calls(record)}"
+        scope = f"on {paths if upper.scope == 'n paths' else upper.scope}"
+        scope = "certified" if upper.scope == "certified" else scope
         low, high = ends(record)
         where = high if low == high else f"in [{low}, {high}]"
         return f"epsilon {where} {scope}{at}"
-    claim = record["claim"]
+    claim = record.claimed
     if is_baseline(record):
-        return f"epsilon >= {digits(lower)}; no claim, epsilon {digits(claim['epsilon'])} is a yardstick{at}"
-    if record["verdict"] == "refuted":
-        if any(name in claim for name in CURVED) or not exceeds(lower, float(claim["epsilon"])):
+        return f"epsilon >= {digits(lower)}; no claim, epsilon {digits(claim.epsilon)} is a yardstick{at}"
+    if record.verdict == "refuted":
+        if claim.curve or not exceeds(lower, claim.epsilon):
             return f"{broken(record)}; claimed {promised(record)}"
-        more, most = _apart(lower, float(claim["epsilon"]))
+        more, most = _apart(lower, claim.epsilon)
         return f"epsilon >= {more}, claimed {most}{at}{_of_several(claim)}"
     if seen is None or float(seen) == float("inf"):
         return f"epsilon >= {digits(lower)}{at}, claimed {promised(record)}"
@@ -272,12 +266,12 @@ def interval(record: Json) -> str:
 _SAME = 1e-9  # relative: what exact computation may leave between two ends that are one number
 
 
-def ends(record: Json) -> tuple[str, str]:
+def ends(record: Record) -> tuple[str, str]:
     """The ends between which epsilon lies, alike only where they are one number.
 
     That is called exact where the digits shown are all of it.
     """
-    high = float(record["epsilon_upper"]["epsilon"])
+    high = float(record.bound.epsilon)
     low = min(least(record), high)
     if math.isclose(low, high, rel_tol=_SAME):
         shown = digits(high)
@@ -295,10 +289,10 @@ def _apart(one: float, other: float) -> tuple[str, str]:
     )
 
 
-def detected(record: Json) -> str:
+def detected(record: Record) -> str:
     """The least true epsilon that a test of the audit would have refuted."""
-    seen = record["detectable"]
-    if record["verdict"] == "refuted":
+    seen = record.detectable
+    if record.verdict == "refuted":
         return "Not needed: the claim is refuted."
     if seen is None:
         return "No sampling test was made, so the exact bounds alone decide."
@@ -307,147 +301,143 @@ def detected(record: Json) -> str:
     return f"At its event, a test would have caught epsilon {digits(seen)} {BRIEFLY} with 95 % probability."
 
 
-def power(record: Json) -> str:
+def power(record: Record) -> str:
     """Which reduction of the noise the audit would have detected."""
-    found = record["power"]
+    found = record.power
     if not found:
-        refuted = record["verdict"] == "refuted"
+        refuted = record.verdict == "refuted"
         return "Not needed: the claim is refuted." if refuted else "No reduction of the noise was tried."
-    if found["by"] == "alignment":
-        runs = [c["statistics"] for c in record["checks"] if c["kind"] == "alignment"]
+    if found.by == "alignment":
+        runs = [c.statistics for c in record.of_kind("alignment")]
         largest = max(float(run["max_loss"]) for run in runs)
         said = (
             f"We computed the loss exactly in {sum(int(run['examined']) for run in runs)} replayed runs. The "
-            f"largest was {digits(largest)}; the claim is {digits(record['claim']['epsilon'])}. Other inputs "
+            f"largest was {digits(largest)}; the claim is {digits(record.claimed.epsilon)}. Other inputs "
             "were not examined."
         )
-        return f"{said} {_sampled(found['black_box'])}." if found["black_box"] else said
-    if found["by"] in ("exact", "shuffle"):
-        least = digits(found["smallest_epsilon"])
+        return f"{said} {_sampled(found.black_box)}." if found.black_box else said
+    if found.by in ("exact", "shuffle"):
+        least = digits(found.smallest_epsilon)
         return f"Without sampling we would detect epsilon {least}: {_exactly(found)}."
-    return f"{_sampled(found)}: {_of_variants(record)}."
+    return f"{_sampled(found)}: {_of_variants(found, record.claimed.delta)}."
 
 
-def _exactly(found: Json) -> str:
+def _exactly(found: Power) -> str:
     """Which reduction of the noise exact computation refutes."""
-    divided = f"noise divided by {float(found['noise_divided_by']):.4g}:"
-    if found["by"] == "exact":
+    divided = f"noise divided by {found.noise_divided_by:.4g}:"
+    if found.by == "exact":
         return f"{divided} the exact law of the actions exceeds the claim"
-    one, each = f"{divided} a lower bound on delta exceeds the claim in one batch", found["every_batch_at"]
-    return f"{one}; by {float(each):.3g}: in every batch" if each else one
+    one, each = f"{divided} a lower bound on delta exceeds the claim in one batch", found.every_batch_at
+    return f"{one}; by {each:.3g}: in every batch" if each else one
 
 
-def _of_variants(record: Json) -> str:
+def _of_variants(power: Power, delta: float) -> str:
     """Which variants that lose more were refuted, and what their epsilon is."""
-    found, variant = record["power"]["black_box"], record["power"]["variant"]
-    factor = f"{float(found['noise_divided_by']):g}"
-    refuted = f"refuted in {found['repeats_refuted']} of {found['repeats']} repeated audits"
-    if variant["of"] == "algorithm":
+    found, variant = power.black_box, power.variant
+    assert found, "power by samples says what they caught"
+    assert variant, "and on which variants"
+    factor = f"{found.noise_divided_by:g}"
+    refuted = f"refuted in {found.repeats_refuted} of {found.repeats} repeated audits"
+    if variant.of == "algorithm":
         return f"noise divided by {factor}: {refuted}"
     made = f"the code made for {factor} times its epsilon"
     done = {
         "generator": f"noise of the generator divided by {factor}",
-        "parameter": f"{made} (parameter {variant['parameter']})",
+        "parameter": f"{made} (parameter {variant.parameter})",
         "configuration": f"{made} (its configuration)",
-    }[variant["of"]]
-    delta = f"{float(record['claim']['delta']):g}"
+    }[variant.of]
     stated = {
         "nominal": "nominal: the claim times that factor",
-        "event": f"a loss of that much at delta {delta}, at the event tested, by the binomial law",
-    }[variant["stated"]]
+        "event": f"a loss of that much at delta {delta:g}, at the event tested, by the binomial law",
+    }[variant.stated]
     return f"{stated}; {refuted}: {done}"
 
 
-def _sampled(found: Json) -> str:
-    chance = f"{100 * float(found['probability']):.4g} % probability"
-    least = digits(found["smallest_epsilon"])
+def _sampled(found: Power | SampledPower) -> str:
+    chance = f"{100 * found.probability:.4g} % probability"
+    least = digits(found.smallest_epsilon)
     return f"Samples alone would detect epsilon {least} {BRIEFLY} with {chance}"
 
 
-def changed(record: Json) -> str:
+def changed(record: Record) -> str:
     """What a claim lets change, to follow `changing`."""
-    claim = record["claim"]
-    of_stream = is_stream(record) and claim["unit"] == Unit.REWARD
-    return "one value of the stream" if of_stream else Unit(claim["unit"]).changed(size(claim))
+    claim = record.claimed
+    of_stream = is_stream(record) and claim.unit == Unit.REWARD
+    return "one value of the stream" if of_stream else Unit(claim.unit).changed(claim.size)
 
 
-def size(claim: Json) -> int:
-    """How many events a claim is about."""
-    return int((claim.get("relation") or {"size": 1})["size"])
-
-
-def seen(record: Json) -> str:
+def seen(record: Record) -> str:
     """What the adversary of a claim sees; a joint one leaves out the actions of the user that it protects."""
-    claim = record["claim"]
-    if record["target"]["plays"] == Plays.DATA and claim["observe"] == Observed.RELEASES:
+    claim = record.claimed
+    if record.target.plays == Plays.DATA and claim.observe == Observed.RELEASES:
         return "what the mechanism releases"
-    if is_stream(record) and claim["observe"] in _ARMLESS:
-        return _ARMLESS[claim["observe"]]
-    if claim.get("protects") and Protected(claim["protects"]).model == "joint":
-        also = " and every noisy statistic" if claim["observe"] == "releases" else ""
+    if is_stream(record) and claim.observe in _ARMLESS:
+        return _ARMLESS[claim.observe]
+    if claim.protects and Protected(claim.protects).model == "joint":
+        also = " and every noisy statistic" if claim.observe == "releases" else ""
         return f"the actions of all other users{also}"
-    return Observed(claim["observe"]).words
+    return Observed(claim.observe).words
 
 
-def is_stream(record: Json) -> bool:
+def is_stream(record: Record) -> bool:
     """Whether the target is a stopping rule or a sum, which plays no arms."""
-    return bool(record["target"]["plays"] == Plays.STREAM)
+    return bool(record.target.plays == Plays.STREAM)
 
 
-def kind(record: Json) -> str:
+def kind(record: Record) -> str:
     """What the target is, in a word."""
-    return "mechanism on a stream" if is_stream(record) else str(record["target"]["kind"])
+    return "mechanism on a stream" if is_stream(record) else record.target.kind
 
 
-def unit(record: Json) -> str:
+def unit(record: Record) -> str:
     """The unit of privacy of a claim; a stream has values for rewards."""
-    claim = record["claim"]
-    found = Unit(claim["unit"]).words(size(claim))
-    of_stream = is_stream(record) and claim["unit"] == Unit.REWARD
+    claim = record.claimed
+    found = Unit(claim.unit).words(claim.size)
+    of_stream = is_stream(record) and claim.unit == Unit.REWARD
     return f"{found} (here: {changed(record)})" if of_stream else found
 
 
-def neighbours(record: Json) -> str:
+def neighbours(record: Record) -> str:
     """What neighbouring inputs are."""
-    claim = record["claim"]
-    return Adjacency(claim["adjacency"]).words(Unit(claim["unit"]), size(claim))
+    claim = record.claimed
+    return Adjacency(claim.adjacency).words(Unit(claim.unit), claim.size)
 
 
-def trust(record: Json) -> str:
+def trust(record: Record) -> str:
     """The trust model of a claim; a joint promise is a central one that leaves out what its user sees."""
-    model = str(record["claim"]["trust_model"])
+    model = str(record.claimed.trust_model)
     joint = ", joint: the curator is trusted, all other users are not"
-    return f"{model}{joint if record['target']['model'] == 'joint' else ''}"
+    return f"{model}{joint if record.target.model == 'joint' else ''}"
 
 
-def not_covered(record: Json, without: Sequence[Exclusion] = ()) -> list[str]:
+def not_covered(record: Record, without: Sequence[Exclusion] = ()) -> list[str]:
     """What the audit left out; a baseline draws no noise, so that its sampler is not spoken of.
 
     Inputs that no test was made on are outside the tests, not outside an upper bound.
     """
-    settled = {upper.KIND} if record["checks"] and conclude.bounded(record["checks"]) else set()
+    settled = {upper.KIND} if record.checks and conclude.bounded(record.checks) else set()
     return [
-        exclusions.in_words(left, left["settled_by"] in settled)
-        for left in record["not_covered"]
-        if left["id"] not in {one.id for one in without}
-        and not (left["id"] == Left.SAMPLER and is_baseline(record))
+        exclusions.in_words(left.id, left.values, left.settled_by in settled)
+        for left in record.not_covered
+        if left.id not in {one.id for one in without}
+        and not (left.id == Left.SAMPLER and is_baseline(record))
     ]
 
 
-def measured(record: Json) -> str:
+def measured(record: Record) -> str:
     """What the checks beside privacy are about: regret, or else utility, where no claim speaks of regret."""
-    claims = record["regret"]["claims"] if record["regret"] else []
-    return "Regret" if not claims or any(c["about"] == "regret" for c in claims) else "Utility"
+    claims = record.regret.claims if record.regret else []
+    return "Regret" if not claims or any(c.about == "regret" for c in claims) else "Utility"
 
 
-def least_caught(found: Json) -> str:
+def least_caught(found: Power) -> str:
     """The smallest violation that the audit would have detected, for a table."""
-    return "any excess, where examined" if found["by"] == "alignment" else digits(found["smallest_epsilon"])
+    return "any excess, where examined" if found.by == "alignment" else digits(found.smallest_epsilon)
 
 
-def level(record: Json) -> str:
+def level(record: Record) -> str:
     """How often the sampling tests would reject a true claim; empty without such tests."""
-    alphas = [float(c["statistics"]["alpha"]) for c in sampling(record)]
+    alphas = [float(c.statistics["alpha"]) for c in sampling(record)]
     if not alphas:
         return ""
     once = f"{1 / max(alphas):,.0f} audits"
@@ -457,9 +447,9 @@ def level(record: Json) -> str:
     )
 
 
-def counted(record: Json) -> str:
+def counted(record: Record) -> str:
     """How many checks on privacy came out how; empty without any."""
-    verdicts = [check["result"]["verdict"] for check in record["checks"]]
+    verdicts = [check.verdict for check in record.checks]
     total = len(verdicts)
     if not total:
         return ""
@@ -473,77 +463,85 @@ def counted(record: Json) -> str:
     return f"Of {total} privacy check{'' if total == 1 else 's'}, {listed} {what}."
 
 
-def line(check: Json) -> str:
+def line(check: Check) -> str:
     """Name, verdict and sentence of a check; a table has no verdict."""
-    said = str(check["result"].get("verdict", "")).replace("_", " ")
-    return f"{check['name']}: {said}{', ' if said else ''}{in_words(check)}"
+    said = str(check.result.get("verdict", "")).replace("_", " ")
+    return f"{check.name}: {said}{', ' if said else ''}{in_words(check)}"
 
 
 # ---------------------------------------------------------------- counterexamples and leads
 
 
-def counterexample(found: Json, record: Json | None) -> str:
+def counterexample(found: Counterexample, record: Record | None) -> str:
     """Inputs of a counterexample, what they show, and where they were found, in a few words."""
-    parts = (found.get("pair", {}).get("words", ""), _shown(found, record), found_on(found, record))
+    parts = (str(found.pair.get("words", "")), _shown(found, record), found_on(found, record))
     return "; ".join(filter(None, parts))
 
 
-def elsewhere(found: Json, record: Json | None) -> dict[str, object]:
+def elsewhere(found: Counterexample, record: Record | None) -> dict[str, object]:
     """The parameters of a counterexample's instance that are not those of the audited one."""
-    audited = record["target"]["parameters"] if record else {}
-    instance = found.get("instance", {})
+    audited = record.target.parameters if record else {}
+    instance = found.instance or {}
     return {k: v for k, v in instance.items() if k not in audited or audited[k] != v}
 
 
-def found_on(found: Json, record: Json | None) -> str:
+def found_on(found: Counterexample, record: Record | None) -> str:
     """The instance that a counterexample was found on; empty where it is the audited one.
 
     What that instance promises may differ from the claim: a loss counts in units of it. Without a record,
     as in the errata, there is nothing to compare it with.
     """
-    if "instance" not in found:
+    if found.instance is None:
         return ""
     words, others = "", elsewhere(found, record)
     if others:
         words = f"found on a small instance ({', '.join(f'{k} = {v}' for k, v in others.items())})"
-    if "rounds" in found:
-        first = f"the first {found['rounds']} rounds"
+    if found.rounds is not None:
+        first = f"the first {found.rounds} rounds"
         words = f"{words}, {first}" if words else f"found on {first} of the audited instance"
-    epsilon, claimed = found.get("epsilon"), record["claim"]["epsilon"] if record else None
+    epsilon = None if found.epsilon is None else float(found.epsilon)
+    claimed = record.claimed.epsilon if record else None
     if not words or epsilon is None or epsilon == claimed:
         return words
     words = f"{words}, which claims epsilon {epsilon:g}"
-    if claimed is None or "loss" not in found or found.get("divergence"):
+    if claimed is None or found.loss is None or found.divergence:
         return words
-    least = abs(float(found["loss"])) / epsilon * claimed
+    least = abs(float(found.loss)) / epsilon * claimed
     return f"{words}: epsilon at least {least:.4g} when held against a claim of {claimed:g}"
 
 
-def _shown(found: Json, record: Json | None) -> str:
-    check = next((c for c in (record or {"checks": ()})["checks"] if c["name"] == found.get("check")), None)
-    if check is not None and check["kind"] == "curve":
-        point = curves.breaking(check["statistics"], check["result"])
-        return f"event {found['event']}, p-value {p_value(found['p_value'])}, {point}"
-    if "event" in found:
+def _known(value: float | str | None) -> float:
+    assert value is not None, "what a counterexample shows is recorded"
+    return float(value)
+
+
+def _shown(found: Counterexample, record: Record | None) -> str:
+    check = next((c for c in (record.checks if record else ()) if c.name == found.check), None)
+    if check is not None and check.kind == "curve":
+        point = curves.breaking(check.statistics, check.result)
+        return f"event {found.event}, p-value {p_value(_known(found.p_value))}, {point}"
+    if found.event is not None:
+        by_law = found.delta_lower is not None
         shown = (
-            f"delta at least {digits(found['delta_lower'])}"
-            if "delta_lower" in found
-            else (f"p-value {p_value(found['p_value'])}")
+            f"delta at least {digits(found.delta_lower)}"
+            if by_law
+            else f"p-value {p_value(_known(found.p_value))}"
         )
-        return f"event {found['event']}, {shown}, epsilon at least {digits(found['epsilon_lower'])}"
-    if found.get("divergence"):
-        return Divergence(found["divergence"]).words
-    return f"cost {float(found['cost']):.6g}, loss {float(found['loss']):.6g} (noise seed {found['seed']})"
+        return f"event {found.event}, {shown}, epsilon at least {digits(found.epsilon_lower)}"
+    if found.divergence:
+        return Divergence(found.divergence).words
+    cost, loss = _known(found.cost), _known(found.loss)
+    return f"cost {cost:.6g}, loss {loss:.6g} (noise seed {found.seed})"
 
 
-def leads(check: Json) -> list[str]:
+def leads(check: Check) -> list[str]:
     """What tracing names lines for, as linters write it: ``file:line: what``.
 
     Raw data that decides, releases that cost more than the claim, and draws that cannot be repeated.
     """
-    if check["kind"] != "tracing":
+    if check.kind != "tracing":
         return []
-    numbers = check["statistics"]
+    numbers = check.statistics
     found = [(lead["file"], lead["line"], lead_in_words(lead)) for lead in numbers["leads"] if lead["open"]]
     found += [(row["file"], row["line"], share_in_words(row)) for row in excerpts.too_costly(numbers)]
     found += [(note["file"], note["line"], note["what"]) for note in numbers["notes"]]
@@ -568,13 +566,14 @@ def share_in_words(share: Json) -> str:
     return f"release costs {float(share['cost']):.6g}{f', {often}' if often else ''}: {share['source']}"
 
 
-def in_process(record: Json) -> str:
+def in_process(record: Record) -> str:
     """That the audited code was not in a process of its own, and why."""
-    why = record["provenance"]["in_process"]
+    why = record.provenance.in_process
     return f"the audited code ran in the process of the audit, {why}; there it can end or change the audit"
 
 
-def resumed(record: Json) -> str:
+def resumed(record: Record) -> str:
     """That an interrupted audit went on, and how much of it was made before."""
-    steps = record["provenance"]["resumed"]["steps"]
+    resumed = record.provenance.resumed
+    steps = resumed.steps if resumed else 0
     return f"the audit was resumed: {steps} finished steps come from a checkpoint and were not run again"

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from urllib.parse import quote
 
-from verifiable_dp.core.validate import Json
 from verifiable_dp.record import words
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.signing import Found, beside
 from verifiable_dp.render.card import Around
 
@@ -24,7 +24,7 @@ def address(path: Path, page: Path) -> str:
     return quote(Path(relative).as_posix())
 
 
-def of(path: Path, record: Json, page: Path | None = None) -> Around:
+def of(path: Path, record: Record, page: Path | None = None) -> Around:
     """What lies beside the record at `path`: in its folder, and in the one above, where reports have theirs.
 
     It adds links, and words on a signature file; what the record concludes is in the record alone.
@@ -45,13 +45,13 @@ def of(path: Path, record: Json, page: Path | None = None) -> Around:
         links += [twin] if (twin := _twin(path, record, above)) else []
     links = links if len(links) > 1 else []  # a record alone is given away as it is, wherever it stands
     found = tuple((said, address(place, page)) for said, place in links if page)
-    if page and record["kill_table"] and (above / "mutants.html").is_file():
-        anchor = quote(str(record["target"]["name"]))
+    if page and record.kill_table and (above / "mutants.html").is_file():
+        anchor = quote(record.target.name)
         found += (("kill table", f"{address(above / 'mutants.html', page)}#{anchor}"),)
     return Around(found, known if (known := signature(path, record)).there else None)
 
 
-def _twin(path: Path, record: Json, above: Path) -> tuple[str, Path] | None:
+def _twin(path: Path, record: Record, above: Path) -> tuple[str, Path] | None:
     """The listing as printed beside the corrected one, or the other way round."""
     folder = path.resolve().parent.name
     printed = words.is_printed(record)
@@ -62,6 +62,6 @@ def _twin(path: Path, record: Json, above: Path) -> tuple[str, Path] | None:
     return ("the corrected variant" if printed else "the listing as printed", place)
 
 
-def signature(path: Path, record: Json) -> Found:
+def signature(path: Path, record: Record) -> Found:
     """What is known of the signature file beside a record."""
-    return beside(f"{path}.sig", record)
+    return beside(f"{path}.sig", record.digest)

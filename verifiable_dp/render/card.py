@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from verifiable_dp.compliance.nist import BEARS, HAZARDS, apart_worlds
-from verifiable_dp.core.claims import CURVED, Basis
+from verifiable_dp.compliance.nist import BEARS, HAZARDS, Reviewed, apart_worlds
+from verifiable_dp.core.claims import Basis
 from verifiable_dp.core.units import Plays, Unit
 from verifiable_dp.core.validate import Json, JsonValue
 from verifiable_dp.evidence import exclusions
@@ -14,6 +14,7 @@ from verifiable_dp.evidence.premises import briefly
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import kills, words
 from verifiable_dp.record.decision import WEAK, caught, decision
+from verifiable_dp.record.model import Checkout, Claim, CodeEntry, Provenance, Record
 from verifiable_dp.record.signing import Found
 from verifiable_dp.render import limits
 
@@ -166,7 +167,7 @@ class Card:
         return " ".join(part.words for part in self.hazards)
 
 
-def of(record: Json, around: Around = ALONE) -> Card:
+def of(record: Reviewed, around: Around = ALONE) -> Card:
     """The card of a record with its blocks (`blocks.of`)."""
     return Card(
         headline(record),
@@ -185,77 +186,76 @@ def of(record: Json, around: Around = ALONE) -> Card:
     )
 
 
-def headline(record: Json) -> str:
+def headline(record: Record) -> str:
     """The verdict in a line, and why an audit that found nothing is weak."""
-    if not record["checks"]:
-        verdict = str((record["regret"] or {}).get("verdict", "not measured")).replace("_", " ")
+    if not record.checks:
+        verdict = str(record.regret.verdict if record.regret else "not measured").replace("_", " ")
         return f"{words.measured(record)}: {verdict}; privacy was not audited"
-    said = f"Privacy: {record['verdict'].replace('_', ' ')}, {words.interval(record)}"
+    said = f"Privacy: {record.verdict.replace('_', ' ')}, {words.interval(record)}"
     return f"{said}; but weak: {weakness(record)}" if decision(record).weak else said
 
 
-def weakness(record: Json) -> str:
+def weakness(record: Record) -> str:
     """What a weak audit could pass, or did."""
     names = kills.missed(record)
     return f"{variants(len(names))} passed" if names else _could_pass(decision(record).ratio)
 
 
-def promise(record: Json) -> str:
+def promise(record: Record) -> str:
     """The claim and its unit."""
-    claim = record["claim"]
-    if claim is None or not record["checks"]:
+    claim = record.claim
+    if claim is None or not record.checks:
         return "Privacy was not audited."
     if words.is_baseline(record):
         return (
             "None: no epsilon, no unit, no adversary. The audit measures against epsilon "
-            f"{digits(claim['epsilon'])}, a yardstick, for changing {words.changed(record)}, seen in "
+            f"{digits(claim.epsilon)}, a yardstick, for changing {words.changed(record)}, seen in "
             f"{words.seen(record)}."
         )
-    delta = f" and delta {digits(claim['delta'])}" if claim["delta"] else ""
+    delta = f" and delta {digits(claim.delta)}" if claim.delta else ""
     several = " with several" if _event(record) == "entry" else ""
-    verb = "was to protect" if record["verdict"] == "refuted" else "protects"
+    verb = "was to protect" if record.verdict == "refuted" else "protects"
     one = f" It {verb} one {_event(record)}, not a person{several}." if _of_one(claim) else ""
-    curve = any(name in claim for name in CURVED)
-    implied = f"{words.promised(record)}, which implies " if curve else ""
+    implied = f"{words.promised(record)}, which implies " if claim.curve else ""
     return (
-        f"{_capital(f'{implied}epsilon')} {digits(claim['epsilon'])}{delta} for changing "
+        f"{_capital(f'{implied}epsilon')} {digits(claim.epsilon)}{delta} for changing "
         f"{words.changed(record)}, against anyone who sees {words.seen(record)}.{one}"
     )
 
 
-def _of_events(record: Json) -> bool:
+def _of_events(record: Record) -> bool:
     """Whether the promise, as far as it is not known to be false, is about one event rather than more."""
-    return _of_one(record["claim"]) and record["verdict"] != "refuted"
+    return _of_one(record.claimed) and record.verdict != "refuted"
 
 
-def _of_one(claim: Json) -> bool:
-    return words.size(claim) == 1 and claim["unit"] != Unit.PAIRS
+def _of_one(claim: Claim) -> bool:
+    return claim.size == 1 and claim.unit != Unit.PAIRS
 
 
-def _event(record: Json) -> str:
+def _event(record: Record) -> str:
     """What a person may have several of."""
     if words.is_stream(record):
         return "value"
-    return "entry" if record["target"]["plays"] == Plays.DATA else "round"
+    return "entry" if record.target.plays == Plays.DATA else "round"
 
 
 # What a certificate is, and who vouches for it.
 _CERTIFIED = ("certified", "by this tool alone")
 
 
-def interval(record: Json) -> str:
+def interval(record: Record) -> str:
     """Where epsilon lies, and what that rests on; empty if privacy was not audited."""
-    if not record["checks"]:
+    if not record.checks:
         return ""
-    upper = record["epsilon_upper"]
-    if upper is None or float(upper["epsilon"]) == math.inf:
+    upper = record.epsilon_upper
+    if upper is None or float(upper.epsilon) == math.inf:
         least = f"epsilon is at least {digits(words.least(record))}"
-        if record["verdict"] == "refuted" and not words.is_baseline(record):
+        if record.verdict == "refuted" and not words.is_baseline(record):
             least = words.broken(record)
         return f"{_capital(least)}: {_seen(record)}.{_again(record)} {_unbounded(record)}"
-    sure, by = _CERTIFIED if upper["scope"] == "certified" else ("bounded", "over what was traced")
+    sure, by = _CERTIFIED if upper.scope == "certified" else ("bounded", "over what was traced")
     least, most = words.ends(record)
-    delta = f" at delta {digits(upper['delta'])}" if upper["delta"] else ""
+    delta = f" at delta {digits(upper.delta)}" if upper.delta else ""
     if least == most:
         return f"Epsilon is {most}{delta}: observed, and {sure} to be no more ({by})."
     delta = f", both{delta}" if delta else ""
@@ -266,15 +266,15 @@ def interval(record: Json) -> str:
 _TESTS = {"alignment": "replaying runs", "alignment of one report": "replaying runs of one report"}
 
 
-def premises(record: Json) -> str:
+def premises(record: Record) -> str:
     """What the upper bound that stands rests on, and which checks tested that."""
-    if not record["checks"]:
+    if not record.checks:
         return ""
-    upper = record["epsilon_upper"] or {}
-    bounds = [c for c in record["checks"] if c["kind"] == "upper_bound" and c["name"] == upper.get("check")]
+    upper = record.epsilon_upper
+    bounds = [c for c in record.checks if c.kind == "upper_bound" and upper and c.name == upper.check]
     if not bounds:
         return "None: no upper bound stands."
-    found = bounds[0]["statistics"]["premises"]
+    found = bounds[0].statistics["premises"]
     groups: dict[str, list[str]] = {}
     for premise in found:
         brief = briefly(premise, "value" if words.is_stream(record) else "reward")
@@ -284,23 +284,23 @@ def premises(record: Json) -> str:
     return f"{len(found)}; {'; '.join(said)}."
 
 
-def _seen(record: Json) -> str:
+def _seen(record: Record) -> str:
     """What the lower bound rests on, and which instance: a loss that was computed, a limit from samples."""
-    least, claim = words.least(record), float(record["claim"]["epsilon"])
+    least, claim = words.least(record), record.claimed.epsilon
     limit = max(
         (
-            (float(c["result"].get("epsilon_lower", 0.0)), float(c["statistics"]["confidence"]))
+            (c.epsilon_lower, float(c.statistics["confidence"]))
             for c in words.sampling(record)
-            if "confidence" in c["statistics"]
+            if "confidence" in c.statistics
         ),
         default=(0.0, 0.0),
     )
     from_runs = f"the {100 * limit[1]:.4g} % lower limit of the sampled runs of the audited instance"
-    bounds = [float(c["result"].get("epsilon_lower", 0.0)) for c in words.sampling(record)]
-    if float(record["epsilon_lower"]) == least and least in bounds:
+    bounds = [c.epsilon_lower for c in words.sampling(record)]
+    if float(record.epsilon_lower) == least and least in bounds:
         return from_runs if limit[0] > claim else "that much was seen"
     shows = least * (1 - 1e-6)
-    kept = [e for e in record["counterexamples"] if "loss" in e and limits.shown(e, claim) >= shows]
+    kept = [e for e in record.counterexamples if e.replayed and limits.shown(e, claim) >= shows]
     other = words.elsewhere(kept[0], record) if kept else {}
     here = _here(record)
     exact = "a replayed run of this instance has exactly that loss"
@@ -308,8 +308,8 @@ def _seen(record: Json) -> str:
         exact = exact if here else "that loss was computed in a run that the record does not keep"
     elif other and not here:
         exact = (
-            f"a loss of {digits(abs(float(kept[0]['loss'])))} was computed on another instance of the same "
-            f"code ({_named(other, record)}), {digits(least / claim)} times what that one claims"
+            f"a loss of {digits(abs(float(kept[0].loss or 0.0)))} was computed on another instance of the "
+            f"same code ({_named(other, record)}), {digits(least / claim)} times what that one claims"
         )
     if limit[0] <= least:
         return exact
@@ -318,33 +318,33 @@ def _seen(record: Json) -> str:
     return f"{exact}; {from_runs} is {digits(limit[0])}, and such a limit {once}: quote {digits(least)}"
 
 
-def _here(record: Json) -> bool:
+def _here(record: Record) -> bool:
     """Whether the costliest transcript of the audited instance, if its course is recorded, has the bound."""
     shows = words.least(record) * (1 - 1e-6)
-    courses = [c["statistics"].get("spent") for c in record["checks"] if c["kind"] == "alignment"]
+    courses = [c.statistics.get("spent") for c in record.of_kind("alignment")]
     return any(course and abs(float(course[-1][2])) >= shows for course in courses)
 
 
-def _again(record: Json) -> str:
+def _again(record: Record) -> str:
     """Which run the page shows as a counterexample, and how it is run again; empty if none was replayed."""
-    runs = [e for e in limits.strongest_first(record) if "loss" in e and not e.get("divergence")]
+    runs = [e for e in limits.strongest_first(record) if e.replayed and not e.divergence]
     if not runs:
         return ""
-    other, claim = words.elsewhere(runs[0], record), float(record["claim"]["epsilon"])
+    other, claim = words.elsewhere(runs[0], record), record.claimed.epsilon
     shown = limits.shown(runs[0], claim) >= words.least(record) * (1 - 1e-6)
     if shown and not (other and _here(record)):
         return " It is the counterexample below, and can be run again: verify --rerun."
     where = f", with {_named(other, record)}" if other else ""
-    loss, claimed = abs(float(runs[0]["loss"])), float(runs[0].get("epsilon") or claim)
+    loss, claimed = abs(float(runs[0].loss or 0.0)), float(runs[0].epsilon or claim)
     said = f"{where}: loss {digits(loss)}, claimed {digits(claimed)}"
     return f" The record keeps another run, below{said}. Both can be run again: verify --rerun."
 
 
-def _unbounded(record: Json) -> str:
+def _unbounded(record: Record) -> str:
     """Why no upper bound stands."""
-    for check in record["checks"]:
-        if check["kind"] == "upper_bound" and record["epsilon_upper"] is None:
-            tests = " and ".join(sorted({p["tested_by"] for p in check["statistics"]["premises"]} - {""}))
+    for check in record.checks:
+        if check.kind == "upper_bound" and record.epsilon_upper is None:
+            tests = " and ".join(sorted({p["tested_by"] for p in check.statistics["premises"]} - {""}))
             what = " (runs replayed on neighbouring inputs)" if tests == "alignment" else ""
             return (
                 f"There is no upper bound: one was computed, but counts only if the {tests} check{what} "
@@ -353,14 +353,14 @@ def _unbounded(record: Json) -> str:
     return "There is no upper bound; other inputs may show more."
 
 
-def strength(record: Json) -> Strength:
+def strength(record: Record) -> Strength:
     """How small a leak the audit catches: weak where one of more than 1.5 times the claim could pass."""
-    if not record["checks"]:
+    if not record.checks:
         return Strength("Privacy was not audited.", "none")
-    if record["verdict"] == "refuted":
+    if record.verdict == "refuted":
         return Strength(f"Does not matter here: a counterexample decides{_sampled(record)}.", "none")
     found = decision(record)
-    missed, ratio, claim = found.passed, found.ratio, float(record["claim"]["epsilon"])
+    missed, ratio, claim = found.passed, found.ratio, record.claimed.epsilon
     sizes = [size for _, size in missed if size is not None]
     said = _caught(record, len(missed))
     if missed:
@@ -368,8 +368,8 @@ def strength(record: Json) -> Strength:
             f"{name} (its epsilon: {'unknown' if size is None else digits(size)})" for name, size in missed
         )
         said = f"{variants(len(missed))} passed: {names}. {said}"
-    if found.strength == "weak" and record["epsilon_upper"] is not None:
-        most, seen = record["epsilon_upper"]["epsilon"], ratio * claim
+    if found.strength == "weak" and record.epsilon_upper is not None:
+        most, seen = record.epsilon_upper.epsilon, ratio * claim
         caught = "show nothing" if math.isinf(seen) else f"would only have caught {digits(seen)} or more"
         alone = f"tests alone {caught}"
         alone = (
@@ -378,7 +378,7 @@ def strength(record: Json) -> Strength:
         rests = "" if missed else ", on which that bound rests"
         said += f" Report at most {digits(most)} if the premises hold{rests}; {alone}."
     mark = f"less noise caught from epsilon {digits(ratio * claim)}"
-    if (record["power"] or {}).get("by") == "alignment":
+    if record.power is not None and record.power.by == "alignment":
         mark = "any excess on the replayed runs is caught"
     mark = "no leak is known to be caught" if math.isinf(ratio) else mark
     mark = "a broken variant passed" if missed else mark
@@ -396,40 +396,40 @@ def _place(ratio: float) -> int:
     return round(part * math.log2(ratio) if ratio <= last else 100 - part * last / ratio)
 
 
-def _sampled(record: Json) -> str:
+def _sampled(record: Record) -> str:
     """That what refutes was seen in sampled runs, and how often those are wrong; empty where it was not."""
-    checks = [c for c in words.sampling(record) if c["result"].get("epsilon_lower") == words.least(record)]
-    level = max((float(c["statistics"]["alpha"]) for c in checks), default=0.0)
+    checks = [c for c in words.sampling(record) if c.result.get("epsilon_lower") == words.least(record)]
+    level = max((float(c.statistics["alpha"]) for c in checks), default=0.0)
     said = ", found in sampled runs, which reject a true claim at most once in {:,.0f} audits"
     return said.format(1 / level) if level else ""
 
 
-def _caught(record: Json, missed: int = 0) -> str:
+def _caught(record: Record, missed: int = 0) -> str:
     """The sentence on the smallest leak that is caught.
 
     The excess of a fault that was `missed` is in none of the runs that were replayed.
     """
-    power, claim = record["power"], float(record["claim"]["epsilon"])
+    power, claim = record.power, record.claimed.epsilon
     if not power:
-        seen = record["detectable"]
+        seen = record.detectable
         if seen is None or float(seen) == math.inf:
             return "No leak, however large, is known to be caught by the tests."
         return (
             f"The test that was made would catch epsilon {digits(seen)}{_times(seen, claim)} {words.BRIEFLY}."
         )
-    least = float(power["smallest_epsilon"])
-    if power["by"] == "alignment":
-        runs = sum(int(c["statistics"]["examined"]) for c in record["checks"] if c["kind"] == "alignment")
-        bounded = record["epsilon_upper"] is not None
+    least = float(power.smallest_epsilon)
+    if power.by == "alignment":
+        runs = sum(int(c.statistics["examined"]) for c in record.checks if c.kind == "alignment")
+        bounded = record.epsilon_upper is not None
         others = f"other inputs {'rest on the upper bound' if bounded else 'were not examined'}"
         if missed:
             fault = "that fault shows" if missed == 1 else "those faults show"
             rest = "resting on the upper bound" if bounded else "which were not examined"
             others = f"{fault} only in others, {rest}"
         return f"Any excess over the claim on the {runs} replayed runs is caught; {others}."
-    if power["by"] in ("exact", "shuffle"):
+    if power.by in ("exact", "shuffle"):
         return f"Exact computation catches epsilon {digits(least)}{_times(least, claim)} {words.BRIEFLY}."
-    chance = f"{100 * float(power['probability']):.4g} % probability"
+    chance = f"{100 * float(power.probability):.4g} % probability"
     return f"Sampling catches epsilon {digits(least)}{_times(least, claim)} {words.BRIEFLY} with {chance}."
 
 
@@ -455,22 +455,22 @@ def _could_pass(ratio: float) -> str:
 # ---------------------------------------------------------------- what was audited
 
 
-def _audited(record: Json, around: Around) -> list[tuple[str, str]]:
-    target, facts = record["target"], record["provenance"]
-    model = "no promise of privacy" if target["model"] == "none" else f"{target['model']} model"
+def _audited(record: Reviewed, around: Around) -> list[tuple[str, str]]:
+    target, facts = record.target, record.provenance
+    model = "no promise of privacy" if target.model == "none" else f"{target.model} model"
     what = f"{words.title(record)} ({words.kind(record)}, {model})"
     found = [("Target", what)]
-    source = (record["claim"] or {}).get("source")
+    source = record.claimed.source if record.claim else None
     if source:
-        found.append(("Promise from", source["statement"]))
-    found.append(("Code", _code(target["source"], facts.get("target") or {})))
-    found.append(("When", str(facts["finished"])[:10]))
-    authors = "; ".join(record["administrative"]["authors"])
-    ci = "in continuous integration" if facts.get("ci") else "outside continuous integration"
+        found.append(("Promise from", source.statement))
+    found.append(("Code", _code(target.source, facts.target)))
+    found.append(("When", str(facts.finished)[:10]))
+    authors = "; ".join(record.blocks["administrative"]["authors"])
+    ci = "in continuous integration" if facts.ci else "outside continuous integration"
     by = f"{authors} (as declared), with " if authors else "no auditor is named; "
     own = f"tool {_commit(facts)}"
-    found.append(("Audited by", f"{by}{facts['tool']} {facts['version']} ({own}), {ci}; self-attested"))
-    tier = record.get("tier")
+    found.append(("Audited by", f"{by}{facts.tool} {facts.version} ({own}), {ci}; self-attested"))
+    tier = record.blocks["tier"]
     if tier:
         found.append(("Tier", f"{tier} (as declared)"))
     signed = around.signature or Found("this page knows of none")
@@ -479,43 +479,43 @@ def _audited(record: Json, around: Around) -> list[tuple[str, str]]:
     return found if words.is_baseline(record) else [*found, ("Noise", sampler(record))]
 
 
-def _code(source: Json, place: Json) -> str:
+def _code(source: CodeEntry, place: Checkout) -> str:
     """Which code was audited: the file, its digest and its commit, as far as the record knows them."""
-    digest = f"SHA-256 {source['sha256'][:12]}…" if source["sha256"] else "digest unknown"
-    return f"{source['path'] or 'file unknown'}, {digest}, {_commit(place)}"
+    digest = f"SHA-256 {source.sha256[:12]}…" if source.sha256 else "digest unknown"
+    return f"{source.path or 'file unknown'}, {digest}, {_commit(place)}"
 
 
-def _commit(facts: Json) -> str:
-    dirty = ", with uncommitted changes" if facts.get("dirty") else ""
-    return f"commit {str(facts['commit'])[:12]}{dirty}" if facts.get("commit") else "commit unknown"
+def _commit(facts: Checkout | Provenance) -> str:
+    dirty = ", with uncommitted changes" if facts.dirty else ""
+    return f"commit {facts.commit[:12]}{dirty}" if facts.commit else "commit unknown"
 
 
-def variant(record: Json) -> str:
+def variant(record: Record) -> str:
     """How what was audited differs from what the paper prints; empty where no difference is known."""
-    corrected = record["target"]["parameters"].get("variant") == "corrected"
+    corrected = record.target.parameters.get("variant") == "corrected"
     # Where the promise is not quite that of the paper, another thing was audited than the paper says.
-    source = (record["claim"] or {}).get("source") or {}
-    note = str(source.get("note", ""))
+    source = record.claimed.source if record.claim else None
+    note = source.note if source else ""
     if words.is_printed(record):
         return "As printed in the paper."
     if corrected:
         return f"Corrected, not as printed (see errata){f': {note}' if note else ''}."
-    if source.get("basis") == Basis.UNREAD:
+    if source and source.basis == Basis.UNREAD:
         return "Our own version: the paper's text was not at hand, so all constants are ours."
     return f"On the promise: {note}." if note else ""
 
 
-def instance(record: Json) -> str:
+def instance(record: Record) -> str:
     """Which instance was audited, and that nothing was said of others."""
-    parameters = dict(record["target"]["parameters"])
+    parameters = dict(record.target.parameters)
     named = _named({key: value for key, value in parameters.items() if key != "variant"}, record)
     return f"Only this instance{f': {named}' if named else ''}."
 
 
-def _named(parameters: Json, record: Json) -> str:
+def _named(parameters: Json, record: Record) -> str:
     """Parameters with short values; those of the catalogue in words, names that a user chose as they are."""
     named = {key: key for key in parameters}
-    if record["target"]["kind"] == "algorithm":
+    if record.target.kind == "algorithm":
         named = {key: key.removeprefix("n_").replace("_", " ") for key in parameters}
         named["budget"] = "split of epsilon"
     return ", ".join(f"{named[k]} = {_short(v)}" for k, v in parameters.items())
@@ -534,9 +534,9 @@ def _short(value: JsonValue) -> str:
     return digits(value) if isinstance(value, float) else str(value)
 
 
-def sampler(record: Json) -> str:
+def sampler(record: Record) -> str:
     """Whether the noise of the audit is that of production."""
-    if record["target"]["kind"] == "algorithm":
+    if record.target.kind == "algorithm":
         return (
             "the audit drew seeded, ideal noise of this package; a live session draws from OpenDP, "
             "which was not audited here"
@@ -547,26 +547,26 @@ def sampler(record: Json) -> str:
 # ---------------------------------------------------------------- caveats and what follows
 
 
-def _caveats(record: Json) -> list[tuple[str, str]]:
+def _caveats(record: Reviewed) -> list[tuple[str, str]]:
     """The largest first; each with the section that says more."""
-    if not record["checks"]:
+    if not record.checks:
         return [("Privacy was not audited: only regret was measured", "not-covered")]
     found: list[tuple[str, str]] = []
     names = kills.missed(record)
     if names and len(names) > len(decision(record).passed):  # else the strength names them all
         found.append((f"{variants(len(names))} passed this audit: {'; '.join(names)}", "mutants"))
-    if record["verdict"] == "inconclusive":
+    if record.verdict == "inconclusive":
         found.append((f"The audit could not decide: {words.why(record)}", "evidence"))
-    ratio = caught(record) if record["verdict"] != "refuted" else 0.0
-    if ratio > WEAK and (names or record["verdict"] != "not_refuted"):  # else the headline says so
+    ratio = caught(record) if record.verdict != "refuted" else 0.0
+    if ratio > WEAK and (names or record.verdict != "not_refuted"):  # else the headline says so
         found.append((_capital(_could_pass(ratio)), "power"))
-    if record["verdict"] == "refuted" and not words.is_baseline(record):
+    if record.verdict == "refuted" and not words.is_baseline(record):
         false = "The claim is false: nobody has the protection that it promises, with one round or several"
         found.append((false, "counterexamples"))
-    guarantee = record["guarantee"]
+    guarantee = record.blocks["guarantee"]
     if guarantee:
         found += [
-            (_guided(row, float(record["claim"]["delta"])), "guarantee")
+            (_guided(row, record.claimed.delta), "guarantee")
             for row in guarantee["guidance"]
             if row["level"] == "flag"
         ]
@@ -575,12 +575,12 @@ def _caveats(record: Json) -> list[tuple[str, str]]:
         found += [
             (f"Declared worlds are not neighbours under the claim: {said}", "hazards") for said in apart
         ]
-    if record["claim"]["observe"] == "shuffled":
+    if record.claimed.observe == "shuffled":
         found.append(("The shuffler was trusted, not tested", "premises"))
-    if record["target"]["kind"] == "algorithm" and not words.is_baseline(record):
+    if record.target.kind == "algorithm" and not words.is_baseline(record):
         found.append(("The sampler of production was not audited", "hazards"))
     # The sentence under the verdict names these where there is a bound.
-    bounded = record["epsilon_upper"] and record["verdict"] != "refuted"
+    bounded = record.epsilon_upper and record.verdict != "refuted"
     lines = words.not_covered(record, without=exclusions.EVERY if bounded else ())
     return [*found, *((_capital(line), "not-covered") for line in lines)]
 
@@ -594,7 +594,7 @@ def _guided(row: Json, delta: float) -> str:
 _ROUNDS = 10  # of a person, whom the card speaks of where nothing is declared
 
 
-def of_a_person(record: Json) -> list[str]:
+def of_a_person(record: Reviewed) -> list[str]:
     """What the promise about one event leaves a person with several: as many as are declared, or our example.
 
     Empty where it is about more already, where it is false, where the data are given as pairs, and where a
@@ -602,12 +602,14 @@ def of_a_person(record: Json) -> list[str]:
     """
     if not _of_events(record):
         return []
-    declared = record["guarantee"]["contribution_bounds"]["max_rounds_per_user"]
+    declared = record.blocks["guarantee"]["contribution_bounds"]["max_rounds_per_user"]
     least = most = declared
     if declared is None:
-        least, most = 2, min(_ROUNDS, int(record["target"]["parameters"].get("horizon") or _ROUNDS))
+        least, most = 2, min(_ROUNDS, int(record.target.parameters.get("horizon") or _ROUNDS))
     what = "entries" if _event(record) == "entry" else f"{_event(record)}s"
-    rows = [row for row in record["guarantee"]["group_privacy"] if max(2, least) <= row["rounds"] <= most]
+    rows = [
+        row for row in record.blocks["guarantee"]["group_privacy"] if max(2, least) <= row["rounds"] <= most
+    ]
     return [of_rounds(row, what, "our example" if declared is None else "as declared") for row in rows[-1:]]
 
 
@@ -627,20 +629,20 @@ def _capital(line: str) -> str:
     return line[:1].upper() + line[1:]
 
 
-def following(record: Json) -> str:
+def following(record: Reviewed) -> str:
     """What to do next."""
-    if not record["checks"]:
+    if not record.checks:
         return "Audit privacy, too: this record says nothing about it."
     if words.is_baseline(record):
         return (
             "Do not use it on data that need privacy: it promises none, and the audit shows that it has none."
         )
-    if record["verdict"] == "refuted":
+    if record.verdict == "refuted":
         fixed = (
             "use the corrected variant" if words.is_printed(record) else "repair the code and audit it again"
         )
         return f"Do not rely on this claim. Run the counterexample again (verify --rerun), then {fixed}."
-    if record["verdict"] == "inconclusive":
+    if record.verdict == "inconclusive":
         return (
             f"Do not rely on this claim yet. Audit again with more runs ({_more(record)}), "
             "or name pairs of inputs to try."
@@ -668,20 +670,20 @@ def _settle(yours: Open, left: Open) -> str:
     )
 
 
-def _more(record: Json) -> str:
+def _more(record: Record) -> str:
     """The option for more runs than a record's audit had; a reader may take it for the privacy budget."""
-    size = "SECONDS" if record["plan"].get("budget") == "thorough" else "thorough"
+    size = "SECONDS" if record.plan.budget == "thorough" else "thorough"
     return f"--budget {size}: runs, not epsilon"
 
 
-def _hazards(record: Json) -> tuple[Open, ...]:
+def _hazards(record: Reviewed) -> tuple[Open, ...]:
     """The open hazards; none where no promise stands."""
-    return () if record["verdict"] == "refuted" else tuple(part for part in _parted(record) if part.count)
+    return () if record.verdict == "refuted" else tuple(part for part in _parted(record) if part.count)
 
 
-def _parted(record: Json) -> tuple[Open, Open]:
+def _parted(record: Reviewed) -> tuple[Open, Open]:
     """The open hazards that a declaration can close, and those that none can, which limit the evidence."""
-    still = {row["id"] for row in record["hazards"] if row["status"] == "open"}
+    still = {row["id"] for row in record.blocks["hazards"] if row["status"] == "open"}
     parts = []
     for declarable, head in (
         (True, "for your team to settle in a declaration (verifiable-dp declare)"),
@@ -697,24 +699,22 @@ _THEOREMS = "the theorems"
 _AGREED = {Basis.OURS: "our derivations", Basis.GIVEN: "what was claimed"}
 
 
-def regret(record: Json) -> str:
+def regret(record: Record) -> str:
     """How many checks of regret, or of what is claimed in its place, agree; empty if none was made."""
-    checks = record["regret"]["checks"] if record["regret"] else []
+    checks = record.regret_checks
     if not checks:
         return ""
-    agree = sum(c["result"]["verdict"] == "consistent" for c in checks)
+    agree = sum(c.verdict == "consistent" for c in checks)
     what = "" if words.measured(record) == "Regret" else " on errors and rounds"
-    bases = {claim["source"].get("basis") for claim in record["regret"].get("claims", ())}
-    by = _AGREED.get(next(iter(bases)), _THEOREMS) if len(bases) == 1 else _THEOREMS
+    bases = {claim.source.basis for claim in (record.regret.claims if record.regret else ())}
+    by = _AGREED.get(next(iter(bases)) or Basis.PAPER, _THEOREMS) if len(bases) == 1 else _THEOREMS
     said = [f"{agree} of {_many(len(checks), 'check')} agree{'s' if agree == 1 else ''} with {by}{what}"]
     for verdict, text in (("contradicted", "contradicted"), ("inconclusive", "undecided")):
-        names = [str(c["name"]) for c in checks if c["result"]["verdict"] == verdict]
+        names = [c.name for c in checks if c.verdict == verdict]
         said += [f"{text}: {', '.join(names)}"] if names else []
-    vacuous = [c for c in checks if c["result"]["verdict"] == "vacuous"]
+    vacuous = [c for c in checks if c.verdict == "vacuous"]
     if vacuous:
-        below = [
-            float(c["statistics"]["least_horizon"]) for c in vacuous if c["statistics"].get("least_horizon")
-        ]
+        below = [float(c.statistics["least_horizon"]) for c in vacuous if c.statistics.get("least_horizon")]
         short = f"below {min(below):.2g} rounds" if below else "at this size"
         said.append(
             f"{len(vacuous)} cannot fail {short}, so it says nothing"

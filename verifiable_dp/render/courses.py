@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from verifiable_dp.core.validate import Json
+from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.words import digits
+from verifiable_dp.record.model import Record
 from verifiable_dp.render import plots
 from verifiable_dp.render.plots import BAD, CLAIM, GOOD, INK, RIVAL, Style
 
@@ -22,13 +24,13 @@ _MARKERS = "osD^v<>p"
 # ---------------------------------------------------------------- privacy loss over time
 
 
-def spent(record: Json) -> Json | None:
+def spent(record: Record) -> Json | None:
     """Statistics of the first alignment that says how its costliest transcript pays; None without one."""
-    found = [c["statistics"] for c in record["checks"] if c["kind"] == "alignment"]
+    found = [c.statistics for c in record.of_kind("alignment")]
     return next((numbers for numbers in found if numbers.get("spent")), None)
 
 
-def loss_over_time(record: Json, *, narrow: bool = False) -> str | None:
+def loss_over_time(record: Record, *, narrow: bool = False) -> str | None:
     """How cost and privacy loss of the costliest transcript add up over the rounds, against the claim."""
     numbers = spent(record)
     if numbers is None:
@@ -227,16 +229,16 @@ def _logs(points: Sequence[Sequence[float]], log_power: float) -> tuple[list[flo
     return xs, [math.log(p[1]) - less for p, less in zip(points, part, strict=True)]
 
 
-def scaling_fit(record: Json, *, narrow: bool = False) -> str | None:
+def scaling_fit(record: Record, *, narrow: bool = False) -> str | None:
     """Points on logarithmic axes with their fitted lines, and the slopes that the claim allows as wedges.
 
     A figure for each quantity that the rates are over. Each check is divided by its value in the middle, so
     that all pass through 1 there, and those with a power of log x by that power too.
     """
-    checks = [c for c in record["regret"]["checks"] if c["kind"] == "scaling"] if record["regret"] else []
-    checks = [c for c in checks if len({p[0] for p in c["statistics"]["points"]}) > 1]
+    checks = [c for c in record.regret_checks if c.kind == "scaling"]
+    checks = [c for c in checks if len({p[0] for p in c.statistics["points"]}) > 1]
 
-    def draw(axes: Axes, over: str, shown: Sequence[Json]) -> None:
+    def draw(axes: Axes, over: str, shown: Sequence[Check]) -> None:
         for check, marker, color in zip(shown, _MARKERS, plots.MANY, strict=False):
             _fit(axes, check, marker, color)
         axes.set_xscale("log")
@@ -250,11 +252,11 @@ def scaling_fit(record: Json, *, narrow: bool = False) -> str | None:
     return plots.panels("scaling", checks, draw, narrow=narrow) or None
 
 
-def over_time(record: Json, *, narrow: bool = False) -> str | None:
+def over_time(record: Record, *, narrow: bool = False) -> str | None:
     """Mean regret over horizons with the rate that its theorem claims; None where none was measured so."""
-    checks = [c for c in record["regret"]["checks"] if c["kind"] in _GROWING] if record["regret"] else []
-    checks = [c for c in checks if c["statistics"].get("over", "horizon T") in ("horizon T", "T")]
-    checks = [c for c in checks if len(c["statistics"]["points"]) > 1]
+    checks = [c for c in record.regret_checks if c.kind in _GROWING]
+    checks = [c for c in checks if c.statistics.get("over", "horizon T") in ("horizon T", "T")]
+    checks = [c for c in checks if len(c.statistics["points"]) > 1]
     if not checks:
         return None
 
@@ -276,16 +278,16 @@ def over_time(record: Json, *, narrow: bool = False) -> str | None:
 _GROWING = ("scaling", "linear_in_log")
 
 
-def _growing(axes: Axes, check: Json, marker: str, color: str) -> None:
+def _growing(axes: Axes, check: Check, marker: str, color: str) -> None:
     """Means with error bars, and the claimed growth through their (geometric) middle."""
-    numbers = check["statistics"]
+    numbers = check.statistics
     xs, means, errors = (
         [float(value) for value in column] for column in zip(*(p[:3] for p in numbers["points"]), strict=True)
     )
     bars = plots.bars(errors, means)
-    instance = numbers.get("instance", check["name"])
+    instance = numbers.get("instance", check.name)
     axes.errorbar(xs, means, yerr=bars, fmt=marker, color=color, markersize=4, capsize=2, label=instance)
-    logs = check["kind"] == "linear_in_log"
+    logs = check.kind == "linear_in_log"
     exponent, power = (0.0, 1.0) if logs else (float(numbers["exponent"]), float(numbers["log_power"]))
     claimed = [exponent * math.log(x) + (power * math.log(math.log(x)) if power else 0.0) for x in xs]
     shift = math.fsum(math.log(y) - line for y, line in zip(means, claimed, strict=True)) / len(xs)
@@ -302,8 +304,8 @@ def _growing(axes: Axes, check: Json, marker: str, color: str) -> None:
     )
 
 
-def _fit(axes: Axes, check: Json, marker: str, color: str) -> None:
-    numbers, result = check["statistics"], check["result"]
+def _fit(axes: Axes, check: Check, marker: str, color: str) -> None:
+    numbers, result = check.statistics, check.result
     claimed, margin = float(numbers["exponent"]), float(numbers["margin"])
     xs, ys = _logs(numbers["points"], float(numbers["log_power"]))
     slope, start = line(numbers["points"], float(numbers["log_power"]))
@@ -319,7 +321,7 @@ def _fit(axes: Axes, check: Json, marker: str, color: str) -> None:
     axes.fill_between(across, span[0], span[1], color=color, alpha=0.15, linewidth=0)
     low, high = float(result["lower"]), float(result["upper"])
     label = (
-        f"{numbers.get('instance', check['name'])}: slope {slope:.3g} (95 %: {low:.3g} to {high:.3g}), "
+        f"{numbers.get('instance', check.name)}: slope {slope:.3g} (95 %: {low:.3g} to {high:.3g}), "
         f"claimed {claimed:.3g} ± {margin:.3g}"
     )
     axes.plot(across, [math.exp(slope * (x - middle)) for x in ends], color=color, linewidth=1, label=label)

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
+import msgspec
+
 from verifiable_dp.compliance import blocks, nist
 from verifiable_dp.core.validate import Json, JsonDict, JsonValue, named, on_one_line
 from verifiable_dp.evidence import exclusions
+from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import kills
 from verifiable_dp.record.decision import decision
+from verifiable_dp.record.model import Claim, Record
 from verifiable_dp.record.verify import first_difference
 
 # What two runs of one audit may differ in.
@@ -123,7 +127,7 @@ class Difference:
         }
 
 
-def compare(old: Json, new: Json) -> Difference:
+def compare(old: Record, new: Record) -> Difference:
     """Compare two records, which have been verified.
 
     Worse are: a lower verdict on privacy or regret, overall or of a check (refuted and contradicted are
@@ -139,12 +143,12 @@ def compare(old: Json, new: Json) -> Difference:
     NIST SP 800-226, initial public draft, section 2.5 (hazards H05 and H06 in `nist`).
     """
     others = tuple(_other_target(old, new))
-    reasons = (*others, *_incomparable(old["claim"], new["claim"]))
+    reasons = (*others, *_incomparable(old.claim, new.claim))
     found = [
         *_target(old, new),
         *_verdicts(old, new),
         *_strengths(old, new),
-        *_claim(old["claim"], new["claim"], bool(reasons)),
+        *_claim(old.claim, new.claim, bool(reasons)),
         *_checks(old, new),
         *_mutants(old, new),
         *_kill_tables(old, new),
@@ -155,7 +159,7 @@ def compare(old: Json, new: Json) -> Difference:
     ]
     if others:
         found = [_undirected(change) for change in found]
-    elif reasons and old["claim"] and new["claim"]:  # a claim that is gone stays worse than one that is there
+    elif reasons and old.claim and new.claim:  # a claim that is gone stays worse than one that is there
         found = [_undirected(c) if c.what.startswith(_OF_PRIVACY) else c for c in found]
     place = first_difference(_evidence(old), _evidence(new))
     if place and not found and not reasons:
@@ -171,14 +175,14 @@ def compare(old: Json, new: Json) -> Difference:
     )
 
 
-def _evidence(record: Json) -> JsonDict:
+def _evidence(record: Record) -> JsonDict:
     """What a record holds beside provenance; no declarations are empty ones."""
-    held = {key: value for key, value in record.items() if key not in _FREE}
-    return {**held, "declarations": record["declarations"] or {}}
+    held = {key: value for key, value in record.as_dict().items() if key not in _FREE}
+    return {**held, "declarations": record.declarations or {}}
 
 
-def _side(record: Json) -> dict[str, str]:
-    return {"target": str(record["target"]["name"]), "digest": str(record["digest"])}
+def _side(record: Record) -> dict[str, str]:
+    return {"target": record.target.name, "digest": str(record.digest)}
 
 
 def _shown(value: JsonValue) -> str:
@@ -199,16 +203,16 @@ def _direction(old: str, new: str) -> str:
     return "worse" if after < before else "better" if after > before else "neutral"
 
 
-def _measure(claim: Json) -> str:
-    if "mu" in claim:
+def _measure(claim: Claim) -> str:
+    if claim.mu is not None:
         return "trade-off function of Gaussian differential privacy (mu)"
-    if "rho" in claim:
+    if claim.rho is not None:
         return "zero-concentrated divergence (rho)"
-    return "hockey-stick divergence (epsilon, delta)" if claim["delta"] else "max divergence (epsilon)"
+    return "hockey-stick divergence (epsilon, delta)" if claim.delta else "max divergence (epsilon)"
 
 
-def _other_target(old: Json, new: Json) -> Iterator[str]:
-    names = [str(record["target"]["name"]) for record in (old, new)]
+def _other_target(old: Record, new: Record) -> Iterator[str]:
+    names = [record.target.name for record in (old, new)]
     if names[0] != names[1]:
         yield f"they are of different targets: {names[0]} against {names[1]}"
 
@@ -218,28 +222,35 @@ def _undirected(change: Change) -> Change:
     return change if change.direction == "neutral" else replace(change, direction="neutral", note="")
 
 
-def _incomparable(old: Json | None, new: Json | None) -> Iterator[str]:
+def _incomparable(old: Claim | None, new: Claim | None) -> Iterator[str]:
     if old is None or new is None:
         if (old is None) != (new is None):
             yield "only one of the records states a privacy claim"
         return
     if _measure(old) != _measure(new):
         yield f"the measures differ: {_measure(old)} against {_measure(new)} {_NIST}"
-    elif float(old["delta"]) != float(new["delta"]):
-        deltas = f"{float(old['delta']):g} against {float(new['delta']):g}"
+    elif old.delta != new.delta:
+        deltas = f"{old.delta:g} against {new.delta:g}"
         yield f"guarantees with different delta cannot be compared: {deltas} {_NIST}"
     for key in _UNIT:
-        if old.get(key) != new.get(key):
-            units = f"{_shown(old.get(key))} against {_shown(new.get(key))}"
+        before, after = _of(old, key), _of(new, key)
+        if before != after:
+            units = f"{_shown(before)} against {_shown(after)}"
             yield f"guarantees with different {key} cannot be compared: {units} {_NIST}"
 
 
-def _target(old: Json, new: Json) -> Iterator[Change]:
+def _of(claim: Claim, key: str) -> JsonValue:
+    """A value of a claim as a record has it; None where it is left out."""
+    return claim.as_dict().get(key)
+
+
+def _target(old: Record, new: Record) -> Iterator[Change]:
     for key in ("name", "kind", "role", "note"):
-        if old["target"][key] != new["target"][key]:
-            yield Change(f"target.{key}", old["target"][key] or None, new["target"][key] or None)
-    yield from _by_key("target.parameters", old["target"]["parameters"], new["target"]["parameters"])
-    before, after = (str(record["target"]["source"]["sha256"])[:12] or None for record in (old, new))
+        before, after = (str(getattr(record.target, key)) or None for record in (old, new))
+        if before != after:
+            yield Change(f"target.{key}", before, after)
+    yield from _by_key("target.parameters", old.target.parameters, new.target.parameters)
+    before, after = (record.target.source.sha256[:12] or None for record in (old, new))
     if before != after:
         yield Change("target.source.sha256", before, after)
 
@@ -255,40 +266,40 @@ def _by_key(what: str, old: Json, new: Json, free: Sequence[str] = ()) -> Iterat
             yield Change(f"{what}.{key}", left, right)
 
 
-def _privacy(record: Json) -> str:
-    return str(record["verdict"]) if record["checks"] else "not_checked"
+def _privacy(record: Record) -> str:
+    return str(record.verdict) if record.checks else "not_checked"
 
 
-def _regret(record: Json) -> str:
-    return str((record["regret"] or {}).get("verdict") or "not_checked")
+def _regret(record: Record) -> str:
+    return str((record.regret.verdict if record.regret else None) or "not_checked")
 
 
-def _verdicts(old: Json, new: Json) -> Iterator[Change]:
+def _verdicts(old: Record, new: Record) -> Iterator[Change]:
     for what, of in (("verdict", _privacy), ("regret.verdict", _regret)):
         before, after = of(old), of(new)
         if before != after:
             yield Change(what, before, after, _direction(before, after))
 
 
-def _strengths(old: Json, new: Json) -> Iterator[Change]:
+def _strengths(old: Record, new: Record) -> Iterator[Change]:
     """Of audits that found nothing; where a claim is refuted the verdict says it."""
-    if old["claim"] is None or new["claim"] is None:
+    if old.claim is None or new.claim is None:
         return
     before, after = decision(old).strength, decision(new).strength
     if {before, after} == {"strong", "weak"}:
         yield Change("strength", before, after, "worse" if after == "weak" else "better")
 
 
-def _claim(old: Json | None, new: Json | None, apart: bool) -> Iterator[Change]:
+def _claim(old: Claim | None, new: Claim | None, apart: bool) -> Iterator[Change]:
     """What is promised: a larger epsilon is a weaker promise where the two can be compared."""
     if old is None or new is None:
         if old is not None:
-            yield Change("claim", f"epsilon {digits(old['epsilon'])}", None, "worse", "the claim is gone")
+            yield Change("claim", f"epsilon {digits(old.epsilon)}", None, "worse", "the claim is gone")
         if new is not None:
-            yield Change("claim", None, f"epsilon {digits(new['epsilon'])}")
+            yield Change("claim", None, f"epsilon {digits(new.epsilon)}")
         return
     for key in _PARAMETERS:
-        before, after = (None if c.get(key) is None else float(c[key]) for c in (old, new))
+        before, after = (getattr(c, key) for c in (old, new))
         if before == after:
             continue
         if apart or before is None or after is None:
@@ -298,33 +309,32 @@ def _claim(old: Json | None, new: Json | None, apart: bool) -> Iterator[Change]:
         else:
             yield Change(f"claim.{key}", before, after, "better", "a stronger promise")
     for key in (*_UNIT, *_SEEN):
-        if old.get(key) != new.get(key):
+        left, right = _of(old, key), _of(new, key)
+        if left != right:
             note = "an adversary who sees something else" if key == "observe" else ""
-            yield Change(f"claim.{key}", old.get(key), new.get(key), note=note)
+            yield Change(f"claim.{key}", left, right, note=note)
 
 
-def _listed(record: Json, group: str) -> dict[str, Json]:
+def _listed(record: Record, group: str) -> dict[str, Check]:
     """Checks by name; a name that comes again gets its number."""
-    checks = record["checks"] if group == "checks" else (record["regret"] or {}).get("checks", [])
-    found: dict[str, Json] = {}
+    checks = record.checks if group == "checks" else record.regret_checks
+    found: dict[str, Check] = {}
     for check in checks:
-        name, count = str(check["name"]), 2
+        name, count = check.name, 2
         while name in found:
-            name, count = f"{check['name']} #{count}", count + 1
+            name, count = f"{check.name} #{count}", count + 1
         found[name] = check
     return found
 
 
-def _checks(old: Json, new: Json) -> Iterator[Change]:
-    same = old["target"]["name"] == new["target"]["name"]
+def _checks(old: Record, new: Record) -> Iterator[Change]:
+    same = old.target.name == new.target.name
     for group in ("checks", "regret.checks"):
         before, after = _listed(old, group), _listed(new, group)
         if not before or not after:
             continue  # the verdict says it: not checked
         for name in dict.fromkeys([*before, *after]):
-            left, right = (
-                side[name]["result"]["verdict"] if name in side else None for side in (before, after)
-            )
+            left, right = (side[name].verdict if name in side else None for side in (before, after))
             what = f"{group}.{name}"
             if left is not None and right is not None and left != right:
                 yield Change(what, left, right, _direction(left, right))
@@ -337,8 +347,8 @@ def _checks(old: Json, new: Json) -> Iterator[Change]:
                 )
 
 
-def _mutants(old: Json, new: Json) -> Iterator[Change]:
-    before, after = ({m["name"]: m["verdict"] for m in record["mutants"]} for record in (old, new))
+def _mutants(old: Record, new: Record) -> Iterator[Change]:
+    before, after = ({m.name: m.verdict for m in record.mutants} for record in (old, new))
     if bool(before) != bool(after):
         yield Change(
             "mutants", len(before), len(after), note="mutants were audited in one of the records only"
@@ -358,14 +368,14 @@ def _mutants(old: Json, new: Json) -> Iterator[Change]:
             yield Change(f"mutants.{name}", left, right)
 
 
-def _kill_tables(old: Json, new: Json) -> Iterator[Change]:
+def _kill_tables(old: Record, new: Record) -> Iterator[Change]:
     """Mutants of the kill table that were not caught before or are not now."""
-    if (old["kill_table"] is None) != (new["kill_table"] is None):
+    if (old.kill_table is None) != (new.kill_table is None):
         note = "one of the records holds nothing of a kill table"
-        left, right = ((record["kill_table"] or {}).get("digest") for record in (old, new))
+        left, right = (r.kill_table.digest if r.kill_table else None for r in (old, new))
         yield Change("kill_table", left, right, note=note)
         return
-    before, after = ({row["mutant"]: row["outcome"] for row in kills.others(r)} for r in (old, new))
+    before, after = ({row.mutant: row.outcome for row in kills.others(r)} for r in (old, new))
     for name in dict.fromkeys([*before, *after]):
         left, right = before.get(name), after.get(name)
         if left == right:
@@ -379,22 +389,18 @@ def _kill_tables(old: Json, new: Json) -> Iterator[Change]:
         )
 
 
-def _numbers(old: Json, new: Json) -> Iterator[Change]:
+def _numbers(old: Record, new: Record) -> Iterator[Change]:
     """Bound and power: they are shown and decide nothing, for chance and the budget move them, too."""
-    if old["checks"] and new["checks"]:
-        before, after = float(old["epsilon_lower"]), float(new["epsilon_lower"])
+    if old.checks and new.checks:
+        before, after = float(old.epsilon_lower), float(new.epsilon_lower)
         if before != after:
-            note = (
-                ""
-                if old["claim"].get("observe") == new["claim"].get("observe")
-                else "of different adversaries"
-            )
+            note = "" if old.claimed.observe == new.claimed.observe else "of different adversaries"
             yield Change("epsilon_lower", before, after, note=note)
-    was, now = ((record["epsilon_upper"] or {}).get("epsilon") for record in (old, new))
+    was, now = (r.epsilon_upper.epsilon if r.epsilon_upper else None for r in (old, new))
     if was != now:
         yield Change("epsilon_upper", was, now)
     for key in ("by", "smallest_epsilon", "probability"):
-        left, right = ((record["power"] or {}).get(key) for record in (old, new))
+        left, right = (getattr(record.power, key, None) for record in (old, new))
         if left != right:
             values = (
                 (left, right) if key == "by" else (None if v is None else float(v) for v in (left, right))
@@ -402,25 +408,29 @@ def _numbers(old: Json, new: Json) -> Iterator[Change]:
             yield Change(f"power.{key}", *values)
 
 
-def _uncovered(old: Json, new: Json) -> Iterator[Change]:
-    before, after = ([exclusions.in_words(one) for one in r["not_covered"]] for r in (old, new))
+def _uncovered(old: Record, new: Record) -> Iterator[Change]:
+    before, after = ([exclusions.in_words(one.id, one.values) for one in r.not_covered] for r in (old, new))
     yield from (Change("not_covered", None, line) for line in after if line not in before)
     yield from (Change("not_covered", line, None) for line in before if line not in after)
 
 
-def _settings(old: Json, new: Json) -> Iterator[Change]:
+def _settings(old: Record, new: Record) -> Iterator[Change]:
     for key in ("seed", "confidence"):
-        if old[key] != new[key]:
-            yield Change(key, old[key], new[key])
-    yield from _by_key("plan", old["plan"], new["plan"])
+        left, right = getattr(old, key), getattr(new, key)
+        if left != right:
+            yield Change(key, left, right)
+    yield from _by_key("plan", old.plan.as_dict(), new.plan.as_dict())
 
 
-def _declared(old: Json, new: Json) -> Iterator[Change]:
+def _declared(old: Record, new: Record) -> Iterator[Change]:
     """Declarations, and the hazards whose status follows from them."""
-    before, after = old["declarations"] or {}, new["declarations"] or {}
+    before, after = old.declarations or {}, new.declarations or {}
     yield from _by_key("declarations", before, after)
     if before != after:
-        left, right = (blocks.of({**new, "declarations": stated})["hazards"] for stated in (before, after))
+        left, right = (
+            blocks.of(msgspec.structs.replace(new, declarations=stated))["hazards"]
+            for stated in (before, after)
+        )
         yield from _by_key("hazards", _statuses(left), _statuses(right))
 
 
@@ -428,11 +438,11 @@ def _statuses(hazards: Sequence[Json]) -> JsonDict:
     return {row["id"]: row["status"] for row in hazards}
 
 
-def _provenance(old: Json, new: Json) -> Iterator[Change]:
+def _provenance(old: Record, new: Record) -> Iterator[Change]:
     """Versions, machine and commit; times differ always."""
-    left, right = old["provenance"], new["provenance"]
-    yield from _by_key("packages", left.get("packages", {}), right.get("packages", {}))
+    left, right = old.provenance.as_dict(), new.provenance.as_dict()
+    yield from _by_key("packages", left["packages"], right["packages"])
     free = ("packages", "started", "finished", "cpu_seconds")
     yield from (Change(c.what[1:], c.old, c.new) for c in _by_key("", left, right, free))
-    if left.get("started") != right.get("started"):
-        yield Change("started", left.get("started"), right.get("started"))
+    if left["started"] != right["started"]:
+        yield Change("started", left["started"], right["started"])

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from verifiable_dp.core.validate import Json
 from verifiable_dp.record import words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.excerpts import too_costly
+from verifiable_dp.record.model import Record
 from verifiable_dp.render import card
 
 
@@ -135,16 +135,16 @@ class Finding:
         return f"{self.severity} {self.code}{at} {self.sentence}"
 
 
-def findings(record: Json) -> list[Finding]:
+def findings(record: Record) -> list[Finding]:
     """All of a record, in the order of what to look at first: lines of code, what was measured, notes."""
     return [*_of_code(record), *_of_privacy(record), *_of_regret(record), *_noted(record)]
 
 
-def _of_code(record: Json) -> Iterator[Finding]:
+def _of_code(record: Record) -> Iterator[Finding]:
     """Lines that speak against the claim, unless it stands."""
-    if record["verdict"] == "not_refuted":
+    if record.verdict == "not_refuted":
         return
-    for numbers in (check["statistics"] for check in record["checks"] if check["kind"] == "tracing"):
+    for numbers in (check.statistics for check in record.checks if check.kind == "tracing"):
         for lead in numbers["leads"]:
             if lead["open"]:
                 yield Finding(Code.RAW_DATA, words.lead_in_words(lead), lead["file"], lead["line"])
@@ -152,10 +152,10 @@ def _of_code(record: Json) -> Iterator[Finding]:
             yield Finding(Code.RELEASE_COST, words.share_in_words(row), row["file"], row["line"])
 
 
-def _of_privacy(record: Json) -> Iterator[Finding]:
+def _of_privacy(record: Record) -> Iterator[Finding]:
     found, place = decision(record), _place(record)
     if found.privacy == "refuted":
-        examples = [f"{e['check']}: {words.counterexample(e, record)}" for e in record["counterexamples"]]
+        examples = [f"{e.check}: {words.counterexample(e, record)}" for e in record.counterexamples]
         for example in examples or [""]:
             yield Finding(Code.REFUTED, words.verdict(record), *place, example)
     elif found.privacy == "inconclusive":
@@ -166,20 +166,20 @@ def _of_privacy(record: Json) -> Iterator[Finding]:
         yield Finding(Code.MISSED, f"{card.variants(found.faults)} passed", *place)
 
 
-def _of_regret(record: Json) -> Iterator[Finding]:
-    for check in (record["regret"] or {"checks": ()})["checks"]:
-        if check["result"]["verdict"] == "contradicted":
+def _of_regret(record: Record) -> Iterator[Finding]:
+    for check in record.regret_checks:
+        if check.verdict == "contradicted":
             yield Finding(Code.REGRET, f"{words.line(check)}.", *_place(record))
 
 
-def _noted(record: Json) -> Iterator[Finding]:
+def _noted(record: Record) -> Iterator[Finding]:
     """Where the upper bound ends."""
-    if words.unbounded(record):
-        ended = record["unbounded"]
-        yield Finding(Code.UNBOUNDED, f"no upper bound: {ended['what']}", ended["file"], ended["line"])
+    ended = record.unbounded
+    if ended is not None and words.unbounded(record):
+        yield Finding(Code.UNBOUNDED, f"no upper bound: {ended.what}", ended.file, ended.line)
 
 
-def _place(record: Json) -> tuple[str, int]:
+def _place(record: Record) -> tuple[str, int]:
     """Where the target begins."""
-    source = record["target"]["source"]
-    return str(source["path"]), int(source["line"])
+    source = record.target.source
+    return str(source.path), int(source.line)

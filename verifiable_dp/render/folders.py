@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 
 from verifiable_dp.core import files
 from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import SCHEMA_VERSION, text, without_run
 from verifiable_dp.record.verify import LARGEST, below, first_difference, parsed, scales_in, verify
 from verifiable_dp.render import mutation, page
@@ -52,7 +53,9 @@ class _Pair:
     close: bool = False
 
 
-_RECORD = _Kind(lambda values: verify(values).record, lambda record: page.render(record, drawn=False))
+_RECORD = _Kind(
+    lambda values: verify(values).record, lambda values: page.render(Record.of(values), drawn=False)
+)
 _KINDS = {
     SCHEMA_VERSION: _RECORD,
     ERRATA_VERSION: _Kind(verify_errata, page.render_errata),

@@ -6,9 +6,10 @@ import base64
 import hashlib
 import json
 
-from verifiable_dp.core.validate import InputError, Json, JsonDict
+from verifiable_dp.core.validate import InputError, JsonDict
 from verifiable_dp.record import words
 from verifiable_dp.record.decision import decision
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import canonical, text
 from verifiable_dp.render import card
 from verifiable_dp.render.outcomes import outcomes
@@ -18,7 +19,9 @@ STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"
 
 
-def to_intoto(record: Json, *, name: str = "record.json", content: bytes | None = None, url: str = "") -> str:
+def to_intoto(
+    record: Record, *, name: str = "record.json", content: bytes | None = None, url: str = ""
+) -> str:
     """The statement: which file was audited, by which plan, and which checks passed, warned and failed.
 
     ``FAILED`` if a check refutes the privacy claim or contradicts a regret theorem; otherwise ``WARNED`` if
@@ -45,11 +48,12 @@ def to_intoto(record: Json, *, name: str = "record.json", content: bytes | None 
     ------
     in-toto attestation framework, Statement v1, ResourceDescriptor and predicate test-result v0.1.
     """
-    source = record["target"]["source"]
-    if not (source["path"] and source["sha256"]):
+    source = record.target.source
+    if not (source.path and source.sha256):
         raise InputError("to: in-toto needs a subject, and this record names no audited file with a digest")
     found = outcomes(record)
-    known = (record["provenance"].get("ci") or {}).get("run_url")
+    ci = record.provenance.ci
+    known = ci.run_url if ci else None
     by_status = {status: [o.title for o in found if o.status == status] for status in _LISTS}
     predicate = {
         "result": _RESULTS[decision(record).result],
@@ -59,7 +63,7 @@ def to_intoto(record: Json, *, name: str = "record.json", content: bytes | None 
     }
     statement = {
         "_type": STATEMENT,
-        "subject": [{"name": source["path"], "digest": {"sha256": source["sha256"]}}],
+        "subject": [{"name": source.path, "digest": {"sha256": source.sha256}}],
         "predicateType": PREDICATE,
         "predicate": predicate,
     }
@@ -71,25 +75,26 @@ _RESULTS = {"passed": "PASSED", "undecided": "WARNED", "failed": "FAILED"}
 _LISTS = {"passed": "passedTests", "undecided": "warnedTests", "failed": "failedTests"}
 
 
-def _configuration(record: Json, name: str, content: bytes | None) -> list[JsonDict]:
+def _configuration(record: Record, name: str, content: bytes | None) -> list[JsonDict]:
     """Resource descriptors: the record, the plan that decides every count, and the tool."""
-    written = text(record).encode() if content is None else content
+    whole = record.as_dict()
+    written = text(whole).encode() if content is None else content
     decided = decision(record)
-    claim = {key: value for key, value in (record["claim"] or {}).items() if key in _PROMISE}
-    plan = canonical({"claim": claim, "plan": record["plan"], "seed": record["seed"]}).encode()
-    provenance = record["provenance"]
+    claim = {key: value for key, value in (whole["claim"] or {}).items() if key in _PROMISE}
+    plan = canonical({"claim": claim, "plan": whole["plan"], "seed": record.seed}).encode()
+    provenance = record.provenance
     return [
         {
             "name": name,
             "mediaType": "application/json",
             "digest": {"sha256": hashlib.sha256(written).hexdigest()},
             "annotations": {
-                "recordDigest": record["digest"],
-                "schemaVersion": record["schema_version"],
+                "recordDigest": record.digest,
+                "schemaVersion": record.schema_version,
                 "verdict": decided.privacy,
                 "headline": card.headline(record),
                 "strength": decided.strength,
-                "says": words.verdict(record) if record["checks"] else None,
+                "says": words.verdict(record) if record.checks else None,
                 "regretVerdict": decided.regret,
             },
         },
@@ -101,8 +106,8 @@ def _configuration(record: Json, name: str, content: bytes | None) -> list[JsonD
         },
         {
             "name": "verifiable-dp",
-            "uri": f"pkg:pypi/verifiable-dp@{provenance['version']}",
-            "annotations": {"commit": provenance["commit"], "dirty": provenance["dirty"]},
+            "uri": f"pkg:pypi/verifiable-dp@{provenance.version}",
+            "annotations": {"commit": provenance.commit, "dirty": provenance.dirty},
         },
     ]
 

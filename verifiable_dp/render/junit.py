@@ -6,9 +6,10 @@ import re
 import xml.etree.ElementTree as ET
 
 from verifiable_dp.core.claims import CURVED
-from verifiable_dp.core.validate import Json, on_one_line
+from verifiable_dp.core.validate import on_one_line
 from verifiable_dp.record import words
 from verifiable_dp.record.decision import decision
+from verifiable_dp.record.model import Record
 from verifiable_dp.render.outcomes import Outcome, outcomes
 from verifiable_dp.render.rendering import Rendering
 
@@ -19,24 +20,24 @@ _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 _SKIPPED = ("undecided", "silent")
 
 
-def to_junit(record: Json) -> str:
+def to_junit(record: Record) -> str:
     """One test suite for the record, one test case for each check, for the power and for each mutant.
 
     A refuted or contradicted check is a failure. Inconclusive and vacuous checks, a weak audit, a power that
     could not be stated and mutants that were not caught are skipped, with the reason.
     """
     found = outcomes(record)
-    name, provenance = str(record["target"]["name"]), record["provenance"]
+    name, provenance = record.target.name, record.provenance
     counts = {
         "tests": str(len(found)),
         "failures": str(sum(outcome.status == "failed" for outcome in found)),
         "errors": "0",
         "skipped": str(sum(outcome.status in _SKIPPED for outcome in found)),
-        "time": f"{float(provenance['cpu_seconds']):.3f}",
+        "time": f"{float(provenance.cpu_seconds):.3f}",
     }
     total = {key: count for key, count in counts.items() if key != "skipped"}  # the root may not say it
     root = ET.Element("testsuites", {"name": "verifiable-dp", **total})
-    stamp = str(provenance["started"]).removesuffix("Z")  # the format knows no time zone
+    stamp = str(provenance.started).removesuffix("Z")  # the format knows no time zone
     suite = ET.SubElement(
         root, "testsuite", {"name": _writable(name), **counts, "timestamp": _writable(stamp)}
     )
@@ -49,22 +50,21 @@ def to_junit(record: Json) -> str:
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _properties(record: Json) -> dict[str, str]:
-    claim, source, decided = record["claim"] or {}, record["target"]["source"], decision(record)
+def _properties(record: Record) -> dict[str, str]:
+    claim, source, decided = record.claim, record.target.source, decision(record)
+    stated = claim.as_dict() if claim else {}
     found = {
         "verdict": decided.privacy or "",
         "strength": decided.strength if decided.privacy else "",
         "regret": decided.regret or "",
-        "epsilon": claim.get("epsilon", ""),
-        "delta": claim.get("delta", ""),
-        **{name: claim.get(name, "") for name in CURVED},
+        **{name: stated.get(name, "") for name in ("epsilon", "delta", *CURVED)},
         "promised": words.promised(record) if claim else "",
-        "broken": words.broken(record) if record["checks"] and record["verdict"] == "refuted" else "",
-        "epsilon_lower": record["epsilon_lower"] if record["checks"] else "",
-        "seed": record["seed"],
-        "source": f"{source['path']}:{source['line']}" if source["path"] else "",
-        "digest": record["digest"],
-        "version": record["provenance"]["version"],
+        "broken": words.broken(record) if record.checks and record.verdict == "refuted" else "",
+        "epsilon_lower": record.epsilon_lower if record.checks else "",
+        "seed": record.seed,
+        "source": f"{source.path}:{source.line}" if source.path else "",
+        "digest": record.digest,
+        "version": record.provenance.version,
     }
     return {key: str(value) for key, value in found.items() if value not in ("", None)}
 

@@ -7,16 +7,17 @@ from collections.abc import Sequence
 
 from verifiable_dp.core.validate import Json
 from verifiable_dp.evidence.alignment.replay import exceeds
-from verifiable_dp.evidence.check import limits_of, slack_of
+from verifiable_dp.evidence.check import Check, limits_of, slack_of
 from verifiable_dp.evidence.regret.common import LOOSE
 from verifiable_dp.evidence.words import digits, p_value
+from verifiable_dp.record.model import Counterexample, Record
 
 __all__ = ["LOOSE", "another", "is_loose", "of", "shown", "strongest_first"]
 
 
-def of(check: Json) -> list[str]:
+def of(check: Check) -> list[str]:
     """Sentences on the limits of a recorded check; none where its verdict needs none."""
-    return [*limits_of(check), *_above(check["statistics"], check["result"])]
+    return [*limits_of(check), *_above(check.statistics, check.result)]
 
 
 def _above(numbers: Json, result: Json) -> list[str]:
@@ -34,7 +35,7 @@ def _above(numbers: Json, result: Json) -> list[str]:
     ]
 
 
-def is_loose(check: Json) -> bool:
+def is_loose(check: Check) -> bool:
     """Whether `LOOSE` times what was measured would still pass."""
     return slack_of(check) >= LOOSE
 
@@ -42,18 +43,18 @@ def is_loose(check: Json) -> bool:
 # ---------------------------------------------------------------- counterexamples
 
 
-def shown(example: Json, claimed: float) -> float:
+def shown(example: Counterexample, claimed: float) -> float:
     """The epsilon that a counterexample itself shows, held against a claim of `claimed`."""
-    if "epsilon_lower" in example:
-        return float(example["epsilon_lower"])
-    if example.get("divergence"):
+    if example.epsilon_lower is not None:
+        return float(example.epsilon_lower)
+    if example.divergence or example.loss is None:
         return math.inf
-    return abs(float(example["loss"])) * claimed / float(example.get("epsilon") or claimed)
+    return abs(float(example.loss)) * claimed / float(example.epsilon or claimed)
 
 
-def another(example: Json, checks: Sequence[Json], claimed: float) -> str:
+def another(example: Counterexample, checks: Sequence[Check], claimed: float) -> str:
     """That the bound of a counterexample's checks comes from another run; empty where this one has it."""
-    most = max((float(check["result"].get("epsilon_lower", 0.0)) for check in checks), default=0.0)
+    most = max((check.epsilon_lower for check in checks), default=0.0)
     here = shown(example, claimed)
     if most <= here * (1 + 1e-6):
         return ""
@@ -63,7 +64,7 @@ def another(example: Json, checks: Sequence[Json], claimed: float) -> str:
     )
 
 
-def strongest_first(record: Json) -> list[Json]:
+def strongest_first(record: Record) -> list[Counterexample]:
     """The counterexamples of a record; the one that shows the largest epsilon leads."""
-    claimed = float(record["claim"]["epsilon"]) if record["claim"] else 1.0
-    return sorted(record["counterexamples"], key=lambda example: -shown(example, claimed))
+    claimed = record.claimed.epsilon if record.claim else 1.0
+    return sorted(record.counterexamples, key=lambda example: -shown(example, claimed))

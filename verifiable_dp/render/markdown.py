@@ -7,9 +7,11 @@ import re
 from typing import TYPE_CHECKING
 
 from verifiable_dp.compliance import nist
-from verifiable_dp.core.validate import UNSEEN, Json, JsonDict
+from verifiable_dp.core.validate import UNSEEN, JsonDict
+from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import readings
 from verifiable_dp.evidence.words import digits
+from verifiable_dp.record.model import Record
 from verifiable_dp.render import card, page, plainly
 from verifiable_dp.render.rendering import Rendering
 
@@ -28,18 +30,18 @@ _UNSEEN = re.compile(f"[\t\n{UNSEEN}]+")
 _PLAIN_CODE = re.compile(r"[\w .:/=<>,+@%-]+", re.ASCII)
 
 
-def to_markdown(record: Json, around: card.Around = card.ALONE) -> str:
+def to_markdown(record: Record, around: card.Around = card.ALONE) -> str:
     """The whole report: verdicts, claim, checks, counterexamples, power, mutants, regret, provenance.
 
     Every text of the record is escaped: it can neither format, nor link, nor mention anyone.
     """
     shown = _written("record.md.jinja", record, around)
-    found = plainly.terms(shown.partition(_WORDS)[0]) if record["checks"] else []
+    found = plainly.terms(shown.partition(_WORDS)[0]) if record.checks else []
     listed = "\n".join(f"- **{word}**: {escape(said)}" for word, said in found)
     return _tidy(shown.replace(_WORDS, f"## Words\n\n{listed}" if found else "", 1))
 
 
-def to_dpia(record: Json, around: card.Around = card.ALONE) -> str:
+def to_dpia(record: Record, around: card.Around = card.ALONE) -> str:
     """An annex to a data protection impact assessment: what the record says under the headings of one.
 
     Every text of the record is escaped; what the record does not hold is left to be written.
@@ -47,7 +49,7 @@ def to_dpia(record: Json, around: card.Around = card.ALONE) -> str:
     return _tidy(_written("dpia.md.jinja", record, around))
 
 
-def _written(template: str, record: Json, around: card.Around) -> str:
+def _written(template: str, record: Record, around: card.Around) -> str:
     whole = {**page.context(record, around), "document": nist.DOCUMENT}
     return _environment().get_template(template).render(whole)
 
@@ -95,14 +97,14 @@ def code(value: object) -> str:
     return f"`{words}`" if _PLAIN_CODE.fullmatch(words) else escape(words)
 
 
-def _compared(found: Json) -> JsonDict:
+def _compared(found: Check) -> JsonDict:
     """Heads, rows of cells, and columns of numbers of a table that promises nothing."""
-    rows = readings.joined(found)
-    if found["kind"] == "table":
-        names = dict(zip(("mean_a", "mean_b"), found["statistics"]["algorithms"], strict=True))
+    rows = readings.joined(found.statistics, found.result)
+    if found.kind == "table":
+        names = dict(zip(("mean_a", "mean_b"), found.statistics["algorithms"], strict=True))
     else:
         names = {"mean_a": "private", "mean_b": "without privacy"}
-    columns = _COLUMNS[found["kind"]]
+    columns = _COLUMNS[found.kind]
     return {
         "heads": [f"{names[key]}: mean" if key in names else _HEADS.get(key, key) for key in columns],
         "rows": [[row.get(key) for key in columns] for row in rows],

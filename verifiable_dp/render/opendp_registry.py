@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import words
+from verifiable_dp.record.model import Record
 from verifiable_dp.render.rendering import Rendering
 
 _MODELS = {"central": "Central", "local": "Local", "shuffle": "Shuffle", "federated": "Federated"}
@@ -29,7 +30,7 @@ class Todo:
     hint: str
 
 
-def to_opendp(record: Json) -> str:
+def to_opendp(record: Record) -> str:
     """The draft: one YAML document in the layout of the registry.
 
     Facts of the deployment come from the record's declarations. What they do not say is null with a comment
@@ -45,24 +46,24 @@ def to_opendp(record: Json) -> str:
     Field names and allowed values: github.com/opendp/deployments-registry-data,
     schemas/deployments-schema.yaml at commit 057e5d81cf60150dd3307e0cf4504b957802fb3b.
     """
-    if not record["claim"] or words.is_baseline(record):
+    if not record.claim or words.is_baseline(record):
         raise InputError("to: an OpenDP registry entry needs a privacy claim, and this record states none")
     return "\n".join([*_comments(record), *_lines(_entry(record), 0)]) + "\n"
 
 
-def _comments(record: Json) -> list[str]:
+def _comments(record: Record) -> list[str]:
     """What has to be read before the draft is sent."""
     lines = [
         "# Draft for github.com/opendp/deployments-registry-data, from an audit record of verifiable-dp.",
         "# An audit knows an algorithm, not its deployment: fill in every TODO, and read what is filled in.",
     ]
-    if record["verdict"] == "refuted":
+    if record.verdict == "refuted":
         lines.append("# The audit REFUTES the privacy parameters below: do not publish them as they are.")
     return lines
 
 
-def _entry(record: Json) -> JsonDict:
-    declared = record.get("declarations") or {}
+def _entry(record: Record) -> JsonDict:
+    declared = record.declarations or {}
     return {
         "url_slug": Todo("short and stable, such as product-curator-year"),
         "deployment": {
@@ -103,10 +104,10 @@ def _basic(declared: Json) -> JsonDict:
     }
 
 
-def _variant(record: Json, declared: Json) -> JsonDict:
-    claim, unprotected = record["claim"], declared.get("unprotected_outputs")
-    curved = "Gaussian DP" if "mu" in claim else "Zero-concentrated DP" if "rho" in claim else ""
-    name = curved or ("Approximate DP" if claim["delta"] else "Pure DP")
+def _variant(record: Record, declared: Json) -> JsonDict:
+    claim, unprotected = record.claimed, declared.get("unprotected_outputs")
+    curved = {"mu": "Gaussian DP", "rho": "Zero-concentrated DP"}
+    name = curved[claim.curve[0]] if claim.curve else "Approximate DP" if claim.delta else "Pure DP"
     return {
         "variant_name": name,
         "data_domain": Todo("which data sets are protected"),
@@ -118,11 +119,11 @@ def _variant(record: Json, declared: Json) -> JsonDict:
     }
 
 
-def _loss(record: Json) -> JsonDict:
-    claim, source = record["claim"], record["claim"]["source"]
-    parameters = {name: claim.get(name) for name in ("epsilon", "delta", "rho", "mu")}
+def _loss(record: Record) -> JsonDict:
+    claim, source = record.claimed, record.claimed.source
+    parameters = {name: getattr(claim, name) for name in ("epsilon", "delta", "rho", "mu")}
     told = (
-        f"Claimed by {source['paper']}, {source['statement']}."
+        f"Claimed by {source.paper}, {source.statement}."
         if source
         else "Claimed by the person who ran the audit."
     )
@@ -135,23 +136,23 @@ def _loss(record: Json) -> JsonDict:
     }
 
 
-def _audit(record: Json) -> str:
+def _audit(record: Record) -> str:
     """What the audit says of the parameters, and what it does not."""
-    if not record["checks"]:
+    if not record.checks:
         return words.verdict(record)
-    least = f"epsilon is at least {digits(record['epsilon_lower'])}"
-    least = words.broken(record) if record["verdict"] == "refuted" else least
-    lower = f"At confidence {digits(record['confidence'])}, {least}."
+    least = f"epsilon is at least {digits(record.epsilon_lower)}"
+    least = words.broken(record) if record.verdict == "refuted" else least
+    lower = f"At confidence {digits(record.confidence)}, {least}."
     said = f"Audited: {words.verdict(record)} {lower}"
-    return f"{said} {words.power(record)}" if record["power"] else said
+    return f"{said} {words.power(record)}" if record.power else said
 
 
-def _model(record: Json, declared: Json) -> JsonDict:
-    claim, deployment = record["claim"], declared.get("deployment", {})
-    known = _MODELS.get(str(claim["trust_model"]).lower())
+def _model(record: Record, declared: Json) -> JsonDict:
+    claim, deployment = record.claimed, declared.get("deployment", {})
+    known = _MODELS.get(claim.trust_model)
     return {
         "model_name": known or Todo("Local, Central, Shuffle, Federated or Varies"),
-        "model_name_details": f"The claim is about an adversary who sees: {claim['observe']}.",
+        "model_name_details": f"The claim is about an adversary who sees: {claim.observe}.",
         "trust_assumptions": Todo("who is trusted with what, and why"),
         "actors": (
             "; ".join(map(_actor, declared.get("actors", [])))
@@ -172,14 +173,14 @@ def _actor(actor: Json) -> str:
     return f"{actor.get('role', 'actor')} ({trust}){assumption}"
 
 
-def _implementation(record: Json, declared: Json) -> JsonDict:
+def _implementation(record: Record, declared: Json) -> JsonDict:
     accounting = declared.get("accounting", {})
-    target, provenance = record["target"], record["provenance"]
-    source = target["source"]
-    place = f", {source['path']} (SHA-256 {source['sha256']})" if source["path"] else ""
+    target, provenance = record.target, record.provenance
+    source = target.source
+    place = f", {source.path} (SHA-256 {source.sha256})" if source.path else ""
     floats = (
         "noise was audited as idealised real numbers, so that its floating-point sampler is not covered"
-        if provenance["idealized_numerics"]
+        if provenance.idealized_numerics
         else "the floats of its sampler were audited, too"
     )
     uncovered = "; ".join(words.not_covered(record))
@@ -187,7 +188,7 @@ def _implementation(record: Json, declared: Json) -> JsonDict:
         "preprocessing_and_hyperparameter_tuning": Todo(
             "what was done with the data before, and its privacy loss"
         ),
-        "mechanisms": f"Audited implementation: {target['name']}{place}; {floats}.",
+        "mechanisms": f"Audited implementation: {target.name}{place}; {floats}.",
         "composition": (
             accounting.get("composition") or Todo("how the loss of several queries or releases adds up")
         ),
@@ -195,18 +196,18 @@ def _implementation(record: Json, declared: Json) -> JsonDict:
         "justification": Todo("why these parameters and mechanisms"),
         "utility": _utility(record),
         "additional_information": (
-            f"Audit record of verifiable-dp {provenance['version']}, digest {record['digest']}, seed "
-            f"{record['seed']}. Not covered by the audit: {uncovered}."
+            f"Audit record of verifiable-dp {provenance.version}, digest {record.digest}, seed "
+            f"{record.seed}. Not covered by the audit: {uncovered}."
         ),
     }
 
 
-def _utility(record: Json) -> Todo | str:
-    regret = record["regret"]
+def _utility(record: Record) -> Todo | str:
+    regret = record.regret
     if not regret:
         return Todo("metrics, if there are any")
-    names = ", ".join(claim["name"] for claim in regret["claims"])
-    return f"Regret claims ({names}): {regret['verdict'] or 'not checked'}."
+    names = ", ".join(claim.name for claim in regret.claims)
+    return f"Regret claims ({names}): {regret.verdict or 'not checked'}."
 
 
 def _lines(value: JsonValue, depth: int) -> Iterator[str]:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from verifiable_dp.core.validate import Json
-from verifiable_dp.evidence.check import in_words
+from verifiable_dp.evidence.check import Check, in_words
 from verifiable_dp.record import words
 from verifiable_dp.record.decision import decision
+from verifiable_dp.record.model import MutantEntry, Record
 from verifiable_dp.render import card
 
 _STATUS = {
@@ -21,7 +21,6 @@ _STATUS = {
     "inconclusive": "undecided",
     "vacuous": "undecided",
 }
-_CAUGHT = ("refuted", "contradicted")
 
 
 @dataclass(frozen=True)
@@ -57,30 +56,31 @@ class Outcome:
         return f"{self.group}: {self.name}"
 
 
-def outcomes(record: Json) -> list[Outcome]:
+def outcomes(record: Record) -> list[Outcome]:
     """Every check on privacy, the power, the strength, every check on regret, every mutant.
 
     A check fails where it refutes the privacy claim or contradicts a regret theorem. Undecided are a weak
     audit, a power that could not be stated, a mutant that was not caught: it says that the audit is weak, not
     that the claim fails; and inconclusive and vacuous checks, unless others settle the verdict without them.
     """
-    regret = record["regret"]["checks"] if record["regret"] else []
+    regret = record.regret_checks
+    whole = (record.regret.verdict if record.regret else None) or ""
     return [
-        *(_check("privacy", check, record, record["verdict"]) for check in record["checks"]),
+        *(_check("privacy", check, record, record.verdict) for check in record.checks),
         *_power(record),
         *_strength(record),
-        *(_check("regret", check, record, record["regret"]["verdict"]) for check in regret),
-        *(_mutant(mutant) for mutant in record["mutants"]),
+        *(_check("regret", check, record, whole) for check in regret),
+        *(_mutant(mutant) for mutant in record.mutants),
     ]
 
 
-def _check(group: str, check: Json, record: Json, whole: str) -> Outcome:
+def _check(group: str, check: Check, record: Record, whole: str) -> Outcome:
     """Of a check, beside the verdict of all checks of its group."""
-    verdict = str(check["result"]["verdict"])
+    verdict = str(check.verdict)
     found = [
         f"counterexample: {words.counterexample(example, record)}"
-        for example in record["counterexamples"]
-        if group == "privacy" and example["check"] == check["name"]
+        for example in record.counterexamples
+        if group == "privacy" and example.check == check.name
     ]
     status = _STATUS.get(verdict, "undecided")
     if status == "undecided" and _STATUS.get(whole) == "passed":
@@ -90,10 +90,10 @@ def _check(group: str, check: Json, record: Json, whole: str) -> Outcome:
         *words.leads(check),
         *(_context(record) if group == "privacy" and status == "failed" else ()),
     )
-    return Outcome(group, str(check["name"]), verdict, status, in_words(check), details)
+    return Outcome(group, check.name, verdict, status, in_words(check), details)
 
 
-def _context(record: Json) -> tuple[str, ...]:
+def _context(record: Record) -> tuple[str, ...]:
     """What a reader of a failure has to know of its target."""
     if words.is_baseline(record):
         return ("the target promises no privacy, so that a refutation is expected",)
@@ -102,21 +102,21 @@ def _context(record: Json) -> tuple[str, ...]:
     return ()
 
 
-def _power(record: Json) -> list[Outcome]:
+def _power(record: Record) -> list[Outcome]:
     """The power that is stated, and why the audit is inconclusive, if it is: all checks may have passed."""
-    if not record["checks"]:
+    if not record.checks:
         return []
-    if record["power"]:
+    if record.power:
         found = [Outcome("privacy", "power", "stated", "passed", words.power(record))]
-        return found if record["verdict"] != "inconclusive" else [*found, _undecided("verdict", record)]
-    return [_undecided("power", record)] if record["verdict"] == "inconclusive" else []
+        return found if record.verdict != "inconclusive" else [*found, _undecided("verdict", record)]
+    return [_undecided("power", record)] if record.verdict == "inconclusive" else []
 
 
-def _undecided(name: str, record: Json) -> Outcome:
+def _undecided(name: str, record: Record) -> Outcome:
     return Outcome("privacy", name, "inconclusive", "undecided", words.why(record))
 
 
-def _strength(record: Json) -> list[Outcome]:
+def _strength(record: Record) -> list[Outcome]:
     """Of an audit that found nothing: whether it would have caught much."""
     found = decision(record)
     if found.privacy != "not_refuted":
@@ -125,9 +125,9 @@ def _strength(record: Json) -> list[Outcome]:
     return [Outcome("privacy", "strength", found.strength, status, card.strength(record).words)]
 
 
-def _mutant(mutant: Json) -> Outcome:
-    caught = mutant["verdict"] in _CAUGHT
-    by = f", by {words.decided_by(mutant)}" if mutant["decided_by"] else ""
-    message = f"{mutant['fault']}: {'caught' + by if caught else 'not caught'}"
+def _mutant(mutant: MutantEntry) -> Outcome:
+    caught = mutant.caught
+    by = f", by {words.decided_by(mutant)}" if mutant.decided_by else ""
+    message = f"{mutant.fault}: {'caught' + by if caught else 'not caught'}"
     status = "passed" if caught else "undecided"
-    return Outcome("mutant", str(mutant["name"]), str(mutant["verdict"]), status, message)
+    return Outcome("mutant", mutant.name, mutant.verdict, status, message)

@@ -19,12 +19,13 @@ from verifiable_dp.compliance import blocks, nist
 from verifiable_dp.core.noise import Divergence
 from verifiable_dp.core.validate import Function, Json, JsonDict, JsonValue, on_one_line, printable
 from verifiable_dp.evidence import premises
-from verifiable_dp.evidence.check import Column, Kind, in_words, kind_of
+from verifiable_dp.evidence.check import Check, Column, Kind, in_words, kind_of
 from verifiable_dp.evidence.regret import readings
 from verifiable_dp.evidence.regret.linear_in_log import claimed_slope
 from verifiable_dp.evidence.words import digits, p_value
 from verifiable_dp.record import excerpts, kills, words
 from verifiable_dp.record.decision import decision
+from verifiable_dp.record.model import Counterexample, Record
 from verifiable_dp.record.signing import Found
 from verifiable_dp.registry.errata import REGISTERS
 from verifiable_dp.render import card, courses, limits, plainly, plots, tables
@@ -44,8 +45,8 @@ def _words(value: object) -> str:
     return str(value).replace("_", " ")
 
 
-def _bound(checks: Sequence[Json]) -> float:
-    return max((float(c["result"].get("epsilon_lower", 0.0)) for c in checks), default=0.0)
+def _bound(checks: Sequence[Check]) -> float:
+    return max((c.epsilon_lower for c in checks), default=0.0)
 
 
 def _counts(rows: Sequence[Json]) -> str:
@@ -54,25 +55,30 @@ def _counts(rows: Sequence[Json]) -> str:
     return ", ".join(f"{verdicts.count(verdict)} {_words(verdict)}" for verdict in dict.fromkeys(verdicts))
 
 
-def of_claim(checks: Sequence[Json], name: str) -> str:
+def of_claim(checks: Sequence[Check], name: str) -> str:
     """Verdicts of the checks of one claim; says so if there is none."""
-    found = [c["result"]["verdict"] for c in checks if c["statistics"].get("claim") == name]
+    found = [c.verdict for c in checks if c.statistics.get("claim") == name]
     counts = {verdict: found.count(verdict) for verdict in dict.fromkeys(found)}
     return ", ".join(f"{n} {verdict}" for verdict, n in counts.items()) or "no check"
 
 
-def _by_kind(checks: Sequence[Json]) -> list[tuple[Kind, list[Json]]]:
+def _by_kind(checks: Sequence[Check]) -> list[tuple[Kind, list[Check]]]:
     """Checks by their kind, in the order in which a page shows the kinds."""
-    found: dict[str, list[Json]] = {}
+    found: dict[str, list[Check]] = {}
     for check in checks:
-        found.setdefault(str(check["kind"]), []).append(check)
+        found.setdefault(check.kind, []).append(check)
     kinds = sorted(map(kind_of, found), key=lambda kind: (kind.rank, kind.name))
     return [(kind, found[kind.name]) for kind in kinds]
 
 
-def _cell(column: Column, check: Json) -> str:
+def _read(check: Check | Json) -> Check:
+    """A check of a record, or one of another data file."""
+    return check if isinstance(check, Check) else Check.read(check)
+
+
+def _cell(column: Column, check: Check) -> str:
     """What stands in a column of a kind."""
-    value = column.value(check["statistics"], check["result"])
+    value = column.value(check.statistics, check.result)
     return digits(value) if isinstance(value, float) else str(value)
 
 
@@ -117,13 +123,13 @@ def environment(finalize: Callable[[object], object] = _seen) -> Environment:
         "p_value": p_value,
         "words": _words,
         "pairs": plainly.pairs,
-        "bound": _bound,
-        "limits": limits.of,
-        "of_claim": of_claim,
+        "bound": lambda checks: _bound([_read(check) for check in checks]),
+        "limits": lambda check: limits.of(_read(check)),
+        "of_claim": lambda checks, name: of_claim([_read(check) for check in checks], name),
         "counts": _counts,
-        "rows": readings.joined,
+        "rows": lambda table: readings.joined(table.statistics, table.result),
         "reading": readings.reading,
-        "in_words": in_words,
+        "in_words": lambda check: in_words(_read(check)),
         "by_kind": _by_kind,
         "of_check": _cell,
         "premise": premises.in_words,
@@ -174,7 +180,7 @@ _PLACED = 20  # counterexamples of a page that are drawn: each takes a quarter o
 @functools.lru_cache(maxsize=40)
 def _drawn(text: str) -> dict[str, str | None]:
     """The plots of a record by their names: a report is rendered again once its folder is complete."""
-    record = json.loads(text)
+    record = Record.of(json.loads(text))
     return {name: _layouts(draw, record) for name, draw in _PLOTS.items()}
 
 
@@ -195,9 +201,9 @@ def _layouts(draw: Function[str | None], *given: JsonValue) -> str | None:
     return f'<div class="desk">{wide}</div><div class="phone">{draw(*given, narrow=True)}</div>'
 
 
-def context(record: Json, around: card.Around = card.ALONE) -> JsonDict:
+def context(record: Record, around: card.Around = card.ALONE) -> JsonDict:
     """What the templates of a record are given, whatever they make of it."""
-    whole = {**record, **blocks.of(record)}
+    whole = nist.Reviewed.with_blocks(record, blocks.of(record))
     first, baseline = card.of(whole, around), words.is_baseline(record)
     return {
         "r": whole,
@@ -213,12 +219,12 @@ def context(record: Json, around: card.Around = card.ALONE) -> JsonDict:
         "title": words.title(record),
         "baseline": baseline,
         "plainly": plainly.summary(record),
-        "leads": [line for check in record["checks"] for line in words.leads(check)],
+        "leads": [line for check in record.checks for line in words.leads(check)],
         "facts": plainly.provenance(record),
     }
 
 
-def render(record: Json, *, drawn: bool = True, around: card.Around = card.ALONE) -> str:
+def render(record: Record, *, drawn: bool = True, around: card.Around = card.ALONE) -> str:
     """The page of a record.
 
     Parameters
@@ -243,17 +249,17 @@ def render(record: Json, *, drawn: bool = True, around: card.Around = card.ALONE
         + _style("card.css")
         + (_style("tracing.css") if traced else "")
         + _style("hazards.css"),
-        plots=_drawn(json.dumps(record, sort_keys=True)) if drawn else dict.fromkeys(_PLOTS),
+        plots=_drawn(json.dumps(record.as_dict(), sort_keys=True)) if drawn else dict.fromkeys(_PLOTS),
         spent=courses.spent(record),
         example=_example(templates, drawn, record),
         files=excerpts.files(traced, _number) if traced else [],
         costliest=max((float(row[2]) for row in traced["attribution"]), default=0.0) if traced else 0.0,
         infinity=float("inf"),
     )
-    return tables.arranged(_with_contents(_with_words(page, bool(record["checks"]))))
+    return tables.arranged(_with_contents(_with_words(page, bool(record.checks))))
 
 
-def render_pack(record: Json, around: card.Around = card.ALONE) -> str:
+def render_pack(record: Record, around: card.Around = card.ALONE) -> str:
     """Two pages to print: the card of a record, its open items with what is left to do, room to sign."""
     found = context(record, around)
     page = (
@@ -261,7 +267,7 @@ def render_pack(record: Json, around: card.Around = card.ALONE) -> str:
         .get_template("pack.html.jinja")
         .render(
             **found,
-            open=[row for row in found["r"]["hazards"] if row["status"] == "open"],
+            open=[row for row in found["r"].blocks["hazards"] if row["status"] == "open"],
             style=_style() + _style("card.css") + _style("pack.css"),
         )
     )
@@ -290,7 +296,7 @@ def _with_words(page: str, explained: bool) -> str:
     return page.replace("<!--words-->", section, 1).replace("<!--to words-->", link, 1)
 
 
-def _example(templates: Environment, drawn: bool = True, record: Json | None = None) -> Function[Markup]:
+def _example(templates: Environment, drawn: bool = True, record: Record | None = None) -> Function[Markup]:
     """Renders a counterexample."""
     from markupsafe import Markup
 
@@ -298,23 +304,26 @@ def _example(templates: Environment, drawn: bool = True, record: Json | None = N
 
     numbers = itertools.count(1)
 
-    def example(found: Json, plot: bool = True, checks: Sequence[Json] | None = None) -> Markup:
-        whole = {"event": "", "divergence": "", "releases": [], **found}
-        whole["pair"] = {"rows": [], "words": "", **found.get("pair", {})}
+    def example(
+        found: Counterexample | Json, plot: bool = True, checks: Sequence[Check] | None = None
+    ) -> Markup:
+        known = found if isinstance(found, Counterexample) else Counterexample.of(found)
+        pair = {"rows": [], "words": "", **known.pair}
+        whole = {"event": "", "divergence": "", "releases": [], **known.as_dict(), "pair": pair}
         number = next(numbers)
         placement = None
         if plot and drawn and number <= _PLACED:
-            shown = {"pair": whole["pair"], "event": whole["event"]}  # all that it shows
+            shown = {"pair": pair, "event": whole["event"]}  # all that it shows
             placement = layouts(courses.placement, shown, number)
         said: JsonDict = {
-            "placed": courses.placed(found),
-            "shown": words.counterexample(found, record),
+            "placed": courses.placed(whole),
+            "shown": words.counterexample(known, record),
             "another": "",
+            "worlds": courses.worlds(known.pair),
         }
-        said["worlds"] = courses.worlds(found.get("pair", {}))
-        if record is not None and record["claim"] is not None:
-            judged = checks or [c for c in record["checks"] if c["name"] == found.get("check")]
-            said["another"] = limits.another(found, judged, float(record["claim"]["epsilon"]))
+        if record is not None and record.claim is not None:
+            judged = checks or [c for c in record.checks if c.name == known.check]
+            said["another"] = limits.another(known, judged, record.claimed.epsilon)
         return Markup(part.render(e=whole, drawn=placement, **said))
 
     return example
@@ -405,7 +414,7 @@ class Beside:
 
 
 def render_index(
-    records: Sequence[Json],
+    records: Sequence[Record],
     links: Sequence[str],
     beside: Beside = Beside(),
     *,
@@ -441,9 +450,9 @@ def render_index(
     empty = [""] * len(records)
     known = signatures or [None] * len(records)
     for record, link, path, signed in zip(records, links, paths or empty, known, strict=True):
-        same = seen.get(record["digest"], "") if path else ""
+        same = seen.get(record.digest, "") if path else ""
         rows.append({**_row(record), "link": link, "path": path, "same_as": same, "signature": signed})
-        seen.setdefault(record["digest"], path)
+        seen.setdefault(record.digest, path)
     shown = {field.name: getattr(beside, field.name) for field in fields(beside)}
     return tables.arranged(
         environment()
@@ -462,44 +471,44 @@ def render_index(
     )
 
 
-def _catches(record: Json) -> str:
+def _catches(record: Record) -> str:
     """The smallest leak that is caught, with how; the scope of what is exact is never left out."""
-    power = record["power"]
+    power = record.power
     if not power:
         return ""
-    by = {"alignment": "", "black_box": " (black box)"}.get(power["by"], " (exact)")
+    by = {"alignment": "", "black_box": " (black box)"}.get(power.by, " (exact)")
     return f"{words.least_caught(power)}{by}"
 
 
-def _flags(record: Json) -> list[str]:
+def _flags(record: Record) -> list[str]:
     """What guidance flags of a claim: for one round, and for a person with several."""
     if not words.promises(record):
         return []
-    guarantee = blocks.of(record)["guarantee"]
-    flags = [str(row["words"]) for row in guarantee["guidance"]]
-    return [*flags, *card.of_a_person({**record, "guarantee": guarantee})]
+    whole = nist.Reviewed.with_blocks(record, blocks.of(record))
+    flags = [str(row["words"]) for row in whole.blocks["guarantee"]["guidance"]]
+    return [*flags, *card.of_a_person(whole)]
 
 
-def _row(record: Json) -> JsonDict:
+def _row(record: Record) -> JsonDict:
     """What an index shows of a record."""
-    checks = record["regret"]["checks"] if record["regret"] else []
-    bounds = {c["statistics"].get("instance"): c for c in checks if c["kind"] == "mean_bound"}
-    rivals = [c for c in checks if c["kind"] == "comparison" and c["statistics"].get("instance") in bounds]
+    checks = record.regret_checks
+    bounds = {c.statistics.get("instance"): c for c in checks if c.kind == "mean_bound"}
+    rivals = [c for c in checks if c.kind == "comparison" and c.statistics.get("instance") in bounds]
     return {
         "r": record,
         "facets": _facets(record),
         "baseline": words.is_baseline(record),
         "printed": words.is_printed(record),
         "title": words.title(record),
-        "paper": plainly.short(str(record["target"]["paper"])),
+        "paper": plainly.short(record.target.paper),
         "strength": card.strength(record),
         "catches": _catches(record),
-        "tier": ((record.get("declarations") or {}).get("administrative") or {}).get("tier"),
+        "tier": ((record.declarations or {}).get("administrative") or {}).get("tier"),
         "tried": kills.counted(record),
         "missed": kills.missed(record),
         "undecided": kills.undecided(record),
         "flags": _flags(record),
-        "worse": [m for m in record["mutants"] if m["breaks"] == "regret"],
+        "worse": [m for m in record.mutants if m.breaks == "regret"],
         "bounds": bounds,
         "comparisons": rivals,
     }
@@ -508,14 +517,14 @@ def _row(record: Json) -> JsonDict:
 _FACETS = ("verdict", "regret", "model", "paper")
 
 
-def _facets(record: Json) -> dict[str, str]:
+def _facets(record: Record) -> dict[str, str]:
     """What a record is filtered by, in words."""
-    verdict = _words(record["verdict"]) if record["checks"] else "not checked"
+    verdict = _words(record.verdict) if record.checks else "not checked"
     return {
         "verdict": "baseline" if words.is_baseline(record) else verdict,
-        "regret": _words(record["regret"]["verdict"]) if record["regret"] else "not checked",
-        "model": str(record["target"]["model"]),
-        "paper": str(record["target"]["paper"]) or "none named",
+        "regret": _words(record.regret.verdict) if record.regret else "not checked",
+        "model": record.target.model,
+        "paper": record.target.paper or "none named",
     }
 
 

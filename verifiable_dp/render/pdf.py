@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 
-from verifiable_dp.core.validate import InputError, Json
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.record.model import Record
 from verifiable_dp.render import card
 from verifiable_dp.render.page import render
 from verifiable_dp.render.rendering import Rendering
@@ -39,7 +40,7 @@ summary { display: block; }
 """
 
 
-def to_pdf(record: Json, around: card.Around = card.ALONE) -> bytes:
+def to_pdf(record: Record, around: card.Around = card.ALONE) -> bytes:
     """The page of a record on A4, with page numbers and the record's digest at the foot of each.
 
     Nothing is fetched while it is made. The same record gives the same bytes with the same WeasyPrint.
@@ -63,7 +64,7 @@ def to_pdf(record: Json, around: card.Around = card.ALONE) -> bytes:
         # The page holds all it needs; whatever a record might smuggle in is not fetched.
         url_fetcher=weasyprint.urls.URLFetcher(allowed_protocols=()),
     )
-    with _dated(str(record["provenance"]["finished"])):
+    with _dated(str(record.provenance.finished)):
         made: bytes = page.write_pdf(pdf_tags=True)
     return made
 
@@ -82,9 +83,9 @@ def _dated(finished: str) -> Iterator[None]:
         del os.environ[name]
 
 
-def _footer(record: Json) -> str:
+def _footer(record: Record) -> str:
     """The digest; it has the form that the schema demands, so that it cannot end the string it stands in."""
-    return "".join(c for c in str(record["digest"]) if c.isalnum() or c == ":")
+    return "".join(c for c in str(record.digest) if c.isalnum() or c == ":")
 
 
 PDF = Rendering("pdf", lambda shown: to_pdf(shown.record, shown.around))

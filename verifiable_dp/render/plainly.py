@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from verifiable_dp.core.validate import Json, JsonValue
 from verifiable_dp.record import words
+from verifiable_dp.record.model import Entry, Record
 
 _MEASURED = {
     "Regret": "Measured regret, what is lost against the best arm,",
@@ -76,19 +77,19 @@ _TERMS = (
 _NOT_READ = re.compile(r"<(style|svg|script)\b.*?</\1>|<[^>]*>", re.DOTALL)
 
 
-def summary(record: Json) -> list[str]:
+def summary(record: Record) -> list[str]:
     """Sentences on what the first screen leaves out: what the promise means, how sure it is, what is open."""
-    sentences = [_promise(record)] if words.promises(record) and record["checks"] else []
+    sentences = [_promise(record)] if words.promises(record) and record.checks else []
     sentences += [words.counted(record), words.level(record)]
-    regret = (record["regret"] or {}).get("verdict")
+    regret = record.regret.verdict if record.regret else None
     if regret in _REGRET:
         sentences.append(f"{_MEASURED[words.measured(record)]} {_REGRET[regret]}.")
     return [*filter(None, sentences), f"The record {'; it '.join(words.NON_CLAIMS)}."]
 
 
-def _promise(record: Json) -> str:
-    claim = record["claim"]
-    epsilon, delta = float(claim["epsilon"]), float(claim["delta"])
+def _promise(record: Record) -> str:
+    claim = record.claimed
+    epsilon, delta = claim.epsilon, claim.delta
     times = f"{math.exp(epsilon):.3g} times" if epsilon <= _BEYOND else f"e^{epsilon:g} times"
     but = f", except with probability {delta:g}" if delta else ""
     return (
@@ -121,26 +122,27 @@ def value(found: JsonValue, missing: str = "none") -> str:
         return missing
     if isinstance(found, bool):
         return "yes" if found else "no"
-    if isinstance(found, Mapping):
+    if isinstance(found, Mapping | Entry):
         return pairs(found, missing)
     if isinstance(found, list | tuple):
         return f"[{', '.join(value(item, missing) for item in found)}]"
     return str(found)
 
 
-def pairs(found: Json, missing: str = "none") -> str:
+def pairs(found: Json | Entry, missing: str = "none") -> str:
     """``key = value`` for each, groups in parentheses."""
+    found = found.as_dict() if isinstance(found, Entry) else found
     return ", ".join(
         f"{key} ({pairs(item, missing)})" if isinstance(item, Mapping) else f"{key} = {value(item, missing)}"
         for key, item in found.items()
     )
 
 
-def provenance(record: Json) -> list[tuple[str, str]]:
+def provenance(record: Record) -> list[tuple[str, str]]:
     """What a record says of where it was made, in words: one row for each fact, in the record's order."""
-    facts, table = record["provenance"], record["kill_table"]
+    facts, table = record.provenance.as_dict(), record.kill_table
     found = [(_LABELS.get(key, key.replace("_", " ")), _fact(key, facts)) for key in facts]
-    return [*found, ("digest of the kill table", table["digest"])] if table else found
+    return [*found, ("digest of the kill table", table.digest)] if table else found
 
 
 _LABELS = {

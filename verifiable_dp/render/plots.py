@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.validate import FloatArray, Function, Json
 from verifiable_dp.evidence.blackbox.statistics import ratio_lower
+from verifiable_dp.evidence.check import Check
+from verifiable_dp.record.model import Record
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -220,43 +222,45 @@ def alone(inline: str, *, white: bool = False) -> str:
     return f"{head}>{ground}{rest}\n"
 
 
-def _bound(checks: Sequence[Json]) -> float:
-    return max((float(c["result"].get("epsilon_lower", 0.0)) for c in checks), default=0.0)
+def _bound(checks: Sequence[Check]) -> float:
+    return max((c.epsilon_lower for c in checks), default=0.0)
 
 
-def around(checks: Sequence[Json]) -> tuple[float, float | None] | None:
+def around(checks: Sequence[Check]) -> tuple[float, float | None] | None:
     """Estimate and upper limit of the epsilon of the one event that gives the largest lower bound.
 
     The limit is as sure as the lower bound; None with a delta, where no interval is made. It holds for that
     event only: epsilon is the largest over all. No pair where the bound does not come from counts.
     """
-    best = max(checks, key=lambda c: float(c["result"].get("epsilon_lower", 0.0)), default=None)
-    if best is None or best["kind"] != "black_box" or "epsilon_point" not in best["result"]:
+    best = max(checks, key=lambda c: c.epsilon_lower, default=None)
+    if best is None or best.kind != "black_box" or "epsilon_point" not in best.result:
         return None
-    numbers, point = best["statistics"], float(best["result"]["epsilon_point"])
+    numbers, point = best.statistics, float(best.result["epsilon_point"])
     if float(numbers["delta"]) > 0 or not numbers["k1"]:
         return point, None
     level = (1 - float(numbers["confidence"])) / int(numbers["tests"])
     return point, -ratio_lower(int(numbers["k0"]), int(numbers["k1"]), level)
 
 
-def epsilon_bars(record: Json, *, narrow: bool = False) -> str | None:
+def epsilon_bars(record: Record, *, narrow: bool = False) -> str | None:
     """Lower bounds on epsilon of the target and of its mutants with their intervals, against the claim."""
-    if not record["checks"] or record["claim"] is None:
+    if not record.checks or record.claim is None:
         return None
-    claim = float(record["claim"]["epsilon"])
-    name = str(record["target"]["name"])
+    claim = record.claimed.epsilon
+    name = record.target.name
     name = name if len(name) <= _LABEL else f"…{name[-_LABEL:]}"  # a wide label leaves no room for bars
-    bars = [(name, _bound(record["checks"]), record["verdict"], around(record["checks"]))]
-    sampled = [c for c in record["checks"] if c["kind"] == "black_box"]
+    bars: list[tuple[str, float, str, tuple[float, float | None] | None]] = [
+        (name, _bound(record.checks), record.verdict, around(record.checks))
+    ]
+    sampled = record.of_kind("black_box")
     if sampled and bars[0][3] is None:  # a rung without sampling says more; how near the black box comes
-        best = max(sampled, key=lambda c: float(c["result"]["epsilon_lower"]))
-        bars.append(("its black box", _bound([best]), best["result"]["verdict"], around([best])))
+        best = max(sampled, key=lambda c: c.epsilon_lower)
+        bars.append(("its black box", _bound([best]), best.verdict, around([best])))
     own = len(bars)
-    for mutant in record["mutants"]:
-        if mutant["breaks"] == "privacy":
-            checks = mutant["checks"]
-            bars.append((f"mutant: {mutant['name']}", _bound(checks), mutant["verdict"], around(checks)))
+    for mutant in record.mutants:
+        if mutant.breaks == "privacy":
+            checks = mutant.checks
+            bars.append((f"mutant: {mutant.name}", _bound(checks), mutant.verdict, around(checks)))
     finite = [value for _, value, _, _ in bars if value < 1e6]
     right = 1.25 * max([2 * claim, *(v for v in finite if v < 12 * claim)])
 
@@ -300,16 +304,16 @@ def _interval(axes: Axes, row: int, value: float, near: tuple[float, float | Non
     return most + 0.008 * right if most < 0.85 * right else value
 
 
-def hockey_stick(record: Json, *, narrow: bool = False) -> str | None:
+def hockey_stick(record: Record, *, narrow: bool = False) -> str | None:
     """The measured hockey-stick curve against what the claim implies; None where none was measured."""
-    found = [check for check in record["checks"] if check["kind"] == "curve"]
+    found = record.of_kind("curve")
     if not found:
         return None
-    numbers = found[0]["statistics"]
+    numbers = found[0].statistics
     claim = PrivacyClaim(
         float(numbers["epsilon"]), float(numbers["delta"]), rho=numbers.get("rho"), mu=numbers.get("mu")
     )
-    return curve(claim, found[0]["result"]["points"], narrow=narrow)
+    return curve(claim, found[0].result["points"], narrow=narrow)
 
 
 def curve(
@@ -375,9 +379,9 @@ _WIDEST, _FAINTEST = 1e3, 1e-9
 _BINS = 80  # points of a plot over the horizon, at most
 
 
-def traced(record: Json) -> Json | None:
+def traced(record: Record) -> Json | None:
     """Statistics of the check by tracing; None without one."""
-    found = [check["statistics"] for check in record["checks"] if check["kind"] == "tracing"]
+    found = [check.statistics for check in record.of_kind("tracing")]
     return found[0] if found else None
 
 
@@ -401,13 +405,13 @@ def _against(axes: Axes, claim: float, costs: Sequence[float], right: float) -> 
     return 0.93 * top
 
 
-def budget(record: Json, *, narrow: bool = False) -> str | None:
+def budget(record: Record, *, narrow: bool = False) -> str | None:
     """What the reward of each round pays, as tracing bounds it, against the claim."""
     numbers = traced(record)
     if numbers is None or not numbers["attribution"]:
         return None
     points = binned([(row[0] + 1, float(row[2])) for row in numbers["attribution"]])
-    horizon = record["target"]["parameters"].get("horizon", 0)
+    horizon = record.target.parameters.get("horizon", 0)
     right = max([horizon if isinstance(horizon, int) else 0, *(x for x, _ in points)]) + 1
     infinite = [x for x, y in points if y == float("inf")]
     paid = [(x, y) for x, y in points if y < float("inf")]
@@ -429,7 +433,7 @@ def budget(record: Json, *, narrow: bool = False) -> str | None:
     return single("budget", 2.7, draw, narrow=narrow)
 
 
-def spending(record: Json, *, narrow: bool = False) -> str | None:
+def spending(record: Record, *, narrow: bool = False) -> str | None:
     """How the cost of the costliest pair of runs adds up over its releases; None for one or two of them."""
     numbers = traced(record)
     points = [(x, float(y)) for x, y in numbers.get("spent", [])] if numbers else []
@@ -452,22 +456,19 @@ def spending(record: Json, *, narrow: bool = False) -> str | None:
 _FEW = 3  # releases that pay, at least, for their sum to be worth a plot
 
 
-def regret_bounds(record: Json, *, narrow: bool = False) -> str | None:
+def regret_bounds(record: Record, *, narrow: bool = False) -> str | None:
     """Measured mean regret beside the theorem's bound, and beside a rival where one was run."""
-    regret = record["regret"]
-    checks = [c for c in regret["checks"] if c["kind"] == "mean_bound"] if regret else []
-    checks = [c for c in checks if c["statistics"]["mean"] > 0]  # the axis is logarithmic
+    checks = [c for c in record.regret_checks if c.kind == "mean_bound"]
+    checks = [c for c in checks if c.statistics["mean"] > 0]  # the axis is logarithmic
     if not checks:
         return None
     rivals = {
-        c["statistics"].get("instance"): c["statistics"]
-        for c in regret["checks"]
-        if c["kind"] == "comparison"
+        c.statistics.get("instance"): c.statistics for c in record.regret_checks if c.kind == "comparison"
     }
 
     def draw(axes: Axes) -> None:
         for row, check in enumerate(checks):
-            numbers, result = check["statistics"], check["result"]
+            numbers, result = check.statistics, check.result
             if result["lower"] is not None and result["lower"] > 0:
                 axes.plot([result["lower"], result["upper"]], [row, row], color=GOOD, linewidth=2)
             axes.plot(numbers["mean"], row, "o", color=GOOD, label="measured" if row == 0 else None)
@@ -495,23 +496,22 @@ def regret_bounds(record: Json, *, narrow: bool = False) -> str | None:
         decades(axes.xaxis)
         legend(axes)
 
-    names = [str(c["statistics"].get("instance", c["name"])) for c in checks]
+    names = [str(c.statistics.get("instance", c.name)) for c in checks]
     return single("regret", 1.2 + rows_high(names, narrow), draw, narrow=narrow)
 
 
-def growth(record: Json, *, narrow: bool = False) -> str | None:
+def growth(record: Record, *, narrow: bool = False) -> str | None:
     """What was measured divided by its claimed rate, relative to the first point: flat if the rate holds.
 
     A figure for each quantity that the rates are over: the horizon T, where a check does not say another.
     """
-    regret = record["regret"]
-    checks = [c for c in regret["checks"] if c["kind"] == "scaling"] if regret else []
+    checks = [c for c in record.regret_checks if c.kind == "scaling"]
     if not checks:
         return None
 
-    def draw(axes: Axes, over: str, shown: Sequence[Json]) -> None:
+    def draw(axes: Axes, over: str, shown: Sequence[Check]) -> None:
         for check, marker, color in zip(shown, "osD^v<>p", MANY, strict=False):
-            numbers = check["statistics"]
+            numbers = check.statistics
             power, exponent = float(numbers["log_power"]), float(numbers["exponent"])
             xs = [p[0] for p in numbers["points"]]
             # Not a power of log x where there is none: log 1 is 0.
@@ -519,8 +519,8 @@ def growth(record: Json, *, narrow: bool = False) -> str | None:
             first = numbers["points"][0][1] / rates[0]
             ys = [p[1] / rate / first for rate, p in zip(rates, numbers["points"], strict=True)]
             sizes = [p[2] / rate / first for rate, p in zip(rates, numbers["points"], strict=True)]
-            left = round(check["result"]["slope"] - exponent, 3) + 0.0  # which is never -0.000
-            label = f"{numbers.get('instance', check['name'])}: {left:+.3f}"
+            left = round(check.result["slope"] - exponent, 3) + 0.0  # which is never -0.000
+            label = f"{numbers.get('instance', check.name)}: {left:+.3f}"
             style: Style = {"color": color, "markersize": 4, "capsize": 2, "label": label}
             axes.errorbar(xs, ys, yerr=bars(sizes), fmt=marker, **style)
         axes.axhline(1.0, color=CLAIM, linewidth=1, label="claimed")
@@ -546,15 +546,15 @@ def bars(errors: Sequence[float], means: Sequence[float] = ()) -> list[float] | 
 
 def panels(
     name: str,
-    checks: Sequence[Json],
+    checks: Sequence[Check],
     draw: Function[None],
     *,
     narrow: bool,
 ) -> str:
     """A figure for each quantity that rates are over, one below the other; `draw(axes, over=, shown=)`."""
-    by_quantity: dict[str, list[Json]] = {}
+    by_quantity: dict[str, list[Check]] = {}
     for check in checks:
-        by_quantity.setdefault(check["statistics"].get("over", "horizon T"), []).append(check)
+        by_quantity.setdefault(check.statistics.get("over", "horizon T"), []).append(check)
     return "".join(
         single(
             f"{name} {number}" if number else name,
@@ -566,20 +566,19 @@ def panels(
     )
 
 
-def constants(record: Json, *, narrow: bool = False) -> str | None:
+def constants(record: Record, *, narrow: bool = False) -> str | None:
     """Means over a logarithmic axis with their straight fits, and with the claimed leading constant."""
-    regret = record["regret"]
-    checks = [c for c in regret["checks"] if c["kind"] == "linear_in_log"] if regret else []
+    checks = [c for c in record.regret_checks if c.kind == "linear_in_log"]
     if not checks:
         return None
 
     def draw(axes: Axes) -> None:
         for check, marker, color in zip(checks, "osD^", (GOOD, BAD, RIVAL, INK), strict=False):
-            numbers, result = check["statistics"], check["result"]
+            numbers, result = check.statistics, check.result
             xs, ys = zip(*[(p[0], p[1]) for p in numbers["points"]], strict=True)
             ends = (min(xs), max(xs))
             fit = [result["intercept"] + result["slope"] * math.log(x) for x in ends]
-            name = numbers.get("instance", check["name"])
+            name = numbers.get("instance", check.name)
             sizes = [p[2] for p in numbers["points"]]
             axes.errorbar(xs, ys, yerr=bars(sizes), fmt=marker, color=color, markersize=4, capsize=2)
             axes.plot(ends, fit, color=color, linewidth=1, label=f"{name}: slope {result['slope']:.3g}")
@@ -593,7 +592,7 @@ def constants(record: Json, *, narrow: bool = False) -> str | None:
                 label += f" {'+' if one_sided else '±'} {room:.3g}" if room else ""
                 axes.plot(ends, most, color=CLAIM, linewidth=1, linestyle="--", label=label)
         axes.set_xscale("log")
-        axes.set_xlabel(checks[0]["statistics"].get("over", "horizon T"))
+        axes.set_xlabel(checks[0].statistics.get("over", "horizon T"))
         axes.set_ylabel("mean pseudo-regret (units of reward)")
         decades(axes.xaxis)
         legend(axes, 1)

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from verifiable_dp.core import files
 from verifiable_dp.core.files import write_text
-from verifiable_dp.core.validate import InputError, Json
+from verifiable_dp.core.validate import InputError, Json, Result
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import SCHEMAS
-from verifiable_dp.record.verify import LARGEST, parsed, verify
+from verifiable_dp.record.verify import LARGEST, Verified, parsed, verify
 from verifiable_dp.render import beside as company
 from verifiable_dp.render import mutation
 from verifiable_dp.render.errata import verify_errata
@@ -44,7 +45,7 @@ class Portfolio:
     """
 
     folder: Path
-    records: Mapping[Path, Json]
+    records: Mapping[Path, Verified]
     broken: Mapping[Path, str]
     errata: Json | None = None
     mutants: Json | None = None
@@ -67,7 +68,7 @@ def find(folder: str | Path) -> Portfolio:
         raise InputError(f"folder: {str(place)!r} is not a folder")
     broken: dict[Path, str] = {}
 
-    def held(verified: Callable[[Path], Json | None], path: Path) -> Json | None:
+    def held(verified: Callable[[Path], Result | None], path: Path) -> Result | None:
         try:
             if not _inside(place, path):
                 raise InputError("it is a link out of the folder, which is not followed")
@@ -105,7 +106,7 @@ def _inside(folder: Path, path: Path) -> bool:
     return path.resolve().is_relative_to(folder.resolve())
 
 
-def _record(path: Path) -> Json | None:
+def _record(path: Path) -> Verified | None:
     """A record that holds; None if the text does not look like one, as most JSON files of a project."""
     if not path.is_file():  # a pipe would never end
         return None
@@ -120,7 +121,7 @@ def _record(path: Path) -> Json | None:
         return None
     if len(content) > LARGEST:
         raise InputError(f"record: {str(path)!r} is larger than {LARGEST >> 20} MiB")
-    return verify(parsed(path, content)).record
+    return verify(parsed(path, content))
 
 
 def page(found: Portfolio, out: Path, *, own: bool = False) -> str:
@@ -162,20 +163,21 @@ def page(found: Portfolio, out: Path, *, own: bool = False) -> str:
         schema=links.of(folder / "schema" / f"{SCHEMAS[0]}.json") if (folder / "schema").is_dir() else "",
     )
     return render_index(
-        list(found.records.values()),
+        [one.parsed for one in found.records.values()],
         [
-            link(path, record, f"{path.stem}.html", functools.partial(_page_of, path))
-            for path, record in found.records.items()
+            link(path, one.record, f"{path.stem}.html", functools.partial(_page_of, path))
+            for path, one in found.records.items()
         ],
         beside,
         paths=[path.relative_to(folder).as_posix() for path in found.records],
-        signatures=[company.signature(path, record) for path, record in found.records.items()],
+        signatures=[company.signature(path, one.parsed) for path, one in found.records.items()],
         broken=[(path.relative_to(folder).as_posix(), why) for path, why in found.broken.items()],
     )
 
 
-def _page_of(path: Path, record: Json) -> str:
+def _page_of(path: Path, values: Json) -> str:
     """The page of the record at `path` as it belongs into its folder, or the one of the record alone."""
+    record = Record.of(values)
     place = path.with_name(f"{path.stem}.html")
     whole = render(record, around=company.of(path, record, place))
     return whole if _content(place) == whole.encode() else render(record)
@@ -189,10 +191,10 @@ def write_pages(found: Portfolio, folders: Collection[str]) -> None:
     InputError
         If one cannot be written.
     """
-    for path, record in found.records.items():
+    for path, one in found.records.items():
         if path.name == "record.json" and path.parent.parent == found.folder and path.parent.name in folders:
             place = path.with_name("record.html")
-            write_text(place, render(record, around=company.of(path, record, place)))
+            write_text(place, render(one.parsed, around=company.of(path, one.parsed, place)))
 
 
 def _content(path: Path) -> bytes:

@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from verifiable_dp.core.validate import Json
+from verifiable_dp.evidence.check import Check
+from verifiable_dp.record.model import Record
 from verifiable_dp.render import plots
 
 if TYPE_CHECKING:
@@ -17,11 +18,11 @@ _MEASURED, _CLAIM, _LARGEST = "#2563a8", "#b45309", "#6b7280"
 _WIDE = 2  # panels side by side
 
 
-def svg(record: Json) -> str | None:
+def svg(record: Record) -> str | None:
     """The figure of a record's claims about regret as inline SVG; None where there is nothing to draw."""
-    checks = record["regret"]["checks"] if record["regret"] else []
-    panels = [[check] for check in checks if check["kind"] == "scaling"]
-    means = [check for check in checks if check["kind"] == "mean_bound" and check["statistics"]["mean"] > 0]
+    checks = record.regret_checks
+    panels = [[check] for check in checks if check.kind == "scaling"]
+    means = [check for check in checks if check.kind == "mean_bound" and check.statistics["mean"] > 0]
     panels = [*([means] if means else []), *panels]
     if not panels:
         return None
@@ -33,7 +34,7 @@ def svg(record: Json) -> str | None:
         for axes in grid.flat[len(panels) :]:
             axes.set_visible(False)
         for axes, shown in zip(grid.flat, panels, strict=False):
-            if shown[0]["kind"] == "scaling":
+            if shown[0].kind == "scaling":
                 _rate(axes, shown[0])
             else:
                 _bounds(axes, shown)
@@ -41,9 +42,9 @@ def svg(record: Json) -> str | None:
     return plots.inline("regret-claims", (3.9 * across, 3.4 * down), draw)
 
 
-def _bounds(axes: Axes, checks: Sequence[Json]) -> None:
+def _bounds(axes: Axes, checks: Sequence[Check]) -> None:
     for row, check in enumerate(checks):
-        numbers, result, first = check["statistics"], check["result"], row == 0
+        numbers, result, first = check.statistics, check.result, row == 0
         if result["lower"] is not None and result["lower"] > 0:
             axes.plot([result["lower"], result["upper"]], [row, row], color=_MEASURED, linewidth=1.5)
         axes.plot(numbers["mean"], row, "o", color=_MEASURED, label="measured" if first else None)
@@ -56,7 +57,7 @@ def _bounds(axes: Axes, checks: Sequence[Json]) -> None:
                 numbers["largest"], row, "x", color=_LARGEST, label="largest possible" if first else None
             )
     axes.set_xscale("log")
-    axes.set_yticks(range(len(checks)), [check["statistics"].get("instance", "") for check in checks])
+    axes.set_yticks(range(len(checks)), [check.statistics.get("instance", "") for check in checks])
     axes.set_ylim(len(checks) - 0.4, -0.6)
     axes.set_title("bound", fontsize=9, loc="left")
     axes.set_xlabel("mean pseudo-regret at the horizon")
@@ -64,9 +65,9 @@ def _bounds(axes: Axes, checks: Sequence[Json]) -> None:
     plots.legend(axes, 3)
 
 
-def _rate(axes: Axes, check: Json) -> None:
+def _rate(axes: Axes, check: Check) -> None:
     """Means over x on logarithmic axes, with the claimed rate through their middle."""
-    numbers, result = check["statistics"], check["result"]
+    numbers, result = check.statistics, check.result
     xs = [float(point[0]) for point in numbers["points"]]
     means = [float(point[1]) for point in numbers["points"]]
     errors = [
@@ -91,7 +92,7 @@ def _rate(axes: Axes, check: Json) -> None:
     axes.set_xticks(few, [f"{x:.4g}" for x in few])
     axes.set_xticks([], minor=True)
     axes.set_title(
-        f"{check['name']}: exponent {result['slope']:.3f}, {result['verdict']}", fontsize=9, loc="left"
+        f"{check.name}: exponent {result['slope']:.3f}, {result['verdict']}", fontsize=9, loc="left"
     )
     axes.set_xlabel({"T": "horizon T", "K": "arms K"}.get(over, over))
     axes.set_ylabel("mean pseudo-regret")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from verifiable_dp.core.validate import Json
+from verifiable_dp.record.model import Record
 from verifiable_dp.render.card import Around
 
 GROUP = "verifiable_dp.renderings"
@@ -31,7 +31,7 @@ class Shown:
         Of the run of CI that made it; empty if that was not said.
     """
 
-    record: Json
+    record: Record
     around: Around
     name: str
     content: bytes

@@ -55,7 +55,7 @@ def render(path: str | Path, to: str, *, url: str = "", out: Path | None = None)
     if url and not found.takes_url:
         raise InputError(f"url works only with a form that names the run of CI, such as in-toto, got {to}")
     content = files.content("record", path, LARGEST)
-    record = verify(parsed(path, content)).record
+    record = verify(parsed(path, content)).parsed
     around = beside.of(place, record, page=out if found.linked else None)
     try:
         made = found.make(Shown(record, around, place.name, content, url))

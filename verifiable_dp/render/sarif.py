@@ -9,9 +9,10 @@ from pathlib import Path, PurePath
 from urllib.parse import quote
 
 from verifiable_dp.core.claims import CURVED
-from verifiable_dp.core.validate import Json, JsonDict, JsonValue, on_one_line
+from verifiable_dp.core.validate import JsonDict, JsonValue, on_one_line
 from verifiable_dp.record import words
 from verifiable_dp.record.decision import decision
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import canonical
 from verifiable_dp.render.findings import RULES, Code, Finding, Rule, findings
 from verifiable_dp.render.rendering import Rendering
@@ -19,7 +20,7 @@ from verifiable_dp.render.rendering import Rendering
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def to_sarif(record: Json) -> str:
+def to_sarif(record: Record) -> str:
     """One result for each refuted or contradicted check, and one if privacy is undecided or the audit weak.
 
     Then also the lines at which tracing saw raw data decide, or where releases cost too much. A target that
@@ -31,13 +32,13 @@ def to_sarif(record: Json) -> str:
         "tool": {
             "driver": {
                 "name": "verifiable-dp",
-                "version": record["provenance"]["version"],
+                "version": record.provenance.version,
                 "rules": [_rule(code, rule) for code, rule in RULES.items()],
             }
         },
         "results": [_result(record, each) for each in sorted(told, key=lambda each: each.code)],
         "automationDetails": {"id": _category(record)},
-        "properties": {"digest": record["digest"], "verdict": record["verdict"], "strength": found.strength},
+        "properties": {"digest": record.digest, "verdict": record.verdict, "strength": found.strength},
     }
     log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [_seen(run)]}
     return json.dumps(log, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
@@ -60,17 +61,17 @@ def _seen(value: JsonValue) -> JsonValue:
     return on_one_line(value) if isinstance(value, str) else value
 
 
-def _category(record: Json) -> str:
+def _category(record: Record) -> str:
     """What tells this run from others: code hosts take one run of a tool and category, and refuse two."""
-    target, claim = record["target"], record["claim"] or {}
+    target, claim = record.target, record.claim.as_dict() if record.claim else {}
     promise = "".join(
         f" {key} {claim[key]}" for key in ("epsilon", "delta", *CURVED, "observe") if key in claim
     )
-    mark = hashlib.sha256(canonical(target["parameters"]).encode()).hexdigest()[:8]
+    mark = hashlib.sha256(canonical(target.parameters).encode()).hexdigest()[:8]
     return f"verifiable-dp/{words.title(record)}{promise} {mark}/"
 
 
-def _result(record: Json, finding: Finding) -> JsonDict:
+def _result(record: Record, finding: Finding) -> JsonDict:
     text = " ".join(filter(None, (finding.sentence, finding.detail)))
     if not finding.of_code:
         text = f"{words.title(record)}: {text}"

@@ -119,10 +119,10 @@ def _copied(found: portfolio.Portfolio, place: Path) -> portfolio.Portfolio:
     def moved(values: Mapping[Path, Result]) -> dict[Path, Result]:
         return {place / path.relative_to(found.folder): value for path, value in values.items()}
 
-    for path, record in found.records.items():
+    for path, one in found.records.items():
         target = place / path.relative_to(found.folder)
         make_folder("out", target.parent)
-        write_text(target, text(record))
+        write_text(target, text(one.record))
         signature = path.with_name(f"{path.name}.sig")
         if signature.is_file() and signature.resolve().is_relative_to(found.folder.resolve()):
             write_bytes(target.with_name(signature.name), files.content("signature", signature, _SIGNATURE))
@@ -149,7 +149,8 @@ def _pages(
     found: portfolio.Portfolio, place: Path, items: Sequence[Json], made: Sequence[docs.Doc]
 ) -> Iterator[tuple[Path, str]]:
     """Every page with its path."""
-    for path, record in found.records.items():
+    for path, one in found.records.items():
+        record = one.parsed
         around = company.of(path, record, _page(path))
         yield _page(path), page.render(record, around=around)
     if found.errata:
@@ -202,9 +203,10 @@ def _entries(found: portfolio.Portfolio, place: Path, made: Sequence[docs.Doc]) 
             title = section.title if section.title == doc.title else f"{doc.title}: {section.title}"
             address = f"docs/{quote(doc.name)}#{quote(section.anchor)}"
             entries.append(_Entry(title, address, "documentation", said, " ".join(rest)))
-    for path, record in found.records.items():
-        said = words.verdict(record) if record["checks"] else card.promise(record)
-        paper = str(record["target"]["paper"])
+    for path, one in found.records.items():
+        record = one.parsed
+        said = words.verdict(record) if record.checks else card.promise(record)
+        paper = record.target.paper
         entries.append(
             _Entry(words.title(record), company.address(_page(path), index), "record", said, paper)
         )

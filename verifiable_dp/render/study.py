@@ -11,6 +11,7 @@ import numpy as np
 
 from verifiable_dp.core.files import make_folder, write_bytes, write_text
 from verifiable_dp.core.validate import FloatArray, InputError, Json, JsonDict
+from verifiable_dp.evidence.check import Check
 from verifiable_dp.record import conclude
 from verifiable_dp.record.provenance import provenance
 from verifiable_dp.record.sealing import sealed, text
@@ -78,13 +79,13 @@ def _scalars(algorithm: Algorithm) -> JsonDict:
 
 
 def _statement(statement: Statement, outcomes: Mapping[str, Outcome]) -> JsonDict:
-    checks = [check.as_dict() for check in statement.checks(outcomes)]
+    checks = list(statement.checks(outcomes))
     return {
         "name": statement.name,
         "words": statement.words,
         "source": statement.source.as_dict(),
         "expected": statement.expected,
-        "checks": checks,
+        "checks": [check.as_dict() for check in checks],
         "verdict": conclude.regret(checks),
     }
 
@@ -209,7 +210,7 @@ def _again(whole: Json) -> JsonDict:
 
 def _statement_again(row: Json) -> JsonDict:
     checks = judged_again(row["checks"])
-    return {**row, "checks": checks, "verdict": conclude.regret(checks)}
+    return {**row, "checks": checks, "verdict": conclude.regret(list(map(Check.read, checks)))}
 
 
 # ---------------------------------------------------------------- tables and files

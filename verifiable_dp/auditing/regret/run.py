@@ -15,12 +15,13 @@ from verifiable_dp.auditing.regret.record import draft
 from verifiable_dp.auditing.regret.subject import Subject
 from verifiable_dp.core.environments import Environment, TwoPoint
 from verifiable_dp.core.populations import Population
-from verifiable_dp.core.validate import FloatArray, InputError, Json, JsonDict
+from verifiable_dp.core.validate import FloatArray, InputError, JsonDict
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.comparison import comparison
 from verifiable_dp.evidence.regret.mean_bound import mean_bound
 from verifiable_dp.evidence.regret.probability import probability
 from verifiable_dp.evidence.regret.scaling import scaling
+from verifiable_dp.record.model import Record
 from verifiable_dp.targets import players
 from verifiable_dp.targets.players import Player, Setting
 
@@ -70,7 +71,7 @@ def check_claims(
     return draft(subject, claims, checks, noted, budget, seed)
 
 
-def again(record: Json, *, workers: int = 1, progress: Progress = silent) -> JsonDict:
+def again(record: Record, *, workers: int = 1, progress: Progress = silent) -> JsonDict:
     """Run the claims of a record again; a draft.
 
     Raises
@@ -78,13 +79,13 @@ def again(record: Json, *, workers: int = 1, progress: Progress = silent) -> Jso
     InputError
         If its code can no longer be found, or has changed.
     """
-    plan = record["plan"]
-    claims = Claims.read(plan["regret"])
+    assert record.plan.regret is not None, "the record is of claims about regret"
+    claims = Claims.read(record.plan.regret.as_dict())
     return check_claims(
-        Subject.read(record["target"], form_of(claims.instances)),
+        Subject.read(record.target.as_dict(), form_of(claims.instances)),
         claims,
-        budget=plan["budget"],
-        seed=int(record["seed"]),
+        budget=record.plan.budget,
+        seed=record.seed,
         workers=workers,
         progress=progress,
     )

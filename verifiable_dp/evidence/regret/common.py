@@ -22,7 +22,7 @@ from scipy import special
 
 from verifiable_dp.core import validate
 from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
-from verifiable_dp.evidence.check import Kind, slack_of
+from verifiable_dp.evidence.check import Check, Kind, slack_of
 from verifiable_dp.evidence.rounding import of_p_value, settled
 from verifiable_dp.evidence.words import digits, interval
 
@@ -236,7 +236,7 @@ def all_equal(numbers: Json, spread: str, runs: str) -> list[str]:
 
 def loose(kind: Kind, numbers: Json, result: Json, what: str) -> list[str]:
     """That much more than what was measured would pass."""
-    slack = slack_of({"kind": kind.name, "statistics": numbers, "result": result})
+    slack = slack_of(Check("", kind.name, numbers, result))
     return [] if slack < LOOSE else [f"loose: code with {slack:.3g} times this {what} would pass"]
 
 

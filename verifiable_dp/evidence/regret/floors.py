@@ -113,7 +113,7 @@ def _judge_floors(statistics: Json) -> JsonDict:
 @FLOORS.worded_by
 def _floors_in_words(numbers: Json, result: Json) -> str:
     """How far above the lower bound the algorithms stay."""
-    rows = joined({"statistics": numbers, "result": result})
+    rows = joined(numbers, result)
     verdicts = [row["verdict"] for row in rows]
     counts = ", ".join(f"{verdicts.count(v)} {v}" for v in dict.fromkeys(verdicts))
     least = min(rows, key=lambda row: float(row["times"]))

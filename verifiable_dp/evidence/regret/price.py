@@ -80,7 +80,7 @@ def _judge_price(entry: Json, upper: float) -> JsonDict:
 def _price_in_words(numbers: Json, result: Json) -> str:
     """Range of the price of privacy by epsilon, over all instances and algorithms."""
     words = []
-    for epsilon, rows in sorted(groups(joined({"statistics": numbers, "result": result}), "epsilon").items()):
+    for epsilon, rows in sorted(groups(joined(numbers, result), "epsilon").items()):
         ratios = [row["ratio"] for row in rows]
         low, high = (f"{value:.3g}" for value in (min(ratios), max(ratios)))
         words.append(f"{low if low == high else f'{low} to {high}'} at epsilon = {epsilon:g}")

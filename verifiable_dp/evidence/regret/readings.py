@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from verifiable_dp.core.validate import Json
-from verifiable_dp.evidence.check import in_words, kind_of
+from verifiable_dp.evidence.check import Check, in_words
 from verifiable_dp.evidence.regret.rows import joined
 from verifiable_dp.evidence.regret.table import against_the_floor, what_is_separated, who_wins
 
 __all__ = ["is_table", "joined", "reading"]
 
 
-def is_table(check: Json) -> bool:
+def is_table(check: Check) -> bool:
     """Whether a check is a table, which promises nothing and has no verdict."""
-    return kind_of(check["kind"]).about == "table"
+    return check.form.about == "table"
 
 
-def reading(table: Json) -> list[str]:
+def reading(table: Check) -> list[str]:
     """Who wins where, what the floor makes of it, and why; computed from the rows alone."""
-    if table["kind"] != "table":
+    if table.kind != "table":
         return [in_words(table)]
     return [who_wins(table), against_the_floor(table), what_is_separated(table)]

@@ -93,10 +93,9 @@ def upper_level(statistics: Json, intervals: int) -> float:
     return 1 - (1 - float(statistics["confidence"])) / (2 * intervals)
 
 
-def joined(table: Json) -> list[JsonDict]:
+def joined(numbers: Json, result: Json) -> list[JsonDict]:
     """Rows with what follows from each."""
-    statistics, result = table["statistics"], table["result"]
-    return [{**row, **found} for row, found in zip(statistics["rows"], result["rows"], strict=True)]
+    return [{**row, **found} for row, found in zip(numbers["rows"], result["rows"], strict=True)]
 
 
 def groups(rows: Iterable[Json], key: str) -> dict[str, list[Json]]:

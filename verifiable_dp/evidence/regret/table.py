@@ -111,23 +111,23 @@ def _who_wins_in_words(numbers: Json, result: Json) -> str:
     return f"{', '.join(words)} of {len(names)} rows"
 
 
-def who_wins(table: Json) -> str:
+def who_wins(table: Check) -> str:
     """In which rows either algorithm has the smaller regret."""
-    rows = joined(table)
+    rows = joined(table.statistics, table.result)
     parts = []
-    for name in (*table["statistics"]["algorithms"], "neither"):
+    for name in (*table.statistics["algorithms"], "neither"):
         won = [row for row in rows if row["wins"] == name]
         words = f"{name} in {len(won)}" if name != "neither" else f"In {len(won)} the interval holds 0"
         parts.append(words + (f": {_places(won, rows)}" if won else ""))
     return f"Smaller clean regret, of {len(rows)} rows: " + ". ".join(parts) + "."
 
 
-def against_the_floor(table: Json) -> str:
+def against_the_floor(table: Check) -> str:
     """Whether the floor binds, and how the regret of the first algorithm grows beside it."""
-    bad = [row for row in joined(table) if row["floor"] > 0]
+    bad = [row for row in joined(table.statistics, table.result) if row["floor"] > 0]
     if not bad:
         return "No row has outliers, so that the floor is 0."
-    first, second = table["statistics"]["algorithms"]
+    first, second = table.statistics["algorithms"]
     idle = [sum(row[f"mean_{side}"] < row["floor"] for row in bad) for side in "ab"]
     alphas = _list(sorted({row["contamination"] for row in bad}))
     return (
@@ -139,10 +139,10 @@ def against_the_floor(table: Json) -> str:
     )
 
 
-def what_is_separated(table: Json) -> str:
+def what_is_separated(table: Check) -> str:
     """Where the proofs separate no arms by T, and what is paid there."""
-    rows = joined(table)
-    first, second = table["statistics"]["algorithms"]
+    rows = joined(table.statistics, table.result)
+    first, second = table.statistics["algorithms"]
     close = [row for row in rows if not row["separable"]]
     alike = [row for row in close if _share(row, "a") >= 1 - _ALIKE]
     less = [_share(row, "a") for row in close if _share(row, "a") < 1 - _ALIKE]
