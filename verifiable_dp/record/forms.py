@@ -1,0 +1,189 @@
+"""The JSON Schema of records, made of the record's types and of what each kind of check says of its numbers.
+
+``make schema`` writes it; readers of records, here and elsewhere, take it from its file. What no type of ours
+describes stands in ``schema/forms.json``: statistics and results of the kinds, neighbouring inputs and what a
+user declares.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+from msgspec import Meta
+
+from verifiable_dp.core.validate import Json, JsonDict, JsonValue
+from verifiable_dp.evidence.check import Check, kinds
+from verifiable_dp.record.model import Counterexample, Power, Record
+from verifiable_dp.record.sealing import SCHEMAS, text
+
+_FOLDER = Path(__file__).parent / "schema"
+_COUNTED = ("event", "looks_at", "p_value", "delta_lower", "epsilon_lower")
+_REPLAYED = ("seed", "sign", "run", "turned", "cost", "loss", "divergence", "releases")
+_TRANSCRIPT = ("seed", "sign", "turned", "cost", "loss", "divergence", "releases")
+_OF_KIND = "Of a kind that another package registers; its judge says what its numbers mean."
+
+
+def _form(required: tuple[str, ...], without: tuple[str, ...]) -> Json:
+    return {"required": list(required), "properties": dict.fromkeys(without, False)}
+
+
+# Which values of an entry stand together.
+_SHAPES: dict[type, Json] = {
+    Counterexample: {
+        "oneOf": [
+            _form(("event", "epsilon_lower", "p_value", "looks_at"), ("delta_lower", *_REPLAYED)),
+            _form(("event", "epsilon_lower", "delta_lower"), ("p_value", "looks_at", *_REPLAYED)),
+            _form(_TRANSCRIPT, _COUNTED),
+        ]
+    },
+    Power: {
+        "oneOf": [
+            {"required": ["largest"], "properties": {"by": {"const": "alignment"}}},
+            {"required": ["noise_divided_by"], "properties": {"by": {"const": "exact"}}},
+            {
+                "required": ["noise_divided_by", "every_batch_at"],
+                "properties": {"by": {"const": "shuffle"}},
+            },
+            {
+                "required": ["variant"],
+                "properties": {"by": {"const": "black_box"}, "black_box": {"type": "object"}},
+            },
+        ]
+    },
+}
+
+
+def record_schema() -> JsonDict:
+    """The schema of records, with those of all kinds of checks that are installed here."""
+    (_,), made = msgspec.json.schema_components([Record], ref_template="#/$defs/{name}")
+    types = {kind.__name__: kind for kind in _entries(Record)}
+    defined = {
+        _snake(name): _entry(form, types.get(name)) for name, form in made.items() if name != Check.__name__
+    }
+    whole = defined.pop("record")
+    forms: JsonDict = json.loads((_FOLDER / "forms.json").read_text("utf-8"))
+    defined |= {**forms, "privacy_check": _privacy_check(forms), "regret_check": _regret_check(forms)}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:verifiable-dp:record:4",
+        "title": "Record of a privacy and regret audit",
+        **whole,
+        "$defs": defined,
+    }
+
+
+def _entries(kind: type, seen: tuple[type, ...] = ()) -> Iterator[type]:
+    """A struct and those that its fields hold."""
+    if kind in seen:
+        return
+    yield kind
+    for hint in typing.get_type_hints(kind).values():
+        for part in _parts(hint):
+            if isinstance(part, type) and issubclass(part, msgspec.Struct):
+                yield from _entries(part, (*seen, kind))
+
+
+def _parts(hint: object) -> Iterator[object]:
+    yield hint
+    for part in typing.get_args(hint):
+        yield from _parts(part)
+
+
+def _entry(form: Json, kind: type | None) -> JsonDict:
+    """What is said of a struct or an enumeration; what may be left out is no null."""
+    found = {key: _plain(value) for key, value in form.items() if key != "title"}
+    if kind is None:
+        return found
+    hints = typing.get_type_hints(kind, include_extras=True)
+    for name, value in found["properties"].items():
+        if "default" in value:
+            del value["default"]
+            kept = [one for one in value.get("anyOf", ()) if one != {"type": "null"}]
+            value |= {"anyOf": kept}
+            if len(kept) == 1:
+                del value["anyOf"]
+                value |= {**kept[0], **value}
+        checks = _named(hints[name])
+        if checks:
+            value["items"] = {"$ref": f"#/$defs/{checks}"}
+    return {**found, **_SHAPES.get(kind, {})}
+
+
+def _named(hint: object) -> str:
+    """Which definition the checks of a field follow; empty where it holds none."""
+    for part in _parts_of_checks(hint):
+        return part
+    return ""
+
+
+def _parts_of_checks(hint: object) -> Iterator[str]:
+    metadata = getattr(hint, "__metadata__", ())
+    if getattr(hint, "__origin__", None) is Check:
+        for one in metadata:
+            if isinstance(one, Meta) and one.extra_json_schema:
+                yield str(one.extra_json_schema["$ref"]).rpartition("/")[2]
+    for part in (*typing.get_args(hint), getattr(hint, "__origin__", None)):
+        if part is not None and part is not hint:
+            yield from _parts_of_checks(part)
+
+
+def _plain(value: JsonValue) -> JsonValue:
+    """References by our names, and enumerations of one value as constants."""
+    if isinstance(value, dict):
+        found = {key: _plain(item) for key, item in value.items()}
+        if "$ref" in found:
+            found["$ref"] = "#/$defs/" + _snake(found["$ref"].rpartition("/")[2])
+            found.pop("type", None)
+        return found
+    return [_plain(item) for item in value] if isinstance(value, list) else value
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+def _privacy_check(forms: Json) -> JsonDict:
+    """A check of privacy: of a kind whose numbers are described, or of another package's."""
+    described = [kind.name for kind in kinds("privacy") if f"{kind.name}_statistics" in forms]
+    branches: list[JsonDict] = [
+        {
+            "properties": {
+                "kind": {"const": name},
+                "statistics": {"$ref": f"#/$defs/{name}_statistics"},
+                "result": {"$ref": f"#/$defs/{name}_result"},
+            }
+        }
+        for name in described
+    ]
+    verdict = {"type": "object", "required": ["verdict"]}
+    other = {
+        "description": _OF_KIND,
+        "properties": {
+            "kind": {"$ref": "#/$defs/kind", "not": {"enum": described}},
+            "statistics": {"type": "object"},
+            "result": {**verdict, "properties": {"verdict": {"$ref": "#/$defs/privacy_verdict"}}},
+        },
+    }
+    return {"$ref": "#/$defs/check", "oneOf": [*branches, other]}
+
+
+def _regret_check(forms: Json) -> JsonDict:
+    """A check of regret: numbers and texts, and what each kind that is described asks for."""
+    described = [kind.name for kind in kinds("regret") if f"{kind.name}_statistics" in forms]
+    asked = [
+        {
+            "if": {"properties": {"kind": {"const": name}}},
+            "then": {"properties": {"statistics": {"$ref": f"#/$defs/{name}_statistics"}}},
+        }
+        for name in described
+    ]
+    return {"$ref": "#/$defs/any_regret_check", "allOf": asked}
+
+
+if __name__ == "__main__":
+    (_FOLDER / f"{SCHEMAS[0]}.json").write_text(text(record_schema()), "utf-8")
