@@ -103,6 +103,7 @@ judge() {
       verifiable-dp render "$record" --to junit --out "$folder/junit.xml" &&
       verifiable-dp render "$record" --to sarif --out "$reports/sarif/${folder##*/}.sarif" || worst=2
     cat "$folder/record.md" >>"$reports/summary.md"
+    if [[ ${GITHUB_ACTIONS:-} == true ]]; then verifiable-dp render "$record" --to github || worst=2; fi
   done
   if ! compgen -G "$reports/*/record.json" >/dev/null; then
     echo "audit.sh: no record was made: TARGETS or CAMPAIGN must name something that can be audited" >&2

@@ -680,8 +680,8 @@ def restore(
         As `Session.restore`; if its algorithm is not in the catalogue, or promises something else.
     """
     place = statefile.find(statefile.place(path), again)
-    record, _ = statefile.read(place, key)
-    name, parameters = record["algorithm"], record["parameters"]
+    stored, _ = statefile.read(place, key)
+    name, parameters = stored["algorithm"], stored["parameters"]
     if not (isinstance(name, str) and isinstance(parameters, dict)):
         raise InputError("session: the file must name an algorithm and its parameters")
     algorithm = registry.make(name, **parameters)
@@ -754,7 +754,7 @@ def rerun(
         If the target can no longer be found, or its code has changed.
     """
     parsed = Record.of(record)
-    named = Code.of(parsed)
+    named = _code_of(parsed)
     # As `audit` is given them: a user's code by its file or module and its name.
     code = [":" if isinstance(part, Source) else part for part in (named.target, *named.others)]
     task, plan = functools.partial(_rerun, parsed, workers), parsed.plan
@@ -775,9 +775,16 @@ def _rerun(record: Record, workers: int, progress: Progress) -> Made:
 
 
 def _drafted_again(record: Record, workers: int, progress: Progress) -> JsonDict:
-    target, plan, code = record.target, record.plan, Code.of(record).target
+    target, plan, code = record.target, record.plan, _code_of(record).target
     if plan.regret:
-        return claims_of_regret.again(record, workers=validate.workers(workers), progress=progress)
+        return claims_of_regret.again(
+            target.as_dict(),
+            plan.regret.as_dict(),
+            budget=plan.budget,
+            seed=record.seed,
+            workers=validate.workers(workers),
+            progress=progress,
+        )
     draft = JsonDict()
     if target.kind == "algorithm":
         if record.audited:
@@ -854,7 +861,12 @@ def can_rerun(record: Json, target: Target) -> bool:
 
 def will_run(record: Json | Record) -> list[str]:
     """What `rerun` imports or starts, a line each; nothing is run to tell it."""
-    return Code.of(Record.of(record)).announced()
+    return _code_of(Record.of(record)).announced()
+
+
+def _code_of(record: Record) -> Code:
+    regret = record.plan.regret
+    return Code.of(record.target.as_dict(), regret.as_dict() if regret else None)
 
 
 def _again(code: Source | Exec | str, recorded: CodeEntry, progress: Progress) -> Given:

@@ -25,7 +25,7 @@ from verifiable_dp.record.provenance import ci, place, provenance
 from verifiable_dp.record.sealing import SCHEMA_VERSION, sealed, text
 from verifiable_dp.record.verify import examine, verify
 from verifiable_dp.render import page, plots, regrets
-from verifiable_dp.render.findings import Code, findings
+from verifiable_dp.render.findings import Code, findings, told
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,7 +143,7 @@ class Report:
 
     @property
     def epsilon_lower(self) -> float:
-        """Lower bound on the true epsilon, at confidence `record["confidence"]`."""
+        """Lower bound on the true epsilon, at the confidence that the record states."""
         return float(self.parsed.epsilon_lower)
 
     @property
@@ -303,8 +303,8 @@ class Report:
         regret.
         """
         record, lines = self.parsed, [self.line()]
-        told = [one for one in findings(record) if not (self.baseline and one.code is Code.REFUTED)]
-        first, others = told[:1], [one for one in told[1:] if one.code not in _OF_VERDICT]
+        found = told(record)
+        first, others = found[:1], [one for one in found[1:] if one.code not in _OF_VERDICT]
         says = any(one.code in _OF_VERDICT for one in first) or (
             self.verdict == "refuted" and not self.baseline
         )

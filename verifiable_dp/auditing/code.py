@@ -5,8 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
-from verifiable_dp.core.validate import InputError
-from verifiable_dp.record.model import Record, Target
+from verifiable_dp.core.validate import InputError, Json
 from verifiable_dp.targets.process import TIMEOUT, Exec
 from verifiable_dp.targets.source import TWO, Source
 
@@ -27,25 +26,24 @@ class Code:
     others: tuple[Source | str, ...] = ()
 
     @classmethod
-    def of(cls, record: Record) -> Code:
-        """The code that a record names.
+    def of(cls, target: Json, regret: Json | None) -> Code:
+        """The code that a record names: that of its target, and of claims about regret that were given.
 
         Raises
         ------
         InputError
             If its name, its source and its command do not name the same.
         """
-        regret = record.plan.regret
         if regret is None:
-            return cls(_target(record.target, commands=True))
+            return cls(_target(target, commands=True))
         others: list[Source | str] = []
-        if regret.bound is not None and regret.bound.source is not None:
-            others.append(Source.read(regret.bound.source.as_dict(), regret.bound.name))
-        if regret.rival is not None:
-            rival = _target(regret.rival)
+        if regret["bound"] is not None and "source" in regret["bound"]:
+            others.append(Source.read(regret["bound"]["source"], regret["bound"]["name"]))
+        if regret["rival"] is not None:
+            rival = _target(regret["rival"])
             assert not isinstance(rival, Exec)
             others.append(rival)
-        return cls(_target(record.target), tuple(others))
+        return cls(_target(target), tuple(others))
 
     def announced(self) -> list[str]:
         """What is imported or started, a line each."""
@@ -53,20 +51,20 @@ class Code:
         return list(dict.fromkeys(lines))
 
 
-def _target(target: Target, commands: bool = False) -> Source | Exec | str:
+def _target(target: Json, commands: bool = False) -> Source | Exec | str:
     """Of a target: only audits of privacy take commands."""
-    name, command = target.name, target.parameters.get("exec")
-    if target.kind == "algorithm":
+    name, command = str(target["name"]), target["parameters"].get("exec")
+    if target["kind"] == "algorithm":
         return name
     if command is None:
-        return Source.read(target.source.as_dict(), name)
-    source = Source(**target.source.as_dict())
+        return Source.read(target["source"], name)
+    source = Source(**target["source"])
     for other in (name, source.name):
         if command != other or not commands:
             raise InputError(TWO.format(command, other))
     if source.path and source.path not in shlex.split(command):
         raise InputError(TWO.format(command, source.path))
-    return Exec(command, target.parameters.get("exec_timeout", TIMEOUT))
+    return Exec(command, target["parameters"].get("exec_timeout", TIMEOUT))
 
 
 def _announced(part: Source | Exec | str) -> list[str]:

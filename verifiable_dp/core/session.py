@@ -290,31 +290,31 @@ class Session:
             what it holds does not fit the algorithm.
         """
         place = statefile.find(statefile.place(path), again)
-        record, head = statefile.read(place, key)
+        stored, head = statefile.read(place, key)
         for name, value in _identity(algorithm).items():
-            if record[name] != value:
-                raise InputError(f"session: {place!r} has {name} {record[name]!r}, not {value!r}")
-        source = source_of(_object("noise", record["noise"]), noise)
+            if stored[name] != value:
+                raise InputError(f"session: {place!r} has {name} {stored[name]!r}, not {value!r}")
+        source = source_of(_object("noise", stored["noise"]), noise)
         if noise is None and type(source) is Seeded and not seeded:
             raise InputError(
                 f"session: {place!r} has a seed, from which all its noise can be computed; pass seeded=True "
                 "if it is an experiment, else somebody has changed the file"
             )
         session = cls(algorithm, noise=source)
-        session._resume(record)
+        session._resume(stored)
         if type(session._noise) is not Seeded and not again:
             session._saved = (place, head)
         return session
 
-    def _resume(self, record: JsonDict) -> None:
-        """Take over the state of a record."""
-        state = statefile.unpack("public", record["public"], self._state)
-        memory = statefile.unpack("private", record["private"], self._memory)
+    def _resume(self, stored: JsonDict) -> None:
+        """Take over a stored state."""
+        state = statefile.unpack("public", stored["public"], self._state)
+        memory = statefile.unpack("private", stored["private"], self._memory)
         try:
             query = self._algorithm.query(state)
         except Exception:  # what a state that no run reaches does to an algorithm is not known
             raise InputError("session: the saved public state is not valid for this algorithm") from None
-        block = _object("block", record["block"])
+        block = _object("block", stored["block"])
         plan = _plan(query)
         if {key: block.get(key) for key in plan} != plan:
             raise InputError("session: the saved block is not the one that follows from the public state")
@@ -325,8 +325,8 @@ class Session:
         self._open_block(state, query)
         self._sums, self._done = statefile.unpack("block.sums", block.get("sums"), self._sums), done
         possible = 0 <= self.rounds <= self._algorithm.horizon and not state.run.any()
-        if not possible or record["rounds"] != self.rounds:
-            raise InputError(f"session: rounds must be those of the state, got {record['rounds']!r}")
+        if not possible or stored["rounds"] != self.rounds:
+            raise InputError(f"session: rounds must be those of the state, got {stored['rounds']!r}")
 
 
 def _unit(algorithm: Played) -> float:

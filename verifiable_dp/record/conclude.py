@@ -8,7 +8,7 @@ from verifiable_dp.evidence import origins, upper
 from verifiable_dp.evidence.alignment.replay import exceeds
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.record.model import Bound
+from verifiable_dp.record.model import BoundEntry
 
 REASONS = ("lead", "weak", "unsearched")
 BETWEEN = (
@@ -67,7 +67,7 @@ def bounded(checks: Sequence[Check], *scopes: str) -> bool:
     return within and (not scopes or (found is not None and found.scope in scopes))
 
 
-def epsilon_upper(checks: Sequence[Check]) -> Bound | None:
+def epsilon_upper(checks: Sequence[Check]) -> BoundEntry | None:
     """The least upper bound whose premises hold.
 
     A premise holds if the check that tests it is there, is not against the claim and has nothing left open.
@@ -83,7 +83,7 @@ def epsilon_upper(checks: Sequence[Check]) -> Bound | None:
         return None
     least = min(standing, key=lambda check: float(check.result["epsilon_upper"]))
     numbers = least.statistics
-    return Bound(
+    return BoundEntry(
         epsilon=least.result["epsilon_upper"],
         delta=numbers["delta"],
         scope=numbers["scope"],

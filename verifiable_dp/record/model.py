@@ -58,7 +58,7 @@ AnyCheck = Annotated[Check, _as("any_check")]
 Table = Annotated[Check, _as("any_table")]
 
 
-class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+class RecordEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """A part of a record."""
 
     def as_dict(self) -> JsonDict:
@@ -67,7 +67,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
         return found
 
 
-class CodeEntry(Entry, frozen=True):
+class CodeEntry(RecordEntry, frozen=True):
     """Where the audited code is."""
 
     name: str
@@ -83,7 +83,7 @@ class CodeEntry(Entry, frozen=True):
     ] = None
 
 
-class Target(Entry, frozen=True):
+class Target(RecordEntry, frozen=True):
     """What was audited."""
 
     name: Text
@@ -101,7 +101,7 @@ class Target(Entry, frozen=True):
     ] = None
 
 
-class SourceEntry(Entry, frozen=True):
+class SourceEntry(RecordEntry, frozen=True):
     """Where a claim stands."""
 
     paper: Text
@@ -113,14 +113,14 @@ class SourceEntry(Entry, frozen=True):
     ] = None
 
 
-class RelationEntry(Entry, frozen=True):
+class RelationEntry(RecordEntry, frozen=True):
     """What a promise speaks of, where that is more than one event."""
 
     kind: Literal["group", "user"]
     size: Annotated[int, Meta(ge=1, description="Events that may differ.")]
 
 
-class Claim(Entry, frozen=True):
+class Claim(RecordEntry, frozen=True):
     """A privacy claim under test."""
 
     epsilon: Positive
@@ -175,7 +175,7 @@ class Claim(Entry, frozen=True):
         )
 
 
-class GameSizes(Entry, frozen=True):
+class GameSizes(RecordEntry, frozen=True):
     """Sizes of the interactive game."""
 
     challenges: Count
@@ -186,7 +186,7 @@ class GameSizes(Entry, frozen=True):
     test: Count
 
 
-class StatedBound(Entry, frozen=True):
+class StatedBound(RecordEntry, frozen=True):
     """A bound on regret that was given: its name, and a number or where its code is."""
 
     name: str
@@ -194,7 +194,7 @@ class StatedBound(Entry, frozen=True):
     source: CodeEntry | None = None
 
 
-class StatedRate(Entry, frozen=True):
+class StatedRate(RecordEntry, frozen=True):
     """A rate of regret that was given."""
 
     over: Text
@@ -205,7 +205,7 @@ class StatedRate(Entry, frozen=True):
     worst: Annotated[bool, _words("Whether the worst gap was looked for at each value.")]
 
 
-class StatedRegret(Entry, frozen=True):
+class StatedRegret(RecordEntry, frozen=True):
     """Claims about regret that were given, not taken from the catalogue; a re-run takes them from here."""
 
     runs: Annotated[int, Meta(ge=2)]
@@ -221,7 +221,7 @@ class StatedRegret(Entry, frozen=True):
     factor: Positive
 
 
-class Sizes(Entry, frozen=True):
+class PlanEntry(RecordEntry, frozen=True):
     """Sizes that decide every count; a re-run takes them from here."""
 
     budget: Text
@@ -285,7 +285,7 @@ class Sizes(Entry, frozen=True):
     ] = None
 
 
-class Bound(Entry, frozen=True):
+class BoundEntry(RecordEntry, frozen=True):
     """The least upper bound on epsilon whose premises hold."""
 
     epsilon: Loss
@@ -295,7 +295,7 @@ class Bound(Entry, frozen=True):
     check: Annotated[str, Meta(min_length=1, description="The check that holds premises and certificate.")]
 
 
-class Ended(Entry, frozen=True):
+class EndedEntry(RecordEntry, frozen=True):
     """Why there is no upper bound on epsilon, and where, if at a line."""
 
     what: Text
@@ -303,7 +303,7 @@ class Ended(Entry, frozen=True):
     line: Count
 
 
-class Variant(Entry, frozen=True):
+class Variant(RecordEntry, frozen=True):
     """What was done to the code so that it loses more, and how its epsilon is stated."""
 
     of: Literal["algorithm", "generator", "parameter", "configuration"]
@@ -311,7 +311,7 @@ class Variant(Entry, frozen=True):
     stated: Literal["computed", "nominal", "event"]
 
 
-class SampledPower(Entry, frozen=True):
+class SampledPower(RecordEntry, frozen=True):
     """What the black box alone would have caught."""
 
     smallest_epsilon: Loss
@@ -322,7 +322,7 @@ class SampledPower(Entry, frozen=True):
     tried: Annotated[tuple[tuple[Real, Real, Real], ...], _words("[noise divided by, true epsilon, power]")]
 
 
-class Power(Entry, frozen=True):
+class Power(RecordEntry, frozen=True):
     """What an audit would have caught, on variants that lose more."""
 
     smallest_epsilon: Annotated[
@@ -337,7 +337,7 @@ class Power(Entry, frozen=True):
     variant: Variant | None = None
 
 
-class Release(Entry, frozen=True):
+class ReleaseEntry(RecordEntry, frozen=True):
     """A release of a replayed run."""
 
     slot: int
@@ -346,7 +346,7 @@ class Release(Entry, frozen=True):
     output: Real
 
 
-class Counterexample(Entry, frozen=True):
+class Counterexample(RecordEntry, frozen=True):
     """Neighbouring inputs that a check refutes on: a replayed run, or an event and its counts."""
 
     pair: PairEntry
@@ -371,7 +371,7 @@ class Counterexample(Entry, frozen=True):
     cost: Loss | None = None
     loss: Real | None = None
     divergence: Annotated[str | None, _as("divergence")] = None
-    releases: Annotated[tuple[Release, ...] | None, _words("The first ones.")] = None
+    releases: Annotated[tuple[ReleaseEntry, ...] | None, _words("The first ones.")] = None
 
     @classmethod
     def of(cls, values: Json) -> Counterexample:
@@ -384,7 +384,7 @@ class Counterexample(Entry, frozen=True):
         return self.loss is not None
 
 
-class MutantEntry(Entry, frozen=True):
+class MutantEntry(RecordEntry, frozen=True):
     """What became of a broken variant that the audit tried."""
 
     name: Text
@@ -402,14 +402,14 @@ class MutantEntry(Entry, frozen=True):
         return self.verdict in ("refuted", "contradicted")
 
 
-class Caught(Entry, frozen=True):
+class Caught(RecordEntry, frozen=True):
     """How many mutants were caught: those that the auditor owns, and those that operators made."""
 
     auditor: Count
     operators: Count
 
 
-class Passed(Entry, frozen=True):
+class Passed(RecordEntry, frozen=True):
     """A mutant of the kill table that was not caught."""
 
     mutant: Text
@@ -422,7 +422,7 @@ class Passed(Entry, frozen=True):
     at_most: Loss
 
 
-class KillTable(Entry, frozen=True):
+class KillTable(RecordEntry, frozen=True):
     """What the kill table of the catalogue says of an algorithm."""
 
     digest: Annotated[Sealed, _words("Of the table.")]
@@ -430,7 +430,7 @@ class KillTable(Entry, frozen=True):
     others: tuple[Passed, ...]
 
 
-class RegretClaim(Entry, frozen=True):
+class RegretClaimEntry(RecordEntry, frozen=True):
     """A claim about regret, or about what stands in its place."""
 
     name: Text
@@ -442,12 +442,12 @@ class RegretClaim(Entry, frozen=True):
     source: SourceEntry
 
 
-class Regret(Entry, frozen=True):
+class Regret(RecordEntry, frozen=True):
     """What was checked of regret."""
 
     parameters: Parameters
     mutants_tried: bool
-    claims: tuple[RegretClaim, ...]
+    claims: tuple[RegretClaimEntry, ...]
     checks: tuple[RegretCheck, ...]
     verdict: RegretVerdict | None
     tables: Annotated[
@@ -459,7 +459,7 @@ class Regret(Entry, frozen=True):
     ] = None
 
 
-class Uncovered(Entry, frozen=True):
+class Uncovered(RecordEntry, frozen=True):
     """What the audit says nothing about, and which kind of check settles it; null: none does."""
 
     id: Left
@@ -467,13 +467,13 @@ class Uncovered(Entry, frozen=True):
     settled_by: Literal["upper_bound", "numerics"] | None
 
 
-class Candidate(Entry, frozen=True):
+class CandidateEntry(RecordEntry, frozen=True):
     """A candidate for neighbouring inputs."""
 
     words: Text
 
 
-class Checkout(Entry, frozen=True):
+class Checkout(RecordEntry, frozen=True):
     """Repository and commit of a file, empty where it is in none, and whether it differs from that commit."""
 
     repository: str
@@ -481,20 +481,20 @@ class Checkout(Entry, frozen=True):
     dirty: bool
 
 
-class Ci(Entry, frozen=True):
+class Ci(RecordEntry, frozen=True):
     """Which continuous integration ran an audit, and where its log is."""
 
     provider: Text
     run_url: Text | None
 
 
-class Resumed(Entry, frozen=True):
+class Resumed(RecordEntry, frozen=True):
     """How many finished steps were taken from a checkpoint."""
 
     steps: AtLeastOne
 
 
-class Provenance(Entry, frozen=True):
+class Provenance(RecordEntry, frozen=True):
     """Where a record comes from: versions, machine, time and command."""
 
     tool: Literal["verifiable-dp"]
@@ -526,7 +526,7 @@ class Provenance(Entry, frozen=True):
     resumed: Annotated[Resumed | None, _words("Present where an interrupted audit went on.")] = None
 
 
-class Record(Entry, frozen=True):
+class Record(RecordEntry, frozen=True):
     """One audit of one target.
 
     Every result follows from the statistics beside it, every verdict from the results; `verifiable-dp verify`
@@ -539,9 +539,9 @@ class Record(Entry, frozen=True):
         Claim | None,
         _words("Null where only regret was checked of an algorithm that promises none."),
     ]
-    plan: Sizes
+    plan: PlanEntry
     checks: tuple[PrivacyCheck, ...]
-    pairs: Annotated[tuple[Candidate, ...], _words("Candidate neighbouring inputs.")]
+    pairs: Annotated[tuple[CandidateEntry, ...], _words("Candidate neighbouring inputs.")]
     verdict: Annotated[Verdict, _words("On privacy.")]
     reason: Annotated[
         Literal["lead", "weak", "unsearched"] | None,
@@ -558,7 +558,7 @@ class Record(Entry, frozen=True):
             "check gave it."
         ),
     ]
-    epsilon_upper: Annotated[Bound | None, _words("Null where nothing was proved.")]
+    epsilon_upper: Annotated[BoundEntry | None, _words("Null where nothing was proved.")]
     detectable: Annotated[
         Loss | None,
         _words(
@@ -566,7 +566,7 @@ class Record(Entry, frozen=True):
             "event; null without such a test."
         ),
     ]
-    unbounded: Annotated[Ended | None, _words("Null if there is an upper bound, or none was sought.")]
+    unbounded: Annotated[EndedEntry | None, _words("Null if there is an upper bound, or none was sought.")]
     confidence: OpenProbability
     power: Power | None
     counterexamples: tuple[Annotated[Counterexample, _as("found")], ...]
@@ -612,7 +612,7 @@ class Record(Entry, frozen=True):
         return self.claim
 
     @property
-    def bound(self) -> Bound:
+    def bound(self) -> BoundEntry:
         """The upper bound of a record that has one."""
         assert self.epsilon_upper is not None, "the record has no upper bound"
         return self.epsilon_upper

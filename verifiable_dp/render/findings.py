@@ -140,6 +140,11 @@ def findings(record: Record) -> list[Finding]:
     return [*_of_code(record), *_of_privacy(record), *_of_regret(record), *_noted(record)]
 
 
+def told(record: Record) -> list[Finding]:
+    """Those to act on: that a baseline, which promises nothing, is refuted is none."""
+    return [one for one in findings(record) if not (words.is_baseline(record) and one.code is Code.REFUTED)]
+
+
 def _of_code(record: Record) -> Iterator[Finding]:
     """Lines that speak against the claim, unless it stands."""
     if record.verdict == "not_refuted":

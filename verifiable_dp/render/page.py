@@ -29,6 +29,7 @@ from verifiable_dp.record.model import Counterexample, Record
 from verifiable_dp.record.signing import Found
 from verifiable_dp.registry.errata import REGISTERS
 from verifiable_dp.render import card, courses, limits, plainly, plots, tables
+from verifiable_dp.render.findings import told
 from verifiable_dp.render.rendering import Rendering
 
 if TYPE_CHECKING:
@@ -219,6 +220,7 @@ def context(record: Record, around: card.Around = card.ALONE) -> JsonDict:
         "title": words.title(record),
         "baseline": baseline,
         "plainly": plainly.summary(record),
+        "findings": told(record),
         "leads": [line for check in record.checks for line in words.leads(check)],
         "facts": plainly.provenance(record),
     }

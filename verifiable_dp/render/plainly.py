@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from verifiable_dp.core.validate import Json, JsonValue
 from verifiable_dp.record import words
-from verifiable_dp.record.model import Entry, Record
+from verifiable_dp.record.model import Record, RecordEntry
 
 _MEASURED = {
     "Regret": "Measured regret, what is lost against the best arm,",
@@ -122,16 +122,16 @@ def value(found: JsonValue, missing: str = "none") -> str:
         return missing
     if isinstance(found, bool):
         return "yes" if found else "no"
-    if isinstance(found, Mapping | Entry):
+    if isinstance(found, Mapping | RecordEntry):
         return pairs(found, missing)
     if isinstance(found, list | tuple):
         return f"[{', '.join(value(item, missing) for item in found)}]"
     return str(found)
 
 
-def pairs(found: Json | Entry, missing: str = "none") -> str:
+def pairs(found: Json | RecordEntry, missing: str = "none") -> str:
     """``key = value`` for each, groups in parentheses."""
-    found = found.as_dict() if isinstance(found, Entry) else found
+    found = found.as_dict() if isinstance(found, RecordEntry) else found
     return ", ".join(
         f"{key} ({pairs(item, missing)})" if isinstance(item, Mapping) else f"{key} = {value(item, missing)}"
         for key, item in found.items()

@@ -15,13 +15,12 @@ from verifiable_dp.auditing.regret.record import draft
 from verifiable_dp.auditing.regret.subject import Subject
 from verifiable_dp.core.environments import Environment, TwoPoint
 from verifiable_dp.core.populations import Population
-from verifiable_dp.core.validate import FloatArray, InputError, JsonDict
+from verifiable_dp.core.validate import FloatArray, InputError, Json, JsonDict
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.comparison import comparison
 from verifiable_dp.evidence.regret.mean_bound import mean_bound
 from verifiable_dp.evidence.regret.probability import probability
 from verifiable_dp.evidence.regret.scaling import scaling
-from verifiable_dp.record.model import Record
 from verifiable_dp.targets import players
 from verifiable_dp.targets.players import Player, Setting
 
@@ -71,24 +70,19 @@ def check_claims(
     return draft(subject, claims, checks, noted, budget, seed)
 
 
-def again(record: Record, *, workers: int = 1, progress: Progress = silent) -> JsonDict:
-    """Run the claims of a record again; a draft.
+def again(
+    target: Json, stated: Json, *, budget: str, seed: int, workers: int = 1, progress: Progress = silent
+) -> JsonDict:
+    """Run the claims of a record again, which its target and its plan state; a draft.
 
     Raises
     ------
     InputError
         If its code can no longer be found, or has changed.
     """
-    assert record.plan.regret is not None, "the record is of claims about regret"
-    claims = Claims.read(record.plan.regret.as_dict())
-    return check_claims(
-        Subject.read(record.target.as_dict(), form_of(claims.instances)),
-        claims,
-        budget=record.plan.budget,
-        seed=record.seed,
-        workers=workers,
-        progress=progress,
-    )
+    claims = Claims.read(stated)
+    subject = Subject.read(target, form_of(claims.instances))
+    return check_claims(subject, claims, budget=budget, seed=seed, workers=workers, progress=progress)
 
 
 def _worst_gaps(
