@@ -215,7 +215,7 @@ def _verified(path: Path) -> Json:
     "--to",
     required=True,
     metavar="FORMAT",
-    help="html, markdown, pdf, sarif, github, in-toto, opendp, junit, compliance, pack, dpia, or a package's.",
+    help="html, markdown, pdf, sarif, github, in-toto, opendp, junit, compliance, pack, dpia or a package's",
 )
 @click.option("--out", type=PATH, help="Write it here rather than to stdout.")
 @click.option("--url", default="", help="Of the run of CI, for in-toto; the record's by default.")

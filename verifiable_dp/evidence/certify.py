@@ -39,7 +39,7 @@ from verifiable_dp.core.noise import Draw, Outcome
 from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray, JsonDict
 from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.doors import ours
-from verifiable_dp.evidence.premises import Premise, Taken
+from verifiable_dp.evidence.premises import REPLAYED, Premise, Taken
 from verifiable_dp.evidence.upper import Method, UpperBound
 
 MOST_STATES = 20_000
@@ -676,7 +676,7 @@ def certificate(algorithm: Algorithm, claim: PrivacyClaim, tested_by: str) -> Up
 
 def _certified(algorithm: Algorithm, claim: PrivacyClaim, tested_by: str) -> UpperBound:
     premises = (
-        *(Premise(taken, tested_by=tested_by) for taken in _REPLAYED),
+        *(Premise(taken, tested_by=tested_by) for taken in REPLAYED),
         Premise(Taken.IDEAL_NOISE, {"noise": "Laplace"}),
     )
     if claim.observe == "shuffled":
@@ -700,9 +700,6 @@ def _certified(algorithm: Algorithm, claim: PrivacyClaim, tested_by: str) -> Upp
         found = {"form": "group", "size": claim.relation.size, "of": found}
     method = Method.ROUNDS if kept else Method.STATES
     return UpperBound.of(found, method=method, premises=premises, paths=states)
-
-
-_REPLAYED = (Taken.POST_PROCESSING, Taken.ENTERS_ONCE, Taken.STATED_NOISE)
 
 
 def _shuffled(algorithm: Algorithm, claim: PrivacyClaim, premises: tuple[Premise, ...]) -> UpperBound:

@@ -32,6 +32,11 @@ class Taken(StrEnum):
     STATED_DATA = "stated-data"
 
 
+# What replaying runs on neighbouring inputs tests: of algorithms, and of those that release sums of items.
+REPLAYED = (Taken.POST_PROCESSING, Taken.ENTERS_ONCE, Taken.STATED_NOISE)
+REPLAYED_OF_USERS = (Taken.POST_PROCESSING_OF_OTHERS, Taken.STATED_NOISE_OF_ITEMS)
+
+
 @dataclass(frozen=True)
 class Premise:
     """Something that a bound takes for granted.

@@ -17,7 +17,7 @@ from verifiable_dp.core.mechanisms import shuffle, wishart
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, exceeds, plain
 from verifiable_dp.evidence.check import Check, Kind
-from verifiable_dp.evidence.premises import Premise
+from verifiable_dp.evidence.premises import REPLAYED, REPLAYED_OF_USERS, Premise, Taken
 from verifiable_dp.evidence.words import digits
 
 SCOPES = ("certified", "every path", "n paths")
@@ -73,6 +73,48 @@ class Method(StrEnum):
             Method.TRACING_DATA: "tracing with data of any value in bounds",
             Method.TRACING_PAIRS: "tracing with the stated data",
         }[self]
+
+
+# What each method can say: its scopes, and what its bound takes for granted; a bound that names less proves
+# nothing. Of these, what an audit can test has a check that tests it.
+_RESTS: dict[Method, tuple[tuple[str, ...], frozenset[Taken]]] = {
+    **dict.fromkeys((Method.ROUNDS, Method.STATES), (SCOPES[:1], frozenset({*REPLAYED, Taken.IDEAL_NOISE}))),
+    Method.CLONES: (SCOPES[:1], frozenset({*REPLAYED, Taken.IDEAL_NOISE, Taken.SHUFFLED})),
+    Method.USERS: (SCOPES[:1], frozenset({*REPLAYED_OF_USERS, Taken.CLIPPED, Taken.IDEAL_NOISE})),
+    **{
+        method: (SCOPES[1:], frozenset({Taken.NO_STATE, Taken.IDEAL_NOISE_OF_CODE, *more}))
+        for method, more in (
+            (Method.TRACING, ()),
+            (Method.TRACING_DATA, (Taken.SIZES_OF_DATA,)),
+            (Method.TRACING_PAIRS, (Taken.STATED_DATA,)),
+        )
+    },
+}
+_TESTED = frozenset({*REPLAYED, *REPLAYED_OF_USERS, Taken.RUNS_ALIKE})
+
+
+def unfounded(statistics: Json) -> str:
+    """What a recorded bound says that its method cannot, or leaves out that it rests on; empty if nothing."""
+    scopes, needed = _RESTS[Method(statistics["method"])]
+    if statistics["scope"] not in scopes:
+        return f"scope must be one of {', '.join(scopes)} for the method {statistics['method']}"
+    stated = {Taken(premise["id"]): str(premise["tested_by"]) for premise in statistics["premises"]}
+    missing = [
+        *(needed - stated.keys()),
+        *({Taken.OTHER_PATHS} - stated.keys() if statistics["scope"] == "n paths" else ()),
+        *({Taken.RUNS_ALIKE} if _of_calls(statistics) and not stated.keys() & _OF_CALLS else ()),
+    ]
+    if missing:
+        return f"premises must hold {sorted(missing)[0]} for the method {statistics['method']}"
+    untested = sorted(taken for taken, by in stated.items() if taken in _TESTED and not by)
+    return f"the premise {untested[0]} must name the check that tests it" if untested else ""
+
+
+_OF_CALLS = {Taken.RUNS_ALIKE, Taken.RUNS_ALONE}
+
+
+def _of_calls(statistics: Json) -> bool:
+    return "calls" in statistics["certificate"]
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from verifiable_dp.core import files
 from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue, named
 from verifiable_dp.evidence import premises, rounding, upper
+from verifiable_dp.evidence.alignment.replay import TOLERANCE
 from verifiable_dp.evidence.check import Check, in_words, judged, limits_of, scales_of
 from verifiable_dp.evidence.exclusions import SETTLED_BY
 from verifiable_dp.record import conclude, declarations, words
@@ -317,6 +318,12 @@ def _about_the_claim(record: Record) -> None:
             if stated != asked:
                 place = f"checks.{i}.statistics.{key}"
                 raise InputError(f"record: {place} must be that of the claim, {asked!r}, got {stated!r}")
+    for i, check in enumerate(record.of_kind(upper.KIND)):
+        if why := upper.unfounded(check.statistics):
+            raise InputError(f"record: upper bound {i + 1}: {why}")
+    names = [check.name for check in record.checks]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise InputError(f"record: checks must have names of their own, got {twice[0]!r} twice")
     refuted = {check.name for check in record.checks if check.verdict == "refuted"}
     for i, example in enumerate(record.counterexamples):
         if example.check not in refuted:
@@ -329,6 +336,27 @@ def _about_the_claim(record: Record) -> None:
             raise InputError(
                 f"record: not_covered.{i}.settled_by must be {settled!r}, got {left.settled_by!r}"
             )
+
+
+def _powered(record: Record) -> None:
+    """Refuse a power that is not that of the check, or of the variant, that it names."""
+    power, claim = record.power, record.claim
+    if power is None or claim is None:
+        return
+    if power.by == "alignment":
+        runs = [c for c in record.of_kind("alignment") if c.statistics["visible"]]
+        costs = [c.statistics["max_cost"] for c in runs if c.verdict == "not_refuted"]
+        if power.largest not in costs or power.smallest_epsilon != claim.epsilon * (1 + TOLERANCE):
+            raise InputError("record: power must be that of alignment: any excess over the claim")
+    found = power.black_box
+    if found is None:
+        return
+    rows = [row for row in found.tried if row[0] == found.noise_divided_by]
+    if not rows or rows[0][1] != found.smallest_epsilon or float(rows[0][2]) < found.probability:
+        raise InputError("record: power.black_box must be that of a variant that was tried")
+    nominal = power.by == "black_box" and power.variant is not None and power.variant.stated != "event"
+    if nominal and (power.smallest_epsilon, power.probability) != (found.smallest_epsilon, found.probability):
+        raise InputError("record: power must be that of power.black_box")
 
 
 def _worded(record: Record) -> None:
@@ -550,6 +578,7 @@ def examine(record: Json) -> int:
     parsed = Record.of(record)
     count = _rejudge(parsed, record)
     _about_the_claim(parsed)
+    _powered(parsed)
     try:
         _conclude(parsed, record)
         _worded(parsed)

@@ -7,6 +7,8 @@ import pytest
 
 from tests.committed import REPORTS
 from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence import upper
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import sealed
 from verifiable_dp.record.verify import examine
 from verifiable_dp.render import renderings
@@ -47,7 +49,42 @@ def premise_without_its_values(record):
     check_of(record, "upper_bound")["statistics"]["premises"].append(premise)
 
 
+def premise_left_out(record):
+    del check_of(record, "upper_bound")["statistics"]["premises"][0]
+
+
+def premise_that_nothing_tests(record):
+    check_of(record, "upper_bound")["statistics"]["premises"][0]["tested_by"] = ""
+
+
+def scope_of_another_method(record):
+    check_of(record, "upper_bound")["statistics"]["method"] = "tracing"
+
+
+def two_checks_of_one_name(record):
+    record["checks"][1]["name"] = record["checks"][0]["name"]
+
+
+def power_below_the_claim(record):
+    record["power"]["smallest_epsilon"] = 0.5
+
+
+def power_of_no_run(record):
+    record["power"]["largest"] = 0.25
+
+
+def power_of_no_variant(record):
+    record["power"]["black_box"]["smallest_epsilon"] = 1.01
+
+
 EDITS = [
+    (premise_left_out, "premises must hold post-processing for the method"),
+    (premise_that_nothing_tests, "post-processing must name the check that tests it"),
+    (scope_of_another_method, "scope must be one of every path, n paths for the method tracing"),
+    (two_checks_of_one_name, "names of their own"),
+    (power_below_the_claim, "power must be that of alignment"),
+    (power_of_no_run, "power must be that of alignment"),
+    (power_of_no_variant, "a variant that was tried"),
     (claim_is_smaller, "must be (that of the claim|0.5)"),
     (bound_at_another_delta, "delta"),
     (all_settled, "settled_by must be"),
@@ -81,8 +118,10 @@ def test_a_counterexample_names_a_check_that_refutes():
 
 def test_a_refutation_without_a_counterexample_is_still_a_finding():
     record = load("dp-linear-printed")
-    assert [each.code for each in findings({**record, "counterexamples": []})].count("DP100") == 1
-    assert "DP100" not in [each.code for each in findings({**load("dp-se"), "verdict": "inconclusive"})]
+    assert [each.code for each in findings(Record.of({**record, "counterexamples": []}))].count("DP100") == 1
+    assert "DP100" not in [
+        each.code for each in findings(Record.of({**load("dp-se"), "verdict": "inconclusive"}))
+    ]
 
 
 def test_a_rendering_that_cannot_show_a_record_says_so_in_a_line(monkeypatch):
@@ -92,3 +131,24 @@ def test_a_rendering_that_cannot_show_a_record_says_so_in_a_line(monkeypatch):
     monkeypatch.setattr("verifiable_dp.render.junit.to_junit", broken)
     with pytest.raises(InputError, match="cannot be shown as junit"):
         renderings.render(REPORTS / "dp-se" / "record.json", "junit")
+
+
+def test_a_power_by_samples_is_that_of_its_variants():
+    """Control: as it is, it is."""
+    record = load("dp-nas")
+    examine(record)
+    record["power"]["smallest_epsilon"] /= 2
+    record.pop("digest")
+    with pytest.raises(InputError, match=r"power must be that of power\.black_box"):
+        examine(sealed(record))
+
+
+@pytest.mark.parametrize("missing", ["no-state", "ideal-noise-of-code", "other-paths", "runs-alone"])
+def test_a_traced_bound_names_what_it_rests_on(missing):
+    """Control: with all four it is founded."""
+    names = ["no-state", "other-paths", "ideal-noise-of-code", "runs-alone"]
+    numbers = {"method": "tracing", "scope": "n paths", "certificate": {"form": "paths", "calls": [1]}}
+    stated = [{"id": name, "values": {}, "tested_by": ""} for name in names]
+    assert upper.unfounded({**numbers, "premises": stated}) == ""
+    fewer = [premise for premise in stated if premise["id"] != missing]
+    assert "premises must hold" in upper.unfounded({**numbers, "premises": fewer})
