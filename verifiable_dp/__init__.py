@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from verifiable_dp.auditing.request import AuditOptions
     from verifiable_dp.core import claims, environments, mechanisms, neighbours, noise, populations
     from verifiable_dp.core.algorithm import Algorithm
+    from verifiable_dp.core.rights import BudgetError, FileCounter, SqliteCounter
     from verifiable_dp.core.session import Session
     from verifiable_dp.core.validate import InputError
     from verifiable_dp.record.verify import verify
@@ -44,6 +45,9 @@ _HOMES = {
     "RegretOptions": "verifiable_dp.auditing.regret",
     "InputError": "verifiable_dp.core.validate",
     "Algorithm": "verifiable_dp.core.algorithm",
+    "BudgetError": "verifiable_dp.core.rights",
+    "FileCounter": "verifiable_dp.core.rights",
+    "SqliteCounter": "verifiable_dp.core.rights",
     "Auditor": "verifiable_dp.registry.auditor",
     "Exec": "verifiable_dp.targets.process",
     "Mutant": "verifiable_dp.registry.auditor",
@@ -55,12 +59,15 @@ __all__ = [
     "Algorithm",
     "AuditOptions",
     "Auditor",
+    "BudgetError",
     "Exec",
+    "FileCounter",
     "InputError",
     "Mutant",
     "RegretOptions",
     "Report",
     "Session",
+    "SqliteCounter",
     "audit",
     "catalogue",
     "check_regret",

@@ -27,13 +27,14 @@ from verifiable_dp.auditing.request import (
     promised,
     split,
 )
-from verifiable_dp.core import engine, simulation, statefile, validate
+from verifiable_dp.core import engine, files, simulation, statefile, validate
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contexts import Contexts, shape_of, words_of
 from verifiable_dp.core.contextual import ContextualAlgorithm
 from verifiable_dp.core.environments import Environment, bernoulli
 from verifiable_dp.core.noise import Noise
 from verifiable_dp.core.populations import Population, usual
+from verifiable_dp.core.rights import MOST_BYTES, Counter, located
 from verifiable_dp.core.session import Session
 from verifiable_dp.core.validate import Function, Given, InputError, Json, JsonDict, JsonValue
 from verifiable_dp.evidence.blackbox import scores
@@ -653,11 +654,12 @@ def restore(
     epsilon: float | None,
     delta: float = 0.0,
     noise: Noise | None = None,
-    again: bool = False,
     seeded: bool = False,
     key: bytes | None = None,
+    counter: Counter | None = None,
+    tick: float = 0.0,
 ) -> Session:
-    """Go on with a saved live session of a catalogue algorithm.
+    """Go on with a live session of a catalogue algorithm that lives in a file.
 
     Parameters
     ----------
@@ -665,7 +667,7 @@ def restore(
         As given to `Session.save`.
     epsilon, delta
         What the session has to promise; an epsilon of None is that of a baseline, which promises nothing.
-    noise, again, seeded, key
+    noise, seeded, key, counter, tick
         As `Session.restore`, which also takes algorithms that are not in the catalogue, and compares every
         parameter.
 
@@ -679,8 +681,8 @@ def restore(
     InputError
         As `Session.restore`; if its algorithm is not in the catalogue, or promises something else.
     """
-    place = statefile.find(statefile.place(path), again)
-    stored, _ = statefile.read(place, key)
+    place = located(path)
+    stored = statefile.read(place, files.content("session", place, MOST_BYTES), key)
     name, parameters = stored["algorithm"], stored["parameters"]
     if not (isinstance(name, str) and isinstance(parameters, dict)):
         raise InputError("session: the file must name an algorithm and its parameters")
@@ -692,7 +694,7 @@ def restore(
             f"epsilon, delta: {place!r} is a session of {name} that promises {promised[0]!r}, "
             f"{promised[1]!r}, not {epsilon!r}, {delta!r}"
         )
-    return algorithm.restore(path, noise=noise, again=again, seeded=seeded, key=key)
+    return algorithm.restore(path, noise=noise, seeded=seeded, key=key, counter=counter, tick=tick)
 
 
 def evidence(

@@ -36,6 +36,7 @@ from verifiable_dp.core.query import (
     State,
     Truncated,
 )
+from verifiable_dp.core.rights import Counter
 from verifiable_dp.core.session import Session
 from verifiable_dp.core.validate import FloatArray, IntArray, JsonDict
 
@@ -142,21 +143,31 @@ class Algorithm(ABC):
         """Numbers that a finished run makes public beside its actions, (n, d)."""
         return np.zeros((len(state.run), 0))
 
-    def session(self, *, seed: int | None = None, noise: Noise | None = None) -> Session:
+    def session(
+        self,
+        *,
+        seed: int | None = None,
+        noise: Noise | None = None,
+        path: str | PathLike[str] | None = None,
+        key: bytes | None = None,
+        counter: Counter | None = None,
+        tick: float = 0.0,
+    ) -> Session:
         """Start a live run; see `verifiable_dp.core.session.Session`."""
-        return Session(self, seed=seed, noise=noise)
+        return Session(self, seed=seed, noise=noise, path=path, key=key, counter=counter, tick=tick)
 
     def restore(
         self,
         path: str | PathLike[str],
         *,
         noise: Noise | None = None,
-        again: bool = False,
         seeded: bool = False,
         key: bytes | None = None,
+        counter: Counter | None = None,
+        tick: float = 0.0,
     ) -> Session:
-        """Go on with a saved live run; see `verifiable_dp.core.session.Session.restore`."""
-        return Session.restore(self, path, noise=noise, again=again, seeded=seeded, key=key)
+        """Go on with a live run that lives in a file; see `verifiable_dp.core.session.Session.restore`."""
+        return Session.restore(self, path, noise=noise, seeded=seeded, key=key, counter=counter, tick=tick)
 
 
 @dataclass(frozen=True)

@@ -110,6 +110,32 @@ def check_values(what: str, content: bytes, most: int = MOST_VALUES) -> None:
         raise InputError(f"{what}: it holds {found} values, more than {most}")
 
 
+def check_own(what: str, path: str, found: os.stat_result) -> None:
+    """Refuse a file that others can write, or put another one in the place of: it chooses the noise.
+
+    Parameters
+    ----------
+    what
+        Its name in messages.
+    path, found
+        Of the file, and what the system says of it.
+
+    Raises
+    ------
+    InputError
+        In that case.
+    """
+    if os.name != "posix":
+        return
+    if found.st_uid not in (os.geteuid(), 0):
+        raise InputError(f"{what}: {path!r} belongs to another user, who can change it")
+    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise InputError(f"{what}: others can write {path!r}; if nobody has: chmod 600 {shlex.quote(path)}")
+    folder = os.stat(os.path.dirname(os.path.realpath(path)))
+    if folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX:
+        raise InputError(f"{what}: everyone can replace files in the folder of {path!r}")
+
+
 def toml(what: str, path: str | PathLike[str], largest: int) -> JsonDict:
     """The values of a TOML file; arguments as `content`.
 

@@ -91,6 +91,13 @@ class Ask(Batch):
         """What rewards (p,) of rows (p,) and arms (p,) contribute, (p,) or (p, m) if m > 1."""
         raise NotImplementedError
 
+    def spread(self) -> FloatArray | None:
+        """How far apart what two rewards contribute can be, by arm (n, K) or (n, 1); of one number if m > 1.
+
+        None: as far as the algorithm's `contribution` lets it be.
+        """
+        return None
+
 
 @dataclass(frozen=True)
 class Truncated(Ask):
@@ -109,6 +116,10 @@ class Truncated(Ask):
         """See `Ask.values`."""
         moved = rewards - self.centre[row, arm]
         return np.where(np.abs(moved) <= self.limit[row, arm], moved, 0.0)
+
+    def spread(self) -> FloatArray:
+        """See `Ask.spread`."""
+        return 2 * self.limit
 
 
 @dataclass(frozen=True)
@@ -132,6 +143,10 @@ class Histogram(Ask):
         """See `Ask.values`."""
         edges, x = self.edges[row], rewards[:, None]
         return ((edges[:, :-1] <= x) & (x < edges[:, 1:])).astype(np.float64)
+
+    def spread(self) -> FloatArray:
+        """See `Ask.spread`; the same for every arm."""
+        return np.ones((len(self.edges), 1))
 
 
 @dataclass(frozen=True)

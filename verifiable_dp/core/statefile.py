@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import hashlib
 import hmac
 import json
 import math
-import os
-import shlex
-import stat
-from collections.abc import Iterator
 
 import numpy as np
 
 from verifiable_dp.core import files
+from verifiable_dp.core.rights import MOST_BYTES
 from verifiable_dp.core.validate import (
     BoolArray,
     FloatArray,
@@ -28,13 +24,14 @@ from verifiable_dp.core.validate import (
 )
 
 FORMAT = "verifiable-dp session"
-VERSION = 2  # 1 could hold sums that are not on the grid of `session.Session`
-MOST_BYTES = 64 << 20
+VERSION = 3  # 2 was used up when noise was drawn; 1 could hold sums that are not on the grid
 LEAST_KEY = 16  # bytes
 _MOST_VALUES = 1 << 22
-USED = ".used"  # ending of a file whose session has drawn noise since
 _KEYED = "hmac-sha256:"
-_KEYS = ["format", "version", "algorithm", "parameters", "noise", "rounds", "public", "private", "block"]
+_KEYS = [
+    *("format", "version", "generation", "algorithm", "parameters", "noise", "rounds", "raw", "public"),
+    *("private", "block", "meter"),
+]
 _KINDS = {"b": bool, "i": int, "u": int, "f": str}  # of numpy, and how JSON holds them
 
 
@@ -163,25 +160,8 @@ def plain(name: str, value: Given) -> JsonValue:
 # ---------------------------------------------------------------- files
 
 
-def place(path: Given) -> str:
-    """`path` made absolute.
-
-    Raises
-    ------
-    InputError
-        If it is not a path.
-    """
-    try:
-        name = os.fsdecode(path)
-    except TypeError:
-        raise InputError(f"path must be the path of a session file, got {path!r}") from None
-    if not name or "\0" in name:
-        raise InputError(f"path must be the path of a session file, got {path!r}")
-    return os.path.abspath(name)
-
-
-def seal(record: Json, key: bytes | None = None) -> tuple[bytes, bytes]:
-    """Contents of the file of a record, and their beginning, which holds the digest of the rest.
+def seal(record: Json, key: bytes | None = None) -> bytes:
+    """Contents of the file of a record, under a digest.
 
     With a key the digest is one that only who has the key can make (HMAC-SHA256).
 
@@ -200,29 +180,36 @@ def seal(record: Json, key: bytes | None = None) -> tuple[bytes, bytes]:
     data = _text({"digest": digest, **record}) + b"\n"
     if len(data) > MOST_BYTES:
         raise InputError(f"session: a state file must have at most {MOST_BYTES} bytes, got {len(data)}")
-    return data, _text({"digest": digest})[:-1]
+    return data
 
 
 def _text(record: Json) -> bytes:
     return json.dumps(record, allow_nan=False, separators=(",", ":")).encode()
 
 
-def read(path: str, key: bytes | None = None) -> tuple[JsonDict, bytes]:
-    """Record of a file, and the beginning of the file.
+def read(path: str, data: bytes, key: bytes | None = None) -> JsonDict:
+    """What a file holds.
+
+    Parameters
+    ----------
+    path
+        Of the file, for messages.
+    data
+        Its content.
+    key
+        The one that it was written with.
 
     Raises
     ------
     InputError
-        If it cannot be read, is not a regular file, can be written by others, is too large, not what was
-        written (with this key), or of another version.
+        If it is too large, not what was written (with this key), or of another version.
     """
-    data = _bytes(path)
     files.check_values(f"session: {path!r}", data, _MOST_VALUES)
     try:
         record = json.loads(data)
         keyed = str(record.pop("digest")).startswith(_KEYED)
         # Only the very bytes that were written are accepted: another spelling of them is damage too.
-        expected, head = seal(record, key if keyed else None)
+        expected = seal(record, key if keyed else None)
     except InputError:
         raise
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
@@ -242,109 +229,5 @@ def read(path: str, key: bytes | None = None) -> tuple[JsonDict, bytes]:
         )
     if list(record) != _KEYS:
         raise InputError(f"session: {path!r} must hold {', '.join(_KEYS)}, got {', '.join(record)}")
-    return record, head
-
-
-def _bytes(path: str) -> bytes:
-    try:
-        with files.opened("session", path) as file:
-            found = os.fstat(file.fileno())
-            _check_own(path, found)
-            if found.st_size > MOST_BYTES:
-                raise InputError(
-                    f"session: a state file must have at most {MOST_BYTES} bytes, "
-                    f"{path!r} has {found.st_size}"
-                )
-            return file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"session: {path!r} cannot be read: {error.strerror}") from None
-
-
-def _check_own(path: str, found: os.stat_result) -> None:
-    """Refuse a file that others can write, or put another one in the place of: it chooses the noise.
-
-    Raises
-    ------
-    InputError
-        In that case.
-    """
-    if os.name != "posix":
-        return
-    if found.st_uid not in (os.geteuid(), 0):
-        raise InputError(f"session: {path!r} belongs to another user, who can change it")
-    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise InputError(f"session: others can write {path!r}; if nobody has: chmod 600 {shlex.quote(path)}")
-    folder = os.stat(os.path.dirname(os.path.realpath(path)))
-    if folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX:
-        raise InputError(f"session: everyone can replace files in the folder of {path!r}")
-
-
-@contextlib.contextmanager
-def replacing(path: str, data: bytes) -> Iterator[None]:
-    """As `files.replacing`, for the owner only; a used file beside it is removed.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written.
-    """
-    if os.path.lexists(path) and not os.path.isfile(path):
-        raise InputError(f"session: {path!r} is not a regular file")
-    with files.replacing(path, data, what="session", private=True):
-        yield
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(path + USED)
-    files.settle(os.path.dirname(path))
-
-
-def retire(path: str, head: bytes) -> None:
-    """Mark the file as used, if it is still there and begins with `head`.
-
-    Raises
-    ------
-    InputError
-        If it is gone or another one, or cannot be marked.
-    """
-    try:
-        check_held(path, head)
-        os.replace(path, path + USED)
-        files.settle(os.path.dirname(path))
-    except OSError as error:
-        raise InputError(f"session: {path!r} cannot be marked as used: {error.strerror}") from None
-
-
-def check_held(path: str, head: bytes) -> None:
-    """Refuse to go on if the file at `path` is gone or does not begin with `head`.
-
-    Raises
-    ------
-    InputError
-        In that case.
-    """
-    found = b""
-    with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
-        found = file.read(len(head))
-    if found != head:
-        raise InputError(
-            f"session: {path!r} was used, replaced or removed since: another session may have gone on from "
-            "it, and noise drawn here could release its values once more"
-        )
-
-
-def find(path: str, again: bool) -> str:
-    """Where to restore from: `path`, or with `again` what became of it.
-
-    Raises
-    ------
-    InputError
-        If it was used, unless `again`.
-    """
-    if again:
-        return path if os.path.lexists(path) else path + USED
-    used = path if path.endswith(USED) else path + USED
-    if path == used or (not os.path.lexists(path) and os.path.lexists(used)):
-        raise InputError(
-            f"session: {used!r} was used: noise was drawn after it was saved, and going on from it releases "
-            "values once more; pass again=True to override"
-        )
-    return path
+    found: JsonDict = record
+    return found
