@@ -223,8 +223,8 @@ class Right:
             if not known <= generation <= known + 1:
                 self.close()
                 raise InputError(
-                    f"session: {self._path!r} is generation {generation}, and the counter is at {known}: an "
-                    "older copy, whose values were released since, or the counter of another session; find the "
+                    f"session: {self._path!r} is generation {generation}, and the counter is at {known}: "
+                    "an older copy, whose values were released since, or that of another session; find the "
                     "newest file, or begin a new session with a budget of its own"
                 )
             self._counter.advance(generation)
