@@ -26,6 +26,7 @@ from verifiable_dp.auditing.subject import (
 )
 from verifiable_dp.core import engine
 from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.core.contextual import ContextualAlgorithm
 from verifiable_dp.core.neighbours import AnyPair, StreamPair
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.alignment import replay as alignment
@@ -121,9 +122,11 @@ class AlgorithmCase(AlgorithmCaseState, Case):
             )
         if request.promise.adjacency is not None:
             raise InputError("adjacency works only with your own code: an algorithm brings its own")
-        if settings.numerics:
+        live = algorithm.claim is not None and not isinstance(algorithm, ContextualAlgorithm)
+        if settings.numerics and not (live and algorithm.claim.delta == 0):
             raise InputError(
-                "numerics works only with your own mechanism: the noise of algorithms is idealised here"
+                "numerics works only with a mechanism of yours, or with an algorithm that promises epsilon and "
+                "has live sessions"
             )
         auditor, given = registry.find(algorithm), request.inputs.pairs
         subject = subject_of(algorithm, auditor, request.promise)
@@ -230,11 +233,14 @@ class AlgorithmCase(AlgorithmCaseState, Case):
             **({"part": self.part} if self.part > 1 else {}),
             **self.request.noted(self.event.epsilon, self.event.delta),
             **({"interactive": self.game.as_dict()} if self.game else {}),
+            **({"numerics": True} if self.request.settings.numerics else {}),
         }
 
     def not_covered(self) -> list[Exclusion]:
         """See `Case.not_covered`."""
-        covered, played, whole = super().not_covered(), self.subject.algorithm, self.request.target
+        played, whole = self.subject.algorithm, self.request.target
+        numerics = self.request.settings.numerics
+        covered = [one for one in super().not_covered() if not (numerics and one.id is Left.SAMPLER)]
         if self.subject.exact:
             covered.append(Exclusion(Left.BATCH_SIZES))
         elif played is not whole:

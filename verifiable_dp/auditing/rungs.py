@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from joblib import parallel_config
 
-from verifiable_dp.auditing import algorithms, bandits, looks, mechanisms
+from verifiable_dp.auditing import algorithms, bandits, looks, mechanisms, production
 from verifiable_dp.auditing.algorithms import AlgorithmCase
 from verifiable_dp.auditing.bandits import PlayCase
 from verifiable_dp.auditing.contextual import ContextualCase
@@ -120,6 +120,11 @@ RUNGS = (
         "last bits of the outputs",
         lambda case: isinstance(case, ReleaseCase) and case.request.settings.numerics,
         mechanisms.last_bits,
+    ),
+    Rung(
+        "last bits of what a live session shows",
+        lambda case: isinstance(case, AlgorithmCase) and case.request.settings.numerics,
+        production.last_bits,
     ),
     Rung("", _mutated, algorithms.mutants),
 )

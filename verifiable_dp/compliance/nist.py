@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from verifiable_dp.core.validate import Json, JsonDict
-from verifiable_dp.record import kills
+from verifiable_dp.record import kills, words
 from verifiable_dp.record.model import Record
 
 DOCUMENT = "NIST SP 800-226 (initial public draft, December 2023)"
@@ -326,6 +326,9 @@ def _conversion(record: Reviewed) -> Assessment:
 
 
 def _custom(record: Reviewed) -> Assessment:
+    if production := words.of_production(record):
+        note = f"a live session draws from OpenDP, {production}; its time was not tested"
+        return Assessment("open", note, ("/subject/sampler", "/checks"))
     if _kind(record) == "algorithm":
         note = (
             "the sampler of production was not audited: audited runs draw from this package's own seeded "

@@ -412,8 +412,17 @@ def _rejudge(record: Record, values: Json) -> int:
 
 
 def _comparable(record: Json) -> JsonDict:
-    """What two runs of one audit share."""
-    return {key: value for key, value in record.items() if key not in _FREE}
+    """What two runs of one audit share; of draws that are never the same again the verdict."""
+    kept = {key: value for key, value in record.items() if key not in _FREE}
+    return {**kept, "checks": [_verdict_of(check) if _unseeded(check) else check for check in kept["checks"]]}
+
+
+def _unseeded(check: Json) -> bool:
+    return "sampler" in check["statistics"]
+
+
+def _verdict_of(check: Json) -> JsonDict:
+    return {"name": check["name"], "kind": check["kind"], "verdict": check["result"]["verdict"]}
 
 
 def _across_versions(record: Json) -> JsonDict:

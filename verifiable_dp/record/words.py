@@ -566,6 +566,12 @@ def share_in_words(share: Json) -> str:
     return f"release costs {float(share['cost']):.6g}{f', {often}' if often else ''}: {share['source']}"
 
 
+def of_production(record: Record) -> str:
+    """What was found of the sampler of production; empty where it was not looked at."""
+    found = [check for check in record.of_kind("numerics") if "sampler" in check.statistics]
+    return f"whose last bits were tested: {found[0].verdict.replace('_', ' ')}" if found else ""
+
+
 def in_process(record: Record) -> str:
     """That the audited code was not in a process of its own, and why."""
     why = record.provenance.in_process

@@ -537,10 +537,8 @@ def _short(value: JsonValue) -> str:
 def sampler(record: Record) -> str:
     """Whether the noise of the audit is that of production."""
     if record.target.kind == "algorithm":
-        return (
-            "the audit drew seeded, ideal noise of this package; a live session draws from OpenDP, "
-            "which was not audited here"
-        )
+        drawn = "the audit drew seeded, ideal noise of this package; a live session draws from OpenDP, "
+        return f"{drawn}{words.of_production(record) or 'which was not audited here'}"
     return "the audit drew the target's own noise; whether production draws the same is not known"
 
 
@@ -577,7 +575,8 @@ def _caveats(record: Reviewed) -> list[tuple[str, str]]:
         ]
     if record.claimed.observe == "shuffled":
         found.append(("The shuffler was trusted, not tested", "premises"))
-    if record.target.kind == "algorithm" and not words.is_baseline(record):
+    audited = bool(words.of_production(record))
+    if record.target.kind == "algorithm" and not words.is_baseline(record) and not audited:
         found.append(("The sampler of production was not audited", "hazards"))
     # The sentence under the verdict names these where there is a bound.
     bounded = record.epsilon_upper and record.verdict != "refuted"
