@@ -125,8 +125,8 @@ class AlgorithmCase(AlgorithmCaseState, Case):
         live = algorithm.claim is not None and not isinstance(algorithm, ContextualAlgorithm)
         if settings.numerics and not (live and algorithm.claim.delta == 0):
             raise InputError(
-                "numerics works only with a mechanism of yours, or with an algorithm that promises epsilon and "
-                "has live sessions"
+                "numerics works only with a mechanism of yours, or with an algorithm that promises epsilon "
+                "and has live sessions"
             )
         auditor, given = registry.find(algorithm), request.inputs.pairs
         subject = subject_of(algorithm, auditor, request.promise)

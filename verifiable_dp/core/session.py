@@ -144,6 +144,7 @@ class Session:
         run = np.zeros(1, np.int64)
         state = algorithm.start(run)
         self._now = self._opened(state, algorithm.private(run), algorithm.query(state), Meter())
+        self._steps = self._step([])
         if path is not None:
             self.save(path, key=key)
 
@@ -180,7 +181,7 @@ class Session:
         if not single or asked[0].value.shape != sums.shape:
             raise InputError(
                 f"session: {self._algorithm.name} promises the {claim.trust_model} model: it must release "
-                "one sum of reports a block (Draw.count), so that each report can get its noise when it arrives"
+                "one sum of reports a block (Draw.count), so that each can get its noise when it arrives"
             )
         return asked[0].scale
 
@@ -234,6 +235,14 @@ class Session:
         """The most of epsilon that any reward has cost; None where costs do not add up to the claim."""
         return self._now.meter.spent if not self._seeded and metered(self._algorithm.claim) else None
 
+    def spending(self) -> list[tuple[int, float]]:
+        """Rounds and `spent`, each time that it grew since the session was made or restored."""
+        return list(self._steps)
+
+    def _step(self, steps: list[tuple[int, float]]) -> list[tuple[int, float]]:
+        grew = self.spent is not None and (not steps or self.spent > steps[-1][1])
+        return [*steps, (self.rounds, float(self.spent or 0))] if grew else steps
+
     @property
     def generation(self) -> int:
         """How many states of the session were written to its file."""
@@ -286,6 +295,7 @@ class Session:
                 drew = after.query is not now.query
                 self._commit(after, at_once=drew or not self._batches)
                 self._now = after
+                self._steps = self._step(self._steps)
         finally:
             if self._tick:
                 used = time.monotonic() - begun
@@ -540,6 +550,7 @@ class Session:
         opened = self._opened(state, memory, query, meter)
         sums = statefile.unpack("block.sums", block.get("sums"), opened.sums)
         self._now = replace(opened, sums=sums, done=done)
+        self._steps = self._step([])
         possible = 0 <= self.rounds <= self._algorithm.horizon and not state.run.any()
         if not possible or stored["rounds"] != self.rounds:
             raise InputError(f"session: rounds must be those of the state, got {stored['rounds']!r}")
