@@ -352,7 +352,9 @@ def _powered(record: Record) -> None:
     if found is None:
         return
     rows = [row for row in found.tried if row[0] == found.noise_divided_by]
-    if not rows or rows[0][1] != found.smallest_epsilon or float(rows[0][2]) < found.probability:
+    # With delta the epsilon of a variant is not known: then that of the event is stated.
+    stated = [row for row in rows if row[1] in (found.smallest_epsilon, "nan")]
+    if not stated or float(stated[0][2]) < found.probability:
         raise InputError("record: power.black_box must be that of a variant that was tried")
     nominal = power.by == "black_box" and power.variant is not None and power.variant.stated != "event"
     if nominal and (power.smallest_epsilon, power.probability) != (found.smallest_epsilon, found.probability):
