@@ -346,7 +346,9 @@ def _powered(record: Record) -> None:
     if power.by == "alignment":
         runs = [c for c in record.of_kind("alignment") if c.statistics["visible"]]
         costs = [c.statistics["max_cost"] for c in runs if c.verdict == "not_refuted"]
-        if power.largest not in costs or power.smallest_epsilon != claim.epsilon * (1 + TOLERANCE):
+        least = claim.epsilon * (1 + TOLERANCE)
+        same = math.isclose(float(power.smallest_epsilon), least, rel_tol=rounding.TOLERANCE)
+        if power.largest not in costs or not same:
             raise InputError("record: power must be that of alignment: any excess over the claim")
     found = power.black_box
     if found is None:
