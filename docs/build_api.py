@@ -29,7 +29,7 @@ GROUPS = {
         "InputError",
     ),
     "Catalogue and simulation": ("catalogue", "make", "simulate"),
-    "Live sessions": ("Session", "restore"),
+    "Live sessions": ("Session", "restore", "BudgetError", "FileCounter", "SqliteCounter"),
     "Algorithms of your own": ("Algorithm", "Auditor", "Mutant"),
 }
 MODULES = ("claims", "neighbours", "mechanisms", "noise", "environments", "populations")
