@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.records import read_all
 from tests.user_code import styles
 from verifiable_dp.auditing import rungs
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, Settings
@@ -62,7 +63,7 @@ def audit(function: Bandit, *, traced: bool, pairs: Sequence[TablePair] | None =
     said = [says(check) for check in checks if check["kind"] == "tracing"]
     if len(said) != traced:
         raise SystemExit(f"{function.__name__}: {len(said)} traces, expected {int(traced)}")
-    verdict = conclude.privacy(checks)
+    verdict = conclude.privacy(read_all(checks))
     decided = next((check for check in checks if check["result"]["verdict"] == "refuted"), None)
     found = "".join(said), between(checks), verdict
     tested = [check for check in checks if check["kind"] in ("sequential", "black_box")]

@@ -17,6 +17,7 @@ from in_toto_attestation.v1.statement import Statement
 from in_toto_attestation.v1.statement_pb2 import Statement as StatementMessage
 from jsonschema import Draft4Validator, FormatChecker
 
+from verifiable_dp.record.model import Record
 from verifiable_dp.render.intoto import to_intoto
 from verifiable_dp.render.junit import to_junit
 from verifiable_dp.render.sarif import to_sarif
@@ -74,9 +75,9 @@ def intoto(document):
 
 def of_record(record):
     """Check all renderings of a record that have a schema; the SARIF log."""
-    junit(to_junit(record))
-    intoto(to_intoto(record))
-    return sarif(to_sarif(record))
+    junit(to_junit(Record.of(record)))
+    intoto(to_intoto(Record.of(record)))
+    return sarif(to_sarif(Record.of(record)))
 
 
 def service(schema, path, *options):

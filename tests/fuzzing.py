@@ -201,7 +201,7 @@ def _session_wrong(rng: random.Random, content: bytes) -> bytes:
     if isinstance(value, dict) and rng.random() < 0.9:
         value.pop("digest", None)
         with contextlib.suppress(ValueError):
-            return state.seal(value)[0]
+            return state.seal(value)
     return json.dumps(value).encode()
 
 
@@ -254,12 +254,12 @@ def _record(path: Path) -> None:
     from verifiable_dp.render import diff, junit, markdown, page, sarif
     from verifiable_dp.report import Report
 
-    record = verify(path).record
-    Report(record).summary()
-    page.render(record, drawn=False)
+    report = Report(verify(path).record)
+    report.summary()
+    page.render(report.parsed, drawn=False)
     for shown in (markdown.to_markdown, junit.to_junit, sarif.to_sarif):
-        shown(record)
-    diff.compare(record, record)
+        shown(report.parsed)
+    diff.compare(report.parsed, report.parsed)
 
 
 def _study(path: Path) -> None:

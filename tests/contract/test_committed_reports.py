@@ -14,6 +14,7 @@ from verifiable_dp.campaign.claimed import claims
 from verifiable_dp.campaign.run import folder_of
 from verifiable_dp.evidence import check as checking
 from verifiable_dp.evidence.check import Check, Column, Kind, kind_of
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import SCHEMAS, schema
 from verifiable_dp.record.verify import verify
 from verifiable_dp.registry import entries as registry
@@ -67,8 +68,8 @@ def test_it_holds_and_its_page_is_its_rendering(name):
     found = verify(REPORTS / name / "record.json")
     assert found.checks
     page = (REPORTS / name / "record.html").read_text("utf-8")
-    around = beside.of(found_at(name), found.record, found_at(name).with_suffix(".html"))
-    assert without_plots(page) == without_plots(render(found.record, around=around))
+    around = beside.of(found_at(name), Record.of(found.record), found_at(name).with_suffix(".html"))
+    assert without_plots(page) == without_plots(render(Record.of(found.record), around=around))
 
 
 @pytest.mark.parametrize("name", PRIVATE)
@@ -218,11 +219,11 @@ def unnamed(record):
     """Checks and tables that a rendering does not name, by rendering; names stand in them as they are."""
     regret = record["regret"] or {}
     checks = [*record["checks"], *regret.get("checks", ()), *regret.get("tables", ())]
-    page = render(record, drawn=False)
+    page = render(Record.of(record), drawn=False)
     shown = {
         "html": html.unescape(re.sub(r"</?(?:bdi|span)[^>]*>", "", page)),
-        "markdown": to_markdown(record).replace("\\", ""),
-        "junit": html.unescape(to_junit(record)),
+        "markdown": to_markdown(Record.of(record)).replace("\\", ""),
+        "junit": html.unescape(to_junit(Record.of(record))),
         "terminal": Report(record).summary(),
     }
     absent = {form: [c["name"] for c in checks if c["name"] not in text] for form, text in shown.items()}
@@ -247,7 +248,7 @@ def test_a_kind_that_no_template_knows_has_a_row_too(monkeypatch):
     added = Check.of("spread on all", made.name, {"claim": "x", "width": 1.25})
     record["regret"]["checks"].append(added.as_dict())
     assert unnamed(record) == {}
-    assert "spread 1.25, claimed below 2" in render(record, drawn=False)
+    assert "spread 1.25, claimed below 2" in render(Record.of(record), drawn=False)
     whole = page._by_kind
     monkeypatch.setattr(page, "_by_kind", lambda checks: whole(checks)[:1])
     page.environment.cache_clear()

@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from tests.records import read_all
 from verifiable_dp.algorithms import dp_robust_elimination
 from verifiable_dp.algorithms._elimination import Elimination
 from verifiable_dp.algorithms._linear import PhasedElimination
@@ -74,7 +75,7 @@ def played(rate, cells, change=lambda cell: cell):
 
 
 def verdict(checks):
-    return conclude.regret([check.as_dict() for check in checks])
+    return conclude.regret(read_all([check.as_dict() for check in checks]))
 
 
 def ends(rate):

@@ -18,6 +18,7 @@ import verifiable_dp.record.verify as verification
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence import check as judging
 from verifiable_dp.evidence import rounding
+from verifiable_dp.evidence.check import Check
 from verifiable_dp.record.sealing import digest, plain, text
 from verifiable_dp.record.verify import first_difference, judged_again, verify
 from verifiable_dp.selfcheck import mutation
@@ -350,7 +351,7 @@ def edited(value, scale):
 def test_every_edit_of_a_result_is_found(place, check):
     """Every leaf in turn: words, truth values, counts by 1, and floats just beyond their tolerance."""
     (again,) = judged_again([check])
-    scales = judging.scales_of(again).get("result")
+    scales = judging.scales_of(Check.read(again)).get("result")
     for path, value in leaves(check["result"]):
         wrong = put(check["result"], path, edited(value, at(scales, path)))
         assert first_difference({**check, "result": wrong}, again), (place, path)
@@ -370,7 +371,7 @@ def test_scales_are_not_widened_by_the_edit_itself():
     (again,) = judged_again([check])
     error = rounding.TOLERANCE / 1e3
     forged = {**check["result"], "standard_error": error, "upper": 2.0, "upper_limit": 3.0}
-    widened = judging.scales_of({**check, "result": forged})["result"]["upper"]
+    widened = judging.scales_of(Check.read({**check, "result": forged}))["result"]["upper"]
     assert widened * rounding.TOLERANCE > 2.0
     assert first_difference({**check, "result": forged}, again)
 
@@ -382,7 +383,7 @@ def test_no_scale_is_so_wide_that_it_hides_a_change():
     for _, check in every_check():
         moved = changed(check["statistics"], lambda value: value * (1 + rng.choice([-1, 1]) * 1e-5))
         again = {**check, "result": others(check["kind"], moved)}
-        scales, new = judging.scales_of(again).get("result"), dict(leaves(again["result"]))
+        scales, new = judging.scales_of(Check.read(again)).get("result"), dict(leaves(again["result"]))
         for path, value in leaves(check["result"]):
             if isinstance(value, float) and isinstance(new.get(path), float):
                 what = (check["kind"], *(part for part in path if isinstance(part, str)))

@@ -14,6 +14,7 @@ import pytest
 from tests.chromium import CHROMIUM, Chromium
 from tests.unit.registry.test_study import TINY
 from verifiable_dp.campaign import papers, reproduction
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import digest, text
 from verifiable_dp.registry import study as studies
 from verifiable_dp.render import beside, figures, mutation, plots, portfolio, site
@@ -120,8 +121,8 @@ def pages(tmp_path_factory):
     killed = json.loads((REPORTS / "mutants.json").read_text("utf-8"))
     rows = [row for i, row in enumerate(killed["mutants"]) if row["outcome"] != "killed" or i % 20 == 0]
     found = {
-        "record": render(record),
-        "refuted": render(recorded("adaptive-tree-printed")),
+        "record": render(Record.of(record)),
+        "refuted": render(Record.of(recorded("adaptive-tree-printed"))),
         "errata": render_errata(json.loads((REPORTS / "errata.json").read_text("utf-8"))),
         "papers": render_papers(papers.rows(REPORTS)),
         "study of heavy tails": render_study(
@@ -350,7 +351,7 @@ NEXT = """(() => {
 def test_the_first_screen_ends_with_what_to_do(browser, tmp_path, name):
     """Those cards are the longest. Control: set with wider lines they do not fit."""
     path, record = REPORTS / name / "record.json", recorded(name)
-    shown = render(record, drawn=False, around=beside.of(path, record))
+    shown = render(Record.of(record), drawn=False, around=beside.of(path, Record.of(record)))
     browser.look(1440, height=900)
     page = tmp_path / "page.html"
     for height, fits in (("1.42", True), ("2.4", False)):

@@ -10,6 +10,7 @@ from verifiable_dp import api
 from verifiable_dp.auditing import resume
 from verifiable_dp.cli import main
 from verifiable_dp.core.neighbours import ContextPair, pair_of
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.verify import verify
 from verifiable_dp.render import diff
 
@@ -55,10 +56,10 @@ def test_a_record_says_what_is_protected_and_from_whom(records):
 def test_records_that_protect_something_else_are_not_compared(records):
     """Negative control: a record is comparable with itself."""
     for other in ("plain", "reward"):
-        outcome = diff.compare(records["joint"], records[other])
+        outcome = diff.compare(Record.of(records["joint"]), Record.of(records[other]))
         assert outcome.outcome == "not_comparable"
         assert any("different protects" in reason for reason in outcome.not_comparable)
-    assert diff.compare(records["joint"], records["joint"]).outcome == "same"
+    assert diff.compare(Record.of(records["joint"]), Record.of(records["joint"])).outcome == "same"
 
 
 def test_a_record_comes_out_again(records):

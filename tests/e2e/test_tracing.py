@@ -13,6 +13,7 @@ import pytest
 from tests import formats
 from tests.commands import finished as run
 from tests.e2e.test_browser import measure, needs_browser
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import schema
 from verifiable_dp.render.page import render
 
@@ -137,7 +138,7 @@ def test_a_leak_has_a_page_with_its_way_and_its_budget(leaking):
     text = text_of(page)
     for words in ("From reward to release to action", "Raw rewards decide which position is chosen, once"):
         assert words in text
-    assert render(record) == page
+    assert render(Record.of(record)) == page
     assert record["checks"][0]["statistics"]["excerpts"][0]["file"] == "styles.py"
     assert str(folder) not in json.dumps(record["checks"][0])
 
@@ -148,7 +149,7 @@ def test_source_is_escaped_and_bad_rows_are_refused(leaking):
     numbers = evil["checks"][0]["statistics"]
     numbers["excerpts"][0]["lines"][0] = numbers["flow"][0]["words"] = "<script>alert(1)</script>"
     numbers["excerpts"][0]["file"] = numbers["flow"][0]["file"] = '"><img src=x>'
-    page = render(evil)
+    page = render(Record.of(evil))
     assert "&lt;script&gt;alert(1)" in page
     assert "<script" not in page
     assert "<img" not in page

@@ -11,12 +11,14 @@ import pytest
 from scipy import special, stats
 
 import verifiable_dp as vdp
+from tests.records import read_all
 from tests.user_code import accusations as code
 from verifiable_dp.auditing import ground, independence, looks
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.record import conclude, words
+from verifiable_dp.record.model import Record
 from verifiable_dp.targets.load import PlaySampler, ReleaseSampler
 
 
@@ -172,7 +174,7 @@ def test_a_lead_is_never_not_refuted():
         ([check("tracing", max_cost="inf"), check("black_box", 0.9)], "inconclusive"),
         ([check("tracing", max_cost=1.1), check("black_box", 0.9, delta=0.1)], "not_refuted"),
     ):
-        assert conclude.privacy(checks) == verdict, checks
+        assert conclude.privacy(read_all(checks)) == verdict, checks
 
 
 def test_power_with_delta_is_that_of_the_event_and_not_the_factor_of_the_noise():
@@ -184,6 +186,6 @@ def test_power_with_delta_is_that_of_the_event_and_not_the_factor_of_the_noise()
     factor = power["black_box"]["noise_divided_by"]
     assert power["smallest_epsilon"] != factor
     assert power["variant"]["stated"] == "event"
-    assert "at the event tested" in words.power(report.record)
+    assert "at the event tested" in words.power(Record.of(report.record))
     nominal = vdp.audit(code.gaussian, epsilon=1.0, delta=0.0, budget="smoke").record["power"]
     assert nominal is None or nominal["smallest_epsilon"] == nominal["black_box"]["noise_divided_by"]

@@ -10,6 +10,7 @@ import importlib
 import pytest
 
 from tests import asking
+from tests.records import read_all
 from tests.user_code import libraries
 from verifiable_dp.record import conclude
 from verifiable_dp.targets.adapters import BanditClass, makes_bandits
@@ -71,7 +72,7 @@ def each(names):
 @each(DECISIONS)
 def test_bandits_without_a_promise_are_refuted_and_their_line_is_named(name, audited):
     draft = audited(name)
-    assert conclude.privacy(draft["checks"]) == "refuted"
+    assert conclude.privacy(read_all(draft["checks"])) == "refuted"
     tracing = draft["checks"][0]
     assert tracing["kind"] == "tracing"
     assert not tracing["statistics"]["failure"]
@@ -85,7 +86,7 @@ def test_bandits_without_a_promise_are_refuted_and_their_line_is_named(name, aud
 @pytest.mark.slow
 def test_bandits_that_ignore_their_rewards_are_not_accused(name, audited):
     draft = audited(name, SMALL)
-    assert conclude.conclusion(draft["checks"]) == ("inconclusive", "unsearched")
+    assert conclude.conclusion(read_all(draft["checks"])) == ("inconclusive", "unsearched")
     assert [check["result"]["verdict"] for check in draft["checks"]] == ["not_refuted"] * len(draft["checks"])
 
 

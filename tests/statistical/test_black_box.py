@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from tests.asking import audited
+from tests.records import read_all
 from tests.user_code import bandits
 from verifiable_dp import make
 from verifiable_dp.controls import controls
@@ -37,7 +38,7 @@ def verdicts(function, epsilon, alpha, audits):
             confidence=0.95,
         )
         refuted = any(check["result"]["verdict"] == "refuted" for check in draft["checks"])
-        found.append((refuted, conclude.epsilon_lower(draft["checks"])))
+        found.append((refuted, conclude.epsilon_lower(read_all(draft["checks"]))))
     return found
 
 

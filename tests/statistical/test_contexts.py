@@ -9,6 +9,7 @@ import importlib
 import pytest
 
 from tests import asking
+from tests.records import read_all
 from tests.user_code import contextual, libraries, vowpal
 from verifiable_dp.record import conclude
 from verifiable_dp.targets.adapters import BanditClass, Contextual
@@ -30,7 +31,7 @@ def audited(monkeypatch):
 
 
 def verdict(draft):
-    return conclude.privacy(draft["checks"])
+    return conclude.privacy(read_all(draft["checks"]))
 
 
 @pytest.mark.slow  # by day tests/unit/targets/test_contexts.py sees what is left out

@@ -19,6 +19,7 @@ import pytest
 import verifiable_dp as vdp
 from tests.asking import audited
 from tests.commands import run
+from tests.records import read_all
 from verifiable_dp.auditing import mechanisms, rungs
 from verifiable_dp.auditing.mechanisms import ReleaseCase
 from verifiable_dp.auditing.pipeline import Rung
@@ -156,7 +157,9 @@ def epsilon_without_samples(case):
         patch.setattr(rungs, "RUNGS", WITHOUT_SAMPLES)
         patch.setattr(rungs.draft, "__defaults__", (WITHOUT_SAMPLES,))
         draft = audited(getattr(module, name), name=case.target, budget="smoke", **options)
-    found = epsilon_upper(draft["checks"])  # whose premises hold: nothing has compared runs of a call here
+    found = epsilon_upper(
+        read_all(draft["checks"])
+    )  # whose premises hold: nothing has compared runs of a call here
     return math.inf if found is None else float(found["epsilon"])
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.asking import audited
+from tests.records import read_all
 from tests.user_code import styles
 from verifiable_dp.auditing import bandits as rungs_of_bandits
 from verifiable_dp.core.neighbours import TablePair
@@ -41,7 +42,7 @@ def audit(function, n_arms=2, pairs=None, runs=RUNS):
 
 
 def verdict(draft):
-    return conclude.privacy(draft["checks"])
+    return conclude.privacy(read_all(draft["checks"]))
 
 
 def each(functions, by_day):
@@ -76,7 +77,7 @@ def test_what_is_right_is_not_refuted_and_the_power_is_stated(function):
     draft = audit(function)
     assert verdict(draft) == "not_refuted"
     assert draft["power"]["smallest_epsilon"] > styles.EPSILON
-    assert float(conclude.epsilon_lower(draft["checks"])) <= styles.EPSILON
+    assert float(conclude.epsilon_lower(read_all(draft["checks"]))) <= styles.EPSILON
 
 
 @each(styles.LEAKS, LEAKS_BY_DAY)
@@ -109,4 +110,4 @@ def test_two_arms_of_which_one_has_no_noise_keep_the_claim(monkeypatch):
     table = np.ones((HORIZON, 2))
     draft = audit(styles.noise_on_one_arm, pairs=[TablePair(table, 1, 1, 0.0, (0.0, 1.0))], runs=SMALL)
     assert verdict(draft) == "inconclusive"
-    assert conclude.conclusion(draft["checks"])[1] == "lead"
+    assert conclude.conclusion(read_all(draft["checks"]))[1] == "lead"

@@ -6,6 +6,7 @@ Plans and seeds are fixed, so that nothing here depends on the clock. Level of e
 import pytest
 
 from tests.asking import audited
+from tests.records import read_all
 from tests.user_code import bandits, seeded
 from verifiable_dp.auditing import traced
 from verifiable_dp.evidence.blackbox.test import Plan
@@ -29,7 +30,7 @@ def audit(function, horizon, runs=RUNS, seed=0, workers=1):
 
 
 def verdict(draft):
-    return conclude.privacy(draft["checks"])
+    return conclude.privacy(read_all(draft["checks"]))
 
 
 @pytest.mark.parametrize(
@@ -51,7 +52,7 @@ def test_right_code_is_not_refuted_and_the_power_is_stated():
     draft = audit(bandits.dp_se, 3000, workers=2)
     assert verdict(draft) == "not_refuted", draft["target"]["note"]
     assert draft["power"]["smallest_epsilon"] <= 4
-    assert conclude.epsilon_lower(draft["checks"]) <= bandits.EPSILON
+    assert conclude.epsilon_lower(read_all(draft["checks"])) <= bandits.EPSILON
 
 
 @pytest.mark.slow

@@ -308,6 +308,7 @@ def errata(
     Exit status 1 if the evidence does not confirm one of them.
     """
     from verifiable_dp.campaign import run as campaign
+    from verifiable_dp.evidence.check import Check
     from verifiable_dp.record import words
     from verifiable_dp.render.errata import line
 
@@ -322,10 +323,10 @@ def errata(
                 say(f"  {quote['place']}: {quote['text']}")
             say(f"  printed: {row['printed']}")
             for check in row["checks_of_printed"]:
-                say(f"    {words.line(check)}")
+                say(f"    {words.line(Check.read(check))}")
             say(f"  right: {row['right']}")
             for check in row["checks_of_right"]:
-                say(f"    {words.line(check)}")
+                say(f"    {words.line(Check.read(check))}")
     if json_path is not None:
         from verifiable_dp.core.files import write_text
         from verifiable_dp.record.sealing import text

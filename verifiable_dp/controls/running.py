@@ -14,6 +14,7 @@ from verifiable_dp.core import validate
 from verifiable_dp.core.validate import InputError, JsonDict
 from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.blackbox.test import ALPHA, CONFIDENCE, Plan
+from verifiable_dp.evidence.check import Check
 from verifiable_dp.record import conclude
 from verifiable_dp.record.provenance import provenance
 from verifiable_dp.targets.load import DataPair, ReleaseSampler
@@ -137,7 +138,7 @@ def run(control: Control, plan: Plan, *, seed: int = 0, alpha: float = ALPHA) ->
     return Outcome(
         control,
         str(check["result"]["verdict"]),
-        float(conclude.epsilon_lower(draft["checks"])),
+        float(conclude.epsilon_lower([Check.read(one) for one in draft["checks"]])),
         plan.test,
         spent,
         check,

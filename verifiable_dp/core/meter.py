@@ -77,6 +77,7 @@ class Meter:
         query: Query,
         answer: FloatArray,
         drawn: Drawn,
+        released: FloatArray,
     ) -> Meter:
         """The meter after a release.
 
@@ -86,6 +87,8 @@ class Meter:
             Of the release, arrays with one row; `memory` is that after it.
         drawn
             What it asked for.
+        released
+            What came of it, (1, m).
 
         Raises
         ------
@@ -100,10 +103,15 @@ class Meter:
         answers[known:] += moves
         again = np.zeros(len(index), np.int64)
         other = _Other(drawn, len(index))
-        rows, _ = algorithm.release(state.take(again), before.take(index), query.take(again), answers, other)
-        cost = self.cost[index] + other.costs()
-        spent = max(self.spent, self.base + _dearest(cost[known:] - cost[0], query), float(cost.max()))
-        limit = float(algorithm.claim.epsilon)
+        rows, shown = algorithm.release(
+            state.take(again), before.take(index), query.take(again), answers, other
+        )
+        # What is shown has to follow from what was drawn: then it is the same in every run.
+        paid = np.where(_apart(np.concatenate([released, shown]))[1:], math.inf, other.costs())
+        cost = self.cost[index] + paid
+        limit, spent = float(algorithm.claim.epsilon), math.inf
+        if np.isfinite(cost).all():
+            spent = max(self.spent, self.base + _dearest(cost[known:] - cost[0], query), float(cost.max()))
         if not spent <= limit * (1 + _ROUNDING):
             raise BudgetError(
                 f"session: a reward would cost {spent:.6g}, more than the {limit:g} that "
@@ -164,7 +172,7 @@ def _dearest(costs: FloatArray, query: Query) -> float:
 
 def _kept(rows: Memory, memory: Memory) -> IntArray:
     """The first row, and those whose memory is not that of the first: at most `ROWS`, evenly spread."""
-    if isinstance(memory, NoMemory):
+    if type(memory) is NoMemory:
         return np.zeros(1, np.int64)
     apart = np.flatnonzero(_differs(rows))
     if len(apart) > ROWS:

@@ -9,12 +9,14 @@ which never goes back, tells them apart.
 from __future__ import annotations
 
 import contextlib
-import glob
+import hashlib
 import os
+import re
 import sqlite3
 import stat
 import tempfile
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from os import PathLike
 from pathlib import Path
@@ -34,7 +36,12 @@ class BudgetError(InputError):
 
 
 class Counter(Protocol):
-    """A number outside the session's file that only grows, and that a restored backup does not bring back."""
+    """A number outside the session's file that only grows, and that a restored backup does not bring back.
+
+    A counter may also have `hold()`, which returns an open and locked file, or raises an `InputError` while
+    another session holds it. Without it two sessions that begin to use one counter in the same moment are not
+    told apart.
+    """
 
     def value(self) -> int:
         """The number; 0 at first."""
@@ -55,6 +62,10 @@ class FileCounter:
     def __init__(self, path: str | PathLike[str]) -> None:
         self._path = files.located("counter", path)
 
+    def hold(self) -> int:
+        """See `Counter`."""
+        return _held(f"{self._path}.lock")
+
     def value(self) -> int:
         """See `Counter`.
 
@@ -63,7 +74,7 @@ class FileCounter:
         InputError
             If the file cannot be read or holds anything else.
         """
-        if not self._path.exists():
+        if not os.path.lexists(self._path):
             return 0
         found = files.content("counter", self._path, 1 << 10).strip()
         if not found.isdigit():
@@ -90,11 +101,16 @@ class SqliteCounter:
     def __init__(self, path: str | PathLike[str], name: str) -> None:
         self._path, self._name = files.located("counter", path), str(name)
 
+    def hold(self) -> int:
+        """See `Counter`."""
+        digest = hashlib.sha256(self._name.encode()).hexdigest()[:16]
+        return _held(f"{self._path}.{digest}.lock")
+
     @contextlib.contextmanager
     def _table(self) -> Iterator[sqlite3.Connection]:
         try:
             with contextlib.closing(sqlite3.connect(self._path, timeout=30)) as base, base:
-                base.execute("pragma synchronous = full")
+                base.execute("pragma synchronous = extra")
                 base.execute("create table if not exists counters (name text primary key, value integer)")
                 yield base
         except sqlite3.Error as error:
@@ -122,13 +138,33 @@ class SqliteCounter:
             )
 
 
+def _held(path: str) -> int:
+    """A locked file, which is made if there is none."""
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    except OSError as error:
+        raise InputError(f"counter: {path!r} cannot be used: {error.strerror}") from None
+    try:
+        if not files.lock(handle, wait=False):
+            raise InputError(f"counter: another session holds {path!r}; each session needs its own counter")
+        return handle
+    except BaseException:
+        os.close(handle)
+        raise
+
+
 # ---------------------------------------------------------------- processes
 
 _born: list[object] = [object()]  # changes in a child of a fork, whatever number its process has
 
 
+_rights: weakref.WeakSet[Right] = weakref.WeakSet()
+
+
 def _forked() -> None:
     _born[0] = object()
+    for right in list(_rights):
+        right.drop()  # else a child that outlives its parent would keep the file locked
 
 
 if hasattr(os, "register_at_fork"):
@@ -154,9 +190,11 @@ class Right:
 
     def __init__(self, counter: Counter | None = None) -> None:
         self.generation = 0
-        self._counter = counter
-        self._lock, self._process = threading.RLock(), _born[0]
-        self._path, self._file, self._ended = "", -1, ""
+        self._counter, self._known = counter, 0
+        self._lock, self._process = threading.RLock(), (_born[0], os.getpid())
+        self._path, self._file, self._next, self._holds = "", -1, -1, -1
+        self._ended, self._busy = "", False
+        _rights.add(self)
 
     @property
     def path(self) -> str:
@@ -168,6 +206,13 @@ class Right:
         """Whether the right was given up."""
         return bool(self._ended)
 
+    def _mine(self) -> None:
+        if self._process != (_born[0], os.getpid()):
+            raise InputError(
+                "session: it belongs to the process that made it, and this one was forked from that: both "
+                "would draw on the same data; make or restore the session after the fork, in one process"
+            )
+
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
         """Let one thread at a time go on.
@@ -177,15 +222,29 @@ class Right:
         InputError
             In a process that was forked since, or once the session was closed.
         """
-        if self._process is not _born[0]:  # before the lock, which another thread of the parent may hold
-            raise InputError(
-                "session: it belongs to the process that made it, and this one was forked from that: both "
-                "would draw on the same data; make or restore the session after the fork, in one process"
-            )
+        self._mine()  # before the lock, which another thread of the parent may hold
         with self._lock:
             if self._ended:
                 raise InputError(f"session: {self._ended}")
             yield
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """As `held`, but not within itself: a source of noise or a signal handler may call the session.
+
+        Raises
+        ------
+        InputError
+            As `held`, and within itself.
+        """
+        with self.held():
+            if self._busy:
+                raise InputError("session: it is in the middle of an update, or of writing its state")
+            self._busy = True
+            try:
+                yield
+            finally:
+                self._busy = False
 
     def take(self, path: str) -> bytes:
         """Open the file of a session, lock it, and return what it holds.
@@ -210,29 +269,45 @@ class Right:
         with open(handle, "rb", closefd=False) as file:
             return file.read(MOST_BYTES + 1)
 
-    def took(self, generation: int) -> None:
+    def took(self, generation: int) -> int:
         """Check the generation of the file that was taken, and go on from it.
+
+        Returns
+        -------
+        int
+            The least generation that no copy of the file has, as far as the counter can tell: the session
+            must be written until it has it, so that those made before a crash are refused from then on.
 
         Raises
         ------
         InputError
-            If the counter says that a later one was committed.
+            If the counter says that a later one was committed, or another session holds it.
         """
-        if self._counter is not None:
-            known = self._counter.value()
-            if not known <= generation <= known + 1:
-                self.close()
-                raise InputError(
-                    f"session: {self._path!r} is generation {generation}, and the counter is at {known}: "
-                    "an older copy, whose values were released since, or that of another session; find the "
-                    "newest file, or begin a new session with a budget of its own"
-                )
-            self._counter.advance(generation)
         self.generation = generation
+        least = generation
+        if self._counter is not None:
+            self._hold()
+            self._known = self._counter.value()
+            if not self._known <= generation <= self._known + 1:
+                raise InputError(
+                    f"session: {self._path!r} is generation {generation}, and the counter is at "
+                    f"{self._known}: an older copy, whose values were released since, or the counter of "
+                    "another session; find the newest file, or begin a new session with a budget of its own"
+                )
+            least = self._known + 2
         folder, name = os.path.split(self._path)
-        for left in Path(folder).glob(f".{glob.escape(name)}.*"):  # of a process that was killed meanwhile
-            with contextlib.suppress(OSError):
-                left.unlink()
+        left = re.compile(rf"\.{re.escape(name)}\.[a-z0-9_]{{8}}{re.escape(_NEW)}")
+        for other in os.listdir(folder):  # of a process that was killed meanwhile
+            if left.fullmatch(other):
+                with contextlib.suppress(OSError):
+                    os.unlink(os.path.join(folder, other))
+        return least
+
+    def _hold(self) -> None:
+        """Keep other sessions from the counter."""
+        hold = getattr(self._counter, "hold", None)
+        if hold is not None and self._holds < 0:
+            self._holds = hold()
 
     def commit(self, seal: Callable[[int], bytes], path: str = "") -> None:
         """Put the next generation in the place of the file, so that it lasts, then tell the counter.
@@ -247,41 +322,88 @@ class Right:
         Raises
         ------
         InputError
-            If it cannot be written, or somebody has touched the file; the session is as it was then.
+            If it cannot be written, something else lies there, somebody has touched the file, or the counter
+            is not where this session left it; the session is as it was then.
         """
-        place, new = self._path or path, self.generation + 1
-        if self._path:
-            if not _same(place, self._file):
-                raise InputError(f"session: {place!r} was replaced or removed since; find out by whom")
-        elif os.path.lexists(place):
-            handle = _opened(place)
-            try:
-                _regular(place, handle)
-                _lock(place, handle)
-            finally:
-                os.close(handle)
-        handle = _replaced(place, seal(new))
-        if self._file >= 0:
-            os.close(self._file)
-        self._path, self._file = place, handle
-        files.settle(os.path.dirname(place))
+        self._mine()
+        place = self._path or path
+        self._adopt(place)
+        if self._path and not _same(place, self._file):
+            raise InputError(f"session: {place!r} was replaced or removed since; find out by whom")
+        if not self._path and os.path.lexists(place):
+            raise InputError(
+                f"session: {place!r} exists; restore the session in it, or give another path: a new session "
+                "has a budget of its own"
+            )
+        self._reach()
+        temporary, self._next = _written(place, seal(self.generation + 1))
+        try:
+            os.replace(temporary, place)
+            self._adopt(place)
+            files.settle(os.path.dirname(place))
+        except BaseException as error:
+            _remove(temporary)
+            if isinstance(error, OSError):
+                raise InputError(f"session: {place!r} cannot be written: {error.strerror}") from None
+            raise
+        self._tell()
+
+    def _adopt(self, place: str) -> None:
+        """Go on with the file that was put in its place last, also if an interrupt came right after that."""
+        if self._next < 0:
+            return
+        if _same(place, self._next):
+            old, self._file, self._next, self._path = self._file, self._next, -1, place
+            self.generation += 1
+        else:
+            old, self._next = self._next, -1
+        if old >= 0:
+            os.close(old)
+
+    def _reach(self) -> None:
+        """Bring the counter to the generation of the file, so that it is never two behind."""
+        if self._counter is None:
+            return
+        self._hold()
+        found = self._counter.value()
+        if not self._known <= found <= self.generation:
+            raise InputError(
+                f"session: the counter is at {found} and was at {self._known}: another session has used it; "
+                "each session needs its own counter, and one file"
+            )
+        if found < self.generation:
+            self._tell()
+
+    def _tell(self) -> None:
         if self._counter is not None:
-            self._counter.advance(new)
-        self.generation = new
+            self._counter.advance(self.generation)
+            self._known = self.generation
 
     def close(self, why: str = "it was closed; restore it from its file") -> None:
         """Give the right up: the file can be taken by another session."""
         self._ended = why
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
+        self._free(fcntl.LOCK_UN if fcntl is not None else 0)
+
+    def drop(self) -> None:
+        """Close the files without unlocking them, which the parent of a fork still has open."""
+        self._free(0)
+
+    def _free(self, unlock: int) -> None:
+        handles = self._file, self._next, self._holds
+        self._file = self._next = self._holds = -1
+        for handle in handles:
+            if handle >= 0:
+                if unlock:  # also of copies of the handle that others have
+                    fcntl.flock(handle, unlock)
+                os.close(handle)
 
     def __del__(self) -> None:
-        if getattr(self, "_file", -1) >= 0:
-            os.close(self._file)
+        if hasattr(self, "_holds"):
+            self.drop()
 
 
 MOST_BYTES = 64 << 20
+_NEW = ".new"  # ends the name of what is to take the place of a file
 _TAKEN = (
     "session: {!r} is open in another session, of this process or another one; only one may draw on its data"
 )
@@ -343,28 +465,30 @@ def _same(path: str, handle: int) -> bool:
     return (named.st_dev, named.st_ino) == (held.st_dev, held.st_ino) and held.st_nlink == 1
 
 
-def _replaced(path: str, data: bytes) -> int:
-    """Write a file for its owner only, lock it and put it at `path`; it stays open."""
+def _written(path: str, data: bytes) -> tuple[str, int]:
+    """Write a file for its owner only beside `path` and lock it; its name, and the open file."""
     folder, name = os.path.split(path)
     temporary, handle = "", -1
     try:
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name}.")
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name}.", suffix=_NEW)
         written = 0
         while written < len(data):
             written += os.write(handle, data[written:])
         os.fsync(handle)
         _lock(path, handle)
-        os.replace(temporary, path)
-        return handle
+        return temporary, handle
     except BaseException as error:
         if handle >= 0:
             os.close(handle)
-        if temporary:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(temporary)
+            _remove(temporary)
         if isinstance(error, OSError):
             raise InputError(f"session: {path!r} cannot be written: {error.strerror}") from None
         raise
+
+
+def _remove(temporary: str) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(temporary)
 
 
 def regular(path: str) -> None:

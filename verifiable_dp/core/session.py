@@ -146,6 +146,8 @@ class Session:
         self._now = self._opened(state, algorithm.private(run), algorithm.query(state), Meter())
         self._steps = self._step([])
         if path is not None:
+            if self._seeded:
+                raise InputError("path: a session with a seed does not live in a file; save copies of it")
             self.save(path, key=key)
 
     @property
@@ -285,7 +287,7 @@ class Session:
         """
         begun = time.monotonic()
         try:
-            with self._right.held():
+            with self._right.alone():
                 arm, now = self.select(), self._now
                 if round is not None and round != self.rounds:
                     raise InputError(
@@ -303,13 +305,10 @@ class Session:
 
     def _checked(self, reward: float) -> float:
         low, high = self._algorithm.bounds
-        number = isinstance(reward, int | float | np.number) and np.isfinite(reward)
-        if not (number and low <= float(reward) <= high):
-            what = (
-                "a number that is not"
-                if isinstance(reward, int | float | np.number)
-                else f"a {type(reward).__name__}"
-            )
+        number = isinstance(reward, int | float | np.integer | np.floating)
+        # Comparisons of a number of any size with infinity are exact, and those of NaN are false.
+        if not (number and -math.inf < reward < math.inf and low <= reward <= high):
+            what = "a number that is not" if number else f"a {type(reward).__name__}"
             # What was given is somebody's data and stays out of logs.
             raise InputError(
                 f"reward must be finite and lie within the declared bounds [{low:g}, {high:g}], got {what}"
@@ -353,7 +352,7 @@ class Session:
         memory, released = algorithm.release(now.state, now.memory, now.query, added.sums, noise)
         meter = added.meter
         if now.scales is None and not self._seeded and metered(algorithm.claim):
-            meter = meter.charged(algorithm, now.state, memory, now.query, added.sums, drawn)
+            meter = meter.charged(algorithm, now.state, memory, now.query, added.sums, drawn, released)
         state = algorithm.decide(now.state, now.query, released)
         return self._opened(state, memory, algorithm.query(state), meter)
 
@@ -363,9 +362,9 @@ class Session:
         """Make the next state last, if the session lives in a file."""
         if not self._right.path:
             return
-        self._behind = not at_once
         if at_once:
             self._right.commit(lambda generation: self._sealed(after, generation))
+        self._behind = not at_once
 
     @contextlib.contextmanager
     def batch(self) -> Iterator[Self]:
@@ -401,11 +400,11 @@ class Session:
         Raises
         ------
         InputError
-            If it cannot be written, another session lives there, this one lives elsewhere, or the algorithm's
+            If it cannot be written, something else lies there, this one lives elsewhere, or the algorithm's
             parameters or states are not plain values and arrays.
         """
         place = located(path)
-        with self._right.held():
+        with self._right.alone():
             if self._right.path and self._right.path != place:
                 raise InputError(
                     f"session: it lives in {self._right.path!r}; close it, move the file and restore it there"
@@ -415,13 +414,12 @@ class Session:
                 with files.replacing(place, self._sealed(self._now, 0, key), what="session", private=True):
                     regular(place)
                 return
-            self._key = key
-            self._right.commit(lambda generation: self._sealed(self._now, generation), place)
-            self._behind = False
+            self._right.commit(lambda generation: self._sealed(self._now, generation, key), place)
+            self._key, self._behind = key, False
 
     def close(self) -> None:
         """Give the file free for another session; this one takes nothing any more."""
-        with self._right.held():
+        with self._right.alone():
             if self._behind:
                 self._commit(self._now, at_once=True)
             self._right.close()
@@ -446,7 +444,7 @@ class Session:
         algorithm, run = self._algorithm, np.zeros(1, np.int64)
         kept = statefile.pack("private", now.memory, algorithm.private(run))
         raw = ["block.sums"] if now.scales is None and int(now.query.rounds[0]) > 1 else []
-        raw += [] if isinstance(now.memory, NoMemory) else ["private", "meter"]
+        raw += [] if type(now.memory) is NoMemory else ["private", "meter"]
         record = {
             "format": statefile.FORMAT,
             "version": statefile.VERSION,
@@ -505,8 +503,10 @@ class Session:
             if session._seeded:
                 right.close()
             else:
-                right.took(_whole("generation", stored["generation"]))
+                least = right.took(_whole("generation", stored["generation"]))
                 session._right, session._key = right, key
+                while right.generation < least:
+                    session._commit(session._now, at_once=True)
             return session
         except BaseException:
             right.close()

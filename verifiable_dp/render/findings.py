@@ -29,6 +29,9 @@ class Code(StrEnum):
     REGRET = "DP401"
 
 
+OF_VERDICT = (Code.REFUTED, Code.UNDECIDED, Code.WEAK)  # say what the verdict says
+
+
 @dataclass(frozen=True)
 class Rule:
     """What holds of every finding of a code.

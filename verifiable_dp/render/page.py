@@ -29,7 +29,7 @@ from verifiable_dp.record.model import Counterexample, Record
 from verifiable_dp.record.signing import Found
 from verifiable_dp.registry.errata import REGISTERS
 from verifiable_dp.render import card, courses, limits, plainly, plots, tables
-from verifiable_dp.render.findings import told
+from verifiable_dp.render.findings import OF_VERDICT, Finding, told
 from verifiable_dp.render.rendering import Rendering
 
 if TYPE_CHECKING:
@@ -220,10 +220,19 @@ def context(record: Record, around: card.Around = card.ALONE) -> JsonDict:
         "title": words.title(record),
         "baseline": baseline,
         "plainly": plainly.summary(record),
-        "findings": told(record),
+        "findings": _findings(record),
         "leads": [line for check in record.checks for line in words.leads(check)],
         "facts": plainly.provenance(record),
     }
+
+
+def _findings(record: Record) -> list[tuple[Finding, str]]:
+    """Findings with what is said of each: the first screen has the sentence of those about the verdict."""
+    found = {(one.code, one.sentence): one for one in told(record)}.values()
+    return [
+        (one, "see above" if one.code in OF_VERDICT else f"{one.sentence}. To do: {one.advice}")
+        for one in found
+    ]
 
 
 def render(record: Record, *, drawn: bool = True, around: card.Around = card.ALONE) -> str:

@@ -273,7 +273,7 @@ def test_the_table_has_every_kind_share_and_family(found):
     ]
     assert len(expected) == 39
     for table in found:
-        rows = joined(table.as_dict())
+        rows = joined(table.statistics, table.result)
         assert [(row["instance"], row["kind"], row["contamination"]) for row in rows] == expected
         assert {(row["n_a"], row["n_b"]) for row in rows} == {(12, 12)}
         assert table.result["intervals"] == 3 * 39
@@ -284,7 +284,7 @@ def test_the_table_has_every_kind_share_and_family(found):
 def test_the_table_tells_what_the_formulas_do(found):
     """Regret of a run without removals, of the first epoch and of the floor, worked out apart."""
     for table, factor in zip(found, (1.0, 0.1), strict=True):
-        for row in joined(table.as_dict()):
+        for row in joined(table.statistics, table.result):
             t, alpha, gap = contamination.HORIZON, row["contamination"], row["gap"]
             assert row["equal"] == pytest.approx(gap * t / 2)
             assert row["floor"] == pytest.approx(t * alpha**0.5)
@@ -316,7 +316,7 @@ def test_outliers_of_the_table_lie_just_within_a_truncation():
 
 def test_far_outliers_cost_dp_robust_se_the_best_arm_and_not_this_algorithm(found):
     """On Student-t rewards outliers just within DP Robust SE's truncation turn its comparison round."""
-    for row in joined(found[0].as_dict()):
+    for row in joined(found[0].statistics, found[0].result):
         if (
             row["instance"] == "Student t"
             and row["kind"] == contamination.FAR

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import verifiable_dp as vdp
+from tests.records import read_all
 from verifiable_dp.evidence.blackbox.search import inner_pairs
 from verifiable_dp.record import conclude
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.words import why
 
 
@@ -41,10 +43,12 @@ def test_what_only_values_between_the_bounds_show_is_a_lead():
     """A sum with whole noise is right for whole data only: nobody said which data it takes."""
     record = _audit(_whole_noise).record
     assert (record["verdict"], record["reason"]) == ("inconclusive", "lead")
-    assert "attribute neighbours" in why(record)
+    assert "attribute neighbours" in why(Record.of(record))
     assert record["epsilon_lower"] < 1.2  # what the doubtful values cost is not claimed of the data
     # Control: without the check the same record acquits.
-    assert conclude.privacy([c for c in record["checks"] if c["kind"] != "between"]) == "not_refuted"
+    assert (
+        conclude.privacy(read_all([c for c in record["checks"] if c["kind"] != "between"])) == "not_refuted"
+    )
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import verifiable_dp as vdp
+from tests.records import read_all
 from verifiable_dp.evidence.blackbox import positions
 from verifiable_dp.record import conclude
 
@@ -49,15 +50,15 @@ def test_right_code_keeps_a_bound_that_names_its_calls():
     assert left["values"]["sizes"][:3] == [1, 2, 3]
     # The bound rests on the comparison: without it, or where it fails, it does not stand.
     checks = [check for check in report.record["checks"] if check["kind"] != "positions"]
-    assert conclude.epsilon_upper(report.record["checks"]) is not None
-    assert conclude.epsilon_upper(checks) is None
+    assert conclude.epsilon_upper(read_all(report.record["checks"])) is not None
+    assert conclude.epsilon_upper(read_all(checks)) is None
 
 
 @pytest.mark.parametrize("leak", [first_of_many, each_third, half_in_company], ids=lambda f: f.__name__)
 def test_runs_with_less_noise_have_no_bound_and_are_not_acquitted(leak):
     report = vdp.audit(leak, **PLAYED)
     assert report.verdict != "not_refuted"
-    assert not conclude.bounded(report.record["checks"])
+    assert not conclude.bounded(read_all(report.record["checks"]))
 
 
 def release(data, size, rng):
@@ -69,7 +70,7 @@ def release(data, size, rng):
 def test_a_draw_with_less_noise_is_no_better():
     report = vdp.audit(release, epsilon=1.0, budget="smoke", seed=0)
     assert report.verdict != "not_refuted"
-    assert not conclude.bounded(report.record["checks"])
+    assert not conclude.bounded(read_all(report.record["checks"]))
 
 
 def _draw(odd):

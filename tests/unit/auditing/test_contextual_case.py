@@ -25,6 +25,7 @@ from verifiable_dp.evidence.alignment.replay import Instance, worlds
 from verifiable_dp.evidence.blackbox import adversary
 from verifiable_dp.evidence.blackbox.adversary import Sizes
 from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, Terms
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import plain
 from verifiable_dp.record.verify import examine
 from verifiable_dp.registry import entries as registry
@@ -211,7 +212,7 @@ def test_simulate_plays_them_on_populations():
 def test_a_re_run_holds_the_claim_of_the_record(name):
     record = json.loads((REPORTS / name / "record.json").read_text("utf-8"))
     algorithm = vdp.make(name, **record["target"]["parameters"])
-    request = api._request_of(record, algorithm, Inputs(), 1, silent)
+    request = api._request_of(Record.of(record), algorithm, Inputs(), 1, silent)
     claim = subject_of(algorithm, registry.auditor(name), request.promise).claim
     assert plain(claim.as_dict()) == record["claim"]
 

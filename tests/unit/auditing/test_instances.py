@@ -13,6 +13,7 @@ from verifiable_dp.auditing.subject import subject_of
 from verifiable_dp.core.neighbours import pair_of
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment.replay import replay
+from verifiable_dp.record.model import Counterexample, Record
 from verifiable_dp.record.sealing import sealed
 from verifiable_dp.record.verify import validate, verify
 from verifiable_dp.record.words import found_on
@@ -108,9 +109,15 @@ def test_those_of_mutants_run_again_from_the_record(record):
 def test_what_was_found_on_the_audited_instance_names_no_other(record):
     box = named(record, "black box")
     assert not set(box) & set(ELSEWHERE)
-    assert found_on(box, record) == ""
+    assert found_on(Counterexample.of(box), Record.of(record)) == ""
     found = named(record, "alignment")
-    assert found_on({**found, "instance": record["target"]["parameters"], "epsilon": 1.0}, record) == ""
+    assert (
+        found_on(
+            Counterexample.of({**found, "instance": record["target"]["parameters"], "epsilon": 1.0}),
+            Record.of(record),
+        )
+        == ""
+    )
 
 
 # ---------------------------------------------------------------- said everywhere
@@ -118,11 +125,11 @@ def test_what_was_found_on_the_audited_instance_names_no_other(record):
 
 def test_every_rendering_says_where_it_was_found(record):
     shown = {
-        "page": render(record, drawn=False),
-        "Markdown": markdown.to_markdown(record),
-        "SARIF": to_sarif(record),
+        "page": render(Record.of(record), drawn=False),
+        "Markdown": markdown.to_markdown(Record.of(record)),
+        "SARIF": to_sarif(Record.of(record)),
         "summary": Report(record).summary(),
-        "tests": "\n".join(line for one in outcomes.outcomes(record) for line in one.details),
+        "tests": "\n".join(line for one in outcomes.outcomes(Record.of(record)) for line in one.details),
     }
     for face, words in shown.items():
         assert SAID in words, face
@@ -139,7 +146,11 @@ def test_every_rendering_says_where_it_was_found(record):
 def test_older_records_are_read_and_shown_as_they_were(record, tmp_path):
     older = resealed(without_places(record))
     assert verify(written(older, tmp_path / "r.json")).checks > 2
-    for shown in (render(older, drawn=False), markdown.to_markdown(older), to_sarif(older)):
+    for shown in (
+        render(Record.of(older), drawn=False),
+        markdown.to_markdown(Record.of(older)),
+        to_sarif(Record.of(older)),
+    ):
         assert "small instance" not in shown
         assert "cost 40, loss -40" in shown
 
@@ -177,7 +188,10 @@ def test_a_transcript_of_the_first_rounds_says_how_many(long, record):
     assert run_again(again, worst) == pytest.approx((worst["cost"], worst["loss"]), abs=1e-9)
     # As many rounds as decide nothing cost nothing.
     assert run_again(Prefix(again.inner, 1), worst)[0] < worst["cost"]
-    assert found_on(worst, record) == "found on the first 500 rounds of the audited instance"
+    assert (
+        found_on(Counterexample.of(worst), Record.of(record))
+        == "found on the first 500 rounds of the audited instance"
+    )
     validate({**record, "counterexamples": [{"check": "alignment", **worst}]})
 
 
@@ -236,20 +250,20 @@ def test_one_by_the_same_version_compares_all(record, tmp_path):
 def test_a_listing_as_printed_is_named_apart(record):
     right = json.loads(json.dumps(record))
     right["target"]["role"] = "promise"
-    assert "<h1><bdi>dp-linear as printed</bdi></h1>" in render(record, drawn=False)
-    assert "<title>dp-linear as printed: audit record</title>" in render(record, drawn=False)
-    assert markdown.to_markdown(record).startswith("# dp-linear as printed: audit record\n")
+    assert "<h1><bdi>dp-linear as printed</bdi></h1>" in render(Record.of(record), drawn=False)
+    assert "<title>dp-linear as printed: audit record</title>" in render(Record.of(record), drawn=False)
+    assert markdown.to_markdown(Record.of(record)).startswith("# dp-linear as printed: audit record\n")
     assert "dp-linear as printed: The claim of epsilon 1 is refuted: epsilon is at least 2. " in to_sarif(
-        record
+        Record.of(record)
     )
-    assert "<h1><bdi>dp-linear</bdi></h1>" in render(right, drawn=False)
-    assert markdown.to_markdown(right).startswith("# dp-linear: audit record\n")
+    assert "<h1><bdi>dp-linear</bdi></h1>" in render(Record.of(right), drawn=False)
+    assert markdown.to_markdown(Record.of(right)).startswith("# dp-linear: audit record\n")
 
 
 def test_so_is_its_row_on_the_page_over_many(record):
     right = json.loads(json.dumps(record))
     right["target"]["role"] = "promise"
-    page = render_index([record, right], ["printed.html", "right.html"])
+    page = render_index([Record.of(record), Record.of(right)], ["printed.html", "right.html"])
     assert '<a href="printed.html"><bdi>dp-linear as printed</bdi></a>' in page
     assert '<a href="right.html"><bdi>dp-linear</bdi></a>' in page
 
@@ -262,5 +276,7 @@ def test_that_of_an_erratum_runs_again_from_its_row():
     assert run_again(algorithm, found) == pytest.approx((found["cost"], found["loss"]), abs=1e-9)
     right = registry.make("adaptive-tree", **{**found["instance"], "variant": "corrected"})
     assert run_again(right, found)[0] <= found["epsilon"] * (1 + 1e-9) < found["cost"]
-    assert found_on(found, None).startswith("found on a small instance (epsilon = 1.0, horizon = 16, ")
+    assert found_on(Counterexample.of(found), None).startswith(
+        "found on a small instance (epsilon = 1.0, horizon = 16, "
+    )
     assert "variant = printed), which claims epsilon 1</p>" in render_errata({"errata": [row]})

@@ -6,6 +6,7 @@ import pytest
 import verifiable_dp as vdp
 from verifiable_dp.auditing import ladder
 from verifiable_dp.record import words
+from verifiable_dp.record.model import Record
 
 
 def clipped(data):
@@ -72,7 +73,7 @@ def test_a_leak_at_one_size_is_refuted_and_right_code_is_not(leak, fixed, adjace
     assert audited(leak, adjacency).verdict == "refuted"
     right = audited(fixed, adjacency)
     assert right.verdict == "not_refuted"
-    said = "; ".join(words.not_covered(right.record))
+    said = "; ".join(words.not_covered(Record.of(right.record)))
     assert "data of other sizes than " in said
     assert "7, 8, 15, 16" in said if adjacency == "add-remove" else "8, 16" in said
     # Control: without the ladder all of these leaks pass.

@@ -157,9 +157,7 @@ def test_a_report_that_costs_too_much_is_refuted(right, wrong):
     assert done.verdict == "refuted"
     assert done.result["epsilon_lower"] == pytest.approx(1.0)
     assert judged("tracing", done.statistics) == done.result
-    assert "one reward 1" in in_words(
-        {"kind": "tracing", "statistics": done.statistics, "result": done.result}
-    )
+    assert "one reward 1" in in_words(done)
     # Controls: the right one, and the same reports where only the actions are seen.
     held = checked(right)
     assert held.verdict == "not_refuted"
@@ -175,7 +173,7 @@ def test_what_a_report_makes_of_its_noisy_value_is_not_refuted_by_it(signs):
     assert done.statistics["max_cost"] == pytest.approx(1.0)
     assert done.verdict == "not_refuted"
     assert not done.result["holds"]
-    assert conclude.lead([{"kind": "tracing", "statistics": done.statistics, "result": done.result}])
+    assert conclude.lead([done])
 
 
 @pytest.mark.parametrize("hiding", [Mixture, Rounded, TwoDraws, Skipped, SkippedByBits])
@@ -202,8 +200,7 @@ def test_one_draw_for_several_rewards_is_no_report():
     done = checked(Collected)
     assert [lead["what"] for lead in done.statistics["leads"]] == ["shared"]
     assert not done.result["holds"]
-    recorded = {"kind": "tracing", "statistics": done.statistics, "result": done.result}
-    assert "several rounds" in conclude.lead([recorded])
+    assert "several rounds" in conclude.lead([done])
     assert checked(Collected, "central").result["holds"]
 
 

@@ -9,7 +9,8 @@ from verifiable_dp.auditing import pilots, rates
 from verifiable_dp.auditing.bounds import Bound
 from verifiable_dp.core.environments import Huber, Pareto, bernoulli
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.evidence.check import in_words
+from verifiable_dp.evidence.check import Check, in_words
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import plain
 from verifiable_dp.record.verify import validate
 from verifiable_dp.render import plots, regrets
@@ -234,7 +235,7 @@ def test_what_has_not_begun_to_act_is_not_accused():
     assert report.regret_verdict == "vacuous"
     (check,) = report.record["regret"]["checks"]
     assert check["statistics"]["gaps"] == [0.5] * 10
-    assert "it does not learn, or the horizon is too short" in in_words(check)
+    assert "it does not learn, or the horizon is too short" in in_words(Check.read(check))
     assert (
         api.check_regret(play, n_arms=3, horizon=1000, runs=32, scaling={"T": 1.0}).regret_verdict
         == "consistent"
@@ -319,9 +320,9 @@ def test_the_record_fits_the_schema_and_runs_again():
     assert report.record["target"]["kind"] == "algorithm"
     again = api.rerun(report.record)
     assert plain(again["regret"]) == plain(report.record["regret"])
-    text = plots.alone(regrets.svg(report.record), white=True)
+    text = plots.alone(regrets.svg(Record.of(report.record)), white=True)
     assert text.startswith('<svg xmlns="http://www.w3.org/2000/svg"')
-    assert text == plots.alone(regrets.svg(again), white=True)
+    assert text == plots.alone(regrets.svg(Record.of(again)), white=True)
 
 
 def test_a_bound_that_is_0_on_an_instance_is_recorded():

@@ -10,7 +10,7 @@ import verifiable_dp as vdp
 from verifiable_dp.cli import main
 from verifiable_dp.core.populations import USUAL, FiniteTypes, InHindsight, Linear, Ordered, usual
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.evidence.check import in_words
+from verifiable_dp.evidence.check import Check, in_words
 from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.record.verify import validate
 
@@ -138,14 +138,14 @@ def test_a_linucb_is_sublinear():
     assert validate(report.record) is None
     check = report.record["regret"]["checks"][0]
     assert check["statistics"]["at_most"] is True
-    assert "claimed at most 0.7" in in_words(check)
+    assert "claimed at most 0.7" in in_words(Check.read(check))
 
 
 def test_uniform_play_passes_no_sublinear_check():
     """Its regret is that of having learnt nothing, which is said."""
     report = checked(uniform, scaling=SUBLINEAR)
     assert report.regret_verdict == "vacuous"
-    assert "it does not learn" in in_words(report.record["regret"]["checks"][0])
+    assert "it does not learn" in in_words(Check.read(report.record["regret"]["checks"][0]))
 
 
 def test_constant_exploration_is_contradicted():

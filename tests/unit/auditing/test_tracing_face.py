@@ -14,17 +14,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests import formats
+from tests import formats, small_records
 from tests.user_code import styles
 from verifiable_dp.auditing import traced
 from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.core.neighbours import TablePair
-from verifiable_dp.evidence.check import in_words
+from verifiable_dp.evidence.check import Check, in_words
 from verifiable_dp.evidence.tracing import flow
 from verifiable_dp.evidence.tracing.flow import Step
 from verifiable_dp.evidence.tracing.ledger import Ended, Place
 from verifiable_dp.evidence.tracing.replays import Subject, _spread, check, examine
 from verifiable_dp.record import excerpts
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.words import leads
 from verifiable_dp.render import plots
 from verifiable_dp.render.sarif import to_sarif
@@ -297,10 +298,10 @@ def test_rows_of_a_page_have_gaps_and_marks():
 
 def record_of(attribution, spent=(), epsilon=1.0, horizon=HORIZON, releases=1):
     statistics = {"epsilon": epsilon, "attribution": attribution, "spent": list(spent), "releases": releases}
-    return {
-        "checks": [{"kind": "tracing", "statistics": statistics}],
-        "target": {"parameters": {"horizon": horizon}},
-    }
+    record = small_records.small()
+    record["checks"] = [{"name": "tracing", "kind": "tracing", "statistics": statistics, "result": {}}]
+    record["target"]["parameters"] = {"horizon": horizon}
+    return Record.of(record)
 
 
 def test_costs_add_up_and_stay_few():
@@ -361,15 +362,16 @@ def test_without_numbers_there_is_no_plot():
     assert plots.budget(record_of([])) is None
     assert plots.spending(record_of([], [[1, 0.5], [2, 1.0]])) is None
     assert plots.spending(record_of([], [[1, 0.5], [2, 1.0], [3, 2.0]], releases=3))
-    assert plots.budget({"checks": []}) is None
-    assert plots.spending({"checks": []}) is None
+    untraced = Record.of(small_records.small())
+    assert plots.budget(untraced) is None
+    assert plots.spending(untraced) is None
 
 
 # ---------------------------------------------------------------- lines for linters
 
 
 def lines_of(found):
-    return leads(found.as_dict())
+    return leads(Check.read(found.as_dict()))
 
 
 def test_leads_and_costly_releases_are_written_like_a_linters(checks):
@@ -399,60 +401,40 @@ def test_what_tracing_holds_against_a_claim_is_called_a_lead(checks):
     assert not leaky["result"]["holds"]
     cost, runs = leaky["statistics"]["max_cost"], leaky["statistics"]["examined"]
     said = f"largest cost {cost:g} in {runs} replayed runs, claimed 1; this is a lead, not proof"
-    assert in_words(leaky) == said
+    assert in_words(Check.read(leaky)) == said
     right = checks[styles.RIGHT[0].__name__].as_dict()
-    assert "lead" not in in_words(right)
+    assert "lead" not in in_words(Check.read(right))
     # What refutes is no lead, nor is a run in which nothing was examined.
     refuted = {**leaky, "result": {**leaky["result"], "verdict": "refuted"}}
-    assert "lead" not in in_words(refuted)
+    assert "lead" not in in_words(Check.read(refuted))
     nothing = {**leaky, "statistics": {**leaky["statistics"], "examined": 0}}
-    assert "lead" not in in_words(nothing)
+    assert "lead" not in in_words(Check.read(nothing))
 
 
 def test_draws_that_cannot_be_repeated_are_named():
     found = examined(styles.commit).as_dict()
-    assert leads(found) == []
+    assert leads(Check.read(found)) == []
     found["statistics"]["notes"] = [
         {"kind": "unrepeatable", "what": "draws from np.random", "file": "a.py", "line": 3}
     ]
-    assert leads(found) == ["a.py:3: draws from np.random"]
+    assert leads(Check.read(found)) == ["a.py:3: draws from np.random"]
 
 
 @pytest.mark.parametrize(("file", "lines"), [("a b/c.py", ["a b/c.py:12: fewer"]), ("", [])])
 def test_where_a_replay_ended_is_named_if_it_is_known(file, lines):
     found = examined(styles.commit).as_dict()
     found["statistics"]["divergence"] = {"what": "fewer", "file": file, "line": 12}
-    assert leads(found) == lines
+    assert leads(Check.read(found)) == lines
 
 
 def sarif_of(found, verdict="refuted"):
-    record = {
-        "target": {
-            "name": "x",
-            "role": "user",
-            "plays": "arms",
-            "note": "",
-            "parameters": {},
-            "source": {"path": "my code.py", "line": 1},
-        },
-        "claim": {"epsilon": 1.0, "delta": 0.0},
-        "checks": [found.as_dict()],
-        "verdict": verdict,
-        "unbounded": None,
-        "epsilon_lower": 0.0,
-        "epsilon_upper": None,
-        "detectable": None,
-        "reason": None,
-        "power": None,
-        "counterexamples": [],
-        "regret": None,
-        "digest": "sha256:0",
-        "provenance": {"version": "0"},
-        "mutants": [],
-        "kill_table": None,
-        "not_covered": [],
-    }
-    (run,) = formats.sarif(to_sarif(record))["runs"]
+    record = small_records.small()
+    record["target"] |= {"name": "x", "kind": "play", "role": "user", "plays": "arms", "note": ""}
+    record["target"] |= {"parameters": {}}
+    record["target"]["source"] |= {"path": "my code.py", "line": 1}
+    record |= {"checks": [found.as_dict()], "verdict": verdict, "counterexamples": []}
+    record |= {"epsilon_upper": None, "detectable": None, "power": None}
+    (run,) = formats.sarif(to_sarif(Record.of(record)))["runs"]
     return run
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.records import read_all
 from tests.user_code import seldom, unsettled
 from verifiable_dp.auditing import traced
 from verifiable_dp.auditing.request import Inputs
@@ -27,11 +28,14 @@ def test_a_raw_decision_that_replays_do_not_settle_is_a_lead(play, leads):
     assert (lead is not None) == leads
     # Replays of the right code say nothing against it: what follows is due to the lead alone.
     check, _ = traced.trace(unsettled.right_count, "it", 1.0, inputs, 0, traced.Effort(12, most=12))
-    assert conclude.lead([check.as_dict()]) == ""
+    assert conclude.lead(read_all([check.as_dict()])) == ""
     if lead is not None:
-        said = conclude.lead([traced.with_lead(check, lead).as_dict()])
+        said = conclude.lead(read_all([traced.with_lead(check, lead).as_dict()]))
         assert said == f"it is open what decides at {lead['file']}:{lead['line']}"
-        assert conclude.conclusion([traced.with_lead(check, lead).as_dict()]) == ("inconclusive", "lead")
+        assert conclude.conclusion(read_all([traced.with_lead(check, lead).as_dict()])) == (
+            "inconclusive",
+            "lead",
+        )
 
 
 @pytest.mark.parametrize("play", seldom.UNSETTLED, ids=lambda f: f.__name__)

@@ -8,6 +8,7 @@ import pytest
 from verifiable_dp import api
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import words
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import plain
 from verifiable_dp.record.verify import validate
 from verifiable_dp.targets.adapters import epsilon_of, made_for
@@ -108,7 +109,7 @@ def test_power_of_noise_that_no_generator_scales():
     power = report.record["power"]
     assert 1 < power["smallest_epsilon"] <= 6
     assert power["variant"] == {"of": "parameter", "parameter": "epsilon", "stated": "nominal"}
-    assert "times its epsilon (parameter epsilon)." in words.power(report.record)
+    assert "times its epsilon (parameter epsilon)." in words.power(Record.of(report.record))
     validate(report.record)
     without = api.audit(bare, **LIMITS)
     assert without.record["power"] is None
@@ -119,7 +120,7 @@ def test_the_parameter_can_be_named():
     with pytest.raises(InputError, match=r"got parameters|parameter level"):
         api.audit(renamed, **LIMITS)
     report = api.audit(renamed, **LIMITS, epsilon_parameter="level")
-    assert "(parameter level)" in words.power(report.record)
+    assert "(parameter level)" in words.power(Record.of(report.record))
     assert report.record["target"]["parameters"]["epsilon_parameter"] == "level"
     again = api.rerun(report.record)
     assert plain(again["power"]) == plain(report.record["power"])
@@ -131,4 +132,4 @@ def test_the_parameter_can_be_named():
 def test_code_that_refuses_or_ignores_a_larger_epsilon_has_its_noise_scaled(target):
     report = api.audit(target, **LIMITS)
     assert report.record["power"]["variant"]["of"] == "generator"
-    assert "noise of the generator divided by" in words.power(report.record)
+    assert "noise of the generator divided by" in words.power(Record.of(report.record))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import small_records
 from tests.commands import PATIENCE, run
 from verifiable_dp.campaign import file as campaign_file
 from verifiable_dp.campaign.judge import judge
@@ -95,7 +96,7 @@ def test_a_record_of_the_other_kind_answers_nothing(folder):
     (entry,) = campaign_file.read(write(folder, rows("holds"))).entries
     record = verify(folder / "out/holds/record.json").record
     assert not entry.unanswered(record)
-    assert entry.unanswered({**record, "regret": None, "checks": [{}]})
+    assert entry.unanswered({**record, "regret": None, "checks": small_records.small()["checks"]})
 
 
 def test_defaults_for_audits_are_left_out(folder):

@@ -84,6 +84,7 @@ REPORT = SimpleNamespace(
     verdict="not_refuted",
     regret_verdict="consistent",
     record={"declarations": {"unit": {}}, "digest": ""},
+    parsed=SimpleNamespace(declarations={"unit": {}}, digest=""),
     to_json=lambda: "{}",
     to_html=lambda: "<html>",
     brief=lambda path, again="": f"summary {path}",

@@ -18,6 +18,7 @@ from verifiable_dp.compliance import blocks
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.check import kinds
 from verifiable_dp.record import declarations
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.provenance import _without_login, ci, place
 from verifiable_dp.record.sealing import (
     SCHEMA_VERSION,
@@ -113,7 +114,7 @@ def test_the_blocks_of_the_example_are_there():
 
 
 def test_the_compliance_document_fits_its_schema_and_names_its_record(record):
-    document = json.loads(blocks.to_compliance(record))
+    document = json.loads(blocks.to_compliance(Record.of(record)))
     jsonschema.validate(document, schema("compliance-1"))
     assert document["record"] == record["digest"]
     assert {name: document[name] for name in blocks.BLOCKS} == blocks.of(record)
@@ -406,7 +407,7 @@ def test_names_with_markup_are_escaped_on_the_page(reports):
     record = json.loads(reports["declared"].to_json())
     record["target"]["parameters"]["horizon"] = 8
     record["target"]["name"] = bad
-    page = render(finish(record, started=0.0, cpu_seconds=0.0, declarations=declared).record)
+    page = render(Record.of(finish(record, started=0.0, cpu_seconds=0.0, declarations=declared).record))
     assert "<script" not in page
     assert page.count("&lt;script&gt;") >= 6
 
@@ -430,7 +431,7 @@ def test_the_page_shows_each_hazard_and_tells_declarations_from_evidence(reports
 
 
 def test_tables_of_the_page_have_captions_and_heads(record):
-    page = render(record)
+    page = render(Record.of(record))
     assert page.count("<table") == page.count("<caption>")
     assert 'Hazards of NIST SP <span class="whole">800-226</span>' in page
 

@@ -263,8 +263,10 @@ def test_h13_contribution(assess, cores):
 
 def test_h13_names_a_fault_of_truncation_that_passed(cores):
     """Control: a fault of another kind that passed leaves the row as it is."""
+    table = {"digest": "sha256:" + "0" * 64, "caught": {"auditor": 0, "operators": 0}}
+    passed = {"fault": "", "epsilon": 1.0, "true_epsilon": None, "at_least": 1.0, "at_most": "inf"}
     rows = [
-        blocks.of(cores["algorithm"] | {"kill_table": {"others": [row]}})["hazards"][12]
+        blocks.of(cores["algorithm"] | {"kill_table": table | {"others": [passed | row]}})["hazards"][12]
         for row in (
             {"mutant": "last reward not truncated", "outcome": "survived", "origin": "truncation"},
             {"mutant": "clipped noise x3", "outcome": "survived", "origin": "law"},

@@ -1,15 +1,264 @@
-"""Who can write a session's file chooses its noise: what `restore` asks for before it goes on."""
+"""What `restore` asks for: who can write a session's file chooses its noise, and damage is found."""
 
+import contextlib
+import errno
 import json
 import os
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import verifiable_dp as vdp
+from tests.live import feed, small
 from verifiable_dp.core import statefile
 from verifiable_dp.core.validate import InputError
 
 pytest.importorskip("opendp")
+HYPOTHESIS = settings(max_examples=300, deadline=None, derandomize=True)
+EPSILON = {name: small(name).claim.epsilon for name in ("dp-se", "dp-ucb", "dp-nas", "dp-linear")}
+
+
+def restored(path):
+    """A seeded session with the promise that the algorithm has in these tests."""
+    epsilon = 1.0
+    with contextlib.suppress(OSError, ValueError, TypeError, LookupError, RecursionError):
+        content = Path(path).read_bytes() if Path(path).is_file() else b""
+        epsilon = EPSILON[json.loads(content)["algorithm"]]
+    return vdp.restore(path, epsilon=epsilon, seeded=True)
+
+
+# ---------------------------------------------------------------- damage
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """Folder with one file for each of three kinds of session, mid-way; names by algorithm."""
+    folder = tmp_path_factory.mktemp("saved")
+    for name in ("dp-se", "dp-ucb", "dp-nas"):
+        feed(small(name).session(seed=2), 5).save(folder / name)
+    return folder
+
+
+def refused(path, match="session: "):
+    with pytest.raises(InputError, match=match) as error:
+        restored(path)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["dp-se", "dp-ucb", "dp-nas"])
+def test_every_flipped_bit_is_found(name, saved, path):
+    good = (saved / name).read_bytes()
+    path.write_bytes(good)
+    assert restored(path).rounds == 5
+    for index in range(len(good)):
+        bad = bytearray(good)
+        bad[index] ^= 1 << index % 8
+        path.write_bytes(bad)
+        refused(path)
+
+
+@given(st.data())
+@HYPOTHESIS
+def test_every_edit_is_found(saved, data):
+    good = (saved / data.draw(st.sampled_from(["dp-se", "dp-ucb", "dp-nas"]))).read_bytes()
+    first = data.draw(st.integers(0, len(good)))
+    last = data.draw(st.integers(first, len(good)))
+    bad = good[:first] + data.draw(st.binary(max_size=8)) + good[last:]
+    path = saved / "edited"
+    path.write_bytes(bad)
+    with contextlib.nullcontext() if bad == good else pytest.raises(InputError, match="session: "):
+        restored(path)
+
+
+def test_every_truncation_is_found(saved, path):
+    good = (saved / "dp-se").read_bytes()
+    for length in range(len(good)):
+        path.write_bytes(good[:length])
+        refused(path)
+
+
+@pytest.mark.parametrize(
+    "contents",
+    [
+        b"",
+        b"{}",
+        b"[]",
+        b"null",
+        b"1" * 5000,
+        b"[" * 100_000,
+        b"\xff\xfe",
+        b'{"digest":NaN}',
+        b'{"digest":1}',
+    ],
+)
+def test_other_files_are_refused(contents, path):
+    path.write_bytes(contents)
+    refused(path, "not a session file, or damaged|digest")
+
+
+def test_the_same_record_in_another_spelling_is_refused(saved, path):
+    """Spaces and repeated keys change no value, but nobody wrote them."""
+    good = (saved / "dp-se").read_text()
+    for bad in (
+        json.dumps(json.loads(good)),
+        good.replace('"version":3', '"version":3,"version":3'),
+        good + " ",
+    ):
+        path.write_text(bad)
+        refused(path, "digest")
+
+
+def forge(source, target, change):
+    """A changed record under a right digest."""
+    record = json.loads(source.read_bytes())
+    del record["digest"]
+    record = change(record) or record
+    target.write_bytes(statefile.seal(record))
+
+
+def setter(*keys, value):
+    def change(record):
+        for key in keys[:-1]:
+            record = record[key]
+        if value is None:
+            del record[keys[-1]]
+        else:
+            record[keys[-1]] = value
+
+    return change
+
+
+NAN, ONE = {"dtype": "<f8", "shape": [1, 2], "values": ["nan", "0x0p0"]}, "0x1p0"
+
+
+def whole(*values):
+    return {"dtype": "<i8", "shape": [len(values)], "values": list(values)}
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        (setter("format", value="other"), "format"),
+        (setter("version", value=2), "version 3, got 'verifiable-dp session', 2"),
+        (setter("version", value="3"), "version"),
+        (setter("noise", value=None), "must hold"),
+        (lambda r: {**r, "extra": 1}, "must hold"),
+        (lambda r: dict(reversed(r.items())), "must hold"),
+        (setter("algorithm", value="dp-see"), "dp-see"),
+        (setter("algorithm", value="ucb1"), "ucb1"),
+        (setter("algorithm", value=7), "algorithm"),
+        (setter("parameters", value=[1]), "parameters"),
+        (setter("parameters", "epsilon", value=-1.0), "epsilon"),
+        (setter("parameters", "epsilon", value="1"), "epsilon"),
+        (setter("parameters", "colour", value=1), "colour"),
+        (setter("parameters", "n_arms", value=3), "public.active must be an array like"),
+        (setter("parameters", "horizon", value=100), "block is not the one"),
+        (setter("noise", value=[]), "noise"),
+        (setter("noise", "kind", value="other"), "noise"),
+        (setter("noise", "seed", value=-1), "noise"),
+        (setter("noise", "seed", value=1.5), "noise"),
+        (setter("noise", "path", value=None), "noise"),
+        (setter("noise", "kind", value="given"), "noise"),
+        (setter("rounds", value=6), "rounds"),
+        (setter("rounds", value="5"), "rounds"),
+        (setter("public", value=[]), "public must be"),
+        (setter("public", "epoch", value=None), "public must hold run, t, epoch, active"),
+        (setter("public", "epoch", value=whole(10**6)), "public state is not valid"),
+        (setter("public", "epoch", value=whole(3)), "block is not the one"),
+        (setter("public", "epoch", value=whole()), "public.epoch must be an array like"),
+        (setter("public", "epoch", value=whole(1, 1)), "public.epoch must be an array like"),
+        (setter("public", "epoch", value=whole(2**63)), "public.epoch is not an array"),
+        (setter("public", "epoch", value=whole(True)), "public.epoch is not an array"),
+        (setter("public", "epoch", value=whole(1.0)), "public.epoch is not an array"),
+        (
+            setter("public", "epoch", value={"dtype": "<f8", "shape": [1], "values": [ONE]}),
+            "must be an array like",
+        ),
+        (setter("public", "epoch", value={"dtype": "O", "shape": [1], "values": [1]}), "not an array"),
+        (setter("public", "epoch", value={"dtype": "<i8", "shape": [2], "values": [1]}), "not an array"),
+        (setter("public", "epoch", value={"dtype": "<i8", "shape": [-1], "values": [1]}), "not an array"),
+        (setter("public", "epoch", value={"dtype": "<i8", "shape": 1, "values": [1]}), "not an array"),
+        (setter("public", "epoch", value=7), "public.epoch must be"),
+        (setter("public", "run", value=whole(1)), "rounds"),
+        (setter("public", "t", value=whole(10**9)), "block is not the one"),
+        (setter("public", "t", value=whole(-5)), "block is not the one"),
+        (setter("private", value=None), "must hold"),
+        (setter("private", "run", value=None), "private must hold run"),
+        (setter("block", value=1), "block must be an object"),
+        (setter("block", "done", value=-1), "block.done"),
+        (setter("block", "done", value=10**6), "block.done"),
+        (setter("block", "done", value=5.0), "block.done"),
+        (setter("block", "done", value=None), "block.done"),
+        (setter("block", "done", value=4), "rounds"),
+        (setter("block", "sums", value=NAN), "block.sums must not hold NaN"),
+        (setter("block", "sums", value={**NAN, "shape": [2, 1]}), "block.sums must be an array like"),
+        (setter("block", "sums", value={**NAN, "values": ["x", ONE]}), "block.sums is not an array"),
+        (setter("block", "sums", value=None), "block.sums must be"),
+        (setter("block", "active", value=None), "block is not the one"),
+    ],
+)
+def test_a_record_that_is_none_is_refused_under_any_digest(change, match, saved, path):
+    forge(saved / "dp-se", path, lambda record: record)
+    assert path.read_bytes() == (saved / "dp-se").read_bytes()
+    forge(saved / "dp-se", path, change)
+    refused(path, match)
+
+
+def test_a_nan_is_refused_where_a_fresh_session_has_none(saved, path):
+    record = json.loads((saved / "dp-ucb").read_bytes())
+    for part, field in (("private", "open"), ("public", "estimate"), ("public", "nodes")):
+        stored = record[part][field]
+        bad = {**stored, "values": ["nan", *stored["values"][1:]]}
+        forge(saved / "dp-ucb", path, setter(part, field, value=bad))
+        refused(path, f"{part}.{field} must not hold NaN")
+    estimate = json.loads((saved / "dp-nas").read_bytes())["public"]["estimate"]
+    assert estimate["values"] == ["nan"]  # the rule has not halted
+
+
+def test_another_algorithm_or_other_parameters_are_refused(saved):
+    algorithm = small("dp-se")
+    assert algorithm.restore(saved / "dp-se", seeded=True).rounds == 5
+    with pytest.raises(InputError, match="has algorithm 'dp-se', not 'dp-ucb'"):
+        small("dp-ucb").restore(saved / "dp-se")
+    with pytest.raises(InputError, match="has parameters"):
+        replace(algorithm, epsilon=2.0).restore(saved / "dp-se")
+
+
+@pytest.mark.parametrize("bad", [None, 7, "", "a\0b", b"", 1.5])
+def test_a_bad_path_is_refused(bad):
+    algorithm = small("dp-se")
+    for call in (algorithm.session(seed=0).save, algorithm.restore, restored):
+        with pytest.raises(InputError, match="path must be"):
+            call(bad)
+
+
+def test_files_that_cannot_be_read_are_refused(tmp_path, monkeypatch):
+    refused(tmp_path / "missing", "cannot be read: No such file")
+    refused(tmp_path, "not a regular file")
+    refused(tmp_path / "missing" / "session", "cannot be read")
+    loop, pipe, large = (tmp_path / name for name in ("loop", "pipe", "large"))
+    loop.symlink_to(loop)
+    refused(loop, "is a link; give the path of the file itself")
+    os.mkfifo(pipe)
+    refused(pipe, "not a regular file")
+    with large.open("wb") as file:
+        file.truncate(statefile.MOST_BYTES + 1)
+    refused(large, "at most 67108864 bytes")
+
+    def forbidden(*arguments):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    large.write_bytes(b"{}")
+    with monkeypatch.context() as patch:
+        patch.setattr(rights.os, "open", forbidden)
+        refused(large, "cannot be read: Permission denied")
+
+
+# ---------------------------------------------------------------- who wrote it
+
 KEY = b"a secret of more than 16 bytes"
 ALGORITHM = vdp.make("dp-se", n_arms=2, epsilon=1.0, horizon=300)
 
@@ -29,7 +278,7 @@ def edited(path, key=None, **changes):
     """What somebody who can write the file makes of it: other values under a digest that fits."""
     record = {**json.loads(path.read_bytes()), **changes}
     record.pop("digest")
-    path.write_bytes(statefile.seal(record, key)[0])
+    path.write_bytes(statefile.seal(record, key))
 
 
 SEED = {"kind": "seeded", "seed": 7, "path": []}
@@ -92,20 +341,31 @@ def test_a_file_of_another_user_is_refused(path, monkeypatch):
 
 
 def test_the_file_itself_is_looked_at_and_not_its_name(path, monkeypatch):
-    """Between a look at the name and opening it the file may be replaced."""
-    monkeypatch.setattr(
-        os, "stat", lambda name, **more: pytest.fail("the name") if str(name) == str(path) else REAL(name)
-    )
-    assert ALGORITHM.restore(path).rounds == 3
+    """Between a look at the name and reading it the file may be replaced: by one that others can write."""
+    other = path.with_name("other")
+    other.write_bytes(path.read_bytes())
+    other.chmod(0o666)
+    looked, look = [], rights._check
 
+    def check(name, handle):
+        looked.append(handle)
+        look(name, handle)
+        if len(looked) == 1:
+            os.replace(other, name)
 
-REAL = os.stat
+    monkeypatch.setattr(rights, "_check", check)
+    with pytest.raises(InputError, match="others can write"):
+        ALGORITHM.restore(path)
+    assert len(looked) == 2
 
 
 def test_with_a_key_nobody_else_can_edit_the_file(path):
-    session = ALGORITHM.restore(path)
-    session.save(path, key=KEY)
-    assert ALGORITHM.restore(path, key=KEY).rounds == vdp.restore(path, epsilon=1.0, key=KEY).rounds == 3
+    with ALGORITHM.restore(path) as session:
+        session.save(path, key=KEY)
+        session.update(0.5)  # with the key, too
+    for restore in (ALGORITHM.restore, lambda path, key: vdp.restore(path, epsilon=1.0, key=key)):
+        with restore(path, key=KEY) as session:
+            assert session.rounds == 4
     with pytest.raises(InputError, match="was saved with a key; give it"):
         ALGORITHM.restore(path)
     with pytest.raises(InputError, match="made with another key"):

@@ -6,6 +6,7 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from tests.committed import REPORTS
+from tests.records import read_all
 from verifiable_dp.core import plugins
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence import check as checking
@@ -87,11 +88,13 @@ def test_a_kind_of_others_speaks_against_a_claim_and_never_for_it(points):
     record = json.loads((REPORTS / "dp-se" / "record.json").read_text("utf-8"))
     box = next(check for check in record["checks"] if check["kind"] == "black_box")
     blind = {**box, "result": {**box["result"], "detectable": "inf"}}
-    assert conclude.conclusion([blind]) == ("inconclusive", "weak")
-    assert conclude.conclusion([blind, said("not_refuted", 0.1)]) == ("inconclusive", "weak")
-    assert conclude.epsilon_lower([box, said("not_refuted", 50.0)]) == conclude.epsilon_lower([box])
-    assert conclude.conclusion([box])[0] == "not_refuted"
-    assert conclude.conclusion([box, said("refuted", 2.0)])[0] == "refuted"
+    assert conclude.conclusion(read_all([blind])) == ("inconclusive", "weak")
+    assert conclude.conclusion(read_all([blind, said("not_refuted", 0.1)])) == ("inconclusive", "weak")
+    assert conclude.epsilon_lower(read_all([box, said("not_refuted", 50.0)])) == conclude.epsilon_lower(
+        read_all([box])
+    )
+    assert conclude.conclusion(read_all([box]))[0] == "not_refuted"
+    assert conclude.conclusion(read_all([box, said("refuted", 2.0)]))[0] == "refuted"
 
 
 def test_what_audited_nothing_passed_nothing():

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from verifiable_dp.core import validate
-from verifiable_dp.evidence.check import in_words, judged
+from verifiable_dp.evidence.check import Check, in_words, judged
 from verifiable_dp.evidence.regret.common import STATED, least_horizon
 from verifiable_dp.evidence.regret.comparison import comparison
 from verifiable_dp.evidence.regret.mean_bound import mean_bound
@@ -147,7 +147,7 @@ def test_what_is_inconclusive_comes_with_advice(rate, margin, over, advice):
     found = [(x, rate(x) * (1 + spread)) for x in np.geomspace(100, 10_000, 9)]
     check = scaling("s", found, exponent=0.5, log_power=0.0, margin=margin, over=over)
     assert check.verdict == ("inconclusive" if advice else "consistent")
-    words = in_words(check.as_dict()).partition(f"± {margin}")[2]
+    words = in_words(Check.read(check.as_dict())).partition(f"± {margin}")[2]
     assert words.startswith(advice)
     assert bool(words) == bool(advice)
 

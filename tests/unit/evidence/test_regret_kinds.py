@@ -15,13 +15,14 @@ from verifiable_dp.core.environments import Pulled, bernoulli
 from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.core.noise import Seeded, key_of
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.evidence.check import in_words, judged
+from verifiable_dp.evidence.check import Check, in_words, judged
 from verifiable_dp.evidence.regret.floors import floor_row, floors
 from verifiable_dp.evidence.regret.linear_in_log import linear_in_log
 from verifiable_dp.evidence.regret.mean_at_least import mean_at_least
 from verifiable_dp.evidence.regret.mean_bound import mean_bound
 from verifiable_dp.evidence.regret.price import prices
 from verifiable_dp.evidence.regret.rows import row as table_row
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import digest
 from verifiable_dp.record.verify import verify
 from verifiable_dp.registry import entries as registry
@@ -238,14 +239,14 @@ def test_edited_tables_and_checks_are_refused(report, edit, tmp_path):
 
 
 def test_all_renderings_show_them(report):
-    page, text = render(report.record), to_markdown(report.record)
+    page, text = render(Record.of(report.record)), to_markdown(Record.of(report.record))
     for words in ("Price: ratio", "Mean against a lower bound", "Leading constants", "below"):
         assert words in page
     for words in ("theorem: price", "theorem: floors", "at epsilon = 1", "contradicted"):
         assert words in text
     assert "theorem: price: Regret with privacy over regret without" in report.summary()
-    assert page == render(report.record)
-    shown = {c["kind"]: in_words(c) for c in report.record["regret"]["checks"]}
+    assert page == render(Record.of(report.record))
+    shown = {c["kind"]: in_words(Check.read(c)) for c in report.record["regret"]["checks"]}
     assert "claimed at least 1" in shown["mean_at_least"]
     assert "claimed at most 2 + 1" in shown["linear_in_log"]
 
@@ -259,11 +260,14 @@ def test_the_index_says_what_caught_worse_algorithms(report):
             "name": "slow",
             "fault": "slower",
             "breaks": "regret",
+            "bounding": False,
             "verdict": "contradicted",
+            "decided_by": "",
+            "counterexample": {},
             "checks": [wrong, right],
         }
     ]
-    index = render_index([record], ["nas/record.html"])
+    index = render_index([Record.of(record)], ["nas/record.html"])
     part = index[index.index("Worse algorithms and what caught them") :]
     assert "correctness on C1" in part
     assert "correctness on C2" not in part

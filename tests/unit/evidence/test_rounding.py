@@ -11,7 +11,7 @@ from scipy import stats
 from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.evidence import rounding
 from verifiable_dp.evidence.blackbox import statistics as exact
-from verifiable_dp.evidence.check import judged, scales_of
+from verifiable_dp.evidence.check import Check, judged, scales_of
 from verifiable_dp.evidence.exact import shuffle as exact_shuffle
 from verifiable_dp.evidence.regret.common import moments
 from verifiable_dp.evidence.regret.floors import floor_row
@@ -157,19 +157,19 @@ def black_box(k1, k0, delta):
 )
 def test_rounding_of_a_claim_stays_within_the_scales(kind, statistics):
     """Claims and levels off by some units in the last place change no number beyond what is allowed."""
-    (check,) = [{"kind": kind, "statistics": statistics, "result": judged(kind, statistics)}]
+    (check,) = [{"name": "it", "kind": kind, "statistics": statistics, "result": judged(kind, statistics)}]
     for factor in (1 - 8 * EPS, 1 + 8 * EPS):
         moved = {
             **statistics,
             **{key: statistics[key] * factor for key in ("epsilon", "delta", "confidence")},
         }
-        again = {"kind": kind, "statistics": statistics, "result": judged(kind, moved)}
+        again = {"name": "it", "kind": kind, "statistics": statistics, "result": judged(kind, moved)}
         assert first_difference(check, again) == ""
     # One more hit is seen.
     more = curve(5001, 2000) if kind == "curve" else {**statistics, "k1": statistics["k1"] + 1}
-    other = {"kind": kind, "statistics": statistics, "result": judged(kind, more)}
+    other = {"name": "it", "kind": kind, "statistics": statistics, "result": judged(kind, more)}
     assert first_difference(check, other) != ""
-    assert scales_of(check)["result"]
+    assert scales_of(Check.of("it", kind, statistics))["result"]
 
 
 def test_limits_found_by_searches_are_within_what_their_scale_allows():
@@ -186,5 +186,5 @@ def test_limits_found_by_searches_are_within_what_their_scale_allows():
 
 
 def test_unusable_numbers_have_no_scales():
-    assert scales_of({"kind": "scaling", "statistics": {"points": []}, "result": {}}) == {}
-    assert scales_of({"kind": "unknown", "statistics": {}, "result": {}}) == {}
+    assert scales_of(Check("it", "scaling", {"points": []}, {})) == {}
+    assert scales_of(Check("it", "unknown", {}, {})) == {}

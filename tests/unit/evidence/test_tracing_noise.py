@@ -275,7 +275,7 @@ def test_what_is_not_followed_is_said_and_never_within_the_claim(choose):
     assert not done.result["holds"]
     assert judged("tracing", done.statistics) == done.result
     if not done.statistics["leads"]:
-        words = in_words({"kind": done.kind, "statistics": done.statistics, "result": done.result})
+        words = in_words(done)
         assert f"not followed from line {line}" in words
         assert "lead" not in words
 

@@ -5,6 +5,7 @@ import pytest
 
 from verifiable_dp.auditing import traced
 from verifiable_dp.auditing.request import Inputs, Promise
+from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.tracing import ledger, trace
 from verifiable_dp.record import words
 
@@ -160,7 +161,7 @@ INPUTS = Inputs(2, HORIZON)
 def said(function, inputs=INPUTS, **promised):
     promise = Promise(epsilon=1.0, **promised)
     check, _ = traced.trace(function, "it", 1.0, inputs, 0, traced.Effort(10, most=20), promise)
-    return "\n".join(words.leads(check.as_dict())), check
+    return "\n".join(words.leads(Check.read(check.as_dict()))), check
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,9 @@ import math
 
 import pytest
 
+from tests.records import read_all
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.evidence.check import in_words, judged
+from verifiable_dp.evidence.check import Check, in_words, judged
 from verifiable_dp.evidence.premises import Premise, Taken
 from verifiable_dp.evidence.upper import Method, UpperBound, evaluated
 from verifiable_dp.record import conclude
@@ -81,7 +82,8 @@ def test_it_is_judged_again_from_its_certificate():
     dearer = {**check.statistics, "certificate": sums([[1.01, 1, 1]])}
     assert judged(check.kind, dearer) == {"verdict": "inconclusive", "epsilon_upper": 1.01}
     assert (
-        in_words(check.as_dict()) == "epsilon at most 1 (3 paths, by unfolding all public states), claimed 1"
+        in_words(Check.read(check.as_dict()))
+        == "epsilon at most 1 (3 paths, by unfolding all public states), claimed 1"
     )
 
 
@@ -97,6 +99,6 @@ def test_it_acquits_within_the_claim_and_only_while_its_premises_hold():
         ([alignment(holds=False), within], "inconclusive", None),
         ([within], "inconclusive", None),
     ):
-        found = conclude.epsilon_upper(checks)
-        assert (found and found["epsilon"]) == epsilon
-        assert conclude.privacy(checks) == verdict
+        found = conclude.epsilon_upper(read_all(checks))
+        assert (found and found.epsilon) == epsilon
+        assert conclude.privacy(read_all(checks)) == verdict

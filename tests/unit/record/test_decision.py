@@ -8,6 +8,7 @@ import pytest
 from tests import small_records
 from verifiable_dp.core.units import Role
 from verifiable_dp.record.decision import EXIT, WEAK, Decision, decision
+from verifiable_dp.record.model import Record
 
 PRIVACY = (None, "not_refuted", "refuted", "inconclusive")
 REGRET = (None, "consistent", "contradicted", "vacuous", "inconclusive")
@@ -61,6 +62,7 @@ def powered(record, epsilon, missed=0):
     """The same record with another power; `missed` mutants of its own passed."""
     power = {"smallest_epsilon": epsilon, "probability": 1.0, "by": "alignment", "largest": 1.0}
     mutant = {"name": "m", "fault": "f", "breaks": "privacy", "bounding": False, "verdict": "not_refuted"}
+    mutant |= {"decided_by": "", "counterexample": {}, "checks": record["checks"][:1]}
     return {**record, "power": {**power, "black_box": None}, "mutants": [mutant] * missed}
 
 
@@ -68,14 +70,14 @@ def powered(record, epsilon, missed=0):
     ("epsilon", "strength"), [(1.0, "strong"), (WEAK, "strong"), (WEAK + 1e-9, "weak"), ("inf", "weak")]
 )
 def test_a_leak_of_half_as_much_again_that_passes_is_weak(epsilon, strength):
-    found = decision(powered(small_records.small(), epsilon))
+    found = decision(Record.of(powered(small_records.small(), epsilon)))
     assert (found.strength, found.ratio) == (strength, float(epsilon))
     assert found.weak == (strength == "weak")
 
 
 @pytest.mark.parametrize("missed", [0, 1])
 def test_a_broken_variant_of_its_own_that_passed_makes_an_audit_weak(missed):
-    found = decision(powered(small_records.small(), 1.0, missed))
+    found = decision(Record.of(powered(small_records.small(), 1.0, missed)))
     assert (found.strength, found.faults) == ("weak" if missed else "strong", missed)
     assert found.passed == (("m", None),) * missed
     assert found.result == ("undecided" if missed else "passed")
@@ -84,20 +86,22 @@ def test_a_broken_variant_of_its_own_that_passed_makes_an_audit_weak(missed):
 @pytest.mark.parametrize("size", [WEAK, WEAK + 1e-9])
 def test_a_fault_of_the_kill_table_counts_by_its_leak(size):
     row = {"mutant": "m", "origin": "law", "outcome": "survived", "at_least": size, "true_epsilon": None}
-    record = powered(small_records.small(), 1.0) | {"kill_table": {"others": [row], "caught": {}}}
-    assert decision(record).strength == ("strong" if size == WEAK else "weak")
+    row |= {"fault": "", "epsilon": 1.0, "at_most": "inf"}
+    table = {"digest": "sha256:" + "0" * 64, "others": [row], "caught": {"auditor": 0, "operators": 0}}
+    record = powered(small_records.small(), 1.0) | {"kill_table": table}
+    assert decision(Record.of(record)).strength == ("strong" if size == WEAK else "weak")
 
 
 def test_what_an_upper_bound_settles_is_not_open():
     record = small_records.small()
-    assert record["epsilon_upper"]["scope"] == decision(record).scope == "certified"
-    assert decision(record).open_items == ("timing", "sampler")
+    assert record["epsilon_upper"]["scope"] == decision(Record.of(record)).scope == "certified"
+    assert decision(Record.of(record)).open_items == ("timing", "sampler")
     bare = {**record, "checks": [c for c in record["checks"] if c["kind"] != "upper_bound"]}
-    assert decision(bare).open_items == ("timing", "sampler", "inputs")
+    assert decision(Record.of(bare)).open_items == ("timing", "sampler", "inputs")
 
 
 def test_a_refutation_needs_no_strength():
-    found = decision(small_records.refuted())
+    found = decision(Record.of(small_records.refuted()))
     assert (found.privacy, found.strength, found.role, found.result) == (
         "refuted",
         "none",

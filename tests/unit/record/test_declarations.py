@@ -6,18 +6,29 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from tests import small_records
 from verifiable_dp.compliance import blocks
+from verifiable_dp.core.units import Unit
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.declarations import STARTER, checked, given, neighbouring, read, starter
+from verifiable_dp.record.model import Record, RelationEntry
 from verifiable_dp.record.sealing import digest
 from verifiable_dp.record.verify import examine
 from verifiable_dp.report import Report
 
-EVENT = {"unit": "reward"}
-CLIENT = {"unit": "client"}
-GROUP = {"unit": "group", "relation": {"kind": "group", "size": 2}}
-USER = {"unit": "user", "relation": {"kind": "user", "size": 2}}
+
+def claiming(unit, kind=None):
+    """A claim with this unit, about one event or about two."""
+    claim = Record.of(small_records.small()).claimed
+    return replace(claim, unit=Unit(unit), relation=RelationEntry(kind=kind, size=2) if kind else None)
+
+
+EVENT = claiming("reward")
+CLIENT = claiming("client")
+GROUP = claiming("group", "group")
+USER = claiming("user", "user")
 
 
 def test_the_starter_declares_nothing():

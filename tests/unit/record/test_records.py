@@ -18,6 +18,7 @@ from verifiable_dp.core.files import write_text
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.regret.rows import row as table_row
 from verifiable_dp.evidence.regret.table import table
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import canonical, digest, plain, schema
 from verifiable_dp.record.verify import first_difference, verify
 from verifiable_dp.render.page import render, render_index
@@ -377,16 +378,16 @@ def test_what_a_user_names_is_escaped(reports):
     record = copy.deepcopy(dict(reports["play"].record))
     record["target"]["name"] = "<b>x</b><script>alert(1)</script>"
     record["target"]["note"] = '"><img src=x onerror=alert(1)>'
-    page = render(record)
+    page = render(Record.of(record))
     assert "<script>alert" not in page
     assert "<img" not in page
-    assert "<script>alert" not in render_index([record], ["a/record.html"])
+    assert "<script>alert" not in render_index([Record.of(one) for one in [record]], ["a/record.html"])
 
 
 def test_the_index_links_every_record(reports):
     records = [r.record for r in reports.values()]
     links = [f"{i}/record.html" for i in range(len(records))]
-    page = render_index(records, links)
+    page = render_index([Record.of(one) for one in records], links)
     assert all(f'href="{link}"' in page for link in links)
 
 
@@ -395,7 +396,7 @@ def test_every_rendering_holds_to_its_schema(report):
 
 
 def test_sarif_names_the_finding_and_its_place(reports):
-    log = formats.sarif(to_sarif(reports["play"].record))
+    log = formats.sarif(to_sarif(Record.of(reports["play"].record)))
     assert log["version"] == "2.1.0"
     (run,) = log["runs"]
     rules = [found["ruleId"] for found in run["results"]]
@@ -412,4 +413,4 @@ def test_sarif_names_the_finding_and_its_place(reports):
 
 def test_sarif_of_a_kept_promise_has_no_findings(reports):
     for kind in ("algorithm", "release", "regret"):
-        assert formats.sarif(to_sarif(reports[kind].record))["runs"][0]["results"] == []
+        assert formats.sarif(to_sarif(Record.of(reports[kind].record)))["runs"][0]["results"] == []

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import verifiable_dp as vdp
+from tests.records import read_all
 from verifiable_dp.auditing import subject
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.validate import InputError
@@ -59,8 +60,8 @@ def test_privacy(verdicts, more, expected):
     found = checks(*verdicts, **more)
     if more.get("kind") == "tracing":
         found[0]["statistics"] |= {"max_cost": 0.5}
-    assert conclude.conclusion(found) == expected
-    assert conclude.privacy(found) == expected[0]
+    assert conclude.conclusion(read_all(found)) == expected
+    assert conclude.privacy(read_all(found)) == expected[0]
 
 
 @pytest.mark.parametrize(
@@ -80,13 +81,13 @@ def test_where_data_at_the_bounds_make_no_difference_values_between_tell_the_str
     between[0] |= {"name": "values between the bounds", "kind": "between"}
     between[0]["result"] |= {"epsilon_lower": bounds[1], "detectable": detectable}
     found = [*at, *between]
-    assert (*conclude.conclusion(found), conclude.detectable(found)) == expected
+    assert (*conclude.conclusion(read_all(found)), conclude.detectable(read_all(found))) == expected
 
 
 def test_what_has_to_be_detectable_can_be_said():
     found = checks("not_refuted", detectable=1.5)
-    assert conclude.conclusion(found, 1.5) == ("not_refuted", None)
-    assert conclude.conclusion(found, 1.4) == ("inconclusive", "weak")
+    assert conclude.conclusion(read_all(found), 1.5) == ("not_refuted", None)
+    assert conclude.conclusion(read_all(found), 1.4) == ("inconclusive", "weak")
 
 
 def seen(kind, epsilon=1.0, delta=0.0, lower=0.1, cost=0.0, visible=False, **more):
@@ -132,9 +133,11 @@ LEAD = {"file": "code.py", "line": 7, "open": True}
 )
 def test_a_lead_leaves_the_claim_open(found, says):
     """Not significant, but against the claim: an audit that says `not_refuted` beside it would mislead."""
-    assert conclude.lead(found).startswith(says)
-    assert bool(conclude.lead(found)) == bool(says)
-    assert conclude.conclusion(found) == (("inconclusive", "lead") if says else ("not_refuted", None))
+    assert conclude.lead(read_all(found)).startswith(says)
+    assert bool(conclude.lead(read_all(found))) == bool(says)
+    assert conclude.conclusion(read_all(found)) == (
+        ("inconclusive", "lead") if says else ("not_refuted", None)
+    )
 
 
 @pytest.mark.parametrize(
@@ -151,13 +154,13 @@ def test_a_lead_leaves_the_claim_open(found, says):
 )
 def test_regret(verdicts, verdict):
     """One contradiction decides; one check that is open leaves all open."""
-    assert conclude.regret(checks(*verdicts)) == verdict
+    assert conclude.regret(read_all(checks(*verdicts))) == verdict
 
 
 def test_the_largest_lower_bound_counts():
-    assert conclude.epsilon_lower(checks(*["refuted"] * 3, bounds=(0.5, 2.0, 1.0))) == 2.0
-    assert conclude.epsilon_lower(checks(*["refuted"] * 2, bounds=(0.5, "inf"))) == "inf"
-    assert conclude.epsilon_lower([]) == 0.0
+    assert conclude.epsilon_lower(read_all(checks(*["refuted"] * 3, bounds=(0.5, 2.0, 1.0)))) == 2.0
+    assert conclude.epsilon_lower(read_all(checks(*["refuted"] * 2, bounds=(0.5, "inf")))) == "inf"
+    assert conclude.epsilon_lower(read_all([])) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -170,7 +173,7 @@ def test_the_largest_lower_bound_counts():
     ],
 )
 def test_mutants(breaks, verdicts, verdict):
-    assert conclude.mutant({"breaks": breaks, "checks": checks(*verdicts)}) == verdict
+    assert conclude.mutant(breaks, read_all(checks(*verdicts))) == verdict
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from verifiable_dp.auditors import _closed_forms as closed_forms
 from verifiable_dp.auditors import _linear, _robust, dp_ucb
 from verifiable_dp.auditors import dp_robust_elimination as robust_elimination
 from verifiable_dp.core.environments import bernoulli
-from verifiable_dp.evidence.check import in_words
+from verifiable_dp.evidence.check import Check, in_words
 from verifiable_dp.evidence.regret.mean_bound import mean_bound
 from verifiable_dp.registry import entries
 from verifiable_dp.registry.mutants import gap_times, result
@@ -192,7 +192,7 @@ def test_a_bound_that_is_met_a_hundredfold_is_called_weak():
     def said(bound):
         check = mean_bound("x", np.array([1.0, 1.1, 0.9]), bound=bound, largest=1e6)
         assert check.verdict == "consistent"
-        return in_words(check.as_dict())
+        return in_words(Check.read(check.as_dict()))
 
     assert "weak check, as the bound is 1900 times the mean" in said(1900.0)
     assert "weak" not in said(90.0)

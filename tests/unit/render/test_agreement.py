@@ -14,6 +14,7 @@ from verifiable_dp.campaign.run import put_kill_table, save_kill_table
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import kills
 from verifiable_dp.record.decision import decision
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import sealed
 from verifiable_dp.record.verify import examine, verify
 from verifiable_dp.render import beside, card, renderings
@@ -44,19 +45,23 @@ def read(page):
 
 def said(record):
     """(verdict, strength) of a record, as each rendering tells them."""
-    page, pack = render(record, drawn=False), render_pack(record)
-    document, annex = (html.unescape(to(record).replace("\\", "")) for to in (to_markdown, to_dpia))
-    (run,) = json.loads(to_sarif(record))["runs"]
-    statement = json.loads(to_intoto(record))["predicate"]["configuration"][0]["annotations"]
-    suite = {p.get("name"): p.get("value") for p in ET.fromstring(to_junit(record)).iter("property")}
-    row = read(re.search(r"<tbody>.*?</tr>", render_index([record], ["x.html"]), re.DOTALL)[0])
-    headline = card.headline(record)
+    page, pack = render(Record.of(record), drawn=False), render_pack(Record.of(record))
+    document, annex = (
+        html.unescape(to(Record.of(record)).replace("\\", "")) for to in (to_markdown, to_dpia)
+    )
+    (run,) = json.loads(to_sarif(Record.of(record)))["runs"]
+    statement = json.loads(to_intoto(Record.of(record)))["predicate"]["configuration"][0]["annotations"]
+    suite = {
+        p.get("name"): p.get("value") for p in ET.fromstring(to_junit(Record.of(record))).iter("property")
+    }
+    row = read(re.search(r"<tbody>.*?</tr>", render_index([Record.of(record)], ["x.html"]), re.DOTALL)[0])
+    headline = card.headline(Record.of(record))
     for shown in (page, pack):
         (banner,) = re.findall(r'<div class="banner.*?<strong>(.*?)</strong>', shown, re.DOTALL)
         assert html.unescape(re.sub("<.*?>", "", banner)) == headline
     assert f"**{headline}.**" in document
     assert statement["headline"] == headline
-    strength = card.strength(record)
+    strength = card.strength(Record.of(record))
     label = "" if strength.state == "none" else f"{strength.state.capitalize()}. "
     strong = f"{label}{strength.words}"
     # Its own words only: the page and its kin show them, with the state before them.
@@ -92,19 +97,19 @@ def test_every_rendering_tells_one_verdict_and_one_strength(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_what_machines_read_follows_from_verdict_and_strength(name):
     record = load(name)
-    state = card.strength(record).state
+    state = card.strength(Record.of(record)).state
     assert (state == "weak") == (name in WEAK)
     expected = "failed" if record["verdict"] == "refuted" else "undecided" if state == "weak" else "passed"
-    assert decision(record).result == expected
-    assert json.loads(to_intoto(record))["predicate"]["result"] == RESULTS[expected]
-    assert decision(record).exit_code == {"failed": 1, "undecided": 0, "passed": 0}[expected]
-    (run,) = json.loads(to_sarif(record))["runs"]
+    assert decision(Record.of(record)).result == expected
+    assert json.loads(to_intoto(Record.of(record)))["predicate"]["result"] == RESULTS[expected]
+    assert decision(Record.of(record)).exit_code == {"failed": 1, "undecided": 0, "passed": 0}[expected]
+    (run,) = json.loads(to_sarif(Record.of(record)))["runs"]
     rules = {result["ruleId"] for result in run["results"]}
     assert ("DP100" in rules, "DP302" in rules) == (expected == "failed", state == "weak")
-    failures = ET.fromstring(to_junit(record)).findall(".//failure")
+    failures = ET.fromstring(to_junit(Record.of(record))).findall(".//failure")
     skipped = [
         case.get("name")
-        for case in ET.fromstring(to_junit(record)).iter("testcase")
+        for case in ET.fromstring(to_junit(Record.of(record))).iter("testcase")
         if case[0].tag == "skipped"
     ]
     assert (bool(failures), "strength" in skipped) == (expected == "failed", state == "weak")
@@ -114,7 +119,7 @@ def test_what_is_shown_of_an_undecided_record_agrees_too():
     """Control: the strength of a record does not make it decided."""
     record = load("dp-se") | {"verdict": "inconclusive", "reason": "weak"}
     assert len(said(record)) == 1
-    assert decision(record).result == "undecided"
+    assert decision(Record.of(record)).result == "undecided"
 
 
 # ---------------------------------------------------------------- alone and in its folder
@@ -129,7 +134,11 @@ def test_a_record_says_alone_what_it_says_in_its_folder(name, tmp_path, monkeypa
     for to in ("html", "markdown", "pack", "dpia", "junit", "sarif", "in-toto", "compliance"):
         assert renderings.render(there, to) == renderings.render(alone, to), to
     pages = [
-        render(load(name), drawn=False, around=beside.of(path, load(name), path.with_suffix(".html")))
+        render(
+            Record.of(load(name)),
+            drawn=False,
+            around=beside.of(path, Record.of(load(name)), path.with_suffix(".html")),
+        )
         for path in (there, alone)
     ]
     assert 'class="links"' in pages[0]
@@ -140,7 +149,8 @@ def test_a_record_says_alone_what_it_says_in_its_folder(name, tmp_path, monkeypa
 @pytest.mark.parametrize("name", NAMES)
 def test_a_record_holds_what_the_kill_table_beside_it_says(name, table):
     record = load(name)
-    assert record["kill_table"] == kills.of_table(table, record)
+    told = kills.of_table(table, Record.of(record))
+    assert record["kill_table"] == (told and told.as_dict())
     rows = [row for row in table["mutants"] if row["algorithm"] == record["target"]["name"]]
     found = record["kill_table"]
     if found is None:
@@ -156,8 +166,8 @@ def test_a_kill_table_says_nothing_of_another_promise_or_a_printed_listing(table
     record = load("dp-robust-elimination")
     bare = Report(sealed(record | {"kill_table": None}))
     told = bare.with_kill_table(table)
-    assert card.strength(bare.record).state == "strong"
-    assert card.strength(told.record).state == "weak"
+    assert card.strength(Record.of(bare.record)).state == "strong"
+    assert card.strength(Record.of(told.record)).state == "weak"
     assert told.record == record
     examine(told.record)
     other = Report(sealed(record | {"kill_table": None, "claim": record["claim"] | {"epsilon": 2.0}}))
@@ -177,7 +187,9 @@ def test_a_table_goes_into_the_records_of_a_folder(table, tmp_path, monkeypatch)
     for name in names:
         path = tmp_path / name / "record.json"
         assert verify(path).record == load(name)
-        expected = render(load(name), around=beside.of(path, load(name), path.with_suffix(".html")))
+        expected = render(
+            Record.of(load(name)), around=beside.of(path, Record.of(load(name)), path.with_suffix(".html"))
+        )
         assert path.with_suffix(".html").read_text("utf-8") == expected
     assert "1 missed" in (tmp_path / "index.html").read_text("utf-8")
     assert save_kill_table(table, tmp_path) == []
@@ -206,11 +218,11 @@ def test_a_difference_names_a_mutant_that_passes_now_and_a_weak_audit():
     new = load("dp-robust-elimination")
     rows = [row for row in new["kill_table"]["others"] if row["outcome"] != "survived"]
     old = new | {"kill_table": new["kill_table"] | {"others": rows}}
-    lines = compare(old, new).lines()
-    assert compare(old, new).outcome == "worse"
+    lines = compare(Record.of(old), Record.of(new)).lines()
+    assert compare(Record.of(old), Record.of(new)).outcome == "worse"
     assert "  worse: strength: strong -> weak" in lines
     assert "  worse: kill_table.last reward not truncated: not among those that passed -> survived" in lines
-    assert compare(new, old).outcome == "better"
+    assert compare(Record.of(new), Record.of(old)).outcome == "better"
 
 
 def test_a_report_takes_the_table_of_its_folder(table, tmp_path):
@@ -224,7 +236,7 @@ def test_a_report_takes_the_table_of_its_folder(table, tmp_path):
         (folder / "mutants.json").write_text(json.dumps(table | {"seed": seed}), "utf-8")
         reports = {"dp-robust-elimination": Report.load(folder / "dp-robust-elimination" / "record.json")}
         reports |= campaign._with_table_of(folder, reports)
-        assert card.strength(reports["dp-robust-elimination"].record).state == found
+        assert card.strength(Record.of(reports["dp-robust-elimination"].record)).state == found
         campaign.write_index(folder, reports, told.append)
     assert len(told) == 1
     assert "mutants.json" in told[0]

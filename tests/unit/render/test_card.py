@@ -10,11 +10,15 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.committed import REPORTS, without_plots
+from tests.records import reviewed
 from verifiable_dp.compliance import blocks, nist
 from verifiable_dp.evidence import premises
+from verifiable_dp.evidence.check import Check
 from verifiable_dp.record import words
+from verifiable_dp.record.model import Counterexample, Record
 from verifiable_dp.record.sealing import digest
 from verifiable_dp.render import beside, card, courses, limits, pdf, plots, portfolio, renderings
 from verifiable_dp.render.markdown import to_dpia, to_markdown
@@ -40,14 +44,13 @@ def without_table(name):
 @functools.cache
 def shown(name):
     """What is read on a page, and its source."""
-    found = render(load(name), drawn=False)
+    found = render(Record.of(load(name)), drawn=False)
     text = re.sub(r"<style>.*?</style>|<[^>]*>", " ", found, flags=re.DOTALL)
     return " ".join(html.unescape(text).split()), found
 
 
 def of(name, **changes):
-    record = load(name) | changes
-    return card.of({**record, **blocks.of(record)})
+    return card.of(reviewed(load(name) | changes))
 
 
 # ---------------------------------------------------------------- the card
@@ -58,7 +61,7 @@ def test_page_and_markdown_have_the_card(name):
     record = load(name)
     said = of(name)
     read, page = shown(name)
-    written = html.unescape(to_markdown(record).replace("\\", ""))
+    written = html.unescape(to_markdown(Record.of(record)).replace("\\", ""))
     head = written[: written.index("## In plain words")]
     first = read[: read.index("In plain words")]
     for label, text in [("", said.headline), *said.rows]:
@@ -98,7 +101,7 @@ def test_strength_is_told_apart(name, state, times):
     """An audit that catches four times the claim does not look like one that catches any excess."""
     found = of(name).strength
     assert (found.state, times in found.words) == (state, True)
-    page = html.unescape(render(load(name), drawn=False))
+    page = html.unescape(render(Record.of(load(name)), drawn=False))
     meters = re.findall(r'<span class="meter (\w+)[^>]* aria-label="([^"]*)" style="--full:(\d+)%">', page)
     assert meters == ([] if state == "none" else [(state, found.in_words(), str(found.full))])
 
@@ -118,7 +121,7 @@ def test_the_meter_has_a_scale_that_can_be_read_and_heard():
     assert f"<em>{weak.mark}</em>" in page
     assert of("dp-se").strength.mark == "any excess on the replayed runs is caught"
     assert of("shuffled-linear").strength.mark == "less noise caught from epsilon 4.004"
-    missed = card.strength(load("dp-robust-elimination"))
+    missed = card.strength(Record.of(load("dp-robust-elimination")))
     assert missed.mark == "epsilon infinity passed"
     assert not of("ucb1").strength.ticks
 
@@ -128,13 +131,13 @@ def test_the_meter_empties_as_the_leak_that_passes_grows():
     for leak in (1.0, 1.4, 1.6, 4.0, 40.0):
         record = load("dp-nas")
         record["power"]["smallest_epsilon"] = leak * record["claim"]["epsilon"]
-        full.append((card.strength(record).full, card.strength(record).state))
+        full.append((card.strength(Record.of(record)).full, card.strength(Record.of(record)).state))
     assert [state for _, state in full] == ["strong", "strong", "weak", "weak", "weak"]
     sizes = [size for size, _ in full]
     assert sizes == sorted(sizes, reverse=True)
     assert sizes == [100, 88, 83, 50, 5]
     record["power"], record["detectable"] = None, "inf"
-    found = card.strength(record)
+    found = card.strength(Record.of(record))
     assert found.words == (
         "No leak, however large, is known to be caught by the tests. Report at most 2 if the premises hold, "
         "on which that bound rests; tests alone show nothing."
@@ -150,8 +153,8 @@ def test_regret_is_a_sentence():
     )
     record = load("dp-se")
     record["regret"]["checks"][0]["result"]["verdict"] = "contradicted"
-    assert f"contradicted: {record['regret']['checks'][0]['name']}" in card.regret(record)
-    assert card.regret(record | {"regret": None}) == ""
+    assert f"contradicted: {record['regret']['checks'][0]['name']}" in card.regret(Record.of(record))
+    assert card.regret(Record.of(record | {"regret": None})) == ""
 
 
 def test_what_to_do_follows_from_the_verdict():
@@ -173,10 +176,14 @@ def test_intervals_say_what_they_rest_on():
     assert of("dp-nas").interval == f"Epsilon lies between 0.9309 (observed) and 2 ({by})."
     record = load("dp-se")
     record["epsilon_upper"] |= {"scope": "n paths", "paths": 7}
-    assert card.interval(record).endswith("and bounded to be no more (over what was traced).")
-    assert "covers every input on 7 traced paths if its premises hold; other paths, " in words.covered(record)
+    assert card.interval(Record.of(record)).endswith("and bounded to be no more (over what was traced).")
+    assert "covers every input on 7 traced paths if its premises hold; other paths, " in words.covered(
+        Record.of(record)
+    )
     without = [check for check in record["checks"] if check["kind"] != "upper_bound"]
-    assert "There is no upper bound" in card.interval(record | {"epsilon_upper": None, "checks": without})
+    assert "There is no upper bound" in card.interval(
+        Record.of(record | {"epsilon_upper": None, "checks": without})
+    )
     # One is computed there, but what it rests on was refuted; the limit of samples exceeds the exact loss.
     printed = of("dp-linear-printed").interval
     assert printed.endswith(
@@ -201,7 +208,7 @@ def test_which_counterexample_can_be_run_again_is_said():
     record = load("dp-robust-ucb-printed")
     record["counterexamples"][0]["loss"] /= 2
     kept = "The record keeps another run, below: loss 0.5563, claimed 1. Both can be run again"
-    assert kept in card.interval(record)
+    assert kept in card.interval(Record.of(record))
     assert "run again" not in of("ucb1").interval
     assert "does not keep that run" not in shown("adaptive-tree-printed")[0]
 
@@ -213,9 +220,12 @@ def test_ends_are_alike_only_where_they_are_one_number():
     assert of("dp-lin-ucb").interval == f"Epsilon is exactly 1 at delta 0.001: {by}"
     assert of("adaptive-tree").interval == f"Epsilon is 0.7712: {by}"
     assert of("shuffled-linear").interval.startswith("Epsilon lies between 3.99997 (observed) and 4 (")
-    assert words.interval(load("dp-se")) == "epsilon exactly 1 certified"
-    assert words.interval(load("shuffled-linear")) == "epsilon in [3.99997, 4] certified at delta 1e-06"
-    assert words.interval(load("dp-nas")) == "epsilon in [0.9309, 2] certified"
+    assert words.interval(Record.of(load("dp-se"))) == "epsilon exactly 1 certified"
+    assert (
+        words.interval(Record.of(load("shuffled-linear")))
+        == "epsilon in [3.99997, 4] certified at delta 1e-06"
+    )
+    assert words.interval(Record.of(load("dp-nas"))) == "epsilon in [0.9309, 2] certified"
 
 
 # ---------------------------------------------------------------- what lies beside
@@ -256,8 +266,8 @@ def test_a_signature_is_named_with_what_is_known_of_it(tmp_path):
         "algorithm": "Ed25519",
         "signature": "AA==",
     }
-    assert beside.of(path, record).signature is None
-    assert "this page knows of none; check with verify --key" in render(record, drawn=False)
+    assert beside.of(path, Record.of(record)).signature is None
+    assert "this page knows of none; check with verify --key" in render(Record.of(record), drawn=False)
     for text, said in (
         (json.dumps(sign), "names the key sha256:&lt;b&gt;; not checked; check with verify --key"),
         (
@@ -268,7 +278,7 @@ def test_a_signature_is_named_with_what_is_known_of_it(tmp_path):
         ("[" * 60_000, "cannot be read as one; not checked"),  # deeper than a page can be allowed to follow
     ):
         Path(f"{path}.sig").write_text(text, "utf-8")
-        page = render(record, drawn=False, around=beside.of(path, record))
+        page = render(Record.of(record), drawn=False, around=beside.of(path, Record.of(record)))
         assert "a signature file was found" in page
         assert said in page
 
@@ -316,8 +326,9 @@ def test_worlds_that_are_no_neighbours_are_on_the_card_and_so_is_the_sampler():
     (row,) = (row for row in blocks.of(load("dp-linear"))["hazards"] if row["id"] == "NIST-H09")
     assert row["status"] == "open"
     assert "the sampler of production was not audited" in row["note"]
-    own = {"target": {"kind": "mechanism"}}
-    assert "whether production draws the same is not known" in card.sampler(own)
+    own = load("dp-linear")
+    own["target"]["kind"] = "release"
+    assert "whether production draws the same is not known" in card.sampler(Record.of(own))
 
 
 # ---------------------------------------------------------------- limits beside wins
@@ -337,10 +348,10 @@ def test_every_mutant_is_shown_and_misses_are_named(table):
         f"of {len(rows)} in the kill table, {killed} caught, {left} undecided, 1 missed. Missed: {MISSED}."
         in read
     )
-    written = to_markdown(load(name))
+    written = to_markdown(Record.of(load(name)))
     assert f"| {MISSED} |" in written
     assert f"digest of the kill table {table['digest']}" in read
-    alone = render(without_table(name), drawn=False)
+    alone = render(Record.of(without_table(name)), drawn=False)
     assert MISSED not in alone
     assert "The kill table of the catalogue tries more; this record holds nothing of it." in alone
 
@@ -349,24 +360,24 @@ def test_a_mutant_of_the_record_that_passed_is_named():
     record = load("dp-se")
     record["mutants"][0]["verdict"] = "not_refuted"
     name = record["mutants"][0]["name"]
-    page = render(record, drawn=False)
+    page = render(Record.of(record), drawn=False)
     assert '<span class="missed">missed</span> (not refuted)' in page
     assert "11 of 12 mutants of this audit were caught; of 43 in the kill table" in page
     assert f"Missed: {name}." in page
-    said = card.of({**record, **blocks.of(record)})
+    said = card.of(reviewed(record))
     assert said.strength.state == "weak"  # it was to catch this one
     assert said.strength.words.startswith(f"1 broken variant passed: {name} (its epsilon: unknown). ")
     assert said.headline.endswith("but weak: 1 broken variant passed")
     worse = record["mutants"][0] | {"breaks": "regret"}  # which says nothing about privacy
-    other = card.of({**record, **blocks.of(record), "mutants": [worse]})
+    other = card.of(reviewed(record | {"mutants": [worse]}))
     assert other.strength.state == "strong"
     assert other.caveats[0][0].endswith(f"passed this audit: {name}")
 
 
 def test_any_excess_has_its_scope_wherever_it_is_said():
-    said = words.least_caught(load("dp-se")["power"])
+    said = words.least_caught(Record.of(load("dp-se")).power)
     assert said == "any excess, where examined"
-    index = render_index([load("dp-se")], ["x.html"])
+    index = render_index([Record.of(load("dp-se"))], ["x.html"])
     assert (
         len(
             re.findall(
@@ -382,20 +393,20 @@ def test_any_excess_has_its_scope_wherever_it_is_said():
 def test_a_bound_above_the_claim_that_refutes_nothing_has_its_sentence():
     record = load("dp-se")
     check = next(c for c in record["checks"] if c["kind"] == "black_box")
-    assert limits.of(check) == []
+    assert limits.of(Check.read(check)) == []
     check["result"] |= {"epsilon_lower": 1.001, "p_value": 0.013}
-    (said,) = limits.of(check)
+    (said,) = limits.of(Check.read(check))
     assert said.startswith("the 95 % lower bound 1.001 lies above the claim of 1, which refutes nothing:")
-    assert said in html.unescape(re.sub("</?span[^>]*>", "", render(record, drawn=False)))
-    assert said in to_markdown(record).replace("\\", "")
+    assert said in html.unescape(re.sub("</?span[^>]*>", "", render(Record.of(record), drawn=False)))
+    assert said in to_markdown(Record.of(record)).replace("\\", "")
     check["result"]["verdict"] = "refuted"
-    assert limits.of(check) == []
+    assert limits.of(Check.read(check)) == []
 
 
 def test_one_level_for_one_exponent():
     """The plot's label has the interval of the table, and says its level."""
     record = load("dp-se")
-    drawn = courses.scaling_fit(record)
+    drawn = courses.scaling_fit(Record.of(record))
     rows = [c["result"] for c in record["regret"]["checks"] if c["kind"] == "scaling"]
     assert len(rows) > 3
     for result in rows:
@@ -404,9 +415,9 @@ def test_one_level_for_one_exponent():
 
 def test_the_counterexample_that_has_the_number_leads_and_others_say_so():
     record = load("shuffled-linear-printed")
-    values = [limits.shown(e, 4.0) for e in limits.strongest_first(record)]
+    values = [limits.shown(Counterexample.of(e), 4.0) for e in limits.strongest_first(Record.of(record))]
     assert values[0] == record["epsilon_lower"] == max(values)
-    page = render(record, drawn=False)
+    page = render(Record.of(record), drawn=False)
     assert page.index(record["counterexamples"][-1]["event"]) < page.index(
         record["counterexamples"][0]["event"]
     )
@@ -421,27 +432,27 @@ def test_power_by_exact_computation_is_not_called_black_box():
     assert "Exact computation catches epsilon 4.004" in read
     section = read[read.index("Noise reduction detected") :].partition("Mutants")[0]
     assert "black box" not in section.lower()
-    assert "(exact)" in render_index([record], ["x.html"])
+    assert "(exact)" in render_index([Record.of(record)], ["x.html"])
 
 
 def test_loose_checks_are_called_loose_and_exponents_come_first():
     read, page = shown("dp-se")
     assert "loose: code with 160 times this mean would pass" in read
-    assert "; loose: code with 160 times this mean would pass" in to_markdown(load("dp-se"))
+    assert "; loose: code with 160 times this mean would pass" in to_markdown(Record.of(load("dp-se")))
     assert page.index("Rates: exponents") < page.index("Mean against the bound")
     tight = copy.deepcopy(next(c for c in load("dp-se")["regret"]["checks"] if c["kind"] == "mean_bound"))
     tight["result"]["verdict"] = "consistent"
     tight["statistics"] |= {"mean": 9.0, "bound": 80.0, "sd": 1.0}
-    assert limits.of(tight) == []
+    assert limits.of(Check.read(tight)) == []
     tight["statistics"]["bound"] = 90.0
-    assert limits.of(tight) == ["loose: code with 10 times this mean would pass"]
+    assert limits.of(Check.read(tight)) == ["loose: code with 10 times this mean would pass"]
 
 
 def test_an_interval_without_width_says_why():
     _, page = shown("dp-se")
     assert '<td class="number">all 30 runs equal</td>' in page
     assert "4830 to 4830" not in page
-    assert "all 30 runs equal" in to_markdown(load("dp-se"))
+    assert "all 30 runs equal" in to_markdown(Record.of(load("dp-se")))
 
 
 def test_a_margin_is_stated_where_the_interval_excludes_what_is_claimed():
@@ -450,16 +461,16 @@ def test_a_margin_is_stated_where_the_interval_excludes_what_is_claimed():
     inside = next(
         c for c in load("dp-se")["regret"]["checks"] if c["name"] == "theorem-4.3 exponent over Delta"
     )
-    assert limits.of(inside) == []
+    assert limits.of(Check.read(inside)) == []
 
 
 def test_caught_mutants_look_like_good_news_and_survivors_like_bad_news():
     record = load("tree-sum")
     bars = len([m for m in record["mutants"] if m["breaks"] == "privacy"])
-    drawn = plots.epsilon_bars(record)
+    drawn = plots.epsilon_bars(Record.of(record))
     assert drawn.count(plots.BAD) == 0
     record["mutants"][0]["verdict"] = "not_refuted"
-    again = plots.epsilon_bars(record)
+    again = plots.epsilon_bars(Record.of(record))
     assert again.count(plots.BAD) == 1
     assert bars > 3
 
@@ -487,7 +498,9 @@ def test_both_inputs_stand_side_by_side():
     read, page = shown("dp-linear-printed")
     assert "Rounds Recorded input Neighbour Differs 1 -1, -1 1, -1 yes 2 to 400 -1, -1 -1, -1" in read
     assert '<tr class="differs">' in page
-    assert "| 1 | -1, -1 | 1, -1 | yes |" in to_markdown(load("dp-linear-printed")).replace("&#45;", "-")
+    assert "| 1 | -1, -1 | 1, -1 | yes |" in to_markdown(Record.of(load("dp-linear-printed"))).replace(
+        "&#45;", "-"
+    )
 
 
 def test_figures_are_turned_in_the_dark_and_stay_white_in_print():
@@ -500,7 +513,7 @@ def test_the_pack_has_the_card_every_open_item_and_room_to_sign():
     """Control: an item that is declared is not among the open ones."""
     record = load("dp-robust-elimination")
     found = blocks.of(record)["hazards"]
-    pack = render_pack(record)
+    pack = render_pack(Record.of(record))
     read = " ".join(html.unescape(re.sub(r"<style>.*?</style>|<[^>]*>", " ", pack, flags=re.DOTALL)).split())
     rows = re.findall(r'<th scope="row">(NIST-H\d\d): ', pack)
     assert rows == [row["id"] for row in found if row["status"] == "open"]
@@ -512,20 +525,20 @@ def test_the_pack_has_the_card_every_open_item_and_room_to_sign():
     assert not re.findall(r'(?:href|src)="', pack)
     record["declarations"] = {"data_security": {"statement": "encrypted"}}
     assert "NIST-H22" in rows
-    assert "NIST-H22" not in render_pack(record)
+    assert "NIST-H22" not in render_pack(Record.of(record))
 
 
 def test_names_in_a_pack_stay_in_their_place():
     record = load("dp-se")
     record["target"]["name"] = record["target"]["paper"] = "</dd><script>alert(1)</script>"
-    assert "<script" not in render_pack(record)
+    assert "<script" not in render_pack(Record.of(record))
 
 
 @pytest.mark.slow
 def test_the_pack_prints_on_two_pages(tmp_path):
     weasyprint = pytest.importorskip("weasyprint")
     for name in ("dp-se", "dp-nas", "dp-robust-elimination"):
-        made = weasyprint.HTML(string=render_pack(load(name))).render()
+        made = weasyprint.HTML(string=render_pack(Record.of(load(name)))).render()
         assert len(made.pages) == 2, name
 
 
@@ -631,8 +644,10 @@ def test_a_baseline_has_no_noise_to_speak_of_and_no_model():
 
 def test_what_was_not_replayed_rests_on_the_bound_only_where_there_is_one():
     record = load("dp-se")
-    assert "is caught; other inputs rest on the upper bound." in card.strength(record).words
-    assert "other inputs were not examined." in card.strength(record | {"epsilon_upper": None}).words
+    assert "is caught; other inputs rest on the upper bound." in card.strength(Record.of(record)).words
+    assert (
+        "other inputs were not examined." in card.strength(Record.of(record | {"epsilon_upper": None})).words
+    )
 
 
 # ---------------------------------------------------------------- what a second reading found
@@ -670,7 +685,7 @@ def test_a_counterexample_of_another_instance_says_so():
     record = load("ldp-linear-printed")
     for check in record["checks"]:
         check["statistics"].pop("spent", None)  # nothing says what a run of the audited instance costs
-    assert card.interval(record).startswith(
+    assert card.interval(Record.of(record)).startswith(
         "Epsilon is at least 2: a loss of 40 was computed on another instance of the same code (actions = 2 "
         "vectors, beta = 0.9, epsilon = 20, horizon = 400), 2 times what that one claims. It is the "
         "counterexample below, and can be run again: verify --rerun. There is no"
@@ -684,9 +699,9 @@ def test_undecided_mutants_are_on_the_index(table):
     rows = [row for row in table["mutants"] if row["algorithm"] == "dp-nas"]
     open_ = sum(row["outcome"] == "undecided" for row in rows)
     assert open_ > 0
-    assert f">{open_} open</span>" in render_index([load("dp-nas")], ["x.html"])
-    assert "open</span>" not in render_index([without_table("dp-nas")], ["x.html"])
-    assert "open</span>" not in render_index([load("dp-se")], ["x.html"])
+    assert f">{open_} open</span>" in render_index([Record.of(load("dp-nas"))], ["x.html"])
+    assert "open</span>" not in render_index([Record.of(without_table("dp-nas"))], ["x.html"])
+    assert "open</span>" not in render_index([Record.of(load("dp-se"))], ["x.html"])
 
 
 def test_a_joint_promise_names_its_model():
@@ -694,7 +709,7 @@ def test_a_joint_promise_names_its_model():
         "Trust model central, joint: the curator is trusted, all other users are not"
         in (shown("dp-lin-ucb")[0])
     )
-    assert "| Trust model | central |" in to_markdown(load("dp-se"))
+    assert "| Trust model | central |" in to_markdown(Record.of(load("dp-se")))
 
 
 def test_what_fails_for_the_verdict_asks_for_no_smaller_delta():
@@ -709,28 +724,28 @@ def test_a_baseline_speaks_of_no_noise_that_it_would_draw():
     assert "the floating-point sampler" not in read
     assert "perfect real-valued noise" not in read
     assert "Some noise stays hidden" not in read
-    assert "the floating-point sampler" not in to_markdown(load("ucb1"))
+    assert "the floating-point sampler" not in to_markdown(Record.of(load("ucb1")))
     assert "the floating-point sampler" in shown("dp-nas")[0]
 
 
 def test_the_corrected_variant_is_linked_where_it_is_advised():
     found = card.Around(links=(("the corrected variant", "../dp-linear/record.html"),))
     link = '<a href="../dp-linear/record.html">The corrected variant</a>'
-    page = render(load("dp-linear-printed"), drawn=False, around=found)
+    page = render(Record.of(load("dp-linear-printed")), drawn=False, around=found)
     assert link in page[page.index('<div class="banner') : page.index('<dl class="facts')]  # by the verdict
-    assert link not in render(load("dp-linear-printed"), drawn=False)
+    assert link not in render(Record.of(load("dp-linear-printed")), drawn=False)
 
 
 def test_a_fault_that_passed_empties_the_meter_and_leads(table):
     """Control: without the kill table the same audit is strong, and its meter full."""
-    found = card.strength(load("dp-robust-elimination"))
+    found = card.strength(Record.of(load("dp-robust-elimination")))
     assert (found.state, found.full) == ("weak", 0)
     assert found.words == (
         "1 broken variant passed: last reward not truncated (its epsilon: infinity). Any excess over the "
         "claim on the 1728 replayed runs is caught; that fault shows only in others, resting on the upper "
         "bound. Report at most 1 if the premises hold; their tests missed that fault."
     )
-    assert card.strength(without_table("dp-robust-elimination")).full == 100
+    assert card.strength(Record.of(without_table("dp-robust-elimination"))).full == 100
 
 
 # ---------------------------------------------------------------- what a third reading found
@@ -739,23 +754,23 @@ def test_a_fault_that_passed_empties_the_meter_and_leads(table):
 def test_one_sentence_says_what_a_certificate_covers():
     """On page, Markdown, pack and in the documentation; the record claims no proof beyond it."""
     record = load("dp-se")
-    said = words.covered(record)
+    said = words.covered(Record.of(record))
     assert said == (
         "The certificate covers every input and every run of this instance if its premises hold; other "
         "instances, noise in production, rounding and side channels stay outside, so it does not prove "
         "differential privacy of a deployment."
     )
-    pages = [shown("dp-se")[1], to_markdown(record), render_pack(record)]
+    pages = [shown("dp-se")[1], to_markdown(Record.of(record)), render_pack(Record.of(record))]
     documents = [Path(REPORTS.parent / "docs" / name).read_text("utf-8") for name in ("concepts.md",)]
     for text in (*pages, *documents):
         assert said in " ".join(html.unescape(text).split())
     for text in pages:
         assert not re.search(r"not prove differential privacy(?! of a deployment)|under the premises", text)
-    inputs = [line for line in words.not_covered(record) if line.startswith("inputs, events")]
+    inputs = [line for line in words.not_covered(Record.of(record)) if line.startswith("inputs, events")]
     assert inputs == [
         "inputs, events and sample sizes beyond those stated here: they rest on the upper bound"
     ]
-    assert words.not_covered(load("ucb1"))[-1].endswith("an audit cannot prove privacy")
+    assert words.not_covered(Record.of(load("ucb1")))[-1].endswith("an audit cannot prove privacy")
 
 
 def test_premises_and_open_hazards_are_named_and_linked():
@@ -803,15 +818,15 @@ def test_a_headline_says_that_its_audit_is_weak():
     name = "dp-robust-elimination"
     headline = "epsilon exactly 1 certified; but weak: 1 broken variant passed"
     assert f"<strong>Privacy: not refuted, {headline}</strong>" in shown(name)[1]
-    assert f"**Privacy: not refuted, {headline}.**" in to_markdown(load(name)).replace("\\", "")
-    assert f"{headline}</strong>" in render_pack(load(name))
+    assert f"**Privacy: not refuted, {headline}.**" in to_markdown(Record.of(load(name))).replace("\\", "")
+    assert f"{headline}</strong>" in render_pack(Record.of(load(name)))
     assert of(name, kill_table=None).headline.endswith("certified")
     assert of("dp-nas").headline.endswith("but weak: the tests could pass a leak of up to 4 times the claim")
     (one,) = (row for row in load(name)["kill_table"]["others"] if row["outcome"] == "survived")
-    record = load(name) | blocks.of(load(name))
-    assert card.following(record).startswith("Look by hand for the fault that was missed. ")
+    record = load(name)
+    assert card.following(reviewed(record)).startswith("Look by hand for the fault that was missed. ")
     record["kill_table"]["others"] += [one | {"mutant": "another"}]
-    assert "for the 2 faults that were missed. " in card.following(record)
+    assert "for the 2 faults that were missed. " in card.following(reviewed(record))
 
 
 @pytest.mark.parametrize("name", ["tree-sum", "dp-nas"])
@@ -827,12 +842,12 @@ def test_what_plays_nothing_has_no_regret(name):
     assert "each reward enters once" in shown("dp-se")[0]
     assert "No claim here is about regret; what was measured instead" in read
     assert (of(name).measured, of("dp-se").measured) == ("Utility", "Regret")
-    assert "## Utility" in to_markdown(load(name))
+    assert "## Utility" in to_markdown(Record.of(load(name)))
     assert "what is lost against the best arm, agrees with what was claimed" in shown("dp-se")[0]
 
 
 def test_the_epsilon_that_a_baseline_is_held_against_is_not_its_claim():
-    for text in (shown("ucb1")[1], to_markdown(load("ucb1"))):
+    for text in (shown("ucb1")[1], to_markdown(Record.of(load("ucb1")))):
         assert "What the audit tests it against" in text
         assert not re.search(r"The claim\b|What is promised|whoever ran", text)
         assert "no claim, epsilon 1 is a yardstick" in html.unescape(text)
@@ -846,7 +861,7 @@ def test_parameters_are_shown_once_before_the_folds():
         page = shown(name)[1]
         assert page[: page.index('<section id="evidence"')].count("horizon = ") == 1
         assert page.index("Seed, plan, versions") < page.index('<th scope="row">Parameters</th>')
-        head = to_markdown(load(name)).partition("## Evidence")[0]
+        head = to_markdown(Record.of(load(name))).partition("## Evidence")[0]
         assert head.count("horizon = ") == 1
         assert "4.76837158203125e-07" not in head
 
@@ -855,7 +870,7 @@ def test_paths_break_after_a_separator():
     """On a phone a long path broke within a word. Control: a name without one stays whole."""
     record = load("dp-se")
     record["target"]["name"] = "bandits/my_long<b>/play.py:Upper"
-    page = render(record, drawn=False)
+    page = render(Record.of(record), drawn=False)
     assert "<h1><bdi>bandits/<wbr/>my_<wbr/>long&lt;b&gt;/<wbr/>play.<wbr/>py:<wbr/>Upper</bdi></h1>" in page
     assert "<h1><bdi>ucb1</bdi></h1>" in shown("ucb1")[1]
 
@@ -892,12 +907,12 @@ def test_open_hazards_are_parted_by_who_can_close_them_and_come_gravest_first():
 
 def test_where_all_is_declared_the_limits_are_left():
     """Control: one declaration that is missing is asked for."""
-    record = load("dp-se")
+    record = Record.of(load("dp-se"))
     rows = blocks.of(record)["hazards"]
     closed = {h.id for h in nist.HAZARDS if h.declarable}
     for missing, said in ((None, "Weigh the 4 open hazards "), ("NIST-H20", "Settle 1 open hazard by ")):
         changed = [r | {"status": "declared"} if r["id"] in closed - {missing} else r for r in rows]
-        assert card.following({**record, "hazards": changed}).startswith(said)
+        assert card.following(nist.Reviewed.with_blocks(record, {"hazards": changed})).startswith(said)
 
 
 def test_what_could_pass_does_not_look_like_what_is_caught():
@@ -930,8 +945,8 @@ def test_a_sum_is_spoken_of_as_a_mechanism_on_a_stream():
     assert dict(found.audited)["Target"] == "tree-sum (mechanism on a stream, central model)"
     assert "event: one reward of one round (here: one value of the stream)" in shown("tree-sum")[0]
     star = '<abbr title="errors and rounds, not regret">*</abbr>'
-    assert star in render_index([load("tree-sum")], ["x.html"])
-    assert star not in render_index([load("dp-se")], ["x.html"])
+    assert star in render_index([Record.of(load("tree-sum"))], ["x.html"])
+    assert star not in render_index([Record.of(load("dp-se"))], ["x.html"])
     assert dict(of("dp-se").audited)["Target"] == "dp-se (algorithm, central model)"
     assert "here: one value" not in shown("dp-se")[0]
 
@@ -941,8 +956,8 @@ def test_a_sum_is_spoken_of_as_a_mechanism_on_a_stream():
 
 def test_theorems_are_those_of_a_paper():
     """Control: claims of a paper."""
-    assert "agree with our derivations" in card.regret(load("dp-lin-ucb"))
-    assert "agree with the theorems" in card.regret(load("dp-se"))
+    assert "agree with our derivations" in card.regret(Record.of(load("dp-lin-ucb")))
+    assert "agree with the theorems" in card.regret(Record.of(load("dp-se")))
 
 
 def test_a_promise_says_that_it_is_not_about_a_person():
@@ -965,7 +980,7 @@ def test_a_ceiling_beside_weak_tests_says_what_to_report():
     )
     assert "Report" not in of("dp-se").strength.words
     record = load("dp-nas") | {"epsilon_upper": None}
-    assert "Report" not in card.strength(record).words
+    assert "Report" not in card.strength(Record.of(record)).words
 
 
 def test_a_refutation_by_samples_says_how_often_those_are_wrong():
@@ -995,9 +1010,13 @@ def test_what_stands_under_the_verdict_is_no_caveat():
 
 def renderings_of(record):
     """What is read in every rendering that has the card."""
-    pages = [render(record, drawn=False), render_pack(record)]
+    pages = [render(Record.of(record), drawn=False), render_pack(Record.of(record))]
     pages = [re.sub(r"<(style|svg)\b.*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL) for page in pages]
-    found = [*pages, to_markdown(record).replace("\\", ""), to_dpia(record).replace("\\", "")]
+    found = [
+        *pages,
+        to_markdown(Record.of(record)).replace("\\", ""),
+        to_dpia(Record.of(record)).replace("\\", ""),
+    ]
     return [" ".join(html.unescape(text).split()) for text in found]
 
 
@@ -1013,7 +1032,7 @@ def test_a_declared_number_of_rounds_replaces_the_example_everywhere(rounds):
     for text in renderings_of(load("dp-se")):
         assert "a person with 10 (our example) is protected less, by epsilon 10" in text
     row = f"a person with {rounds} (as declared)"
-    assert row in render_index([load("dp-se") | {"declarations": declared}], ["x.html"])
+    assert row in render_index([Record.of(load("dp-se") | {"declarations": declared})], ["x.html"])
     annex = renderings_of(load("dp-se") | {"declarations": declared})[3]
     assert f"| A person with {rounds} rounds (as declared) | epsilon" in annex
     assert "A person with 5 rounds" not in annex
@@ -1034,7 +1053,7 @@ def test_the_commit_of_the_tool_is_not_that_of_the_audited_code():
         ),
     ):
         shown = record | {"provenance": facts | {"target": place}}
-        rows = dict(card.of({**shown, **blocks.of(shown)}).audited)
+        rows = dict(card.of(reviewed(shown)).audited)
         assert rows["Code"] == f"verifiable_dp/algorithms/dp_se.py, SHA-256 {sha}…, {said}"
         assert f"(tool commit {'a' * 12})" in rows["Audited by"]
         assert re.fullmatch(r"\d{4}-\d\d-\d\d", rows["When"])
@@ -1044,9 +1063,7 @@ def test_the_commit_of_the_tool_is_not_that_of_the_audited_code():
     bare = record | {
         "target": record["target"] | {"source": record["target"]["source"] | {"sha256": "", "path": ""}}
     }
-    assert dict(card.of({**bare, **blocks.of(bare)}).audited)["Code"].startswith(
-        "file unknown, digest unknown, commit"
-    )
+    assert dict(card.of(reviewed(bare)).audited)["Code"].startswith("file unknown, digest unknown, commit")
 
 
 def test_names_that_a_user_chose_are_printed_as_they_are():
@@ -1057,6 +1074,7 @@ def test_names_that_a_user_chose_are_printed_as_they_are():
     }
     assert of("dp-se", target=target).instance == "Only this instance: n_jobs = 2, budget = 3, my_rate = 0.5."
     assert "split of epsilon" in of("tree-sum").instance
-    mutant = {"decided_by": "my_check on C_1", "breaks": "regret"}
-    assert words.decided_by(mutant) == "my_check on C_1"
-    assert words.decided_by({"decided_by": "black_box", "breaks": "privacy"}) == "black box"
+    mutant = Record.of(load("dp-se")).mutants[0]
+    of_regret = replace(mutant, decided_by="my_check on C_1", breaks="regret")
+    assert words.decided_by(of_regret) == "my_check on C_1"
+    assert words.decided_by(replace(mutant, decided_by="black_box", breaks="privacy")) == "black box"

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.committed import NAMES, REPORTS
+from verifiable_dp.record.model import Record
 from verifiable_dp.render.findings import RULES, Code, findings
 from verifiable_dp.render.sarif import to_sarif
 from verifiable_dp.report import Report
@@ -49,8 +50,8 @@ def test_every_code_has_its_section(code):
 @pytest.mark.parametrize("name", NAMES)
 def test_sarif_has_every_finding_but_notes(name):
     record = load(name)
-    results = json.loads(to_sarif(record))["runs"][0]["results"]
-    told = [each for each in findings(record) if each.severity != "note"]
+    results = json.loads(to_sarif(Record.of(record)))["runs"][0]["results"]
+    told = [each for each in findings(Record.of(record)) if each.severity != "note"]
     assert [r["ruleId"] for r in results] == sorted(each.code for each in told)
 
 
@@ -74,13 +75,13 @@ def test_where_a_bound_ends_is_a_note_with_its_place_until_the_claim_is_refuted(
     """Negative control: without a reason, and beside a refutation, there is none."""
     ended = {"what": "calls hash", "file": "a.py", "line": 33}
     record = load("dp-se")
-    (found,) = [each for each in findings({**record, "unbounded": ended}) if each.code == "DP201"]
+    (found,) = [each for each in findings(Record.of({**record, "unbounded": ended})) if each.code == "DP201"]
     assert (found.severity, found.file, found.line) == ("note", "a.py", 33)
     assert found.words() == "note DP201 a.py:33: no upper bound: calls hash"
-    assert json.loads(to_sarif({**record, "unbounded": ended}))["runs"][0]["results"] == []
-    assert not findings({**record, "unbounded": None})
+    assert json.loads(to_sarif(Record.of({**record, "unbounded": ended})))["runs"][0]["results"] == []
+    assert not findings(Record.of({**record, "unbounded": None}))
     assert "DP201" not in [
-        each.code for each in findings({**record, "verdict": "refuted", "unbounded": ended})
+        each.code for each in findings(Record.of({**record, "verdict": "refuted", "unbounded": ended}))
     ]
 
 
@@ -94,7 +95,7 @@ def test_a_contradicted_theorem_comes_with_its_numbers():
     record = load("dp-se")
     check = next(c for c in record["regret"]["checks"] if "p_value" in c["result"])
     check["result"]["verdict"] = "contradicted"
-    (found,) = findings(record)
+    (found,) = findings(Record.of(record))
     assert (found.code, found.severity) == ("DP401", "error")
     assert check["name"] in found.sentence
 
@@ -105,7 +106,7 @@ UNFOLLOWED = {"what": "calls hash", "file": "a.py", "line": 33}
 def test_a_note_comes_after_what_is_a_warning():
     """Control: where nothing else is found, the note is shown first."""
     record = {**load("dp-robust-elimination"), "unbounded": UNFOLLOWED}
-    assert [each.code for each in findings(record)] == ["DP302", "DP201"]
+    assert [each.code for each in findings(Record.of(record))] == ["DP302", "DP201"]
     lines = Report(record).brief().splitlines()
     assert [line.split()[1] for line in lines if line.startswith(("warning", "note"))] == ["DP302", "DP201"]
     alone = Report({**load("dp-se"), "unbounded": UNFOLLOWED}).brief().splitlines()
@@ -122,7 +123,7 @@ def test_checks_of_regret_never_push_a_refutation_beyond_six_lines():
 def test_what_has_to_be_known_of_an_open_audit_is_in_sarif():
     record = undecided(load("dp-se"))
     record["target"]["note"] = "power could not be stated: try a larger --budget"
-    (result,) = json.loads(to_sarif(record))["runs"][0]["results"]
+    (result,) = json.loads(to_sarif(Record.of(record)))["runs"][0]["results"]
     assert result["message"]["text"].endswith("power could not be stated: try a larger --budget")
 
 
@@ -130,5 +131,5 @@ def test_one_variant_is_one():
     record = load("dp-se")
     own = [mutant for mutant in record["mutants"] if mutant["breaks"] == "regret"]
     own[0]["verdict"] = "not_contradicted"
-    (found,) = findings(record)
+    (found,) = findings(Record.of(record))
     assert (found.code, found.sentence) == ("DP303", "1 broken variant passed")

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.records import read_all
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.record import conclude
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import RUN, digest, plain, pointer, resolve, text, without_run
 from verifiable_dp.record.verify import verify
 from verifiable_dp.render import folders, mutation
@@ -64,7 +66,7 @@ def run_again(whole):
 
 
 PAGES = {
-    "tree-sum/record": render,
+    "tree-sum/record": lambda whole: render(Record.of(whole)),
     "errata": render_errata,
     "mutants": mutation.render,
     "studies/S3/study": render_study,
@@ -225,9 +227,9 @@ def recounted(record, **values):
     (check,) = (check for check in found["checks"] if check["kind"] == "black_box")
     check["statistics"] |= values
     check["result"] = plain(judged("black_box", check["statistics"]))
-    found["verdict"], found["reason"] = conclude.conclusion(found["checks"])
-    found["detectable"] = conclude.detectable(found["checks"])
-    found["epsilon_lower"] = conclude.epsilon_lower(found["checks"])
+    found["verdict"], found["reason"] = conclude.conclusion(read_all(found["checks"]))
+    found["detectable"] = conclude.detectable(read_all(found["checks"]))
+    found["epsilon_lower"] = conclude.epsilon_lower(read_all(found["checks"]))
     return json.loads(text(sealed(found)))
 
 
@@ -350,9 +352,9 @@ def test_last_digits_of_another_machine_are_no_difference(tree, factor, status):
     """By the rule of `evidence.rounding`; the page of such a record may show them."""
     path = tree / "new" / "tree-sum" / "record.json"
     record = json.loads(path.read_text("utf-8"))
-    record["power"]["smallest_epsilon"] *= factor
+    record["checks"][0]["statistics"]["spent"][-1][1] *= factor
     path.write_text(text(finish(record, started=0.0, cpu_seconds=0.0).record), "utf-8")
-    path.with_suffix(".html").write_text(render(json.loads(path.read_text("utf-8"))), "utf-8")
+    path.with_suffix(".html").write_text(render(Record.of(json.loads(path.read_text("utf-8")))), "utf-8")
     found = {file.path: file for file in compared(tree).files}
     assert found["tree-sum/record.json"].status == status
     assert found["tree-sum/record.html"].status == "run"

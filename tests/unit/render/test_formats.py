@@ -7,6 +7,7 @@ import pytest
 
 from tests import formats
 from tests.formats import NotOfTheFormatError
+from verifiable_dp.record.model import Record
 from verifiable_dp.render.intoto import to_intoto
 from verifiable_dp.render.junit import to_junit
 from verifiable_dp.render.sarif import to_sarif
@@ -53,7 +54,7 @@ BREAK_SARIF = {
 
 @pytest.mark.parametrize("how", BREAK_SARIF)
 def test_broken_sarif_is_refused(how, refuted):
-    log = formats.sarif(to_sarif(refuted))
+    log = formats.sarif(to_sarif(Record.of(refuted)))
     BREAK_SARIF[how](log)
     with pytest.raises(NotOfTheFormatError):
         formats.sarif(json.dumps(log))
@@ -72,7 +73,7 @@ BREAK_JUNIT = {
 
 @pytest.mark.parametrize("how", BREAK_JUNIT)
 def test_broken_junit_is_refused(how, refuted):
-    document = to_junit(refuted)
+    document = to_junit(Record.of(refuted))
     assert formats.junit(document).tag == "testsuites"
     broken = document.replace(*BREAK_JUNIT[how])
     assert broken != document
@@ -97,7 +98,7 @@ BREAK_INTOTO = {
 
 @pytest.mark.parametrize("how", BREAK_INTOTO)
 def test_a_broken_statement_is_refused(how, refuted):
-    statement = formats.intoto(to_intoto(refuted))
+    statement = formats.intoto(to_intoto(Record.of(refuted)))
     BREAK_INTOTO[how](statement)
     with pytest.raises(NotOfTheFormatError):
         formats.intoto(json.dumps(statement))

@@ -9,7 +9,9 @@ import pytest
 
 from tests.committed import without_plots
 from verifiable_dp.evidence import check
+from verifiable_dp.evidence.check import Check
 from verifiable_dp.record import words
+from verifiable_dp.record.model import Record
 from verifiable_dp.render import card, markdown, mutation, page, plainly
 from verifiable_dp.render.junit import to_junit
 from verifiable_dp.render.page import render
@@ -23,8 +25,10 @@ REFUTED = "The claim of epsilon 1 is refuted: epsilon is at least 2. The counter
 def spoken(name):
     """The sentence under the verdict: of the page, of the Markdown."""
     record = json.loads((REPORTS / name / "record.json").read_text("utf-8"))
-    banner = re.search(r'<div class="banner.*?<p>(.*?)</p>', render(record, drawn=False), re.DOTALL)[1]
-    written = re.search(r"\*\*Privacy: .*?\*\* (.*)", markdown.to_markdown(record))[1]
+    banner = re.search(
+        r'<div class="banner.*?<p>(.*?)</p>', render(Record.of(record), drawn=False), re.DOTALL
+    )[1]
+    written = re.search(r"\*\*Privacy: .*?\*\* (.*)", markdown.to_markdown(Record.of(record)))[1]
     return " ".join(html.unescape(banner).split()), written
 
 
@@ -38,8 +42,10 @@ def test_no_verdict_says_more_than_the_evidence():
     assert spoken("dp-linear-printed")[0].startswith(REFUTED)
     record = json.loads((REPORTS / "dp-linear" / "record.json").read_text("utf-8"))
     undecided = {**record, "verdict": "inconclusive", "power": None}
-    assert words.verdict(undecided).startswith("The audit is inconclusive about epsilon 1: not every check")
-    assert words.verdict({**record, "checks": []}) == "Privacy was not audited."
+    assert words.verdict(Record.of(undecided)).startswith(
+        "The audit is inconclusive about epsilon 1: not every check"
+    )
+    assert words.verdict(Record.of({**record, "checks": []})) == "Privacy was not audited."
 
 
 @pytest.mark.parametrize(
@@ -47,7 +53,7 @@ def test_no_verdict_says_more_than_the_evidence():
 )
 def test_refutations_are_errors_to_code_hosts(name, levels):
     record = json.loads((REPORTS / name / "record.json").read_text("utf-8"))
-    results = json.loads(to_sarif(record))["runs"][0]["results"]
+    results = json.loads(to_sarif(Record.of(record)))["runs"][0]["results"]
     assert [(found["ruleId"], found["level"]) for found in results] == [("DP100", x) for x in levels]
 
 
@@ -74,29 +80,34 @@ def test_all_faces_take_the_sentence_of_a_check_from_beside_its_judge(name, monk
     record = json.loads((REPORTS / name / "record.json").read_text("utf-8"))
     regret = record["regret"]
     found = [*record["checks"], *regret["checks"], *regret.get("tables", [])]
-    sentences = {check.in_words(one) for one in found}
+    sentences = {check.in_words(Check.read(one)) for one in found}
     assert len(sentences) > 2
     assert not [said for said in sentences if re.search(r"\b(None|nan|inf|undefined)\b", said)]
     for said in sentences:
         assert said in Report(record).summary()
-    written, cases = markdown.to_markdown(record), html.unescape(to_junit(record))
+    written, cases = markdown.to_markdown(Record.of(record)), html.unescape(to_junit(Record.of(record)))
     for one in (*record["checks"], *regret["checks"]):
-        assert markdown.escape(check.in_words(one)) in written
-        assert check.in_words(one) in cases
+        assert markdown.escape(check.in_words(Check.read(one))) in written
+        assert check.in_words(Check.read(one)) in cases
     for kind in check.kinds():
         monkeypatch.setattr(kind, "words", lambda numbers, result: "otherwise")
-    for shown in (Report(record).summary(), markdown.to_markdown(record), to_junit(record)):
+    for shown in (
+        Report(record).summary(),
+        markdown.to_markdown(Record.of(record)),
+        to_junit(Record.of(record)),
+    ):
         assert shown.count("otherwise") >= len(record["checks"]) + len(regret["checks"])
 
 
 def test_a_record_read_from_its_file_has_the_plots_of_the_one_that_was_written():
     """A report renders each page twice, before its neighbours stand and after. Control: another record."""
-    record = json.loads((REPORTS / "ucb1" / "record.json").read_text("utf-8"))
-    page.render(dict(reversed(record.items())))
+    whole = (REPORTS / "ucb1" / "record.json").read_text("utf-8")
+    record = json.loads(whole)
+    page.render(Record.of(json.loads(whole, object_pairs_hook=lambda pairs: dict(reversed(pairs)))))
     hits = page._drawn.cache_info().hits
-    page.render(record)
+    page.render(Record.of(record))
     assert page._drawn.cache_info().hits == hits + 1
-    page.render({**record, "seed": record["seed"] + 1})
+    page.render(Record.of({**record, "seed": record["seed"] + 1}))
     assert page._drawn.cache_info().hits == hits + 1
 
 
@@ -107,7 +118,7 @@ def test_pages_without_plots_leave_none_behind(monkeypatch):
     kept = [cache.cache_info() for cache in caches]
     with monkeypatch.context() as patched:
         without_plots(patched)
-        assert "<svg/>" in page.render(record)
+        assert "<svg/>" in page.render(Record.of(record))
     assert [cache.cache_info() for cache in caches] == kept
 
 
@@ -116,19 +127,19 @@ def test_a_mechanism_has_data_and_outputs_and_no_actions():
     record["target"] |= {"kind": "release", "plays": "data"}
     record["claim"]["unit"] = "pairs"
     said, seen = "changing the data to a neighbour given", "what the mechanism releases"
-    assert card.promise(record) == f"Epsilon 1 for {said}, against anyone who sees {seen}."
-    promise = plainly.summary(record)[0]
+    assert card.promise(Record.of(record)) == f"Epsilon 1 for {said}, against anyone who sees {seen}."
+    promise = plainly.summary(Record.of(record))[0]
     assert promise.startswith(f"The promise: {said} makes anything seen in {seen} at most")
     record["target"]["plays"] = "arms"
-    assert "the actions and every noisy statistic" in card.promise(record)
+    assert "the actions and every noisy statistic" in card.promise(Record.of(record))
 
 
 def test_a_record_of_regret_alone_has_a_verdict_on_its_first_screen():
     record = json.loads((REPORTS / "dp-se" / "record.json").read_text("utf-8"))
-    assert "privacy was not audited</strong>" not in render(record, drawn=False)
-    record |= {"checks": [], "claim": None, "power": None, "epsilon_lower": None, "mutants": []}
+    assert "privacy was not audited</strong>" not in render(Record.of(record), drawn=False)
+    record |= {"checks": [], "claim": None, "power": None, "epsilon_lower": 0.0, "mutants": []}
     (banner,) = re.findall(
-        r'<div class="banner (\w+)">\s*<strong>(.*?)</strong>', render(record, drawn=False)
+        r'<div class="banner (\w+)">\s*<strong>(.*?)</strong>', render(Record.of(record), drawn=False)
     )
     assert banner == ("consistent", "Regret: consistent; privacy was not audited")
 

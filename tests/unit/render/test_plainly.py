@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.committed import each
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.words import promises
 from verifiable_dp.record.words import verdict as said_by_the_headline
 from verifiable_dp.render import plainly
@@ -64,38 +65,42 @@ def section(page):
 )
 def test_the_paragraph_says_what_the_summary_counts(name, words):
     record = load(name)
-    assert words in " ".join(plainly.summary(record))
-    assert words in text(render(record, drawn=False))
-    assert said_by_the_headline(record) not in " ".join(plainly.summary(record))
-    assert "## In plain words" in to_markdown(record)
+    assert words in " ".join(plainly.summary(Record.of(record)))
+    assert words in text(render(Record.of(record), drawn=False))
+    assert said_by_the_headline(Record.of(record)) not in " ".join(plainly.summary(Record.of(record)))
+    assert "## In plain words" in to_markdown(Record.of(record))
 
 
 def test_other_counts_are_other_words():
     record = load("dp-se")
     for check, verdict in zip(record["checks"], ("refuted", "inconclusive"), strict=False):
         check["result"]["verdict"] = verdict
-    said = " ".join(plainly.summary(record))
+    said = " ".join(plainly.summary(Record.of(record)))
     assert "Of 6 privacy checks, 1 refuted, 4 found no violation of and 1 could not decide the claim." in said
     record["claim"]["epsilon"] = 800.0
-    assert "at most e^800 times more likely" in plainly.summary(record)[0]
+    assert "at most e^800 times more likely" in plainly.summary(Record.of(record))[0]
 
 
 @pytest.mark.parametrize("name", each())
 def test_nothing_is_called_private_or_compliant(name):
     record = load(name)
     for said in (
-        *plainly.summary(record),
-        *(words for _, words in plainly.terms(render(record, drawn=False))),
+        *plainly.summary(Record.of(record)),
+        *(words for _, words in plainly.terms(render(Record.of(record), drawn=False))),
     ):
         assert not re.search(r"\bprivate\b|complian|\bsafe\b", said)
-    assert plainly.summary(record)[0].startswith("The promise: changing ") == promises(record)
+    assert plainly.summary(Record.of(record))[0].startswith("The promise: changing ") == promises(
+        Record.of(record)
+    )
 
 
 def test_an_audit_of_regret_alone_explains_no_terms_of_privacy():
     record = load("dp-se")
     record |= {"checks": [], "claim": None, "power": None}
-    assert plainly.summary(record)[0].startswith("Measured regret, what is lost against the best arm, ")
-    assert "## Words" not in to_markdown(record)
+    assert plainly.summary(Record.of(record))[0].startswith(
+        "Measured regret, what is lost against the best arm, "
+    )
+    assert "## Words" not in to_markdown(Record.of(record))
 
 
 # ---------------------------------------------------------------- the terms
@@ -103,14 +108,14 @@ def test_an_audit_of_regret_alone_explains_no_terms_of_privacy():
 
 @pytest.mark.parametrize("name", each())
 def test_a_page_explains_the_words_that_it_uses_and_no_others(name):
-    words, rest = section(render(load(name)))
+    words, rest = section(render(Record.of(load(name))))
     explained = re.findall(r"<dt>(.*?)</dt>", words)
     before = text(rest.partition("<h2>Check this record")[0].replace("Words</a>", "")).lower()
     assert explained == [word for word in WORDS if re.search(rf"\b{word}", before)]
     assert "power" in explained
     assert words.count("<dd>") == len(explained)
     assert rest.count('href="#words"') == 2  # from the contents, and where the terms begin
-    document = to_markdown(load(name))
+    document = to_markdown(Record.of(load(name)))
     listed = re.findall(r"^- \*\*(\w+)\*\*: ", document.partition("## Words")[2], re.MULTILINE)
     assert listed
     assert set(listed) <= set(explained)
@@ -130,7 +135,7 @@ def test_words_that_are_not_used_are_not_explained():
 def test_a_record_cannot_put_its_own_section_there():
     record = load("dp-se")
     record["target"]["note"] = "<!--words--><!--to words--><section id=words>"
-    page = render(record, drawn=False)
+    page = render(Record.of(record), drawn=False)
     assert page.count('<section id="words">') == 1
     assert "&lt;!--words--&gt;" in page
     assert "<!--" not in page
@@ -142,7 +147,7 @@ def test_a_record_cannot_put_its_own_section_there():
 def facts(**changes):
     record = load("dp-se")
     record["provenance"] |= changes
-    return dict(plainly.provenance(record))
+    return dict(plainly.provenance(Record.of(record)))
 
 
 def test_what_is_unknown_or_none_is_said():
@@ -152,7 +157,7 @@ def test_what_is_unknown_or_none_is_said():
     assert {found[name] for name in names} == {"unknown"}
     assert facts(dirty=True)["uncommitted changes of the tool"] == "yes"
     ours = {"repository": "", "commit": "c" * 40, "dirty": False}
-    said = f"repository = unknown, commit = {'c' * 40}, uncommitted changes = no"
+    said = f"commit = {'c' * 40}, uncommitted changes = no, repository = unknown"
     assert facts(target=ours)["repository of the audited file"] == said
     run = {"provider": "gitlab-ci", "run_url": None}
     assert facts(ci=run)["continuous integration"] == "provider = gitlab-ci, run_url = none"
@@ -163,8 +168,8 @@ def test_what_is_unknown_or_none_is_said():
 def test_neither_face_shows_words_of_python(name):
     record = copy.deepcopy(load(name))
     record["provenance"] |= {"ci": None, "dirty": False, "commit": ""}
-    page = render(record, drawn=False)
-    document = to_markdown(record)
+    page = render(Record.of(record), drawn=False)
+    document = to_markdown(Record.of(record))
     for shown in (text(page[page.index("<h2>Provenance") :]), document[document.index("## Provenance") :]):
         assert not re.search(r"\b(None|True|False)\b|= *,|= *\||[{}]", shown)
 
@@ -172,7 +177,7 @@ def test_neither_face_shows_words_of_python(name):
 def test_rows_of_provenance_stay_one_for_each_fact():
     record = load("dp-se")
     table = 1  # the digest of the kill table, which the record holds beside it
-    assert len(plainly.provenance(record)) == len(record["provenance"]) + table
+    assert len(plainly.provenance(Record.of(record))) == len(record["provenance"]) + table
     assert plainly.pairs({"a": [1.0, 2], "b": {"c": True}}) == "a = [1.0, 2], b (c = yes)"
 
 
@@ -180,8 +185,9 @@ def test_a_page_needs_nothing_else_to_have_been_imported():
     """Sentences of checks are registered by the modules of their judges."""
     lines = (
         "import json, pathlib",
+        "from verifiable_dp.record.model import Record",
         "from verifiable_dp.render.page import render",
         f"path = pathlib.Path({str(ROOT / 'reports' / 'shuffled-linear' / 'record.json')!r})",
-        "assert render(json.loads(path.read_text('utf-8')), drawn=False)",
+        "assert render(Record.of(json.loads(path.read_text('utf-8'))), drawn=False)",
     )
     subprocess.run([sys.executable, "-c", "\n".join(lines)], check=True)

@@ -10,12 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.records import read_all
 from verifiable_dp.algorithms.dp_ucb import DPUCB
 from verifiable_dp.algorithms.tree_sum import TreeSum
 from verifiable_dp.algorithms.ucb1 import UCB1
 from verifiable_dp.core.neighbours import GroupPair, StreamPair, TablePair
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.regret.scaling import scaling
+from verifiable_dp.record.model import Record
 from verifiable_dp.render import courses, page, plots
 from verifiable_dp.render.page import render
 
@@ -106,14 +108,16 @@ def with_course(rows):
 
 
 def test_the_course_is_drawn_where_it_is_recorded():
-    assert courses.loss_over_time(with_course([])) is None  # of a record from before there was one
-    page = render(with_course([[1, 0.5, -0.5], [4, 1.0, -1.0], [15, 1.0, -1.0]]))
+    assert courses.loss_over_time(Record.of(with_course([]))) is None  # of a record from before there was one
+    page = render(Record.of(with_course([[1, 0.5, -0.5], [4, 1.0, -1.0], [15, 1.0, -1.0]])))
     assert "Privacy loss over time" in page
     assert "Cost and loss of the costliest transcript so far" in page  # the same as a table
 
 
 def test_a_cost_without_bound_leaves_the_axis_finite():
-    drawn = courses.loss_over_time(with_course([[2, 0.5, -0.5], [3, "inf", "inf"], [9, "inf", "inf"]]))
+    drawn = courses.loss_over_time(
+        Record.of(with_course([[2, 0.5, -0.5], [3, "inf", "inf"], [9, "inf", "inf"]]))
+    )
     assert "inf" not in drawn
     assert "nan" not in drawn
 
@@ -176,6 +180,7 @@ def counted(k1, k0, *, bound=0.5, delta=0.0, kind="black_box"):
     statistics = {"k1": k1, "k0": k0, "n1": 1000, "n0": 1000, "delta": delta, "confidence": 0.95, "tests": 1}
     point = math.log(k1 / k0) if k0 else math.inf
     return {
+        "name": kind,
         "kind": kind,
         "statistics": statistics,
         "result": {"epsilon_lower": bound, "epsilon_point": point},
@@ -183,23 +188,23 @@ def counted(k1, k0, *, bound=0.5, delta=0.0, kind="black_box"):
 
 
 def test_the_interval_of_an_event_contains_its_estimate():
-    point, upper = plots.around([counted(400, 200)])
+    point, upper = plots.around(read_all([counted(400, 200)]))
     assert point == pytest.approx(math.log(2))
     assert 0.5 < point < upper < 1.0
-    _, wider = plots.around([counted(40, 20)])
+    _, wider = plots.around(read_all([counted(40, 20)]))
     assert wider > upper
 
 
 def test_an_event_that_one_world_never_hits_has_no_upper_limit():
-    assert plots.around([counted(400, 0)]) == (math.inf, math.inf)
+    assert plots.around(read_all([counted(400, 0)])) == (math.inf, math.inf)
 
 
 def test_the_interval_is_that_of_the_largest_bound():
-    point, _ = plots.around([counted(400, 200, bound=0.1), counted(500, 100, bound=0.9)])
+    point, _ = plots.around(read_all([counted(400, 200, bound=0.1), counted(500, 100, bound=0.9)]))
     assert point == pytest.approx(math.log(5))
-    assert plots.around([counted(400, 200), counted(1, 1, bound=3.0, kind="alignment")]) is None
-    assert plots.around([counted(400, 200, delta=0.01)])[1] is None
-    assert plots.around([]) is None
+    assert plots.around(read_all([counted(400, 200), counted(1, 1, bound=3.0, kind="alignment")])) is None
+    assert plots.around(read_all([counted(400, 200, delta=0.01)]))[1] is None
+    assert plots.around(read_all([])) is None
 
 
 @pytest.mark.parametrize("log_power", [0.0, 1.0])
@@ -223,14 +228,14 @@ def test_the_drawn_line_is_the_judged_one(log_power):
 )
 def test_a_page_is_the_same_bytes_twice_and_small(name):
     record = recorded(name)
-    page = render(record)
-    assert page == render(record)
+    page = render(Record.of(record))
+    assert page == render(Record.of(record))
     assert len(page.encode()) < 300_000
 
 
 @pytest.mark.parametrize("name", [pytest.param("dp-se", marks=pytest.mark.slow), "shuffled-linear-printed"])
 def test_no_id_stands_twice(name):
-    page = render(recorded(name))
+    page = render(Record.of(recorded(name)))
     ids = re.findall(r'\bid="([^"]+)"', page)
     assert len(ids) == len(set(ids))
     assert set(re.findall(r'href="#([^"]+)"', page)) <= set(ids)
@@ -241,7 +246,7 @@ def test_no_id_stands_twice(name):
 
 def test_every_picture_stands_alone():
     """Programs that draw each picture by itself, such as WeasyPrint, find nothing in another one."""
-    for picture in re.findall(r"<svg.*?</svg>", render(recorded("dp-nas")), re.DOTALL):
+    for picture in re.findall(r"<svg.*?</svg>", render(Record.of(recorded("dp-nas"))), re.DOTALL):
         ids = set(re.findall(r'\bid="([^"]+)"', picture))
         assert set(re.findall(r'(?:href="|url\()#([^")]+)', picture)) <= ids
         assert ">claim</text>" in picture or "<text" in picture
@@ -285,7 +290,7 @@ def test_steps_of_a_path_lead_where_the_path_does(path):
 
 
 def test_every_plot_has_words_for_those_who_do_not_see_it():
-    page = render(recorded("ucb1"))
+    page = render(Record.of(recorded("ucb1")))
     for part in re.findall(r"<figure>(.*?)</figure>", page, re.DOTALL):
         label = re.search(r'role="img" tabindex="0" aria-label="([^"]+)"', part)
         assert label
@@ -332,7 +337,7 @@ def drawn():
     found = {}
     for (name, plot), record in of_record.items():
         for narrow in (False, True):
-            if picture := page._PLOTS[plot](record, narrow=narrow):
+            if picture := page._PLOTS[plot](Record.of(record), narrow=narrow):
                 found[name, plot, narrow] = picture
     example = stream("rounds 1 to 4")
     rows = [{"algorithm": name, "outcome": "killed"} for name in ("dp-robust-elimination", "b")]
@@ -391,7 +396,7 @@ def test_legends_stand_above_the_data(monkeypatch):
     record = recorded("dp-se")
     for narrow in (False, True):
         for plot in ("time", "scaling", "regret", "course"):
-            page._PLOTS[plot](record, narrow=narrow)
+            page._PLOTS[plot](Record.of(record), narrow=narrow)
         courses.placement(stream("rounds 1 to 4"), narrow=narrow)
     assert len(seen) >= 12
     assert [name for name, outside in seen if not outside] == []
@@ -406,11 +411,11 @@ def test_means_have_error_bars_and_equal_runs_have_none():
     assert plots.bars([10.0], [10.0]) == [9.0]  # on a logarithmic axis, which has no 0
     record = recorded("dp-linear")
     check = next(c for c in record["regret"]["checks"] if c["kind"] == "scaling")
-    with_bars = courses.over_time(record)
+    with_bars = courses.over_time(Record.of(record))
     for point in check["statistics"]["points"]:
         point[2] = 0.0
-    assert courses.over_time(record).count("<use") < with_bars.count("<use")
-    assert courses.over_time(record | {"regret": None}) is None
+    assert courses.over_time(Record.of(record)).count("<use") < with_bars.count("<use")
+    assert courses.over_time(Record.of(record | {"regret": None})) is None
 
 
 def test_wedges_have_no_outline():

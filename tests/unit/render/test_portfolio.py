@@ -19,6 +19,7 @@ from verifiable_dp.campaign import run as campaign
 from verifiable_dp.campaign.run import write_index
 from verifiable_dp.cli import main
 from verifiable_dp.core.validate import InputError
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import SCHEMAS, digest, schema, text
 from verifiable_dp.render import page as page_
 from verifiable_dp.render import plainly, portfolio
@@ -58,7 +59,7 @@ def drawn_once(monkeypatch):
     real = portfolio.render
 
     def render(whole, around=ALONE):
-        key = digest(whole), repr(around)
+        key = whole.digest, repr(around)
         if key not in DRAWN:
             DRAWN[key] = real(whole, drawn=around == ALONE, around=around)
         return DRAWN[key]
@@ -77,7 +78,7 @@ def folder(tmp_path):
     ):
         (place / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(REPORTS / name / "record.json", place / path)
-    (place / "dp-ucb" / "record.html").write_text(portfolio.render(record("dp-ucb")), "utf-8")
+    (place / "dp-ucb" / "record.html").write_text(portfolio.render(Record.of(record("dp-ucb"))), "utf-8")
     (place / "schema").mkdir()
     for name in SCHEMAS:
         (place / "schema" / f"{name}.json").write_text(json.dumps(schema(name)), "utf-8")
@@ -276,7 +277,7 @@ def test_a_record_is_one_line_with_its_strength_and_its_misses():
     """Negative control: without the kill table the same record has no miss, and is strong."""
     names = ("dp-se", "dp-nas", "dp-robust-elimination", "ucb1", "dp-linear-printed")
     records, links = [record(name) for name in names], [f"{name}/record.html" for name in names]
-    rows = cells(render_index(records, links))
+    rows = cells(render_index([Record.of(one) for one in records], links))
     assert [(rows[name]["Strength"], rows[name]["Flags"]) for name in names[:4]] == [
         ("strong", "⚑ 1"),
         ("weak", "⚑ 2"),
@@ -288,7 +289,7 @@ def test_a_record_is_one_line_with_its_strength_and_its_misses():
     assert rows["ucb1"]["Privacy"] == "baseline"
     assert rows["dp-se"]["Paper"] == "Sajed & Sheffet 2019"
     bare = [found | {"kill_table": None} for found in records]
-    alone = cells(render_index(bare, links))["dp-robust-elimination"]
+    alone = cells(render_index([Record.of(one) for one in bare], links))["dp-robust-elimination"]
     assert (alone["Strength"], alone["Mutants caught"]) == ("strong", "15 of 15")
 
 
@@ -341,7 +342,12 @@ def test_names_cannot_leave_their_place():
     hostile = record("ucb1")
     hostile["target"]["paper"] = '"><script>alert(1)</script><option value="'
     hostile["target"]["model"] = "</script><script>alert(2)</script>"
-    page = render_index([hostile], ['" onclick="alert(3)'], paths=["<img src=x>"], broken=[("<b>", "<i>")])
+    page = render_index(
+        [Record.of(hostile)],
+        ['" onclick="alert(3)'],
+        paths=["<img src=x>"],
+        broken=[("<b>", "<i>")],
+    )
     tags = Page(page).tags
     assert [tag for tag, _ in tags].count("script") == 1
     assert not any(tag in ("img", "b", "i") for tag, _ in tags)

@@ -11,7 +11,9 @@ import pytest
 import verifiable_dp as vdp
 from verifiable_dp.compliance.blocks import to_compliance
 from verifiable_dp.evidence.blackbox import curves
+from verifiable_dp.evidence.check import Check
 from verifiable_dp.record import words
+from verifiable_dp.record.model import Counterexample, Record
 from verifiable_dp.render import portfolio
 from verifiable_dp.render.intoto import to_intoto
 from verifiable_dp.render.junit import to_junit
@@ -70,15 +72,15 @@ RENDERINGS = {
     "line": lambda record: vdp.Report(record).line(),
     "terminal": lambda record: vdp.Report(record).summary(),
     "notebook": lambda record: on_a_page(vdp.Report(record)._repr_html_()),
-    "page": lambda record: on_a_page(render(record)),
-    "pack": lambda record: on_a_page(render_pack(record)),
-    "markdown": lambda record: to_markdown(record).replace("\\", ""),
-    "dpia": lambda record: to_dpia(record).replace("\\", ""),
-    "sarif": to_sarif,
-    "junit": lambda record: html.unescape(to_junit(record)),
-    "in-toto": to_intoto,
-    "opendp": to_opendp,
-    "compliance": to_compliance,
+    "page": lambda record: on_a_page(render(Record.of(record))),
+    "pack": lambda record: on_a_page(render_pack(Record.of(record))),
+    "markdown": lambda record: to_markdown(Record.of(record)).replace("\\", ""),
+    "dpia": lambda record: to_dpia(Record.of(record)).replace("\\", ""),
+    "sarif": lambda record: to_sarif(Record.of(record)),
+    "junit": lambda record: html.unescape(to_junit(Record.of(record))),
+    "in-toto": lambda record: to_intoto(Record.of(record)),
+    "opendp": lambda record: to_opendp(Record.of(record)),
+    "compliance": lambda record: to_compliance(Record.of(record)),
 }
 _NUMBER = r"(\d[\d.]*(?:e-?\d+)?)"
 # A measured bound and the claim that it is beside, in one sentence.
@@ -113,7 +115,7 @@ def refuted(kind):
 def test_a_refutation_states_what_was_promised_and_where_it_fails(kind):
     record, promised = json.loads(refuted(kind)), REFUTED[kind][2]
     assert record["verdict"] == "refuted"
-    said = words.verdict(record)
+    said = words.verdict(Record.of(record))
     assert said.startswith(f"The claim of {promised} is refuted: ")
     for name, rendering in RENDERINGS.items():
         text = rendering(record)
@@ -128,11 +130,11 @@ def test_a_portfolio_has_the_promise_beside_what_breaks_it(kind, tmp_path):
     record = json.loads(refuted(kind))
     vdp.Report(record).save(tmp_path)
     cells = on_a_page(portfolio.write(tmp_path)[0].read_text("utf-8"))
-    assert words.claimed(record) in cells
-    assert words.shown(record) in " ".join(cells.split())
+    assert words.claimed(Record.of(record)) in cells
+    assert words.shown(Record.of(record)) in " ".join(cells.split())
     if kind != "epsilon":
-        assert words.claimed(record) == REFUTED[kind][2]
-        assert words.shown(record) == words.broken(record)
+        assert words.claimed(Record.of(record)) == REFUTED[kind][2]
+        assert words.shown(Record.of(record)) == words.broken(Record.of(record))
 
 
 def test_the_slip_is_found_where_it_was():
@@ -148,9 +150,9 @@ def test_a_curve_names_the_point_that_breaks_it():
     record = json.loads(refuted("rho"))
     [check] = [c for c in record["checks"] if c["kind"] == "curve"]
     point = curves.breaking(check["statistics"], check["result"])
-    assert point in words.verdict(record)
-    assert point in words.line(check)
-    assert point in words.counterexample(record["counterexamples"][0], record)
+    assert point in words.verdict(Record.of(record))
+    assert point in words.line(Check.read(check))
+    assert point in words.counterexample(Counterexample.of(record["counterexamples"][0]), Record.of(record))
     measured, promised = re.fullmatch(
         r"\w+ is at least (\S+) at \w+ \S+, promised at most (\S+)", point
     ).groups()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.committed import REPORTS
+from verifiable_dp.record.model import Record
 from verifiable_dp.render import beside
 from verifiable_dp.render.page import render
 
@@ -26,7 +27,7 @@ def first_screen(name):
     """What is read of the card, from the verdict to what to do next."""
     path = REPORTS / name / "record.json"
     record = json.loads(path.read_text("utf-8"))
-    page = render(record, drawn=False, around=beside.of(path, record))
+    page = render(Record.of(record), drawn=False, around=beside.of(path, Record.of(record)))
     shown = page[page.index('<section id="summary"') : page.index('<details class="audited"')]
     shown = shown.partition("<div><dt>Open hazards")[0]  # names to look up, behind what to do next
     shown = re.sub(r'<span class="meter.*?</span>', "", shown)  # a picture

@@ -26,6 +26,7 @@ from verifiable_dp.evidence.regret.floors import floor_row, floors
 from verifiable_dp.evidence.regret.price import prices
 from verifiable_dp.evidence.regret.rows import row as table_row
 from verifiable_dp.record import words
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import digest, text
 from verifiable_dp.record.verify import verify
 from verifiable_dp.render import page, pdf, renderings
@@ -117,7 +118,7 @@ def test_the_committed_records_show_every_verdict():
     records = [load(name) for name in NAMES]
     assert len(records) > 20
     assert {r["verdict"] for r in records} == {"refuted", "not_refuted"}
-    statuses = {outcome.status for r in records for outcome in outcomes(r)}
+    statuses = {outcome.status for r in records for outcome in outcomes(Record.of(r))}
     assert statuses == {"passed", "failed", "undecided", "silent"}
 
 
@@ -131,7 +132,7 @@ def test_the_hostile_record_is_one_that_verify_accepts(hostile, tmp_path):
 
 
 def test_outcomes_count_every_check_and_mutant(record):
-    found = outcomes(record)
+    found = outcomes(Record.of(record))
     regret = record["regret"]["checks"] if record["regret"] else []
     by_group = {group: [o for o in found if o.group == group] for group in ("privacy", "regret", "mutant")}
     power = 0 if record["verdict"] == "refuted" and not record["power"] else 1
@@ -147,10 +148,10 @@ def test_a_mutant_that_is_not_caught_and_a_missing_power_are_undecided():
     record = load("dp-se")
     record["mutants"][0]["verdict"] = "not_refuted"
     record |= {"power": None, "verdict": "inconclusive"}
-    undecided = [o.title for o in outcomes(record) if o.status == "undecided"]
+    undecided = [o.title for o in outcomes(Record.of(record)) if o.status == "undecided"]
     assert f"mutant: {record['mutants'][0]['name']}" in undecided
     assert "privacy: power" in undecided
-    assert not [o for o in outcomes(record) if o.status == "failed"]
+    assert not [o for o in outcomes(Record.of(record)) if o.status == "failed"]
 
 
 # ---------------------------------------------------------------- Markdown
@@ -182,7 +183,7 @@ def structure(document):
 
 def test_markdown_tables_have_as_many_cells_as_heads(record):
     width = None
-    for line in to_markdown(record).splitlines():
+    for line in to_markdown(Record.of(record)).splitlines():
         if not line.startswith("|"):
             width = None
             continue
@@ -192,14 +193,14 @@ def test_markdown_tables_have_as_many_cells_as_heads(record):
 
 
 def test_markdown_tells_all_that_the_record_does(record):
-    document = to_markdown(record)
+    document = to_markdown(Record.of(record))
     rows = cells(document)
     first = [row[0] for row in rows]
     for check in [*record["checks"], *(record["regret"]["checks"] if record["regret"] else [])]:
         assert check["name"] in first
     for mutant in record["mutants"]:
         assert [mutant["name"], mutant["fault"]] in [row[:2] for row in rows]
-    for line in words.not_covered(record):
+    for line in words.not_covered(Record.of(record)):
         assert f"- {escape(line)}" in document
     assert record["digest"] in document
     assert f"**Privacy: {record['verdict'].replace('_', ' ')}, epsilon " in document
@@ -209,8 +210,8 @@ def test_markdown_tells_all_that_the_record_does(record):
 
 def test_hostile_texts_do_not_change_the_structure_of_markdown(hostile):
     benign = replaced(hostile, "x")
-    document = to_markdown(hostile)
-    assert structure(document) == structure(to_markdown(benign))
+    document = to_markdown(Record.of(hostile))
+    assert structure(document) == structure(to_markdown(Record.of(benign)))
     assert "<" not in document.replace("<br>", "")
     assert not re.search("[\x00\x1b\u202e]", document)
 
@@ -286,22 +287,23 @@ def regret_tables():
 @pytest.mark.parametrize("found", regret_tables(), ids=lambda found: found["kind"])
 def test_markdown_of_tables_of_regret(found):
     record = load("dp-se")
-    record["regret"]["tables"] = [found]
-    document = to_markdown(record)
+    bare = {key: value for key, value in record["regret"].items() if key != "tables"}
+    record["regret"] = bare | {"tables": [found]}
+    document = to_markdown(Record.of(record))
     assert f"### {escape(found['name'])}" in document
     rows = cells(document.partition("### ")[2].partition("## Not covered")[0])
     assert len(rows) == 1 + len(found["statistics"]["rows"])
     assert {len(row) for row in rows} == {len(rows[0])}
     (mean,) = {"mean_a", "mean"} & set(found["statistics"]["rows"][0])
     assert f"{found['statistics']['rows'][0][mean]:.4g}" in rows[1]
-    without = to_markdown({**record, "regret": {**record["regret"], "tables": []}})
+    without = to_markdown(Record.of({**record, "regret": bare}))
     kinds = [[token.type for token in parsed(text)] for text in (document, without)]
     assert kinds[0].count("table_open") == kinds[1].count("table_open") + 1
     assert "html_block" not in kinds[0]
 
 
 def test_markdown_lists_the_hazards(newest):
-    rows = [row for row in cells(to_markdown(newest)) if row[0].startswith("NIST-H")]
+    rows = [row for row in cells(to_markdown(Record.of(newest))) if row[0].startswith("NIST-H")]
     assert [row[0] for row in rows] == [hazard["id"] for hazard in blocks.of(newest)["hazards"]]
     assert len(rows) == 24
     assert "declared" in {row[3] for row in rows}
@@ -319,9 +321,9 @@ def suite(document):
 
 
 def test_junit_holds_a_case_for_each_outcome(record):
-    found = suite(to_junit(record))
+    found = suite(to_junit(Record.of(record)))
     cases = found.findall("testcase")
-    expected = outcomes(record)
+    expected = outcomes(Record.of(record))
     status = {"failed": "failure", "undecided": "skipped", "silent": "skipped", "passed": "system-out"}
     assert [(case.get("name"), case[0].tag) for case in cases] == [
         (outcome.name, status[outcome.status]) for outcome in expected
@@ -336,7 +338,7 @@ def test_junit_holds_a_case_for_each_outcome(record):
 
 
 def test_junit_shows_the_counterexample_in_the_failure():
-    failures = suite(to_junit(load("dp-linear-printed"))).findall("testcase/failure")
+    failures = suite(to_junit(Record.of(load("dp-linear-printed")))).findall("testcase/failure")
     assert [failure.get("type") for failure in failures] == ["refuted", "refuted"]
     for failure in failures:
         assert "counterexample: round 1, arm 0: reward -1 against 1" in failure.text
@@ -344,7 +346,7 @@ def test_junit_shows_the_counterexample_in_the_failure():
 
 
 def test_junit_of_a_hostile_record_is_xml_with_the_same_cases(hostile):
-    document, benign = to_junit(hostile), to_junit(replaced(hostile, "x"))
+    document, benign = to_junit(Record.of(hostile)), to_junit(Record.of(replaced(hostile, "x")))
     assert [e.tag for e in formats.junit(document).iter()] == [e.tag for e in formats.junit(benign).iter()]
     assert suite(document).get("name").startswith("</td><script>")
     assert not re.search("[\x00\x1b]", document)
@@ -358,8 +360,8 @@ def test_intoto_says_what_the_banner_says():
     record = load("dp-nas")
     undecided = record | {"verdict": "inconclusive", "reason": "weak"}
     for shown, result in ((record, "WARNED"), (undecided, "WARNED"), (load("ucb1"), "FAILED")):
-        predicate = json.loads(to_intoto(shown))["predicate"]
-        drawn = page.render(shown, drawn=False)
+        predicate = json.loads(to_intoto(Record.of(shown)))["predicate"]
+        drawn = page.render(Record.of(shown), drawn=False)
         headline, banner = re.search(
             r'<div class="banner.*?<strong>(.*?)</strong>\s*<p>(.*?)</p>', drawn, re.DOTALL
         ).groups()
@@ -370,8 +372,8 @@ def test_intoto_says_what_the_banner_says():
         assert said["headline"] == html.unescape(re.sub("<.*?>", "", headline))
         assert len(json.dumps(predicate["configuration"][0])) < 1024  # as the framework recommends
     assert undecided["power"]
-    assert "but weak" in to_intoto(record)
-    assert "privacy: verdict" in json.loads(to_intoto(undecided))["predicate"]["warnedTests"]
+    assert "but weak" in to_intoto(Record.of(record))
+    assert "privacy: verdict" in json.loads(to_intoto(Record.of(undecided)))["predicate"]["warnedTests"]
 
 
 def test_intoto_statement(record, tmp_path):
@@ -387,7 +389,7 @@ def test_intoto_statement(record, tmp_path):
     assert predicate["url"] == "https://ci.example/7"
     titles = predicate["passedTests"] + predicate["warnedTests"] + predicate["failedTests"]
     # What says nothing where other checks decide is no test that passed, nor a warning.
-    told = [outcome for outcome in outcomes(record) if outcome.status != "silent"]
+    told = [outcome for outcome in outcomes(Record.of(record)) if outcome.status != "silent"]
     assert sorted(titles) == sorted(outcome.title for outcome in told)
     expected = "FAILED" if predicate["failedTests"] else "WARNED" if predicate["warnedTests"] else "PASSED"
     assert predicate["result"] == expected
@@ -404,18 +406,18 @@ def test_intoto_statement(record, tmp_path):
 
 def test_intoto_knows_the_run_of_ci(newest):
     url = "https://ci.example/a/b/actions/runs/7"
-    assert formats.intoto(to_intoto(newest))["predicate"]["url"] == url
-    assert json.loads(to_intoto(newest, url="https://x"))["predicate"]["url"] == "https://x"
-    assert "url" not in json.loads(to_intoto(load("dp-se")))["predicate"]
+    assert formats.intoto(to_intoto(Record.of(newest)))["predicate"]["url"] == url
+    assert json.loads(to_intoto(Record.of(newest), url="https://x"))["predicate"]["url"] == "https://x"
+    assert "url" not in json.loads(to_intoto(Record.of(load("dp-se"))))["predicate"]
 
 
 def test_intoto_results_are_all_met_in_the_catalogue():
-    results = {json.loads(to_intoto(load(name)))["predicate"]["result"] for name in NAMES}
+    results = {json.loads(to_intoto(Record.of(load(name))))["predicate"]["result"] for name in NAMES}
     assert results == {"PASSED", "WARNED", "FAILED"}
 
 
 def test_intoto_of_a_hostile_record(hostile):
-    statement = formats.intoto(to_intoto(hostile))
+    statement = formats.intoto(to_intoto(Record.of(hostile)))
     assert statement["subject"][0]["name"] == HOSTILE
     assert len(statement["predicate"]["failedTests"] + statement["predicate"]["passedTests"]) > 0
 
@@ -424,7 +426,7 @@ def test_intoto_needs_a_subject():
     record = load("dp-se")
     record["target"]["source"] |= {"path": "", "sha256": ""}
     with pytest.raises(InputError, match="subject"):
-        to_intoto(record)
+        to_intoto(Record.of(record))
 
 
 # ---------------------------------------------------------------- OpenDP's registry
@@ -537,9 +539,9 @@ def check_entry(value, allowed, place=""):
 def test_opendp_draft_has_the_registrys_layout(record):
     if record["target"]["role"] == "baseline":
         with pytest.raises(InputError, match="privacy claim"):
-            to_opendp(record)
+            to_opendp(Record.of(record))
         return
-    entry = read_yaml(to_opendp(record))
+    entry = read_yaml(to_opendp(Record.of(record)))
     check_entry(entry, REGISTRY)
     deployment = entry["deployment"]
     for part, keys in REQUIRED.items():
@@ -551,29 +553,29 @@ def test_opendp_draft_has_the_registrys_layout(record):
     assert deployment["privacy_loss"]["privacy_parameters"].get("delta", 0.0) == claim["delta"]
     model = {"central": "Central", "local": "Local", "shuffle": "Shuffle"}[claim["trust_model"]]
     assert deployment["deployment_model"]["model_name"] == model
-    assert ("REFUTES" in to_opendp(record)) == (record["verdict"] == "refuted")
+    assert ("REFUTES" in to_opendp(Record.of(record))) == (record["verdict"] == "refuted")
 
 
 def test_opendp_draft_names_the_variant():
     record = load("shuffled-linear")
-    document = to_opendp(record)
+    document = to_opendp(Record.of(record))
     assert 'variant_name: "Approximate DP"' in document
     assert "delta: 1.0e-06" in document  # 1e-06 is a string in YAML 1.1
     record["claim"]["rho"] = 0.5
-    assert 'variant_name: "Zero-concentrated DP"' in to_opendp(record)
-    assert 'variant_name: "Pure DP"' in to_opendp(load("dp-se"))
+    assert 'variant_name: "Zero-concentrated DP"' in to_opendp(Record.of(record))
+    assert 'variant_name: "Pure DP"' in to_opendp(Record.of(load("dp-se")))
 
 
 def test_opendp_draft_of_a_hostile_record_keeps_its_lines(hostile):
-    entry = read_yaml(to_opendp(hostile))
+    entry = read_yaml(to_opendp(Record.of(hostile)))
     check_entry(entry, REGISTRY)
     assert entry["deployment"]["privacy_loss"]["privacy_unit"] == "event: one reward of one round"
     assert HOSTILE in entry["deployment"]["implementation"]["additional_information"]
-    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", to_opendp(hostile))
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", to_opendp(Record.of(hostile)))
 
 
 def test_opendp_draft_takes_what_is_declared(newest):
-    entry = read_yaml(to_opendp(newest))
+    entry = read_yaml(to_opendp(Record.of(newest)))
     check_entry(entry, REGISTRY)
     deployment = entry["deployment"]
     assert deployment["basic"]["intended_use"] == "orders articles"
@@ -582,21 +584,21 @@ def test_opendp_draft_takes_what_is_declared(newest):
     assert deployment["deployment_model"]["data_source_type"] == "Dynamic"
     assert deployment["deployment_model"]["actors"] == "curator (trusted): runs the code unmodified"
     assert deployment["implementation"]["composition"] == "basic composition"
-    undeclared = read_yaml(to_opendp(load("dp-se")))["deployment"]
+    undeclared = read_yaml(to_opendp(Record.of(load("dp-se"))))["deployment"]
     assert undeclared["dp_variant"]["unprotected_quantities"] is None
     assert undeclared["deployment_model"]["actors"] is None
 
 
 def test_opendp_needs_a_claim():
     with pytest.raises(InputError, match="privacy claim"):
-        to_opendp(load("dp-se") | {"claim": None})
+        to_opendp(Record.of(load("dp-se") | {"claim": None}))
 
 
 # ---------------------------------------------------------------- SARIF
 
 
 def test_sarif_is_valid(record):
-    (run,) = formats.sarif(to_sarif(record))["runs"]
+    (run,) = formats.sarif(to_sarif(Record.of(record)))["runs"]
     assert {"refuted": True, "not_refuted": False}[record["verdict"]] == bool(
         [result for result in run["results"] if result["ruleId"] == "DP100"]
     )
@@ -604,13 +606,13 @@ def test_sarif_is_valid(record):
 
 def test_sarif_of_a_hostile_record_is_valid(hostile):
     (run,), (benign,) = (
-        formats.sarif(to_sarif(found))["runs"] for found in (hostile, replaced(hostile, "x"))
+        formats.sarif(to_sarif(Record.of(found)))["runs"] for found in (hostile, replaced(hostile, "x"))
     )
     assert len(run["results"]) == len(benign["results"])
 
 
 def test_sarif_of_the_newest_record_is_valid(newest):
-    assert formats.sarif(to_sarif(newest))["runs"][0]["properties"]["digest"] == newest["digest"]
+    assert formats.sarif(to_sarif(Record.of(newest)))["runs"][0]["properties"]["digest"] == newest["digest"]
 
 
 def test_renderings_of_the_newest_record_hold_to_their_schemas(newest):
@@ -619,12 +621,12 @@ def test_renderings_of_the_newest_record_hold_to_their_schemas(newest):
 
 def test_sarif_of_an_undecided_and_of_a_contradicted_record_is_valid():
     record = load("dp-se") | {"verdict": "inconclusive"}
-    (result,) = formats.sarif(to_sarif(record))["runs"][0]["results"]
+    (result,) = formats.sarif(to_sarif(Record.of(record)))["runs"][0]["results"]
     assert (result["ruleId"], result["level"]) == ("DP301", "warning")
     record = load("dp-se")
     check = next(c for c in record["regret"]["checks"] if "p_value" in c["result"])
     check["result"] |= {"verdict": "contradicted"}
-    (result,) = formats.sarif(to_sarif(record))["runs"][0]["results"]
+    (result,) = formats.sarif(to_sarif(Record.of(record)))["runs"][0]["results"]
     assert (result["ruleId"], result["level"]) == ("DP401", "error")
 
 
@@ -634,7 +636,7 @@ def test_sarif_points_at_the_file_as_the_repository_has_it():
     refuted = [record for record in map(load, NAMES) if record["verdict"] == "refuted"]
     assert len(refuted) > 5
     for record in refuted:
-        results = formats.sarif(to_sarif(record))["runs"][0]["results"]
+        results = formats.sarif(to_sarif(Record.of(record)))["runs"][0]["results"]
         assert results
         for result in results:
             place = result["locations"][0]["physicalLocation"]
@@ -650,7 +652,7 @@ def test_sarif_keeps_the_file_of_another_target():
     record = load("dp-linear-printed")
     for path, uri in {"shop/play.py": "shop/play.py", "/srv/play.py": "file:///srv/play.py"}.items():
         record["target"]["source"]["path"] = path
-        result = formats.sarif(to_sarif(record))["runs"][0]["results"][0]
+        result = formats.sarif(to_sarif(Record.of(record)))["runs"][0]["results"][0]
         assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == uri
 
 
@@ -688,11 +690,11 @@ def test_pdf_of_a_hostile_record_fetches_nothing(monkeypatch, caplog):
     """Escaped, it asks for nothing; were it not, nothing would be fetched either, and the log says so."""
     pytest.importorskip("weasyprint")
     record = replaced(load("dp-linear-printed"), HOSTILE.replace("\x1b", "").replace("\x7f", ""))
-    assert to_pdf(record).startswith(b"%PDF-")
+    assert to_pdf(Record.of(record)).startswith(b"%PDF-")
     assert "Failed to load" not in caplog.text
     image = "<html><head></head><body><img src='http://127.0.0.1:9/x'></body></html>"
     monkeypatch.setattr("verifiable_dp.render.pdf.render", lambda record, **_: image)
-    assert to_pdf(record).startswith(b"%PDF-")
+    assert to_pdf(Record.of(record)).startswith(b"%PDF-")
     assert "disallowed protocol: http://127.0.0.1:9/x" in caplog.text
 
 
@@ -746,16 +748,16 @@ def test_pdf_is_tagged_and_says_the_time_of_its_record(monkeypatch):
     clock = iter(range(10**9, 2 * 10**9, 1000))
     monkeypatch.setattr(timeTools, "time", SimpleNamespace(**vars(time) | {"time": lambda: next(clock)}))
     record = load("dp-linear-printed")
-    made = to_pdf(record)
-    assert made == to_pdf(record)
+    made = to_pdf(Record.of(record))
+    assert made == to_pdf(Record.of(record))
     whole = made + b"".join(streams(made))
     assert b"/MarkInfo" in whole
     assert b"/StructTreeRoot" in whole
     assert re.search(rb"/S /H1\b", whole)
     assert "SOURCE_DATE_EPOCH" not in os.environ
     monkeypatch.setattr(pdf, "_dated", lambda finished: contextlib.nullcontext())
-    to_pdf(record)
-    to_pdf(record)
+    to_pdf(Record.of(record))
+    to_pdf(Record.of(record))
     assert stamps[0] == stamps[1]
     assert stamps[2] < stamps[3]
 
@@ -769,16 +771,18 @@ def test_an_annex_holds_what_the_record_says_and_leaves_the_rest_to_be_written(t
     assert "| Purpose | **to be written** |" in bare
     assert "| A person with 10 rounds | epsilon 10, delta 0 |" in bare
     assert bare.count("| | NIST-H") == sum(
-        row["status"] == "open" for row in page.context(record)["r"]["hazards"]
+        row["status"] == "open" for row in page.context(Record.of(record))["r"].blocks["hazards"]
     )
-    shown = to_dpia({**record, "declarations": {"deployment": {"description": "news | for *all*"}}})
+    shown = to_dpia(
+        Record.of({**record, "declarations": {"deployment": {"description": "news | for *all*"}}})
+    )
     assert r"| Purpose | Declared: news \| for \*all\* |" in shown
 
 
 def test_pdf_without_weasyprint_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "weasyprint", None)
     with pytest.raises(InputError, match=r"verifiable-dp\[pdf\]") as caught:
-        to_pdf(load("dp-linear-printed"))
+        to_pdf(Record.of(load("dp-linear-printed")))
     assert "\n" not in str(caught.value)
 
 

@@ -10,6 +10,7 @@ import pytest
 from tests.commands import run
 from tests.small_records import refuted
 from verifiable_dp.core.validate import named, on_one_line, printable
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import sealed
 from verifiable_dp.record.verify import verify
 from verifiable_dp.render import diff, junit, markdown, page, sarif
@@ -63,7 +64,7 @@ def test_no_line_begins_with_a_name(text, tmp_path):
     (tmp_path / "r.json").write_text(json.dumps(record), "utf-8")
     assert spoofed(run(tmp_path, "verify", "r.json").stdout) == []
     assert spoofed(Report(record).summary()) == []
-    assert spoofed("\n".join(diff.compare(record, hostile(text="y")).lines())) == []
+    assert spoofed("\n".join(diff.compare(Record.of(record), Record.of(hostile(text="y"))).lines())) == []
     done = run(tmp_path, "diff", "r.json", "r.json")
     assert done.exit_code == 0
     assert spoofed(done.stdout) == []
@@ -98,23 +99,23 @@ def test_what_cannot_be_seen_is_escaped(character, tmp_path):
     assert printable(text) == f"a{escape}b"
     record = hostile(text=text)
     shown = {
-        "html": page.render(record, drawn=False),
-        "junit": junit.to_junit(record),
-        "sarif": sarif.to_sarif(record),
+        "html": page.render(Record.of(record), drawn=False),
+        "junit": junit.to_junit(Record.of(record)),
+        "sarif": sarif.to_sarif(Record.of(record)),
         "summary": Report(record).summary(),
     }
     for form, content in shown.items():
         assert character not in content, form
         assert escape.replace("\\", "\\\\") in content if form == "sarif" else escape in content, form
-    assert character not in markdown.to_markdown(record)
+    assert character not in markdown.to_markdown(Record.of(record))
 
 
 def test_line_breaks_do_not_reach_names():
     record = hostile()
-    suite = ET.fromstring(junit.to_junit(record)).find("testsuite")
+    suite = ET.fromstring(junit.to_junit(Record.of(record))).find("testsuite")
     for element in suite.iter("testcase"):
         assert "\n" not in element.get("name") + element.get("classname")
-    log = json.loads(sarif.to_sarif(record))
+    log = json.loads(sarif.to_sarif(Record.of(record)))
     assert "\n" not in json.dumps(log, ensure_ascii=False)
     assert "\\n" in on_one_line("a\nb")
 
@@ -123,7 +124,7 @@ def test_names_on_pages_are_isolated(tmp_path):
     """Letters of a script that is written from the right do not move what stands beside them."""
     hebrew = "\u05e9\u05dc\u05d5\u05dd"
     record = hostile(text=hebrew)
-    shown = page.render(record, drawn=False)
+    shown = page.render(Record.of(record), drawn=False)
     assert f"<h1><bdi>{hebrew}</bdi></h1>" in shown
     assert f"<td><bdi>{hebrew}</bdi>" in shown
     (tmp_path / "record.json").write_text(json.dumps(record), "utf-8")
@@ -150,7 +151,7 @@ def test_pages_forbid_all_but_their_own_script(tmp_path):
     record = hostile(text="fine")
     (tmp_path / "record.json").write_text(json.dumps(record), "utf-8")
     index = html.unescape(write(tmp_path)[0].read_text("utf-8"))
-    shown = {"page": page.render(record, drawn=False), "index": index}
+    shown = {"page": page.render(Record.of(record), drawn=False), "index": index}
     for name, content in shown.items():
         head = html.unescape(content).partition("<style>")[0]
         (policy,) = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', head)

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 import pytest
 
 from tests.committed import REPORTS
+from verifiable_dp.record.model import Record
 from verifiable_dp.render import beside, tables
 from verifiable_dp.render.page import render
 
@@ -101,7 +102,9 @@ def test_the_longest_page_is_read_in_some_minutes():
     """Control: with all its folds open it would be three times as long."""
     path = REPORTS / "dp-robust-elimination" / "record.json"
     record = json.loads(path.read_text("utf-8"))
-    page = render(record, drawn=False, around=beside.of(path, record, path.with_suffix(".html")))
+    page = render(
+        Record.of(record), drawn=False, around=beside.of(path, Record.of(record), path.with_suffix(".html"))
+    )
     assert words_before_folds(page) <= 2500 < words_before_folds(page.replace("<details", "<div"))
     whole = [c["name"] for c in record["regret"]["checks"] if c["kind"] == "mean_bound"]
     (means,) = (rows for rows in held(page) if "Bound" in rows[0])
