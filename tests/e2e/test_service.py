@@ -315,6 +315,40 @@ def test_an_older_copy_is_refused(place):
         run(place)
 
 
+# ---------------------------------------------------------------- faults that docs/live-sessions.md lists
+
+
+def test_wall_time_is_not_used(session, algorithm, place, monkeypatch):
+    for name in ("time", "time_ns"):
+        monkeypatch.setattr(time, name, lambda: 1 / 0)
+    session.update(0.5)
+    session.close()
+    with algorithm.restore(place / "state" / "session.json") as again:
+        again.update(0.5)
+        assert again.rounds == 2
+
+
+def test_a_slow_reader_reads_one_state(session, place):
+    with open(place / "state" / "session.json") as file:
+        found = file.read(10)
+        for _ in range(5):
+            session.update(0.5)
+        found += file.read()
+    assert (json.loads(found)["generation"], session.generation) == (1, 6)
+
+
+def test_a_file_restored_with_its_counter_is_not_noticed(place, algorithm):
+    file, counter = place / "state" / "session.json", vdp.FileCounter(place / "counter" / "session")
+    algorithm.session(path=file, counter=counter).close()
+    shutil.copytree(place, place / "snapshot")
+    with algorithm.restore(file, counter=counter) as session:
+        session.update(0.5)
+    for name in ("state/session.json", "counter/session"):
+        shutil.copy(place / "snapshot" / name, place / name)
+    with algorithm.restore(file, counter=counter) as session:
+        assert session.rounds == 0
+
+
 # ---------------------------------------------------------------- real processes
 
 
