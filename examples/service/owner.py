@@ -219,7 +219,7 @@ def given(arguments: list[str] | None) -> argparse.Namespace:
     add("--arms", type=int, default=3, help="number of arms")
     add("--epsilon", type=float, default=1.0, help="privacy loss to promise")
     add("--horizon", type=int, default=10_000, help="number of rounds")
-    add("--tick", type=float, default=0.02, help="seconds: updates are answered at whole multiples")
+    add("--tick", type=float, default=0.05, help="seconds: updates are answered at whole multiples")
     add("--new", action="store_true", help="make the session and exit")
     add("--rotate-to", metavar="KEY", help="file of a new key: write the session with it and exit")
     options = parser.parse_args(arguments)
