@@ -9,11 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from verifiable_dp.core.algorithm import Algorithm, Query, State
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.mechanisms import Laplace
 from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.validate import InputError
 from verifiable_dp.registry import entries as registry
 
 
@@ -105,12 +107,34 @@ class Blocks(Algorithm):
         return replace(state, t=state.t + query.rounds, seen=np.column_stack([state.seen, released]))
 
 
+def refused(call, match):
+    """It is refused in one line that matches."""
+    with pytest.raises(InputError, match=match) as error:
+        call()
+    assert "\n" not in str(error.value)
+
+
+def _fork():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # threads of libraries, which we do not use
+        return os.fork()
+
+
+def forked_and_left(call):
+    """Number of a child that does what it is told to, and ends."""
+    child = _fork()
+    if not child:
+        try:
+            call()
+        finally:
+            os._exit(0)
+    return child
+
+
 def forked(call):
     """What `call` returns or is refused with in a child, as text."""
     reading, writing = os.pipe()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # threads of libraries, which we do not use
-        child = os.fork()
+    child = _fork()
     if not child:
         try:
             try:

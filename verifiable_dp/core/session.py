@@ -306,14 +306,17 @@ class Session:
     def _checked(self, reward: float) -> float:
         low, high = self._algorithm.bounds
         number = isinstance(reward, int | float | np.integer | np.floating)
-        # Comparisons of a number of any size with infinity are exact, and those of NaN are false.
-        if not (number and -math.inf < reward < math.inf and low <= reward <= high):
+        try:
+            value = float(reward) if number else math.nan
+        except OverflowError:
+            value = math.inf
+        if not (math.isfinite(value) and low <= value <= high):
             what = "a number that is not" if number else f"a {type(reward).__name__}"
             # What was given is somebody's data and stays out of logs.
             raise InputError(
                 f"reward must be finite and lie within the declared bounds [{low:g}, {high:g}], got {what}"
             )
-        return float(reward)
+        return value
 
     def _added(self, now: _Moment, reward: float, arm: int) -> _Moment:
         """With the reward in its sum; a report gets its noise."""

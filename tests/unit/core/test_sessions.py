@@ -1,4 +1,4 @@
-"""Saved sessions: what is written, what is refused, and what a second draw of one value would cost."""
+"""Sessions: what is written and when, what a second draw of one value would cost, and updates that fail."""
 
 import contextlib
 import errno
@@ -6,7 +6,6 @@ import json
 import os
 import stat
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import verifiable_dp as vdp
+from tests.live import Blocks, Counted, feed, first_release, small
 from verifiable_dp import make
-from verifiable_dp.core import files, statefile
+from verifiable_dp.core import rights, statefile
 from verifiable_dp.core.algorithm import Algorithm, Batch, Query, State
 from verifiable_dp.core.mechanisms import Laplace
 from verifiable_dp.core.noise import Divergence, Recorder, Replayer, Secure, Seeded, altered
@@ -30,50 +30,9 @@ HYPOTHESIS = settings(max_examples=300, deadline=None, derandomize=True)
 FRESH = 1 << 50  # far from the slots of any algorithm
 
 
-def small(name):
-    auditor = registry.auditor(name)
-    return auditor.algorithm(**{**auditor.instance, **auditor.small})
-
-
-def feed(session, rounds, reward=0.5):
-    """Take `rounds` more rewards."""
-    for _ in range(rounds):
-        session.select()
-        session.update(reward)
-    return session
-
-
-def first_release(algorithm):
-    """Round of the first release."""
-    return int(algorithm.query(algorithm.start(np.zeros(1, np.int64))).rounds[0])
-
-
-class Counted:
-    """Counts the values that are drawn."""
-
-    def __init__(self):
-        self.inner, self.draws = Seeded(0), 0
-
-    def __call__(self, draw):
-        self.draws += 0 if draw.hidden else int(draw.where.sum())
-        return self.inner(draw)
-
-
-EPSILON = {name: small(name).claim.epsilon for name in ("dp-se", "dp-ucb", "dp-nas", "dp-linear")}
-
-
-def restored(path):
-    """A seeded session with the promise that the algorithm has in these tests."""
-    epsilon = 1.0
-    with contextlib.suppress(OSError, ValueError, TypeError, LookupError, RecursionError):
-        content = Path(path).read_bytes() if Path(path).is_file() else b""
-        epsilon = EPSILON[json.loads(content)["algorithm"]]
-    return vdp.restore(path, epsilon=epsilon, seeded=True)
-
-
 @pytest.fixture
-def path(tmp_path):
-    return tmp_path / "session.json"
+def path(quick):
+    return quick / "session.json"
 
 
 # ---------------------------------------------------------------- what is written
@@ -92,14 +51,14 @@ def test_the_file_is_its_owners_and_json(path):
     assert record["rounds"] == record["block"]["done"] == 10
     assert record["noise"] == {"kind": "seeded", "seed": 3, "path": []}
     sums = [float.fromhex(value) for value in record["block"]["sums"]["values"]]
-    assert sums == session._sums[0].tolist()
+    assert sums == session._now.sums[0].tolist()
     assert sum(sums) == pytest.approx(1.0)
 
 
 def test_a_catalogue_algorithm_is_restored_by_its_name(path):
     session = feed(small("dp-linear").session(seed=1), 7)
     session.save(str(path))
-    again = restored(path)
+    again = vdp.restore(path, epsilon=session._algorithm.claim.epsilon, seeded=True)
     assert again._algorithm == session._algorithm
     assert again.rounds == 7
     assert again.select() == session.select()
@@ -131,127 +90,111 @@ def test_arrays_come_back_bit_for_bit(floats, integers, truths):
         assert np.isnan(back[~number].astype(float)).all()
 
 
-# ---------------------------------------------------------------- secure noise
+# ---------------------------------------------------------------- noise of its own
 
 
-def past_release(algorithm):
+def past_release(algorithm, path):
     """A session with secure noise one round after its first release; one in eighty of dp-nas stops there."""
     for _ in range(40):
         session = feed(algorithm.session(), first_release(algorithm), 0.0)
         if not session.finished:
-            return feed(session, 1, 0.0)
+            feed(session, 1, 0.0).save(path)
+            return session
     pytest.fail("every session stopped at its first release")
 
 
-def test_secure_noise_is_kept_and_not_drawn_again(path):
-    """The hidden noise of a threshold and released nodes come back as they were."""
-    for name, where in (("dp-nas", "_memory"), ("dp-ucb", "_state"), ("tree-sum", "_memory")):
-        algorithm = small(name)
-        session = past_release(algorithm)
-        session.save(path)
-        back = algorithm.restore(path, seeded=True)
+@pytest.mark.parametrize(
+    ("name", "where"), [("dp-nas", "memory"), ("dp-ucb", "state"), ("tree-sum", "memory")]
+)
+def test_secure_noise_is_kept_and_not_drawn_again(name, where, path):
+    """The hidden noise of a threshold and released nodes come back as they were; so does what was spent."""
+    pytest.importorskip("opendp")
+    algorithm = small(name)
+    session = past_release(algorithm, path)
+    kept, spent = getattr(session._now, where), session.spent
+    session.close()
+    with algorithm.restore(path) as back:
         assert isinstance(back._noise, Secure)
-        kept, now = getattr(session, where), getattr(back, where)
         for key, value in vars(kept).items():
-            assert np.array_equal(value, getattr(now, key), equal_nan=True)
-        if name == "dp-nas":
-            assert np.isfinite(kept.threshold_noise).all()
+            assert np.array_equal(value, getattr(getattr(back._now, where), key), equal_nan=True)
+        assert back.spent == spent
+    if name == "dp-nas":
+        assert np.isfinite(kept.threshold_noise).all()
 
 
 def test_a_source_that_was_given_has_to_be_given_again(path):
     algorithm = small("dp-se")
-    feed(algorithm.session(noise=Counted()), 3).save(path)
+    with algorithm.session(noise=Counted(), path=path) as session:
+        feed(session, 3)
     with pytest.raises(InputError, match="noise: the saved session's source is given"):
         algorithm.restore(path, seeded=True)
-    algorithm.restore(path, noise=Counted())
+    algorithm.restore(path, noise=Counted()).close()
+    path.unlink()
     feed(algorithm.session(seed=0), 3).save(path)
     with pytest.raises(InputError, match="noise: the saved session's source is seeded"):
         algorithm.restore(path, noise=Counted())
 
 
-@pytest.fixture
-def forks(path):
-    """A session saved right before its first release, and its source."""
-    algorithm, noise = small("dp-se"), Counted()
-    session = feed(algorithm.session(noise=noise), first_release(algorithm) - 1)
-    session.save(path)
-    return algorithm, noise, session
+def test_each_update_is_in_the_file_before_it_returns(path):
+    """Restored from a copy of the file after each round, the state is the one that was shown."""
+    algorithm, noise, copy = Blocks(12, 3), Counted(), path.with_name("copy")
+    with algorithm.session(noise=noise, path=path) as session:
+        while not session.finished:
+            feed(session, 1)
+            copy.write_bytes(path.read_bytes())
+            copy.chmod(0o600)
+            with algorithm.restore(copy, noise=noise) as back:
+                assert back.rounds == session.rounds
+                assert np.array_equal(back.state.seen, session.state.seen)
+                assert np.array_equal(back._now.sums, session._now.sums)
+    assert noise.draws == 4
 
 
-def test_of_two_copies_only_one_draws(path, forks):
-    algorithm, noise, _ = forks
-    one, two = (algorithm.restore(path, noise=noise) for _ in range(2))
-    feed(one, 1)
-    assert noise.draws == 2
-    before = (two.rounds, two.select(), two._sums.copy())
-    for _ in range(2):
-        with pytest.raises(InputError, match="another session may have gone on"):
-            two.update(0.5)
-    assert (two.rounds, two.select()) == before[:2]
-    assert np.array_equal(two._sums, before[2])
-    for target in (path, path.with_name("other")):
-        with pytest.raises(InputError, match="another session may have gone on"):
-            two.save(target)
-    assert os.listdir(path.parent) == [path.name + ".used"]
-    assert noise.draws == 2
+def test_a_batch_is_written_once_and_before_each_release(path):
+    algorithm = Blocks(12, 3)
+    session = algorithm.session(noise=Counted(), path=path)
+    with session.batch():
+        feed(session, 2)
+        assert session.generation == 1
+        feed(session, 1)
+        assert session.generation == 2  # a release
+        with session.batch():
+            feed(session, 2)
+        assert session.generation == 2  # the inner one is part of the outer one
+    assert session.generation == 3
+    with session.batch():
+        pass
+    assert session.generation == 3
+    session.close()
+    assert algorithm.restore(path, noise=Counted()).rounds == 5
 
 
-def test_the_saved_session_and_its_copy_are_two_copies(path, forks):
-    algorithm, noise, session = forks
-    feed(algorithm.restore(path, noise=noise), 1)
-    with pytest.raises(InputError, match="another session may have gone on"):
-        session.update(0.5)
-    assert noise.draws == 2
+def test_a_batch_that_fails_is_written(path):
+    session = Blocks(12, 9).session(noise=Counted(), path=path)
+
+    def fail():
+        with session.batch():
+            feed(session, 2)
+            raise RuntimeError("other")
+
+    with pytest.raises(RuntimeError, match="other"):
+        fail()
+    session.close()
+    assert Blocks(12, 9).restore(path, noise=Counted()).rounds == 2
 
 
-def test_a_file_is_used_once_its_session_draws(path, forks):
-    algorithm, noise, session = forks
-    feed(session, 1)
-    used = path.with_name(path.name + ".used")
-    for name in (path, used):
-        with pytest.raises(InputError, match="again=True"):
-            algorithm.restore(name, noise=noise)
-    for name in (path, used):
-        back = algorithm.restore(name, noise=noise, again=True)
-        assert back.rounds == session.rounds - 1
-    feed(back, 1)
-    assert noise.draws == 4  # what `again` says: two values were released twice
-
-
-def test_a_session_goes_on_from_its_newest_file(path, forks):
-    algorithm, noise, session = forks
-    feed(session, 1)
-    session.save(path)
-    assert os.listdir(path.parent) == [path.name]  # the used file is gone
-    later = path.with_name("later.json")
-    session.save(later)
-    with pytest.raises(InputError, match="again=True"):
-        algorithm.restore(path, noise=noise)
-    back = algorithm.restore(later, noise=noise)
-    feed(back, algorithm.horizon - back.rounds)
-    whole = Counted()
-    feed(algorithm.session(noise=whole), algorithm.horizon)
-    assert noise.draws == whole.draws
-
-
-def test_rounds_without_a_release_cost_nothing_twice(path):
-    """Within a block nothing is drawn, so that the file stays good."""
-    algorithm, noise = small("dp-se"), Counted()
-    session = algorithm.session(noise=noise)
-    session.save(path)
-    for _ in range(2):
-        feed(session, first_release(algorithm) - 1)
-        session = algorithm.restore(path, noise=noise)
-    assert session.rounds == noise.draws == 0
-
-
-def test_a_seeded_file_is_never_used_up(path):
+def test_a_session_with_a_seed_does_not_live_in_a_file(path):
+    with pytest.raises(InputError, match="path: a session with a seed"):
+        Blocks(4).session(seed=1, path=path)
+    assert os.listdir(path.parent) == []
     algorithm = small("dp-ucb")
     feed(algorithm.session(seed=5), 2).save(path)
+    before = path.read_bytes()
     ends = [
         feed(algorithm.restore(path, seeded=True), algorithm.horizon - 2).state.estimate for _ in range(2)
     ]
     assert np.array_equal(*ends)
+    assert path.read_bytes() == before
     assert os.listdir(path.parent) == [path.name]
 
 
@@ -259,7 +202,7 @@ def test_a_seeded_file_is_never_used_up(path):
 
 
 def transcript(algorithm, noise, table, path, how):
-    """Play a table, interrupted around its releases; `how` says what is drawn after the interruption."""
+    """Play a table, interrupted around its first release; `how` says what is drawn after the interruption."""
     stop = first_release(algorithm) - 1
 
     def go_on(session, until):
@@ -267,14 +210,16 @@ def transcript(algorithm, noise, table, path, how):
             session.update(table[session.rounds, session.select()])
         return session
 
-    session = go_on(algorithm.session(noise=noise), stop)
-    session.save(path)
-    if how == "saved after the release":
-        go_on(session, stop + 1).save(path)
-        return go_on(algorithm.restore(path, noise=noise), algorithm.horizon)
-    go_on(session, algorithm.horizon)
+    path.unlink(missing_ok=True)
+    session = go_on(algorithm.session(noise=noise, path=path), stop)
+    backup = path.read_bytes()
+    if how == "restored as it was":
+        go_on(session, stop + 1).close()
+        return go_on(algorithm.restore(path, noise=noise), algorithm.horizon).close()
+    go_on(session, algorithm.horizon).close()
+    path.write_bytes(backup)  # no counter tells
     after = altered(noise, reslot=lambda slot: slot + FRESH) if how == "fresh noise" else noise
-    return go_on(algorithm.restore(path, noise=after, again=True), algorithm.horizon)
+    return go_on(algorithm.restore(path, noise=after), algorithm.horizon).close()
 
 
 def cost(algorithm, pair, path, how):
@@ -289,12 +234,12 @@ def cost(algorithm, pair, path, how):
 
 
 @pytest.mark.parametrize("name", ["dp-se", "tree-sum", "dp-ucb"])
-def test_drawing_again_costs_epsilon_again(name, path):
-    """An old file costs 2 epsilon; one saved after the release, or noise of the same seed, epsilon."""
+def test_a_backup_that_no_counter_refuses_costs_epsilon_again(name, path):
+    """An old file costs 2 epsilon; the file itself, or noise of the same seed, epsilon."""
     algorithm = small(name)
     # The tree's budget is spent where the first reward enters every level.
     pair, epsilon = registry.auditor(name).pairs(algorithm)[0], algorithm.claim.epsilon
-    right = cost(algorithm, pair, path, "saved after the release")
+    right = cost(algorithm, pair, path, "restored as it was")
     assert right == pytest.approx((epsilon, epsilon))
     assert cost(algorithm, pair, path, "fresh noise") == pytest.approx((2 * epsilon, 2 * epsilon))
     assert cost(algorithm, pair, path, "the same noise") == pytest.approx((epsilon, epsilon))
@@ -305,10 +250,13 @@ def test_the_same_noise_for_other_rewards_costs_everything(path):
     algorithm = small("tree-sum")
 
     def twice(noise, reward):
-        session = algorithm.session(noise=noise)
-        session.save(path)
-        feed(session, 1, reward)
-        feed(algorithm.restore(path, noise=noise, again=True), 1, 0.0)
+        path.unlink(missing_ok=True)
+        session = algorithm.session(noise=noise, path=path)
+        backup = path.read_bytes()
+        feed(session, 1, reward).close()
+        path.write_bytes(backup)
+        with algorithm.restore(path, noise=noise) as again:
+            feed(again, 1, 0.0)
         return noise
 
     recorder = twice(Recorder(Seeded(0)), 0.0)
@@ -343,294 +291,109 @@ def test_the_alignment_check_refutes_a_restore_that_draws_again(name):
     assert twice == pytest.approx(2 * epsilon)
 
 
-# ---------------------------------------------------------------- what is refused
+# ---------------------------------------------------------------- writing fails
 
 
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory):
-    """Folder with one file for each of three kinds of session, mid-way; names by algorithm."""
-    folder = tmp_path_factory.mktemp("saved")
-    for name in ("dp-se", "dp-ucb", "dp-nas"):
-        feed(small(name).session(seed=2), 5).save(folder / name)
-    return folder
-
-
-def refused(path, match="session: "):
-    with pytest.raises(InputError, match=match) as error:
-        restored(path)
-    assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize("name", ["dp-se", "dp-ucb", "dp-nas"])
-def test_every_flipped_bit_is_found(name, saved, path):
-    good = (saved / name).read_bytes()
-    path.write_bytes(good)
-    assert restored(path).rounds == 5
-    for index in range(len(good)):
-        bad = bytearray(good)
-        bad[index] ^= 1 << index % 8
-        path.write_bytes(bad)
-        refused(path)
-
-
-@given(st.data())
-@HYPOTHESIS
-def test_every_edit_is_found(saved, data):
-    good = (saved / data.draw(st.sampled_from(["dp-se", "dp-ucb", "dp-nas"]))).read_bytes()
-    first = data.draw(st.integers(0, len(good)))
-    last = data.draw(st.integers(first, len(good)))
-    bad = good[:first] + data.draw(st.binary(max_size=8)) + good[last:]
-    path = saved / "edited"
-    path.write_bytes(bad)
-    with contextlib.nullcontext() if bad == good else pytest.raises(InputError, match="session: "):
-        restored(path)
-
-
-def test_every_truncation_is_found(saved, path):
-    good = (saved / "dp-se").read_bytes()
-    for length in range(len(good)):
-        path.write_bytes(good[:length])
-        refused(path)
-
-
-@pytest.mark.parametrize(
-    "contents",
-    [
-        b"",
-        b"{}",
-        b"[]",
-        b"null",
-        b"1" * 5000,
-        b"[" * 100_000,
-        b"\xff\xfe",
-        b'{"digest":NaN}',
-        b'{"digest":1}',
-    ],
-)
-def test_other_files_are_refused(contents, path):
-    path.write_bytes(contents)
-    refused(path, "not a session file, or damaged|digest")
-
-
-def test_the_same_record_in_another_spelling_is_refused(saved, path):
-    """Spaces and repeated keys change no value, but nobody wrote them."""
-    good = (saved / "dp-se").read_text()
-    for bad in (
-        json.dumps(json.loads(good)),
-        good.replace('"version":2', '"version":2,"version":2'),
-        good + " ",
-    ):
-        path.write_text(bad)
-        refused(path, "digest")
-
-
-def forge(source, target, change):
-    """A changed record under a right digest."""
-    record = json.loads(source.read_bytes())
-    del record["digest"]
-    record = change(record) or record
-    target.write_bytes(statefile.seal(record)[0])
-
-
-def setter(*keys, value):
-    def change(record):
-        for key in keys[:-1]:
-            record = record[key]
-        if value is None:
-            del record[keys[-1]]
-        else:
-            record[keys[-1]] = value
-
-    return change
-
-
-NAN, ONE = {"dtype": "<f8", "shape": [1, 2], "values": ["nan", "0x0p0"]}, "0x1p0"
-
-
-def whole(*values):
-    return {"dtype": "<i8", "shape": [len(values)], "values": list(values)}
-
-
-@pytest.mark.parametrize(
-    ("change", "match"),
-    [
-        (setter("format", value="other"), "format"),
-        (setter("version", value=1), "version 2, got 'verifiable-dp session', 1"),
-        (setter("version", value="2"), "version"),
-        (setter("noise", value=None), "must hold"),
-        (lambda r: {**r, "extra": 1}, "must hold"),
-        (lambda r: dict(reversed(r.items())), "must hold"),
-        (setter("algorithm", value="dp-see"), "dp-see"),
-        (setter("algorithm", value="ucb1"), "ucb1"),
-        (setter("algorithm", value=7), "algorithm"),
-        (setter("parameters", value=[1]), "parameters"),
-        (setter("parameters", "epsilon", value=-1.0), "epsilon"),
-        (setter("parameters", "epsilon", value="1"), "epsilon"),
-        (setter("parameters", "colour", value=1), "colour"),
-        (setter("parameters", "n_arms", value=3), "public.active must be an array like"),
-        (setter("parameters", "horizon", value=100), "block is not the one"),
-        (setter("noise", value=[]), "noise"),
-        (setter("noise", "kind", value="other"), "noise"),
-        (setter("noise", "seed", value=-1), "noise"),
-        (setter("noise", "seed", value=1.5), "noise"),
-        (setter("noise", "path", value=None), "noise"),
-        (setter("noise", "kind", value="given"), "noise"),
-        (setter("rounds", value=6), "rounds"),
-        (setter("rounds", value="5"), "rounds"),
-        (setter("public", value=[]), "public must be"),
-        (setter("public", "epoch", value=None), "public must hold run, t, epoch, active"),
-        (setter("public", "epoch", value=whole(10**6)), "public state is not valid"),
-        (setter("public", "epoch", value=whole(3)), "block is not the one"),
-        (setter("public", "epoch", value=whole()), "public.epoch must be an array like"),
-        (setter("public", "epoch", value=whole(1, 1)), "public.epoch must be an array like"),
-        (setter("public", "epoch", value=whole(2**63)), "public.epoch is not an array"),
-        (setter("public", "epoch", value=whole(True)), "public.epoch is not an array"),
-        (setter("public", "epoch", value=whole(1.0)), "public.epoch is not an array"),
-        (
-            setter("public", "epoch", value={"dtype": "<f8", "shape": [1], "values": [ONE]}),
-            "must be an array like",
-        ),
-        (setter("public", "epoch", value={"dtype": "O", "shape": [1], "values": [1]}), "not an array"),
-        (setter("public", "epoch", value={"dtype": "<i8", "shape": [2], "values": [1]}), "not an array"),
-        (setter("public", "epoch", value={"dtype": "<i8", "shape": [-1], "values": [1]}), "not an array"),
-        (setter("public", "epoch", value={"dtype": "<i8", "shape": 1, "values": [1]}), "not an array"),
-        (setter("public", "epoch", value=7), "public.epoch must be"),
-        (setter("public", "run", value=whole(1)), "rounds"),
-        (setter("public", "t", value=whole(10**9)), "block is not the one"),
-        (setter("public", "t", value=whole(-5)), "block is not the one"),
-        (setter("private", value=None), "must hold"),
-        (setter("private", "run", value=None), "private must hold run"),
-        (setter("block", value=1), "block must be an object"),
-        (setter("block", "done", value=-1), "block.done"),
-        (setter("block", "done", value=10**6), "block.done"),
-        (setter("block", "done", value=5.0), "block.done"),
-        (setter("block", "done", value=None), "block.done"),
-        (setter("block", "done", value=4), "rounds"),
-        (setter("block", "sums", value=NAN), "block.sums must not hold NaN"),
-        (setter("block", "sums", value={**NAN, "shape": [2, 1]}), "block.sums must be an array like"),
-        (setter("block", "sums", value={**NAN, "values": ["x", ONE]}), "block.sums is not an array"),
-        (setter("block", "sums", value=None), "block.sums must be"),
-        (setter("block", "active", value=None), "block is not the one"),
-    ],
-)
-def test_a_record_that_is_none_is_refused_under_any_digest(change, match, saved, path):
-    forge(saved / "dp-se", path, lambda record: record)
-    assert path.read_bytes() == (saved / "dp-se").read_bytes()
-    forge(saved / "dp-se", path, change)
-    refused(path, match)
-
-
-def test_a_nan_is_refused_where_a_fresh_session_has_none(saved, path):
-    record = json.loads((saved / "dp-ucb").read_bytes())
-    for part, field in (("private", "open"), ("public", "estimate"), ("public", "nodes")):
-        stored = record[part][field]
-        bad = {**stored, "values": ["nan", *stored["values"][1:]]}
-        forge(saved / "dp-ucb", path, setter(part, field, value=bad))
-        refused(path, f"{part}.{field} must not hold NaN")
-    estimate = json.loads((saved / "dp-nas").read_bytes())["public"]["estimate"]
-    assert estimate["values"] == ["nan"]  # the rule has not halted
-
-
-def test_another_algorithm_or_other_parameters_are_refused(saved):
-    algorithm = small("dp-se")
-    assert algorithm.restore(saved / "dp-se", seeded=True).rounds == 5
-    with pytest.raises(InputError, match="has algorithm 'dp-se', not 'dp-ucb'"):
-        small("dp-ucb").restore(saved / "dp-se")
-    with pytest.raises(InputError, match="has parameters"):
-        replace(algorithm, epsilon=2.0).restore(saved / "dp-se")
-
-
-@pytest.mark.parametrize("bad", [None, 7, "", "a\0b", b"", 1.5])
-def test_a_bad_path_is_refused(bad):
-    algorithm = small("dp-se")
-    for call in (algorithm.session(seed=0).save, algorithm.restore, restored):
-        with pytest.raises(InputError, match="path must be"):
-            call(bad)
-
-
-def test_files_that_cannot_be_read_are_refused(tmp_path, monkeypatch):
-    refused(tmp_path / "missing", "cannot be read: No such file")
-    refused(tmp_path, "cannot be read: Is a directory")
-    refused(tmp_path / "missing" / "session", "cannot be read")
-    loop, pipe, large = (tmp_path / name for name in ("loop", "pipe", "large"))
-    loop.symlink_to(loop)
-    refused(loop, "cannot be read")
-    os.mkfifo(pipe)
-    refused(pipe, "not a regular file")
-    with large.open("wb") as file:
-        file.truncate(statefile.MOST_BYTES + 1)
-    refused(large, "at most 67108864 bytes")
-
-    def forbidden(*arguments):
-        raise PermissionError(errno.EACCES, "Permission denied")
-
-    large.write_bytes(b"{}")
-    monkeypatch.setattr(statefile.files, "opened", forbidden)
-    refused(large, "cannot be read: Permission denied")
-
-
-# ---------------------------------------------------------------- saving fails
-
-
-@pytest.mark.parametrize("step", ["write", "fsync", "replace", "mkstemp"])
-@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
-def test_a_save_that_fails_leaves_everything_as_it_was(step, error, path, monkeypatch):
-    algorithm, noise = small("dp-se"), Counted()
-    session = feed(algorithm.session(noise=noise), 3)
-    session.save(path)
-    before = path.read_bytes()
-    feed(session, 2)
+def broken(patch, step, error):
+    """Let a step of writing fail."""
 
     def fail(*arguments, **named):
         raise error
 
-    class Full:
-        """A file on a full disk."""
+    where = {"mkstemp": rights.tempfile, "settle": rights.files, "flock": rights.fcntl}
+    patch.setattr(where.get(step, rights.os), step, fail)
 
-        def __init__(self, handle, mode):
-            self.file = os.fdopen(handle, mode)
 
-        def __enter__(self):
-            return self
+@pytest.mark.parametrize("step", ["mkstemp", "write", "fsync", "flock", "replace", "settle"])
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
+@pytest.mark.parametrize("how", ["update", "save", "batch"])
+def test_what_cannot_be_written_is_not_shown_and_loses_nothing(how, step, error, path, monkeypatch):
+    algorithm, noise = Blocks(30, 3), Counted()
+    session = feed(algorithm.session(noise=noise, path=path), 4)
+    shown = session.state.seen.tolist()
 
-        def __exit__(self, *error):
-            self.file.close()
+    def act(patch):
+        with session.batch() if how == "batch" else contextlib.nullcontext():
+            feed(session, 1)
+            broken(patch, step, error)
+            if how == "save":
+                session.save(path)
+            else:
+                session.update(0.5)
 
-        write = fail
+    expected = (InputError, "No space") if isinstance(error, OSError) else (KeyboardInterrupt, None)
+    with monkeypatch.context() as patch, pytest.raises(expected[0], match=expected[1]):
+        act(patch)
+    assert session.rounds == 5
+    assert session.state.seen.tolist() == shown
+    feed(session, 1)
+    assert len(session.state.seen[0]) == 2
+    shown = session.state.seen.tolist()
+    session.close()
+    assert os.listdir(path.parent) == [path.name]
+    with algorithm.restore(path, noise=noise) as back:
+        assert back.rounds == 6
+        assert back.state.seen.tolist() == shown
 
-    def opening(file, mode):
-        return Full(file, mode) if isinstance(file, int) else open(file, mode)
+
+def test_rewards_of_a_batch_whose_release_was_not_written_are_written_later(path, monkeypatch):
+    """The release fails, then the disk is free again: closing writes what came before."""
+    session = Blocks(30, 3).session(noise=Counted(), path=path)
+    with session.batch():
+        feed(session, 2)
+        with monkeypatch.context() as patch:
+            broken(patch, "replace", OSError(errno.ENOSPC, "No space left on device"))
+            with pytest.raises(InputError, match="No space"):
+                session.update(0.5)
+    session.close()
+    assert Blocks(30, 3).restore(path, noise=Counted()).rounds == 2
+
+
+def test_an_interrupt_right_after_the_renaming_does_not_end_the_session(path, monkeypatch):
+    """The file is the new state, which nobody saw; the session goes on from the old one."""
+    algorithm, noise, rename = Blocks(30), Counted(), os.replace
+    session = feed(algorithm.session(noise=noise, path=path), 2)
+
+    def interrupted(*names):
+        rename(*names)
+        raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        if step == "write":
-            patch.setattr(files, "open", opening, raising=False)
-        elif step == "mkstemp":
-            patch.setattr(files.tempfile, "mkstemp", fail)
-        else:
-            patch.setattr(files.os, step, fail)
-        expected = InputError if isinstance(error, OSError) else KeyboardInterrupt
-        with pytest.raises(expected, match="cannot be written: No space" if expected is InputError else None):
-            session.save(path)
-    assert os.listdir(path.parent) == [path.name]
-    assert path.read_bytes() == before
-    assert algorithm.restore(path, noise=noise).rounds == 3
-    session.save(path)
-    assert algorithm.restore(path, noise=noise).rounds == 5
+        patch.setattr(rights.os, "replace", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            session.update(0.5)
+    assert session.rounds == 2
+    with pytest.raises(InputError, match="is open in another session"):
+        algorithm.restore(path, noise=noise)
+    feed(session, 1).close()
+    with algorithm.restore(path, noise=noise) as back:
+        assert back.state.seen.tolist() == session.state.seen.tolist()
 
 
 def test_places_that_cannot_be_written_are_refused(tmp_path, monkeypatch):
-    session = small("dp-se").session(seed=0)
-    for place, match in (
-        (tmp_path, "not a regular file"),
-        (tmp_path / "missing" / "session", "cannot be written: No such file"),
-        (tmp_path / "session.used", "must not end with .used"),
-    ):
-        with pytest.raises(InputError, match=match):
-            session.save(place)
-    monkeypatch.setattr(statefile, "MOST_BYTES", 500)
-    with pytest.raises(InputError, match="at most 500 bytes"):
-        session.save(tmp_path / "session")
+    for session in (small("dp-se").session(seed=0), small("dp-se").session(noise=Counted())):
+        for place, match in (
+            (tmp_path, "not a regular file|exists"),
+            (tmp_path / "missing" / "session", "cannot be written: No such file"),
+        ):
+            with pytest.raises(InputError, match=match):
+                session.save(place)
+        with monkeypatch.context() as patch:
+            patch.setattr(statefile, "MOST_BYTES", 500)
+            with pytest.raises(InputError, match="at most 500 bytes"):
+                session.save(tmp_path / "session")
     assert os.listdir(tmp_path) == []
+
+
+def test_another_file_is_not_written_over(path):
+    """A session on the same data from the start would spend its budget again."""
+    algorithm = Blocks(9)
+    with algorithm.session(noise=Counted(), path=path) as session:
+        feed(session, 2)
+    before = path.read_bytes()
+    with pytest.raises(InputError, match="exists; restore the session in it"):
+        algorithm.session(noise=Counted(), path=path)
+    assert path.read_bytes() == before
 
 
 # ---------------------------------------------------------------- algorithms of third parties
@@ -682,9 +445,9 @@ def test_an_algorithm_outside_the_catalogue_is_saved_and_restored(path):
         session.update(session.rounds / 10)
         session.save(path)
         session = algorithm.restore(path, seeded=True)
-    assert session._memory.reward.tolist() == [[0.0, 0.1, 0.2, 0.3, 0.4, 0.5]]
+    assert session._now.memory.reward.tolist() == [[0.0, 0.1, 0.2, 0.3, 0.4, 0.5]]
     with pytest.raises(InputError, match="unknown name 'tally'"):
-        restored(path)
+        vdp.restore(path, epsilon=None, seeded=True)
 
 
 class Plain(Tally):
@@ -726,29 +489,3 @@ def test_a_memory_that_changes_its_type_is_refused(path):
     session = feed(Turning(2, 6).session(seed=0), 1)
     with pytest.raises(InputError, match="private must stay a Seen to be saved, got State"):
         session.save(path)
-
-
-# ---------------------------------------------------------------- an update that fails
-
-
-def test_an_update_that_fails_changes_nothing(path):
-    """A source that fails leaves the reward out, and the session as it was."""
-
-    class Failing(Counted):
-        broken = True
-
-        def __call__(self, draw):
-            if self.broken:
-                raise RuntimeError("no entropy")
-            return super().__call__(draw)
-
-    algorithm, noise = small("dp-se"), Failing()
-    session = feed(algorithm.session(noise=noise), first_release(algorithm) - 1)
-    sums = session._sums.copy()
-    with pytest.raises(RuntimeError, match="entropy"):
-        session.update(1.0)
-    assert np.array_equal(session._sums, sums)
-    assert session.rounds == first_release(algorithm) - 1
-    noise.broken = False
-    feed(session, 1)
-    assert noise.draws == 2

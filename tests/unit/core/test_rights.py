@@ -1,0 +1,417 @@
+"""One object of one process draws on a session's data: threads, forks, copies, links, backups, counters."""
+
+import contextlib
+import copy
+import ctypes
+import json
+import multiprocessing
+import os
+import pickle
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.live import Blocks, Logged, feed, finish, forked, forked_and_left, refused, small
+from verifiable_dp.core import rights
+from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.validate import InputError
+
+FORKED = "InputError: session: it belongs to the process that made it"
+ALGORITHM = Blocks(1000)
+
+
+@pytest.fixture
+def path(quick):
+    return quick / "session.json"
+
+
+# ---------------------------------------------------------------- threads
+
+
+@contextlib.contextmanager
+def restless():
+    """Threads take turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+def raced(session, threads):
+    """How many rewards a session took from threads that go on until it refuses."""
+    taken, begin = [0] * threads, threading.Barrier(threads)
+
+    def work(number):
+        begin.wait()
+        with contextlib.suppress(InputError):
+            while True:
+                session.select()
+                session.update(0.5)
+                taken[number] += 1
+
+    with restless():
+        workers = [threading.Thread(target=work, args=(number,)) for number in range(threads)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+    return sum(taken)
+
+
+def stress(threads, horizon, path=None):
+    noise, algorithm = Logged(), Blocks(horizon, 2)
+    session = algorithm.session(noise=noise, path=path)
+    taken = raced(session, threads)
+    return taken, noise, session
+
+
+@pytest.mark.parametrize("threads", [2, 4, 16])
+def test_threads_draw_nothing_twice(threads, path):
+    for place, horizon in ((None, 1200), (path, 240)):
+        taken, noise, session = stress(threads, horizon, place)
+        assert taken == session.rounds == horizon
+        assert (noise.most, len(noise.slots)) == (1, horizon // 2)
+        session.close()
+    with Blocks(240, 2).restore(path, noise=noise) as back:
+        assert back.state.seen.tolist() == session.state.seen.tolist()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("threads", [2, 4, 16])
+def test_threads_draw_nothing_twice_in_many_trials(threads):
+    """100,000 rewards of which each second one is released."""
+    for _ in range(17):
+        taken, noise, _ = stress(threads, 2000)
+        assert (taken, noise.most, len(noise.slots)) == (2000, 1, 1000)
+
+
+def test_without_the_lock_threads_draw_twice(monkeypatch):
+    """Negative control: what the stress test finds."""
+    for name in ("held", "alone"):
+        monkeypatch.setattr(rights.Right, name, lambda right: contextlib.nullcontext())
+    for _ in range(10):
+        taken, noise, _ = stress(4, 300)
+        if noise.most > 1 and taken > 300:
+            return
+    pytest.fail("the stress test does not see threads")
+
+
+def test_a_reward_of_another_round_is_refused(path):
+    session = ALGORITHM.session(noise=Logged())
+    session.update(0.5, round=0)
+    refused(lambda: session.update(0.5, round=0), "the next reward is that of round 1, not of 0")
+    assert session.rounds == 1
+
+
+@pytest.mark.parametrize("place", [False, True])
+def test_a_source_or_a_handler_that_calls_the_session_is_refused(place, path):
+    """In the middle of an update another one would draw for the same rewards."""
+    said = []
+
+    class Calling(Logged):
+        def __call__(self, draw):
+            for call in (lambda: session.update(0.5), session.close, lambda: session.save(path)):
+                with pytest.raises(InputError, match="in the middle of an update"):
+                    call()
+                said.append(session.rounds)
+            return super().__call__(draw)
+
+    noise = Calling()
+    session = ALGORITHM.session(noise=noise, path=path if place else None)
+    feed(session, 3)
+    assert said == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    assert (session.rounds, noise.most) == (3, 1)
+
+
+def test_a_signal_in_the_middle_of_an_update_draws_nothing_twice(path):
+    noise, told = Logged(), []
+    session = Blocks(4000).session(noise=noise)
+
+    def handle(number, frame):
+        try:
+            session.update(0.25)
+            told.append("taken")
+        except InputError as error:
+            told.append(str(error))
+
+    before = signal.signal(signal.SIGALRM, handle)
+    signal.setitimer(signal.ITIMER_REAL, 2e-4, 2e-4)
+    try:
+        finish(session)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert any("in the middle of an update" in text for text in told)
+    assert (session.rounds, noise.most) == (4000, 1)
+
+
+# ---------------------------------------------------------------- processes
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_a_fork_is_refused_and_the_parent_goes_on(saved, path):
+    noise = Logged()
+    session = feed(ALGORITHM.session(noise=noise, path=path if saved else None), 3)
+    calls = [
+        session.select,
+        lambda: session.update(0.5),
+        lambda: session.save(path.with_name("other")),
+        session.close,
+        session.batch().__enter__,
+        session.__exit__,
+    ]
+    for call in calls:
+        assert forked(call).startswith(FORKED)
+    assert forked(lambda: (session.update(0.5), len(noise.slots))).startswith(FORKED)
+    before = session.generation
+    feed(session, 3)
+    assert (session.rounds, noise.most, session.generation - before) == (6, 1, 3 * saved)
+
+
+def test_forks_of_forks_and_while_threads_work(path):
+    noise = Logged()
+    session = Blocks(300, 2).session(noise=noise)
+    worker = threading.Thread(target=lambda: finish(session))
+    with restless():
+        worker.start()
+        said = {forked(lambda: forked(lambda: session.update(0.5))) for _ in range(20)}
+        worker.join()
+    assert all(FORKED in text for text in said)
+    assert noise.most == 1
+
+
+@pytest.mark.slow
+def test_many_forks_draw_nothing(path):
+    noise = Logged()
+    session = Blocks(2000).session(noise=noise, path=path)
+    for _ in range(1000):
+        assert forked(lambda: session.update(0.5)).startswith(FORKED)
+        session.update(0.5)
+    assert noise.most == 1
+
+
+def test_a_fork_that_python_does_not_know_of_is_refused():
+    """Native code may call fork itself."""
+    session = ALGORITHM.session(noise=Logged())
+    reading, writing = os.pipe()
+    child = ctypes.PyDLL(None).fork()
+    if not child:
+        try:
+            session.update(0.5)
+            os.write(writing, b"taken")
+        except InputError as error:
+            os.write(writing, str(error).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with open(reading, "rb") as file:
+        assert b"belongs to the process that made it" in file.read()
+    os.waitpid(child, 0)
+
+
+def test_a_fork_within_a_batch_writes_nothing(path):
+    session = Blocks(100, 50).session(noise=Logged(), path=path)
+    batch = session.batch()
+    batch.__enter__()
+    feed(session, 3)
+    before = path.read_bytes()
+    assert forked(lambda: batch.__exit__(None, None, None)).startswith(FORKED)
+    assert path.read_bytes() == before
+    batch.__exit__(None, None, None)
+    session.close()
+    assert Blocks(100, 50).restore(path, noise=Logged()).rounds == 3
+
+
+def test_a_child_that_outlives_its_parent_does_not_keep_the_lock(path):
+    """The parent holds a session, forks a child that goes on, and is killed."""
+    reading, writing = os.pipe()
+
+    def parent():
+        session = ALGORITHM.session(noise=Logged(), path=path)
+        said = forked_and_left(lambda: time.sleep(60))
+        os.write(writing, str(said).encode())
+        assert session.rounds == 0
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    os.waitpid(forked_and_left(parent), 0)
+    child = int(os.read(reading, 100))
+    try:
+        ALGORITHM.restore(path, noise=Logged()).close()
+        os.kill(child, 0)  # it is still there
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.close(reading)
+        os.close(writing)
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_pools_of_processes_get_no_session(method):
+    session = ALGORITHM.session(noise=Logged())
+    if method == "fork":
+        assert forked(lambda: session.update(0.5)).startswith(FORKED)
+        return
+    process = multiprocessing.get_context(method).Process(target=session.update, args=(0.5,))
+    refused(process.start, "cannot be copied or pickled")
+    assert session.rounds == 0
+
+
+@pytest.mark.parametrize(
+    "way", [copy.copy, copy.deepcopy, pickle.dumps, lambda session: copy.deepcopy([session])]
+)
+def test_copies_and_pickles_are_refused(way, path):
+    for place in (None, path):
+        session = feed(ALGORITHM.session(noise=Logged(), path=place), 2)
+        refused(lambda session=session: way(session), "cannot be copied or pickled.*restore it")
+        assert session.rounds == 2
+
+
+# ---------------------------------------------------------------- one file
+
+
+def test_a_file_is_open_in_one_session(path):
+    noise = Logged()
+    session = feed(ALGORITHM.session(noise=noise, path=path), 2)
+    refused(lambda: ALGORITHM.restore(path, noise=noise), "is open in another session")
+    assert "is open in another session" in forked(lambda: ALGORITHM.restore(path, noise=noise))
+    session.close()
+    for call in (session.select, lambda: session.update(0.5), session.close):
+        refused(call, "it was closed; restore it from its file")
+    back = ALGORITHM.restore(path, noise=noise)
+    refused(lambda: ALGORITHM.restore(path, noise=noise), "is open in another session")
+    assert (back.rounds, noise.most) == (2, 1)
+
+
+def test_a_session_that_nobody_holds_gives_its_file_free(path):
+    session = ALGORITHM.session(noise=Logged(), path=path)
+    del session
+    ALGORITHM.restore(path, noise=Logged()).close()
+
+
+def test_who_copied_the_open_file_does_not_keep_the_lock(path):
+    session = ALGORITHM.session(noise=Logged(), path=path)
+    copied = os.dup(session._right._file)
+    session.close()
+    ALGORITHM.restore(path, noise=Logged()).close()
+    os.close(copied)
+
+
+def test_links_are_refused(path):
+    noise = Logged()
+    session = feed(ALGORITHM.session(noise=noise, path=path), 1)
+    link, none = path.with_name("link"), path.with_name("none")
+    link.symlink_to(path)
+    none.symlink_to(path.with_name("nowhere"))
+    for saved in (session, None):
+        refused(lambda: ALGORITHM.restore(link, noise=noise), "is a link; give the path of the file itself")
+        for place in (link, none):
+            refused(lambda place=place: ALGORITHM.session(noise=noise, path=place), "exists|is a link")
+        if saved:
+            session.close()
+    assert link.is_symlink()
+    assert not path.with_name("nowhere").exists()
+
+
+def test_folders_may_be_links(path):
+    noise = Logged()
+    (path.parent / "real").mkdir()
+    (path.parent / "folder").symlink_to("real")
+    session = feed(ALGORITHM.session(noise=noise, path=path.parent / "folder" / "s"), 2)
+    refused(lambda: ALGORITHM.restore(path.parent / "real" / "s", noise=noise), "is open in another")
+    (path.parent / "folder").unlink()
+    (path.parent / "folder").symlink_to(".")  # the session stays where it was
+    feed(session, 2).close()
+    assert ALGORITHM.restore(path.parent / "real" / "s", noise=noise).rounds == 4
+
+
+def test_hard_links_are_refused(path):
+    noise = Logged()
+    session = feed(ALGORITHM.session(noise=noise, path=path), 1)
+    os.link(path, path.with_name("second"))
+    refused(lambda: session.update(0.5), "was replaced or removed")
+    session.close()
+    for name in (path, path.with_name("second")):
+        refused(lambda name=name: ALGORITHM.restore(name, noise=noise), "has 2 names")
+    path.with_name("second").unlink()
+    assert ALGORITHM.restore(path, noise=noise).rounds == 1
+
+
+@pytest.mark.parametrize("how", ["replaced", "removed", "folder renamed", "folder copied"])
+def test_a_file_that_was_touched_ends_its_session_and_nothing_is_shown(how, path):
+    folder = path.parent / "folder"
+    folder.mkdir()
+    place, noise = folder / "s", Logged()
+    session = feed(ALGORITHM.session(noise=noise, path=place), 2)
+    if how == "replaced":
+        shutil.copy(place, folder / "c")
+        os.replace(folder / "c", place)
+    elif how == "removed":
+        place.unlink()
+    else:
+        folder.rename(path.parent / "moved")
+        if how == "folder copied":
+            shutil.copytree(path.parent / "moved", folder)
+    shown = session.state.seen.tolist()
+    for _ in range(2):
+        refused(lambda: session.update(0.5), "was replaced or removed since")
+    assert session.state.seen.tolist() == shown
+    if how == "folder renamed":
+        (path.parent / "moved").rename(folder)
+        feed(session, 1)
+        assert session.rounds == 3
+
+
+def test_what_a_killed_process_left_is_removed_and_nothing_else(path):
+    ALGORITHM.session(noise=Logged(), path=path).close()
+    name = path.name
+    left = path.with_name(f".{name}.ab_1z9xy.new")
+    others = [f".{name}.swp", f".{name}.backup01", f".{name}.1.ab_1z9xy.new", f"x.{name}.ab_1z9xy.new"]
+    for place in (left, *map(path.with_name, others)):
+        place.write_text("")
+    ALGORITHM.restore(path, noise=Logged()).close()
+    assert sorted(os.listdir(path.parent)) == sorted([name, *others])
+
+
+# ---------------------------------------------------------------- another process
+
+
+SECOND = """
+import sys
+from tests.live import Blocks, Logged
+from verifiable_dp.core.validate import InputError
+try:
+    Blocks(1000).restore(sys.argv[1], noise=Logged()).update(0.5)
+    print("taken")
+except InputError as error:
+    print(error)
+"""
+
+
+def test_another_process_is_refused_until_the_first_one_ends(path):
+    session = ALGORITHM.session(noise=Logged(), path=path)
+
+    def second():
+        root = Path(__file__).parents[3]
+        command = [sys.executable, "-c", SECOND, str(path)]
+        return subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout
+
+    assert "is open in another session" in second()
+    session.close()
+    assert second() == "taken\n"
+    assert json.loads(path.read_bytes())["rounds"] == 1
+
+
+def test_seeded_files_are_no_sessions_of_their_own(path):
+    algorithm = small("dp-ucb")
+    session = feed(algorithm.session(seed=1), 2)
+    session.save(path)
+    one, two = (algorithm.restore(path, seeded=True) for _ in range(2))
+    assert finish(one).state.estimate.tolist() == finish(two).state.estimate.tolist()
+    assert isinstance(one._noise, Seeded)

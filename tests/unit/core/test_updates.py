@@ -1,0 +1,117 @@
+"""Updates: those that fail change nothing and quote no reward; with a tick they return at its multiples."""
+
+import math
+import traceback
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from tests.live import Blocks, Counted, feed, first_release, small
+from verifiable_dp.core import session as sessions
+from verifiable_dp.core.validate import InputError
+
+
+def test_an_update_that_fails_changes_nothing():
+    """A source that fails leaves the reward out, and the session as it was."""
+
+    class Failing(Counted):
+        broken = True
+
+        def __call__(self, draw):
+            if self.broken:
+                raise RuntimeError("no entropy")
+            return super().__call__(draw)
+
+    algorithm, noise = small("dp-se"), Failing()
+    session = feed(algorithm.session(noise=noise), first_release(algorithm) - 1)
+    before = session._now
+    with pytest.raises(RuntimeError, match="entropy"):
+        session.update(1.0)
+    assert session._now is before
+    noise.broken = False
+    feed(session, 1)
+    assert noise.draws == 2
+
+
+class Loud(float):
+    def __format__(self, spec):
+        return "0.7654321"
+
+    __str__ = __repr__ = lambda self: "0.7654321"
+
+
+SECRETS = [
+    *(1.7654321, np.float64(-0.7654321), Loud(7.0), "0.7654321", [0.7654321], 10**400, -(10**400), None),
+    *(np.array([0.7654321]), np.complex128(0.7654321 + 1j), complex(0.7654321), Fraction(7654321, 10**7)),
+    *(Decimal("0.7654321"), float("inf"), float("nan"), np.str_("0.7654321"), b"0.7654321"),
+]
+
+
+@pytest.mark.parametrize("reward", SECRETS, ids=lambda reward: type(reward).__name__)
+@pytest.mark.parametrize("name", ["dp-se", "ldp-ucb", "dp-robust-se"])
+def test_a_refused_reward_is_not_quoted(name, reward):
+    session = small(name).session(noise=Counted())
+    if session._algorithm.bounds[1] == math.inf and isinstance(reward, float) and math.isfinite(reward):
+        return  # every number is within the bounds
+    with pytest.raises(InputError, match="reward must be finite and lie within") as error:
+        session.update(reward)
+    said = "".join(traceback.format_exception(error.value))
+    assert "7654321" not in said
+    assert "e+400" not in said
+    assert "0" * 100 not in said
+    assert error.value.__cause__ is None
+    assert session.rounds == 0
+
+
+def test_a_reward_that_adds_too_much_is_not_quoted():
+    class Lying(Blocks):
+        contribution = 0.25
+
+    session = Lying(4).session(noise=Counted())
+    with pytest.raises(InputError, match=r"more to a sum than the 0\.25") as error:
+        session.update(0.7654321)
+    assert "7654321" not in str(error.value)
+
+
+# ---------------------------------------------------------------- ticks
+
+
+class Clock:
+    """A clock of its own: each look takes some time, and sleeping takes no time of ours."""
+
+    def __init__(self, look):
+        self.now, self.look = 0.0, look
+
+    def monotonic(self):
+        self.now += self.look
+        return self.now
+
+    def sleep(self, seconds):
+        assert seconds >= 0
+        self.now += seconds
+
+
+@pytest.mark.parametrize("look", [0.0, 0.003, 0.0499, 0.05, 0.07, 0.3])
+def test_an_update_returns_at_ticks(look, monkeypatch):
+    """At whole multiples of the tick after its call, also when it is refused."""
+    clock = Clock(look)
+    monkeypatch.setattr(sessions, "time", clock)
+    session = Blocks(20, 2).session(noise=Counted(), tick=0.05)
+    for reward in (0.5, 0.5, 7.0, 0.5, "no", 0.5):
+        begun = clock.now + look  # the first look
+        try:
+            session.update(reward)
+        except InputError:
+            assert reward in (7.0, "no")
+        took = clock.now - begun
+        assert took == pytest.approx(0.05 * round(took / 0.05), abs=1e-9)
+        assert took >= look - 1e-9
+    assert session.rounds == 4
+
+
+@pytest.mark.parametrize("tick", [-1, float("nan"), float("inf"), 61, "1", None])
+def test_a_tick_is_some_seconds(tick):
+    with pytest.raises(InputError, match="tick must be seconds from 0 to 60"):
+        Blocks(4).session(noise=Counted(), tick=tick)
