@@ -657,7 +657,6 @@ def restore(
     seeded: bool = False,
     key: bytes | None = None,
     counter: Counter | None = None,
-    tick: float = 0.0,
 ) -> Session:
     """Go on with a live session of a catalogue algorithm that lives in a file.
 
@@ -667,7 +666,7 @@ def restore(
         As given to `Session.save`.
     epsilon, delta
         What the session has to promise; an epsilon of None is that of a baseline, which promises nothing.
-    noise, seeded, key, counter, tick
+    noise, seeded, key, counter
         As `Session.restore`, which also takes algorithms that are not in the catalogue, and compares every
         parameter.
 
@@ -694,7 +693,7 @@ def restore(
             f"epsilon, delta: {place!r} is a session of {name} that promises {promised[0]!r}, "
             f"{promised[1]!r}, not {epsilon!r}, {delta!r}"
         )
-    return algorithm.restore(path, noise=noise, seeded=seeded, key=key, counter=counter, tick=tick)
+    return algorithm.restore(path, noise=noise, seeded=seeded, key=key, counter=counter)
 
 
 def evidence(
