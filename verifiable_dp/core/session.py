@@ -290,9 +290,7 @@ class Session:
             with self._right.alone():
                 arm, now = self.select(), self._now
                 if round is not None and round != self.rounds:
-                    raise InputError(
-                        f"round: the next reward is that of round {self.rounds}, not of {round!r}"
-                    )
+                    raise InputError(f"round: the next reward is that of round {self.rounds}, not of another")
                 after = self._after(now, self._added(now, self._checked(reward), arm))
                 drew = after.query is not now.query
                 self._commit(after, at_once=drew or not self._batches)
