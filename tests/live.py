@@ -58,8 +58,8 @@ class Counted:
 class Logged:
     """Draws Laplace noise, other each time, and writes down for which slots; no lock of its own."""
 
-    def __init__(self):
-        self.slots, self._rng = [], np.random.default_rng()
+    def __init__(self, seed=None):
+        self.slots, self._rng = [], np.random.default_rng(seed)
 
     def __call__(self, draw):
         self.slots += draw.slot[draw.where].tolist()  # one step in CPython
