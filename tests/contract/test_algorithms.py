@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from tests.live import quick_folder
 from verifiable_dp import make, simulate
 from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.environments import Binomial, Pulled, Table, TwoPoint
@@ -106,6 +107,12 @@ def test_a_live_session_refuses_a_bad_reward_and_stays_as_it_was(name, reward):
     assert (session.rounds, session.select()) == before
 
 
+@pytest.fixture
+def quick():
+    with quick_folder() as folder:
+        yield folder
+
+
 class Counted:
     """Counts what is drawn, by kind."""
 
@@ -155,9 +162,9 @@ def same_records(one, two):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("counted", [False, True])
-def test_a_session_that_was_saved_and_restored_is_one_that_was_not(name, counted, tmp_path):
+def test_a_session_that_was_saved_and_restored_is_one_that_was_not(name, counted, quick):
     """Once at each stop, and through all stops: same arms, states, memories and numbers of draws."""
-    algorithm, path = small(name), tmp_path / "session"
+    algorithm, path = small(name), quick / "session"
     table = table_of(algorithm)
     stops = stops_of(algorithm, table, 7)
 
@@ -171,33 +178,37 @@ def test_a_session_that_was_saved_and_restored_is_one_that_was_not(name, counted
     draws = noise.draws if counted else None
     for chosen in [*([stop] for stop in stops), stops]:
         noise, session = start()
+        path.unlink(missing_ok=True)
         arms = []
         for stop in chosen:
             go_on(session, table, arms, stop)
             session.save(path)
+            session.close()
             before, session = session, algorithm.restore(path, noise=noise, seeded=not counted)
             assert session.rounds == before.rounds == min(stop, len(expected))
             assert same_records(session.state, before.state)
         go_on(session, table, arms, algorithm.horizon)
         assert arms == expected
         assert same_records(session.state, whole.state)
-        assert same_records(session._memory, whole._memory)
+        assert same_records(session._now.memory, whole._now.memory)
+        session.close()
         assert not counted or noise.draws == draws
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_session_restored_from_before_a_release_draws_again(name, tmp_path):
+def test_a_session_restored_from_before_a_release_draws_again(name, quick):
     """The counter's control: an old file makes more draws than an uninterrupted session."""
-    algorithm, path = small(name), tmp_path / "session"
+    algorithm, path = small(name), quick / "session"
     table, noise = table_of(algorithm), Counted(7)
-    session = algorithm.session(noise=noise)
-    session.save(path)
-    go_on(session, table, [], algorithm.horizon)
+    session = algorithm.session(noise=noise, path=path)
+    backup = path.read_bytes()
+    with session, session.batch():
+        go_on(session, table, [], algorithm.horizon)
     once = dict(noise.draws)
     assert sum(once.values()) > 0
-    with pytest.raises(InputError, match="again=True"):
-        algorithm.restore(path, noise=noise)
-    go_on(algorithm.restore(path, noise=noise, again=True), table, [], algorithm.horizon)
+    path.write_bytes(backup)
+    with algorithm.restore(path, noise=noise) as session, session.batch():
+        go_on(session, table, [], algorithm.horizon)
     assert noise.draws == {kind: 2 * count for kind, count in once.items()}
 
 
