@@ -101,7 +101,7 @@ def test_counts_do_not_depend_on_the_workers(workers):
 
 
 SEEDED, SMALL = 8000, 1600
-ALIKE = "noise divided by 6 changed nothing in 32 runs, so that no budget helps"
+ALIKE = "noise divided by 6 changed nothing in 128 runs, so that no budget helps"
 
 
 def audit_class(name, runs=SEEDED):
