@@ -59,8 +59,8 @@ def ratio_lower(k1: int, k0: int, level: float) -> float:
     if share <= 0:
         return -math.inf
     # Near 1 the complement is computed by itself: 1 - share would cancel.
-    other = float(special.betaincc(k1, k0 + 1, share)) if share == 1 else 1 - share
-    return math.log(share) - math.log(other) if other > 0 else math.inf
+    other = float(special.betainccinv(k0 + 1, k1, level)) if share == 1 else 1 - share
+    return math.log(share) - math.log(other)
 
 
 def approximate_p_value(k1: int, n1: int, k0: int, n0: int, epsilon: float, delta: float) -> float:
