@@ -2,6 +2,8 @@
 
     .venv/bin/python -m tests.faults              # all of them; writes tests/faults.md (`make faults`)
     .venv/bin/python -m tests.faults NAME ...     # some, and only prints what came of them
+    .venv/bin/python -m tests.faults --judges     # faults by operator in judges, against their edge tables
+    .venv/bin/python -m tests.faults --fresh 40 --seed 7   # faults by operator anywhere, drawn anew
 
 Each fault is applied to a copy of the tree, in which the tests named by it run with `-x`. They belong to the
 fast suite, so that what they catch it catches. All of them run on the copy without a fault first: a test that
@@ -10,6 +12,7 @@ fails there would seem to catch everything.
 
 from __future__ import annotations
 
+import argparse
 import os
 import queue
 import re
@@ -22,6 +25,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests import fresh_faults, judges
 
 ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "tests" / "faults.md"
@@ -2564,5 +2569,21 @@ def main(names: Sequence[str]) -> int:
     return 0 if caught >= LEAST * len(outcomes) else 1
 
 
+def command(arguments: Sequence[str]) -> int:
+    """Try the listed faults, those of judges, or fresh ones."""
+    parser = argparse.ArgumentParser(prog="python -m tests.faults")
+    parser.add_argument("names", nargs="*", help="faults of the list; all if none is given")
+    parser.add_argument("--judges", nargs="?", type=int, const=0, metavar="N", help="all, or a sample of N")
+    parser.add_argument("--fresh", type=int, metavar="N", help="how many are drawn")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--left", type=float, default=fresh_faults.LEFT, help="seconds for the whole suite")
+    given = parser.parse_args(arguments)
+    if given.judges is not None:
+        return judges.main(given.judges or None, given.seed)
+    if given.fresh is not None:
+        return fresh_faults.main(given.fresh, given.seed, given.left)
+    return main(given.names)
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(command(sys.argv[1:]))

@@ -5,13 +5,13 @@
 
 `JUDGES` names the functions that turn numbers into verdicts, verdicts into decisions and decisions into exit
 statuses. Each fault of `ast_faults` is put into the code of one of them, in this process, and the edge tables
-of that judge (`tests/unit/edges`) are run. What survives stands in `SURVIVORS` with the reason why no point of
-a table can tell.
+of that judge (`tests/unit/edges`) are run. What survives stands in `judges_survivors.toml` with the reason why no point
+of a table can tell.
 """
 
 from __future__ import annotations
-
 import __future__
+
 import ast
 import functools
 import importlib
@@ -22,6 +22,7 @@ import random
 import signal
 import sys
 import time
+import tomllib
 import types
 import warnings
 from collections import Counter
@@ -31,10 +32,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.ast_faults import Edit, faults_in
-from tests.judges_survivors import SURVIVORS
 
 ROOT = Path(__file__).parents[1]
 EDGES = ROOT / "tests" / "unit" / "edges"
+TABLE = ROOT / "tests" / "judges.md"
+SURVIVORS: dict[str, str] = {  # by name, with the reason
+    name: row["why"]
+    for row in tomllib.loads((ROOT / "tests" / "judges_survivors.toml").read_text("utf-8")).get("reason", ())
+    for name in row["faults"]
+}
 LEAST = 0.95  # share of the faults that the tables have to notice
 _HANGS, _SLOWER = 2.0, 8.0  # seconds, and times as long as without a fault: then a judge hangs
 
@@ -114,11 +120,23 @@ JUDGES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("count_judges", f"{BLACK_BOX}.test", ("_judge", "_between")),
     ("count_judges", f"{BLACK_BOX}.numerics", ("_judge",)),
     ("count_judges", f"{BLACK_BOX}.positions", ("_judge", "fisher", "_log_choose")),
-    ("count_judges", f"{BLACK_BOX}.curves", ("_judge", "_point", "_epsilon_claimed", "_implied", "_monotone")),
+    (
+        "count_judges",
+        f"{BLACK_BOX}.curves",
+        ("_judge", "_point", "_epsilon_claimed", "_implied", "_monotone"),
+    ),
     (
         "bets",
         f"{BLACK_BOX}.sequential",
-        ("round_wealth", "log_wealth", "lower_limits", "_judge", "_detectable", "rejection_power", "looks_of"),
+        (
+            "round_wealth",
+            "log_wealth",
+            "lower_limits",
+            "_judge",
+            "_detectable",
+            "rejection_power",
+            "looks_of",
+        ),
     ),
     (
         "conclusions",
@@ -174,7 +192,7 @@ class Fault:
 
     @property
     def name(self) -> str:
-        """As `SURVIVORS` names it: without a line, which would move; of several that read alike the number."""
+        """As `SURVIVORS` names it: without its line, which would move, and with a number if it repeats."""
         again = f" ({self.number})" if self.number > 1 else ""
         return f"{self.module.removeprefix('verifiable_dp.')}.{self.judge}: {self.edit.words}{again}"
 
@@ -196,7 +214,8 @@ def _functions(module: str) -> dict[str, ast.FunctionDef]:
     return found
 
 
-def faults() -> list[Fault]:
+@functools.cache
+def faults() -> tuple[Fault, ...]:
     """All faults of all judges; what stands twice in a function is there twice, and numbered."""
     found = list[Fault]()
     for table, module, names in JUDGES:
@@ -205,7 +224,7 @@ def faults() -> list[Fault]:
             for edit in faults_in(_functions(module)[name]):
                 alike[edit.words] += 1
                 found.append(Fault(table, module, name, edit, alike[edit.words]))
-    return found
+    return tuple(found)
 
 
 def _function(module: str, name: str) -> types.FunctionType:
@@ -336,11 +355,33 @@ def main(count: int | None = None, seed: int = 0) -> int:
             known = SURVIVORS.get(fault.name, "NOT LISTED")
             print(f"survived: {fault.name}  (line {fault.edit.line}): {known}", flush=True)
     share = 1 - len(left) / len(some)
-    print(f"noticed {len(some) - len(left)} of {len(some)} ({share:.1%}) in {time.monotonic() - started:.0f} s")
+    print(
+        f"noticed {len(some) - len(left)} of {len(some)} ({share:.1%}) in {time.monotonic() - started:.0f} s"
+    )
+    if count is None:
+        TABLE.write_text(page(some, left), "utf-8")
     gone = set(SURVIVORS) - {fault.name for fault in left} if count is None else set[str]()
     for name in sorted(gone):
         print(f"listed, but noticed: {name}")
     return int(share < LEAST or bool(gone) or any(fault.name not in SURVIVORS for fault in left))
+
+
+def page(tried: Sequence[Fault], left: Sequence[Fault]) -> str:
+    """What came of all faults as a page of Markdown, with each survivor and its reason."""
+    share, lines = 1 - len(left) / len(tried), list[str]()
+    for table, faults_of in itertools.groupby(tried, lambda fault: fault.table):
+        known = list(faults_of)
+        lines.append(f"| `{table}` | {len(known)} | {len(known) - sum(fault in left for fault in known)} |")
+    lines += ["", "| survivor | why no point of a table can tell |", "|---|---|"]
+    cells = ((fault.name.replace("|", "\\|"), SURVIVORS.get(fault.name, "**not listed**")) for fault in left)
+    lines += [f"| `{name}` | {why} |" for name, why in cells]
+    head = (
+        "# Faults of judges\n\nWritten by `python -m tests.faults --judges` (`tests/judges.py`): all faults by "
+        "operator in\nevery judge, decision, pass rule and exit status, against the edge tables of "
+        f"`tests/unit/edges`.\n\nNoticed: {len(tried) - len(left)} of {len(tried)} ({share:.1%}).\n\n"
+        "| table | faults | noticed |\n|---|---:|---:|\n"
+    )
+    return head + "\n".join(lines) + "\n"
 
 
 def survivors(found: Sequence[Fault]) -> list[str]:

@@ -48,7 +48,9 @@ def test_two_candidates_share_a_round():
     other = [e_values(row, 1.0, (0.5, 0.2)) for row in LOOKS]
     both = [candidate(0.5), candidate(0.25, shares=(0.5, 0.2))]
     wealth = sequential.round_wealth(both, np.array([1.0]), 0.0, np.zeros(1))[:, 0]
-    assert wealth == pytest.approx([math.log(0.5 * a + 0.25 * b + 0.25) for a, b in zip(ONE, other, strict=True)])
+    assert wealth == pytest.approx(
+        [math.log(0.5 * a + 0.25 * b + 0.25) for a, b in zip(ONE, other, strict=True)]
+    )
 
 
 @pytest.mark.parametrize("excess", [0.0, 1e-17])
@@ -198,7 +200,9 @@ def least_detected(rounds, epsilon, delta, alpha):
     low, high = 1000, 30000
     while high - low > 1:
         middle = (low + high) // 2
-        enough = last_wealth(rounds, more * math.exp(-middle / 1000 * epsilon), epsilon, delta) >= -math.log(alpha)
+        enough = last_wealth(rounds, more * math.exp(-middle / 1000 * epsilon), epsilon, delta) >= -math.log(
+            alpha
+        )
         low, high = (low, middle) if enough else (middle, high)
     return high / 1000
 
@@ -257,12 +261,12 @@ def test_power_starts_with_what_the_rounds_before_have_left_at_least(earlier, al
     plan = Plan(100, 400, 300)
 
     def power(level, rounds):
-        with mock.patch.object(sequential, "rounds_of", lambda _: [plan] * rounds):
+        with mock.patch.object(sequential, "rounds_of", return_value=[plan] * rounds):
             return sequential.rejection_power(0.5, 0.1, plan, 0.5, 0.0, level, repeats=60)
 
     found = power(alpha, 1 + earlier)
     assert found == power(alpha * 0.25**earlier, 1)
-    assert 0 < found
+    assert found > 0
     assert power(1e-9, 1) < power(1e-3, 1) < 1 or power(1e-3, 1) == 1
 
 

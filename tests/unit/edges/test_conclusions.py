@@ -218,7 +218,11 @@ def test_upper_bounds_that_stand(checks, scopes, wanted):
 
 
 def test_the_least_bound_is_the_one_that_is_stated():
-    checks = [upper(epsilon=0.75, name="a"), upper(epsilon=0.5, scope="every path", name="b"), upper(epsilon="inf", name="c")]
+    checks = [
+        upper(epsilon=0.75, name="a"),
+        upper(epsilon=0.5, scope="every path", name="b"),
+        upper(epsilon="inf", name="c"),
+    ]
     wanted = {"epsilon": 0.5, "delta": 0.0, "scope": "every path", "paths": 3, "check": "b"}
     assert conclude.epsilon_upper(checks) == conclude.epsilon_upper(checks[::-1]) == wanted
 
@@ -282,7 +286,9 @@ RAN_BOX = check("black_box", r_epsilon_lower=0.25, **RAN)
 )
 def test_a_row_of_the_kill_table(checks, closed, wanted):
     found = mutation.concluded({"checks": checks, "closed_form": closed, "epsilon": 1.0})
-    assert tuple(found[name] for name in ("outcome", "verdict", "true_epsilon", "transcripts", "runs")) == wanted
+    assert (
+        tuple(found[name] for name in ("outcome", "verdict", "true_epsilon", "transcripts", "runs")) == wanted
+    )
     assert found["at_most"] == ("inf" if closed is None else closed)
     assert found["killed_by"] == ("alignment" if wanted[0] == "killed" else "")
 

@@ -104,7 +104,9 @@ def test_where_a_p_value_passes_its_level(unit, hits, level):
     ],
 )
 def test_a_search_along_a_curve(shape, calls):
-    """The p-value is Phi of a curve: the limit is where that is the quantile. Each call is a whole p-value."""
+    """The p-value is Phi of a curve: the limit is where that is the quantile. Each call is a whole
+    p-value.
+    """
     asked = []
 
     def p_value(x):
@@ -133,7 +135,12 @@ def test_a_p_value_that_is_above_its_level_everywhere(low):
 def test_a_p_value_at_its_level_is_not_above_it(found):
     end = 3.0 + stats.norm.ppf(0.05 / 1.05)
     limit = exact._limit(
-        lambda x: found if abs(x - end + 1) < 0.02 else stats.norm.cdf(x - 3.0), -20.0, 3.0, 1.0, 0.05, hits=10
+        lambda x: found if abs(x - end + 1) < 0.02 else stats.norm.cdf(x - 3.0),
+        -20.0,
+        3.0,
+        1.0,
+        0.05,
+        hits=10,
     )
     assert limit == pytest.approx(end if found < 0.05 else end - 2 * (1 - 11 / 24), abs=2e-5)
 
@@ -141,7 +148,9 @@ def test_a_p_value_at_its_level_is_not_above_it(found):
 @pytest.mark.parametrize(("look", "kept"), [(1, 0), (5, 4), (23, 22), (0, None)])
 @pytest.mark.parametrize(("hits", "looks"), [(200, True), (201, False)])
 def test_where_a_p_value_passes_its_level_before_it_falls_again(look, kept, hits, looks):
-    """With few hits 24 places, the first two units back, are looked at: the last one below the level counts."""
+    """With few hits 24 places, the first two units back, are looked at: the last one below the level
+    counts.
+    """
     end = 3.0 + stats.norm.ppf(0.05 / 1.05)
     place = end - 2 * (1 - look / 24)
 
@@ -194,7 +203,12 @@ def test_the_lower_limit_with_delta_is_exact(counts, delta):
 
 @pytest.mark.parametrize(
     ("counts", "epsilon"),
-    [((300, 1000, 40, 1000), 0.5), ((1500, 3000, 40, 3000), 1.0), ((201, 1000, 0, 900), 0.5), ((300, 1000, 240, 1000), 0.0)],
+    [
+        ((300, 1000, 40, 1000), 0.5),
+        ((1500, 3000, 40, 3000), 1.0),
+        ((201, 1000, 0, 900), 0.5),
+        ((300, 1000, 240, 1000), 0.0),
+    ],
 )
 def test_the_lower_limit_of_delta_is_exact(counts, epsilon):
     level = 0.05 / (1.05 if counts[0] <= 1000 else 1.0)
@@ -206,7 +220,8 @@ def test_the_lower_limit_of_delta_is_exact(counts, epsilon):
 
 
 @pytest.mark.parametrize(
-    ("k1", "lower"), [(20, -math.inf), (19, -math.inf), (0, -math.inf)]  # delta n1 = 20: p > delta is not seen
+    ("k1", "lower"),
+    [(20, -math.inf), (19, -math.inf), (0, -math.inf)],  # delta n1 = 20: p > delta is not seen
 )
 def test_what_does_not_even_show_more_than_delta(k1, lower):
     assert exact.approximate_lower(k1, 200, 3, 200, 0.1, 0.05) == lower
@@ -254,7 +269,13 @@ def test_the_error_of_a_difference(counts, error):
 
 @pytest.mark.parametrize(
     ("p", "q", "runs", "alpha"),
-    [(0.6, 0.05, 100, 0.05), (0.6, 0.05, 100, 1e-6), (0.3, 0.1, 50, 0.2), (0.5, 0.0, 2, 0.6), (0.01, 0.01, 50, 0.8)],
+    [
+        (0.6, 0.05, 100, 0.05),
+        (0.6, 0.05, 100, 1e-6),
+        (0.3, 0.1, 50, 0.2),
+        (0.5, 0.0, 2, 0.6),
+        (0.01, 0.01, 50, 0.8),
+    ],
 )
 def test_the_power_of_a_ratio(p, q, runs, alpha):
     hits = round(runs * (p + q))
@@ -294,9 +315,7 @@ def test_the_first_factors_that_are_tried_are_powers_of_two():
     assert asked == [2.0, 1.5, 1.25]  # 1 itself is the claim
 
 
-@pytest.mark.parametrize(
-    ("k1", "n1", "n0"), [(400, 1000, 1000), (40, 900, 1101)]
-)
+@pytest.mark.parametrize(("k1", "n1", "n0"), [(400, 1000, 1000), (40, 900, 1101)])
 def test_what_is_detectable(k1, n1, n0):
     """The power is .95 there, and less a thousandth of the claim below."""
     epsilon, alpha, p = 0.5, 1e-3, k1 / n1
@@ -334,7 +353,8 @@ def test_what_is_detectable_is_so_with_probability_95(power, found):
 
 
 @pytest.mark.parametrize(
-    ("k1", "delta"), [(0, 0.0), (100, 0.1), (99, 0.1), (1, 0.0)]  # p must be above delta, and hits many enough
+    ("k1", "delta"),
+    [(0, 0.0), (100, 0.1), (99, 0.1), (1, 0.0)],  # p must be above delta, and hits many enough
 )
 def test_what_nothing_detects(k1, delta):
     assert exact.detectable(k1, 1000, 1000, 0.5, delta, 1e-6) == math.inf

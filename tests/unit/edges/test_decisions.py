@@ -27,7 +27,9 @@ HELD = Decision("not_refuted", None, "strong", None, None, Role.USER, 1.0, (), 0
 @pytest.mark.parametrize(("verdict", "expected"), [*itertools.product((*PRIVACY, *REGRET, None), repeat=2)])
 def test_a_test_passes_where_its_verdict_is_the_expected_one(verdict, expected):
     """With nothing expected everything passes but a contradiction."""
-    assert passes(verdict, expected) == (verdict != "contradicted" if expected is None else verdict == expected)
+    assert passes(verdict, expected) == (
+        verdict != "contradicted" if expected is None else verdict == expected
+    )
 
 
 # ---------------------------------------------------------------- statuses
@@ -251,7 +253,9 @@ OPEN_ITEMS = [
 def test_an_upper_bound_settles_what_it_covers_only_where_it_is_within_the_claim(bounded):
     whole = record(not_covered=OPEN_ITEMS)
     kept = [check for check in whole["checks"] if bounded or check["kind"] != "upper_bound"]
-    assert decision({**whole, "checks": kept}).open_items == (("timing",) if bounded else ("inputs", "timing"))
+    assert decision({**whole, "checks": kept}).open_items == (
+        ("timing",) if bounded else ("inputs", "timing")
+    )
     assert decision({**whole, "checks": []}).open_items == ("inputs", "timing")
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.core.noise import Divergence
+from verifiable_dp.evidence import origins
 from verifiable_dp.evidence.alignment import replay
 from verifiable_dp.evidence.check import judged, slack_of
 from verifiable_dp.evidence.tracing import replays
@@ -172,9 +173,7 @@ def batch(**changes):
 LOWER, CUT = shuffle.worst_threshold(20, 2.0, 0.2)
 UPPER = shuffle.clones_delta(20, 1.0, 0.2)
 # The delta from which 1e-12 leads exactly to the lower bound, which is not beyond it then.
-AT = next(
-    d for k in range(-99, 99) if (d := LOWER - 1e-12 + k * math.ulp(LOWER)) + 1e-12 == LOWER
-)
+AT = next(d for k in range(-99, 99) if (d := LOWER - 1e-12 + k * math.ulp(LOWER)) + 1e-12 == LOWER)
 
 
 @pytest.mark.parametrize(
@@ -331,7 +330,7 @@ def test_a_cost_in_units_of_the_claim():
 
 @pytest.mark.parametrize(("doubts", "verdict"), [([], "not_refuted"), (["a seed"], "inconclusive")])
 def test_doubts_about_the_source_of_randomness(doubts, verdict):
-    assert judged("sources", {"doubts": doubts}) == {"verdict": verdict}
+    assert judged(origins.KIND, {"doubts": doubts}) == {"verdict": verdict}
 
 
 @pytest.mark.parametrize(
@@ -367,7 +366,8 @@ def test_the_ratio_of_a_statement(limit, ratio):
 
 
 @pytest.mark.parametrize(
-    ("carried", "verdict", "lower"), [(True, "inconclusive", 0.0), (False, "refuted", 2.0), (None, "refuted", 2.0)]
+    ("carried", "verdict", "lower"),
+    [(True, "inconclusive", 0.0), (False, "refuted", 2.0), (None, "refuted", 2.0)],
 )
 def test_runs_that_depend_on_the_one_before_prove_nothing(carried, verdict, lower):
     numbers = {"epsilon": 1.0, "visible": True, "max_cost": 2.0, "max_loss": 2.0, "carried": carried}

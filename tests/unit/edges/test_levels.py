@@ -1,7 +1,7 @@
 """The levels, margins and limits that verdicts rest on: each is a decision that a reader is told.
 
-A judge that is right at its edges is wrong all the same if the edge lies elsewhere. Where a value stands in the
-documents or in a formula, the row says so.
+A judge that is right at its edges is wrong all the same if the edge lies elsewhere. Where a value stands in
+the documents or in a formula, the row says so.
 """
 
 import importlib
@@ -40,6 +40,16 @@ LEVELS = [
     ("evidence.blackbox.statistics", "_FEWER", 200),
     ("evidence.blackbox.statistics", "_LOOKS", 24),
     ("evidence.blackbox.statistics", "_SPAN", 2.0),
+    ("evidence.blackbox.statistics", "_NO_HIT", 0.01),
+    ("evidence.blackbox.statistics", "_TRIES", 8),
+    ("evidence.blackbox.statistics", "_NEAR", 1e-6),
+    ("evidence.blackbox.statistics", "_FINE", 1e-7),
+    ("evidence.blackbox.statistics", "_EXACT", 1e-12),
+    ("evidence.blackbox.statistics", "_SURE", 1 - 1e-15),
+    ("evidence.blackbox.curves", "_HALVINGS", 60),
+    ("evidence.blackbox.curves", "_LEAST_HITS", 6),
+    ("evidence.blackbox.sequential", "_ALMOST", 1 - 1e-9),
+    ("evidence.blackbox.sequential", "_KEPT", 1e-9),
     ("evidence.blackbox.unconditional", "LEAST", 1e-50),
     ("evidence.blackbox.unconditional", "_NUISANCE", 1e-3),  # its docstring: a thousandth of the p-value
     ("evidence.blackbox.unconditional", "_MARGIN", 1 + 1e-4),  # its docstring: raised by 1e-4

@@ -51,9 +51,9 @@ def outcome(made, audit, target, **options):
 
     with (
         mock.patch.object(verifiable_dp, audit, audited),
-        mock.patch.object(plugin, "_check_known", lambda *_: None),
-        mock.patch.object(plugin, "_again", lambda *_: "again"),
-        mock.patch.object(plugin, "_regret_failure", lambda *_: "failure"),
+        mock.patch.object(plugin, "_check_known", return_value=None),
+        mock.patch.object(plugin, "_again", return_value="again"),
+        mock.patch.object(plugin, "_regret_failure", return_value="failure"),
     ):
         try:
             assert target(**options) is made
@@ -121,7 +121,8 @@ def test_code_of_others_gets_few_runs_unless_it_is_sized(options, runs, budget):
 
 
 @pytest.mark.parametrize(
-    ("budget", "seconds", "own"), [("quick", "quick", "quick"), ("0.5", 0.5, "test's"), ("smoke", "smoke", "test's")]
+    ("budget", "seconds", "own"),
+    [("quick", "quick", "quick"), ("0.5", 0.5, "test's"), ("smoke", "smoke", "test's")],
 )
 def test_the_budget_of_the_command_line(budget, seconds, own):
     """Seconds and smoke size no regret check."""
@@ -139,12 +140,51 @@ def test_a_verdict_that_there_is_not_is_refused(fixture, wrong):
 @pytest.mark.parametrize("verdict", ["inconclusive", "refuted"])
 def test_more_runs_are_advised_where_few_decided_nothing(verdict):
     with (
-        mock.patch.object(verifiable_dp, "audit", lambda *_, **__: report(verdict)),
-        mock.patch.object(plugin, "_check_known", lambda *_: None),
-        mock.patch.object(plugin, "_again", lambda *_: "again"),
+        mock.patch.object(verifiable_dp, "audit", return_value=report(verdict)),
+        mock.patch.object(plugin, "_check_known", return_value=None),
+        mock.patch.object(plugin, "_again", return_value="again"),
         pytest.raises(pytest.fail.Exception) as failure,
     ):
         plugin._audits(request())(lambda: None)
     text = str(failure.value)
     assert ("this audit made 16 000 runs at most" in text) == (verdict == "inconclusive")
     assert text.count("again: again") == 1
+
+
+@pytest.mark.parametrize("kept", ["", "reports"])
+@pytest.mark.parametrize("fixture", ["_audits", "_regret_checks"])
+def test_a_failure_names_the_record_that_was_saved_or_keeps_one(fixture, kept):
+    """Where the command line asks for reports the record is there; else it is kept for the failure."""
+    asked = []
+
+    def again(request, report, target, path):
+        asked.append(path)
+        return "again"
+
+    audit = {"_audits": "audit", "_regret_checks": "check_regret"}[fixture]
+    options = {"report": kept} if kept else {}
+    with (
+        mock.patch.object(verifiable_dp, audit, return_value=report("refuted", "contradicted")),
+        mock.patch.object(plugin, "_again", again),
+        mock.patch.object(plugin, "_check_known"),
+        mock.patch.object(plugin, "_regret_failure", return_value="failure"),
+        mock.patch.object(plugin, "_kept", return_value="kept.json"),
+        pytest.raises(pytest.fail.Exception),
+    ):
+        getattr(plugin, fixture)(request(**options))("dp-se")
+    [path] = asked
+    assert path.startswith("reports") if kept else path == "kept.json"
+
+
+@pytest.mark.parametrize("summary", ["one\ntwo", "one: RUN IT", "RUN IT\nthree"])
+def test_a_failure_says_once_how_to_run_it_again(summary):
+    made = report("refuted")
+    made.summary = lambda **_: summary
+    with (
+        mock.patch.object(verifiable_dp, "audit", return_value=made),
+        mock.patch.object(plugin, "_again", return_value="RUN IT"),
+        mock.patch.object(plugin, "_check_known"),
+        pytest.raises(pytest.fail.Exception) as failure,
+    ):
+        plugin._audits(request())("dp-se")
+    assert str(failure.value).count("RUN IT") == 1

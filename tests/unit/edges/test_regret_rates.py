@@ -1,10 +1,12 @@
 """Edges of the judges of exponents and of growth, and of the line that is fitted for them.
 
-Points lie exactly on a law, so that slopes and their errors follow by hand: with relative errors e at each of n
-points the slope of the logarithms has the error e / sqrt(S), S the sum of squares of log x around its mean.
+Points lie exactly on a law, so that slopes and their errors follow by hand: with relative errors e at each
+of n points the slope of the logarithms has the error e / sqrt(S), S the sum of squares of log x around its
+mean.
 """
 
 import math
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -158,9 +160,7 @@ BEND_ERROR = EACH / math.sqrt(0.875)  # the sum of (z^2 - 1/2)^2 is 7/8
 
 
 def growth(bend=0.0, slope=3.0, error=EACH, **changes):
-    points = [
-        [x, 50 + 2 * slope * z + bend * z * z, error] for x, z in zip(LINE, Z, strict=True)
-    ]
+    points = [[x, 50 + 2 * slope * z + bend * z * z, error] for x, z in zip(LINE, Z, strict=True)]
     numbers = {"points": points, "curvature": 0.25, "slope": None, "most_slope": None, "margin": 0.5}
     return judged("linear_in_log", numbers | changes)
 
@@ -183,10 +183,22 @@ CONTRAST = math.hypot(BEND_ERROR, 0.25 * EACH / math.sqrt(2.5))  # of q - b/4, z
         ({"slope": 3.5 - T3.ppf(0.99) * SLOPE_ERROR + NEAR, "claimed": 3.0}, "inconclusive"),
         ({"slope": 2.5 + T3.ppf(0.99) * SLOPE_ERROR + NEAR, "claimed": 3.0}, "consistent"),
         ({"slope": 2.5 + T3.ppf(0.99) * SLOPE_ERROR - NEAR, "claimed": 3.0}, "inconclusive"),
-        ({"slope": 3.5 + T3.isf(0.01 / 4) * SLOPE_ERROR - NEAR, "claimed": 3.0, "alpha": 0.01}, "inconclusive"),
-        ({"slope": 3.5 + T3.isf(0.01 / 4) * SLOPE_ERROR + NEAR, "claimed": 3.0, "alpha": 0.01}, "contradicted"),
-        ({"slope": 2.5 - T3.isf(0.01 / 4) * SLOPE_ERROR + NEAR, "claimed": 3.0, "alpha": 0.01}, "inconclusive"),
-        ({"slope": 2.5 - T3.isf(0.01 / 4) * SLOPE_ERROR - NEAR, "claimed": 3.0, "alpha": 0.01}, "contradicted"),
+        (
+            {"slope": 3.5 + T3.isf(0.01 / 4) * SLOPE_ERROR - NEAR, "claimed": 3.0, "alpha": 0.01},
+            "inconclusive",
+        ),
+        (
+            {"slope": 3.5 + T3.isf(0.01 / 4) * SLOPE_ERROR + NEAR, "claimed": 3.0, "alpha": 0.01},
+            "contradicted",
+        ),
+        (
+            {"slope": 2.5 - T3.isf(0.01 / 4) * SLOPE_ERROR + NEAR, "claimed": 3.0, "alpha": 0.01},
+            "inconclusive",
+        ),
+        (
+            {"slope": 2.5 - T3.isf(0.01 / 4) * SLOPE_ERROR - NEAR, "claimed": 3.0, "alpha": 0.01},
+            "contradicted",
+        ),
         # At most a slope: one side, the level shared by 3 tests.
         ({"slope": 2.0, "most": 3.0}, "consistent"),
         ({"slope": 3.5 - T3.ppf(0.99) * SLOPE_ERROR - NEAR, "most": 3.0}, "consistent"),
@@ -280,6 +292,16 @@ def test_the_robust_fit_is_that_of_matrices(degree, errors):
     assert df == 5 - degree
     assert params == pytest.approx(list(wanted), rel=1e-9)
     assert np.ravel(cov) == pytest.approx(np.ravel(wanted_cov), rel=1e-9)
+
+
+def test_what_counts_as_rounding_is_relative_to_the_largest_number_that_is_fitted():
+    """Logarithms over their first, and 1 for those that are taken near 1; means as they are."""
+    with mock.patch.object(scaling, "robust_fit", wraps=common.robust_fit) as fit:
+        rate(0.5)
+    assert fit.call_args.args[3] == pytest.approx(1 + 0.5 * math.log(1e4))
+    with mock.patch.object(linear_in_log, "robust_fit", wraps=common.robust_fit) as fit:
+        growth()
+    assert [call.args[3] for call in fit.call_args_list] == pytest.approx([56, 56])
 
 
 def test_residuals_that_are_rounding_are_none():

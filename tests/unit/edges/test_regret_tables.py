@@ -8,7 +8,8 @@ from scipy import stats
 from verifiable_dp.evidence.check import judged
 
 NEAR = 1e-6
-# 25 runs with standard deviation 5 a side: errors 1, and sqrt(2) with 48 degrees of freedom for the difference.
+# 25 runs with standard deviation 5 a side: errors 1, and sqrt(2) with 48 degrees of freedom for the
+# difference.
 ROW = {
     "n_a": 25,
     "mean_a": 10.0,

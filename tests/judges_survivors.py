@@ -1,3 +1,0 @@
-"""Faults of judges that no point of an edge table can tell, and why: see `tests.judges`."""
-
-SURVIVORS: dict[str, str] = {}
