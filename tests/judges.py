@@ -5,8 +5,8 @@
 
 `JUDGES` names the functions that turn numbers into verdicts, verdicts into decisions and decisions into exit
 statuses. Each fault of `ast_faults` is put into the code of one of them, in this process, and the edge tables
-of that judge (`tests/unit/edges`) are run. What survives stands in `judges_survivors.toml` with the reason why no point
-of a table can tell.
+of that judge (`tests/unit/edges`) are run. What survives stands in `judges_survivors.toml` with the reason
+why no point of a table can tell.
 """
 
 from __future__ import annotations
@@ -376,8 +376,8 @@ def page(tried: Sequence[Fault], left: Sequence[Fault]) -> str:
     cells = ((fault.name.replace("|", "\\|"), SURVIVORS.get(fault.name, "**not listed**")) for fault in left)
     lines += [f"| `{name}` | {why} |" for name, why in cells]
     head = (
-        "# Faults of judges\n\nWritten by `python -m tests.faults --judges` (`tests/judges.py`): all faults by "
-        "operator in\nevery judge, decision, pass rule and exit status, against the edge tables of "
+        "# Faults of judges\n\nWritten by `python -m tests.faults --judges` (`tests/judges.py`): all faults "
+        "by operator in\nevery judge, decision, pass rule and exit status, against the edge tables of "
         f"`tests/unit/edges`.\n\nNoticed: {len(tried) - len(left)} of {len(tried)} ({share:.1%}).\n\n"
         "| table | faults | noticed |\n|---|---:|---:|\n"
     )
