@@ -51,13 +51,21 @@ def _imports(path: Path) -> Iterator[str]:
 
 
 @functools.cache
+def points() -> dict[str, dict[str, str]]:
+    """The modules of each group of entry points, with the names that they are registered by."""
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]
+    return {
+        group: {value.partition(":")[0]: name for name, value in entries.items()}
+        for group, entries in groups.items()
+    }
+
+
+@functools.cache
 def catalogue() -> dict[str, tuple[str, ...]]:
     """The modules of an algorithm and of its auditor, by the name under which it is listed: ``dp-se``."""
-    points = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]
     found = dict[str, tuple[str, ...]]()
     for group in ("verifiable_dp.auditors", "verifiable_dp.contextual"):
-        for name, value in points[group].items():
-            auditor = value.partition(":")[0]
+        for auditor, name in points()[group].items():
             both = auditor, auditor.replace("verifiable_dp.auditors", "verifiable_dp.algorithms")
             found[name] = tuple(module for module in both if module in modules())
     return found
@@ -93,11 +101,27 @@ def by_module() -> dict[str, tuple[Path, ...]]:
     return {name: tuple(sorted(found[name], key=nearest)) for name in modules()}
 
 
-def nearest(module: str, most: int = 12) -> list[Path]:
-    """The test files nearest to a module: those that name it, then those that name what imports it."""
-    found = dict.fromkeys(by_module()[module])
+@functools.cache
+def importers() -> dict[str, tuple[str, ...]]:
+    """The modules that import each module."""
+    found = defaultdict[str, list[str]](list)
     for name, path in modules().items():
-        if module in imported(path):
+        for other in imported(path) - {name}:
+            found[other].append(name)
+        for group, registered in points().items():
+            if f'"{group}"' in path.read_text("utf-8"):  # it loads what packages register there
+                for other in registered:
+                    found[other].append(name)
+    return {name: tuple(found[name]) for name in modules()}
+
+
+def nearest(module: str, most: int = 12) -> list[Path]:
+    """The test files nearest to a module: those that name it, then those that name what imports it, …"""
+    found, seen, reached = dict.fromkeys(by_module()[module]), {module}, [module]
+    while reached and len(found) < most:
+        reached = [name for one in reached for name in importers()[one] if name not in seen]
+        seen |= set(reached)
+        for name in reached:
             found |= dict.fromkeys(by_module()[name])
     return list(found)[:most]
 
