@@ -140,7 +140,7 @@ REACHED = """
 auditing.answers auditing.calls auditing.code auditing.regret.catalogue auditing.regret.claims
 auditing.regret.instances auditing.regret.plan auditing.regret.record auditing.regret.run
 auditing.regret.subject auditing.variants cli.audit cli.catalogue cli.inspect cli.judge cli.records
-controls.catalogue controls.running core.mechanisms.above_threshold core.mechanisms.laplace core.session
+controls.catalogue controls.running core.mechanisms.above_threshold core.mechanisms.laplace
 evidence.judge.calls evidence.judge.expressions evidence.judge.values evidence.regret.readings
 evidence.symbolic.answers evidence.symbolic.calls evidence.symbolic.contests evidence.symbolic.crowds
 evidence.symbolic.draws evidence.symbolic.forcing evidence.symbolic.orders evidence.symbolic.randoms

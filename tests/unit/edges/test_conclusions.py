@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from tests.records import read_all
 from verifiable_dp.record import conclude
 from verifiable_dp.selfcheck import mutation
 
@@ -82,19 +83,19 @@ OPEN = {"open": True, "file": "a.py", "line": 3}
     ],
 )
 def test_the_verdict_and_why_it_is_open(checks, wanted):
-    assert conclude.conclusion(checks) == wanted
-    assert conclude.privacy(checks) == wanted[0]
+    assert conclude.conclusion(read_all(checks)) == wanted
+    assert conclude.privacy(read_all(checks)) == wanted[0]
 
 
 @pytest.mark.parametrize(("detect", "verdict"), [(1.5, "not_refuted"), (1.49, "inconclusive")])
 def test_what_has_to_be_detectable_may_be_asked_for(detect, verdict):
-    assert conclude.privacy([box(detectable=1.5)], detect) == verdict
+    assert conclude.privacy(read_all([box(detectable=1.5)]), detect) == verdict
 
 
 def test_detectable_is_in_units_of_the_claim():
     checks = [box(detectable=1.0, epsilon=0.5)]
-    assert conclude.privacy(checks) == "not_refuted"
-    assert conclude.privacy([box(detectable=1.01, epsilon=0.5)]) == "inconclusive"
+    assert conclude.privacy(read_all(checks)) == "not_refuted"
+    assert conclude.privacy(read_all([box(detectable=1.01, epsilon=0.5)])) == "inconclusive"
 
 
 @pytest.mark.parametrize(
@@ -151,7 +152,7 @@ def test_detectable_is_in_units_of_the_claim():
     ],
 )
 def test_what_speaks_against_a_claim(checks, begins):
-    found = conclude.lead(checks)
+    found = conclude.lead(read_all(checks))
     assert found.startswith(begins)
     assert bool(found) == bool(begins)
 
@@ -171,7 +172,7 @@ def test_what_speaks_against_a_claim(checks, begins):
     ],
 )
 def test_what_is_detectable(checks, least):
-    assert conclude.detectable(checks) == least
+    assert conclude.detectable(read_all(checks)) == least
 
 
 @pytest.mark.parametrize(
@@ -185,7 +186,7 @@ def test_what_is_detectable(checks, least):
     ],
 )
 def test_the_largest_lower_bound(checks, lower):
-    assert conclude.epsilon_lower(checks) == lower
+    assert conclude.epsilon_lower(read_all(checks)) == lower
 
 
 @pytest.mark.parametrize(
@@ -212,9 +213,9 @@ def test_the_largest_lower_bound(checks, lower):
 )
 def test_upper_bounds_that_stand(checks, scopes, wanted):
     """None: no bound at all."""
-    found = conclude.epsilon_upper(checks)
+    found = conclude.epsilon_upper(read_all(checks))
     assert (found is None) == (wanted is None)
-    assert conclude.bounded(checks, *scopes) == bool(wanted)
+    assert conclude.bounded(read_all(checks), *scopes) == bool(wanted)
 
 
 def test_the_least_bound_is_the_one_that_is_stated():
@@ -224,7 +225,9 @@ def test_the_least_bound_is_the_one_that_is_stated():
         upper(epsilon="inf", name="c"),
     ]
     wanted = {"epsilon": 0.5, "delta": 0.0, "scope": "every path", "paths": 3, "check": "b"}
-    assert conclude.epsilon_upper(checks) == conclude.epsilon_upper(checks[::-1]) == wanted
+    for given in (checks, checks[::-1]):
+        found = conclude.epsilon_upper(read_all(given))
+        assert found.as_dict() == wanted
 
 
 # ---------------------------------------------------------------- regret and mutants
@@ -245,7 +248,7 @@ def test_the_least_bound_is_the_one_that_is_stated():
     ],
 )
 def test_the_verdict_on_regret(verdicts, whole):
-    assert conclude.regret([check("mean_bound", verdict) for verdict in verdicts]) == whole
+    assert conclude.regret(read_all([check("mean_bound", verdict) for verdict in verdicts])) == whole
 
 
 @pytest.mark.parametrize(
@@ -260,8 +263,8 @@ def test_the_verdict_on_regret(verdicts, whole):
     ],
 )
 def test_the_verdict_on_a_mutant(breaks, verdicts, found):
-    entry = {"breaks": breaks, "checks": [check("black_box", verdict) for verdict in verdicts]}
-    assert conclude.mutant(entry) == found
+    checks = read_all(check("black_box", verdict) for verdict in verdicts)
+    assert conclude.mutant(breaks, checks) == found
 
 
 RAN = {"n1": 30, "n0": 20}

@@ -8,7 +8,7 @@ from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.core.noise import Divergence
 from verifiable_dp.evidence import origins
 from verifiable_dp.evidence.alignment import replay
-from verifiable_dp.evidence.check import judged, slack_of
+from verifiable_dp.evidence.check import Check, judged, slack_of
 from verifiable_dp.evidence.tracing import replays
 from verifiable_dp.evidence.tracing.ledger import NoteKind
 from verifiable_dp.evidence.upper import epsilon_of_mu
@@ -386,4 +386,4 @@ def test_runs_that_depend_on_the_one_before_prove_nothing(carried, verdict, lowe
 )
 def test_how_much_more_would_pass(kind, verdict, slack):
     numbers, result = {"mean": 2.0, "bound": 8.0}, {"verdict": verdict}
-    assert slack_of({"kind": kind, "statistics": numbers, "result": result}) == slack
+    assert slack_of(Check("a", kind, numbers, result)) == slack

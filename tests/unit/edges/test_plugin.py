@@ -11,6 +11,7 @@ import pytest
 import verifiable_dp
 from verifiable_dp import pytest_plugin as plugin
 from verifiable_dp.core.validate import InputError
+from verifiable_dp.record.model import Record
 
 PRIVACY = ("not_refuted", "refuted", "inconclusive")
 REGRET = ("consistent", "contradicted", "vacuous", "inconclusive")
@@ -35,6 +36,7 @@ def report(privacy="not_refuted", regret="consistent"):
         verdict=privacy,
         regret_verdict=regret,
         record=record,
+        parsed=Record.of(record),
         name="x",
         summary=lambda **_: "summary",
         save=lambda place, stem: (place / f"{stem}.json", place / f"{stem}.html"),

@@ -9,7 +9,7 @@ import math
 import pytest
 from scipy import stats
 
-from verifiable_dp.evidence.check import judged, limits_of, slack_of
+from verifiable_dp.evidence.check import Check, judged, limits_of, slack_of
 from verifiable_dp.evidence.regret import common
 from verifiable_dp.evidence.regret.mean_bound import MEAN_BOUND
 from verifiable_dp.evidence.regret.probability import _exact_interval
@@ -177,21 +177,19 @@ def test_welch(variances, counts, wanted):
 )
 def test_limits_of_a_mean(changes, words):
     numbers = {"n": 25, "mean": 10.0, "sd": 5.0, "bound": 20.0, "largest": 100.0} | changes
-    check = {"kind": "mean_bound", "statistics": numbers, "result": judged("mean_bound", numbers)}
-    assert limits_of(check) == words
+    assert limits_of(Check.of("a", "mean_bound", numbers)) == words
 
 
 @pytest.mark.parametrize(("sd", "words"), [(0.0, ["all 25 runs equal"]), (5.0, [])])
 def test_limits_of_a_mean_that_is_at_least(sd, words):
     numbers = {"n": 25, "mean": 10.0, "sd": sd, "bound": 5.0, "least": 0.0}
-    check = {"kind": "mean_at_least", "statistics": numbers, "result": judged("mean_at_least", numbers)}
-    assert limits_of(check) == words
+    assert limits_of(Check.of("a", "mean_at_least", numbers)) == words
 
 
 @pytest.mark.parametrize(("mean", "slack"), [(2.0, 4.0), (0.5, 16.0), (0.0, 1.0), (-1.0, 1.0)])
 def test_slack_of_a_mean(mean, slack):
     numbers, result = {"mean": mean, "bound": 8.0}, {"verdict": "consistent"}
-    assert slack_of({"kind": "mean_bound", "statistics": numbers, "result": result}) == slack
+    assert slack_of(Check("a", "mean_bound", numbers, result)) == slack
     assert MEAN_BOUND.slack(numbers, result) == slack
 
 
