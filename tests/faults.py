@@ -2,6 +2,8 @@
 
     .venv/bin/python -m tests.faults              # all of them; writes tests/faults.md (`make faults`)
     .venv/bin/python -m tests.faults NAME ...     # some, and only prints what came of them
+    .venv/bin/python -m tests.faults --judges     # faults by operator in judges, against their edge tables
+    .venv/bin/python -m tests.faults --fresh 40 --seed 7   # faults by operator anywhere, drawn anew
 
 Each fault is applied to a copy of the tree, in which the tests named by it run with `-x`. They belong to the
 fast suite, so that what they catch it catches. All of them run on the copy without a fault first: a test that
@@ -10,6 +12,7 @@ fails there would seem to catch everything.
 
 from __future__ import annotations
 
+import argparse
 import os
 import queue
 import re
@@ -22,6 +25,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests import fresh_faults, judges
 
 ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "tests" / "faults.md"
@@ -2419,6 +2424,127 @@ FAULTS = (
         "the page does not say what a check of another package measured",
         ("tests/contract/test_committed_reports.py::test_a_kind_that_no_template_knows_has_a_row_too",),
     ),
+    # the survivors of a first draw of fresh faults
+    Fault(
+        "the upper bound of delta refutes",
+        f"{EVIDENCE}/exact/law.py",
+        'refuted = float(worst["delta"]) > delta + _ROUNDING',
+        'refuted = float(worst["delta_upper"]) > delta + _ROUNDING',
+        "a law whose delta lies within the claim is refuted by what was not computed",
+        ("tests/unit/edges/test_exact_losses.py",),
+    ),
+    Fault(
+        "all shares must be those of uniform play",
+        f"{EVIDENCE}/regret/scaling.py",
+        "idle = any(share >= SATURATED for",
+        "idle = all(share >= SATURATED for",
+        "an algorithm that has not begun to act at one horizon is contradicted",
+        ("tests/unit/edges/test_regret_rates.py",),
+    ),
+    Fault(
+        "one limit within the margin will do",
+        f"{EVIDENCE}/regret/scaling.py",
+        "inside = (at_most or claimed - margin <= low) and high <= claimed + margin",
+        "inside = (at_most or claimed - margin <= low) or high <= claimed + margin",
+        "limits [.449, .469] are consistent with .5 and a margin of .05",
+        ("tests/unit/edges/test_regret_rates.py",),
+    ),
+    Fault(
+        "releases need not be linear",
+        f"{EVIDENCE}/certify.py",
+        "if not np.all((most <= least * (1 + 1e-6)) | (most == least)):",
+        "if False:",
+        "a certificate is given to an algorithm whose cost at half the change is not half the cost",
+        ("tests/unit/evidence/test_certify_refusals.py",),
+    ),
+    Fault(
+        "a truncated reward counts as the nearest that is kept",
+        f"{EVIDENCE}/certify.py",
+        "outside = (below < -ask.limit) | (above > ask.limit)",
+        "outside = np.zeros(shape, bool)",
+        "a reward that counts as 0 moves a sum by more than its certificate says",
+        ("tests/unit/evidence/test_certify_refusals.py",),
+    ),
+    Fault(
+        "whatever is not contradicted passes a check of regret",
+        f"{RECORD}/passing.py",
+        'return verdict != "contradicted" if expected is None else verdict == expected',
+        'return verdict != "contradicted"',
+        "a test passes whose claim is inconclusive or vacuous",
+        ("tests/unit/edges/test_plugin.py",),
+    ),
+    Fault(
+        "no seed of the command line for checks of regret",
+        "verifiable_dp/pytest_plugin.py",
+        'options |= _overridden(request, "seed")\n',
+        "options |= _overridden(request)\n",
+        "--dp-seed is ignored",
+        ("tests/unit/edges/test_plugin.py",),
+    ),
+    Fault(
+        "missed variants have no status",
+        f"{RECORD}/passing.py",
+        'if found.faults or found.regret == "contradicted":',
+        'if found.regret == "contradicted":',
+        "audits that missed a broken variant end with status 0",
+        ("tests/unit/edges/test_decisions.py",),
+    ),
+    Fault(
+        "nothing of the level is kept for few hits",
+        f"{EVIDENCE}/blackbox/statistics.py",
+        "level /= 1.05 if hits <= _FEW else 1.0",
+        "level /= 1.0 if hits <= _FEW else 1.0",
+        "a limit lies above claims whose p-value falls again",
+        ("tests/unit/edges/test_counts.py",),
+    ),
+    Fault(
+        "a limit is the point that is not refuted",
+        f"{EVIDENCE}/blackbox/statistics.py",
+        "            return before\n",
+        "            return x\n",
+        "a lower bound is a claim that the test does not refute",
+        ("tests/unit/edges/test_counts.py",),
+    ),
+    Fault(
+        "half the bonus of LDP-UCB",
+        "algorithms/ldp_ucb.py",
+        "np.sqrt(2 * log / state.pulls) + reports",
+        "np.sqrt(2 * log / state.pulls) + reports / 2",
+        "the width is not that of the paper",
+        ("tests/contract/test_claimed_widths.py",),
+    ),
+    Fault(
+        "lemma 3 is claimed of one arm",
+        "auditors/dp_robust_ucb.py",
+        "        2 * BETA,\n",
+        "        BETA,\n",
+        "two arms are held to the chance of one",
+        ("tests/contract/test_claimed_widths.py",),
+    ),
+    Fault(
+        "a sum of reports costs what one does",
+        "verifiable_dp/core/noise.py",
+        'loss = np.where(rows["summed"][noisy] > 0, np.abs(moved[noisy]) / scale, loss)',
+        "pass",
+        "the loss of a sum is that of a release whose noise is seen",
+        ("tests/unit/core/test_noise.py",),
+    ),
+    Fault(
+        "power forgets the rounds before",
+        f"{EVIDENCE}/blackbox/sequential.py",
+        "earlier = (len(rounds_of(plan)) - 1) * math.log(CASH)",
+        "earlier = 0.0",
+        "a sequential test is said to detect what it would with all its wealth",
+        ("tests/unit/edges/test_bets.py",),
+    ),
+    Fault(
+        "a seeded generator is cryptographic",
+        "verifiable_dp/compliance/blocks.py",
+        '"cryptographic_rng": False if known else None,',
+        '"cryptographic_rng": True if known else None,',
+        "a reviewer is told that the audited noise could not be predicted",
+        ("tests/unit/compliance/test_blocks.py",),
+    ),
 )
 
 
@@ -2564,5 +2690,21 @@ def main(names: Sequence[str]) -> int:
     return 0 if caught >= LEAST * len(outcomes) else 1
 
 
+def command(arguments: Sequence[str]) -> int:
+    """Try the listed faults, those of judges, or fresh ones."""
+    parser = argparse.ArgumentParser(prog="python -m tests.faults")
+    parser.add_argument("names", nargs="*", help="faults of the list; all if none is given")
+    parser.add_argument("--judges", nargs="?", type=int, const=0, metavar="N", help="all, or a sample of N")
+    parser.add_argument("--fresh", type=int, metavar="N", help="how many are drawn")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--left", type=float, default=fresh_faults.LEFT, help="seconds for the whole suite")
+    given = parser.parse_args(arguments)
+    if given.judges is not None:
+        return judges.main(given.judges or None, given.seed)
+    if given.fresh is not None:
+        return fresh_faults.main(given.fresh, given.seed, given.left)
+    return main(given.names)
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(command(sys.argv[1:]))

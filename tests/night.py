@@ -191,7 +191,7 @@ NIGHT: dict[str, dict[str, tuple[str, ...]]] = {
         "test_counts_do_not_depend_on_the_workers": (),
         "test_power_reaches_generators_that_are_made_of_the_seed": (),
         "test_without_power_the_note_says_why_and_what_to_try": (
-            "OutOfReach-1600-noise divided by 6 changed nothing in 32 runs, so that no budget helps",
+            "OutOfReach-1600-noise divided by 6 changed nothing in 128 runs, so that no budget helps",
         ),
     },
     "unit/algorithms/test_dp_robust_elimination.py": {

@@ -427,7 +427,10 @@ def test_a_listed_algorithm_is_audited_as_printed(folder):
     changed = ("--set", "variant=corrected", "--set", "epsilon=2", "--budget", 1, "-v")
     corrected = run(folder, "audit", "dp-linear", *changed)
     assert corrected.returncode == 0, corrected.stdout + corrected.stderr
-    assert "against 2" in corrected.stdout
+    assert "epsilon exactly 2 certified" in corrected.stdout.splitlines()[0]
+    checks = re.findall(r"^  check (\w.*?): not refuted, .*, claimed (\d+)", corrected.stdout, re.MULTILINE)
+    assert ("upper bound", "2") in checks
+    assert {claimed for _, claimed in checks} == {"2"}  # every check is held against the epsilon that was set
 
 
 def test_claims_without_records_name_the_folder(folder):

@@ -33,6 +33,14 @@ def verdict(draft):
     return conclude.privacy(read_all(draft["checks"]))
 
 
+@pytest.fixture
+def unbounded(monkeypatch):
+    """Power is stated where no upper bound is found."""
+    monkeypatch.setattr(
+        "verifiable_dp.auditing.traced.bound", lambda *given, **more: (None, traced.Ended("none"), None)
+    )
+
+
 @pytest.mark.parametrize(
     ("name", "horizon", "runs"),
     [
@@ -48,7 +56,16 @@ def test_broken_code_is_refuted(name, horizon, runs):
 
 
 @pytest.mark.slow
-def test_right_code_is_not_refuted_and_the_power_is_stated():
+def test_right_code_is_not_refuted_and_bounded_by_its_claim():
+    draft = audit(bandits.dp_se, 3000, workers=2)
+    assert verdict(draft) == "not_refuted", draft["target"]["note"]
+    assert conclude.epsilon_upper(draft["checks"])["epsilon"] == pytest.approx(bandits.EPSILON)
+    assert conclude.epsilon_lower(draft["checks"]) <= bandits.EPSILON
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("unbounded")
+def test_without_a_bound_right_code_is_not_refuted_and_the_power_is_stated():
     draft = audit(bandits.dp_se, 3000, workers=2)
     assert verdict(draft) == "not_refuted", draft["target"]["note"]
     assert draft["power"]["smallest_epsilon"] <= 4
@@ -85,15 +102,7 @@ def test_counts_do_not_depend_on_the_workers(workers):
 
 
 SEEDED, SMALL = 8000, 1600
-ALIKE = "noise divided by 6 changed nothing in 32 runs, so that no budget helps"
-
-
-@pytest.fixture
-def unbounded(monkeypatch):
-    """Power is stated where no upper bound is found."""
-    monkeypatch.setattr(
-        "verifiable_dp.auditing.traced.bound", lambda *given, **more: (None, traced.Ended("none"), None)
-    )
+ALIKE = "noise divided by 6 changed nothing in 128 runs, so that no budget helps"
 
 
 def audit_class(name, runs=SEEDED):

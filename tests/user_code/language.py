@@ -203,6 +203,15 @@ def square_of_distance(rewards, rng):
     return _played(rewards, _usual(_sums(rewards) * (1000 - 999 * far), rng))
 
 
+def power_of_distance(rewards, rng):
+    """What is raised changes its sign at one number, as no power of a positive number does."""
+    far = (int(rng.geometric(0.5)) - 12) ** 2
+    arm = 0
+    for _ in range(1 + 1000 // (1 + 999 * far)):
+        arm = _usual(_sums(rewards), rng)
+    return _played(rewards, arm)
+
+
 def one_of_many_marked(rewards, rng):
     marks = np.zeros(1000)
     marks[int(rng.integers(1000))] = 999.0
@@ -236,9 +245,29 @@ LEAKS = [
     *(list_entry, get_with_default, chosen_function, kept_in_attribute, handed_on, objects_of_two_kinds),
     *(classes_of_two_kinds, method_by_name, getattr_by_name, applied_in_part, evaluated, attribute_of_hook),
     *(repeats_from_table, repeated_list, remainder_of_draw, counted_down, called_again, slice_of_draw),
-    *(weight_from_table, weight_by_flag, comparison_as_number, square_of_distance, one_of_many_marked),
+    *(
+        weight_from_table,
+        weight_by_flag,
+        comparison_as_number,
+        square_of_distance,
+        power_of_distance,
+        one_of_many_marked,
+    ),
     *(noise_by_entry, noise_appended, counted_twice),
 ]
+
+
+def turns_that_peak(rewards, rng):
+    """A product of a rising and a falling number is largest at 12, which comes once in thousands of runs."""
+    drawn = int(rng.geometric(0.5))
+    near = 48 * drawn / (12 + drawn) ** 2
+    arm = 0
+    for _ in range(1 + int(1000 * near**2000)):
+        arm = _usual(_sums(rewards), rng)
+    return _played(rewards, arm)
+
+
+OPEN = [turns_that_peak]  # leaks that have a bound within the claim today
 
 
 # ---------------------------------------------------------------- right twins
@@ -348,8 +377,29 @@ def logarithm_of_round(rewards, rng):
     return _played(rewards, int(np.argmax(s + rng.laplace(0, scale, 2))))
 
 
+def epochs_that_halve_a_gap(rewards, rng):
+    """How long an epoch is follows from its number and from the arms that noise has left."""
+    horizon, k = rewards.shape
+    left, arms, epoch = [*range(k)], [], 0
+    while len(arms) < horizon and len(left) > 1:
+        epoch += 1
+        gap = 2.0**-epoch
+        length = math.ceil(math.log(2 * len(left) * epoch) / gap**2)
+        if len(arms) + length * len(left) > horizon:
+            break
+        sums = np.zeros(k)
+        for arm in left:
+            start = len(arms)
+            sums[arm] += rewards[start : start + length, arm].sum()
+            arms += [arm] * length
+        means = (sums + rng.laplace(0, 1 / EPSILON, k)) / length
+        best = max(means[arm] for arm in left)
+        left = [arm for arm in left if best - means[arm] <= gap]
+    return np.r_[arms, np.resize(left, horizon - len(arms))].astype(int)
+
+
 RIGHT = [
     *(rule_by_name, rule_in_attribute, rule_handed_on, rule_applied_in_part, objects_of_one_kind),
     *(repeats_by_round, stopped_by_noise, arms_that_are_left, means_of_counts, weights_by_round),
-    *(table_shown, logarithm_of_round),
+    *(table_shown, logarithm_of_round, epochs_that_halve_a_gap),
 ]

@@ -7,7 +7,7 @@ a generator whose noise is smaller.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic
 
@@ -17,14 +17,16 @@ from verifiable_dp.auditing import power as powers
 from verifiable_dp.auditing.ground import ACCEPTED, NO_POWER
 from verifiable_dp.auditing.independence import Sampling
 from verifiable_dp.auditing.looks import UserCase
+from verifiable_dp.core.neighbours import Pair
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.blackbox.test import Terms
 from verifiable_dp.targets.adapters import epsilon_of, made_for
+from verifiable_dp.targets.load import DataPair
 from verifiable_dp.targets.process import Exec
 
 _FACTOR = 6  # by which it is told whether variants differ from the code
-_RUNS = 16
+_RUNS, _PAIRS = 16, 4  # on either input, of so many pairs: on one, a rare event may be all that changes
 _SCALED = "laplace, normal, exponential, gumbel, logistic, geometric"
 _BUDGET = f"try a larger --budget, or for a bandit a shorter --horizon such as 60; {ACCEPTED}"
 _NO_LESS_NOISE = (
@@ -33,7 +35,7 @@ _NO_LESS_NOISE = (
     f"code made for a larger epsilon; {ACCEPTED}"
 )
 _NOT_REACHED = (
-    f"{NO_POWER}noise divided by {_FACTOR} changed nothing in {2 * _RUNS} runs, so that no budget helps: "
+    f"{NO_POWER}noise divided by {_FACTOR} changed nothing in {{}} runs, so that no budget helps: "
     f"what is reduced are {_SCALED} as drawn from the generator that the code is given, or from "
     "np.random.default_rng with a seed that is made from it; name the parameter that is epsilon with "
     f"--epsilon-parameter; {ACCEPTED}"
@@ -77,7 +79,8 @@ def of(case: UserCase[Sampling]) -> tuple[Variants[Sampling] | None, str]:
         "generator",
         _NO_LESS_NOISE,
     )
-    why = case.ground.no_power or ("" if _differ(case, less) else _NOT_REACHED)
+    runs = 2 * _RUNS * len(_asked(case))
+    why = case.ground.no_power or ("" if _differ(case, less) else _NOT_REACHED.format(runs))
     return (None, why) if why else (less, "")
 
 
@@ -103,14 +106,20 @@ def _larger(case: UserCase[Sampling]) -> Variants[Sampling] | None:
         return None
 
 
+def _asked(case: UserCase[Sampling]) -> Sequence[Pair | DataPair]:
+    """The pairs on which it is asked whether a variant makes a difference."""
+    assert case.last is not None
+    return case.last.best[:_PAIRS]
+
+
 def _differ(case: UserCase[Sampling], variants: Variants[Sampling]) -> bool:
     """Whether a variant makes any difference to runs that are alike in all else."""
-    assert case.last is not None
     runs = np.arange(_RUNS, dtype=np.int64)
     other = variants.make(_FACTOR)
     return any(
         not np.array_equal(case.sampler.draws(data, runs), other.draws(data, runs), equal_nan=True)
-        for data in case.last.best[0].worlds()
+        for pair in _asked(case)
+        for data in pair.worlds()
     )
 
 

@@ -19,6 +19,7 @@ from verifiable_dp.core.files import make_folder, write_text
 from verifiable_dp.core.units import Role
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.blackbox.test import ALPHA
+from verifiable_dp.record import passing
 from verifiable_dp.record.declarations import given as read_declarations
 from verifiable_dp.record.sealing import SCHEMAS, schema, text
 from verifiable_dp.record.verify import verify
@@ -392,22 +393,16 @@ def verdict(report: Report) -> str:
 
 
 def exit_status(reports: Sequence[Report]) -> int:
-    """1 if a promise is refuted, a claim about regret contradicted or a mutant missed; 3 if one is undecided.
+    """The exit status of many reports: `passing.exit_status` of what each decides.
 
     A listing as printed must come out as its auditor expects, or the status is 1.
     """
-    promising = []
-    for report in reports:
-        found = report.decision
-        if found.role is Role.PRINTED:
-            known = registry.auditor(report.name).printed
-            if known is None or report.verdict != known.expected:
-                return 1
-            continue
-        if found.faults or found.regret == "contradicted":
-            return 1
-        if found.role is not Role.BASELINE:
-            if found.privacy == "refuted":
-                return 1
-            promising.append(found)
-    return 3 if any(found.exit_code for found in promising) else 0
+    return passing.exit_status((report.decision, _expected(report)) for report in reports)
+
+
+def _expected(report: Report) -> str | None:
+    """What the auditor of a listing as printed expects; None of anything else."""
+    if report.decision.role is not Role.PRINTED:
+        return None
+    known = registry.auditor(report.name).printed
+    return None if known is None else known.expected

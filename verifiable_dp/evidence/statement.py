@@ -11,13 +11,24 @@ from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.check import Check, Kind
 from verifiable_dp.evidence.words import digits
 
+
+def _at_most(value: float, limit: float, tolerance: float) -> bool:
+    return value <= limit + tolerance
+
+
+def _at_least(value: float, limit: float, tolerance: float) -> bool:
+    return value >= limit - tolerance
+
+
+def _equal_to(value: float, limit: float, tolerance: float) -> bool:
+    return abs(value - limit) <= tolerance
+
+
 _RELATIONS: dict[str, Callable[[float, float, float], bool]] = {
-    "at most": lambda value, limit, tolerance: value <= limit + tolerance,
-    "at least": lambda value, limit, tolerance: value >= limit - tolerance,
-    "equal to": lambda value, limit, tolerance: abs(value - limit) <= tolerance,
+    "at most": _at_most,
+    "at least": _at_least,
+    "equal to": _equal_to,
 }
-
-
 STATEMENT = Kind("statement", "number", rank=10, caption="Computed numbers")
 
 

@@ -105,6 +105,37 @@ def test_replay_on_the_same_values_costs_nothing():
     assert not again.diverged
 
 
+@pytest.mark.parametrize("summed", [False, True])
+@pytest.mark.parametrize("moved", [0.5, -0.5])
+def test_a_sum_of_reports_may_cost_all_that_it_moves(summed, moved):
+    """Of a sum the noise of the one report that differs is not seen: it may lie beyond the change.
+
+    A release of its own costs |o - q'| - |o - q| over the scale, here within the change: the output lies on
+    the value itself.
+    """
+    count = np.full((4, 3), 7) if summed else None
+    scale = 2 * ONES
+
+    class Exactly:
+        def __call__(self, draw):
+            return draw.value
+
+    recorder = Recorder(Exactly())
+    recorder(Draw(np.zeros((4, 3)), scale, RUNS, SLOTS, EVERY, count=count))
+    there = Replayer(recorder.tape(), 4)
+    there(Draw(np.full((4, 3), moved), scale, RUNS, SLOTS, EVERY, count=count))
+    assert there.cost == pytest.approx(3 * 0.25)
+    assert there.loss == pytest.approx(3 * 0.25)
+    # Where the output lies far on the side of the change the release speaks for the other input, a sum does
+    # not.
+    far = Recorder(lambda draw: draw.value + 9 * np.sign(moved))
+    far(Draw(np.zeros((4, 3)), scale, RUNS, SLOTS, EVERY, count=count))
+    replayed = Replayer(far.tape(), 4)
+    replayed(Draw(np.full((4, 3), moved), scale, RUNS, SLOTS, EVERY, count=count))
+    assert replayed.cost == pytest.approx(3 * 0.25)
+    assert replayed.loss == pytest.approx(3 * 0.25 * (1 if summed else -1))
+
+
 def test_replay_adds_up_the_exact_loss():
     recorder = Recorder(Seeded(3))
     out = draw(recorder, value=0.25, scale=2.0)

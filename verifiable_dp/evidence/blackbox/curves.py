@@ -33,6 +33,7 @@ DELTAS = (0.1, 1e-2, 1e-3, 1e-4, 1e-5)
 _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0)  # of the claimed epsilon
 _CUTS = 2048
 _LEAST_HITS = 6
+_HALVINGS = 60  # of an interval, after which the last bits are found
 _CAUTION = 2.5  # standard errors of the selection runs that a choice keeps from the estimate
 
 
@@ -369,7 +370,7 @@ def _epsilon_claimed(claim: PrivacyClaim, delta: float) -> float:
         return math.inf
     else:
         return claim.epsilon_at(delta)
-    for _ in range(60):
+    for _ in range(_HALVINGS):
         middle = (low + high) / 2
         low, high = (low, middle) if claim.delta_at(middle) <= delta else (middle, high)
     return high

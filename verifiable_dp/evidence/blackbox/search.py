@@ -14,7 +14,7 @@ import functools
 import hashlib
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -276,6 +276,19 @@ class Trial:
 
 def _rank(trial: Trial) -> int:
     return trial.rank
+
+
+def _spread(order: Sequence[int], groups: Sequence[Hashable], most: int) -> list[int]:
+    """The first `most` places of `order`; up to three quarters are the first places of groups, one each.
+
+    Few runs hardly meet the rare events that tell most: alone against the many pairs of another table, the
+    few of a table on which runs take two rare decisions in a row would seldom be kept.
+    """
+    firsts = dict[Hashable, int]()
+    for place in order:
+        firsts.setdefault(groups[place], place)
+    kept = list(dict.fromkeys([*list(firsts.values())[: 3 * most // 4], *order]))[:most]
+    return sorted(kept, key=order.index)
 
 
 def _in_turn(lists: Sequence[Sequence[_Item]]) -> list[_Item]:
@@ -600,7 +613,8 @@ class Search:
                 break
             told = [self._told(self._pair(trial), runs) for trial in queue]
             order = sorted(range(len(queue)), key=lambda i: -told[i])
-            queue = [queue[i] for i in order[: max(_KEPT, len(queue) // 3)]]
+            kept = _spread(order, [trial.table for trial in queue], max(_KEPT, len(queue) // 3))
+            queue = [queue[i] for i in (kept if runs < _SCREEN[-1] else order)]
         return [self._pair(trial) for trial in queue[:_KEPT]]
 
     def _distinct(self, queue: Sequence[Trial], most: int) -> list[Trial]:

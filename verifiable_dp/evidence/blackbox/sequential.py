@@ -52,6 +52,7 @@ _STEPS = np.arange(-4.0, 5.0)  # of the alternatives, in standard errors of the 
 _WIDTH = 1.5  # standard deviation of their weights
 _LOG_WEIGHTS = np.add.outer(*[-0.5 * (_STEPS / _WIDTH) ** 2] * 2).ravel()
 _LOG_WEIGHTS -= logsumexp(_LOG_WEIGHTS)
+_ALMOST = 1 - 1e-9  # of an event that always hits
 _KEPT = 1e-9  # least payoff, as a part of the stake
 _RATIO = 8  # of the sizes of consecutive rounds
 _LEAST = 500  # runs a side of the first round, at least
@@ -381,14 +382,14 @@ def _detectable(rounds: Sequence[Sequence[Candidate]], epsilon: float, delta: fl
     """
     best = max(rounds[-1], key=lambda candidate: candidate.weight)
     k1, n1, _, n0 = (float(number) for number in best.counts[-1])
-    p, runs = k1 / max(n1, 1.0), n1 + n0
+    p, runs = k1 / max(n1, 1), n1 + n0
     kept = math.log(best.weight) + float(_LOG_WEIGHTS.max()) + (len(rounds) - 1) * math.log(CASH)
 
     def caught(factor: float) -> bool:
         q = max((p - delta) * math.exp(-factor * epsilon), 1 / (2 * runs + 2))
         if not math.exp(epsilon) * q + delta < p:
             return False
-        bet = bet_for(*_pair(min(p, 1 - 1e-9), q), epsilon, delta)
+        bet = bet_for(*_pair(min(p, _ALMOST), q), epsilon, delta)
         payoffs = [np.asarray(x).item() for x in bet.log_payoffs()]
         shares = (p / 2, (1 - p) / 2, q / 2, (1 - q) / 2)
         mean = sum(share * x for share, x in zip(shares, payoffs, strict=True))

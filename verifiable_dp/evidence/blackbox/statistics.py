@@ -59,8 +59,8 @@ def ratio_lower(k1: int, k0: int, level: float) -> float:
     if share <= 0:
         return -math.inf
     # Near 1 the complement is computed by itself: 1 - share would cancel.
-    other = float(special.betaincc(k1, k0 + 1, share)) if share == 1 else 1 - share
-    return math.log(share) - math.log(other) if other > 0 else math.inf
+    other = float(special.betainccinv(k0 + 1, k1, level)) if share == 1 else 1 - share
+    return math.log(share) - math.log(other)
 
 
 def approximate_p_value(k1: int, n1: int, k0: int, n0: int, epsilon: float, delta: float) -> float:
@@ -86,7 +86,7 @@ def approximate_lower(k1: int, n1: int, k0: int, n0: int, delta: float, level: f
     if k1 <= delta * n1:
         return -math.inf
     # With no hit at all the estimate is that of a hundredth of one: there the data agree with any claim.
-    share = max(k0, 0.01) / n0
+    share = max(k0, _NO_HIT) / n0
     point = math.log((k1 / n1 - delta) / share)
     unit = log_ratio_error(k1, n1, k0, n0, delta)
 
@@ -112,6 +112,10 @@ def delta_lower(k1: int, n1: int, k0: int, n0: int, epsilon: float, level: float
 SEARCHED = 1e-5  # standard errors that limits found by a search are exact to
 _FAR = -20.0  # epsilons below are not looked at
 _FEW, _FEWER = 1000, 200  # hits up to which single outcomes show in the p-value, a little and clearly
+_NO_HIT = 0.01  # what no hit at all stands for
+# The search of a limit: steps along straight lines, how near ends it, and how far below its end is looked.
+_TRIES, _NEAR, _FINE, _EXACT = 8, 1e-6, 1e-7, 1e-12
+_SURE = 1 - 1e-15  # a p-value of 1 has no place on the normal scale
 _LOOKS, _SPAN = 24, 2.0  # how often, and how many standard errors back, it is looked for falls
 
 
@@ -120,7 +124,7 @@ def log_ratio_error(k1: int, n1: int, k0: int, n0: int, delta: float) -> float:
     more = k1 / n1 - delta
     if more <= 0:
         return math.inf
-    return _error(k1, n1, max(k0, 0.5), n0, more / (max(k0, 0.01) / n0)) / more
+    return _error(k1, n1, max(k0, 0.5), n0, more / (max(k0, _NO_HIT) / n0)) / more
 
 
 def difference_error(k1: int, n1: int, k0: int, n0: int, epsilon: float) -> float:
@@ -161,16 +165,16 @@ def _last(p_value: Callable[[float], float], low: float, high: float, unit: floa
 
     def excess(x: float) -> float:
         # On the normal scale a p-value is nearly a straight line.
-        return float(special.ndtri(min(p_value(x), 1 - 1e-15))) - target
+        return float(special.ndtri(min(p_value(x), _SURE))) - target
 
     x, slope = max(low, high + unit * min(target, 0.0)), 1 / unit
     before: tuple[float, float] | None = None
-    for _ in range(8):
+    for _ in range(_TRIES):
         found = excess(x)
         if before is not None and (found - before[1]) * (x - before[0]) > 0:
             slope = (found - before[1]) / (x - before[0])
-        if abs(found) < 1e-6:
-            return _below(excess, x, 2e-6 / slope)
+        if abs(found) < _NEAR:
+            return _below(excess, x, 2 * _NEAR / slope)
         before = x, found
         low, high = (x, high) if found < 0 else (low, x)
         if not low < x - found / slope < high:
@@ -180,7 +184,7 @@ def _last(p_value: Callable[[float], float], low: float, high: float, unit: floa
         return -math.inf
     from scipy.optimize import brentq
 
-    return _below(excess, float(brentq(excess, low, high, xtol=1e-7 * unit, rtol=1e-12)), 2e-7 * unit)
+    return _below(excess, float(brentq(excess, low, high, xtol=_FINE * unit, rtol=_EXACT)), 2 * _FINE * unit)
 
 
 def _below(excess: Callable[[float], float], x: float, step: float) -> float:

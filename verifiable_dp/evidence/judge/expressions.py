@@ -194,6 +194,8 @@ class Expressions(Calls):
             every = every.whole()
         if not isinstance(op, _FACTORS):
             return every.whole().steep()
+        if isinstance(op, ast.Pow) and _is_positive(getattr(node, "left", None)):
+            every = every._replace(bent=False)
         if every.bent and not every.data and (both or (isinstance(op, ast.Pow) and one.level)):
             return every.steep()
         return every
@@ -369,6 +371,12 @@ class Expressions(Calls):
         """How often a loop turns has to be known, or to follow from branches and smooth numbers."""
         if rows.size >= STEEP:
             self.tell(node, TURNS)
+
+
+def _is_positive(node: ast.expr | None) -> bool:
+    """Whether it is written as a positive number: its powers never change their sign."""
+    value = node.value if isinstance(node, ast.Constant) else None
+    return isinstance(value, int | float) and value > 0
 
 
 TURNS = "a loop turns as often as a draw says"

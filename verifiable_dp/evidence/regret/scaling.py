@@ -138,8 +138,8 @@ def _judge_scaling(statistics: Json) -> JsonDict:
     off = slope - claimed if at_most else abs(slope - claimed)
     p_value = min(1.0, (1 if at_most else 2) * t_p_value(off - margin, error, df))
     if p_value <= alpha:
-        acts = max(statistics.get("shares", ()), default=0.0) < SATURATED
-        verdict = "contradicted" if acts else "vacuous"
+        idle = any(share >= SATURATED for share in statistics.get("shares", ()))
+        verdict = "vacuous" if idle else "contradicted"
     else:
         inside = (at_most or claimed - margin <= low) and high <= claimed + margin
         verdict = "consistent" if inside else "inconclusive"
