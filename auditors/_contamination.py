@@ -15,7 +15,7 @@ from verifiable_dp.core.validate import FloatArray, IntArray, JsonDict
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.rows import row as table_row
 from verifiable_dp.evidence.regret.table import table
-from verifiable_dp.registry.theorems import TABLE_RUNS, Trial
+from verifiable_dp.registry.theorems import TABLE_RUNS, TheoremTrial
 from verifiable_dp.registry.wrapped import Listed, original, with_parameters
 
 # Inliers, ours: those of the paper are not known. Second moments within 1, about the mean in the last two.
@@ -135,7 +135,7 @@ def instances(
     yield FAR, far, contaminated(setting.inlier, alpha, "adversarial", far)
 
 
-def tables(trial: Trial) -> list[Check]:
+def tables(trial: TheoremTrial) -> list[Check]:
     """Clean regret and that of DP Robust SE, a table for each choice of the latter's constants."""
     algorithm = trial.changed(n_arms=2, failure=None).algorithm
     played: dict[tuple[Algorithm, Drawn], FloatArray] = {}

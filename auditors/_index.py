@@ -18,7 +18,7 @@ from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.registry.mutants import noise_times, shared
-from verifiable_dp.registry.theorems import TRIALS, Trial
+from verifiable_dp.registry.theorems import TRIALS, TheoremTrial
 from verifiable_dp.registry.wrapped import Listed, with_parameters
 
 
@@ -134,7 +134,7 @@ class TreeError:
     limit: Callable[[Listed, float], float]
     gamma: float = 0.1
 
-    def __call__(self, trial: Trial) -> Iterator[Check]:
+    def __call__(self, trial: TheoremTrial) -> Iterator[Check]:
         """The error of all prefix sums together."""
         rule = trial.rule
         bound = self.limit(rule, self.gamma)

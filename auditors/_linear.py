@@ -21,7 +21,7 @@ from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.registry.auditor import Mutant
 from verifiable_dp.registry.mutants import decided_by, result
-from verifiable_dp.registry.theorems import TRIALS, Checking, CorrectOnly, MeanBound, Prices, Trial
+from verifiable_dp.registry.theorems import TRIALS, Checking, CorrectOnly, MeanBound, Prices, TheoremTrial
 from verifiable_dp.registry.wrapped import Listed
 
 BETA = 0.1  # of the checks that speak of probability
@@ -114,7 +114,7 @@ class HighProbability:
     At beta = .1: 1/T, as in the theorems, is too rare to be counted.
     """
 
-    def __call__(self, trial: Trial) -> Iterator[Check]:
+    def __call__(self, trial: TheoremTrial) -> Iterator[Check]:
         """One check for each theta."""
         trial = trial.changed(horizon=10**8, beta=BETA)
         rule = trial.rule
@@ -142,7 +142,7 @@ class WorstCase:
     epsilon: float
     powers: Sequence[int] = tuple(range(14, 26, 2))
 
-    def __call__(self, trial: Trial) -> Iterator[Check]:
+    def __call__(self, trial: TheoremTrial) -> Iterator[Check]:
         """One check."""
         points = []
         for horizon in (round(math.exp(power + 0.5)) for power in self.powers):
@@ -165,7 +165,7 @@ class WorstCase:
         )
 
 
-def thetas(trial: Trial) -> list[TwoPoint]:
+def thetas(trial: TheoremTrial) -> list[TwoPoint]:
     """As many theta as the budget allows."""
     return [on_circle(trial.rule.actions, number) for number in range(trial.runs(THETAS))]
 
@@ -182,7 +182,7 @@ class GoodEvent:
 
     source: str
 
-    def __call__(self, trial: Trial) -> Iterator[Check]:
+    def __call__(self, trial: TheoremTrial) -> Iterator[Check]:
         """For one theta and for near ties."""
         trial = trial.changed(**SHORT)
         correct = trial.rule

@@ -25,14 +25,14 @@ from verifiable_dp.evidence.regret.probability import probability
 from verifiable_dp.registry import mutants
 from verifiable_dp.registry.auditor import Mutant
 from verifiable_dp.registry.mutants import gap_times
-from verifiable_dp.registry.study import Outcome
-from verifiable_dp.registry.theorems import TABLE_RUNS, MeanBound, Runs, Trial
+from verifiable_dp.registry.study import StudyOutcome
+from verifiable_dp.registry.theorems import TABLE_RUNS, MeanBound, Runs, TheoremTrial
 from verifiable_dp.registry.wrapped import Listed, with_parameters
 
 TWO_ARMS = bernoulli([0.8, 0.2], "two arms in [0, 1]")
 NEAR_TIES = bernoulli([0.501, 0.5], "near ties")
 LONG = 4 * 10**18  # lower bounds speak of horizons near the end of whole numbers
-Player = Callable[[Discrete], Simulation | Outcome]
+Player = Callable[[Discrete], Simulation | StudyOutcome]
 
 # ---------------------------------------------------------------- neighbours
 
@@ -118,7 +118,7 @@ def minimax_regret_bound(rule: RobustElimination) -> float:
     return float(np.min(rule.horizon * 2.0**-epoch + far) + rest)
 
 
-def minimax(trial: Trial) -> Iterator[Check]:
+def minimax(trial: TheoremTrial) -> Iterator[Check]:
     """Regret on two arms in [0, 1] whose gap is the least that could break the bound twice over."""
     trial = trial.changed(n_arms=2, horizon=LONG, beta=None)
     gap = min(2 * minimax_regret_bound(trial.rule) / LONG, 1.0)
@@ -146,7 +146,7 @@ class LowerBound:
     runs: Runs
     horizon: int = LONG
 
-    def __call__(self, trial: Trial) -> Iterator[Check]:
+    def __call__(self, trial: TheoremTrial) -> Iterator[Check]:
         """One check."""
         play = player(trial.algorithm, self.horizon, trial.runs(self.runs), trial.seed)
         yield self.judge(play, epsilon=trial.rule.epsilon, v=trial.rule.v)
@@ -337,7 +337,7 @@ class Floors:
     epsilons: Sequence[float]
     caption: str
 
-    def __call__(self, trial: Trial) -> Iterator[Check]:
+    def __call__(self, trial: TheoremTrial) -> Iterator[Check]:
         """One table, at v = 1."""
         rows, runs = [], trial.runs(TABLE_RUNS)
         for epsilon in self.epsilons:

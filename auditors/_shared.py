@@ -10,13 +10,13 @@ from verifiable_dp.core.neighbours import StreamPair, TablePair
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.registry.auditor import Mutant
 from verifiable_dp.registry.mutants import noise_times
-from verifiable_dp.registry.theorems import Trial
+from verifiable_dp.registry.theorems import TheoremTrial
 
 HALF_NOISE = Mutant("half noise", "every noise value is half as large as the proof needs", noise_times(0.5))
 NO_NOISE = Mutant("no noise", "exact values are released and compared", noise_times(0.0))
 
 
-def c1_to_c4(trial: Trial) -> list[TwoPoint]:
+def c1_to_c4(trial: TheoremTrial) -> list[TwoPoint]:
     """C1 to C4 of Sajed & Sheffet; C2 alone for a mutant."""
     return [s1(name, trial.rule.n_arms) for name in (("C2",) if trial.mutant else ("C1", "C2", "C3", "C4"))]
 

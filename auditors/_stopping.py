@@ -22,7 +22,7 @@ from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.mean_at_least import mean_at_least
 from verifiable_dp.registry.auditor import Mutant
 from verifiable_dp.registry.mutants import Make, result
-from verifiable_dp.registry.theorems import TRIALS, Trial
+from verifiable_dp.registry.theorems import TRIALS, TheoremTrial
 from verifiable_dp.registry.wrapped import Wrapped
 
 # ---------------------------------------------------------------- neighbours
@@ -126,23 +126,23 @@ def samples(done: Simulation, rule: Stopping) -> FloatArray:
 class AtMean:
     """A check of runs on samples -R or +R with a mean in units of R: `judge(trial, mean, done)`."""
 
-    judge: Callable[[Trial, float, Simulation], Check]
+    judge: Callable[[TheoremTrial, float, Simulation], Check]
     share: float
 
-    def __call__(self, trial: Trial) -> Iterator[Check]:
+    def __call__(self, trial: TheoremTrial) -> Iterator[Check]:
         """One check."""
         mean = self.share * float(trial.rule.radius)
         yield self.judge(trial, mean, trial.play(two_point(mean, float(trial.rule.radius)), TRIALS))
 
 
-def _about(trial: Trial, mean: float) -> JsonDict:
+def _about(trial: TheoremTrial, mean: float) -> JsonDict:
     return {
         "instance": f"two-point samples with mean {mean:g}",
         "horizon": trial.rule.horizon,
     }
 
 
-def takes_at_least(trial: Trial, mean: float, done: Simulation) -> Check:
+def takes_at_least(trial: TheoremTrial, mean: float, done: Simulation) -> Check:
     """Mean samples against `least_mean`; a run that has not halted counts as the horizon.
 
     Where that would fall short it counts for so many that the mean cannot, since nothing is known of it.
@@ -162,7 +162,7 @@ def takes_at_least(trial: Trial, mean: float, done: Simulation) -> Check:
     )
 
 
-def correct(trial: Trial, mean: float, done: Simulation) -> Check:
+def correct(trial: TheoremTrial, mean: float, done: Simulation) -> Check:
     """(alpha, beta)-correctness: a run fails if it halts at an estimate off by more than alpha |mu|.
 
     Vacuous if no run halted.
@@ -181,7 +181,7 @@ def correct(trial: Trial, mean: float, done: Simulation) -> Check:
     )
 
 
-def halts_by(trial: Trial, mean: float, done: Simulation, limit: float, about: str = "") -> Check:
+def halts_by(trial: TheoremTrial, mean: float, done: Simulation, limit: float, about: str = "") -> Check:
     """A run fails if it has not halted by `limit`; vacuous if the horizon is shorter."""
     rule = trial.rule
     time = np.nan_to_num(done.output[:, 0], nan=np.inf)
@@ -196,7 +196,7 @@ def halts_by(trial: Trial, mean: float, done: Simulation, limit: float, about: s
     )
 
 
-def halts_after(trial: Trial, mean: float, done: Simulation) -> Check:
+def halts_after(trial: TheoremTrial, mean: float, done: Simulation) -> Check:
     """Theorem 3.4 as proved: n = R log(1/beta)/(12 epsilon alpha |mu|) samples suffice for few runs only.
 
     An epsilon-DP rule that is right with probability 1 - beta here and at the mean mu (1 - alpha)/(1 + alpha)

@@ -17,7 +17,7 @@ from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.mean_bound import mean_bound
 from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import result
-from verifiable_dp.registry.theorems import TRIALS, Trial
+from verifiable_dp.registry.theorems import TRIALS, TheoremTrial
 
 CLEAR = bernoulli([0.2, 0.8], "two arms, gap .6")
 CROWD = bernoulli([*[0.1] * 6, 0.5, 0.9], "six far arms and a near one")
@@ -41,7 +41,7 @@ def samples_bound(gaps: FloatArray, n_arms: int, epsilon: float, beta: float) ->
     return LEVEL * total
 
 
-def correct(trial: Trial) -> Iterator[Check]:
+def correct(trial: TheoremTrial) -> Iterator[Check]:
     """A run fails if it finds an arm that is not the best."""
     trial = trial.changed(n_arms=2, horizon=1000)
     found = trial.play(CLEAR, TRIALS).output[:, 1]
@@ -56,7 +56,7 @@ def correct(trial: Trial) -> Iterator[Check]:
     )
 
 
-def samples(trial: Trial) -> Iterator[Check]:
+def samples(trial: TheoremTrial) -> Iterator[Check]:
     """Mean rounds until an arm is found; a run that finds none counts as its horizon."""
     rounds = np.nan_to_num(trial.play(CROWD, RUNS).output[:, 0], nan=float(trial.rule.horizon))
     yield mean_bound(

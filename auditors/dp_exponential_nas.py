@@ -19,7 +19,7 @@ from verifiable_dp.evidence.regret.floors import floor_row
 from verifiable_dp.evidence.regret.floors import floors as floors_check
 from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import result
-from verifiable_dp.registry.theorems import TABLE_RUNS, CorrectOnly, Trial
+from verifiable_dp.registry.theorems import TABLE_RUNS, CorrectOnly, TheoremTrial
 
 NEAR = 0.02  # the mean of Theorem 3.4's check, in units of R
 FAINT = 0.05  # the mean of Corollary 3.6, at which the rule still halts
@@ -42,16 +42,16 @@ def halting_bound(
     return 2000 * (t0 + t1 + t2)
 
 
-def _halting(trial: Trial, mean: float, done: Simulation, about: str = "") -> Check:
+def _halting(trial: TheoremTrial, mean: float, done: Simulation, about: str = "") -> Check:
     rule = trial.rule
     limit = halting_bound(mean, rule.radius, rule.alpha, rule.beta, rule.epsilon)
     return family.halts_by(trial, mean, done, limit, about)
 
 
-def corner(trial: Trial) -> Iterator[Check]:
+def corner(trial: TheoremTrial) -> Iterator[Check]:
     """Halting at alpha = .999, mu = R."""
 
-    def judge(trial: Trial, mean: float, done: Simulation) -> Check:
+    def judge(trial: TheoremTrial, mean: float, done: Simulation) -> Check:
         return _halting(trial, mean, done, "at the corner ")
 
     return family.AtMean(judge, 1.0)(trial.changed(alpha=0.999, beta=0.08))
@@ -60,7 +60,7 @@ def corner(trial: Trial) -> Iterator[Check]:
 RULE: JsonDict = {"alpha": 0.5, "beta": 0.08, "horizon": 1 << 21}
 
 
-def floors(trial: Trial) -> Iterator[Check]:
+def floors(trial: TheoremTrial) -> Iterator[Check]:
     """Both lower bounds on every private stopping rule."""
     rows = []
     for epsilon in (0.05, 0.5):

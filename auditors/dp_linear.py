@@ -23,7 +23,7 @@ from verifiable_dp.evidence.regret.mean_bound import mean_bound
 from verifiable_dp.registry import mutants
 from verifiable_dp.registry.auditor import Auditor, Mutant, Printed
 from verifiable_dp.registry.mutants import given
-from verifiable_dp.registry.theorems import RUNS, CorrectOnly, Trial
+from verifiable_dp.registry.theorems import RUNS, CorrectOnly, TheoremTrial
 
 EXPERIMENT = {"actions": family.CIRCLE, "epsilon": 1.0, "horizon": 1_000_000}
 CORE_SIZES = (*range(1, 17), 20, 25, 32, 40, 50, 64, 90, 128, 256, 512, 1024)
@@ -52,7 +52,7 @@ def width_failure(horizon: int, n_actions: int, beta: float, *, factor: float = 
     return max(batches(horizon), 1) * n_actions * 2 * (math.exp(-log) + math.exp(noise))
 
 
-def tail(trial: Trial) -> Iterator[Check]:
+def tail(trial: TheoremTrial) -> Iterator[Check]:
     """Lemma 4 over n and t: the exact chance for equal terms, which is the largest, over the bound."""
     ratios = [
         math.exp(log_tail(n, n * x) - log_lemma_4(n, n * x))
@@ -70,7 +70,7 @@ def tail(trial: Trial) -> Iterator[Check]:
     )
 
 
-def proved(trial: Trial) -> Iterator[Check]:
+def proved(trial: TheoremTrial) -> Iterator[Check]:
     """What `width_failure` leaves of beta, for this rule and over T, K and beta."""
     rule = trial.rule
     points = [(rule.horizon, rule.n_arms, float(rule.beta or 1 / rule.horizon))]
@@ -92,7 +92,7 @@ def proved(trial: Trial) -> Iterator[Check]:
     )
 
 
-def core_set(trial: Trial) -> Iterator[Check]:
+def core_set(trial: TheoremTrial) -> Iterator[Check]:
     """Mean regret with core set against that of the ablation: K = 1000, T = 1e7, epsilon = .1."""
     actions = on_sphere(1000, 2, 0)
     where = family.on_circle(actions, 0)
@@ -123,7 +123,7 @@ def sets(d: int, seed: int) -> list[tuple[str, FloatArray]]:
     return [("ball", ball), ("crowded", crowded), ("flat", flat)]
 
 
-def nets(trial: Trial) -> Iterator[Check]:
+def nets(trial: TheoremTrial) -> Iterator[Check]:
     """Lemma 1: size over its bound, or distance from a point of the set over zeta where that is larger."""
     worst = []
     for d in (1, 2, 3, 5):
@@ -146,7 +146,7 @@ def nets(trial: Trial) -> Iterator[Check]:
     )
 
 
-def designs(trial: Trial) -> Iterator[Check]:
+def designs(trial: TheoremTrial) -> Iterator[Check]:
     """Lemma 2: max |a|^2 over 2 d, or the size of the core set over its bound where that is larger."""
     worst = []
     for d in (2, 3, 5, 10):

@@ -39,7 +39,7 @@ from verifiable_dp.evidence.regret.mean_at_least import mean_at_least
 from verifiable_dp.registry import mutants
 from verifiable_dp.registry.auditor import Auditor, Mutant, Printed
 from verifiable_dp.registry.mutants import Accumulated, Make, chained, gap_times, rebuilt, result
-from verifiable_dp.registry.theorems import RUNS, TABLE_RUNS, TRIALS, CorrectOnly, Exponent, Trial
+from verifiable_dp.registry.theorems import RUNS, TABLE_RUNS, TRIALS, CorrectOnly, Exponent, TheoremTrial
 from verifiable_dp.registry.wrapped import original
 
 SHARE = 0.01  # of contaminated rewards in the experiments
@@ -178,7 +178,7 @@ FAR_OFF_BAD = Huber(FAR_OFF, 0.05, "adversarial", 1000.0, "Student t, k = 3, D =
 # ---------------------------------------------------------------- checks
 
 
-def _on(trial: Trial, moments: str, environment: Drawn, **changes: Given) -> Trial:
+def _on(trial: TheoremTrial, moments: str, environment: Drawn, **changes: Given) -> TheoremTrial:
     """Two arms with what an environment needs; delta is set anew."""
     alpha = environment.alpha if isinstance(environment, Huber) else 0.0
     about = {"moments": moments, "contamination": alpha, "radius": RADIUS, "failure": None}
@@ -224,7 +224,7 @@ class Estimates:
     horizon: int
     changes: Json = field(default_factory=dict)
 
-    def __call__(self, trial: Trial) -> Iterator[Check]:
+    def __call__(self, trial: TheoremTrial) -> Iterator[Check]:
         """One check for each environment."""
         for environment in self.environments[: 1 if trial.mutant else None]:
             most = 2 * math.ceil(math.log2(self.horizon))
@@ -277,7 +277,7 @@ class CleanRegret:
     moments: str
     environments: Sequence[Drawn]
 
-    def __call__(self, trial: Trial) -> Iterator[Check]:
+    def __call__(self, trial: TheoremTrial) -> Iterator[Check]:
         """One check for each environment."""
         for environment in self.environments[: 1 if trial.mutant else None]:
             on = _on(trial, self.moments, environment)
@@ -337,12 +337,12 @@ def sum_on_alike(algorithm: Algorithm, alpha: float, runs: int, seed: int) -> Fl
     return np.asarray(gap * (pulls[0] + pulls[1]), dtype=np.float64)
 
 
-def _alike_at(trial: Trial, alpha: float) -> Trial:
+def _alike_at(trial: TheoremTrial, alpha: float) -> TheoremTrial:
     changes = {"n_arms": 2, "k": 2.0, "moments": "raw", "horizon": ALIKE, "failure": None}
     return trial.changed(**changes, contamination=alpha)
 
 
-def alike(trial: Trial) -> Iterator[Check]:
+def alike(trial: TheoremTrial) -> Iterator[Check]:
     """Theorem 4.1's term T alpha^(1 - 1/k), k = 2: the worse of two regrets is at least T Delta/4."""
     played = _alike_at(trial, SHARE).algorithm
     yield mean_at_least(
@@ -356,7 +356,7 @@ def alike(trial: Trial) -> Iterator[Check]:
     )
 
 
-def floors(trial: Trial) -> Iterator[Check]:
+def floors(trial: TheoremTrial) -> Iterator[Check]:
     """The same on every algorithm for heavy tails, with and without robustness to outliers."""
     rows = []
     for alpha in (0.01, 0.1):

@@ -25,7 +25,7 @@ from verifiable_dp.evidence.regret.mean_bound import mean_bound
 from verifiable_dp.registry import mutants
 from verifiable_dp.registry.auditor import Auditor, Mutant, Printed
 from verifiable_dp.registry.mutants import mixed, noise_times, shared
-from verifiable_dp.registry.theorems import TRIALS, CorrectOnly, Exponent, MeanBound, Trial
+from verifiable_dp.registry.theorems import TRIALS, CorrectOnly, Exponent, MeanBound, TheoremTrial
 from verifiable_dp.registry.wrapped import original
 
 # The larger the constant, the more strictly arms are played in turn.
@@ -115,7 +115,7 @@ def truncated_ratios(v: float, laws: int, seed: int) -> FloatArray:
     return np.asarray(beyond * limit**v / np.sum(chances * np.abs(points) ** (1 + v), axis=1))
 
 
-def lemma_7(trial: Trial) -> Iterator[Check]:
+def lemma_7(trial: TheoremTrial) -> Iterator[Check]:
     """The largest ratio of each hundred laws; without the lemma it is E|X| B^v/E|X|^(1+v) that is bounded."""
     batches = trial.runs(TRIALS)
     for v in sorted({0.5, trial.rule.v}):
@@ -132,7 +132,7 @@ def lemma_7(trial: Trial) -> Iterator[Check]:
         )
 
 
-def lemma_3(trial: Trial) -> Iterator[Check]:
+def lemma_3(trial: TheoremTrial) -> Iterator[Check]:
     """The noisy means after the last round of a short run.
 
     The lemma's t^-4 is too rare to be counted; BETA takes its place in the bonus as well.
@@ -151,7 +151,7 @@ def lemma_3(trial: Trial) -> Iterator[Check]:
     )
 
 
-def lemma_10(trial: Trial) -> Iterator[Check]:
+def lemma_10(trial: TheoremTrial) -> Iterator[Check]:
     """Its ratios at v = 1/2 and at that of the instance."""
     for v in sorted({0.5, trial.rule.v}):
         yield from moments(v, trial.budget, trial.seed)

@@ -33,7 +33,7 @@ from verifiable_dp.registry.theorems import (
     Prices,
     Pulls,
     Survival,
-    Trial,
+    TheoremTrial,
 )
 
 EXPERIMENT = {"n_arms": 5, "epsilon": 0.25, "horizon": 50_000_000}
@@ -80,7 +80,7 @@ def samples(done: Simulation, best: int) -> FloatArray:
     return np.where(found, others.sum(axis=1) + others.max(axis=1), np.inf)
 
 
-def identified(trial: Trial) -> Iterator[Check]:
+def identified(trial: TheoremTrial) -> Iterator[Check]:
     """The arm that is left at the end is the best one, and no more samples than the bound were taken."""
     trial = trial.changed(n_arms=3, horizon=10**8, beta=0.1)
     where = family.LARGE_GAPS
@@ -98,7 +98,7 @@ def identified(trial: Trial) -> Iterator[Check]:
     )
 
 
-def identification_costs(trial: Trial) -> Iterator[Check]:
+def identification_costs(trial: TheoremTrial) -> Iterator[Check]:
     """Samples grow like 1/Delta^2 where sampling decides, and like 1/(epsilon Delta) where privacy does."""
     ranges = (
         ("1/Delta", "epsilon = 10", 2.0, [(1 / g, g, 10.0) for g in 0.09 * 0.5 ** np.arange(6)]),
@@ -123,7 +123,7 @@ def identification_costs(trial: Trial) -> Iterator[Check]:
         )
 
 
-def minimax(trial: Trial) -> Iterator[Check]:
+def minimax(trial: TheoremTrial) -> Iterator[Check]:
     """Regret where all other arms lie behind by the least gap that could break the bound twice over."""
     horizon, k = 10**9, trial.rule.n_arms
     gap = min(2 * minimax_regret_bound(k, horizon, trial.rule.epsilon) / horizon, 1.0)
@@ -132,7 +132,7 @@ def minimax(trial: Trial) -> Iterator[Check]:
     return MeanBound([where], {"horizon": horizon, "beta": None})(trial)
 
 
-def c1_late(trial: Trial) -> list[TwoPoint]:
+def c1_late(trial: TheoremTrial) -> list[TwoPoint]:
     """C1 where its bound is active: at 5e7 it exceeds T times the gap."""
     return [replace(s1("C1", trial.rule.n_arms), name="C1, T = 1e12")]
 

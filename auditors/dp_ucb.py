@@ -23,7 +23,7 @@ from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import mixed, noise_times, result
-from verifiable_dp.registry.theorems import RUNS, TRIALS, CorrectOnly, MeanBound, Prices, Trial
+from verifiable_dp.registry.theorems import RUNS, TRIALS, CorrectOnly, MeanBound, Prices, TheoremTrial
 
 OVER_ARMS = (2, 3, 5, 9, 17)
 RATE_RUNS = {"mutant": 6, "quick": 10, "standard": 30, "thorough": 100}
@@ -57,7 +57,7 @@ def regret_bound(gaps: FloatArray, horizon: float, *, epsilon: float, budget: st
     return float(np.sum(bad * pulls)) + min(gamma, failure) * rule.horizon * float(gaps.max())
 
 
-def rate(trial: Trial) -> Iterator[Check]:
+def rate(trial: TheoremTrial) -> Iterator[Check]:
     """Growth like log^3 T, as that of log^2 T log(KT log T/gamma), where gaps are wide and epsilon = 10."""
     points = []
     for number, t in enumerate(np.geomspace(1e5, 2e6, 10)):
@@ -74,7 +74,7 @@ def rate(trial: Trial) -> Iterator[Check]:
     )
 
 
-def over_arms(trial: Trial) -> Iterator[Check]:
+def over_arms(trial: TheoremTrial) -> Iterator[Check]:
     """Growth with K at a gap of .8 and epsilon = 10: like K - 1 for the budget per arm, K (K - 1) if split.
 
     Each of K - 1 arms is pulled in proportion to Gamma, and the split budget puts a factor K into it.
@@ -100,7 +100,7 @@ def over_arms(trial: Trial) -> Iterator[Check]:
         )
 
 
-def width(trial: Trial) -> Iterator[Check]:
+def width(trial: TheoremTrial) -> Iterator[Check]:
     """The error of the trees at T = 512."""
     short = trial.changed(horizon=512)
     rule = short.rule

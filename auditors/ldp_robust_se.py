@@ -23,7 +23,15 @@ from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.mean_bound import mean_bound
 from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.registry.auditor import Auditor, Printed
-from verifiable_dp.registry.theorems import RUNS, CorrectOnly, MeanBound, Prices, Pulls, Survival, Trial
+from verifiable_dp.registry.theorems import (
+    RUNS,
+    CorrectOnly,
+    MeanBound,
+    Prices,
+    Pulls,
+    Survival,
+    TheoremTrial,
+)
 from verifiable_dp.registry.wrapped import with_parameters
 
 BETA = 0.1
@@ -54,7 +62,7 @@ def pulls_by_gap(algorithm: Algorithm, runs: int, seed: int) -> list[tuple[float
     return points
 
 
-def rates(trial: Trial) -> Iterator[Check]:
+def rates(trial: TheoremTrial) -> Iterator[Check]:
     """How pulls grow with 1/gap: the fitted exponent against the corrected one, the printed one beside it."""
     for v in ORDERS:
         yield scaling(
@@ -86,7 +94,7 @@ def laplace_mean(n: float, beta: float, scale: float = 1.0) -> float:
     return float(scale * math.sqrt(FACTOR * math.log(2 / beta) / n))
 
 
-def lemma_8(trial: Trial) -> Iterator[Check]:
+def lemma_8(trial: TheoremTrial) -> Iterator[Check]:
     """The exact chance to exceed it, over beta, from the least n on."""
     ratios = []
     for beta in (0.5, 0.1, 1e-3, 1e-6, 1e-9, 1e-15):

@@ -21,7 +21,7 @@ from verifiable_dp.core.validate import BoolArray
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import decided_by, result
-from verifiable_dp.registry.theorems import TRIALS, MeanBound, Trial
+from verifiable_dp.registry.theorems import TRIALS, MeanBound, TheoremTrial
 from verifiable_dp.registry.wrapped import Listed
 
 
@@ -35,7 +35,7 @@ def regret_bound(horizon: float, dimension: int, ridge: float, beta: float, larg
     return rho * math.sqrt(8 * horizon * dimension * log) + beta * horizon * largest
 
 
-def means(trial: Trial) -> Iterator[Check]:
+def means(trial: TheoremTrial) -> Iterator[Check]:
     """Theorem 3 for several theta; of a mutant, which has no compiled loop, at T = 3000."""
     return MeanBound(family.thetas, {"horizon": 3000, "beta": None} if trial.mutant else {})(trial)
 
@@ -52,7 +52,7 @@ def outside(algorithm: Listed, number: int, runs: int, seed: int) -> BoolArray:
     return np.asarray(np.sqrt(np.maximum(length, 0)) > algorithm.radius(final))
 
 
-def ellipsoid(trial: Trial) -> Iterator[Check]:
+def ellipsoid(trial: TheoremTrial) -> Iterator[Check]:
     """The ellipsoid after 1000 rounds at beta = .1, for two theta."""
     short = trial.changed(horizon=1000, beta=family.BETA)
     for number in (0, 1):

@@ -18,7 +18,7 @@ from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import rebuilt, result
-from verifiable_dp.registry.theorems import RUNS, TRIALS, MeanBound, Trial
+from verifiable_dp.registry.theorems import RUNS, TRIALS, MeanBound, TheoremTrial
 from verifiable_dp.registry.wrapped import original
 
 BETA = 0.1  # failure probability of one arm's estimate in the check of the lemma
@@ -45,7 +45,7 @@ def regret_bound(gaps: FloatArray, horizon: float, *, v: float, u: float) -> flo
     return float(gaps @ pulls)
 
 
-def one_mean(trial: Trial) -> Iterator[Check]:
+def one_mean(trial: TheoremTrial) -> Iterator[Check]:
     """One estimate of `PULLS` rewards at delta = BETA, either side; a mutant's own truncation and bonus."""
     rule = original(trial.algorithm)
     where = arms("two Pareto arms", rule.v, rule.u)
@@ -64,7 +64,7 @@ def one_mean(trial: Trial) -> Iterator[Check]:
     )
 
 
-def means(trial: Trial) -> Iterator[Check]:
+def means(trial: TheoremTrial) -> Iterator[Check]:
     """Regret on two arms; on five arms too but for a mutant."""
     for name, shares in list(SHARES.items())[: 1 if trial.mutant else None]:
         where = arms(name, trial.rule.v, trial.rule.u)

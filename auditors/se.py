@@ -18,7 +18,7 @@ from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import gap_times, result
-from verifiable_dp.registry.theorems import TRIALS, MeanBound, Pulls, Survival, Trial
+from verifiable_dp.registry.theorems import TRIALS, MeanBound, Pulls, Survival, TheoremTrial
 
 BETA = 0.1  # of the checks that speak of probability
 SMALL_GAP = 0.1
@@ -72,7 +72,7 @@ def safe_sweeps(gap: float, n_arms: int, beta: float, eta: float) -> int:
         total, start = end, end + 1
 
 
-def least_sweeps(trial: Trial) -> Iterator[Check]:
+def least_sweeps(trial: TheoremTrial) -> Iterator[Check]:
     """The worse of two arms stays as long as `safe_sweeps`; half the threshold removes it sooner."""
     sweeps = safe_sweeps(SMALL_GAP, 2, BETA, BETA)
     where = bernoulli([0.5 + SMALL_GAP / 2, 0.5 - SMALL_GAP / 2], "a small gap")
@@ -87,7 +87,7 @@ def least_sweeps(trial: Trial) -> Iterator[Check]:
     )
 
 
-def mean_regret(trial: Trial) -> Iterator[Check]:
+def mean_regret(trial: TheoremTrial) -> Iterator[Check]:
     """On C1 to C4; of a mutant, which has no compiled loop, at T = 2e4."""
     return MeanBound(c1_to_c4, {"horizon": 20_000, "beta": None} if trial.mutant else {})(trial)
 

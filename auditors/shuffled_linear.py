@@ -21,12 +21,12 @@ from verifiable_dp.evidence.exact import shuffle as exact_shuffle
 from verifiable_dp.evidence.regret.mean_bound import mean_bound
 from verifiable_dp.registry.auditor import Auditor, Mutant, Printed
 from verifiable_dp.registry.mutants import given, rebuilt, result
-from verifiable_dp.registry.theorems import Trial
+from verifiable_dp.registry.theorems import TheoremTrial
 
 EXPERIMENT = {"actions": family.CIRCLE, "epsilon": 1.0, "horizon": 1_000_000}
 
 
-def amplification(trial: Trial) -> Iterator[Check]:
+def amplification(trial: TheoremTrial) -> Iterator[Check]:
     """Delta of n shuffled reports at f(eps0), at most, over the delta claimed: the bound by clones.
 
     The largest over eps0 in the domain, for each n; exact numbers, no runs.
@@ -60,17 +60,17 @@ def _remaining(n_arms: int) -> BoolArray:
     return sets
 
 
-def batches(algorithm: ShuffledLinear) -> list[exact_shuffle.Batch]:
+def batches(algorithm: ShuffledLinear) -> list[exact_shuffle.ShuffledBatch]:
     """The fewest and the most reports of each batch that fits into the horizon, read off the algorithm."""
     sets = _remaining(algorithm.n_arms)
     run, found, rounds = np.arange(len(sets)), [], 0
     for number in range(1, algorithm.last_batch + 1):
         state = replace(algorithm.start(run), batch=np.full(len(run), number), active=sets)
-        query, meter = algorithm.query(state), exact_shuffle.Meter()
+        query, meter = algorithm.query(state), exact_shuffle.LossMeter()
         algorithm.release(state, algorithm.private(run), query, np.zeros(sets.shape), meter)
         clients, crowds = query.pulls().sum(axis=1), algorithm.crowd(query.pulls())
         seen = {
-            int(clients[row]): exact_shuffle.Batch(number, int(clients[row]), int(crowds[row]), scale)
+            int(clients[row]): exact_shuffle.ShuffledBatch(number, int(clients[row]), int(crowds[row]), scale)
             for row, scale in meter.scales.items()
         }
         if not seen or rounds + min(seen) > algorithm.horizon:

@@ -21,7 +21,7 @@ from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.linear_in_log import linear_in_log
 from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import decided_by, rebuilt, result
-from verifiable_dp.registry.theorems import TRIALS, CorrectOnly, MeanBound, Trial
+from verifiable_dp.registry.theorems import TRIALS, CorrectOnly, MeanBound, TheoremTrial
 
 FIVE = bernoulli([0.9, 0.4, 0.4, 0.4, 0.4], "one good arm of five")
 HORIZONS = [int(t) for t in np.geomspace(1e4, 1e6, 16)]
@@ -43,7 +43,7 @@ def leading_constant(gaps: FloatArray) -> float:
     return float(np.sum(2 / gaps[gaps > 0]))
 
 
-def growth(trial: Trial) -> Iterator[Check]:
+def growth(trial: TheoremTrial) -> Iterator[Check]:
     """Regret over log T on one good arm of five; runs at different horizons are independent.
 
     At these T the shrinking bonus of the best arm, sqrt(2 log T/T), still adds a fifth to the slope. The

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.simulation import median_of, plain_ucb1
 from verifiable_dp.auditors._instances import s1
-from verifiable_dp.evidence.blackbox.events import Setting, choose
+from verifiable_dp.evidence.blackbox.events import EventSetting, choose
 from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, count
 from verifiable_dp.registry import entries as registry
 
@@ -35,7 +35,7 @@ def main() -> None:
     sampler = AlgorithmSampler(played, "actions", 0)
     each = median_of(lambda: sampler.played(pair, 0, (0,), runs)) / len(runs)
     print(f"{'the same, played block by block':<44}{each * 1e9:>9.1f} ns{each / reference:>22.2f}")
-    event = choose(*(sampler.sample(pair, world, 1, 0, runs) for world in (0, 1)), Setting(LARGE))
+    event = choose(*(sampler.sample(pair, world, 1, 0, runs) for world in (0, 1)), EventSetting(LARGE))
     whole = median_of(lambda: count(sampler, pair, 0, event, (LARGE // 2, LARGE // 2), WORKERS), 3)
     row = f"10^8 audited runs, {WORKERS} workers, the whole"
     print(f"{row:<44}{whole:>9.1f} s{whole / reference / LARGE:>23.2f}")

@@ -20,7 +20,7 @@ from typing import Any
 
 from scipy import stats
 
-from verifiable_dp.controls import Control, Outcome, controls, plan_of, run
+from verifiable_dp.controls import Control, ControlOutcome, controls, plan_of, run
 
 OTHERS = {
     "laplace": (0.993, "jax_privacy"),
@@ -41,7 +41,7 @@ OTHERS = {
 }
 
 
-def row(control: Control, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def row(control: Control, outcomes: Sequence[ControlOutcome]) -> dict[str, Any]:
     """What the audits of one control gave, over the seeds."""
     middle = {
         name: statistics.median(getattr(o, name) for o in outcomes)

@@ -47,10 +47,10 @@ from verifiable_dp.report import Report, finish
 from verifiable_dp.targets import child, guard, players
 from verifiable_dp.targets import load as targets
 from verifiable_dp.targets.guard import check_outside
-from verifiable_dp.targets.players import Part, Player
+from verifiable_dp.targets.players import Player, PlayerPart
 from verifiable_dp.targets.process import TIMEOUT, Exec
 from verifiable_dp.targets.roles import EPSILON
-from verifiable_dp.targets.source import Source, load
+from verifiable_dp.targets.source import CodeSource, load
 
 Target = Algorithm | Function[object] | Exec | str
 Made = JsonDict  # arguments of `finish`
@@ -482,7 +482,7 @@ def simulate(
 
 
 def _simulated(
-    subject: claims_of_regret.Subject,
+    subject: claims_of_regret.RegretSubject,
     environment: Environment | Population,
     *,
     runs: int,
@@ -498,7 +498,7 @@ def _simulated(
     rounds = simulation.checkpoints(subject.setting.horizon, validate.integer("points", points, least=2))
     size = claims_of_regret.SHARD
     parts = [
-        Part(subject.player, subject.setting, environment, seed, first, min(first + size, runs))
+        PlayerPart(subject.player, subject.setting, environment, seed, first, min(first + size, runs))
         for first in range(0, runs, size)
     ]
     found = dict(engine.run(functools.partial(players.watched, rounds=rounds), parts, workers=workers))
@@ -549,7 +549,7 @@ def _with_theorems(target: Target) -> Algorithm:
 
 def _claimed(
     target: Target, asked: claims_of_regret.Asked, budget: str, seed: int, workers: int
-) -> tuple[claims_of_regret.Subject, claims_of_regret.Claims]:
+) -> tuple[claims_of_regret.RegretSubject, claims_of_regret.Claims]:
     """What is checked of whom, and at which horizons."""
     parameters, n_arms = asked.parameters, asked.n_arms
     _mapping(parameters)
@@ -572,7 +572,7 @@ def _subject(
     horizon: int | None,
     parameters: Json,
     contexts: Contexts | None = None,
-) -> claims_of_regret.Subject:
+) -> claims_of_regret.RegretSubject:
     if isinstance(target, Exec):
         raise InputError("target must be Python code: the regret of a command is not measured")
     thing, name = resolve(target)
@@ -580,10 +580,12 @@ def _subject(
         given = {"n_arms": n_arms, "horizon": horizon}
         thing = instance(target, **{**given, **_parameters(parameters, given)})
     numbers = {"n_arms": n_arms, "horizon": horizon}
-    return claims_of_regret.Subject.of(thing, name, **numbers, parameters=parameters, contexts=contexts)
+    return claims_of_regret.RegretSubject.of(thing, name, **numbers, parameters=parameters, contexts=contexts)
 
 
-def _rival(target: Target, subject: claims_of_regret.Subject, own: Json | None) -> claims_of_regret.Subject:
+def _rival(
+    target: Target, subject: claims_of_regret.RegretSubject, own: Json | None
+) -> claims_of_regret.RegretSubject:
     """The rival at the same number of arms, horizon, beta and epsilon, but for parameters of its `own`."""
     if own is not None and not isinstance(own, Mapping):
         raise InputError(f"rival_parameters must be a mapping of names to values, got {own!r}")
@@ -608,7 +610,7 @@ def _rival(target: Target, subject: claims_of_regret.Subject, own: Json | None) 
                 f"rival_parameters: {name} takes no {key}; its parameters are {', '.join(takes)}"
             )
     made = registry.make(name, **{**thing.instance, **usual, **_parameters(given, numbers), **numbers})
-    return claims_of_regret.Subject.of(made, name, contexts=contexts)
+    return claims_of_regret.RegretSubject.of(made, name, contexts=contexts)
 
 
 def _instances(given: Given) -> list[Environment | Population]:
@@ -757,7 +759,7 @@ def rerun(
     parsed = Record.of(record)
     named = _code_of(parsed)
     # As `audit` is given them: a user's code by its file or module and its name.
-    code = [":" if isinstance(part, Source) else part for part in (named.target, *named.others)]
+    code = [":" if isinstance(part, CodeSource) else part for part in (named.target, *named.others)]
     task, plan = functools.partial(_rerun, parsed, workers), parsed.plan
     most = (
         most_of_regret(plan.regret.runs)
@@ -870,7 +872,7 @@ def _code_of(record: Record) -> Code:
     return Code.of(record.target.as_dict(), regret.as_dict() if regret else None)
 
 
-def _again(code: Source | Exec | str, recorded: CodeEntry, progress: Progress) -> Given:
+def _again(code: CodeSource | Exec | str, recorded: CodeEntry, progress: Progress) -> Given:
     """The code or the command of a record.
 
     Raises
@@ -878,10 +880,10 @@ def _again(code: Source | Exec | str, recorded: CodeEntry, progress: Progress) -
     InputError
         If it is another one than in the record.
     """
-    if isinstance(code, Source):
+    if isinstance(code, CodeSource):
         return code.load()
     assert isinstance(code, Exec)
-    if Source.of(code, code.command).sha256 != recorded.sha256:
+    if CodeSource.of(code, code.command).sha256 != recorded.sha256:
         raise InputError(f"record: {recorded.path} has changed since the audit")
     progress(f"runs the command of the record: {code.command}")
     return code

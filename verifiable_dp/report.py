@@ -25,7 +25,7 @@ from verifiable_dp.record.provenance import ci, place, provenance
 from verifiable_dp.record.sealing import SCHEMA_VERSION, sealed, text
 from verifiable_dp.record.verify import examine, verify
 from verifiable_dp.render import page, plots, regrets
-from verifiable_dp.render.findings import Code, findings, told
+from verifiable_dp.render.findings import FindingCode, findings, told
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,7 +105,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 _LINES = 6  # that a terminal shows unless asked for all
-_OF_VERDICT = (Code.REFUTED, Code.UNDECIDED)  # findings that say what the verdict says
+_OF_VERDICT = (FindingCode.REFUTED, FindingCode.UNDECIDED)  # findings that say what the verdict says
 _SHOWN = 9  # lines of a report that `print` shows
 
 

@@ -22,7 +22,7 @@ from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.comparison import comparison
 from verifiable_dp.registry.auditor import Mutant
 from verifiable_dp.registry.mutants import Make, result, shared
-from verifiable_dp.registry.theorems import RUNS, TRIALS, Trial
+from verifiable_dp.registry.theorems import RUNS, TRIALS, TheoremTrial
 from verifiable_dp.registry.wrapped import Listed
 
 MIDDLE, SLOPE = 0.5, 0.45
@@ -154,7 +154,7 @@ OURS = "our own, by the derivation in the class"
 SHORT = {"horizon": 400, "alpha": 0.1}  # a probability takes many runs
 
 
-def definite(trial: Trial) -> Iterator[Check]:
+def definite(trial: TheoremTrial) -> Iterator[Check]:
     """Whether V less its exact Gram matrix lies in [Upsilon, 3 Upsilon] after every round."""
     rule = trial.changed(**SHORT)
     users, runs = linear_users(rule.rule.n_arms, rule.rule.dimension), trial.runs(TRIALS)
@@ -168,7 +168,7 @@ def definite(trial: Trial) -> Iterator[Check]:
     )
 
 
-def ellipsoid(trial: Trial) -> Iterator[Check]:
+def ellipsoid(trial: TheoremTrial) -> Iterator[Check]:
     """Whether the true parameter leaves the ellipsoid after any round."""
     rule = trial.changed(**SHORT)
     users, runs = linear_users(rule.rule.n_arms, rule.rule.dimension), trial.runs(TRIALS)
@@ -183,7 +183,7 @@ def ellipsoid(trial: Trial) -> Iterator[Check]:
     )
 
 
-def against_uniform(trial: Trial, factor: float) -> Iterator[Check]:
+def against_uniform(trial: TheoremTrial, factor: float) -> Iterator[Check]:
     """Mean regret beside that of uniform play, which is known for these users."""
     rule = trial.rule
     users, runs = linear_users(rule.n_arms, rule.dimension), trial.runs(RUNS)

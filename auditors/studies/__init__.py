@@ -10,7 +10,7 @@ import numpy as np
 from verifiable_dp.core.validate import JsonValue
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.comparison import comparison
-from verifiable_dp.registry.study import Line, Outcome
+from verifiable_dp.registry.study import Line, StudyOutcome
 
 
 def fewer(runs: int, scale: float, least: int = 6) -> int:
@@ -25,7 +25,7 @@ def over(label: str, cells: Mapping[float, str]) -> Line:
 
 def compare(
     name: str,
-    outcomes: Mapping[str, Outcome],
+    outcomes: Mapping[str, StudyOutcome],
     better: Sequence[str],
     worse: Sequence[str],
     factor: float,

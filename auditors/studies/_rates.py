@@ -10,9 +10,9 @@ from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.mean_bound import mean_bound
 from verifiable_dp.evidence.regret.scaling import scaling
-from verifiable_dp.registry.study import Cell, Guide, Line, Outcome, Panel, Statement
+from verifiable_dp.registry.study import Cell, Guide, Line, Panel, Statement, StudyOutcome
 
-Outcomes = Mapping[str, Outcome]
+Outcomes = Mapping[str, StudyOutcome]
 
 
 _REACHED = 1e-6  # of a closed form: runs that all end in one epoch reach it

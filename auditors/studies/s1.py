@@ -25,15 +25,15 @@ from verifiable_dp.core.validate import FloatArray, Given
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.probability import probability
 from verifiable_dp.registry.study import (
-    Bound,
     Cell,
     Figure,
     Line,
-    Outcome,
     Panel,
-    Plan,
     Statement,
     Study,
+    StudyBound,
+    StudyOutcome,
+    StudyPlan,
 )
 from verifiable_dp.registry.theorems import mean_bound
 from verifiable_dp.registry.wrapped import Listed
@@ -49,7 +49,7 @@ EPSILONS = (0.1, 0.25, 0.5, 1.0)
 HALVES = ((0.1, 0.25), (0.5, 1.0))
 SHAPES = {"C1": "equal gaps of .05", "C2": "linear", "C3": "convex", "C4": "concave"}
 
-Outcomes = Mapping[str, Outcome]
+Outcomes = Mapping[str, StudyOutcome]
 
 
 def cell(setting: str, arms: int, epsilon: float | None, algorithm: str) -> str:
@@ -82,11 +82,11 @@ def _paper_cells(horizon: int, runs: int) -> dict[str, Cell]:
     return cells
 
 
-def _bound(setting: str, arms: int, epsilon: float, horizon: int) -> Bound:
+def _bound(setting: str, arms: int, epsilon: float, horizon: int) -> StudyBound:
     gaps = s1(setting, arms).gaps
     least = min(regret_bound(gaps, horizon, epsilon), minimax_regret_bound(arms, horizon, epsilon))
     label = f"bound, epsilon={epsilon:g}"
-    return Bound(label, lambda t: min(least, t * float(gaps.max())), f"DP-SE, epsilon={epsilon:g}")
+    return StudyBound(label, lambda t: min(least, t * float(gaps.max())), f"DP-SE, epsilon={epsilon:g}")
 
 
 def _panel(setting: str, arms: int, epsilons: Sequence[float], horizon: int, title: str) -> Panel:
@@ -508,7 +508,7 @@ FREE = Statement(
 )
 
 
-def plan(scale: float) -> Plan:
+def plan(scale: float) -> StudyPlan:
     """Everything at T = 5e7 and 30 runs, or less."""
     horizon, runs = max(int(HORIZON * scale), 10_000), fewer(RUNS, scale)
     few = fewer(LAW_RUNS, scale, 30)
@@ -521,7 +521,7 @@ def plan(scale: float) -> Plan:
     statements = [*_paper_statements(horizon), *laws, FREE]
     price = _price_figure({x: name for x, (name, _) in prices.items()})
     figures = [*_paper_figures(horizon, runs), _law_figure(found), price]
-    return Plan(cells, figures, statements, NOTES)
+    return StudyPlan(cells, figures, statements, NOTES)
 
 
 NOTES = (

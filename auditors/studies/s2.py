@@ -28,15 +28,15 @@ from verifiable_dp.core.validate import Function, Given, Json, JsonDict, Numbers
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.probability import probability
 from verifiable_dp.registry.study import (
-    Bound,
     Cell,
     Figure,
     Line,
-    Outcome,
     Panel,
-    Plan,
     Statement,
     Study,
+    StudyBound,
+    StudyOutcome,
+    StudyPlan,
 )
 from verifiable_dp.registry.theorems import bound_of, mean_bound
 from verifiable_dp.registry.wrapped import Listed
@@ -55,7 +55,7 @@ PRICE_RUNS = 6
 BESIDE_RUNS = 30  # of the central algorithm in the figure of the local one
 KEPT = 0.05  # rate at which the best arm may go where constants are not the proof's; ours
 
-Outcomes = Mapping[str, Outcome]
+Outcomes = Mapping[str, StudyOutcome]
 
 
 def cell(setting: str, v: float, epsilon: float | None, algorithm: str) -> str:
@@ -124,12 +124,12 @@ def _proof(horizon: int, long: int, scale: float) -> dict[str, Cell]:
     return cells
 
 
-def _proof_bound(setting: str, v: float, epsilon: float, horizon: int) -> Bound:
+def _proof_bound(setting: str, v: float, epsilon: float, horizon: int) -> StudyBound:
     gaps = s2(setting, v).gaps
     rule = _of(DPRobustSE, setting, v, epsilon, horizon, "proof")
     most, limit = float(gaps.max()), family.regret_bound(gaps, rule)
     label = f"Thm 4 (7) at T, epsilon={epsilon:g}"
-    return Bound(label, lambda t: min(limit, most * t), f"DPRSE, epsilon={epsilon:g}")
+    return StudyBound(label, lambda t: min(limit, most * t), f"DPRSE, epsilon={epsilon:g}")
 
 
 def _panel(setting: str, v: float, epsilon: float) -> Panel:
@@ -896,7 +896,7 @@ def _lower_checks(model: str, outcomes: Outcomes) -> list[Check]:
     checks = []
     for v in LOWER_ORDERS:
 
-        def player(instance: Discrete, v: float = v) -> Outcome:
+        def player(instance: Discrete, v: float = v) -> StudyOutcome:
             return outcomes[_lower_name(model, v, instance)]
 
         checks += _lower(model, v, player)
@@ -933,7 +933,7 @@ def _lower_statements() -> list[Statement]:
 # ---------------------------------------------------------------- the study
 
 
-def plan(scale: float) -> Plan:
+def plan(scale: float) -> StudyPlan:
     """Figures 1 to 4 with 90 runs, the proofs' constants, and the rates; or less."""
     horizon, local = max(int(HORIZON * scale), 10_000), max(int(LOCAL_HORIZON * scale), 20_000)
     proof, long = max(int(PROOF_HORIZON * scale), 20_000), max(int(LONG_HORIZON * scale), 20_000)
@@ -971,7 +971,7 @@ def plan(scale: float) -> Plan:
         *_lower_statements(),
         *(statement for about in found for statement in about.statements()),
     ]
-    return Plan(cells, figures, statements, NOTES)
+    return StudyPlan(cells, figures, statements, NOTES)
 
 
 NOTES = (

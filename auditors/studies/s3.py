@@ -34,7 +34,7 @@ from verifiable_dp.core.environments import Discrete, Drawn, Pareto, TwoPoint
 from verifiable_dp.core.validate import FloatArray, JsonDict
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.mean_at_least import mean_at_least
-from verifiable_dp.registry.study import Cell, Figure, Line, Outcome, Panel, Plan, Statement, Study
+from verifiable_dp.registry.study import Cell, Figure, Line, Panel, Statement, Study, StudyOutcome, StudyPlan
 from verifiable_dp.registry.theorems import bound_of, mean_bound
 from verifiable_dp.registry.wrapped import Listed
 
@@ -52,7 +52,7 @@ K_SHARES = (0.0, 0.003, 0.01, 0.03)
 OWN, RIVAL = "elimination", "dprse"
 ADVERSARIAL = "adversarial"
 
-Outcomes = Mapping[str, Outcome]
+Outcomes = Mapping[str, StudyOutcome]
 
 
 def _source(statement: str, note: str = "") -> Source:
@@ -819,7 +819,7 @@ def _law_figures(found: Sequence[Rate], lower: Sequence[str]) -> list[Figure]:
 # ---------------------------------------------------------------- the study
 
 
-def plan(scale: float) -> Plan:
+def plan(scale: float) -> StudyPlan:
     """Figures at T = 2^18 and 200 runs, and the rates; or less."""
     horizon, runs = max(int(HORIZON * scale), 4096), fewer(RUNS, scale)
     law_runs = fewer(LAW_RUNS, scale, 8)
@@ -847,7 +847,7 @@ def plan(scale: float) -> Plan:
         *_law_figures(found, [statement.name for statement in lowest]),
     ]
     rates = [statement for about in found for statement in about.statements()]
-    return Plan(cells, figures, [*_statements(cells), *lowest, *rates], NOTES)
+    return StudyPlan(cells, figures, [*_statements(cells), *lowest, *rates], NOTES)
 
 
 NOTES = (

@@ -28,15 +28,15 @@ from verifiable_dp.core.validate import FloatArray, Given, JsonValue
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.comparison import comparison
 from verifiable_dp.registry.study import (
-    Bound,
     Cell,
     Figure,
     Line,
-    Outcome,
     Panel,
-    Plan,
     Statement,
     Study,
+    StudyBound,
+    StudyOutcome,
+    StudyPlan,
 )
 from verifiable_dp.registry.theorems import bound_of, mean_bound
 from verifiable_dp.registry.wrapped import Listed
@@ -60,7 +60,7 @@ KINDS: Mapping[str, type[DPLinear]] = {"central": DPLinear, "shuffled": Shuffled
 NAMES = {"central": "Alg. 1 (central)", "shuffled": "Alg. 3 (shuffled)", "local": "Alg. 2 (local)"}
 THEOREMS = {"central": "1", "local": "2", "shuffled": "3"}
 
-Outcomes = Mapping[str, Outcome]
+Outcomes = Mapping[str, StudyOutcome]
 
 
 def _source(statement: str, note: str = "") -> Source:
@@ -187,7 +187,7 @@ def _trade_off(
     lines.append(_flat(few, "Alg. 1 without noise", FREE, epsilons))
     lines.append(_flat(few, "phased elimination, ch. 22", CHAPTER, epsilons))
     drawn = [
-        Bound(f"Thm {THEOREMS[kind]}", partial(_mean_bound, few, kind, horizon), NAMES[kind])
+        StudyBound(f"Thm {THEOREMS[kind]}", partial(_mean_bound, few, kind, horizon), NAMES[kind])
         for kind in (KINDS if bounds else ())
     ]
     title = "corrected" if variant == "corrected" else "as printed"
@@ -359,7 +359,7 @@ def _theorem(few: Instances, kind: str, horizon: int, outcomes: Outcomes) -> lis
     ]
 
 
-def _on_instance(place: TwoPoint, algorithm: DPLinear, outcome: Outcome) -> Check:
+def _on_instance(place: TwoPoint, algorithm: DPLinear, outcome: StudyOutcome) -> Check:
     bound = bound_of(family.regret_bound, algorithm, place.gaps)
     name = f"{place.name}, epsilon={algorithm.epsilon:g}"
     return mean_bound(name, outcome.regret, place, algorithm.horizon, bound)
@@ -744,7 +744,7 @@ def _law_figure(found: Sequence[Rate], runs: int) -> Figure:
     return Figure("rates", caption, tuple(panels), tuple(f"rate-{rate.name}" for rate in found))
 
 
-def plan(scale: float) -> Plan:
+def plan(scale: float) -> StudyPlan:
     """Everything at T = 1e6 and 1e7 with 30 runs an instance, or less."""
     horizon, long = max(int(HORIZON * scale), 10_000), max(int(LONG * scale), 20_000)
     runs = fewer(RUNS, scale)
@@ -761,7 +761,7 @@ def plan(scale: float) -> Plan:
         *(statement for rate in found for statement in rate.statements()),
     ]
     figures = [*_paper_figures(few, many, horizon, long, runs), _law_figure(found, runs)]
-    return Plan(cells, figures, statements, NOTES)
+    return StudyPlan(cells, figures, statements, NOTES)
 
 
 NOTES = (

@@ -18,7 +18,7 @@ from verifiable_dp.algorithms.contextual._regression import MOST_REWARD, NoisyRe
 from verifiable_dp.algorithms.dp_robust_elimination import deviation
 from verifiable_dp.auditors import dp_robust_ucb
 from verifiable_dp.registry import entries as registry
-from verifiable_dp.registry.theorems import Trial
+from verifiable_dp.registry.theorems import TheoremTrial
 
 log, sqrt = math.log, math.sqrt
 
@@ -333,7 +333,7 @@ def test_lemma_3_of_tao_is_tried_at_the_chance_of_either_arm(monkeypatch):
     """Each of two arms may fail with BETA, in the bonus and in what is claimed of both."""
     claimed = []
     trial = on_trial("dp-robust-ucb", "lemma-3", heavy("dp-robust-ucb", constants=100.0), "mutant")
-    monkeypatch.setattr(Trial, "probability", lambda self, *given, **_: claimed.append(given[2]))
+    monkeypatch.setattr(TheoremTrial, "probability", lambda self, *given, **_: claimed.append(given[2]))
     monkeypatch.setattr(dp_robust_ucb, "TRIALS", dict.fromkeys(dp_robust_ucb.TRIALS, 2))
     monkeypatch.setattr(dp_robust_ucb, "SHORT", {"horizon": 10, "n_arms": 2})
     list(dp_robust_ucb.lemma_3(trial))

@@ -21,7 +21,7 @@ from verifiable_dp.core.environments import TwoPoint
 from verifiable_dp.core.simulation import simulate
 from verifiable_dp.record import conclude
 from verifiable_dp.registry.mutants import gap_times, result
-from verifiable_dp.registry.study import Outcome
+from verifiable_dp.registry.study import StudyOutcome
 
 STUDIES = {"S1": s1, "S2": s2, "S3": s3, "S4": s4}
 PLAY = 8  # runs
@@ -60,7 +60,7 @@ def timid(cell):
 
 def outcome(regret, pulls=None):
     whole = np.zeros((len(regret), 1)) if pulls is None else pulls
-    return Outcome(regret, np.array([1]), regret[:, None], whole, None)
+    return StudyOutcome(regret, np.array([1]), regret[:, None], whole, None)
 
 
 def played(rate, cells, change=lambda cell: cell):

@@ -13,7 +13,7 @@ from verifiable_dp import api
 from verifiable_dp.core import engine, held
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.sealing import sealed
-from verifiable_dp.targets.source import Source, load
+from verifiable_dp.targets.source import CodeSource, load
 
 RELEASE = """
 def release(data, size, rng):
@@ -215,7 +215,7 @@ def test_bytecode_of_a_cache_does_not_run(folder, packaged):
 
 
 def test_a_file_that_changes_after_it_was_compared_does_not_run(folder, file_record, monkeypatch):
-    known = Source.read(file_record["target"]["source"], "good.py:release")
+    known = CodeSource.read(file_record["target"]["source"], "good.py:release")
     real = held.spec_of
 
     def late(*arguments):
@@ -235,7 +235,7 @@ def test_a_record_holds_the_digest_of_what_ran(folder):
     with contextlib.chdir(folder):
         thing = load("mine.py:release")
         (folder / "mine.py").write_text(RELEASE + "# edited meanwhile\n", "utf-8")
-        assert Source.named(thing, "mine.py:release").sha256 == digest
+        assert CodeSource.named(thing, "mine.py:release").sha256 == digest
 
 
 WHICH = """
@@ -263,7 +263,7 @@ def test_a_search_imports_nothing(folder):
     (package / "__init__.py").write_text("raise SystemExit('imported')\n", "utf-8")
     (package / "part.py").write_text(RELEASE, "utf-8")
     with contextlib.chdir(folder):
-        known = Source(
+        known = CodeSource(
             "loud.part:release", "loud/part.py", 2, "0" * 64, {"loud": sha256(package / "__init__.py")}
         )
         with pytest.raises(InputError, match=r"part\.py has changed"):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from verifiable_dp.core.neighbours import TablePair, tables
-from verifiable_dp.evidence.tracing.replays import Subject, cost, shares
+from verifiable_dp.evidence.tracing.replays import TracedBandit, cost, shares
 
 HORIZON, ARMS = 12, 3
 OWN = frozenset([__file__])
@@ -61,7 +61,7 @@ def test_linear_programs_cost_the_closed_form(pair, steps, seed):
         found = [released(rewards, rng, step) for step in steps]
         return [int(np.sum(x) > 0) for x in found]
 
-    done = Subject(play, ARMS, HORIZON, (0.0, 1.0), OWN).trace(pair, seed)
+    done = TracedBandit(play, ARMS, HORIZON, (0.0, 1.0), OWN).trace(pair, seed)
     assert not done.here.failure
     expected = sum(closed_form(pair, step) for step in steps)
     assert cost(done) == pytest.approx(expected, abs=1e-9)
@@ -80,7 +80,7 @@ def test_one_draw_for_all_is_free_only_where_they_move_alike(pair, steps, seed):
             out.append(rewards[start:stop:stride, arm].sum() * weight + noise)
         return [int(x > 0) for x in out]
 
-    done = Subject(play, ARMS, HORIZON, (0.0, 1.0), OWN).trace(pair, seed)
+    done = TracedBandit(play, ARMS, HORIZON, (0.0, 1.0), OWN).trace(pair, seed)
     moves = [closed_form(pair, (*step[:3], 1.0, 1.0, 0)) * np.sign(step[2]) for step in steps]
     alike = max(moves) - min(moves) < 1e-12
     assert math.isfinite(cost(done)) == alike
@@ -97,7 +97,7 @@ def test_normal_noise_adds_up_in_zero_concentrated_terms(pair, steps, seed):
             out.append(rewards[start:stop:stride, arm].sum() * weight + rng.normal(0, scale))
         return [int(x > 0) for x in out]
 
-    done = Subject(play, ARMS, HORIZON, (0.0, 1.0), OWN).trace(pair, seed)
+    done = TracedBandit(play, ARMS, HORIZON, (0.0, 1.0), OWN).trace(pair, seed)
     assert done.loss.rho == pytest.approx(sum(closed_form(pair, step) ** 2 / 2 for step in steps), abs=1e-9)
 
 
@@ -112,7 +112,7 @@ def test_an_unused_reward_pays_nothing_and_a_raw_one_shows(pair, arm, when):
         return [int(rewards[when, arm] * 10), 0]
 
     touched = (pair.round, pair.arm) == (when, arm)
-    subjects = [Subject(f, ARMS, HORIZON, (0.0, 1.0), OWN) for f in (play, leaks)]
+    subjects = [TracedBandit(f, ARMS, HORIZON, (0.0, 1.0), OWN) for f in (play, leaks)]
     right, wrong = (s.trace(TablePair(pair.left, pair.round, pair.arm, pair.value), 0) for s in subjects)
     assert (cost(right) > 0) == touched
     assert (cost(wrong) == math.inf) == touched

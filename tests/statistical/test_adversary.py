@@ -18,12 +18,12 @@ from verifiable_dp.core.noise import Divergence, Seeded
 from verifiable_dp.evidence.alignment.replay import Instance, examine, replay
 from verifiable_dp.evidence.blackbox import adversary
 from verifiable_dp.evidence.blackbox import test as blackbox
-from verifiable_dp.evidence.blackbox.adversary import Sizes
+from verifiable_dp.evidence.blackbox.adversary import AdversarySizes
 from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, Plan, Terms
 from verifiable_dp.registry.wrapped import AlteredNoise
 
 EPSILON = 4.0
-GAME = Sizes(3, 12, 3, 300, 1500, 3000)
+GAME = AdversarySizes(3, 12, 3, 300, 1500, 3000)
 
 
 def plain_tables(algorithm):
@@ -125,7 +125,7 @@ def test_the_honest_bandit_is_not_accused():
 
 
 AUDITS = 20
-QUICK = Sizes(1, 6, 1, 40, 300, 600)
+QUICK = AdversarySizes(1, 6, 1, 40, 300, 600)
 
 
 def alarms(algorithm, count, alpha=0.05):

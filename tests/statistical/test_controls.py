@@ -144,9 +144,9 @@ def test_ten_million_draws_follow_the_law(name):
 ONES, MIXED, FIRST, LAST = [1.0] * 10, [2.0] * 5 + [0.0] * 5, [1.0] * 5 + [0.0] * 5, [0.0] * 5 + [1.0] * 5
 WRONG = {
     "laplace": laws.laplace(1.0, 1.1),
-    "noisy-max-laplace": laws.noisy_max([1.0] * 5, [0.0, 2, 2, 2, 2], laws.Laplace(2.2), 2.2),
+    "noisy-max-laplace": laws.noisy_max([1.0] * 5, [0.0, 2, 2, 2, 2], laws.LaplaceLaw(2.2), 2.2),
     "noisy-max-exponential": laws.noisy_max([1.0] * 5, [0.0, 2, 2, 2, 2], laws.Exponential(2.2), 2.2),
-    "noisy-max-laplace-value": laws.largest([1.0] * 5, [2.0] * 5, laws.Laplace(2.2), 2.2),
+    "noisy-max-laplace-value": laws.largest([1.0] * 5, [2.0] * 5, laws.LaplaceLaw(2.2), 2.2),
     "noisy-max-exponential-value": laws.largest([1.0] * 5, [2.0] * 5, laws.Exponential(2.2), 2.2),
     "sparse-vector-1": laws.first_above(ONES, MIXED, 0.5, 2.2, 4.0),
     "sparse-vector-2": laws.first_above(ONES, MIXED, 1.0, 2.0, 4.4),

@@ -66,7 +66,7 @@ def test_correct_algorithms_are_no_mutants():
     """The negative control: a fault that changes nothing is not refuted, at any rung."""
     for name in ("tree-sum", "dp-exponential-nas"):
         harmless = mutation.Mutant("nothing", "nothing", lambda algorithm: AlteredNoise(algorithm, 1.0))
-        row = mutation.examine(mutation.Case(name, harmless, mutation.OWN))
+        row = mutation.examine(mutation.MutationCase(name, harmless, mutation.OWN))
         assert row["outcome"] == "undecided", row
         assert len(row["checks"]) >= 2
 
@@ -79,7 +79,7 @@ def test_mutants_of_bandits_with_contexts_are_in_the_table_too():
     rows = [mutation.examine(case) for case in cases if case.algorithm == "dp-lin-ucb"]
     assert {row["outcome"] for row in rows} == {"killed"}
     harmless = mutation.Mutant("nothing", "nothing", lambda algorithm: AlteredNoise(algorithm, 1.0))
-    row = mutation.examine(mutation.Case("dp-lin-ucb", harmless, mutation.OWN))
+    row = mutation.examine(mutation.MutationCase("dp-lin-ucb", harmless, mutation.OWN))
     assert row["outcome"] == "undecided"
     assert row["checks"][0]["statistics"]["examined"] > 0
 

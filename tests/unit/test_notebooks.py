@@ -10,7 +10,7 @@ import verifiable_dp as vdp
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.model import Record
 from verifiable_dp.render import plots
-from verifiable_dp.targets.source import NOT_FOUND, Source, file_of, in_cell
+from verifiable_dp.targets.source import NOT_FOUND, CodeSource, file_of, in_cell
 
 CELL = """
 import numpy as np
@@ -50,7 +50,7 @@ def test_a_class_of_a_cell_is_audited(cell):
     """Tracing follows it, too; the record names no file and says that nothing runs it again."""
     report = vdp.audit(cell["Coin"], epsilon=1.0, budget="smoke", runs=400, n_arms=2, horizon=4)
     assert "tracing" in [check["name"] for check in report.record["checks"]]
-    assert report.record["target"]["source"] == Source("Coin").as_dict()
+    assert report.record["target"]["source"] == CodeSource("Coin").as_dict()
     assert NOT_FOUND in report.record["target"]["note"]
     regret = vdp.check_regret(cell["Coin"], n_arms=2, horizon=50, bound=30.0)
     assert NOT_FOUND in regret.record["target"]["note"]

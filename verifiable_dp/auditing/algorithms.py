@@ -69,7 +69,7 @@ class AlgorithmCaseState(CaseState):
         Of how many parts of its runs the black box makes one; see `certify`. Mutants get all of them.
     """
 
-    game: adversary.Sizes | None
+    game: adversary.AdversarySizes | None
     worst: Json = field(default_factory=dict)
     chosen: blackbox.Selected | None = None
     best: list[AnyPair] = field(default_factory=list)
@@ -185,7 +185,7 @@ class AlgorithmCase(AlgorithmCaseState, Case):
         """The certificate of the whole instance, whatever part of it is played."""
         return certificate(self.subject.whole, self.claim, self.checks[0].name)
 
-    def interactive(self, sizes: adversary.Sizes) -> adversary.Played:
+    def interactive(self, sizes: adversary.AdversarySizes) -> adversary.PlayedGame:
         """The interactive game."""
         subject, settings = self.subject, self.request.settings
         if subject.exact:
@@ -199,7 +199,7 @@ class AlgorithmCase(AlgorithmCaseState, Case):
                 seed=settings.seed,
                 name="interactive alignment of one report",
             )
-            return adversary.Played([check], [], [])
+            return adversary.PlayedGame([check], [], [])
         small, game = (subject.small, subject.small_epsilon), (subject.game, subject.claim.epsilon)
         return adversary.play(
             alignment.Instance(*small, drafts.instance(*small)),
@@ -255,15 +255,15 @@ class AlgorithmCase(AlgorithmCaseState, Case):
         return [*(pair.describe() for pair in self.subject.pairs), *self.spoken]
 
 
-def _game_sizes(subject: Subject, request: AuditRequest) -> adversary.Sizes | None:
+def _game_sizes(subject: Subject, request: AuditRequest) -> adversary.AdversarySizes | None:
     """Sizes of the interactive game; None where there is none to play: one arm, no promise."""
     if subject.whole.n_arms < 2 or subject.whole.claim is None:
         return None
     if request.pinned:  # records from before there was one have none
         pinned = request.pinned.get("interactive")
-        return adversary.Sizes.read(pinned) if pinned else None
+        return adversary.AdversarySizes.read(pinned) if pinned else None
     played, size = subject.small if subject.exact else subject.game, request.settings.sizes
-    return adversary.Sizes.of(played.horizon, size.steps, size.most)
+    return adversary.AdversarySizes.of(played.horizon, size.steps, size.most)
 
 
 # ---------------------------------------------------------------- alignment, and the exact law
@@ -374,7 +374,7 @@ def curve(case: AlgorithmCase) -> None:
     case.found([curves.check(case.sampler, case.chosen, case.plan, case.terms)])
 
 
-def _law(sampler: AlgorithmSampler, pair: AnyPair) -> laws.Law | None:
+def _law(sampler: AlgorithmSampler, pair: AnyPair) -> laws.ActionLaw | None:
     """The law of what a test of actions sees; None where it is not known."""
     if not sampler.compared:
         return None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 
 from verifiable_dp.auditing import bandits, mechanisms
-from verifiable_dp.auditing.bounds import Bound
+from verifiable_dp.auditing.bounds import GivenBound
 from verifiable_dp.auditing.plans import ROWS
 from verifiable_dp.auditing.regret import Asked
 from verifiable_dp.auditing.request import AuditRequest, Inputs, promised
@@ -70,7 +70,7 @@ def of_regret(draft: Json, name: str, asked: Asked, budget: str, seed: int) -> N
 
 def _called(bound: Given) -> str:
     """The name of a bound; what it names is not imported here."""
-    return bound if isinstance(bound, str) and ":" in bound else Bound.of(bound).name
+    return bound if isinstance(bound, str) and ":" in bound else GivenBound.of(bound).name
 
 
 def _compare(rows: list[Row]) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from verifiable_dp.auditing import calls, groups, traced, variants
-from verifiable_dp.auditing.ground import Sizes, duration, grounded
+from verifiable_dp.auditing.ground import StageSizes, duration, grounded
 from verifiable_dp.auditing.looks import (
     BEYOND,
     INTERACTIVE,
@@ -39,7 +39,7 @@ from verifiable_dp.core.neighbours import ContextGame, ContextPair, Pair, TableP
 from verifiable_dp.core.units import Adjacency, Observed, TrustModel
 from verifiable_dp.core.validate import FloatArray, Function, InputError, IntArray, JsonDict
 from verifiable_dp.evidence.acting import Acting
-from verifiable_dp.evidence.blackbox.search import Search
+from verifiable_dp.evidence.blackbox.search import PairSearch
 from verifiable_dp.evidence.blackbox.test import TUNE, Plan
 from verifiable_dp.evidence.blackbox.users import UserSearch
 from verifiable_dp.evidence.exclusions import Exclusion, Left
@@ -123,7 +123,7 @@ class PlayCase(PlayCaseState, UserCase[PlaySampler]):
     horizon: Final[int]
     bounds: Final[tuple[float, float]]
     tune: Final[_Tuner]
-    finder: Final[Search | UserSearch]
+    finder: Final[PairSearch | UserSearch]
     form: Final[Contexts | None] = None
 
     @classmethod
@@ -159,7 +159,7 @@ class PlayCase(PlayCaseState, UserCase[PlaySampler]):
             timeout=settings.timeout,
             joint=promise.model == "joint",
         )
-        tables, sizes = _tables((horizon, n_arms), bounds, settings.seed, form), Sizes(request.pinned)
+        tables, sizes = _tables((horizon, n_arms), bounds, settings.seed, form), StageSizes(request.pinned)
         request.progress("first runs")
         trial = _trial(tables[0], bounds, form)
         allowed, ground = grounded(
@@ -177,7 +177,7 @@ class PlayCase(PlayCaseState, UserCase[PlaySampler]):
         tune, given = _Tuner(ground.sampler), inputs.pairs
         each = int(np.clip(0.25 * allowed.runs / _TUNED, 4, 400))
         finder = (
-            Search(tune, n_arms, horizon, bounds, each, adjacency=adjacency)
+            PairSearch(tune, n_arms, horizon, bounds, each, adjacency=adjacency)
             if form is None
             else UserSearch(tune, form, horizon, each, promise.protects == "reward")
         )
@@ -432,7 +432,7 @@ def bound(case: PlayCase) -> None:
     if case.apart:
         case.unbounded = traced.Ended(case.apart)
         return
-    many = traced.Calls(case.sampler.together) if case.kind == "play_many" else None
+    many = traced.CallSizes(case.sampler.together) if case.kind == "play_many" else None
     work = case.request.settings.sizes.operations
     found, case.unbounded, lead = traced.bound(
         case.function, case.request.name, inputs, case.claim.delta, promise, many, work=work
@@ -549,9 +549,9 @@ def _unplayable(case: PlayCase, games: Sequence[ContextGame]) -> str:
     return ""
 
 
-def _tried(finder: Search | UserSearch) -> dict[str, int]:
+def _tried(finder: PairSearch | UserSearch) -> dict[str, int]:
     """What a search has tried; of users with contexts it is not counted."""
-    return asdict(finder.tried) if isinstance(finder, Search) else {}
+    return asdict(finder.tried) if isinstance(finder, PairSearch) else {}
 
 
 def power(case: PlayCase) -> None:

@@ -13,14 +13,14 @@ from verifiable_dp.core.validate import Function, Given, InputError, Json, JsonD
 from verifiable_dp.evidence.regret.common import least_horizon
 from verifiable_dp.targets.adapters import parameters_of
 from verifiable_dp.targets.players import Player, Setting
-from verifiable_dp.targets.source import Source, load
+from verifiable_dp.targets.source import CodeSource, load
 
 _MOST = 1 << 53  # doubles hold no larger whole number exactly
 _ACCEPTED = "a number greater than 0, a function (gaps, horizon, ...) -> number, or file.py:function"
 
 
 @dataclass(frozen=True)
-class Bound:
+class GivenBound:
     """A bound on the pseudo-regret at the horizon.
 
     Parameters
@@ -37,7 +37,7 @@ class Bound:
     name: str
 
     @classmethod
-    def of(cls, given: Given) -> Bound:
+    def of(cls, given: Given) -> GivenBound:
         """From what a user gives.
 
         Raises
@@ -65,11 +65,11 @@ class Bound:
     def as_dict(self) -> JsonDict:
         """Plain values from which `read` makes it again."""
         if callable(self.value):
-            return {"name": self.name, "source": Source.named(self.value, self.name).as_dict()}
+            return {"name": self.name, "source": CodeSource.named(self.value, self.name).as_dict()}
         return {"name": self.name, "value": self.value}
 
     @classmethod
-    def read(cls, plain: Json) -> Bound:
+    def read(cls, plain: Json) -> GivenBound:
         """From plain values; imports the function's file.
 
         Raises
@@ -80,7 +80,7 @@ class Bound:
         if "value" in plain:
             return cls(float(plain["value"]), str(plain["name"]))
         name = str(plain["name"])
-        return cls(_function(Source.read(plain["source"], name).load()), name)
+        return cls(_function(CodeSource.read(plain["source"], name).load()), name)
 
     def at(self, environment: Environment | Population, player: Player, setting: Setting) -> float:
         """The bound on an instance.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from verifiable_dp.core.validate import InputError, Json
 from verifiable_dp.targets.process import TIMEOUT, Exec
-from verifiable_dp.targets.source import TWO, Source
+from verifiable_dp.targets.source import TWO, CodeSource
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,8 @@ class Code:
         Where bounds and rivals of claims about regret are.
     """
 
-    target: Source | Exec | str
-    others: tuple[Source | str, ...] = ()
+    target: CodeSource | Exec | str
+    others: tuple[CodeSource | str, ...] = ()
 
     @classmethod
     def of(cls, target: Json, regret: Json | None) -> Code:
@@ -36,9 +36,9 @@ class Code:
         """
         if regret is None:
             return cls(_target(target, commands=True))
-        others: list[Source | str] = []
+        others: list[CodeSource | str] = []
         if regret["bound"] is not None and "source" in regret["bound"]:
-            others.append(Source.read(regret["bound"]["source"], regret["bound"]["name"]))
+            others.append(CodeSource.read(regret["bound"]["source"], regret["bound"]["name"]))
         if regret["rival"] is not None:
             rival = _target(regret["rival"])
             assert not isinstance(rival, Exec)
@@ -51,14 +51,14 @@ class Code:
         return list(dict.fromkeys(lines))
 
 
-def _target(target: Json, commands: bool = False) -> Source | Exec | str:
+def _target(target: Json, commands: bool = False) -> CodeSource | Exec | str:
     """Of a target: only audits of privacy take commands."""
     name, command = str(target["name"]), target["parameters"].get("exec")
     if target["kind"] == "algorithm":
         return name
     if command is None:
-        return Source.read(target["source"], name)
-    source = Source(**target["source"])
+        return CodeSource.read(target["source"], name)
+    source = CodeSource(**target["source"])
     for other in (name, source.name):
         if command != other or not commands:
             raise InputError(TWO.format(command, other))
@@ -67,7 +67,7 @@ def _target(target: Json, commands: bool = False) -> Source | Exec | str:
     return Exec(command, target["parameters"].get("exec_timeout", TIMEOUT))
 
 
-def _announced(part: Source | Exec | str) -> list[str]:
+def _announced(part: CodeSource | Exec | str) -> list[str]:
     if isinstance(part, str):
         return [f"runs {part} of the installed catalogue"]
     return [f"runs the command: {part.command}"] if isinstance(part, Exec) else part.announced()

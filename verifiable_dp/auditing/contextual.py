@@ -70,7 +70,7 @@ class ContextualCase(AlgorithmCase):
         )
         return check, {**worst, **self.subject.instances[0]}
 
-    def interactive(self, sizes: adversary.Sizes) -> adversary.Played:
+    def interactive(self, sizes: adversary.AdversarySizes) -> adversary.PlayedGame:
         """Adversaries who send the users, on the auditor's strongest neighbours."""
         algorithm, epsilon = self.subject.game, self.claim.epsilon
         assert self.auditor is not None

@@ -15,7 +15,7 @@ from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.exact import law as exact
 from verifiable_dp.registry.auditor import Auditor, Prefix
-from verifiable_dp.targets.source import Source
+from verifiable_dp.targets.source import CodeSource
 
 
 def target(algorithm: Algorithm, auditor: Auditor | None) -> JsonDict:
@@ -24,7 +24,7 @@ def target(algorithm: Algorithm, auditor: Auditor | None) -> JsonDict:
         "name": algorithm.name,
         "kind": "algorithm",
         "parameters": plain_parameters(algorithm),
-        "source": Source.of(type(algorithm), type(algorithm).__qualname__).as_dict(),
+        "source": CodeSource.of(type(algorithm), type(algorithm).__qualname__).as_dict(),
         "role": _role(algorithm),
         "plays": Plays.STREAM if algorithm.n_arms == 1 else Plays.ARMS,
         "note": "",

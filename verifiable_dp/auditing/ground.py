@@ -41,7 +41,7 @@ def _seconds(run: Callable[[int], object], most: int, patience: float) -> float:
 _EARLIER = "record: an earlier version made it; re-run it with that version"
 
 
-class Sizes:
+class StageSizes:
     """Sizes of stages: computed once, kept in a checkpoint, noted for the record, which a re-run reads."""
 
     def __init__(self, pinned: Json | None) -> None:
@@ -63,7 +63,7 @@ class Sizes:
 
 
 def _allowance(
-    size: Budget, kind: str, sizes: Sizes, run: Callable[[int], object], progress: Progress
+    size: Budget, kind: str, sizes: StageSizes, run: Callable[[int], object], progress: Progress
 ) -> Allowance:
     """How many runs the audit may make, said before they are made.
 
@@ -185,7 +185,7 @@ def grounded(
     sampler: Sampling,
     kind: str,
     size: Budget,
-    sizes: Sizes,
+    sizes: StageSizes,
     run: Callable[[Sampling, int], object],
     inputs: Sequence[Given],
     progress: Progress,
@@ -223,7 +223,7 @@ def grounded(
 
 
 def _followed(
-    ground: Ground[Sampling], alone: Sampling, sizes: Sizes, inputs: Sequence[Given], allowed: Allowance
+    ground: Ground[Sampling], alone: Sampling, sizes: StageSizes, inputs: Sequence[Given], allowed: Allowance
 ) -> Ground[Sampling]:
     """What code that draws from elsewhere stands on: are seeds secret, does it matter that it is followed?"""
     follower = follower_of(ground.sampler.function)

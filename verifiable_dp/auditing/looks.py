@@ -14,7 +14,7 @@ from joblib import delayed
 
 from verifiable_dp.auditing import drafts
 from verifiable_dp.auditing import power as powers
-from verifiable_dp.auditing.ground import Ground, Sizes
+from verifiable_dp.auditing.ground import Ground, StageSizes
 from verifiable_dp.auditing.independence import Sampling
 from verifiable_dp.auditing.pipeline import Case, CaseState
 from verifiable_dp.auditing.plans import Allowance
@@ -34,7 +34,7 @@ from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.exclusions import Exclusion, Left
 from verifiable_dp.targets.load import DETERMINISTIC, DataPair, PlaySampler, Probe
 from verifiable_dp.targets.process import Exec
-from verifiable_dp.targets.source import NOT_FOUND, Source, code_of, in_cell
+from verifiable_dp.targets.source import NOT_FOUND, CodeSource, code_of, in_cell
 
 _SAME = 128
 BEYOND = 2  # budgets that a test whose estimate lies above the claim may take besides what is left
@@ -189,7 +189,7 @@ class UserCase(UserCaseState, Case, Generic[Sampling]):
     pairs: Sequence[Pair | DataPair]
     ground: Ground[Sampling]  # mypy takes nothing generic as final
     allowed: Final[Allowance]
-    sizes: Final[Sizes]
+    sizes: Final[StageSizes]
     levels: Final[Levels]
     seen: Final[Probe]
 
@@ -289,7 +289,7 @@ class UserCase(UserCaseState, Case, Generic[Sampling]):
             "name": self.request.name,
             "kind": self.kind,
             "parameters": parameters,
-            "source": Source.named(self.function, self.request.name).as_dict(),
+            "source": CodeSource.named(self.function, self.request.name).as_dict(),
             "role": Role.USER,
             "plays": Plays.DATA if self.kind == "release" else Plays.ARMS,
             "note": "; ".join(notes),

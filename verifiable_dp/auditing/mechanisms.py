@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from verifiable_dp.auditing import calls, drafts, traced, variants
-from verifiable_dp.auditing.ground import Ground, Sizes, grounded
+from verifiable_dp.auditing.ground import Ground, StageSizes, grounded
 from verifiable_dp.auditing.ladder import SIZES, Ladder, climb
 from verifiable_dp.auditing.looks import BEYOND, Levels, UserCase, enough, go_on, hits_needed, look
 from verifiable_dp.auditing.plans import (
@@ -168,7 +168,7 @@ class ReleaseCase(UserCase[ReleaseSampler]):
         sampler = ReleaseSampler(function, settings.seed, timeout=settings.timeout)
         pairs = data_pairs(function, bounds, request.inputs.pairs, request.promise.adjacency)
         data = [item for pair in pairs for item in pair.worlds()]
-        sizes, allowed, ground = Sizes(pinned), Allowance(1 << 60), Ground(sampler)
+        sizes, allowed, ground = StageSizes(pinned), Allowance(1 << 60), Ground(sampler)
         request.progress("first runs")
         plan = settings.plan
         if pinned is not None and "runs" not in pinned["sizes"]:

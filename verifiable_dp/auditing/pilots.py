@@ -16,13 +16,13 @@ import numpy as np
 
 from verifiable_dp.auditing import rates
 from verifiable_dp.auditing.rates import Rate
-from verifiable_dp.auditing.regret import SHARD, Asked, Cells, Claims, Subject, at
+from verifiable_dp.auditing.regret import SHARD, Asked, Cells, Claims, RegretSubject, at
 from verifiable_dp.core import engine
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.registry.study import cell_seed
 from verifiable_dp.targets import players
-from verifiable_dp.targets.players import Part
+from verifiable_dp.targets.players import PlayerPart
 
 FIRST = 2048  # horizon that is tried first where none is given
 _LADDER = 3  # horizons that are tried then, each 4 times the last
@@ -56,8 +56,8 @@ class _Plan:
 
 
 def planned(
-    subject: Subject, claims: Claims, asked: Asked, *, free: bool, seed: int = 0, workers: int = 1
-) -> tuple[Subject, Claims]:
+    subject: RegretSubject, claims: Claims, asked: Asked, *, free: bool, seed: int = 0, workers: int = 1
+) -> tuple[RegretSubject, Claims]:
     """The subject and the claims with the horizons, the gap and the runs that pilot runs chose.
 
     What was given stays as it was given; `free` says that the horizon was not. Claims without a rate over T
@@ -89,7 +89,7 @@ def planned(
 
 
 def _first(
-    subject: Subject, rate: Rate, plans: Sequence[_Plan], seed: int, workers: int
+    subject: RegretSubject, rate: Rate, plans: Sequence[_Plan], seed: int, workers: int
 ) -> tuple[_Plan, str]:
     """The first plan by which pilots agree with the claim, else that of the largest gap; and the verdict."""
     if len(plans) == 1:
@@ -129,7 +129,7 @@ def _expected(rate: Rate, plan: _Plan, played: Mapping[float, FloatArray]) -> st
 
 
 def _pilot(
-    subject: Subject, rate: Rate, gap: float, rounds: Sequence[float], seed: int, workers: int
+    subject: RegretSubject, rate: Rate, gap: float, rounds: Sequence[float], seed: int, workers: int
 ) -> dict[float, FloatArray]:
     """Regrets at each horizon, (_PILOTS,): of an `Algorithm` at that horizon, else on the way to the last."""
     if players.whole(subject.player, subject.setting):
@@ -140,7 +140,7 @@ def _pilot(
     setting, instance = at(subject, rate, rounds[-1], gap)
     name = cell_seed(f"pilot/{rounds[-1]:.17g}/{gap:.17g}", seed)
     parts = [
-        Part(subject.player, setting, instance, name, i, min(i + SHARD, _PILOTS))
+        PlayerPart(subject.player, setting, instance, name, i, min(i + SHARD, _PILOTS))
         for i in range(0, _PILOTS, SHARD)
     ]
     play = functools.partial(players.regrets, rounds=np.array(rounds, dtype=np.int64))

@@ -17,7 +17,7 @@ from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.blackbox.test import ALPHA, CONFIDENCE, Plan
 from verifiable_dp.targets.process import TIMEOUT
-from verifiable_dp.targets.roles import Given
+from verifiable_dp.targets.roles import GivenRole
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -434,10 +434,10 @@ class AuditRequest:
         if self.pinned is None and self.settings.sequential and (self.settings.curve or self.promise.curved):
             raise InputError("sequential must be off with curve, rho or mu: a curve is measured at one size")
 
-    def given(self) -> Given:
+    def given(self) -> GivenRole:
         """What a user's code may ask for."""
         promise, inputs = self.promise, self.inputs
-        return Given(
+        return GivenRole(
             promise.epsilon,
             promise.delta or 0.0,
             inputs.parameters,

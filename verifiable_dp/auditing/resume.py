@@ -33,7 +33,7 @@ from verifiable_dp.core.files import lock
 from verifiable_dp.core.neighbours import AnyPair, ContextPair, pair_of
 from verifiable_dp.core.validate import InputError, Json, JsonDict, Result
 from verifiable_dp.evidence.blackbox import scores
-from verifiable_dp.evidence.blackbox.adversary import Sizes
+from verifiable_dp.evidence.blackbox.adversary import AdversarySizes
 from verifiable_dp.evidence.blackbox.events import Event
 from verifiable_dp.evidence.blackbox.test import Plan, Selected
 from verifiable_dp.evidence.check import Check
@@ -49,7 +49,18 @@ _DATA = {int, float, np.ndarray}  # of mechanisms, that come back as what they w
 _STATES = (AlgorithmCaseState, PlayCaseState, UserCaseState)
 _CLASSES: JsonDict = {
     one.__name__: one
-    for one in (Check, DataPair, Ended, Event, Look, Plan, Selected, Sizes, *_STATES, *vars(scores).values())
+    for one in (
+        Check,
+        DataPair,
+        Ended,
+        Event,
+        Look,
+        Plan,
+        Selected,
+        AdversarySizes,
+        *_STATES,
+        *vars(scores).values(),
+    )
     if isinstance(one, type) and dataclasses.is_dataclass(one)
 }
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from verifiable_dp.auditing.bounds import Bound
+from verifiable_dp.auditing.bounds import GivenBound
 from verifiable_dp.core.environments import TwoPoint
 from verifiable_dp.core.validate import InputError, JsonValue
 from verifiable_dp.targets.players import Player, Setting
@@ -23,7 +23,7 @@ _EPSILONS = tuple(4.0**-i for i in range(5))  # times the one given
 
 
 @dataclass(frozen=True)
-class Point:
+class SearchPoint:
     """Where a bound may be held against runs.
 
     Attributes
@@ -42,7 +42,9 @@ class Point:
     moved: bool = False
 
 
-def points(player: Player, setting: Setting, bound: Bound, limits: tuple[float, float]) -> Iterator[Point]:
+def points(
+    player: Player, setting: Setting, bound: GivenBound, limits: tuple[float, float]
+) -> Iterator[SearchPoint]:
     """Candidates at which the bound lies below the largest possible regret."""
     if not callable(bound.value):
         return
@@ -64,10 +66,10 @@ def points(player: Player, setting: Setting, bound: Bound, limits: tuple[float, 
                     raise
                 continue  # not defined there
             if limit < setting.horizon * float(instance.gaps.max()):
-                yield Point(at, instance, limit, factor < 1)
+                yield SearchPoint(at, instance, limit, factor < 1)
 
 
-def notes(player: Player, setting: Setting, bound: Bound | None) -> list[str]:
+def notes(player: Player, setting: Setting, bound: GivenBound | None) -> list[str]:
     """That a bound was held at one epsilon only, where the code takes epsilon and the bound does not."""
     name, given = _epsilon(player, setting)
     if not name or bound is None or name in bound.takes:

@@ -23,14 +23,14 @@ from verifiable_dp.evidence.blackbox.scores import Score
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.premises import Premise, Taken
 from verifiable_dp.evidence.symbolic.crowds import Crowd
-from verifiable_dp.evidence.symbolic.paths import Found as Explored
-from verifiable_dp.evidence.symbolic.paths import Neighbours, Program, behind, explore, unsettled
+from verifiable_dp.evidence.symbolic.paths import NeighbourProgram, Program, behind, explore, unsettled
+from verifiable_dp.evidence.symbolic.paths import PathFound as Explored
 from verifiable_dp.evidence.tracing.ledger import DATA, Lead
 from verifiable_dp.evidence.tracing.losses import learn_losses
 from verifiable_dp.evidence.tracing.replays import (
-    Found,
-    Subject,
-    Users,
+    TracedBandit,
+    TracedUsers,
+    TracingFound,
     check,
     examine,
     lead_as_dict,
@@ -41,7 +41,7 @@ from verifiable_dp.targets.adapters import BanditClass, was_handed
 from verifiable_dp.targets.guard import guarded
 from verifiable_dp.targets.load import Adapted
 from verifiable_dp.targets.seeds import Origins, origins_of
-from verifiable_dp.targets.source import Source, file_of
+from verifiable_dp.targets.source import CodeSource, file_of
 
 _CENTRAL = Promise()
 _SPREAD = 5  # entries of data that paths favour in turn
@@ -77,7 +77,7 @@ def trace(
     seed: int,
     effort: Effort,
     promise: Promise = _CENTRAL,
-) -> tuple[Check, Found] | None:
+) -> tuple[Check, TracingFound] | None:
     """Trace `play(rewards, rng)` on neighbouring tables; None where its source is not Python's.
 
     Files are written as the target names them, and so are those beside it; those of libraries begin with
@@ -91,8 +91,8 @@ def trace(
         answers = choosing(function, n_arms, horizon)
         form, users = inputs.form, None
         if form is not None:
-            users = Users(form, promise.model == "joint", promise.protects == "reward")
-        subject = Subject(function, n_arms, horizon, inputs.bounds, frozenset([file]), answers, users)
+            users = TracedUsers(form, promise.model == "joint", promise.protects == "reward")
+        subject = TracedBandit(function, n_arms, horizon, inputs.bounds, frozenset([file]), answers, users)
         pairs = inputs.pairs or []
         found = examine(
             subject, epsilon, pairs, seed=seed, examples=effort.examples, most=effort.most, late=effort.late
@@ -106,7 +106,7 @@ def trace(
         if local and found.pair is not None:
             found = replace(found, repeats=subject.repeats(found.pair, found.seed))
     made = check(found, epsilon, local=local, delta=promise.delta or 0.0)
-    source = Source.of(function, name)
+    source = CodeSource.of(function, name)
     return Check.of(made.name, made.kind, renamed(made.statistics, file, source.path or file)), found
 
 
@@ -127,7 +127,7 @@ class Teacher:
         if file is None or not isinstance(pair, TablePair):
             return None
         with guarded():
-            subject = Subject(self.function, self.n_arms, self.horizon, self.bounds, frozenset([file]))
+            subject = TracedBandit(self.function, self.n_arms, self.horizon, self.bounds, frozenset([file]))
             return learn_losses(subject, pair, self.runs, self.seed)
 
 
@@ -210,7 +210,7 @@ class Ended:
 
     def named(self, function: Function[Given], name: str, file: str) -> Ended:
         """With files as the target names them."""
-        source = Source.of(function, name)
+        source = CodeSource.of(function, name)
         return Ended(**renamed(asdict(self), file, source.path or file))
 
 
@@ -218,7 +218,7 @@ _NOT_PYTHON = Ended("its source is not Python's")
 
 
 @dataclass(frozen=True)
-class Calls:
+class CallSizes:
     """How a bound of a call for one run comes to speak of others.
 
     Calls for two runs and three are traced whole: they must not give away more than so many calls for one.
@@ -233,7 +233,7 @@ class Calls:
     together: bool = True
 
     @classmethod
-    def of(cls, function: Function[Given], together: bool) -> Calls | None:
+    def of(cls, function: Function[Given], together: bool) -> CallSizes | None:
         """Of a mechanism; None where it makes one draw a call."""
         return None if getattr(function, "one_at_a_time", False) else cls(together)
 
@@ -266,7 +266,7 @@ def bound(
     inputs: Inputs,
     delta: float,
     promise: Promise = _CENTRAL,
-    many: Calls | None = None,
+    many: CallSizes | None = None,
     *,
     work: float = math.inf,
 ) -> tuple[UpperBound | None, Ended | None, JsonDict | None]:
@@ -303,7 +303,7 @@ def bound(
         ended = many.exceeded(made, larger, delta)
         made = None if ended else many.stated(made)
     lead = None if open_lead is None else {**lead_as_dict(open_lead), "open": True}
-    told = renamed({"lead": lead}, file, Source.of(function, name).path or file)
+    told = renamed({"lead": lead}, file, CodeSource.of(function, name).path or file)
     return made, ended and ended.named(function, name, file), told["lead"]
 
 
@@ -358,7 +358,7 @@ def bound_of_release(
     file = _file_of(function)
     if file is None:
         return None, _NOT_PYTHON
-    made, calls = list[UpperBound](), Calls.of(function, together)
+    made, calls = list[UpperBound](), CallSizes.of(function, together)
     for shape in shapes:
         program = Program(
             OneDraw(function, not shape),
@@ -398,7 +398,7 @@ def bound_of_neighbours(
     What is moved in several entries moves together, but each entry counts as if it moved by itself: the bound
     may be loose then.
     """
-    file, made, calls = _file_of(function), list[UpperBound](), Calls.of(function, together)
+    file, made, calls = _file_of(function), list[UpperBound](), CallSizes.of(function, together)
     if file is None:
         return None, _NOT_PYTHON
     for sides in pairs:
@@ -409,7 +409,9 @@ def bound_of_neighbours(
         scalar, one = np.ndim(sides[0]) == 0, None
         for draws in calls.sizes if calls else (1,):
             released = OneDraw(function, scalar, draws)
-            program = Neighbours(released, left.shape, limits, known=_known(function), left=left, right=right)
+            program = NeighbourProgram(
+                released, left.shape, limits, known=_known(function), left=left, right=right
+            )
             with guarded():
                 found = _searched(program, min(_SPREAD, left.size), work)
             if one is None:

@@ -37,7 +37,7 @@ from typing import cast
 
 from verifiable_dp import api
 from verifiable_dp.auditing import answers, identity, rates, resume
-from verifiable_dp.auditing.bounds import Bound
+from verifiable_dp.auditing.bounds import GivenBound
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent, sizes_of
 from verifiable_dp.auditing.regret import Asked
 from verifiable_dp.auditing.request import AuditOptions
@@ -241,7 +241,7 @@ def _claims(name: str, value: JsonValue) -> JsonDict:
 
 
 def _bound(name: str, value: JsonValue) -> JsonValue:
-    return value if isinstance(value, str) and ":" in value else Bound.of(value).value
+    return value if isinstance(value, str) and ":" in value else GivenBound.of(value).value
 
 
 def _scaling(name: str, value: JsonValue) -> JsonDict:

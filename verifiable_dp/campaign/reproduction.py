@@ -15,7 +15,7 @@ from verifiable_dp.core import engine, validate
 from verifiable_dp.core.files import make_folder, write_bytes
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.registry import study as studies
-from verifiable_dp.registry.study import Cell, Outcome, Plan
+from verifiable_dp.registry.study import Cell, StudyOutcome, StudyPlan
 from verifiable_dp.render import study as reporting
 
 _FIELDS = ("regret", "times", "regrets", "pulls")
@@ -84,17 +84,19 @@ def reproduce(
 
 
 def simulate(
-    plan: Plan,
+    plan: StudyPlan,
     seed: int,
     store: Path | None = None,
     *,
     workers: int = 1,
     progress: Progress = silent,
-) -> dict[str, Outcome]:
+) -> dict[str, StudyOutcome]:
     """Outcomes of all cells of a plan by name; those in `store` are read, others are added to it."""
     keys = {name: studies.fingerprint(name, cell, seed) for name, cell in plan.cells.items()}
     outcomes = {name: _load(store, key) for name, key in keys.items()} if store else {}
-    done: dict[str, Outcome] = {name: outcome for name, outcome in outcomes.items() if outcome is not None}
+    done: dict[str, StudyOutcome] = {
+        name: outcome for name, outcome in outcomes.items() if outcome is not None
+    }
     missing = sorted((name for name in plan.cells if name not in done), key=lambda n: -_size(plan.cells[n]))
     if done:
         progress(f"{len(done)} of {len(plan.cells)} cells were finished before")
@@ -135,28 +137,28 @@ def _left(cells: Mapping[str, Cell], names: Sequence[str], played: Mapping[str, 
     return left / max(sum(played.values()), 1e-9)
 
 
-def _task(task: tuple[str, Cell, int]) -> Outcome:
+def _task(task: tuple[str, Cell, int]) -> StudyOutcome:
     return studies.play(*task)
 
 
 # ---------------------------------------------------------------- finished cells
 
 
-def _load(store: Path, key: str) -> Outcome | None:
+def _load(store: Path, key: str) -> StudyOutcome | None:
     """A finished cell; None where there is none, or no whole one."""
     try:
         content = io.BytesIO((store / f"{key}.npz").read_bytes())
         with np.load(content, allow_pickle=False) as file:
             values: Json = dict(file)
         active = values.get("active")
-        return Outcome(
+        return StudyOutcome(
             **{field: values[field] for field in _FIELDS}, active=active, seconds=float(values["seconds"])
         )
     except (OSError, ValueError, KeyError, EOFError, BadZipFile):
         return None
 
 
-def _save(store: Path, key: str, outcome: Outcome) -> None:
+def _save(store: Path, key: str, outcome: StudyOutcome) -> None:
     values = {field: getattr(outcome, field) for field in _FIELDS}
     if outcome.active is not None:
         values["active"] = outcome.active

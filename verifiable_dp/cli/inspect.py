@@ -44,7 +44,7 @@ def inspect_(target: str, n_arms: int, horizon: int, contexts: str | None, play:
         raise InputError(f"target: {target} is not callable")
     form = None if contexts is None else Contexts(n_arms, shape_of(contexts))
     parameters = _pairs("set", told.pop("parameters"))
-    given = roles.Given(parameters=parameters, contexts=form, **told)  # epsilon, delta, reward
+    given = roles.GivenRole(parameters=parameters, contexts=form, **told)  # epsilon, delta, reward
     found = inspect_target(thing, given, n_arms, horizon, play=play)
     for line in found.lines():
         say(line)

@@ -6,12 +6,12 @@ and how close the bounds come to those of the best event (Neyman & Pearson), whi
 
 from verifiable_dp.controls.catalogue import Control, controls
 from verifiable_dp.controls.laws import Laws
-from verifiable_dp.controls.running import Outcome, plan_of, record, run, selftest, table
+from verifiable_dp.controls.running import ControlOutcome, plan_of, record, run, selftest, table
 
 __all__ = [
     "Control",
+    "ControlOutcome",
     "Laws",
-    "Outcome",
     "controls",
     "plan_of",
     "record",

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from verifiable_dp.controls import laws
-from verifiable_dp.controls.laws import Exponential, Laplace, Laws
+from verifiable_dp.controls.laws import Exponential, LaplaceLaw, Laws
 from verifiable_dp.core.mechanisms.tree import Tree
 from verifiable_dp.core.validate import BoolArray, FloatArray, Function, IntArray
 
@@ -198,12 +198,12 @@ def _additive() -> list[Control]:
 def _maxima() -> list[Control]:
     ones, twos = np.ones(5), np.full(5, 2.0)
     raised = np.array([0.0, 2, 2, 2, 2])
-    laplace, exponential = Laplace(2.0), Exponential(2.0)
+    laplace, exponential = LaplaceLaw(2.0), Exponential(2.0)
 
-    def index(noise: Laplace | Exponential) -> Callable[[], Laws]:
+    def index(noise: LaplaceLaw | Exponential) -> Callable[[], Laws]:
         return lambda: laws.noisy_max(ones.tolist(), raised.tolist(), noise, noise.scale)
 
-    def largest(noise: Laplace | Exponential) -> Callable[[], Laws]:
+    def largest(noise: LaplaceLaw | Exponential) -> Callable[[], Laws]:
         return lambda: laws.largest(ones.tolist(), twos.tolist(), noise, noise.scale)
 
     pair, value = (ones, raised), (ones, twos)
@@ -221,7 +221,7 @@ def _maxima() -> list[Control]:
             _noisy_max("laplace", 1.0),
             pair,
             1.0,
-            index(Laplace(1.0)),
+            index(LaplaceLaw(1.0)),
             "the same with half the noise",
         ),
         Control(

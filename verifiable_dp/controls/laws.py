@@ -63,7 +63,7 @@ class Laws:
         return self._known[runs, level]
 
 
-class Noise(Protocol):
+class NoiseLaw(Protocol):
     """A continuous law; scipy's frozen ones are such."""
 
     def logpdf(self, x: FloatArray, /) -> FloatArray:
@@ -76,7 +76,7 @@ class Noise(Protocol):
 
 
 @dataclass(frozen=True)
-class Laplace:
+class LaplaceLaw:
     """Density e^(-abs(x) / scale) / (2 scale)."""
 
     scale: float
@@ -182,7 +182,7 @@ def response(keep: float) -> Laws:
 # ---------------------------------------------------------------- the noisy maximum
 
 
-def noisy_max(left: Sequence[float], right: Sequence[float], noise: Noise, scale: float) -> Laws:
+def noisy_max(left: Sequence[float], right: Sequence[float], noise: NoiseLaw, scale: float) -> Laws:
     """Index of the largest noisy answer, by quadrature over the winner's.
 
     Parameters
@@ -208,7 +208,7 @@ def noisy_max(left: Sequence[float], right: Sequence[float], noise: Noise, scale
 
 
 def largest(
-    left: Sequence[float], right: Sequence[float], noise: Noise, scale: float, *, cells: int = CELLS
+    left: Sequence[float], right: Sequence[float], noise: NoiseLaw, scale: float, *, cells: int = CELLS
 ) -> Laws:
     """The largest noisy answer itself, in cells; all answers below the smallest are one cell."""
     low, high = min(*left, *right), max(*left, *right)
@@ -242,7 +242,7 @@ def first_above(
 
     def law(answers: Sequence[float]) -> FloatArray:
         x, weight = _points([0.0, *(a - threshold for a in answers)], min(rho, nu))
-        weight = weight + Laplace(rho).logpdf(x)
+        weight = weight + LaplaceLaw(rho).logpdf(x)
         gap = (threshold + x - np.array(answers)[:, None]) / nu
         below, above = log_interval(-np.inf, gap), log_interval(gap, np.inf)
         before = np.vstack([np.zeros(len(x)), np.cumsum(below, axis=0)])
@@ -275,7 +275,7 @@ def first_value_above(
 
     def law(data: Sequence[float]) -> tuple[FloatArray, FloatArray]:
         """Cells, and log densities at the upper edges."""
-        before = weight + Laplace(rho).logpdf(u - threshold)
+        before = weight + LaplaceLaw(rho).logpdf(u - threshold)
         cells, densities = [], []
         for answer in data:
             at, from_u = (edges - answer) / nu, (u - answer) / nu
@@ -284,7 +284,7 @@ def first_value_above(
             row = np.logaddexp(below, _log_sum(before + log_interval(from_u, at[1:, None])))
             # Below all answers the ratio of the densities is constant: one cell.
             cells.append(np.append(_log_sum(row[:lowest]), row[lowest:]))
-            densities.append(up_to + Laplace(nu).logpdf(edges[1:] - answer))
+            densities.append(up_to + LaplaceLaw(nu).logpdf(edges[1:] - answer))
             before = before + log_interval(-np.inf, from_u)
         return np.append(np.concatenate(cells), _log_sum(before.ravel())), np.concatenate(densities)
 
@@ -306,7 +306,7 @@ def all_above(left: Sequence[float], right: Sequence[float], threshold: float, r
     def law(side: int) -> FloatArray:
         answers = np.array([group[side] for group in groups])
         x, weight = _points([0.0, *(answers - threshold).tolist()], min(rho, nu))
-        weight = weight + Laplace(rho).logpdf(x)
+        weight = weight + LaplaceLaw(rho).logpdf(x)
         gap = (threshold + x - answers[:, None]) / nu
         below, above = log_interval(-np.inf, gap), log_interval(gap, np.inf)
         atoms = []

@@ -48,7 +48,7 @@ def plan_of(budget: str | float) -> Plan:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ControlOutcome:
     """What the audit of a control gave.
 
     Attributes
@@ -124,7 +124,7 @@ class Outcome:
         }
 
 
-def run(control: Control, plan: Plan, *, seed: int = 0, alpha: float = ALPHA) -> Outcome:
+def run(control: Control, plan: Plan, *, seed: int = 0, alpha: float = ALPHA) -> ControlOutcome:
     """Audit one control with the sizes of `plan`."""
     kept = ReleaseSampler(control.release, seed).draws_kept(DataPair(*control.pair), plan.test)
     plan = replace(plan, select=max(plan.select, kept))
@@ -135,7 +135,7 @@ def run(control: Control, plan: Plan, *, seed: int = 0, alpha: float = ALPHA) ->
     spent = time.process_time() - start
     # Evidence of other kinds, such as an upper bound, has no draws that could be held against the best event.
     check = [check for check in draft["checks"] if check["kind"] == "black_box"][-1]
-    return Outcome(
+    return ControlOutcome(
         control,
         str(check["result"]["verdict"]),
         float(conclude.epsilon_lower([Check.read(one) for one in draft["checks"]])),
@@ -152,7 +152,7 @@ def selftest(
     only: Sequence[str] = (),
     alpha: float = ALPHA,
     progress: Callable[[str], None] = lambda message: None,
-) -> list[Outcome]:
+) -> list[ControlOutcome]:
     """Audit every control; with the seed and the budget every count is decided.
 
     Parameters
@@ -196,7 +196,7 @@ def selftest(
     return outcomes
 
 
-def record(outcomes: Sequence[Outcome], *, budget: str | float, seed: int, started: float) -> JsonDict:
+def record(outcomes: Sequence[ControlOutcome], *, budget: str | float, seed: int, started: float) -> JsonDict:
     """All that a selftest gave, as plain values: with budget and seed every count can be made again."""
     return {
         "budget": str(budget),
@@ -212,7 +212,7 @@ def record(outcomes: Sequence[Outcome], *, budget: str | float, seed: int, start
     }
 
 
-def table(outcomes: Sequence[Outcome]) -> Iterator[str]:
+def table(outcomes: Sequence[ControlOutcome]) -> Iterator[str]:
     """Lines to print: one for each control, and a summary."""
     yield (
         f"{'control':<28}{'claim':>6}{'truth':>8}{'best':>9}{'bound':>9}{'ratio':>7}"

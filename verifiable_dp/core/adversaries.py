@@ -34,7 +34,7 @@ FEATURES = (
 
 
 @dataclass(frozen=True)
-class Kind:
+class AdversaryKind:
     """A family of strategies: its number in the compiled loop, its parameters, what it does."""
 
     number: int
@@ -43,17 +43,19 @@ class Kind:
 
 
 KINDS = {
-    "flatter": Kind(_FLATTER, ("favourite",), "high to one arm, low to the others"),
-    "balance": Kind(_BALANCE, (), "high to the arms pulled least so far"),
-    "punish": Kind(_PUNISH, (), "low to the arm with the largest mean so far, high to the others"),
-    "tease": Kind(
+    "flatter": AdversaryKind(_FLATTER, ("favourite",), "high to one arm, low to the others"),
+    "balance": AdversaryKind(_BALANCE, (), "high to the arms pulled least so far"),
+    "punish": AdversaryKind(_PUNISH, (), "low to the arm with the largest mean so far, high to the others"),
+    "tease": AdversaryKind(
         _TEASE,
         ("gap", "growth"),
         "keeps arm 0 ahead of every other arm by gap + growth sqrt(pulls) rewards: near a decision",
     ),
-    "alternate": Kind(_ALTERNATE, ("period",), "to each arm, high for that many pulls, then low for as many"),
-    "restless": Kind(_RESTLESS, (), "high for a change of the arm, low for none"),
-    "learnt": Kind(
+    "alternate": AdversaryKind(
+        _ALTERNATE, ("period",), "to each arm, high for that many pulls, then low for as many"
+    ),
+    "restless": AdversaryKind(_RESTLESS, (), "high for a change of the arm, low for none"),
+    "learnt": AdversaryKind(
         _LEARNT,
         ("horizon", "challenge", *FEATURES),
         "the middle plus a weighted sum of what was seen, cut to the bounds; the weights were learnt",

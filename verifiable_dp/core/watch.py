@@ -21,7 +21,7 @@ _PLACE = struct.Struct("qdd")  # process, when its call is overdue (0: it makes 
 _PLACES = 4096  # more than there are workers; a process has that of its number
 
 
-class Calls:
+class WatchedCalls:
     """The file, in memory.
 
     Parameters
@@ -69,12 +69,12 @@ def new_file(prefix: str) -> tuple[int, str]:
 
 
 @contextlib.contextmanager
-def shared() -> Iterator[Calls]:
+def shared() -> Iterator[WatchedCalls]:
     """A new file, which is removed afterwards."""
     handle, path = new_file("verifiable-dp-calls-")
     try:
         os.truncate(handle, _PLACES * _PLACE.size)
-        yield Calls(path)
+        yield WatchedCalls(path)
     finally:
         os.close(handle)
         os.unlink(path)
@@ -83,16 +83,16 @@ def shared() -> Iterator[Calls]:
 class _Own:
     """The file of the audit that this process belongs to."""
 
-    calls: Calls | None = None
+    calls: WatchedCalls | None = None
 
 
-def own() -> Calls | None:
+def own() -> WatchedCalls | None:
     """The file of the audit that this process belongs to; None in the parent, or where there is none."""
     path = os.environ.get(NAME, "")
     if (_Own.calls.path if _Own.calls else "") != path:
         _Own.calls = None
         with contextlib.suppress(OSError, ValueError):
-            _Own.calls = Calls(path) if path else None
+            _Own.calls = WatchedCalls(path) if path else None
     return _Own.calls
 
 

@@ -41,7 +41,7 @@ _LISTED = 64
 
 
 @dataclass(frozen=True)
-class Found:
+class NormalFound:
     """The costliest transcripts that were seen.
 
     Attributes
@@ -64,10 +64,10 @@ class Found:
     divergence: str = ""
     worst: Json = field(default_factory=dict)
 
-    def merge(self, other: Found) -> Found:
+    def merge(self, other: NormalFound) -> NormalFound:
         """Both together."""
         dearer = max(other, self, key=lambda found: (found.fixed, found.mu))
-        return Found(
+        return NormalFound(
             self.examined + other.examined,
             max(self.mu, other.mu),
             max(self.fixed, other.fixed),
@@ -76,9 +76,9 @@ class Found:
         )
 
 
-def examine(algorithm: Algorithm, pair: AnyPair, *, seed: int, delta: float = 0.0) -> Found:
+def examine(algorithm: Algorithm, pair: AnyPair, *, seed: int, delta: float = 0.0) -> NormalFound:
     """Replay a pair in both directions; `delta` is where Wishart noise is examined."""
-    found = Found()
+    found = NormalFound()
     for turned in (False, True):
         done = replay(algorithm, pair, seed=seed, runs=RUNS, turned=turned)
         mu = np.sqrt(done.square)
@@ -88,7 +88,7 @@ def examine(algorithm: Algorithm, pair: AnyPair, *, seed: int, delta: float = 0.
             most, fixed = _of_matrices(done, delta)
             mu[np.isfinite(mu)] = most
         found = found.merge(
-            Found(
+            NormalFound(
                 RUNS,
                 float(mu.max()),
                 fixed,
@@ -105,7 +105,11 @@ def _of_matrices(done: Replay, delta: float) -> tuple[float, float]:
     Changes along one axis, or by s (z z' - y y') at a right angle, have known laws. What lies between them
     costs no more than the dearer one of both, and no less than its part along one axis.
     """
-    every, upper, lower = not done.diverged, Counter[wishart.Release](), Counter[wishart.Release]()
+    every, upper, lower = (
+        not done.diverged,
+        Counter[wishart.WishartRelease](),
+        Counter[wishart.WishartRelease](),
+    )
     shapes = set()
     for runs, change, freedom in done.matrices:
         each = np.linalg.eigvalsh(change)
@@ -120,9 +124,9 @@ def _of_matrices(done: Replay, delta: float) -> tuple[float, float]:
         shapes.add(
             ("add", "remove") if min(low, high) <= small else ("replace",) if abs(low - high) <= small else ()
         )
-        upper[wishart.Release(most, freedom, size)] += 1
+        upper[wishart.WishartRelease(most, freedom, size)] += 1
         # The entry on that axis alone is chi-square with k degrees of freedom.
-        lower[wishart.Release(most, freedom, 1)] += 1
+        lower[wishart.WishartRelease(most, freedom, 1)] += 1
     known = shapes.pop() if len(shapes) == 1 else ()
     whole = wishart.epsilon_of(_times(upper), delta, known or wishart.KINDS)
     if not every:
@@ -133,7 +137,7 @@ def _of_matrices(done: Replay, delta: float) -> tuple[float, float]:
     )
 
 
-def _times(releases: Counter[wishart.Release]) -> tuple[wishart.Release, ...]:
+def _times(releases: Counter[wishart.WishartRelease]) -> tuple[wishart.WishartRelease, ...]:
     return tuple(replace(release, times=count) for release, count in releases.items())
 
 
@@ -169,7 +173,7 @@ def check(
     enough: bool = False,
 ) -> tuple[Check, Json]:
     """The alignment check on neighbouring inputs, and the costliest case; `enough` stops at a refutation."""
-    found = Found()
+    found = NormalFound()
     for pair in pairs:
         found = found.merge(examine(algorithm, pair, seed=seed, delta=claim.delta))
         if enough and exceeds(_loss(found.fixed, claim.delta), claim.epsilon):

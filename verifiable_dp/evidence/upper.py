@@ -253,14 +253,14 @@ def _largest_of_matrices(certificate: Json, delta: float) -> float:
     return found
 
 
-def _released(term: Sequence[float], size: int) -> wishart.Release:
+def _released(term: Sequence[float], size: int) -> wishart.WishartRelease:
     change, scale, times, freedom = term
     if not (freedom >= 0 and float(freedom).is_integer() and float(times).is_integer()):
         raise InputError(f"certificate: times and degrees of freedom must be whole numbers, got {term!r}")
-    return wishart.Release(_cost((change, scale, 1)), int(freedom), size, int(times))
+    return wishart.WishartRelease(_cost((change, scale, 1)), int(freedom), size, int(times))
 
 
-def _fewer(left: tuple[wishart.Release, ...], right: tuple[wishart.Release, ...]) -> bool:
+def _fewer(left: tuple[wishart.WishartRelease, ...], right: tuple[wishart.WishartRelease, ...]) -> bool:
     """Whether releases of the same kind are fewer: they cost no more."""
     times = {replace(release, times=1): release.times for release in right}
     return left != right and all(times.get(replace(each, times=1), 0) >= each.times for each in left)
@@ -279,7 +279,11 @@ def epsilon_of_mu(mu: float, delta: float) -> float:
 
 
 def epsilon_of(
-    pure: float, squared: float, delta: float, releases: tuple[wishart.Release, ...] = (), rho: float = 0.0
+    pure: float,
+    squared: float,
+    delta: float,
+    releases: tuple[wishart.WishartRelease, ...] = (),
+    rho: float = 0.0,
 ) -> float:
     """Epsilon at delta of pure losses, normal noise shifted by sqrt(squared), and Wishart noise.
 
@@ -309,7 +313,8 @@ def _largest_path(certificate: Json, delta: float) -> float:
             math.fsum(float(squared) for _, _, squared in path["terms"]),
             delta,
             tuple(
-                wishart.Release(float(s), int(k), int(p), int(n)) for s, k, p, n in path.get("matrices", ())
+                wishart.WishartRelease(float(s), int(k), int(p), int(n))
+                for s, k, p, n in path.get("matrices", ())
             ),
             float(path.get("rho", 0.0)),
         )

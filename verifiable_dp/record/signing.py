@@ -137,7 +137,7 @@ def check(record: Json, key: str | Path, signature: str | Path) -> str:
 
 
 @dataclass(frozen=True)
-class Found:
+class SignatureState:
     """What is known of a signature.
 
     Attributes
@@ -157,10 +157,10 @@ class Found:
         return self != NONE
 
 
-NONE = Found("no signature found")
+NONE = SignatureState("no signature found")
 
 
-def beside(path: str | Path, digest: str) -> Found:
+def beside(path: str | Path, digest: str) -> SignatureState:
     """What is known of the signature file of a record without a key.
 
     It may be missing or was not checked; one that is of another record does not hold whatever the key.
@@ -178,11 +178,11 @@ def beside(path: str | Path, digest: str) -> Found:
     try:
         found = read_signature(place)
     except InputError:
-        return Found("a signature file was found that cannot be read as one; not checked")
+        return SignatureState("a signature file was found that cannot be read as one; not checked")
     if found.get("digest") != digest:
-        return Found(f"a signature file was found that does not hold: {_OTHER}", holds=False)
+        return SignatureState(f"a signature file was found that does not hold: {_OTHER}", holds=False)
     key = str(found.get("public_key", ""))[:80]
-    return Found(f"a signature file was found that names the key {key}; not checked")
+    return SignatureState(f"a signature file was found that names the key {key}; not checked")
 
 
 _OTHER = "it is of another record, or the record was altered and given a new digest"

@@ -10,7 +10,7 @@ from verifiable_dp.core.claims import PrivacyClaim, RegretClaim
 from verifiable_dp.core.neighbours import AnyPair
 from verifiable_dp.core.validate import InputError, Json, JsonDict, choice
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.registry.theorems import Trial
+from verifiable_dp.registry.theorems import TheoremTrial
 from verifiable_dp.registry.wrapped import AlteredNoise, Listed, Prefix
 
 __all__ = ["AlteredNoise", "Auditor", "ExactChecks", "Mutant", "Prefix", "Printed"]
@@ -142,7 +142,7 @@ class Auditor:
             Of the simulations.
         """
         for claim in self.claims:
-            trial = Trial(self.algorithm, claim, algorithm, budget, seed, workers)
+            trial = TheoremTrial(self.algorithm, claim, algorithm, budget, seed, workers)
             for check in claim.checks:
                 yield from check(trial)
 

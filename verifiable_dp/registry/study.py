@@ -69,7 +69,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class StudyOutcome:
     """What a cell came to.
 
     Attributes
@@ -124,7 +124,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Bound:
+class StudyBound:
     """A theorem's line: `value(x)` over the panel's axis; `line` is the label of what it is about, if any."""
 
     label: str
@@ -160,7 +160,7 @@ class Panel:
 
     title: str
     lines: tuple[Line, ...]
-    bounds: tuple[Bound | Guide, ...] = ()
+    bounds: tuple[StudyBound | Guide, ...] = ()
     axis: str = "t"
     logx: bool = True
     logy: bool = True
@@ -209,12 +209,12 @@ class Statement:
     name: str
     words: str
     source: Source
-    checks: Callable[[Mapping[str, Outcome]], Sequence[Check]]
+    checks: Callable[[Mapping[str, StudyOutcome]], Sequence[Check]]
     expected: str = "consistent"
 
 
 @dataclass(frozen=True)
-class Plan:
+class StudyPlan:
     """A study at one scale.
 
     Parameters
@@ -262,7 +262,7 @@ class Study:
     name: str
     title: str
     paper: str
-    plan: Callable[[float], Plan] = field(compare=False)
+    plan: Callable[[float], StudyPlan] = field(compare=False)
     settings: Mapping[str, Callable[[int], Environment]] = field(default_factory=dict, compare=False)
 
 
@@ -328,13 +328,13 @@ def fingerprint(name: str, cell: Cell, seed: int) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def play(name: str, cell: Cell, seed: int) -> Outcome:
+def play(name: str, cell: Cell, seed: int) -> StudyOutcome:
     """Simulate a cell in this process."""
     started = time.process_time()
     done = simulate(
         cell.algorithm, cell.environment, runs=cell.runs, seed=cell_seed(name, seed), points=cell.points
     )
-    return Outcome(
+    return StudyOutcome(
         done.regret, done.times, done.regrets, done.pulls, done.active, time.process_time() - started
     )
 

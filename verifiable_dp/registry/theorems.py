@@ -41,7 +41,7 @@ Parameters = Json
 
 
 @dataclass(frozen=True)
-class Trial:
+class TheoremTrial:
     """One claim, and what it is tested on.
 
     Parameters
@@ -75,7 +75,7 @@ class Trial:
         """The correct algorithm with the parameters of what is played."""
         return self.kind(**original(self.algorithm).parameters)
 
-    def changed(self, **parameters: Given) -> Trial:
+    def changed(self, **parameters: Given) -> TheoremTrial:
         """With other parameters of the algorithm."""
         return replace(self, algorithm=with_parameters(self.algorithm, **parameters))
 
@@ -176,11 +176,11 @@ def at_horizon(rule: Algorithm, horizon: float) -> Listed:
     return with_parameters(rule, **{**free, "horizon": max(int(horizon), least)})
 
 
-Checking = Callable[[Trial], Iterable[Check]]
-Environments = Sequence[Environment] | Callable[[Trial], Sequence[Environment]]
+Checking = Callable[[TheoremTrial], Iterable[Check]]
+Environments = Sequence[Environment] | Callable[[TheoremTrial], Sequence[Environment]]
 
 
-def _listed(environments: Environments, trial: Trial) -> Sequence[Environment]:
+def _listed(environments: Environments, trial: TheoremTrial) -> Sequence[Environment]:
     return environments(trial) if callable(environments) else environments
 
 
@@ -190,7 +190,7 @@ class CorrectOnly:
 
     check: Checking
 
-    def __call__(self, trial: Trial) -> Iterable[Check]:
+    def __call__(self, trial: TheoremTrial) -> Iterable[Check]:
         """Nothing for a mutant."""
         return () if trial.mutant else self.check(trial)
 
@@ -203,7 +203,7 @@ class MeanBound:
     changes: Parameters = field(default_factory=dict)
     runs: Runs = field(default_factory=lambda: RUNS)
 
-    def __call__(self, trial: Trial) -> Iterator[Check]:
+    def __call__(self, trial: TheoremTrial) -> Iterator[Check]:
         """One check for each environment."""
         trial = trial.changed(**self.changes)
         for environment in _listed(self.environments, trial):
@@ -220,7 +220,7 @@ class Growth:
     margin: float = 0.03
     number: int = 16
 
-    def __call__(self, trial: Trial) -> Iterator[Check]:
+    def __call__(self, trial: TheoremTrial) -> Iterator[Check]:
         """One check for each range."""
         for environment, low, high in self.ranges:
             points = []
@@ -263,7 +263,7 @@ class Exponent:
     margin: float = 0.1
     runs: Runs = field(default_factory=lambda: RUNS)
 
-    def __call__(self, trial: Trial) -> Iterator[Check]:
+    def __call__(self, trial: TheoremTrial) -> Iterator[Check]:
         """One check."""
         played = [trial.changed(**changes) for _, _, changes in self.points]
         yield scaling(
@@ -292,7 +292,7 @@ class Better:
     environments: Environments
     runs: Runs = field(default_factory=lambda: RUNS)
 
-    def __call__(self, trial: Trial) -> Iterator[Check]:
+    def __call__(self, trial: TheoremTrial) -> Iterator[Check]:
         """One check for each environment."""
         for environment in _listed(self.environments, trial):
             mine = trial.play(environment).regret
@@ -318,7 +318,7 @@ class Pulls:
     changes: Parameters
     source: str = ""
 
-    def __call__(self, trial: Trial) -> Iterator[Check]:
+    def __call__(self, trial: TheoremTrial) -> Iterator[Check]:
         """One check."""
         trial, where = trial.changed(**self.changes), self.environment
         bad = where.gaps > 0
@@ -346,7 +346,7 @@ class Survival:
     source: str = ""
     runs: Runs = field(default_factory=lambda: TRIALS)
 
-    def __call__(self, trial: Trial) -> Iterator[Check]:
+    def __call__(self, trial: TheoremTrial) -> Iterator[Check]:
         """One check."""
         where = self.environment
         trial = trial.changed(**{**self.changes, "n_arms": where.n_arms})
@@ -390,7 +390,7 @@ class Prices:
     caption: str
     changes: Parameters = field(default_factory=dict)
 
-    def __call__(self, trial: Trial) -> Iterator[Check]:
+    def __call__(self, trial: TheoremTrial) -> Iterator[Check]:
         """One table; what is played in several rows is played once."""
         trial = trial.changed(**self.changes)
         free, rows = self.free(trial.rule), []

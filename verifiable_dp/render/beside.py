@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from verifiable_dp.record import words
 from verifiable_dp.record.model import Record
-from verifiable_dp.record.signing import Found, beside
+from verifiable_dp.record.signing import SignatureState, beside
 from verifiable_dp.render.card import Around
 
 _PAGES = (
@@ -62,6 +62,6 @@ def _twin(path: Path, record: Record, above: Path) -> tuple[str, Path] | None:
     return ("the corrected variant" if printed else "the listing as printed", place)
 
 
-def signature(path: Path, record: Record) -> Found:
+def signature(path: Path, record: Record) -> SignatureState:
     """What is known of the signature file beside a record."""
     return beside(f"{path}.sig", record.digest)

@@ -15,7 +15,7 @@ from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import kills, words
 from verifiable_dp.record.decision import WEAK, caught, decision
 from verifiable_dp.record.model import Checkout, Claim, CodeEntry, Provenance, Record
-from verifiable_dp.record.signing import Found
+from verifiable_dp.record.signing import SignatureState
 from verifiable_dp.render import limits
 
 _MARKS = (1, 2, 4, 8)  # times the claim: the marks of the meter, which ends where a leak has no limit
@@ -36,7 +36,7 @@ class Around:
     """
 
     links: tuple[tuple[str, str], ...] = ()
-    signature: Found | None = None
+    signature: SignatureState | None = None
 
 
 ALONE = Around()
@@ -473,7 +473,7 @@ def _audited(record: Reviewed, around: Around) -> list[tuple[str, str]]:
     tier = record.blocks["tier"]
     if tier:
         found.append(("Tier", f"{tier} (as declared)"))
-    signed = around.signature or Found("this page knows of none")
+    signed = around.signature or SignatureState("this page knows of none")
     check = "; check with verify --key" if signed.holds is None else ""
     found.append(("Signature", f"{signed.words}{check}"))
     return found if words.is_baseline(record) else [*found, ("Noise", sampler(record))]

@@ -16,7 +16,7 @@ from verifiable_dp.record.model import Record
 from verifiable_dp.render import card
 
 
-class Code(StrEnum):
+class FindingCode(StrEnum):
     """Which finding."""
 
     REFUTED = "DP100"
@@ -29,11 +29,11 @@ class Code(StrEnum):
     REGRET = "DP401"
 
 
-OF_VERDICT = (Code.REFUTED, Code.UNDECIDED, Code.WEAK)  # say what the verdict says
+OF_VERDICT = (FindingCode.REFUTED, FindingCode.UNDECIDED, FindingCode.WEAK)  # say what the verdict says
 
 
 @dataclass(frozen=True)
-class Rule:
+class FindingRule:
     """What holds of every finding of a code.
 
     Attributes
@@ -52,42 +52,42 @@ class Rule:
 
 
 RULES = {
-    Code.REFUTED: Rule(
+    FindingCode.REFUTED: FindingRule(
         "error",
         "The differential-privacy claim is refuted by a counterexample that can be run again.",
         "run the counterexample again, fix the code or claim an epsilon that it keeps, then audit again",
     ),
-    Code.RAW_DATA: Rule(
+    FindingCode.RAW_DATA: FindingRule(
         "warning",
         "Raw data decides something before any noise.",
         "decide from released values only, or add noise to what decides here and release it",
     ),
-    Code.RELEASE_COST: Rule(
+    FindingCode.RELEASE_COST: FindingRule(
         "warning",
         "Releases cost more than the privacy claim, as far as their noise can bound it.",
         "raise the scale of the noise, release less often, or clip what one reward can change",
     ),
-    Code.UNBOUNDED: Rule(
+    FindingCode.UNBOUNDED: FindingRule(
         "note",
         "There is no upper bound on epsilon: we could not follow the code to its end.",
         "rewrite the code so that we can follow its effect on the output, or rely on the tests alone",
     ),
-    Code.UNDECIDED: Rule(
+    FindingCode.UNDECIDED: FindingRule(
         "warning",
         "The audit could neither refute the privacy claim nor show enough in its favour.",
         "try a larger --budget or a smaller instance, or see what speaks against the claim with -v",
     ),
-    Code.WEAK: Rule(
+    FindingCode.WEAK: FindingRule(
         "warning",
         "No violation of the privacy claim was found, but a large one could have been missed.",
         "try a larger --budget, or a smaller instance on which less noise shows",
     ),
-    Code.MISSED: Rule(
+    FindingCode.MISSED: FindingRule(
         "warning",
         "A broken variant that the audit has to catch was not caught.",
         "try a larger --budget",
     ),
-    Code.REGRET: Rule(
+    FindingCode.REGRET: FindingRule(
         "error",
         "The regret theorem is contradicted by measurements.",
         "compare the code with the listing, and the constants with those of the theorem",
@@ -111,7 +111,7 @@ class Finding:
         The counterexample in words, or what a reader has to know of an open one; empty without either.
     """
 
-    code: Code
+    code: FindingCode
     sentence: str
     file: str = ""
     line: int = 0
@@ -120,7 +120,7 @@ class Finding:
     @property
     def of_code(self) -> bool:
         """Whether the place is what it is about, not where the target begins."""
-        return self.code in (Code.RAW_DATA, Code.RELEASE_COST, Code.UNBOUNDED)
+        return self.code in (FindingCode.RAW_DATA, FindingCode.RELEASE_COST, FindingCode.UNBOUNDED)
 
     @property
     def severity(self) -> str:
@@ -145,7 +145,9 @@ def findings(record: Record) -> list[Finding]:
 
 def told(record: Record) -> list[Finding]:
     """Those to act on: that a baseline, which promises nothing, is refuted is none."""
-    return [one for one in findings(record) if not (words.is_baseline(record) and one.code is Code.REFUTED)]
+    return [
+        one for one in findings(record) if not (words.is_baseline(record) and one.code is FindingCode.REFUTED)
+    ]
 
 
 def _of_code(record: Record) -> Iterator[Finding]:
@@ -155,9 +157,9 @@ def _of_code(record: Record) -> Iterator[Finding]:
     for numbers in (check.statistics for check in record.checks if check.kind == "tracing"):
         for lead in numbers["leads"]:
             if lead["open"]:
-                yield Finding(Code.RAW_DATA, words.lead_in_words(lead), lead["file"], lead["line"])
+                yield Finding(FindingCode.RAW_DATA, words.lead_in_words(lead), lead["file"], lead["line"])
         for row in too_costly(numbers):
-            yield Finding(Code.RELEASE_COST, words.share_in_words(row), row["file"], row["line"])
+            yield Finding(FindingCode.RELEASE_COST, words.share_in_words(row), row["file"], row["line"])
 
 
 def _of_privacy(record: Record) -> Iterator[Finding]:
@@ -165,26 +167,26 @@ def _of_privacy(record: Record) -> Iterator[Finding]:
     if found.privacy == "refuted":
         examples = [f"{e.check}: {words.counterexample(e, record)}" for e in record.counterexamples]
         for example in examples or [""]:
-            yield Finding(Code.REFUTED, words.verdict(record), *place, example)
+            yield Finding(FindingCode.REFUTED, words.verdict(record), *place, example)
     elif found.privacy == "inconclusive":
-        yield Finding(Code.UNDECIDED, words.verdict(record), *place, words.note(record))
+        yield Finding(FindingCode.UNDECIDED, words.verdict(record), *place, words.note(record))
     if found.weak:
-        yield Finding(Code.WEAK, f"the audit is weak: {card.weakness(record)}", *place)
+        yield Finding(FindingCode.WEAK, f"the audit is weak: {card.weakness(record)}", *place)
     elif found.privacy != "refuted" and found.faults:
-        yield Finding(Code.MISSED, f"{card.variants(found.faults)} passed", *place)
+        yield Finding(FindingCode.MISSED, f"{card.variants(found.faults)} passed", *place)
 
 
 def _of_regret(record: Record) -> Iterator[Finding]:
     for check in record.regret_checks:
         if check.verdict == "contradicted":
-            yield Finding(Code.REGRET, f"{words.line(check)}.", *_place(record))
+            yield Finding(FindingCode.REGRET, f"{words.line(check)}.", *_place(record))
 
 
 def _noted(record: Record) -> Iterator[Finding]:
     """Where the upper bound ends."""
     ended = record.unbounded
     if ended is not None and words.unbounded(record):
-        yield Finding(Code.UNBOUNDED, f"no upper bound: {ended.what}", ended.file, ended.line)
+        yield Finding(FindingCode.UNBOUNDED, f"no upper bound: {ended.what}", ended.file, ended.line)
 
 
 def _place(record: Record) -> tuple[str, int]:

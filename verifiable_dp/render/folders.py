@@ -65,7 +65,7 @@ _KINDS = {
 
 
 @dataclass(frozen=True)
-class File:
+class ComparedFile:
     """A file of one folder beside the one of that name in the other.
 
     Attributes
@@ -103,7 +103,7 @@ class Folders:
 
     old: str
     new: str
-    files: tuple[File, ...]
+    files: tuple[ComparedFile, ...]
     left_out: int
 
     @property
@@ -174,14 +174,14 @@ def compare(old: str | Path, new: str | Path, *, without: Sequence[str] = ()) ->
     paths = {path for path in every if not _matches(path, without)}
     if not paths:
         raise InputError(f"folder: no file to compare in {str(old)!r} and {str(new)!r}")
-    found: dict[str, File] = {}
+    found: dict[str, ComparedFile] = {}
     held: dict[str, _Pair] = {}
     # A page is looked at after the data file that it shows.
     for path in sorted(paths, key=lambda path: (not path.endswith(".json"), path)):
         if path in listed[0] and path in listed[1]:
             found[path] = _beside(path, sides[0] / path, sides[1] / path, held)
         else:
-            found[path] = File(path, "old" if path in listed[0] else "new")
+            found[path] = ComparedFile(path, "old" if path in listed[0] else "new")
     files = tuple(found[path] for path in sorted(found))
     return Folders(str(old), str(new), files, len(every) - len(paths))
 
@@ -205,10 +205,10 @@ def _matches(path: str, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(place, pattern.rstrip("/")) for place in around for pattern in patterns)
 
 
-def _beside(path: str, old: Path, new: Path, held: dict[str, _Pair]) -> File:
+def _beside(path: str, old: Path, new: Path, held: dict[str, _Pair]) -> ComparedFile:
     left, right = _content(old), _content(new)
     if left == right:
-        return File(path, "same")
+        return ComparedFile(path, "same")
     if path.endswith(".json"):
         before, after = _values(old, left), _values(new, right)
         kind = _kind(before)
@@ -237,7 +237,9 @@ def _kind(values: Json) -> _Kind | None:
 # ---------------------------------------------------------------- data files
 
 
-def _data(path: str, kind: _Kind, sides: Mapping[Path, Json], content: bytes, held: dict[str, _Pair]) -> File:
+def _data(
+    path: str, kind: _Kind, sides: Mapping[Path, Json], content: bytes, held: dict[str, _Pair]
+) -> ComparedFile:
     """Two data files of one kind, the old one and the new one with its content."""
     notes = []
     for side, values in sides.items():
@@ -255,7 +257,7 @@ def _data(path: str, kind: _Kind, sides: Mapping[Path, Json], content: bytes, he
     status = "differs" if changes or notes else "run"
     if len(every) > len(changes):
         notes.append(f"{len(every) - len(changes)} numbers differ in their last digits")
-    return File(path, status, changes, "; ".join(notes))
+    return ComparedFile(path, status, changes, "; ".join(notes))
 
 
 def _fields(old: JsonValue, new: JsonValue, place: str = "", scale: JsonValue = None) -> Iterator[Change]:
@@ -310,11 +312,11 @@ def _shown(path: str, held: Mapping[str, _Pair]) -> Counter[tuple[str, str]]:
     return Counter()
 
 
-def _plain(path: str, old: bytes, new: bytes, allowed: Counter[tuple[str, str]]) -> File:
+def _plain(path: str, old: bytes, new: bytes, allowed: Counter[tuple[str, str]]) -> ComparedFile:
     try:
         before, after = old.decode("utf-8").split("\n"), new.decode("utf-8").split("\n")
     except UnicodeDecodeError:
-        return File(path, "differs", note=f"{len(old)} bytes -> {len(new)} bytes, no text")
+        return ComparedFile(path, "differs", note=f"{len(old)} bytes -> {len(new)} bytes, no text")
     left = Counter(allowed)
     found = []
     for number, pair in enumerate(zip(before, after, strict=False), start=1):
@@ -330,7 +332,7 @@ def _plain(path: str, old: bytes, new: bytes, allowed: Counter[tuple[str, str]])
         note = f"{len(before)} lines -> {len(after)} lines"
     elif not found and left.total():
         note = "does not show the run of the data file beside it"
-    return File(path, "differs" if found or note else "run", tuple(changes), note)
+    return ComparedFile(path, "differs" if found or note else "run", tuple(changes), note)
 
 
 def _where(old: str, new: str) -> tuple[str, str]:

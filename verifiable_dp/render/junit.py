@@ -10,7 +10,7 @@ from verifiable_dp.core.validate import on_one_line
 from verifiable_dp.record import words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Record
-from verifiable_dp.render.outcomes import Outcome, outcomes
+from verifiable_dp.render.outcomes import TestOutcome, outcomes
 from verifiable_dp.render.rendering import Rendering
 
 # What XML 1.0 cannot hold, not even escaped.
@@ -69,7 +69,7 @@ def _properties(record: Record) -> dict[str, str]:
     return {key: str(value) for key, value in found.items() if value not in ("", None)}
 
 
-def _case(target: str, outcome: Outcome) -> ET.Element:
+def _case(target: str, outcome: TestOutcome) -> ET.Element:
     case = ET.Element(
         "testcase",
         {"classname": _writable(f"{target}.{outcome.group}"), "name": _writable(outcome.name), "time": "0"},
@@ -91,7 +91,7 @@ def _writable(text: str) -> str:
     return _UNWRITABLE.sub("\ufffd", on_one_line(text))
 
 
-def _lines(outcome: Outcome, *more: str) -> str:
+def _lines(outcome: TestOutcome, *more: str) -> str:
     """The text of a test case, whose lines begin with our own words."""
     details = [f"- {line}" for line in (*outcome.details, *more)]
     return "\n".join(map(_writable, [f"result: {outcome.message}", *details]))

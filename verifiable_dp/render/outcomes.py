@@ -24,7 +24,7 @@ _STATUS = {
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TestOutcome:
     """What became of one check.
 
     Attributes
@@ -56,7 +56,7 @@ class Outcome:
         return f"{self.group}: {self.name}"
 
 
-def outcomes(record: Record) -> list[Outcome]:
+def outcomes(record: Record) -> list[TestOutcome]:
     """Every check on privacy, the power, the strength, every check on regret, every mutant.
 
     A check fails where it refutes the privacy claim or contradicts a regret theorem. Undecided are a weak
@@ -74,7 +74,7 @@ def outcomes(record: Record) -> list[Outcome]:
     ]
 
 
-def _check(group: str, check: Check, record: Record, whole: str) -> Outcome:
+def _check(group: str, check: Check, record: Record, whole: str) -> TestOutcome:
     """Of a check, beside the verdict of all checks of its group."""
     verdict = str(check.verdict)
     found = [
@@ -90,7 +90,7 @@ def _check(group: str, check: Check, record: Record, whole: str) -> Outcome:
         *words.leads(check),
         *(_context(record) if group == "privacy" and status == "failed" else ()),
     )
-    return Outcome(group, check.name, verdict, status, in_words(check), details)
+    return TestOutcome(group, check.name, verdict, status, in_words(check), details)
 
 
 def _context(record: Record) -> tuple[str, ...]:
@@ -102,32 +102,32 @@ def _context(record: Record) -> tuple[str, ...]:
     return ()
 
 
-def _power(record: Record) -> list[Outcome]:
+def _power(record: Record) -> list[TestOutcome]:
     """The power that is stated, and why the audit is inconclusive, if it is: all checks may have passed."""
     if not record.checks:
         return []
     if record.power:
-        found = [Outcome("privacy", "power", "stated", "passed", words.power(record))]
+        found = [TestOutcome("privacy", "power", "stated", "passed", words.power(record))]
         return found if record.verdict != "inconclusive" else [*found, _undecided("verdict", record)]
     return [_undecided("power", record)] if record.verdict == "inconclusive" else []
 
 
-def _undecided(name: str, record: Record) -> Outcome:
-    return Outcome("privacy", name, "inconclusive", "undecided", words.why(record))
+def _undecided(name: str, record: Record) -> TestOutcome:
+    return TestOutcome("privacy", name, "inconclusive", "undecided", words.why(record))
 
 
-def _strength(record: Record) -> list[Outcome]:
+def _strength(record: Record) -> list[TestOutcome]:
     """Of an audit that found nothing: whether it would have caught much."""
     found = decision(record)
     if found.privacy != "not_refuted":
         return []
     status = "undecided" if found.weak else "passed"
-    return [Outcome("privacy", "strength", found.strength, status, card.strength(record).words)]
+    return [TestOutcome("privacy", "strength", found.strength, status, card.strength(record).words)]
 
 
-def _mutant(mutant: MutantEntry) -> Outcome:
+def _mutant(mutant: MutantEntry) -> TestOutcome:
     caught = mutant.caught
     by = f", by {words.decided_by(mutant)}" if mutant.decided_by else ""
     message = f"{mutant.fault}: {'caught' + by if caught else 'not caught'}"
     status = "passed" if caught else "undecided"
-    return Outcome("mutant", mutant.name, mutant.verdict, status, message)
+    return TestOutcome("mutant", mutant.name, mutant.verdict, status, message)

@@ -26,7 +26,7 @@ from verifiable_dp.evidence.words import digits, p_value
 from verifiable_dp.record import excerpts, kills, words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Counterexample, Record
-from verifiable_dp.record.signing import Found
+from verifiable_dp.record.signing import SignatureState
 from verifiable_dp.registry.errata import REGISTERS
 from verifiable_dp.render import card, courses, limits, plainly, plots, tables
 from verifiable_dp.render.findings import OF_VERDICT, Finding, told
@@ -431,7 +431,7 @@ def render_index(
     *,
     paths: Sequence[str] = (),
     broken: Sequence[tuple[str, str]] = (),
-    signatures: Sequence[Found | None] = (),
+    signatures: Sequence[SignatureState | None] = (),
 ) -> str:
     """The page over many records: a plain table, which a script in the page filters.
 

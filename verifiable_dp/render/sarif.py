@@ -14,7 +14,7 @@ from verifiable_dp.record import words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import canonical
-from verifiable_dp.render.findings import RULES, Code, Finding, Rule, findings
+from verifiable_dp.render.findings import RULES, Finding, FindingCode, FindingRule, findings
 from verifiable_dp.render.rendering import Rendering
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -44,7 +44,7 @@ def to_sarif(record: Record) -> str:
     return json.dumps(log, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def _rule(code: Code, rule: Rule) -> JsonDict:
+def _rule(code: FindingCode, rule: FindingRule) -> JsonDict:
     return {
         "id": code,
         "shortDescription": {"text": rule.title},

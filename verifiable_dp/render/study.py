@@ -16,7 +16,17 @@ from verifiable_dp.record import conclude
 from verifiable_dp.record.provenance import provenance
 from verifiable_dp.record.sealing import sealed, text
 from verifiable_dp.record.verify import Given, judged_again, verify_sealed
-from verifiable_dp.registry.study import Bound, Cell, Figure, Guide, Line, Outcome, Panel, Plan, Study
+from verifiable_dp.registry.study import (
+    Cell,
+    Figure,
+    Guide,
+    Line,
+    Panel,
+    Study,
+    StudyBound,
+    StudyOutcome,
+    StudyPlan,
+)
 from verifiable_dp.render import figures, page, plots
 
 if TYPE_CHECKING:
@@ -34,8 +44,8 @@ _POINTS = 60  # of a curve in the data file; tables hold them all
 
 def document(
     study: Study,
-    plan: Plan,
-    outcomes: Mapping[str, Outcome],
+    plan: StudyPlan,
+    outcomes: Mapping[str, StudyOutcome],
     *,
     scale: float,
     seed: int,
@@ -60,7 +70,7 @@ def document(
     )
 
 
-def _cell(cell: Cell, outcome: Outcome) -> JsonDict:
+def _cell(cell: Cell, outcome: StudyOutcome) -> JsonDict:
     regret = outcome.regret
     return {
         "algorithm": cell.algorithm.name,
@@ -78,7 +88,7 @@ def _scalars(algorithm: Algorithm) -> JsonDict:
     return {name: value for name, value in values if isinstance(value, bool | int | float | str)}
 
 
-def _statement(statement: Statement, outcomes: Mapping[str, Outcome]) -> JsonDict:
+def _statement(statement: Statement, outcomes: Mapping[str, StudyOutcome]) -> JsonDict:
     checks = list(statement.checks(outcomes))
     return {
         "name": statement.name,
@@ -90,7 +100,7 @@ def _statement(statement: Statement, outcomes: Mapping[str, Outcome]) -> JsonDic
     }
 
 
-def _figure(figure: Figure, outcomes: Mapping[str, Outcome]) -> JsonDict:
+def _figure(figure: Figure, outcomes: Mapping[str, StudyOutcome]) -> JsonDict:
     return {
         "name": figure.name,
         "caption": figure.caption,
@@ -99,7 +109,7 @@ def _figure(figure: Figure, outcomes: Mapping[str, Outcome]) -> JsonDict:
     }
 
 
-def _panel(panel: Panel, outcomes: Mapping[str, Outcome]) -> JsonDict:
+def _panel(panel: Panel, outcomes: Mapping[str, StudyOutcome]) -> JsonDict:
     lines = [_thinned(drawn(line, outcomes), panel.axis) for line in panel.lines]
     return {
         "title": panel.title,
@@ -111,7 +121,7 @@ def _panel(panel: Panel, outcomes: Mapping[str, Outcome]) -> JsonDict:
     }
 
 
-def drawn(line: Line, outcomes: Mapping[str, Outcome]) -> JsonDict:
+def drawn(line: Line, outcomes: Mapping[str, StudyOutcome]) -> JsonDict:
     """xs, means, lows and highs of a line: quartiles over time, else 95 % t limits of the mean."""
     cells = [outcomes[name] for name in line.cells]
     if line.xs is None:
@@ -161,11 +171,11 @@ def _thinned(line: JsonDict, axis: str) -> JsonDict:
     }
 
 
-def _bound(bound: Bound | Guide, lines: Sequence[Json], logx: bool) -> JsonDict:
+def _bound(bound: StudyBound | Guide, lines: Sequence[Json], logx: bool) -> JsonDict:
     reach = [x for line in lines for x in line["xs"]]
     low, high = min(reach), max(reach)
     xs: FloatArray = np.geomspace(low, high, 25) if logx else np.linspace(low, high, 25)
-    value = bound.value if isinstance(bound, Bound) else _through(bound, lines)
+    value = bound.value if isinstance(bound, StudyBound) else _through(bound, lines)
     points = [(float(f"{x:.6g}"), float(f"{value(float(x)):.6g}")) for x in xs]
     points = [(x, y) for x, y in points if math.isfinite(y) and y > 0]
     return {
@@ -216,7 +226,7 @@ def _statement_again(row: Json) -> JsonDict:
 # ---------------------------------------------------------------- tables and files
 
 
-def curves(plan: Plan, outcomes: Mapping[str, Outcome]) -> pd.DataFrame:
+def curves(plan: StudyPlan, outcomes: Mapping[str, StudyOutcome]) -> pd.DataFrame:
     """Every line of every figure, one row a point.
 
     Columns figure, panel, line, x, mean, low, high: see `drawn`.
@@ -244,7 +254,7 @@ def curves(plan: Plan, outcomes: Mapping[str, Outcome]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def runs(plan: Plan, outcomes: Mapping[str, Outcome]) -> pd.DataFrame:
+def runs(plan: StudyPlan, outcomes: Mapping[str, StudyOutcome]) -> pd.DataFrame:
     """Regret at the horizon of every run: columns cell, algorithm, environment, run, regret."""
     import pandas as pd
 
@@ -272,7 +282,7 @@ def pages(whole: Json) -> Iterator[tuple[str, str]]:
         yield f"{figure['name']}.html", page.render_figure(whole, figure, shown, before, after)
 
 
-def save(whole: Json, plan: Plan, outcomes: Mapping[str, Outcome], folder: Path) -> None:
+def save(whole: Json, plan: StudyPlan, outcomes: Mapping[str, StudyOutcome], folder: Path) -> None:
     """Write ``study.json``, its pages, ``tables/*.csv`` and ``figures/*.{svg,png}`` into `folder`.
 
     Raises

@@ -42,7 +42,7 @@ _SHARE = {"quick": 1, "standard": 3, "thorough": 3}  # bits: an audit's own budg
 
 
 @dataclass(frozen=True)
-class Case:
+class MutationCase:
     """One mutant of one algorithm.
 
     Attributes
@@ -65,7 +65,7 @@ class Case:
         return f"{self.algorithm}: {self.mutant.name}" + (" (own)" if self.origin == OWN else "")
 
 
-def suite(only: Sequence[str] = ()) -> list[Case]:
+def suite(only: Sequence[str] = ()) -> list[MutationCase]:
     """All mutants of the private algorithms of the catalogue, or of those in `only`.
 
     An operator's mutant that equals one of the auditor's own is left out. Operators work on rewards alone:
@@ -76,7 +76,7 @@ def suite(only: Sequence[str] = ()) -> list[Case]:
     InputError
         If a name is unknown, or is that of an algorithm without a privacy promise.
     """
-    found: list[Case] = []
+    found: list[MutationCase] = []
     for name in only or registry.every():
         auditor = registry.auditor(name)
         algorithm = auditor.algorithm(**auditor.instance)
@@ -86,12 +86,12 @@ def suite(only: Sequence[str] = ()) -> list[Case]:
             continue
         own = [mutant for mutant in auditor.mutants if mutant.breaks == "privacy"]
         broken = [mutant.make(algorithm) for mutant in own]
-        found += [Case(name, mutant, OWN) for mutant in own]
+        found += [MutationCase(name, mutant, OWN) for mutant in own]
         if isinstance(algorithm, ContextualAlgorithm):
             continue
         for each in operators.operators():
             if each.applies(algorithm) and each.make(algorithm) not in broken:
-                found.append(Case(name, each.mutant(), each.family))
+                found.append(MutationCase(name, each.mutant(), each.family))
     return found
 
 
@@ -218,7 +218,7 @@ _RUNGS_OF_USERS: tuple[Rung, ...] = (_of_users,)
 _RUNGS: tuple[Rung, ...] = (_strongest, _others, _searched, _exact, _black_box, _bounded)
 
 
-def examine(case: Case, *, budget: str = "quick", seed: int = 0) -> JsonDict:
+def examine(case: MutationCase, *, budget: str = "quick", seed: int = 0) -> JsonDict:
     """Audit one mutant; its row in the kill table, as plain values.
 
     Parameters
@@ -359,7 +359,7 @@ def run(
 
 
 @functools.lru_cache(maxsize=64)
-def _cases(algorithm: str) -> dict[str, Case]:
+def _cases(algorithm: str) -> dict[str, MutationCase]:
     return {case.name: case for case in suite([algorithm])}
 
 

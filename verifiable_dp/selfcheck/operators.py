@@ -766,7 +766,7 @@ class ChangedAsk(Wrapped):
 
 
 @dataclass(frozen=True)
-class Outside(Truncated):
+class OutsideNoise(Truncated):
     """Sums of x - centre over the rewards with abs(x - centre) > limit: the wrong side."""
 
     def values(self, rewards: FloatArray, row: IntArray, arm: IntArray) -> FloatArray:
@@ -835,7 +835,7 @@ def _truncation_operators() -> list[Operator]:
             "wrong truncation side",
             "rewards within the limit are left out, those beyond are added up",
             "truncation",
-            _ask(lambda ask: Outside(ask.limit, ask.centre)),
+            _ask(lambda ask: OutsideNoise(ask.limit, ask.centre)),
             _truncates,
             _always(np.inf),
         ),

@@ -34,7 +34,7 @@ from verifiable_dp.targets.roles import (
     ENVIRONMENT,
     EPSILON,
     PULLER,
-    Given,
+    GivenRole,
     Meaning,
     Supply,
     filled,
@@ -42,7 +42,7 @@ from verifiable_dp.targets.roles import (
     parameters_of,
 )
 from verifiable_dp.targets.source import code_of, file_of
-from verifiable_dp.targets.tables import Finished, Usage, World, usages_of
+from verifiable_dp.targets.tables import Finished, TableWorld, Usage, usages_of
 
 __all__ = ["PROTOCOLS", "BanditClass", "makes_bandits", "modules_of", "parameters_of", "taken"]
 # What bandits compute with: tracing has its own view of it.
@@ -51,10 +51,10 @@ _NUMERICAL = frozenset(
 )
 _MOST_PARTS = 1000  # objects of one bandit that are looked into
 _TABLES = ("rewards", "data", "contexts")  # what functions that are called with a table name it first
-_NOTHING_GIVEN = Given()
+_NOTHING_GIVEN = GivenRole()
 
 
-def makes_bandits(maker: Foreign, given: Given = _NOTHING_GIVEN) -> bool:
+def makes_bandits(maker: Foreign, given: GivenRole = _NOTHING_GIVEN) -> bool:
     """Whether `maker` is a class that can be played, or a function that plays or makes what can be."""
     if inspect.isclass(maker):
         try:
@@ -75,7 +75,7 @@ def makes_bandits(maker: Foreign, given: Given = _NOTHING_GIVEN) -> bool:
     return bool(names) and (names[0] in ARMS or plays)
 
 
-def taken(target: Foreign, given: Given) -> tuple[str, Function[Foreign]]:
+def taken(target: Foreign, given: GivenRole) -> tuple[str, Function[Foreign]]:
     """Kind of a target, and the target as the samplers call it, with what is given filled in.
 
     Raises
@@ -104,7 +104,7 @@ def taken(target: Foreign, given: Given) -> tuple[str, Function[Foreign]]:
     if given.epsilon_parameter:
         filled.setdefault(given.epsilon_parameter, given.epsilon)
     is_async = inspect.iscoroutinefunction(code_of(target))
-    bound = Bound(target, filled) if filled or is_async else target
+    bound = BoundTarget(target, filled) if filled or is_async else target
     if given.contexts is not None:
         return contextual(bound, given.contexts)
     if "contexts" in settable:
@@ -162,7 +162,7 @@ class Contextual:
         return self.__wrapped__(**{name: given[place] for name, place in self.places.items()})
 
 
-def _check_names(given: Given, accepted: Iterable[str] | None, name: str) -> None:
+def _check_names(given: GivenRole, accepted: Iterable[str] | None, name: str) -> None:
     asked = [("parameters", word) for word in given.parameters]
     asked += [("epsilon_parameter", given.epsilon_parameter)] if given.epsilon_parameter else []
     for option, word in asked:
@@ -171,7 +171,7 @@ def _check_names(given: Given, accepted: Iterable[str] | None, name: str) -> Non
             raise InputError(f"{option}: {name} has no parameter {word}; it has {known}")
 
 
-def epsilon_of(target: Foreign, given: Given) -> tuple[str, float] | None:
+def epsilon_of(target: Foreign, given: GivenRole) -> tuple[str, float] | None:
     """The parameter that says for which epsilon the code is made, and its value; None if none is known.
 
     The name is empty where it is a key of a configuration.
@@ -191,7 +191,7 @@ def epsilon_of(target: Foreign, given: Given) -> tuple[str, float] | None:
     return ("", given.epsilon) if Meaning.CONFIG in roles else None
 
 
-def settables(maker: Foreign, given: Given) -> dict[str, inspect.Parameter]:
+def settables(maker: Foreign, given: GivenRole) -> dict[str, inspect.Parameter]:
     """Parameters of a maker, and fields of the objects of parameters that are made for it."""
     found = parameters_of(maker)
     for parameter, role in filled(maker, given, lenient=True).values():
@@ -208,7 +208,7 @@ def was_handed(function: Foreign, epsilon: str) -> bool:
     return not names.isdisjoint(function.given.handed)
 
 
-def made_for(target: Foreign, given: Given, factor: float) -> Function[Foreign]:
+def made_for(target: Foreign, given: GivenRole, factor: float) -> Function[Foreign]:
     """The target as the samplers call it, made for `factor` times its epsilon.
 
     Raises
@@ -226,7 +226,7 @@ def made_for(target: Foreign, given: Given, factor: float) -> Function[Foreign]:
     return taken(target, larger)[1]
 
 
-class Bound:
+class BoundTarget:
     """A function with some parameters filled, that is run to its end if it has to be awaited.
 
     Parameters
@@ -288,7 +288,7 @@ class BanditClass:
     """
 
     maker: Function[Foreign]
-    given: Given = _NOTHING_GIVEN
+    given: GivenRole = _NOTHING_GIVEN
 
     @property
     def __wrapped__(self) -> Function[Foreign]:
@@ -350,7 +350,7 @@ class BanditClass:
         pulled = supply.world.pulled
         return pulled if any(hasattr(type(arm), "is_own") for arm in pulled) else np.array(pulled)
 
-    def _check_arms(self, world: World) -> None:
+    def _check_arms(self, world: TableWorld) -> None:
         """Refuse code whose first runs pull one arm only, if it was a guess that it is one."""
         if world.guessed and len(self._guesses) < _GUESSES:
             self._guesses.append(world.guessed)
@@ -387,7 +387,7 @@ class BanditClass:
         contexts, form = None, self.given.contexts
         if form is not None:
             contexts, rewards = form.split(rewards)
-        return Supply(self.given, World(rewards, self.usages, contexts), rng)
+        return Supply(self.given, TableWorld(rewards, self.usages, contexts), rng)
 
     def _called(self, supply: Supply, loop: Loop) -> Foreign:
         made = protocols.finish(supply.call(self.maker), supply, loop)

@@ -148,7 +148,7 @@ class _Clock:
         Seconds that the whole may take.
     """
 
-    def __init__(self, calls: watch.Calls, most: float) -> None:
+    def __init__(self, calls: watch.WatchedCalls, most: float) -> None:
         self._calls, self._most, self._end = calls, most, time.monotonic() + most
 
     def look(self, pid: int) -> None:

@@ -33,7 +33,7 @@ class _Allowance:
     left = _MOST
 
 
-class Shown(io.TextIOBase):
+class ShownOutput(io.TextIOBase):
     """A stream onto another one: lines are marked, control characters are escaped, and too much is cut.
 
     Parameters
@@ -111,10 +111,10 @@ class _Stderr:
 
 
 @contextlib.contextmanager
-def relayed() -> Iterator[Shown]:
+def relayed() -> Iterator[ShownOutput]:
     """A stream for what a child prints: shown on stderr, as much as one audit may print."""
     _Allowance.left = _MOST
-    shown = Shown(_Stderr())  # type: ignore[arg-type]
+    shown = ShownOutput(_Stderr())  # type: ignore[arg-type]
     try:
         yield shown
     finally:
@@ -130,7 +130,7 @@ def ended(error: SystemExit) -> str:
 class _Bytes(io.RawIOBase):
     """The bytes side of `Shown`."""
 
-    def __init__(self, shown: Shown) -> None:
+    def __init__(self, shown: ShownOutput) -> None:
         self._shown = shown
 
     def writable(self) -> bool:
@@ -178,8 +178,8 @@ def guarded() -> Iterator[None]:
     except OSError:
         folder = ""
     with contextlib.ExitStack() as stack:
-        if not (isinstance(sys.stderr, Shown) or Child.inside):
-            shown = Shown(sys.stderr)
+        if not (isinstance(sys.stderr, ShownOutput) or Child.inside):
+            shown = ShownOutput(sys.stderr)
             stack.callback(shown.end)
             stack.enter_context(contextlib.redirect_stdout(shown))
             stack.enter_context(contextlib.redirect_stderr(shown))

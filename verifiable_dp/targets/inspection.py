@@ -21,7 +21,7 @@ from verifiable_dp.targets import horizons, rewards
 from verifiable_dp.targets.adapters import PLAYED, BanditClass, settables, taken
 from verifiable_dp.targets.guard import guarded
 from verifiable_dp.targets.load import PlaySampler, kind_of
-from verifiable_dp.targets.roles import MEANS, Given, Meaning, filled, role_of
+from verifiable_dp.targets.roles import MEANS, GivenRole, Meaning, filled, role_of
 from verifiable_dp.targets.source import code_of, parsed, resolved
 from verifiable_dp.targets.tables import NO_MEANS, PULLS
 
@@ -68,7 +68,7 @@ class Inspected:
 
 
 def inspect_target(
-    target: Foreign, given: Given, n_arms: int, horizon: int, *, play: bool = False
+    target: Foreign, given: GivenRole, n_arms: int, horizon: int, *, play: bool = False
 ) -> Inspected:
     """Recognise a target; an object of it is made once where its class does not tell all.
 
@@ -154,7 +154,7 @@ def _named(target: Foreign) -> str:
     return f"{getattr(code, '__qualname__', code)} is {what}"
 
 
-def _played(play: BanditClass, given: Given, n_arms: int, horizon: int) -> tuple[list[str], list[str]]:
+def _played(play: BanditClass, given: GivenRole, n_arms: int, horizon: int) -> tuple[list[str], list[str]]:
     """How it is played, and what is guessed."""
     recognised, guessed = list[str](), list[str]()
     code = code_of(play.maker)

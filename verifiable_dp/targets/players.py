@@ -42,7 +42,7 @@ from verifiable_dp.targets.guard import guarded
 from verifiable_dp.targets.load import PlaySampler, adapted
 from verifiable_dp.targets.protocols import way_of
 from verifiable_dp.targets.randomness import generator
-from verifiable_dp.targets.roles import Given
+from verifiable_dp.targets.roles import GivenRole
 
 Made = tuple[bool, Function[Foreign]]  # (many, play)
 LARGEST = 1 << 26  # entries of a table of rewards: 512 MiB
@@ -105,7 +105,7 @@ class Player:
         if contexts is not None and getattr(target, "__name__", "") == TOGETHER:
             return cls(target, TOGETHER, contexts)
         if contexts is not None:
-            given = Given(parameters=parameters, contexts=contexts)
+            given = GivenRole(parameters=parameters, contexts=contexts)
             return cls(target, taken(target, given)[0], contexts)
         if makes_bandits(target):
             return cls(target, "bandit" if inspect.isclass(target) else "maker")
@@ -158,7 +158,9 @@ class Player:
         if self.form == TOGETHER:
             return True, self.target
         if self.contexts is not None:
-            kind, function = taken(self.target, Given(parameters=setting.parameters, contexts=self.contexts))
+            kind, function = taken(
+                self.target, GivenRole(parameters=setting.parameters, contexts=self.contexts)
+            )
             return kind == "play_many", function
         if self.form in ("play", "play_many"):
             kind, function = adapted(bound)
@@ -171,7 +173,7 @@ class Player:
         if isinstance(first, Algorithm):
             return first
         plays = inspect.isroutine(first) and "rewards" in parameters_of(first)
-        if first is PLAYED or (not plays and way_of(first, Given()) is not None):
+        if first is PLAYED or (not plays and way_of(first, GivenRole()) is not None):
             return False, bandits
         if callable(first):
             return adapted(first)[0] == "play_many", MadePlay(bandits)
@@ -212,7 +214,7 @@ def _tried(make: Callable[[], Result]) -> Result:
 
 
 @dataclass(frozen=True)
-class Part:
+class PlayerPart:
     """Runs first .. last - 1 of a player in an environment; they follow from `seed` and their numbers."""
 
     player: Player
@@ -223,7 +225,7 @@ class Part:
     last: int
 
 
-def regret(part: Part) -> FloatArray:
+def regret(part: PlayerPart) -> FloatArray:
     """Pseudo-regret at the horizon of the runs of a part, (last - first,), in units of reward.
 
     Raises
@@ -241,7 +243,7 @@ def regret(part: Part) -> FloatArray:
     return np.array([_gaps(environment, arms) for arms in _played(made, part)])
 
 
-def regrets(part: Part, rounds: IntArray) -> FloatArray:
+def regrets(part: PlayerPart, rounds: IntArray) -> FloatArray:
     """Pseudo-regret after some rounds of the same runs, (last - first, len(rounds)).
 
     It plays up to the largest of them, so that it is the regret at shorter horizons of code alone that does
@@ -250,7 +252,7 @@ def regrets(part: Part, rounds: IntArray) -> FloatArray:
     return watched(part, rounds)[0]
 
 
-def watched(part: Part, rounds: IntArray) -> tuple[FloatArray, IntArray, FloatArray]:
+def watched(part: PlayerPart, rounds: IntArray) -> tuple[FloatArray, IntArray, FloatArray]:
     """Of each run: pseudo-regret after some rounds, pulls by arm, and regret against hindsight or NaN."""
     made, environment = part.player.made(part.setting), part.environment
     assert not isinstance(made, Algorithm)  # those are simulated
@@ -268,7 +270,7 @@ def watched(part: Part, rounds: IntArray) -> tuple[FloatArray, IntArray, FloatAr
     return np.array(regrets), np.array(pulls, dtype=np.int64), np.array(missed)
 
 
-def _met(made: Made, part: Part) -> Iterator[tuple[Users, IntArray]]:
+def _met(made: Made, part: PlayerPart) -> Iterator[tuple[Users, IntArray]]:
     """The users of each run of a part, and the arms that they got."""
     sampler, environment = _sampler(made, part), part.environment
     assert isinstance(environment, Population)
@@ -282,7 +284,7 @@ def _met(made: Made, part: Part) -> Iterator[tuple[Users, IntArray]]:
         yield users, _arms(sampler, table, run)
 
 
-def _together(part: Part, users: Sequence[Users]) -> Iterator[tuple[Users, IntArray]]:
+def _together(part: PlayerPart, users: Sequence[Users]) -> Iterator[tuple[Users, IntArray]]:
     """The same of a target that plays all runs of a part in one call."""
     contexts, rewards = (np.array([getattr(one, name) for one in users]) for name in ("contexts", "rewards"))
     rng = generator(key_of(part.seed, _CHOICES), part.first)
@@ -292,7 +294,7 @@ def _together(part: Part, users: Sequence[Users]) -> Iterator[tuple[Users, IntAr
     yield from zip(users, arms, strict=True)
 
 
-def _played(made: Made, part: Part) -> Iterator[IntArray]:
+def _played(made: Made, part: PlayerPart) -> Iterator[IntArray]:
     """The arms of each run of a part."""
     sampler = _sampler(made, part)
     for run in range(part.first, part.last):
@@ -300,7 +302,7 @@ def _played(made: Made, part: Part) -> Iterator[IntArray]:
         yield _arms(sampler, table, run)
 
 
-def _sampler(made: Made, part: Part) -> PlaySampler:
+def _sampler(made: Made, part: PlayerPart) -> PlaySampler:
     setting, form = part.setting, part.player.contexts
     width = setting.n_arms if form is None else form.width
     if width * setting.horizon > LARGEST:
@@ -353,7 +355,7 @@ def notes(player: Player, setting: Setting, environment: Environment | Populatio
     made = player.made(setting)
     if isinstance(made, Algorithm) or player.form == TOGETHER:
         return []
-    sampler = _sampler(made, Part(player, setting, environment, seed, 0, 1))
+    sampler = _sampler(made, PlayerPart(player, setting, environment, seed, 0, 1))
     table = rewards(environment, setting.horizon, generator(key_of(seed, _REWARDS), 0))
     first = _arms(sampler, table, 0)
     if not np.array_equal(first, _arms(sampler, table, 0)):

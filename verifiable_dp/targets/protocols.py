@@ -26,7 +26,7 @@ from verifiable_dp.targets.roles import (
     LEARNT,
     REWARD,
     ROUND,
-    Given,
+    GivenRole,
     Meaning,
     Supply,
     fill,
@@ -34,7 +34,7 @@ from verifiable_dp.targets.roles import (
     parameters_of,
     role_of,
 )
-from verifiable_dp.targets.tables import World
+from verifiable_dp.targets.tables import TableWorld
 
 # Methods that choose and that learn: pairs that come first, then any of the one with any of the other.
 PROTOCOLS = (
@@ -145,7 +145,7 @@ class Way:
         }[self.kind]
 
 
-def way_of(thing: Foreign, given: Given) -> Way | None:
+def way_of(thing: Foreign, given: GivenRole) -> Way | None:
     """How `thing`, a class or an object, is played; None if it has no known methods.
 
     Raises
@@ -231,7 +231,7 @@ def own_parameters(thing: Foreign, name: str) -> dict[str, inspect.Parameter]:
 
 
 def _filled_pair(
-    thing: Foreign, choose: str, learn: str, given: Given
+    thing: Foreign, choose: str, learn: str, given: GivenRole
 ) -> tuple[Function[Foreign], Function[Foreign]]:
     roles = given.roles(FITS if learn == "partial_fit" else LEARNS)
     return (
@@ -240,7 +240,7 @@ def _filled_pair(
     )
 
 
-def _contexts_for(thing: Foreign, way: Way, given: Given) -> list[Callable[[Foreign], Foreign]]:
+def _contexts_for(thing: Foreign, way: Way, given: GivenRole) -> list[Callable[[Foreign], Foreign]]:
     """How each method is handed the context of a round: as it is, as a row of a list, or as a dictionary."""
     if given.contexts is None:
         return [lambda context: None] * 2
@@ -269,7 +269,7 @@ def _told(parameters: dict[str, inspect.Parameter]) -> bool:
     )
 
 
-def _runs(thing: Foreign, name: str, given: Given) -> bool:
+def _runs(thing: Foreign, name: str, given: GivenRole) -> bool:
     """Whether a method can be called with what the audit knows."""
     parameters = own_parameters(thing, name).items()
     return all(
@@ -352,7 +352,7 @@ def _play_pair(thing: Foreign, way: Way, supply: Supply, loop: Loop) -> None:
         loop.done(tell(given))
 
 
-def _last(world: World, count: int) -> tuple[IntArray, FloatArray]:
+def _last(world: TableWorld, count: int) -> tuple[IntArray, FloatArray]:
     """Arms and rewards of the last pulls, as plain arrays, into which tracing does not follow."""
     arms = np.array(world.pulled[-count:])
     paid = world.rewards[np.arange(len(world.pulled) - count, len(world.pulled)), arms]

@@ -12,7 +12,7 @@ import numpy as np
 
 from verifiable_dp.core.validate import Foreign, Function, InputError
 from verifiable_dp.targets.roles import ARM, parameters_of
-from verifiable_dp.targets.tables import World
+from verifiable_dp.targets.tables import TableWorld
 
 ONE_ARM = (
     "reward: {} was given {} as its only whole number each time, which may be something else than the arm; "
@@ -25,7 +25,7 @@ class Replacement:
 
     @staticmethod
     @contextmanager
-    def of(name: str, world: World) -> Iterator[None]:
+    def of(name: str, world: TableWorld) -> Iterator[None]:
         """While it lasts, the function called `name`, as ``file.py:Class.method``, pays what the table holds.
 
         Raises
@@ -111,7 +111,7 @@ def _number(value: Foreign) -> float | None:
     return float(value) if isinstance(value, float | np.floating) else None
 
 
-def _paying(function: Function[Foreign], method: bool, world: World) -> Function[Foreign]:
+def _paying(function: Function[Foreign], method: bool, world: TableWorld) -> Function[Foreign]:
     parameters, arm, last = list(parameters_of(function)), arm_parameter(function), function.__name__
 
     def pay(*args: Foreign, **named: Foreign) -> Foreign:

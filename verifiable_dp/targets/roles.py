@@ -20,7 +20,7 @@ import numpy as np
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.filled import note
 from verifiable_dp.core.validate import Foreign, Function, InputError, Json
-from verifiable_dp.targets.tables import Environment, World
+from verifiable_dp.targets.tables import TableEnvironment, TableWorld
 
 ARMS = (
     *("n_arms", "arms", "k", "K", "nb_arms", "nbArms", "num_arms", "n_actions", "n_bandits", "narms"),
@@ -184,7 +184,7 @@ class MissingError(InputError, AttributeError, KeyError):
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenRole:
     """What the audit knows and a user's code may ask for.
 
     Parameters
@@ -230,8 +230,8 @@ class Supply:
         Its generator.
     """
 
-    given: Given
-    world: World
+    given: GivenRole
+    world: TableWorld
     rng: Foreign
 
     def call(self, function: Function[Foreign]) -> Foreign:
@@ -272,8 +272,8 @@ class Supply:
             Meaning.DIMENSION: lambda: self.given.contexts.dimension if self.given.contexts else 0,
             Meaning.HORIZON: lambda: world.horizon,
             Meaning.GENERATOR: lambda: self.rng,
-            Meaning.ENVIRONMENT: lambda: Environment(world, self.rng),
-            Meaning.PULLER: lambda: getattr(Environment(world, self.rng), name),
+            Meaning.ENVIRONMENT: lambda: TableEnvironment(world, self.rng),
+            Meaning.PULLER: lambda: getattr(TableEnvironment(world, self.rng), name),
             Meaning.CONFIG: lambda: Config(self),
             Meaning.EPSILON: lambda: self.given.epsilon,
             Meaning.DELTA: lambda: self.given.delta,
@@ -303,7 +303,7 @@ class Supply:
 
 
 def filled(
-    function: Function[Foreign], given: Given, *, lenient: bool = False
+    function: Function[Foreign], given: GivenRole, *, lenient: bool = False
 ) -> dict[str, tuple[inspect.Parameter, str]]:
     """Parameters of a maker that are given, with the role of each.
 
@@ -336,7 +336,7 @@ def missing(name: str, where: str) -> str:
     )
 
 
-def role_of(name: str, parameter: inspect.Parameter | None, given: Given) -> str:
+def role_of(name: str, parameter: inspect.Parameter | None, given: GivenRole) -> str:
     """What a parameter of a maker, or a key of a configuration (None), is filled with; empty for nothing."""
     if name in given.parameters:
         return Meaning.SET

@@ -32,7 +32,7 @@ NOT_FOUND = (
 
 
 @dataclass(frozen=True)
-class Part:
+class SourcePart:
     """A file that is run when a target is loaded, read once.
 
     Attributes
@@ -62,7 +62,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Source:
+class CodeSource:
     """Where a target's code is.
 
     Attributes
@@ -88,7 +88,7 @@ class Source:
     loads: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, thing: Foreign, name: str) -> Source:
+    def of(cls, thing: Foreign, name: str) -> CodeSource:
         """Look up file, line and digest of `thing`; `loads` is left empty."""
         if isinstance(thing, Exec | ProcessTarget):
             file = (thing.command if isinstance(thing, ProcessTarget) else thing).file
@@ -105,7 +105,7 @@ class Source:
         return cls(name, _portable(path, module, name), line, digest)
 
     @classmethod
-    def named(cls, thing: Foreign, name: str) -> Source:
+    def named(cls, thing: Foreign, name: str) -> CodeSource:
         """As `of`, with what has to be run to reach it: what a record needs to be run again."""
         found = cls.of(thing, name)
         if isinstance(thing, Exec | ProcessTarget):
@@ -118,7 +118,7 @@ class Source:
         return replace(found, loads={part.name: part.sha256_loaded for part in apart})
 
     @classmethod
-    def read(cls, stored: Json, name: str) -> Source:
+    def read(cls, stored: Json, name: str) -> CodeSource:
         """From a record, whose target or bound is called `name`.
 
         Raises
@@ -185,11 +185,11 @@ class Source:
             if part.sha256 != expected[part.name]:
                 raise InputError(f"record: {part.path} has changed since the audit")
         thing = _loaded(self.reference, parts)
-        if Source.of(thing, self.name).sha256 != self.sha256:
+        if CodeSource.of(thing, self.name).sha256 != self.sha256:
             raise InputError(f"record: {self.path} has changed since the audit")
         return thing
 
-    def _defining(self, known: Sequence[str]) -> list[Part]:
+    def _defining(self, known: Sequence[str]) -> list[SourcePart]:
         """The file that defines the code where the reference names another one, which imports it.
 
         Raises
@@ -202,7 +202,7 @@ class Source:
         if packaged:
             parts = [part for part in _searched(_dotted(file)) if part.name not in known]
         else:
-            parts = [Part(file.stem, file.absolute(), file.read_bytes())] if file.is_file() else []
+            parts = [SourcePart(file.stem, file.absolute(), file.read_bytes())] if file.is_file() else []
         if not parts:
             raise InputError(
                 f"record: {self.path} is not found without running it, so that it cannot be compared with "
@@ -314,7 +314,7 @@ def _agrees(place: str, path: str) -> bool:
 # ---------------------------------------------------------------- searched
 
 
-def _way(reference: str) -> Iterator[Part]:
+def _way(reference: str) -> Iterator[SourcePart]:
     """Files that are run when a reference is loaded, in order; nothing is imported.
 
     Raises
@@ -330,10 +330,10 @@ def _way(reference: str) -> Iterator[Part]:
     if not path.is_file():
         relative = "; paths are relative to the folder in which the audit is started"
         raise InputError(f"target: no file {place!r}{'' if path.is_absolute() else relative}")
-    yield Part(place, path.absolute(), path.read_bytes())
+    yield SourcePart(place, path.absolute(), path.read_bytes())
 
 
-def _searched(name: str) -> Iterator[Part]:
+def _searched(name: str) -> Iterator[SourcePart]:
     """Source files of a module and of the packages that it is in, as the path is searched for them."""
     folder, place, whole = str(Path.cwd()), None, name.split(".")
     if folder not in sys.path:
@@ -345,7 +345,7 @@ def _searched(name: str) -> Iterator[Part]:
             return
         file = Path(spec.origin) if spec.has_location and spec.origin else None
         if file is not None and file.suffix in SOURCE_SUFFIXES and file.is_file():
-            yield Part(part, file.absolute(), file.read_bytes())
+            yield SourcePart(part, file.absolute(), file.read_bytes())
         place = spec.submodule_search_locations
         if place is None:
             return
@@ -385,7 +385,7 @@ def _on_path(name: str, place: Iterable[str]) -> ModuleSpec | None:
 # ---------------------------------------------------------------- loaded
 
 
-def _loaded(reference: str, parts: list[Part]) -> Foreign:
+def _loaded(reference: str, parts: list[SourcePart]) -> Foreign:
     """What a reference names, made of the bytes of these parts."""
     place, _, name = reference.rpartition(":")
     module = _run_file(place, parts) if place.endswith(".py") else _run_module(place, parts)
@@ -405,7 +405,7 @@ def _near(module: Foreign, name: str) -> str:
     return f"; did you mean {known[near[0]]!r}?" if near else ""
 
 
-def _run_file(place: str, parts: list[Part]) -> Foreign:
+def _run_file(place: str, parts: list[SourcePart]) -> Foreign:
     path, (first, *others) = Path(place), parts
     folder = str(path.resolve().parent)
     if folder not in sys.path:
@@ -432,7 +432,7 @@ def _run_file(place: str, parts: list[Part]) -> Foreign:
     return module
 
 
-def _run_module(name: str, parts: list[Part]) -> Foreign:
+def _run_module(name: str, parts: list[SourcePart]) -> Foreign:
     folder = str(Path.cwd())
     if folder not in sys.path:
         sys.path.insert(0, folder)
@@ -473,6 +473,6 @@ def _path_to(folder: Path, before: str) -> str:
     return "" if below == "." else f"{before} PYTHONPATH={below}"
 
 
-def _by_name(parts: list[Part]) -> dict[str, tuple[str, bytes]]:
+def _by_name(parts: list[SourcePart]) -> dict[str, tuple[str, bytes]]:
     """What is not imported yet."""
     return {part.name: (str(part.path), part.content) for part in parts if part.name not in sys.modules}

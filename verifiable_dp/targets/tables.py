@@ -121,7 +121,7 @@ class Usage:
 
 
 @dataclass
-class World:
+class TableWorld:
     """One run: the table, and the arms that were pulled.
 
     Parameters
@@ -217,7 +217,7 @@ def _is_whole(value: Foreign) -> bool:
     )
 
 
-class Environment:
+class TableEnvironment:
     """What code is given as its environment.
 
     Parameters
@@ -228,7 +228,7 @@ class Environment:
         For what the code draws from the space of actions.
     """
 
-    def __init__(self, world: World, rng: Foreign) -> None:
+    def __init__(self, world: TableWorld, rng: Foreign) -> None:
         self._world, self._rng = world, rng
 
     def __len__(self) -> int:
@@ -248,7 +248,7 @@ class Environment:
         return _awaitable(found) if usage.awaited else found
 
     @property
-    def unwrapped(self) -> Environment:
+    def unwrapped(self) -> TableEnvironment:
         """Itself."""
         return self
 
@@ -258,7 +258,7 @@ class Environment:
         return _answer(self._world, name, self._rng)
 
 
-def _answer(world: World, name: str, rng: Foreign = None) -> Foreign:
+def _answer(world: TableWorld, name: str, rng: Foreign = None) -> Foreign:
     """An attribute or a method of an environment.
 
     Raises
@@ -300,7 +300,7 @@ class AskedError(InputError, AttributeError):
 class Space:
     """The space of actions, as gym has it."""
 
-    world: World
+    world: TableWorld
     rng: Foreign
 
     @property
@@ -316,7 +316,7 @@ class Space:
 class Arm(int):
     """The number of an arm, which can also be pulled."""
 
-    world: World
+    world: TableWorld
     mean = mu = p = 0.5
 
     def __getattr__(self, name: str) -> Foreign:
@@ -338,7 +338,7 @@ class Arms(list[Arm]):
         Of the run.
     """
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: TableWorld) -> None:
         super().__init__(Arm(number) for number in range(world.n_arms))
         for arm in self:
             arm.world = world

@@ -159,7 +159,7 @@ def test_the_search_ends_with_its_allowance():
 
     found = {}
     for most in (300, math.inf):
-        finder = search.Search(play, 2, accusations.HORIZON, (0.0, 1.0), 60, most=most)
+        finder = search.PairSearch(play, 2, accusations.HORIZON, (0.0, 1.0), 60, most=most)
         finder.tuned()
         found[most] = finder.played
     assert found[300] < 300 + 10 * 60 < found[math.inf]

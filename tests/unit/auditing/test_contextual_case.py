@@ -23,7 +23,7 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence import normal
 from verifiable_dp.evidence.alignment.replay import Instance, worlds
 from verifiable_dp.evidence.blackbox import adversary
-from verifiable_dp.evidence.blackbox.adversary import Sizes
+from verifiable_dp.evidence.blackbox.adversary import AdversarySizes
 from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, Terms
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import plain
@@ -166,7 +166,7 @@ def test_adversaries_refute_mutants(mutant):
     (found,) = (m for m in registry.auditor("dp-lin-ucb").mutants if m.name == mutant)
     algorithm = found.make(vdp.make("dp-lin-ucb", **SMALL))
     instance = Instance(algorithm, 1.0, {"instance": SMALL, "epsilon": 1.0})
-    sizes, terms = Sizes(1, 0, 0, 250, 2000, 12_000), Terms(algorithm.claim, tests=2)
+    sizes, terms = AdversarySizes(1, 0, 0, 250, 2000, 12_000), Terms(algorithm.claim, tests=2)
     played = adversary.play_users(instance, games_of(algorithm), sizes, terms)
     assert [check.verdict for check in played.checks] == ["refuted"]
     (worst,) = played.counterexamples

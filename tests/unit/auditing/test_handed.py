@@ -5,7 +5,7 @@ import pytest
 import verifiable_dp as vdp
 from tests.user_code import handed as code
 from verifiable_dp.targets.inspection import inspect_target
-from verifiable_dp.targets.roles import Given
+from verifiable_dp.targets.roles import GivenRole
 
 
 def noted(target):
@@ -27,7 +27,7 @@ def test_an_epsilon_that_is_ignored_is_named(target):
 
 @pytest.mark.parametrize("target", [code.Fields, code.Nested])
 def test_inspect_says_which_fields_keep_their_defaults_and_how_to_set_them(target):
-    found = list(inspect_target(target, Given(1.0), 2, 20).lines())
+    found = list(inspect_target(target, GivenRole(1.0), 2, 20).lines())
     assert "recognised: these parameters keep their defaults: epsilon=1.0 (--set NAME=VALUE)" in found
-    told = list(inspect_target(target, Given(1.0, parameters={"epsilon": 2.0}), 2, 20).lines())
+    told = list(inspect_target(target, GivenRole(1.0, parameters={"epsilon": 2.0}), 2, 20).lines())
     assert not any("keep their defaults" in line for line in told)

@@ -16,7 +16,7 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.check import in_words, judged
 from verifiable_dp.record import conclude
 from verifiable_dp.targets.adapters import taken
-from verifiable_dp.targets.roles import Given
+from verifiable_dp.targets.roles import GivenRole
 
 HORIZON, CLAIM = 12, 0.2
 PAIRS = [TablePair(np.zeros((HORIZON, 2)), 0, 0, 1.0)]
@@ -143,7 +143,7 @@ class Collected(Reports):
 
 
 def checked(kind, model="local"):
-    _, function = taken(kind, Given(CLAIM))
+    _, function = taken(kind, GivenRole(CLAIM))
     inputs, effort = Inputs(2, HORIZON, pairs=PAIRS), traced.Effort(0)
     found = traced.trace(function, "x.py:x", CLAIM, inputs, 0, effort, Promise(CLAIM, model=model))
     return found[0]

@@ -20,7 +20,7 @@ from verifiable_dp.render.renderings import render
 from verifiable_dp.report import finish
 from verifiable_dp.targets.adapters import taken
 from verifiable_dp.targets.load import PlaySampler
-from verifiable_dp.targets.roles import Given
+from verifiable_dp.targets.roles import GivenRole
 
 FORM = Contexts(2, (3,))
 GAME = "interactive black box"
@@ -88,7 +88,7 @@ def test_the_honest_trial_is_not_refuted(seed):
 
 
 def sampler_of(target):
-    return PlaySampler(taken(target, Given(contexts=FORM))[1], False, 2, 24, 0, joint=True)
+    return PlaySampler(taken(target, GivenRole(contexts=FORM))[1], False, 2, 24, 0, joint=True)
 
 
 def test_a_function_that_goes_through_its_arrays_is_played_as_the_class_is():

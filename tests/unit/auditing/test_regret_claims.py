@@ -6,7 +6,7 @@ import pytest
 import verifiable_dp as vdp
 from verifiable_dp import api
 from verifiable_dp.auditing import pilots, rates
-from verifiable_dp.auditing.bounds import Bound
+from verifiable_dp.auditing.bounds import GivenBound
 from verifiable_dp.core.environments import Huber, Pareto, bernoulli
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.check import Check, in_words
@@ -15,7 +15,7 @@ from verifiable_dp.record.sealing import plain
 from verifiable_dp.record.verify import validate
 from verifiable_dp.render import plots, regrets
 from verifiable_dp.targets import players
-from verifiable_dp.targets.players import Part, Player, Setting
+from verifiable_dp.targets.players import Player, PlayerPart, Setting
 
 HERE = {"n_arms": 3, "horizon": 60, "runs": 8}
 
@@ -94,7 +94,7 @@ def two_thirds(rewards, rng):
 def test_every_form_has_regret(target, form):
     player = Player.of(target, {})
     assert player.form == form
-    part = Part(player, Setting(3, 60), bernoulli([0.9, 0.5, 0.1]), 0, 0, 6)
+    part = PlayerPart(player, Setting(3, 60), bernoulli([0.9, 0.5, 0.1]), 0, 0, 6)
     regret = players.regret(part)
     assert regret.shape == (6,)
     assert ((regret >= 0) & (regret <= 60 * 0.8 + 1e-9)).all()
@@ -106,8 +106,8 @@ def test_every_form_has_regret(target, form):
 def test_runs_do_not_depend_on_how_they_are_split():
     player, setting = Player.of(Uniform, {}), Setting(3, 60)
     environment = bernoulli([0.9, 0.5, 0.1])
-    whole = players.regret(Part(player, setting, environment, 7, 0, 8))
-    parts = [players.regret(Part(player, setting, environment, 7, i, i + 2)) for i in (0, 2, 4, 6)]
+    whole = players.regret(PlayerPart(player, setting, environment, 7, 0, 8))
+    parts = [players.regret(PlayerPart(player, setting, environment, 7, i, i + 2)) for i in (0, 2, 4, 6)]
     np.testing.assert_array_equal(whole, np.concatenate(parts))
 
 
@@ -297,7 +297,7 @@ def test_parameters_of_a_bound():
         return len(gaps) + horizon + 1000 * n_arms + 10_000 * lead + slack
 
     setting = Setting(3, 60, {"lead": 2})
-    assert Bound.of(bound).at(bernoulli([0.9, 0.5, 0.1]), Player.of(Uniform, {}), setting) == 23064.0
+    assert GivenBound.of(bound).at(bernoulli([0.9, 0.5, 0.1]), Player.of(Uniform, {}), setting) == 23064.0
 
 
 def test_peeking_and_state_are_noted():

@@ -139,7 +139,7 @@ def test_every_kind_of_score_scores_the_same():
     features = learning.features(left)
     made = [
         scores.Likelihood(),
-        scores.Column(features[0], -1),
+        scores.ScoreColumn(features[0], -1),
         learning.learn_codes("prefix of 2", left, right),
         scores.Departure(("prefix of 1", "prefix of 2"), np.array([1, 4]), np.array([0.5, 0.0, -0.5])),
         learning.learn_bins(left, right, columns=features, group="prefix of 1"),
@@ -491,7 +491,7 @@ OF_USER = {
 STATES = [
     AlgorithmCaseState(
         **ANY,
-        game=adversary.Sizes(1, 2, 3, 4, 5, 6),
+        game=adversary.AdversarySizes(1, 2, 3, 4, 5, 6),
         worst={"cost": 1.0},
         chosen=CHOSEN,
         best=[PAIR],
@@ -694,5 +694,5 @@ def test_that_the_cap_has_cut_the_runs_is_not_forgotten(tmp_path, monkeypatch):
         for _ in range(2):
             with resume.at(tmp_path / str(cap), lambda: OF, print):
                 budget = replace(sizes_of("quick"), seconds=cap)
-                allowed = ground._allowance(budget, "play", ground.Sizes(None), refused, print)
+                allowed = ground._allowance(budget, "play", ground.StageSizes(None), refused, print)
                 assert allowed.capped == capped

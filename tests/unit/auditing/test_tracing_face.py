@@ -22,8 +22,8 @@ from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.evidence.check import Check, in_words
 from verifiable_dp.evidence.tracing import flow
 from verifiable_dp.evidence.tracing.flow import Step
-from verifiable_dp.evidence.tracing.ledger import Ended, Place
-from verifiable_dp.evidence.tracing.replays import Subject, _spread, check, examine
+from verifiable_dp.evidence.tracing.ledger import Place, ReplayEnd
+from verifiable_dp.evidence.tracing.replays import TracedBandit, _spread, check, examine
 from verifiable_dp.record import excerpts
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.words import leads
@@ -38,7 +38,7 @@ LINES = Path(FILE).read_text("utf-8").splitlines()
 
 
 def examined(function, epsilon=1.0):
-    subject = Subject(function, 2, HORIZON, (0.0, 1.0), frozenset([FILE]))
+    subject = TracedBandit(function, 2, HORIZON, (0.0, 1.0), frozenset([FILE]))
     return check(examine(subject, epsilon, PAIRS, seed=0, examples=6), epsilon)
 
 
@@ -131,7 +131,7 @@ def test_the_same_seed_gives_the_same_way(checks):
 def test_a_line_at_which_the_replay_cannot_follow_is_marked(checks):
     (step,) = of_role(checks["one_draw_for_all"], "raw")
     assert step["words"].startswith("one draw is added")
-    assert flow.diverging(Ended("3 releases fewer than on the neighbouring input")) == []
+    assert flow.diverging(ReplayEnd("3 releases fewer than on the neighbouring input")) == []
 
 
 def test_where_functions_return():

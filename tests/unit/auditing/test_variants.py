@@ -12,7 +12,7 @@ from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import plain
 from verifiable_dp.record.verify import validate
 from verifiable_dp.targets.adapters import epsilon_of, made_for
-from verifiable_dp.targets.roles import Given
+from verifiable_dp.targets.roles import GivenRole
 
 LIMITS = {"epsilon": 1.0, "budget": "smoke"}
 
@@ -74,17 +74,17 @@ nested.__annotations__["settings"] = Settings
 @pytest.mark.parametrize(
     ("target", "given", "found"),
     [
-        (inverted, Given(0.7), ("epsilon", 0.7)),
-        (inverted, Given(0.7, parameters={"epsilon": 3}), ("epsilon", 3.0)),
-        (renamed, Given(0.7), None),
-        (renamed, Given(0.7, epsilon_parameter="level"), ("level", 0.7)),
-        (bare, Given(0.7), None),
-        (Coin, Given(0.7), ("eps", 0.5)),
-        (Coin, Given(0.7, epsilon_parameter="eps"), ("eps", 0.7)),
-        (Coin, Given(0.7, parameters={"eps": True}), None),
-        (Coin, Given(None), None),
-        (configured, Given(0.7), ("", 0.7)),
-        (nested, Given(0.7), ("epsilon", 2.0)),  # a field keeps its default, as a parameter does
+        (inverted, GivenRole(0.7), ("epsilon", 0.7)),
+        (inverted, GivenRole(0.7, parameters={"epsilon": 3}), ("epsilon", 3.0)),
+        (renamed, GivenRole(0.7), None),
+        (renamed, GivenRole(0.7, epsilon_parameter="level"), ("level", 0.7)),
+        (bare, GivenRole(0.7), None),
+        (Coin, GivenRole(0.7), ("eps", 0.5)),
+        (Coin, GivenRole(0.7, epsilon_parameter="eps"), ("eps", 0.7)),
+        (Coin, GivenRole(0.7, parameters={"eps": True}), None),
+        (Coin, GivenRole(None), None),
+        (configured, GivenRole(0.7), ("", 0.7)),
+        (nested, GivenRole(0.7), ("epsilon", 2.0)),  # a field keeps its default, as a parameter does
     ],
 )
 def test_the_parameter_that_is_epsilon(target, given, found):
@@ -95,9 +95,9 @@ def test_code_is_made_for_a_larger_epsilon():
     """The share of kept answers is that of the larger epsilon, e^(c eps) / (1 + e^(c eps))."""
     rewards = np.ones((4000, 2))
     for target, given, epsilon in (
-        (Coin, Given(0.7), 1.5),
-        (Coin, Given(0.7, epsilon_parameter="eps"), 2.1),
-        (configured, Given(0.7), 2.1),
+        (Coin, GivenRole(0.7), 1.5),
+        (Coin, GivenRole(0.7, epsilon_parameter="eps"), 2.1),
+        (configured, GivenRole(0.7), 2.1),
     ):
         arms = made_for(target, given, 3.0)(rewards, np.random.default_rng(1))
         assert arms[1:].mean() == pytest.approx(1 / (1 + np.exp(-epsilon)), abs=0.03)

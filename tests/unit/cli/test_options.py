@@ -36,7 +36,7 @@ from verifiable_dp.record.decision import Decision
 from verifiable_dp.render import errata, mutation, sarif
 from verifiable_dp.targets import inspection, source
 from verifiable_dp.targets.process import Exec
-from verifiable_dp.targets.roles import Given
+from verifiable_dp.targets.roles import GivenRole
 
 
 class Replaced:
@@ -272,7 +272,7 @@ def test_inspect(replaced, tmp_path):
     typed += ["--set", "beta=0.25", "--reward", "a.py:pay", "--contexts", "4x3", "--play"]
     done = commands.run(tmp_path, "inspect", *typed)
     assert (done.exit_code, done.stdout) == (2, "said\n")
-    given = Given(0.5, 0.01, {"beta": 0.25}, "a.py:pay", Contexts(4, (4, 3)))
+    given = GivenRole(0.5, 0.01, {"beta": 0.25}, "a.py:pay", Contexts(4, (4, 3)))
     assert replaced.calls["inspect_target"] == ((dict, given, 4, 9), {"play": True})
     assert missing("inspect", typed) == []
 

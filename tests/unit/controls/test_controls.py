@@ -98,13 +98,13 @@ def test_two_noisy_answers_have_their_closed_form():
         tail = math.exp(-abs(gap) / b) * (2 + abs(gap) / b) / 4
         return 1 - tail if gap >= 0 else tail
 
-    found = laws.noisy_max([1.0, 0.0], [0.0, 1.0], laws.Laplace(b), b)
+    found = laws.noisy_max([1.0, 0.0], [0.0, 1.0], laws.LaplaceLaw(b), b)
     assert np.exp(found.log_p[0]) == pytest.approx(wins(1.0), rel=1e-12)
     assert found.epsilon == pytest.approx(math.log(wins(1.0) / wins(-1.0)), rel=1e-12)
 
 
 def test_equal_answers_win_equally_often():
-    for noise in (laws.Laplace(2.0), laws.Exponential(2.0)):
+    for noise in (laws.LaplaceLaw(2.0), laws.Exponential(2.0)):
         found = laws.noisy_max([1.0] * 5, [3.0] * 5, noise, 2.0)
         assert np.exp(found.log_p) == pytest.approx(np.full(5, 0.2), rel=1e-12)
         assert found.epsilon == pytest.approx(0.0, abs=1e-12)
@@ -193,7 +193,7 @@ def test_the_tree_of_one_value_is_the_laplace_mechanism():
                 laws.largest([1.0] * 5, [2.0] * 5, noise, 2.0),
                 laws.largest([1.0] * 5, [2.0] * 5, noise, 2.0, cells=2 * laws.CELLS),
             )
-            for noise in (laws.Laplace(2.0), laws.Exponential(2.0))
+            for noise in (laws.LaplaceLaw(2.0), laws.Exponential(2.0))
         ),
         (
             laws.first_value_above(ONES, MIXED, 1.0, 2.0, 2.0),

@@ -1,5 +1,6 @@
 """Counters outside the file: which copies of it are refused, and what happens when a counter fails."""
 
+import json
 import os
 import random
 import shutil
@@ -123,6 +124,7 @@ def test_a_counter_that_fails_shows_nothing_and_loses_nothing(fail, path):
         with pytest.raises(OSError, match="no network"):
             session.update(0.5)
         unseen.append(path.read_bytes())
+        assert json.loads(unseen[-1])["generation"] <= counter.number + 1  # so that it can be restored
         assert session.state.seen.tolist() == shown
     counter.fail = ""
     feed(session, 1)

@@ -363,12 +363,12 @@ def test_the_corrected_noise_keeps_its_promise_and_half_of_it_does_not(epsilon, 
 
 
 def test_between_the_bounds_nothing_is_decided():
-    batch = exact_shuffle.Batch(1, 1000, 1000, 2 / shuffle.formula_inverse(3.0, 1000, DELTA))
+    batch = exact_shuffle.ShuffledBatch(1, 1000, 1000, 2 / shuffle.formula_inverse(3.0, 1000, DELTA))
     found = exact_shuffle.check(batch, PrivacyClaim(3.0, DELTA, observe="shuffled"), (-1.0, 1.0))
     assert found.verdict == "inconclusive"
     assert found.result["delta_lower"] < DELTA < found.result["delta_upper"]
     wide = exact_shuffle.check(
-        exact_shuffle.Batch(1, 1000, 1000, batch.scale * 5), PrivacyClaim(3.0, DELTA), (0.0, 10.0)
+        exact_shuffle.ShuffledBatch(1, 1000, 1000, batch.scale * 5), PrivacyClaim(3.0, DELTA), (0.0, 10.0)
     )
     assert wide.result["local_epsilon"] == pytest.approx(found.result["local_epsilon"])
 

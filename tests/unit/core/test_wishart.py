@@ -11,13 +11,19 @@ import pytest
 from scipy import stats
 
 from verifiable_dp.core.mechanisms import wishart
-from verifiable_dp.core.mechanisms.wishart import KINDS, Release, WishartTree, epsilon_of, least_freedom
+from verifiable_dp.core.mechanisms.wishart import (
+    KINDS,
+    WishartRelease,
+    WishartTree,
+    epsilon_of,
+    least_freedom,
+)
 from verifiable_dp.core.noise import Draw, Secure, Seeded
 from verifiable_dp.core.symmetric import likelihood, matrix, outer, rows_of
 from verifiable_dp.core.validate import InputError
 
 SIZE, FREEDOM, CHANGE, TIMES, DELTA = 3, 40, 3.0, 2, 0.05
-RELEASES = (Release(CHANGE, FREEDOM, SIZE, TIMES),)
+RELEASES = (WishartRelease(CHANGE, FREEDOM, SIZE, TIMES),)
 AXES = np.eye(SIZE)
 CHANGES = {
     "add": -CHANGE * np.outer(AXES[0], AXES[0]),
@@ -87,7 +93,7 @@ def test_the_law_of_the_loss_is_that_of_sampled_matrices(kind):
     epsilon = epsilon_of(RELEASES, DELTA, (kind,))
     found, error = exceeded(CHANGES[kind], epsilon)
     assert abs(found - DELTA) < 6 * error
-    other = epsilon_of((Release(CHANGE, FREEDOM + 8, SIZE, TIMES),), DELTA, (kind,))
+    other = epsilon_of((WishartRelease(CHANGE, FREEDOM + 8, SIZE, TIMES),), DELTA, (kind,))
     found, error = exceeded(CHANGES[kind], other)
     assert found - DELTA > 6 * error
 
@@ -115,24 +121,24 @@ def test_rounding_up_bounds_from_above_and_rounding_down_from_below():
 
 def test_releases_of_other_noise_add_up():
     whole = epsilon_of(RELEASES, DELTA)
-    split = (Release(CHANGE, FREEDOM, SIZE), Release(CHANGE, FREEDOM, SIZE))
+    split = (WishartRelease(CHANGE, FREEDOM, SIZE), WishartRelease(CHANGE, FREEDOM, SIZE))
     assert epsilon_of(split, DELTA) == pytest.approx(whole, rel=1e-6)
-    assert epsilon_of((*RELEASES, Release(0.0, FREEDOM, SIZE)), DELTA) == whole
-    assert epsilon_of((*RELEASES, Release(0.5, FREEDOM, SIZE)), DELTA) > whole
+    assert epsilon_of((*RELEASES, WishartRelease(0.0, FREEDOM, SIZE)), DELTA) == whole
+    assert epsilon_of((*RELEASES, WishartRelease(0.5, FREEDOM, SIZE)), DELTA) > whole
     assert epsilon_of((), DELTA) == 0
 
 
 def test_without_noise_or_freedom_there_is_no_bound():
-    assert epsilon_of((Release(math.inf, FREEDOM, SIZE),), DELTA) == math.inf
-    assert epsilon_of((Release(1.0, SIZE + 1, SIZE),), DELTA) == math.inf
+    assert epsilon_of((WishartRelease(math.inf, FREEDOM, SIZE),), DELTA) == math.inf
+    assert epsilon_of((WishartRelease(1.0, SIZE + 1, SIZE),), DELTA) == math.inf
     # The support tells of a change that the noise cannot reach.
-    assert epsilon_of((Release(1000.0, FREEDOM, SIZE),), DELTA) == math.inf
+    assert epsilon_of((WishartRelease(1000.0, FREEDOM, SIZE),), DELTA) == math.inf
 
 
 def test_the_degrees_of_freedom_are_the_least_that_keep_the_promise():
     for epsilon, delta, times in ((1.0, 1e-3, 4), (2.0, 0.01, 2)):
         k = least_freedom(epsilon, delta, CHANGE, SIZE, times)
-        cost = [epsilon_of((Release(CHANGE, each, SIZE, times),), delta) for each in (k, k - 1)]
+        cost = [epsilon_of((WishartRelease(CHANGE, each, SIZE, times),), delta) for each in (k, k - 1)]
         assert cost[0] <= epsilon < cost[1] * (1 + 1e-3)
     public = SIZE + math.ceil(224 * 7 * math.log(8 * 7 / 1e-3) * math.log(2 / 1e-3))
     assert public > 500 * least_freedom(1.0, 1e-3, 2.0, SIZE, 7)

@@ -101,12 +101,12 @@ def test_terms_below_zero_are_refused(term):
         (
             path((1, 0.25, 0.0), matrices=[(0.5, 50, 2, 3)]),
             DELTA,
-            0.25 + wishart.epsilon_of((wishart.Release(0.5, 50, 2, 3),), DELTA),
+            0.25 + wishart.epsilon_of((wishart.WishartRelease(0.5, 50, 2, 3),), DELTA),
         ),
         (
             path((1, 0.25, 1.0), matrices=[(0.5, 50, 2, 3)]),
             DELTA,
-            0.25 + wishart.epsilon_of((wishart.Release(0.5, 50, 2, 3),), DELTA, mu=1.0),
+            0.25 + wishart.epsilon_of((wishart.WishartRelease(0.5, 50, 2, 3),), DELTA, mu=1.0),
         ),
         (path((1, 0.25, 0.0), matrices=[(0.5, 50, 2, 3)]), 0.0, math.inf),
         (path((1, 0.25, 0.0), matrices=[(0.5, 50, 2, 3)], rho=0.1), DELTA, math.inf),  # no rule adds the two
@@ -131,7 +131,7 @@ def test_the_epsilon_of_normal_noise(mu, delta, epsilon):
 
 
 ONE, FEW, MANY = (0.5, 1, 1, 50), (0.5, 1, 2, 50), (0.5, 1, 4, 50)
-RELEASES = {terms: wishart.Release(0.5, 50, 2, terms[2]) for terms in (ONE, FEW, MANY)}
+RELEASES = {terms: wishart.WishartRelease(0.5, 50, 2, terms[2]) for terms in (ONE, FEW, MANY)}
 
 
 @pytest.mark.parametrize("places", [(ONE, FEW, MANY), (MANY, FEW, ONE), (MANY,), (MANY, MANY)])
@@ -145,10 +145,12 @@ def test_wishart_noise_without_states_or_of_other_kinds():
     assert evaluated(states("wishart", size=2), DELTA) == 0.0
     other = (0.75, 1, 1, 50)
     certificate = states("wishart", [ONE], [other], size=2)
-    assert evaluated(certificate, DELTA) == wishart.epsilon_of((wishart.Release(0.75, 50, 2, 1),), DELTA)
+    assert evaluated(certificate, DELTA) == wishart.epsilon_of(
+        (wishart.WishartRelease(0.75, 50, 2, 1),), DELTA
+    )
     # A change of 1 over a scale of 2 is one of 1/2; 0 degrees of freedom is a whole number.
-    assert upper._released((1, 2, 3, 50), 2) == wishart.Release(0.5, 50, 2, 3)
-    assert upper._released((0, 1, 3, 0), 2) == wishart.Release(0.0, 0, 2, 3)
+    assert upper._released((1, 2, 3, 50), 2) == wishart.WishartRelease(0.5, 50, 2, 3)
+    assert upper._released((0, 1, 3, 0), 2) == wishart.WishartRelease(0.0, 0, 2, 3)
 
 
 @pytest.mark.parametrize("freedom", [-1, 0.5, math.nan])
@@ -158,7 +160,7 @@ def test_degrees_of_freedom_are_whole_numbers_of_at_least_zero(freedom):
 
 
 def release(times, change=0.5, freedom=50):
-    return wishart.Release(change, freedom, 2, times)
+    return wishart.WishartRelease(change, freedom, 2, times)
 
 
 @pytest.mark.parametrize(

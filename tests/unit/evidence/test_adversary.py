@@ -24,7 +24,7 @@ from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, examine, replay
 from verifiable_dp.evidence.blackbox import adversary
 from verifiable_dp.evidence.blackbox import test as blackbox
-from verifiable_dp.evidence.blackbox.adversary import Sizes
+from verifiable_dp.evidence.blackbox.adversary import AdversarySizes
 from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, Terms
 from verifiable_dp.record.verify import verify
 from verifiable_dp.registry import entries as registry
@@ -274,7 +274,7 @@ def test_the_likelihood_of_a_transcript_is_what_its_replay_loses(name, world):
 
 def test_learning_repeats_itself_and_uses_the_seed():
     sampler = AlgorithmSampler(small("dp-ucb"), "releases", 0)
-    sizes = Sizes(2, 6, 2, 40, 100, 200)
+    sizes = AdversarySizes(2, 6, 2, 40, 100, 200)
     one, again = (adversary.learn(sampler, sizes) for _ in range(2))
     assert one.as_dict() == again.as_dict()
     assert one.adversary.name == "learnt"
@@ -287,17 +287,17 @@ def test_learning_repeats_itself_and_uses_the_seed():
 def test_the_game_does_not_depend_on_workers(monkeypatch):
     monkeypatch.setattr(blackbox, "_PLAYED", 256)  # several shards at a small size
     sampler = AlgorithmSampler(small("dp-ucb"), "releases", 0)
-    sizes = Sizes(1, 4, 1, 40, 600, 600)
+    sizes = AdversarySizes(1, 4, 1, 40, 600, 600)
     alone, _ = adversary.black_box(sampler, sizes, Terms(PrivacyClaim(1.0)))
     helped, _ = adversary.black_box(sampler, sizes, Terms(PrivacyClaim(1.0), workers=2))
     assert alone.as_dict() == helped.as_dict()
 
 
 def test_sizes_are_read_back():
-    sizes = Sizes.of(720, 1 << 22, 400_000)
-    assert Sizes.read(json.loads(json.dumps(sizes.as_dict()))) == sizes
-    assert Sizes.of(10**6, 1 << 22, 400_000).test >= 4000
-    assert Sizes.of(7, 1 << 28, 64_000_000).test <= 400_000
+    sizes = AdversarySizes.of(720, 1 << 22, 400_000)
+    assert AdversarySizes.read(json.loads(json.dumps(sizes.as_dict()))) == sizes
+    assert AdversarySizes.of(10**6, 1 << 22, 400_000).test >= 4000
+    assert AdversarySizes.of(7, 1 << 28, 64_000_000).test <= 400_000
 
 
 # ---------------------------------------------------------------- alignment, over the catalogue
@@ -342,7 +342,7 @@ def test_adversaries_find_halved_noise_and_its_counterexample_runs_again(name):
     assert check.verdict == "refuted"
     assert leads
     instance = alignment.Instance(broken, epsilon, drafts.instance(small(name), epsilon))
-    sizes = Sizes.of(broken.horizon, 1000, 1000)
+    sizes = AdversarySizes.of(broken.horizon, 1000, 1000)
     played = adversary.play(instance, instance, sizes, Terms(broken.claim), visible=True)
     (worst,) = json.loads(json.dumps(played.counterexamples))
     assert worst["epsilon"] == epsilon

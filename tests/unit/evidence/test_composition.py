@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from verifiable_dp.core.mechanisms.wishart import Release, epsilon_of
+from verifiable_dp.core.mechanisms.wishart import WishartRelease, epsilon_of
 from verifiable_dp.evidence.symbolic import alignments
 from verifiable_dp.evidence.upper import evaluated
 
@@ -88,6 +88,6 @@ def test_chi_square_noise_beside_normal_noise(mu):
 
     parts = [cells] * times + ([normal(mu)] if mu else [])
     low, _ = between(parts, delta)
-    release = (Release(change, freedom, 1, times),)
+    release = (WishartRelease(change, freedom, 1, times),)
     found = max(epsilon_of(release, delta, kinds=(kind,), mu=mu) for kind in ("add", "remove"))
     assert low <= found <= 1.03 * low

@@ -20,7 +20,7 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.blackbox import curves
 from verifiable_dp.evidence.blackbox.events import Event, Observation
-from verifiable_dp.evidence.blackbox.scores import Column
+from verifiable_dp.evidence.blackbox.scores import ScoreColumn
 from verifiable_dp.evidence.blackbox.test import Plan, Selected, Terms
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.registry import entries as registry
@@ -262,7 +262,7 @@ class Pair(tuple):
         return {"type": "data", "left": self[0], "right": self[1], "words": self.describe()}
 
 
-CHOSEN = Selected(0, Pair((0.0, 1.0)), Event(Column("x", 1), 0.0, True, 0.0, (0.0, 0.0)))
+CHOSEN = Selected(0, Pair((0.0, 1.0)), Event(ScoreColumn("x", 1), 0.0, True, 0.0, (0.0, 0.0)))
 
 
 @functools.cache

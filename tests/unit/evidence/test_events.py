@@ -17,15 +17,15 @@ from verifiable_dp.evidence.blackbox import events, learning
 from verifiable_dp.evidence.blackbox import statistics as exact
 from verifiable_dp.evidence.blackbox.events import (
     Event,
+    EventSetting,
     Observation,
-    Setting,
     action_columns,
     action_summaries,
     choose,
     join,
     prefix_ends,
 )
-from verifiable_dp.evidence.blackbox.scores import Codes, Column, Feature
+from verifiable_dp.evidence.blackbox.scores import Codes, Feature, ScoreColumn
 from verifiable_dp.evidence.exact import limits
 
 N = 40_000
@@ -37,7 +37,7 @@ def laplace_pair(rng, shift=1.0):
 
 
 def test_the_tail_of_laplace_is_found():
-    event = choose(*laplace_pair(np.random.default_rng(0)), Setting(N))
+    event = choose(*laplace_pair(np.random.default_rng(0)), EventSetting(N))
     p, q = event.shares
     assert math.log(p / q) == pytest.approx(1.0, abs=0.05)
     assert 0.9 < event.promise < 1.0  # three standard errors below the estimate
@@ -48,14 +48,14 @@ def test_a_discrete_response_is_found():
     p = math.exp(2) / (1 + math.exp(2))
     left = Observation(N, {"all rounds": (rng.random(N) < p).astype(np.int64)})
     right = Observation(N, {"all rounds": (rng.random(N) < 1 - p).astype(np.int64)})
-    event = choose(left, right, Setting(N))
+    event = choose(left, right, EventSetting(N))
     assert math.log(event.shares[0] / event.shares[1]) == pytest.approx(2.0, abs=0.1)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_equal_worlds_promise_little(seed):
     rng = np.random.default_rng(seed)
-    event = choose(*laplace_pair(rng, shift=0.0), Setting(N))
+    event = choose(*laplace_pair(rng, shift=0.0), EventSetting(N))
     assert event.promise < 0.1
 
 
@@ -63,14 +63,14 @@ def test_two_outputs_are_worth_more_than_one():
     rng = np.random.default_rng(2)
     left = Observation(N, {}, {f"output {i}": rng.laplace(0, 1, N) for i in (1, 2)})
     right = Observation(N, {}, {f"output {i}": rng.laplace(1, 1, N) for i in (1, 2)})
-    assert choose(left, right, Setting(N)).promise > 1.5
+    assert choose(left, right, EventSetting(N)).promise > 1.5
 
 
 def test_a_known_likelihood_is_used():
     rng = np.random.default_rng(3)
     left, right = rng.laplace(0, 1, N), rng.laplace(1, 1, N)
     seen = [Observation(N, {}, {}, np.abs(x - 1) - np.abs(x)) for x in (left, right)]
-    event = choose(*seen, Setting(N))
+    event = choose(*seen, EventSetting(N))
     assert event.describe().startswith("log-likelihood")
     assert math.log(event.shares[0] / event.shares[1]) == pytest.approx(1.0, abs=0.05)
 
@@ -79,7 +79,7 @@ def test_a_known_likelihood_is_used():
 @pytest.mark.parametrize("sign", [1, -1])
 def test_an_event_of_a_number_is_said_as_a_plain_inequality(cut, sign):
     seen = Observation(7, {}, {"pulls of arm 0": np.array([-9.0, -3.0, -2.5, 0.0, 2.5, 3.0, np.nan])})
-    event = Event(Column(Feature("value", ("pulls of arm 0",)), sign), cut, True, 1.0, (0.5, 0.1))
+    event = Event(ScoreColumn(Feature("value", ("pulls of arm 0",)), sign), cut, True, 1.0, (0.5, 0.1))
     name, relation, limit = re.fullmatch(r"(.*) ([<>]=) (.*)", event.describe()).groups()
     assert name == "pulls of arm 0"
     assert limit == f"{float(limit):g}" != "-0"
@@ -102,7 +102,7 @@ def test_a_score_that_speaks_for_the_other_world_is_low_in_the_event():
 
 def test_hits_of_parts_add_up():
     left, right = laplace_pair(np.random.default_rng(4))
-    event = choose(left, right, Setting(N))
+    event = choose(left, right, EventSetting(N))
     parts = [left.rows(0, 1000), left.rows(1000, N)]
     assert event.hits(left) == sum(event.hits(part) for part in parts)
     assert event.hits(join(parts)) == event.hits(left)
@@ -114,7 +114,7 @@ def test_not_a_number_is_an_outcome_like_others():
     left = rng.laplace(0, 1, N)
     right = np.where(rng.random(N) < 0.2, np.nan, rng.laplace(0, 1, N))
     seen = [Observation(N, {}, {"output 1": x}) for x in (left, right)]
-    assert choose(*seen, Setting(N)).promise > 4
+    assert choose(*seen, EventSetting(N)).promise > 4
 
 
 @pytest.mark.parametrize("rounds", [1, 5, 16, 17, 100, 1000])
@@ -157,11 +157,11 @@ def test_a_weight_is_as_good_as_rows():
     shares = np.array([0.5, 0.3, 0.15, 0.05])
     short = counted(shares, 20_000, 0), counted(shares[::-1], 20_000, 1)
     long = [spread(seen) for seen in short]
-    event = choose(*short, Setting(N))
+    event = choose(*short, EventSetting(N))
     assert [event.hits(seen) for seen in short] == [event.hits(seen) for seen in long]
     codes = [learning.learn_codes("all blocks", *pair) for pair in (short, long)]
     np.testing.assert_array_equal(codes[0].ratios, codes[1].ratios)
-    assert choose(*long, Setting(N)).promise == pytest.approx(event.promise, abs=0.05)
+    assert choose(*long, EventSetting(N)).promise == pytest.approx(event.promise, abs=0.05)
 
 
 def test_halves_are_disjoint_and_independent():
@@ -224,7 +224,7 @@ def many(seed=5):
 def efficiency(law, runs, select, seed):
     """Bound of the chosen event over that of the best one, both at their true probabilities."""
     p, q = law
-    event = choose(counted(p, select, seed), counted(q, select, seed + 1000), Setting(runs))
+    event = choose(counted(p, select, seed), counted(q, select, seed + 1000), EventSetting(runs))
     atoms = Observation(len(p), {"all blocks": np.arange(len(p))})
     inside = np.array([event.hits(atoms.rows(i, i + 1)) == 1 for i in range(len(p))])
     one, other = (q, p) if event.flipped else (p, q)
@@ -271,7 +271,7 @@ def test_a_support_that_differs_is_found():
         Observation(200_000, {}, {"output 1": (base + rng.exponential(2.0, (200_000, 5))).max(axis=1)})
         for base in (1.0, 2.0)
     ]
-    event = choose(*seen, Setting(10**6))
+    event = choose(*seen, EventSetting(10**6))
     assert event.shares[1] == 0
     assert (1 - math.exp(-0.5)) ** 5 * 0.8 < event.shares[0] < 0.02
     assert event.promise > 5
@@ -283,7 +283,7 @@ def test_atoms_among_numbers_are_told_apart():
     left, right = rng.uniform(0, 1, N), rng.uniform(0, 1, N)
     left[: N // 10] = 0.5
     left = rng.permutation(left)
-    event = choose(*(Observation(N, {}, {"output 1": x}) for x in (left, right)), Setting(N))
+    event = choose(*(Observation(N, {}, {"output 1": x}) for x in (left, right)), EventSetting(N))
     assert event.promise > 3
     assert event.shares[0] == pytest.approx(0.1, abs=0.03)
 
@@ -292,7 +292,7 @@ def test_a_small_level_asks_for_a_more_frequent_event():
     p = np.array([0.004, 0.2, 0.796])
     q = np.array([0.0004, 0.05, 0.9496])
     seen = counted(p, 100_000, 0), counted(q, 100_000, 1)
-    loose, strict = (choose(*seen, Setting(3000, level=level)) for level in (0.05, 1e-9))
+    loose, strict = (choose(*seen, EventSetting(3000, level=level)) for level in (0.05, 1e-9))
     assert strict.shares[0] > loose.shares[0] or strict.shares[0] > 0.1
     assert strict.promise < loose.promise
 
@@ -310,7 +310,7 @@ def knotted(seed, sign, runs=60_000):
 
 def test_trees_see_what_single_columns_do_not():
     seen = knotted(0, 1), knotted(1, -1)
-    event = choose(*seen, Setting(60_000))
+    event = choose(*seen, EventSetting(60_000))
     assert event.describe().startswith("boosted trees")
     assert event.promise > 2
     apart = learning.learn_bins(*seen, columns=learning.features(seen[0]))
@@ -422,7 +422,7 @@ def test_the_first_departure_is_seen_where_whole_paths_are_all_different():
     event = Event(score, 0.5, False, 0.0, (0.0, 0.0))
     assert event.hits(seen[0]) / seen[0].runs == pytest.approx(0.6, abs=0.05)
     assert event.hits(seen[1]) / seen[1].runs == pytest.approx(0.2, abs=0.05)
-    assert choose(*seen, Setting(N)).promise > 0.8
+    assert choose(*seen, EventSetting(N)).promise > 0.8
 
 
 def test_summaries_of_arms():
@@ -444,8 +444,8 @@ def test_summaries_of_sets():
 
 
 def test_a_column_is_described_by_its_name():
-    event = choose(*laplace_pair(np.random.default_rng(13)), Setting(N))
-    assert isinstance(event.score, Column) or event.score.describe().startswith("log ratio")
+    event = choose(*laplace_pair(np.random.default_rng(13)), EventSetting(N))
+    assert isinstance(event.score, ScoreColumn) or event.score.describe().startswith("log ratio")
     assert "output 1" in event.describe()
 
 
@@ -461,7 +461,7 @@ def duels(play, seed, runs, horizon=64):
     return found
 
 
-SPREAD = Setting(8000, level=1e-6, boosted=False)
+SPREAD = EventSetting(8000, level=1e-6, boosted=False)
 
 
 def p_value(event, play, seed):
@@ -546,7 +546,7 @@ def both_worlds(seed, n, change=CHANGE):
 
 def test_runs_that_play_the_reward_that_differs_are_scored_by_themselves():
     """An event of a tenth of the runs, ten times as frequent; all runs together hide most of it."""
-    setting = Setting(20_000, 0.0, 1e-6, boosted=False)
+    setting = EventSetting(20_000, 0.0, 1e-6, boosted=False)
     event = choose(*both_worlds(0, 1500), setting)
     left, right = both_worlds(1, 20_000)
     assert math.log(event.hits(left) / event.hits(right)) > 1.9
@@ -578,7 +578,7 @@ def p_values(tested):
         coins = [of_actions(rng.integers(0, 2, (400, 60)).astype(np.int8)) for _ in range(4)]
         learnt, fresh = coins[:2], coins[2:]
         score = learning.learn_met(*learnt, recipe=learning.learn_rounds)
-        event = Setting(400, caution=0.0, directions=(False,)).best(score, *learnt)
+        event = EventSetting(400, caution=0.0, directions=(False,)).best(score, *learnt)
         counts = [event.hits(one) for one in (learnt if tested == "learnt" else fresh)]
         found.append(exact.ratio_p_value(*counts, 0.0))
     return sorted(found)

@@ -130,7 +130,7 @@ def test_what_is_not_followed_is_stated():
 def test_what_was_not_followed_is_added_to_the_upper_bound_on_delta():
     """Two paths of known law, and a prefix that is alike on both inputs but may hide anything."""
     p, q = np.array([0.6, 0.3, 0.1]), np.array([0.3, 0.5, 0.2])
-    known = exact.Law(((1,), (2,), (3,)), np.log(p), np.log(q), np.array([False, False, True]), 2)
+    known = exact.ActionLaw(((1,), (2,), (3,)), np.log(p), np.log(q), np.array([False, False, True]), 2)
     assert known.remainder == pytest.approx((0.1, 0.2))
     # At epsilon 0: .3 of the first path one way, .2 and .1 of the others the other way.
     assert known.delta(0.0) == pytest.approx((0.3, 0.3 + 0.2))

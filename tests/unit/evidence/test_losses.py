@@ -10,9 +10,9 @@ from verifiable_dp import api
 from verifiable_dp.auditing import bandits
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.evidence.blackbox import statistics as exact
-from verifiable_dp.evidence.blackbox.events import Observation, Setting, choose
+from verifiable_dp.evidence.blackbox.events import EventSetting, Observation, choose
 from verifiable_dp.evidence.tracing import losses
-from verifiable_dp.evidence.tracing.replays import Subject
+from verifiable_dp.evidence.tracing.replays import TracedBandit
 from verifiable_dp.report import finish
 
 ROUNDS, RUNS, FRESH = 24, 12, 4000
@@ -47,7 +47,7 @@ def pair():
 
 
 def subject(play):
-    return Subject(play, 2, ROUNDS, BOUNDS, frozenset([spread.__file__, __file__]))
+    return TracedBandit(play, 2, ROUNDS, BOUNDS, frozenset([spread.__file__, __file__]))
 
 
 def learnt(pair, play=new_nodes, seed=0, runs=RUNS):
@@ -107,15 +107,15 @@ def test_without_a_finite_loss_nothing_is_learnt(pair):
 
 def test_it_is_chosen_where_it_promises_most(pair, score):
     left, right = worlds(pair, 2, 600)
-    offered = choose(left, right, Setting(4000, boosted=False, offered=score))
-    assert offered.promise >= choose(left, right, Setting(4000, boosted=False)).promise
-    assert offered == Setting(4000).best(score, left, right)
+    offered = choose(left, right, EventSetting(4000, boosted=False, offered=score))
+    assert offered.promise >= choose(left, right, EventSetting(4000, boosted=False)).promise
+    assert offered == EventSetting(4000).best(score, left, right)
     assert "losses of 24 traced runs on the arms of 24 rounds" in offered.describe()
 
 
 def test_the_right_tree_is_not_accused(pair):
     score = learnt(pair, lambda rewards, rng: spread.right_tree(rewards, 1, rng)[0])
-    event = Setting(4000).best(score, *worlds(pair, 3, 600, spread.right_tree))
+    event = EventSetting(4000).best(score, *worlds(pair, 3, 600, spread.right_tree))
     hits = [event.hits(seen) for seen in worlds(pair, 4, 4000, spread.right_tree)]
     assert exact.ratio_p_value(*(hits[::-1] if event.flipped else hits), spread.EPSILON) > 0.01
 

@@ -16,7 +16,7 @@ from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.claims import gdp_delta, gdp_mu
 from verifiable_dp.core.contextual import ContextualAlgorithm
 from verifiable_dp.core.mechanisms import NormalTree, WishartTree
-from verifiable_dp.core.mechanisms.wishart import Release, epsilon_of
+from verifiable_dp.core.mechanisms.wishart import WishartRelease, epsilon_of
 from verifiable_dp.core.neighbours import ContextPair
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.validate import InputError
@@ -174,7 +174,9 @@ def test_the_bound_can_be_computed_again_from_plain_values_and_other_numbers_are
 
 MATRICES = DPLinUCBWishart(2, 2, 1.0, 8, delta=1e-3)
 FIRST = family.pairs(MATRICES)[0]
-ENTERED = (Release(2.0, MATRICES.tree.freedom, 3, 4),)  # the first item's norm is sqrt 2, it is in 4 nodes
+ENTERED = (
+    WishartRelease(2.0, MATRICES.tree.freedom, 3, 4),
+)  # the first item's norm is sqrt 2, it is in 4 nodes
 
 
 def test_the_loss_of_matrices_is_that_of_the_law_of_wishart_noise():

@@ -9,7 +9,7 @@ import pytest
 from tests.user_code.bandits import lengths
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.evidence.blackbox import search
-from verifiable_dp.evidence.blackbox.search import Response, Search, data_pairs
+from verifiable_dp.evidence.blackbox.search import PairSearch, Response, data_pairs
 
 
 def elimination(forget, seed, n_arms=3, horizon=20_000):
@@ -70,7 +70,7 @@ def largest_ratio(paths, pair, runs=40_000, least=0.03):
 
 def worst(forget, seed):
     paths, play = elimination(forget, seed)
-    pairs = Search(play, 3, 20_000, (0.0, 1.0), runs=75).tuned()
+    pairs = PairSearch(play, 3, 20_000, (0.0, 1.0), runs=75).tuned()
     return max(largest_ratio(paths, pair) for pair in pairs)
 
 
@@ -151,9 +151,9 @@ def test_a_dear_reward_is_changed_on_tuned_tables():
     """
     scales = [1.0] * 4 + [0.5]
     play = windows(scales)
-    early = Search(windows(scales), 2, 60, (0.0, 1.0), runs=100, most=30_000).tuned()
+    early = PairSearch(windows(scales), 2, 60, (0.0, 1.0), runs=100, most=30_000).tuned()
     assert max(loss_at_the_end(play, pair) for pair in early if pair.round < 48) < 0.3
-    pairs = Search(windows(scales), 2, 60, (0.0, 1.0), runs=100, most=30_000, dear=((48, 0),)).tuned()
+    pairs = PairSearch(windows(scales), 2, 60, (0.0, 1.0), runs=100, most=30_000, dear=((48, 0),)).tuned()
     dear = pairs[len(early) :]
     assert [pair.as_dict() for pair in pairs[: len(early)]] == [pair.as_dict() for pair in early]
     assert {(p.round, p.arm, float(p.left[48, 0]), p.value) for p in dear} == {(48, 0, 0.0, 1.0)}
@@ -176,7 +176,7 @@ def seldom(seed, share=0.15):
 
 
 def seldom_changed():
-    pairs = Search(seldom(0), 2, 20, (0.0, 1.0), runs=60, most=8000).tuned()
+    pairs = PairSearch(seldom(0), 2, 20, (0.0, 1.0), runs=60, most=8000).tuned()
     return [pair for pair in pairs if pair.arm == 1 and pair.round < 10 and float(pair.left.max()) == 0.0]
 
 
@@ -189,7 +189,7 @@ def test_rewards_of_an_arm_that_is_seldom_played_are_changed(monkeypatch):
 
 def test_pairs_are_told_by_the_runs_that_play_the_changed_reward(monkeypatch):
     def told(arm):
-        finder = Search(seldom(1, 0.5), 2, 20, (0.0, 1.0), runs=60)
+        finder = PairSearch(seldom(1, 0.5), 2, 20, (0.0, 1.0), runs=60)
         return finder._told(TablePair(np.zeros((20, 2)), 9, arm, 1.0), 1000)
 
     assert told(1) > 1.5
@@ -207,7 +207,7 @@ def test_places_are_taken_coarsely_first():
 
 
 def test_pairs_that_are_alike_are_screened_once():
-    finder = Search(seldom(2), 2, 20, (0.0, 1.0), runs=60)
+    finder = PairSearch(seldom(2), 2, 20, (0.0, 1.0), runs=60)
     same = [search.Trial(0, lambda: np.zeros((20, 2)), 3, 1, late) for late in (False, True)]
     other = search.Trial(0, lambda: np.ones((20, 2)), 3, 1, True)
     assert finder._distinct([*same, other], 9) == [same[0], other]
@@ -216,7 +216,7 @@ def test_pairs_that_are_alike_are_screened_once():
 
 def screened(seldom_seen):
     """What screening keeps of 120 pairs of one table and one of another, whose rare event few runs miss."""
-    finder = Search(seldom(2), 2, 20, (0.0, 1.0), runs=60)
+    finder = PairSearch(seldom(2), 2, 20, (0.0, 1.0), runs=60)
     many = functools.partial(np.zeros, (20, 2))
     trials = [search.Trial(0, many, i // 6, i % 2, True, (i % 3 / 4, 1.0)) for i in range(120)]
     rare = search.Trial(0, functools.partial(np.ones, (20, 2)), 3, 1, False)

@@ -6,7 +6,7 @@ import pytest
 import verifiable_dp as vdp
 from tests.user_code import corners
 from verifiable_dp.evidence.blackbox import search
-from verifiable_dp.evidence.blackbox.search import Search
+from verifiable_dp.evidence.blackbox.search import PairSearch
 
 ENOUGH = 1.2  # claimed is 1; the standard error of a log ratio is below .06 here
 
@@ -14,7 +14,7 @@ ENOUGH = 1.2  # claimed is 1; the standard error of a log ratio is below .06 her
 def found(function, n_arms, most=60_000, runs=60):
     """The search after it has run, and its pairs."""
     rng = np.random.default_rng(0)
-    finder = Search(
+    finder = PairSearch(
         lambda table, count: function(table, count, rng),
         n_arms,
         corners.HORIZON,
@@ -60,21 +60,21 @@ def test_no_pair_shows_more_than_the_claim_of_a_right_sibling(function):
 
 
 def without_middle_arms(monkeypatch):
-    outer = search.Search.duels
+    outer = search.PairSearch.duels
 
     def duels(self):
         last = self.n_arms - 1
         return [duel for duel in outer(self) if (duel.favourite, duel.rivals[0]) in ((0, 1), (last, 0))]
 
-    levels, around = Search._of_levels, Search._around
-    monkeypatch.setattr(Search, "duels", duels)
+    levels, around = PairSearch._of_levels, PairSearch._around
+    monkeypatch.setattr(PairSearch, "duels", duels)
     monkeypatch.setattr(
-        Search,
+        PairSearch,
         "_of_levels",
         lambda self: [[t for t in trials if t.arm in (0, self.n_arms - 1)] for trials in levels(self)],
     )
     monkeypatch.setattr(
-        Search,
+        PairSearch,
         "_around",
         lambda self, *given, **named: [
             trial for trial in around(self, *given, **named) if trial.arm in (0, self.n_arms - 1)
@@ -87,25 +87,27 @@ def without_values_inside(monkeypatch):
 
 
 def without_late_rewards(monkeypatch):
-    early = Search._everywhere
+    early = PairSearch._everywhere
     monkeypatch.setattr(
-        Search, "_everywhere", lambda *given: [trial for trial in early(*given) if not trial.late]
+        PairSearch, "_everywhere", lambda *given: [trial for trial in early(*given) if not trial.late]
     )
-    around = Search._around
+    around = PairSearch._around
     monkeypatch.setattr(
-        Search,
+        PairSearch,
         "_around",
         lambda *given, **named: [trial for trial in around(*given, **named) if not trial.late],
     )
-    levels = Search._of_levels
+    levels = PairSearch._of_levels
     monkeypatch.setattr(
-        Search, "_of_levels", lambda self: [[t for t in trials if not t.late] for trials in levels(self)]
+        PairSearch, "_of_levels", lambda self: [[t for t in trials if not t.late] for trials in levels(self)]
     )
 
 
 def without_the_other_path(monkeypatch):
-    decided = Search._decided
-    monkeypatch.setattr(Search, "_decided", lambda self, *given: [] if given[-1] else decided(self, *given))
+    decided = PairSearch._decided
+    monkeypatch.setattr(
+        PairSearch, "_decided", lambda self, *given: [] if given[-1] else decided(self, *given)
+    )
 
 
 @pytest.mark.parametrize(

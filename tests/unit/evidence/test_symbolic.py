@@ -33,16 +33,16 @@ from tests.user_code import (
 )
 from verifiable_dp.auditing import traced
 from verifiable_dp.auditing.request import Inputs
-from verifiable_dp.evidence.blackbox.events import Observation, Setting, choose
+from verifiable_dp.evidence.blackbox.events import EventSetting, Observation, choose
 from verifiable_dp.evidence.blackbox.statistics import ratio_p_value
 from verifiable_dp.evidence.symbolic.alignments import _at_ends, _of_one, _programs
 from verifiable_dp.evidence.symbolic.coverage import _ends
-from verifiable_dp.evidence.symbolic.paths import Extreme, Found, Program, explore
-from verifiable_dp.evidence.symbolic.terms import Atom, Draw, Row
+from verifiable_dp.evidence.symbolic.paths import Extreme, PathFound, Program, explore
+from verifiable_dp.evidence.symbolic.terms import Atom, Row, SymbolicDraw
 from verifiable_dp.evidence.tracing.ledger import Place
 from verifiable_dp.evidence.upper import UpperBound, epsilon_of, evaluated
 from verifiable_dp.targets.adapters import taken
-from verifiable_dp.targets.roles import Given
+from verifiable_dp.targets.roles import GivenRole
 
 # Right programs outside of the language of bounds (`evidence.judge.language`), with what ends the bound.
 OUTSIDE = {
@@ -59,7 +59,7 @@ def inside(programs):
     return [one for one in programs if one not in OUTSIDE]
 
 
-def found(function, *, n_arms=2, horizon=40, most=18) -> Found:
+def found(function, *, n_arms=2, horizon=40, most=18) -> PathFound:
     return explore(Program(function, (horizon, n_arms), (0.0, 1.0)), n_arms, most=most)
 
 
@@ -274,7 +274,7 @@ def test_no_leaking_decision_is_bounded_within_the_claim(play):
 def test_one_shared_draw_costs_no_less_than_the_best_shift():
     rng = np.random.default_rng(5)
     for _ in range(40):
-        shared, *own = [Draw("laplace", 0.0) for _ in range(5)]
+        shared, *own = [SymbolicDraw("laplace", 0.0) for _ in range(5)]
         reward = Atom(0.5, 0.0, 1.0, lambda: {0: (-1.0, 1.0)})
         rows = [
             Row(
@@ -293,7 +293,7 @@ def test_one_shared_draw_costs_no_less_than_the_best_shift():
 def test_rows_that_move_at_will_cost_no_less():
     rng = np.random.default_rng(6)
     for _ in range(40):
-        shared, *own = [Draw("laplace", 0.0) for _ in range(6)]
+        shared, *own = [SymbolicDraw("laplace", 0.0) for _ in range(6)]
         # One unit moves every row by a number of its own, all of them the same way.
         atoms = [Atom(0.5, 0.0, 1.0, lambda: {0: (0.0, 1.0)}) for _ in own]
         rows = [
@@ -315,13 +315,15 @@ def test_what_is_not_followed_has_no_bound(play):
 
 def test_many_runs_in_a_call_are_bounded_by_one_of_them():
     inputs = Inputs(2, 24, (0.0, 1.0))
-    bound, *_ = traced.bound(samplings.many, "many", inputs, 0.0, many=traced.Calls())
+    bound, *_ = traced.bound(samplings.many, "many", inputs, 0.0, many=traced.CallSizes())
     assert bound.epsilon == pytest.approx(1.0)
     assert bound.premises[-1].id == "runs-alike"
-    assert traced.bound(samplings.many_half, "many", inputs, 0.0, many=traced.Calls())[
+    assert traced.bound(samplings.many_half, "many", inputs, 0.0, many=traced.CallSizes())[
         0
     ].epsilon == pytest.approx(2.0)
-    leak, why, _ = traced.bound(samplings.many_with_a_raw_tie_break, "many", inputs, 0.0, many=traced.Calls())
+    leak, why, _ = traced.bound(
+        samplings.many_with_a_raw_tie_break, "many", inputs, 0.0, many=traced.CallSizes()
+    )
     assert leak is None
     assert "raw rewards decide which position is chosen" in why.what
 
@@ -335,7 +337,7 @@ def test_no_leak_is_bounded_within_the_claim_on_any_path(play, n_arms):
     assert found(play, n_arms=n_arms, horizon=90, most=60).epsilon() > 1 + 1e-3
 
 
-def answered(function, moves) -> Found:
+def answered(function, moves) -> PathFound:
     """Paths of a program that answers five queries."""
     units = {i: [(i if moves == provers.ONE else 0, -1.0, 1.0)] for i in range(5)}
     return explore(Program(function, (5,), (-math.inf, math.inf), units), 5, most=24)
@@ -370,7 +372,7 @@ _QUICK = (provers.bad_partial_sum, provers.bad_sparse_vector_1)
 def test_bad_programs_of_the_provers_are_refuted(function):
     rng, runs = np.random.default_rng(0), 4000 if function in _QUICK else 60_000
     seen = [_answers(function, queries, runs // 4, rng) for queries in provers.WORST[function]]
-    event = choose(*seen, Setting(runs, level=1e-6, boosted=False))
+    event = choose(*seen, EventSetting(runs, level=1e-6, boosted=False))
     hits = [event.hits(_answers(function, queries, runs, rng)) for queries in provers.WORST[function]]
     assert ratio_p_value(*(hits[::-1] if event.flipped else hits), provers.EPSILON) < 1e-6
 
@@ -397,7 +399,7 @@ def test_the_bound_carries_a_certificate_that_gives_it_again():
 
 
 def test_what_a_dataclass_asks_of_its_fields_is_no_branch():
-    got = found(taken(bounded.WithFactories, Given())[1])
+    got = found(taken(bounded.WithFactories, GivenRole())[1])
     assert (got.words(), got.epsilon()) == ("", pytest.approx(1.0))
 
 

@@ -103,7 +103,9 @@ def test_no_two_users_differ_by_more_than_is_charged(seed):
     products = [Atom(0.0, -9, 9, lambda: {0: (-9.0, 9.0)}, factors=pair) for pair in pairs]
     weights = rng.random(len(products) + d + 1)
     for normal in (False, True):
-        releases = [users.Release({a: w}, normal) for a, w in zip([*products, *x, r], weights, strict=True)]
+        releases = [
+            users.UserRelease({a: w}, normal) for a, w in zip([*products, *x, r], weights, strict=True)
+        ]
         charged = users.paid(releases)[0][normal]
         most = 0.0
         for _ in range(400):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.user_code import identities
-from verifiable_dp.evidence.symbolic.paths import Found, Program, explore
+from verifiable_dp.evidence.symbolic.paths import PathFound, Program, explore
 
 
-def found(function, *, most=14) -> Found:
+def found(function, *, most=14) -> PathFound:
     return explore(Program(function, (20, 2), (0.0, 1.0)), 2, most=most)
 
 

@@ -12,13 +12,13 @@ from tests.user_code import wisharts
 from verifiable_dp.auditing.request import Inputs, Promise
 from verifiable_dp.auditing.traced import bound
 from verifiable_dp.core.contexts import Contexts
-from verifiable_dp.core.mechanisms.wishart import Release, counted, epsilon_of
+from verifiable_dp.core.mechanisms.wishart import WishartRelease, counted, epsilon_of
 from verifiable_dp.evidence.symbolic import matrices, users
 from verifiable_dp.evidence.symbolic.terms import Atom
 from verifiable_dp.evidence.upper import epsilon_of as together
 from verifiable_dp.evidence.upper import evaluated
 from verifiable_dp.targets.adapters import contextual, taken
-from verifiable_dp.targets.roles import Given
+from verifiable_dp.targets.roles import GivenRole
 
 DELTA = 1e-5
 slow = pytest.mark.slow
@@ -36,7 +36,7 @@ def found(target, **more):
 
 
 def wishart(square, size=3, times=1, freedom=wisharts.FREEDOM, **more):
-    return epsilon_of((Release(square, freedom, size, times),), DELTA, **more)
+    return epsilon_of((WishartRelease(square, freedom, size, times),), DELTA, **more)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_losses_of_both_kinds_add_up_as_runs_say():
     """Delta at the epsilon that is computed, of 400,000 runs of one chi-square value and one normal one."""
     rng = np.random.default_rng(3)
     freedom, change, mu, runs = 30, 2.0, 0.3, 400_000
-    epsilon = epsilon_of((Release(change, freedom, 1),), 0.01, kinds=("add",), mu=mu)
+    epsilon = epsilon_of((WishartRelease(change, freedom, 1),), 0.01, kinds=("add",), mu=mu)
     x = rng.chisquare(freedom, runs)
     # What the density of x is to that of x moved by `change`, which is 0 below it.
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -146,8 +146,10 @@ def test_losses_of_both_kinds_add_up_as_runs_say():
     loss = loss + mu**2 / 2 + mu * rng.standard_normal(runs)
     seen = -np.expm1(np.minimum(epsilon - loss, 0.0))
     assert abs(seen.mean() - 0.01) < 6 * seen.std() / math.sqrt(runs)
-    assert epsilon > epsilon_of((Release(change, freedom, 1),), 0.01, kinds=("add",)) * 1.02
-    assert counted([Release(1.0, 9, 2), Release(1.0, 9, 2, 3)]) == (Release(1.0, 9, 2, 4),)
+    assert epsilon > epsilon_of((WishartRelease(change, freedom, 1),), 0.01, kinds=("add",)) * 1.02
+    assert counted([WishartRelease(1.0, 9, 2), WishartRelease(1.0, 9, 2, 3)]) == (
+        WishartRelease(1.0, 9, 2, 4),
+    )
 
 
 def item(vector, reward, constant=None, scale=1.0, skip=None):
@@ -206,7 +208,7 @@ def test_programs_that_were_written_blind(row):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     arms, d = int(row["arms"]), int(row["contexts"])
-    given = Given(float(row["epsilon"]), contexts=Contexts(arms, (arms, d), 1.0))
+    given = GivenRole(float(row["epsilon"]), contexts=Contexts(arms, (arms, d), 1.0))
     function = taken(getattr(module, row["target"]), given)[1]
     inputs = Inputs(arms, int(row["horizon"]), (0.0, 1.0), contexts=(arms, d), context_norm=1.0)
     made, why, _ = bound(function, path.stem, inputs, float(row["delta"]), Promise(model=row["model"]))

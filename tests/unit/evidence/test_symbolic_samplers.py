@@ -13,7 +13,7 @@ import pytest
 from tests.user_code import coins, densities, inverses
 from verifiable_dp.evidence.symbolic import samplers
 from verifiable_dp.evidence.symbolic.paths import Program, explore
-from verifiable_dp.evidence.symbolic.samplers import _GIVEN, Law, _law, _Reader
+from verifiable_dp.evidence.symbolic.samplers import _GIVEN, SamplerLaw, _law, _Reader
 
 
 def law(function, *args):
@@ -64,7 +64,7 @@ def test_the_dearest_place_of_a_law_counts(shift, price):
 def test_what_lies_between_counts():
     """Each step costs 1, but +1 and -1 hardly ever come: a shift of 2 may be one of 1 from 0."""
     weights = [math.exp(-abs(k) - 3 * (abs(k) == 1)) for k in range(-60, 61)]
-    holes = Law(tuple(range(-60, 61)), tuple(w / math.fsum(weights) for w in weights), True)
+    holes = SamplerLaw(tuple(range(-60, 61)), tuple(w / math.fsum(weights) for w in weights), True)
     assert holes.price(2) == pytest.approx(4)
     assert holes.price(-2) == pytest.approx(4)
 

@@ -12,7 +12,7 @@ from verifiable_dp.auditing.plans import sizes_of
 from verifiable_dp.core.filled import note_placed, noting
 from verifiable_dp.evidence.symbolic import boxes
 from verifiable_dp.evidence.symbolic.coverage import Coverage
-from verifiable_dp.evidence.symbolic.paths import Meter, Program, _explored, explore
+from verifiable_dp.evidence.symbolic.paths import Program, WorkMeter, _explored, explore
 from verifiable_dp.evidence.tracing.reach import scopes_of
 
 
@@ -45,8 +45,8 @@ def by_events(rewards, rng):
 
 def test_arrays_without_tracked_entries_are_not_made_of_objects():
     """Broken variant: `wrapped` that makes objects of every array."""
-    real = boxes.Memory.as_objects
-    with mock.patch.object(boxes.Memory, "as_objects", autospec=True, side_effect=real) as asked:
+    real = boxes.BoxMemory.as_objects
+    with mock.patch.object(boxes.BoxMemory, "as_objects", autospec=True, side_effect=real) as asked:
         found = explore(Program(beside_arrays, (20, 2), (0.0, 1.0)), 2, most=4)
     assert (found.words(), found.epsilon()) == ("", pytest.approx(1.0))
     # Such as the sums, into which rewards are written; never the table or its products.
@@ -56,13 +56,13 @@ def test_arrays_without_tracked_entries_are_not_made_of_objects():
 @pytest.mark.parametrize("play", [beside_arrays, by_events])
 def test_the_search_gives_up_after_as_many_operations_as_it_may_take(play):
     program = Program(play, (40, 2), (0.0, 1.0))
-    meter = Meter()
+    meter = WorkMeter()
     scopes = scopes_of(play)
     with noting() as filled:
         note_placed(play, "data", "generator")
     found = _explored(program, 2, 60, meter, scopes, Coverage(frozenset(scopes), filled=filled))
     assert (found.words(), found.epsilon()) == ("", pytest.approx(1.0))
-    again = Meter(meter.spent / 2)
+    again = WorkMeter(meter.spent / 2)
     less = _explored(program, 2, 60, again, scopes, Coverage(frozenset(scopes), filled=filled))
     assert less.words() == f"gave up after {again.most:,.0f} operations"
     assert 0 < len(less.paths) < len(found.paths)

@@ -27,7 +27,7 @@ from verifiable_dp.evidence.check import judged
 from verifiable_dp.evidence.tracing import replays as tracing
 from verifiable_dp.evidence.tracing.laws import Law
 from verifiable_dp.evidence.tracing.ledger import Lead, Place, in_order
-from verifiable_dp.evidence.tracing.replays import Subject, check, cost, examine, shares
+from verifiable_dp.evidence.tracing.replays import TracedBandit, check, cost, examine, shares
 from verifiable_dp.registry import entries as registry
 
 HORIZON, ARMS = 60, 2
@@ -40,7 +40,7 @@ OWN = frozenset([__file__])
 
 
 def subject(function, files=OWN, horizon=HORIZON, n_arms=ARMS):
-    return Subject(function, n_arms, horizon, (0.0, 1.0), files)
+    return TracedBandit(function, n_arms, horizon, (0.0, 1.0), files)
 
 
 def traced(function, pair=PAIRS[0], seed=0):
@@ -1069,7 +1069,7 @@ def test_own_algorithms_cost_what_their_mechanisms_declare(name):
         table = np.where(np.random.default_rng(1).random(shape) < 0.5, low, high)
         for when in {0, min(5, algorithm.horizon - 1)}:
             pair = TablePair(table, when, 0, low if table[when, 0] == high else high, (low, high))
-            mine = Subject(
+            mine = TracedBandit(
                 as_black_box(algorithm), algorithm.n_arms, algorithm.horizon, (low, high), OWN
             ).trace(pair, 3)
             paid, loss = declared(algorithm, pair, 3)

@@ -5,7 +5,7 @@ import pytest
 
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.neighbours import ContextPair
-from verifiable_dp.evidence.tracing.replays import Subject, Users, check, cost, examine
+from verifiable_dp.evidence.tracing.replays import TracedBandit, TracedUsers, check, cost, examine
 
 T, K, D = 6, 2, 2
 FORM = Contexts(K, (K, D))
@@ -74,8 +74,8 @@ def by_eigh(V, x):
 
 
 def traced(play, joint=True):
-    users = Users(FORM, joint)
-    done = Subject(play, K, T, (0.0, 1.0), OWN, (), users).trace(PAIR, 0)
+    users = TracedUsers(FORM, joint)
+    done = TracedBandit(play, K, T, (0.0, 1.0), OWN, (), users).trace(PAIR, 0)
     assert not done.here.failure, done.here.failure
     return done
 
@@ -112,7 +112,11 @@ def test_symmetric_noise_is_one_draw_for_both_entries(noisy, diagonal, off):
 def test_laplace_noise_on_a_triangle_costs_each_entry_once():
     """The context has equal entries, so that all entries of x x' move."""
     pair = ContextPair(FORM, BASE, np.zeros((T, K)), 1, context=FORM.even())
-    loss = Subject(linucb(of_laplace), K, T, (0.0, 1.0), OWN, (), Users(FORM, True)).trace(pair, 0).loss
+    loss = (
+        TracedBandit(linucb(of_laplace), K, T, (0.0, 1.0), OWN, (), TracedUsers(FORM, True))
+        .trace(pair, 0)
+        .loss
+    )
     assert loss.same_output
     paid = sum(bound for _, bound in loss.each.tolist() if np.isfinite(bound))
     # x x' is (1, 0; 0, 0) or (0, 0; 0, 1) before, (.5, .5; .5, .5) after: three entries of the triangle.
@@ -136,14 +140,14 @@ def test_the_users_own_action_is_hidden_under_joint_privacy_only():
     """Negative control: the same program under plain privacy."""
     play = linucb(plus_transpose)
     assert traced(play).loss.same_output
-    subject = Subject(play, K, T, (0.0, 1.0), OWN, (), Users(FORM, joint=False))
+    subject = TracedBandit(play, K, T, (0.0, 1.0), OWN, (), TracedUsers(FORM, joint=False))
     others = [subject.trace(PAIR, seed) for seed in range(6)]
     assert any(not done.loss.same_output for done in others)
 
 
 def test_a_raw_gram_matrix_is_named_and_a_noisy_one_has_no_open_lead():
     def found(play):
-        subject = Subject(play, K, T, (0.0, 1.0), OWN, (), Users(FORM, joint=True))
+        subject = TracedBandit(play, K, T, (0.0, 1.0), OWN, (), TracedUsers(FORM, joint=True))
         return check(examine(subject, 1.0, [PAIR], seed=0, examples=20), 1.0).statistics
 
     right, leaking = found(linucb(plus_transpose)), found(linucb(plus_transpose, by_solve, gram=False))

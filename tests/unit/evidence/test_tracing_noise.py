@@ -15,7 +15,7 @@ from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.evidence.check import in_words, judged
 from verifiable_dp.evidence.tracing.laws import Law, difference, shaped, total
 from verifiable_dp.evidence.tracing.ledger import NoteKind, Place
-from verifiable_dp.evidence.tracing.replays import Subject, check, cost, examine, without
+from verifiable_dp.evidence.tracing.replays import TracedBandit, check, cost, examine, without
 
 HORIZON = 16
 PAIR = TablePair(np.zeros((HORIZON, 2)), 0, 0, 1.0)
@@ -23,7 +23,7 @@ FILES = frozenset([__file__])
 
 
 def subject(function, files=FILES):
-    return Subject(function, 2, HORIZON, (0.0, 1.0), files)
+    return TracedBandit(function, 2, HORIZON, (0.0, 1.0), files)
 
 
 def traced(function):

@@ -22,7 +22,7 @@ from verifiable_dp.evidence.check import Check, in_words
 from verifiable_dp.evidence.regret.mean_bound import mean_bound
 from verifiable_dp.registry import entries
 from verifiable_dp.registry.mutants import gap_times, result
-from verifiable_dp.registry.theorems import Exponent, Trial
+from verifiable_dp.registry.theorems import Exponent, TheoremTrial
 
 GAPS = np.array([0.0, 0.03, 0.3, 0.7])
 EIGHTFOLD = result("width", lambda rule, width, *at: 8 * width)
@@ -124,7 +124,7 @@ def test_theorems_of_high_probability_are_checked_as_such(kind):
     rule = kind(_linear.CIRCLE, 1.0, 10**6)
     theorem = next(c for c in _claims(kind) if c.name.startswith("theorem"))
     for played, verdict in ((rule, "consistent"), (EIGHTFOLD(rule), "contradicted")):
-        found = list(_linear.HighProbability()(Trial(kind, theorem, played, "quick", 0)))
+        found = list(_linear.HighProbability()(TheoremTrial(kind, theorem, played, "quick", 0)))
         assert [check.verdict for check in found] == [verdict, verdict]
         assert {check.kind for check in found} == {"probability"}
 
@@ -136,7 +136,7 @@ def test_the_rate_of_the_worst_case_is_told_from_uniform_play(kind):
     check = _linear.WorstCase(100.0 if kind is DPLinear else 1.0, tuple(range(14, 24, 2)))
     never = result("width", lambda rule, width, *at: 1e9 * width)
     for played, slope in ((rule, 0.5), (never(rule), 1.0)):
-        (found,) = check(Trial(kind, theorem, played, "quick", 0))
+        (found,) = check(TheoremTrial(kind, theorem, played, "quick", 0))
         assert found.result["slope"] == pytest.approx(slope, abs=0.05)
 
 
@@ -147,7 +147,7 @@ def _claims(kind):
 def test_dp_ucb_over_the_number_of_arms(monkeypatch):
     """Regret like K - 1 in the place of K (K - 1), or the other way round, is contradicted."""
     rule = DPUCB(5, 1.0, 10**6, "per-arm")
-    trial = Trial(DPUCB, claim(dp_ucb, "rate"), rule, "quick", 0)
+    trial = TheoremTrial(DPUCB, claim(dp_ucb, "rate"), rule, "quick", 0)
     monkeypatch.setattr(dp_ucb, "OVER_ARMS", (2, 3, 5, 9))
     monkeypatch.setattr(dp_ucb, "RATE_RUNS", 3)
     right = list(dp_ucb.over_arms(trial))
@@ -157,8 +157,8 @@ def test_dp_ucb_over_the_number_of_arms(monkeypatch):
         budget = "split" if self.rule.budget == "per-arm" else "per-arm"
         return played(self.changed(budget=budget), environment, runs, **options)
 
-    played = Trial.play
-    monkeypatch.setattr(Trial, "play", swapped)
+    played = TheoremTrial.play
+    monkeypatch.setattr(TheoremTrial, "play", swapped)
     slopes = [check.result["slope"] for check in dp_ucb.over_arms(trial)]
     assert slopes[0] > 1.5
     assert slopes[1] < 0.7
@@ -181,10 +181,10 @@ def test_uniform_play_breaks_every_rate_over_one_parameter_of_an_audit(monkeypat
     def uniform(self, environment, runs, **options):
         return SimpleNamespace(regret=np.full(8, self.rule.horizon * environment.gaps.mean()))
 
-    monkeypatch.setattr(Trial, "play", uniform)
+    monkeypatch.setattr(TheoremTrial, "play", uniform)
     for name, (auditor, check) in exponents().items():
         rule = auditor.algorithm(**auditor.instance)
-        trial = Trial(auditor.algorithm, SimpleNamespace(name="claim"), rule, "quick", 0)
+        trial = TheoremTrial(auditor.algorithm, SimpleNamespace(name="claim"), rule, "quick", 0)
         assert [found.verdict for found in check(trial)] == ["contradicted"], name
 
 
@@ -203,7 +203,7 @@ def test_an_eightfold_gap_breaks_the_bound_of_robust_elimination():
     rule = DPRobustElimination(2, 1.0, 1 << 20)
     bound = robust_elimination.regret_bound(where.gaps, rule)
     regrets = [
-        Trial(DPRobustElimination, None, played, "quick", 0).play(where, 6).regret.mean()
+        TheoremTrial(DPRobustElimination, None, played, "quick", 0).play(where, 6).regret.mean()
         for played in (rule, gap_times(8)(rule))
     ]
     assert regrets[0] < bound < regrets[1]

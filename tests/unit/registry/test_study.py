@@ -24,7 +24,7 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.regret.comparison import comparison as comparison_check
 from verifiable_dp.record.sealing import digest
 from verifiable_dp.registry import study as studies
-from verifiable_dp.registry.study import Cell, Figure, Guide, Line, Panel, Plan, Statement, Study
+from verifiable_dp.registry.study import Cell, Figure, Guide, Line, Panel, Statement, Study, StudyPlan
 from verifiable_dp.render import study as reporting
 
 HERE = Path(__file__).parents[3]
@@ -56,7 +56,7 @@ def plan(scale=1.0):
         ),
         ("first",),
     )
-    return Plan(cells, [figure], [Statement("first", "It holds.", SOURCE, comparison)], ["Made <up>."])
+    return StudyPlan(cells, [figure], [Statement("first", "It holds.", SOURCE, comparison)], ["Made <up>."])
 
 
 TINY = Study("tiny", "a study", "Nobody, Nowhere, 2026", plan)

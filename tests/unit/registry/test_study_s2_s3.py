@@ -10,7 +10,7 @@ from verifiable_dp.auditors._contamination import Released
 from verifiable_dp.auditors.studies import s2, s3
 from verifiable_dp.campaign import reproduction
 from verifiable_dp.registry import study as studies
-from verifiable_dp.registry.study import Outcome
+from verifiable_dp.registry.study import StudyOutcome
 
 TINY = 0.0005
 PLANS = {"S2": s2.plan, "S3": s3.plan}
@@ -50,7 +50,7 @@ def found(plan, name, outcomes):
 def made_up(cell):
     """An outcome that nobody played."""
     values = np.random.default_rng(0).uniform(0.99, 1.01, cell.runs)
-    return Outcome(values, np.array([1]), values[:, None], np.ones((cell.runs, 1)), None)
+    return StudyOutcome(values, np.array([1]), values[:, None], np.ones((cell.runs, 1)), None)
 
 
 @pytest.fixture(scope="module")
@@ -237,7 +237,7 @@ def test_lower_bounds_hold_for_whoever_may_not_know_and_for_no_one_else():
     assert set(floors("sampling")) == {"consistent"}
     assert set(floors("sampling", lambda rule: replace(rule, epsilon=30.0))) == {"consistent"}
     oracle = {
-        name: Outcome(np.zeros(6), np.array([1]), np.zeros((6, 1)), np.ones((6, 1)), None)
+        name: StudyOutcome(np.zeros(6), np.array([1]), np.zeros((6, 1)), np.ones((6, 1)), None)
         for name in s3._floor_cells(6)
     }
     assert {check.verdict for check in s3._floors("sampling", oracle)} == {"contradicted"}
@@ -265,7 +265,7 @@ def test_light_rewards_have_moments_within_1():
 def test_outcomes_hold_what_the_statements_ask_for(tiny):
     for plan, outcomes in tiny.values():
         assert set(outcomes) == set(plan.cells)
-        assert all(isinstance(outcome, Outcome) for outcome in outcomes.values())
+        assert all(isinstance(outcome, StudyOutcome) for outcome in outcomes.values())
         assert all(outcome.regret.shape == (plan.cells[name].runs,) for name, outcome in outcomes.items())
 
 

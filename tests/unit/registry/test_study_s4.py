@@ -13,7 +13,7 @@ from verifiable_dp.auditors import dp_linear
 from verifiable_dp.auditors.studies import s4
 from verifiable_dp.campaign import reproduction
 from verifiable_dp.registry import study as studies
-from verifiable_dp.registry.study import Cell, Outcome
+from verifiable_dp.registry.study import Cell, StudyOutcome
 from verifiable_dp.render import study as reporting
 
 TINY = 0.001
@@ -23,7 +23,7 @@ def made_up(plan):
     """Outcomes with regret 1, so that all checks can be computed without a run."""
     rng = np.random.default_rng(0)
     return {
-        name: Outcome(
+        name: StudyOutcome(
             rng.uniform(0.99, 1.01, cell.runs), np.array([1]), np.ones((cell.runs, 1)), np.ones((1, 1)), None
         )
         for name, cell in plan.cells.items()

@@ -8,7 +8,7 @@ import pytest
 
 from tests.committed import NAMES, REPORTS
 from verifiable_dp.record.model import Record
-from verifiable_dp.render.findings import RULES, Code, findings
+from verifiable_dp.render.findings import RULES, FindingCode, findings
 from verifiable_dp.render.sarif import to_sarif
 from verifiable_dp.report import Report
 
@@ -20,12 +20,12 @@ def load(name):
 
 
 def section(code):
-    return re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:][list(Code).index(code)]
+    return re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:][list(FindingCode).index(code)]
 
 
 def test_codes_are_what_they_were():
     """Suppressions and dashboards hold on to them: a code may come, none may change."""
-    assert {code.name: code.value for code in Code} == {
+    assert {code.name: code.value for code in FindingCode} == {
         "REFUTED": "DP100",
         "RAW_DATA": "DP101",
         "RELEASE_COST": "DP102",
@@ -37,7 +37,7 @@ def test_codes_are_what_they_were():
     }
 
 
-@pytest.mark.parametrize("code", Code)
+@pytest.mark.parametrize("code", FindingCode)
 def test_every_code_has_its_section(code):
     heading, *text = section(code).splitlines()
     assert heading == code

@@ -13,7 +13,7 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.exact import halting
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.selfcheck import operators
-from verifiable_dp.selfcheck.operators import AllButLast, Lingering, Outside, Overlapping, Upper, traits
+from verifiable_dp.selfcheck.operators import AllButLast, Lingering, OutsideNoise, Overlapping, Upper, traits
 
 DOCS = Path(__file__).parents[3] / "docs" / "mutation-suite.md"
 RUN = np.arange(16)
@@ -129,12 +129,12 @@ def query(ask=None, rounds=4):
 
 
 @pytest.mark.parametrize(
-    ("kind", "expected"), [(Outside, [0, 5, -7, 0]), (AllButLast, [1, 0, 0, 9]), (Upper, [1, 0, -7, 0])]
+    ("kind", "expected"), [(OutsideNoise, [0, 5, -7, 0]), (AllButLast, [1, 0, 0, 9]), (Upper, [1, 0, -7, 0])]
 )
 def test_broken_asks(kind, expected):
     zeros = np.zeros(4, int)
     rewards = np.array([1.0, 5.0, -7.0, 9.0])
-    if kind is Outside:
+    if kind is OutsideNoise:
         rewards[3] = 2.0
     ask = kind(np.full((1, 2), 2.0), np.zeros((1, 2)))
     np.testing.assert_array_equal(ask.values(rewards, zeros, zeros), expected)

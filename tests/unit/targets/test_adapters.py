@@ -14,7 +14,7 @@ from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.auditing.traced import Effort, trace
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.evidence.tracing.replays import Subject, check, cost, examine
+from verifiable_dp.evidence.tracing.replays import TracedBandit, check, cost, examine
 from verifiable_dp.targets import roles
 from verifiable_dp.targets.adapters import PROTOCOLS, BanditClass, makes_bandits, modules_of, taken
 
@@ -91,7 +91,7 @@ def test_libraries_are_played_as_they_are(maker):
 
 
 def subject(maker):
-    return Subject(BanditClass(maker), ARMS, HORIZON, (0.0, 1.0), frozenset([__file__]))
+    return TracedBandit(BanditClass(maker), ARMS, HORIZON, (0.0, 1.0), frozenset([__file__]))
 
 
 PAIR = TablePair(np.zeros((HORIZON, ARMS)), 0, 0, 1.0)
@@ -373,5 +373,5 @@ class Told(Counting):
 def test_a_field_that_begins_at_zero_counts_rounds_and_is_no_horizon():
     rewards, rng = REWARDS, np.random.default_rng(1)
     explored = [0, 1] * 6
-    assert list(taken(Counting, roles.Given())[1](rewards, rng)) == [*explored, *[0] * 28]
-    assert list(taken(Told, roles.Given())[1](rewards, rng)) == [0] * 40  # it begins at its horizon
+    assert list(taken(Counting, roles.GivenRole())[1](rewards, rng)) == [*explored, *[0] * 28]
+    assert list(taken(Told, roles.GivenRole())[1](rewards, rng)) == [0] * 40  # it begins at its horizon

@@ -9,7 +9,7 @@ from verifiable_dp.core.neighbours import ContextPair, TablePair
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.targets.adapters import taken
 from verifiable_dp.targets.load import PlaySampler
-from verifiable_dp.targets.roles import Given
+from verifiable_dp.targets.roles import GivenRole
 
 T, K, D = 5, 2, 3
 CONTEXTS = np.arange(1, T * D + 1).reshape(T, D) / 100
@@ -19,7 +19,7 @@ ARMS = np.stack([CONTEXTS, -CONTEXTS], axis=1)
 
 
 def played(target, form=ONE, given=CONTEXTS, **more):
-    kind, function = taken(target, Given(contexts=form, **more))
+    kind, function = taken(target, GivenRole(contexts=form, **more))
     table = form.table(given, REWARDS)
     rng = np.random.default_rng(0)
     return function(table, 4, rng) if kind == "play_many" else function(table, rng)
@@ -155,16 +155,16 @@ def test_what_cannot_be_played_says_what_to_do():
         return [0] * len(rewards)
 
     with pytest.raises(InputError, match=r"contexts must be given for .*--contexts D"):
-        taken(play, Given())
+        taken(play, GivenRole())
     with pytest.raises(InputError, match=r"play\(contexts, rewards, rng\)"):
-        taken(lambda rewards, rng: 0, Given(contexts=ONE))
+        taken(lambda rewards, rng: 0, GivenRole(contexts=ONE))
 
     class Blind:
         def __init__(self, n_arms):
             pass
 
     with pytest.raises(InputError, match=r"select\(context\)"):
-        taken(Blind, Given(contexts=ONE))
+        taken(Blind, GivenRole(contexts=ONE))
 
 
 def test_under_joint_privacy_the_users_own_action_is_not_seen():
@@ -175,7 +175,7 @@ def test_under_joint_privacy_the_users_own_action_is_not_seen():
 
     base = np.tile(ONE.unit(0), (T, 1))
     pair = ContextPair(ONE, base, np.zeros((T, K)), 2, context=-base[0])
-    function = taken(tells, Given(contexts=ONE))[1]
+    function = taken(tells, GivenRole(contexts=ONE))[1]
     runs = np.arange(3, dtype=np.int64)
 
     def seen(joint):

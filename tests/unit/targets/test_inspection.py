@@ -9,13 +9,13 @@ from tests.user_code import first_told, modes, noise_imported
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.targets.adapters import taken
 from verifiable_dp.targets.inspection import inspect_target
-from verifiable_dp.targets.roles import Given
+from verifiable_dp.targets.roles import GivenRole
 
 ELSEWHERE = "a generator of its own (default_rng, with a seed of the system), noise_of_another.py:5"
 
 
 def lines(target, **given):
-    return list(inspect_target(target, Given(1.0, **given), 2, 20).lines())
+    return list(inspect_target(target, GivenRole(1.0, **given), 2, 20).lines())
 
 
 def said(found, word):
@@ -56,7 +56,7 @@ def test_whether_it_asks_for_a_first_reward_is_tried(kind):
     told = first_told.TOLD[kind]
     words = ", ".join(f"{name}={value!r}" for name, value in told.items())
     assert any(line.endswith(f"the first call of step is given {words}") for line in lines(kind))
-    _, play = taken(kind, Given(1.0))
+    _, play = taken(kind, GivenRole(1.0))
     seen = []
     original = kind.step
 
@@ -80,7 +80,7 @@ def test_whether_it_asks_for_a_first_reward_is_tried(kind):
 
 def paying(name, **options):
     payer = f"{modes.__name__}:{options.pop('payer', 'sample_reward')}"
-    return getattr(modes, name), Given(1.0, reward=payer, **options)
+    return getattr(modes, name), GivenRole(1.0, reward=payer, **options)
 
 
 @pytest.mark.parametrize("name", ["greedy", "listed"])

@@ -16,7 +16,7 @@ from verifiable_dp import InputError
 from verifiable_dp.targets import process
 from verifiable_dp.targets.load import PlaySampler, ReleaseSampler, probe_play, probe_release
 from verifiable_dp.targets.process import Exec, ProcessTarget, running
-from verifiable_dp.targets.source import Source
+from verifiable_dp.targets.source import CodeSource
 
 # What every example begins with: it answers the greeting and hands over one request after the other.
 FRAME = """
@@ -371,7 +371,7 @@ def test_state_between_requests_is_noticed(command):
 
 def test_the_source_of_a_command_is_its_file(tmp_path, command):
     made = command(GOOD)
-    source = Source.of(ProcessTarget(made, "release"), made.command)
+    source = CodeSource.of(ProcessTarget(made, "release"), made.command)
     assert source.path.endswith("program.py")
     assert len(source.sha256) == 64
-    assert Source.of(Exec("sort -n"), "sort -n") == Source("sort -n")
+    assert CodeSource.of(Exec("sort -n"), "sort -n") == CodeSource("sort -n")

@@ -13,11 +13,11 @@ from tests.commands import run
 from tests.user_code import protocols as programs
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.evidence.tracing.replays import Subject, cost
+from verifiable_dp.evidence.tracing.replays import TracedBandit, cost
 from verifiable_dp.targets.adapters import taken
 from verifiable_dp.targets.protocols import Way, way_of
-from verifiable_dp.targets.roles import Given, parameters_of
-from verifiable_dp.targets.tables import Environment, World
+from verifiable_dp.targets.roles import GivenRole, parameters_of
+from verifiable_dp.targets.tables import TableEnvironment, TableWorld
 
 HORIZON, ARMS, CLAIM = 12, 2, 1.0
 REWARDS = np.random.default_rng(0).random((HORIZON, ARMS))
@@ -27,7 +27,7 @@ FORMS = dict.fromkeys(programs.TAKEN, "") | programs.REPLACED
 
 def given(name, **parameters):
     payer = FORMS[name] and f"{programs.__name__}:{FORMS[name]}"
-    return Given(CLAIM, 0.0, parameters, payer)
+    return GivenRole(CLAIM, 0.0, parameters, payer)
 
 
 def word_of(name):
@@ -55,7 +55,7 @@ def test_each_form_is_played_on_the_table(name):
 @pytest.mark.parametrize("name", FORMS)
 def test_each_form_is_traced(name):
     play = played(name)
-    traced = Subject(play, ARMS, HORIZON, (0.0, 1.0), frozenset([programs.__file__])).trace(PAIR, 0)
+    traced = TracedBandit(play, ARMS, HORIZON, (0.0, 1.0), frozenset([programs.__file__])).trace(PAIR, 0)
     assert not traced.here.failure
     assert cost(traced) == pytest.approx(CLAIM)
 
@@ -63,7 +63,7 @@ def test_each_form_is_traced(name):
 @pytest.mark.parametrize("name", FORMS)
 def test_less_noise_than_claimed_costs_more_in_each_form(name):
     play = played(name, **{word_of(name): 4 * CLAIM})
-    traced = Subject(play, ARMS, HORIZON, (0.0, 1.0), frozenset([programs.__file__])).trace(PAIR, 0)
+    traced = TracedBandit(play, ARMS, HORIZON, (0.0, 1.0), frozenset([programs.__file__])).trace(PAIR, 0)
     assert cost(traced) == pytest.approx(4 * CLAIM)
 
 
@@ -146,12 +146,12 @@ def one_round(env, horizon, which):
 )
 def test_messages_say_what_to_add(target, more, words):
     with pytest.raises(InputError, match=words):
-        taken(target, Given(CLAIM, 0.0, more))[1](REWARDS, np.random.default_rng(0))
+        taken(target, GivenRole(CLAIM, 0.0, more))[1](REWARDS, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("target", [Unfilled, Asking])
 def test_what_is_set_is_filled(target):
-    play = taken(target, Given(CLAIM, 0.0, {"gamma": 0.5}))[1]
+    play = taken(target, GivenRole(CLAIM, 0.0, {"gamma": 0.5}))[1]
     assert play(REWARDS, np.random.default_rng(0)).tolist() == [0] * HORIZON
     assert play.made(2, HORIZON, np.random.default_rng(0)).gamma == 0.5
 
@@ -160,8 +160,8 @@ def test_an_epsilon_with_a_default_keeps_it():
     def play(rewards, rng, epsilon=0.1):
         return [epsilon]
 
-    assert taken(play, Given(CLAIM))[1](REWARDS, None) == [0.1]
-    assert taken(play, Given(CLAIM, 0.0, {"epsilon": 2.0}))[1](REWARDS, None) == [2.0]
+    assert taken(play, GivenRole(CLAIM))[1](REWARDS, None) == [0.1]
+    assert taken(play, GivenRole(CLAIM, 0.0, {"epsilon": 2.0}))[1](REWARDS, None) == [2.0]
 
 
 class Journal:
@@ -180,14 +180,14 @@ class Journal:
 
 def test_what_is_counted_of_rewards_can_be_written_as_json():
     """NumPy's numbers make `int + (reward > .5)` an int64, which json refuses."""
-    assert taken(Journal, Given(CLAIM))[1](REWARDS, np.random.default_rng(0)).tolist() == [0] * HORIZON
-    assert type(World(REWARDS).paid(0)) is float
-    assert World(np.array([["as it is"]], object)).paid(0) == "as it is"  # rewards that are traced
+    assert taken(Journal, GivenRole(CLAIM))[1](REWARDS, np.random.default_rng(0)).tolist() == [0] * HORIZON
+    assert type(TableWorld(REWARDS).paid(0)) is float
+    assert TableWorld(np.array([["as it is"]], object)).paid(0) == "as it is"  # rewards that are traced
 
 
 def test_the_environment_gives_no_reward_away():
     table = np.array([[0.0, 1.0], [0.0, 1.0], [0.25, 0.75]])
-    env = Environment(World(table), np.random.default_rng(0))
+    env = TableEnvironment(TableWorld(table), np.random.default_rng(0))
     assert env.means.tolist() == [0.5, 0.5]
     assert (env.best_arm, env.max_mean, env.arms[1].mean, env.regret(1)) == (0, 0.5, 0.5, 0.0)
     assert not hasattr(env, "rewards")
@@ -296,7 +296,7 @@ def told(contexts, rewards, rng):
 
 def test_signatures_are_read_for_the_first_run_only(monkeypatch):
     """Reading them took a third of an audit of 80 000 runs."""
-    play = taken(Usual, Given(CLAIM))[1]
+    play = taken(Usual, GivenRole(CLAIM))[1]
     play(REWARDS, np.random.default_rng(0))
 
     def again(*_):
@@ -323,8 +323,8 @@ class Leading:
 
 
 def test_methods_that_others_call_are_not_played():
-    assert way_of(Leading, Given()) == Way("pair", ("act", "observe"))
-    assert way_of(Leading(), Given()) == Way("pair", ("act", "observe"))
+    assert way_of(Leading, GivenRole()) == Way("pair", ("act", "observe"))
+    assert way_of(Leading(), GivenRole()) == Way("pair", ("act", "observe"))
 
 
 class Above:
@@ -355,6 +355,6 @@ class KeepsAll(Above):
 def test_a_class_that_hands_on_what_it_is_given_has_the_parameters_above_it():
     assert list(parameters_of(HandsOn)) == ["step", "n_arms", "rng", "epsilon"]
     assert list(parameters_of(KeepsAll)) == ["args", "kwargs"]
-    kind, play = taken(HandsOn, Given())
+    kind, play = taken(HandsOn, GivenRole())
     assert kind == "play"
     assert len(play(REWARDS, np.random.default_rng(0))) == HORIZON

@@ -24,7 +24,7 @@ from verifiable_dp.targets.load import (
     probe_release,
 )
 from verifiable_dp.targets.randomness import scaled_seeds
-from verifiable_dp.targets.source import Source, load
+from verifiable_dp.targets.source import CodeSource, load
 
 RUNS = np.arange(6)
 
@@ -175,7 +175,7 @@ def test_adapted_functions_keep_source_and_neighbours_and_can_be_pickled():
     local.neighbours = [(1, 2)]
     _, call = adapted(local)
     assert call.neighbours == [(1, 2)]
-    source = Source.of(call, "local")
+    source = CodeSource.of(call, "local")
     assert source.path.endswith("test_targets.py")
     assert source.line > 0
     _, call = adapted(one_draw)
@@ -187,7 +187,7 @@ def test_adapted_functions_keep_source_and_neighbours_and_can_be_pickled():
     "thing", [Bandit(), functools.partial(scaled, scale=2.0), Bandit().many, Bandit.fixed]
 )
 def test_sources_of_odd_callables_are_found(thing):
-    source = Source.of(thing, "name")
+    source = CodeSource.of(thing, "name")
     assert source.path.endswith("test_targets.py")
     assert len(source.sha256) == 64
     assert source.line > 0

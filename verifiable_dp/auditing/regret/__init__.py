@@ -4,7 +4,7 @@ from verifiable_dp.auditing.regret.catalogue import regret_only
 from verifiable_dp.auditing.regret.claims import Asked, Claims, RegretOptions, claims_of
 from verifiable_dp.auditing.regret.plan import SHARD, Cells, at
 from verifiable_dp.auditing.regret.run import again, check_claims
-from verifiable_dp.auditing.regret.subject import Subject
+from verifiable_dp.auditing.regret.subject import RegretSubject
 
 __all__ = [
     "SHARD",
@@ -12,7 +12,7 @@ __all__ = [
     "Cells",
     "Claims",
     "RegretOptions",
-    "Subject",
+    "RegretSubject",
     "again",
     "at",
     "check_claims",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from verifiable_dp.auditing import rates
-from verifiable_dp.auditing.bounds import Bound
+from verifiable_dp.auditing.bounds import GivenBound
 from verifiable_dp.auditing.rates import GAP, Rate
 from verifiable_dp.auditing.regret.instances import (
     called,
@@ -16,7 +16,7 @@ from verifiable_dp.auditing.regret.instances import (
     plain_environment,
     read_environment,
 )
-from verifiable_dp.auditing.regret.subject import Subject
+from verifiable_dp.auditing.regret.subject import RegretSubject
 from verifiable_dp.core import validate
 from verifiable_dp.core.environments import Environment
 from verifiable_dp.core.populations import Population
@@ -153,11 +153,11 @@ class Claims:
 
     runs: int
     instances: Sequence[Environment | Population]
-    bound: Bound | None = None
+    bound: GivenBound | None = None
     beta: float | None = None
     rates: Sequence[Rate] = ()
     gap: float = GAP
-    rival: Subject | None = None
+    rival: RegretSubject | None = None
     factor: float = 1.0
 
     @property
@@ -196,20 +196,20 @@ class Claims:
         return cls(
             runs=plain["runs"],
             instances=instances,
-            bound=None if plain["bound"] is None else Bound.read(plain["bound"]),
+            bound=None if plain["bound"] is None else GivenBound.read(plain["bound"]),
             beta=plain["beta"],
             rates=[Rate.read(item) for item in plain["rates"]],
             gap=plain["gap"],
-            rival=None if plain["rival"] is None else Subject.read(plain["rival"], form),
+            rival=None if plain["rival"] is None else RegretSubject.read(plain["rival"], form),
             factor=plain["factor"],
         )
 
 
 def claims_of(
-    subject: Subject,
+    subject: RegretSubject,
     asked: Asked,
     instances: Sequence[Environment | Population] = (),
-    rival: Subject | None = None,
+    rival: RegretSubject | None = None,
     budget: str = "quick",
 ) -> Claims:
     """What is claimed of a subject, on given instances and beside a rival.
@@ -244,7 +244,7 @@ def claims_of(
     found = Claims(
         runs=validate.integer("runs", RUNS[budget] if asked.runs is None else asked.runs, least=2),
         instances=list(instances) or default_instances(arms, subject.bounds),
-        bound=None if asked.bound is None else Bound.of(asked.bound),
+        bound=None if asked.bound is None else GivenBound.of(asked.bound),
         beta=beta,
         rates=parsed,
         gap=GAP if gap is None else float(gap),

@@ -11,14 +11,14 @@ from verifiable_dp.auditing import rates
 from verifiable_dp.auditing.rates import Rate
 from verifiable_dp.auditing.regret.claims import Claims
 from verifiable_dp.auditing.regret.instances import called
-from verifiable_dp.auditing.regret.subject import Subject
+from verifiable_dp.auditing.regret.subject import RegretSubject
 from verifiable_dp.core import engine
 from verifiable_dp.core.environments import Environment, TwoPoint
 from verifiable_dp.core.populations import Population
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.registry.study import cell_seed
 from verifiable_dp.targets import players
-from verifiable_dp.targets.players import Part, Setting
+from verifiable_dp.targets.players import PlayerPart, Setting
 
 SHARD = 8  # runs of a user's code that one task plays; results do not depend on it
 
@@ -29,12 +29,12 @@ class Cells:
 
     seed: int
     workers: int
-    asked: dict[str, list[Part]] = field(default_factory=dict)
+    asked: dict[str, list[PlayerPart]] = field(default_factory=dict)
 
     def ask(
         self,
         name: str,
-        subject: Subject,
+        subject: RegretSubject,
         setting: Setting,
         environment: Environment | Population,
         runs: int,
@@ -43,7 +43,7 @@ class Cells:
         seed = cell_seed(name, self.seed)
         size = runs if players.whole(subject.player, setting) else SHARD
         self.asked[name] = [
-            Part(subject.player, setting, environment, seed, first, min(first + size, runs))
+            PlayerPart(subject.player, setting, environment, seed, first, min(first + size, runs))
             for first in range(0, runs, size)
         ]
 
@@ -62,7 +62,7 @@ class Cells:
         return joined
 
 
-def ask_instances(cells: Cells, subject: Subject, claims: Claims) -> None:
+def ask_instances(cells: Cells, subject: RegretSubject, claims: Claims) -> None:
     """The runs of the algorithm, and of its rival, that a bound and a comparison are held against."""
     for instance in claims.instances:
         if claims.bound is not None or claims.rival is not None:
@@ -73,7 +73,7 @@ def ask_instances(cells: Cells, subject: Subject, claims: Claims) -> None:
 
 
 def at(
-    subject: Subject, rate: Rate, x: float, gap: float, population: Population | None = None
+    subject: RegretSubject, rate: Rate, x: float, gap: float, population: Population | None = None
 ) -> tuple[Setting, TwoPoint | Population]:
     """Where a rate's quantity is x: the setting, and the population, or one arm that is better by `gap`."""
     setting, gap = rate.at(x, subject.setting, gap)
@@ -84,7 +84,7 @@ def at(
 
 def ask_search(
     cells: Cells,
-    subject: Subject,
+    subject: RegretSubject,
     rate: Rate,
     stage: str,
     gaps: Mapping[float, Sequence[float]],

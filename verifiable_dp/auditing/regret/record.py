@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from verifiable_dp.auditing.regret.claims import Claims
 from verifiable_dp.auditing.regret.instances import called
-from verifiable_dp.auditing.regret.subject import Subject
+from verifiable_dp.auditing.regret.subject import RegretSubject
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import Basis, RegretClaim
 from verifiable_dp.core.claims import Source as Proof
@@ -20,7 +20,12 @@ _PROOF = Proof("the claim of whoever ran the check", "as given", basis=Basis.GIV
 
 
 def draft(
-    subject: Subject, claims: Claims, checks: Sequence[Check], noted: Sequence[str], budget: str, seed: int
+    subject: RegretSubject,
+    claims: Claims,
+    checks: Sequence[Check],
+    noted: Sequence[str],
+    budget: str,
+    seed: int,
 ) -> JsonDict:
     """The draft of a record of checked claims."""
     made = subject.player.made(subject.setting)

@@ -12,7 +12,7 @@ from verifiable_dp.auditing.regret.claims import Claims
 from verifiable_dp.auditing.regret.instances import called, default_instances, form_of
 from verifiable_dp.auditing.regret.plan import Cells, ask_instances, ask_search, at, search_cell
 from verifiable_dp.auditing.regret.record import draft
-from verifiable_dp.auditing.regret.subject import Subject
+from verifiable_dp.auditing.regret.subject import RegretSubject
 from verifiable_dp.core.environments import Environment, TwoPoint
 from verifiable_dp.core.populations import Population
 from verifiable_dp.core.validate import FloatArray, InputError, Json, JsonDict
@@ -28,7 +28,7 @@ _FINALISTS = 3  # gaps that the search for the worst one looks at twice
 
 
 def check_claims(
-    subject: Subject,
+    subject: RegretSubject,
     claims: Claims,
     *,
     budget: str = "quick",
@@ -81,12 +81,12 @@ def again(
         If its code can no longer be found, or has changed.
     """
     claims = Claims.read(stated)
-    subject = Subject.read(target, form_of(claims.instances))
+    subject = RegretSubject.read(target, form_of(claims.instances))
     return check_claims(subject, claims, budget=budget, seed=seed, workers=workers, progress=progress)
 
 
 def _worst_gaps(
-    cells: Cells, subject: Subject, rate: Rate, found: Mapping[str, FloatArray], runs: int
+    cells: Cells, subject: RegretSubject, rate: Rate, found: Mapping[str, FloatArray], runs: int
 ) -> list[float]:
     """At each x the gap with the largest mean regret: the best three of the first look get a second one."""
     left = {}
@@ -101,7 +101,9 @@ def _worst_gaps(
     ]
 
 
-def _rate_check(cells: Cells, subject: Subject, rate: Rate, gaps: Sequence[float], claims: Claims) -> Check:
+def _rate_check(
+    cells: Cells, subject: RegretSubject, rate: Rate, gaps: Sequence[float], claims: Claims
+) -> Check:
     population, runs = claims.population, claims.runs
     for x, gap in zip(rate.values, gaps, strict=True):
         setting, instance = at(subject, rate, x, gap, population)
@@ -147,7 +149,7 @@ def _uniform(setting: Setting, instance: TwoPoint | Population) -> float:
     return setting.horizon * float(instance.gaps.mean())
 
 
-def _bound_checks(subject: Subject, claims: Claims, found: Mapping[str, FloatArray]) -> Iterable[Check]:
+def _bound_checks(subject: RegretSubject, claims: Claims, found: Mapping[str, FloatArray]) -> Iterable[Check]:
     for instance in claims.instances if claims.bound is not None else ():
         values = found[f"instance/{called(instance)}"]
         yield _bound_check(subject.player, subject.setting, claims, instance, values)
@@ -179,14 +181,16 @@ def _bound_check(
     return probability(name, values > limit, probability=beta, vacuous=limit >= largest, **common)
 
 
-def _tightest_check(cells: Cells, subject: Subject, claims: Claims, progress: Progress) -> Iterable[Check]:
+def _tightest_check(
+    cells: Cells, subject: RegretSubject, claims: Claims, progress: Progress
+) -> Iterable[Check]:
     """The bound where pilot runs come nearest to it, unless the instances were given."""
     player, setting = subject.player, subject.setting
     usual = default_instances(setting.n_arms, subject.bounds)
     if claims.bound is None or list(claims.instances) != usual:
         return
     progress("where the bound is tightest")
-    tried: list[tuple[float, tightest.Point]] = []
+    tried: list[tuple[float, tightest.SearchPoint]] = []
     for point in tightest.points(player, setting, claims.bound, subject.bounds):
         name = f"pilot/{point.instance.name}"
         try:
@@ -204,7 +208,9 @@ def _tightest_check(cells: Cells, subject: Subject, claims: Claims, progress: Pr
     yield _bound_check(player, best.setting, claims, best.instance, cells.run()["tightest"])
 
 
-def _comparison_checks(subject: Subject, claims: Claims, found: Mapping[str, FloatArray]) -> Iterable[Check]:
+def _comparison_checks(
+    subject: RegretSubject, claims: Claims, found: Mapping[str, FloatArray]
+) -> Iterable[Check]:
     if claims.rival is None:
         return
     for instance in claims.instances:

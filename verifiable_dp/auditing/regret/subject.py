@@ -15,11 +15,11 @@ from verifiable_dp.core.validate import Given, InputError, Json, JsonDict
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.targets.players import Player, Setting
 from verifiable_dp.targets.roles import EPSILON
-from verifiable_dp.targets.source import NOT_FOUND, Source, code_of, in_cell
+from verifiable_dp.targets.source import NOT_FOUND, CodeSource, code_of, in_cell
 
 
 @dataclass(frozen=True)
-class Subject:
+class RegretSubject:
     """An algorithm with what it is called and how it is given.
 
     Attributes
@@ -38,7 +38,7 @@ class Subject:
     player: Player
     setting: Setting
     listed: bool
-    source: Source
+    source: CodeSource
 
     @classmethod
     def of(
@@ -50,7 +50,7 @@ class Subject:
         horizon: int | None = None,
         parameters: Json | None = None,
         contexts: Contexts | None = None,
-    ) -> Subject:
+    ) -> RegretSubject:
         """Recognise a target; numbers that an `Algorithm` brings along need not be given.
 
         Raises
@@ -78,7 +78,7 @@ class Subject:
                 raise InputError(f"{key} must be given for your own code ({flag})")
         arms, rounds = validate.arms_and_horizon(n_arms, horizon)
         words = name if ":" in name else getattr(code, "__qualname__", name)
-        return cls(name, player, Setting(arms, rounds, given), listed, Source.named(code, words))
+        return cls(name, player, Setting(arms, rounds, given), listed, CodeSource.named(code, words))
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -128,7 +128,7 @@ class Subject:
         }
 
     @classmethod
-    def read(cls, target: Json, contexts: Contexts | None = None) -> Subject:
+    def read(cls, target: Json, contexts: Contexts | None = None) -> RegretSubject:
         """From the target of a record; imports its code.
 
         Raises
@@ -141,7 +141,7 @@ class Subject:
         if target["kind"] == "algorithm":
             listed = registry.make(target["name"], **target["parameters"])
             return cls.of(listed, target["name"], **numbers, parameters=parameters, contexts=contexts)
-        source = Source.read(target["source"], target["name"])
+        source = CodeSource.read(target["source"], target["name"])
         thing = source.load()
         if isinstance(thing, type) and issubclass(thing, Algorithm):
             # Lists are what JSON makes of tuples.

@@ -44,7 +44,7 @@ _NODES = 10  # of the quadrature over each diagonal entry
 
 
 @dataclass(frozen=True)
-class Release:
+class WishartRelease:
     """Matrices released with independent Wishart noise, whose exact values differ in the same way.
 
     Attributes
@@ -74,7 +74,7 @@ class Release:
 _Above = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
 
-def _added(release: Release) -> _Above:
+def _added(release: WishartRelease) -> _Above:
     """At x the loss is -s/2 - power log(1 - s/x): it falls with x, and is infinite up to s."""
     from scipy.special import gammainc
 
@@ -88,7 +88,7 @@ def _added(release: Release) -> _Above:
     return above
 
 
-def _removed(release: Release) -> _Above:
+def _removed(release: WishartRelease) -> _Above:
     """At x, before s is added, the loss is s/2 - power log(1 + s/x): it grows with x."""
     from scipy.special import gammaincc
 
@@ -102,7 +102,7 @@ def _removed(release: Release) -> _Above:
     return above
 
 
-def _replaced(release: Release) -> _Above:
+def _replaced(release: WishartRelease) -> _Above:
     """At c, where q^2 = a b, the loss is power log((q^2 - c^2) / (q^2 - (c - s)^2)), which falls with c."""
     from scipy.special import betainc
 
@@ -149,7 +149,7 @@ def _normal(mu: float) -> _Above:
     return above
 
 
-def _deviation(release: Release, kind: str) -> float:
+def _deviation(release: WishartRelease, kind: str) -> float:
     """Of the loss of one release, nearly."""
     if kind == "replace":
         return release.change / math.sqrt(release.freedom - release.size + 2)
@@ -185,7 +185,7 @@ def _on_grid(above: _Above, step: float, tail: float, cells: int, *, least: bool
 
 
 def _epsilon(
-    releases: Sequence[Release], kind: str, delta: float, mu: float, *, cells: int, least: bool
+    releases: Sequence[WishartRelease], kind: str, delta: float, mu: float, *, cells: int, least: bool
 ) -> float:
     """Epsilon at `delta` of all releases together, the outputs of the first world being more likely."""
     largest = max(mu, *(_deviation(release, kind) for release in releases))
@@ -219,7 +219,7 @@ def _epsilon(
 
 @functools.lru_cache(maxsize=256)
 def epsilon_of(
-    releases: tuple[Release, ...],
+    releases: tuple[WishartRelease, ...],
     delta: float,
     kinds: tuple[str, ...] = KINDS,
     *,
@@ -260,9 +260,9 @@ def epsilon_of(
     return max(found, default=0.0)
 
 
-def counted(releases: Iterable[Release]) -> tuple[Release, ...]:
+def counted(releases: Iterable[WishartRelease]) -> tuple[WishartRelease, ...]:
     """The same releases, each once with its number."""
-    times: Counter[Release] = Counter()
+    times: Counter[WishartRelease] = Counter()
     for release in releases:
         times[replace(release, times=1)] += release.times
     return tuple(replace(release, times=number) for release, number in times.items())
@@ -283,7 +283,7 @@ def least_freedom(epsilon: float, delta: float, change: float, size: int, times:
     """
 
     def enough(freedom: int) -> bool:
-        return epsilon_of((Release(change, freedom, size, times),), delta, cells=COARSE) <= epsilon
+        return epsilon_of((WishartRelease(change, freedom, size, times),), delta, cells=COARSE) <= epsilon
 
     like_normal = times * (change / gdp_mu(epsilon, delta)) ** 2  # with as much noise off the diagonal
     low, high = size + 1, max(size + 2, round(like_normal))
@@ -344,4 +344,13 @@ class WishartTree(Nodes):
         return self.freedom
 
 
-__all__ = ["COARSE", "FINE", "KINDS", "Release", "WishartTree", "counted", "epsilon_of", "least_freedom"]
+__all__ = [
+    "COARSE",
+    "FINE",
+    "KINDS",
+    "WishartRelease",
+    "WishartTree",
+    "counted",
+    "epsilon_of",
+    "least_freedom",
+]

@@ -24,7 +24,7 @@ from verifiable_dp.evidence import normal
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.alignment.replay import Found, Instance, exceeds, plain
 from verifiable_dp.evidence.blackbox import test as blackbox
-from verifiable_dp.evidence.blackbox.events import Setting, choose
+from verifiable_dp.evidence.blackbox.events import EventSetting, choose
 from verifiable_dp.evidence.blackbox.test import TUNE, AlgorithmSampler, Plan, Terms
 from verifiable_dp.evidence.check import Check
 
@@ -36,7 +36,7 @@ _REPLAYED = 8  # runs with free noise that are replayed for each pair
 
 
 @dataclass(frozen=True)
-class Sizes:
+class AdversarySizes:
     """How much is tried; with the seed it determines every count.
 
     Attributes
@@ -57,7 +57,7 @@ class Sizes:
     test: int
 
     @classmethod
-    def of(cls, horizon: int, steps: int, most: int) -> Sizes:
+    def of(cls, horizon: int, steps: int, most: int) -> AdversarySizes:
         """Sizes for runs of `horizon` rounds where the test may play `steps` rounds a side, `most` runs."""
         # A run costs some rounds beyond its own; the least size is what a bound of .8 epsilon takes.
         test = int(np.clip(steps // (horizon + 512), 4000, max(4000, min(most // 16, 400_000))))
@@ -67,11 +67,11 @@ class Sizes:
         return cls(rounds, 8 + 4 * (generations // 2), generations, probe, test // 2, test)
 
     @classmethod
-    def read(cls, mapping: Json) -> Sizes:
+    def read(cls, mapping: Json) -> AdversarySizes:
         """The sizes of an earlier record."""
         return cls(**{field.name: int(mapping[field.name]) for field in fields(cls)})
 
-    def shorter(self, part: int) -> Sizes:
+    def shorter(self, part: int) -> AdversarySizes:
         """With a part of the runs of the test; the search stays."""
         return replace(self, select=max(1, self.select // part), test=max(1, self.test // part))
 
@@ -226,7 +226,11 @@ def _plain_policies() -> FloatArray:
 
 
 def learn(
-    sampler: AlgorithmSampler, sizes: Sizes, *, delta: float = 0.0, leads: Sequence[InteractivePair] = ()
+    sampler: AlgorithmSampler,
+    sizes: AdversarySizes,
+    *,
+    delta: float = 0.0,
+    leads: Sequence[InteractivePair] = (),
 ) -> InteractivePair:
     """The learnt adversary: weights and challenge round that promise the largest bound on epsilon.
 
@@ -281,13 +285,13 @@ def _promise(
 ) -> float:
     """Bound on epsilon that the best event of a game promises; a large negative number for none."""
     seen = blackbox.gather(sampler, game, TUNE, number, runs, 1)
-    event = choose(*seen, Setting(test, delta, caution=1.0))
+    event = choose(*seen, EventSetting(test, delta, caution=1.0))
     return max(event.promise, -1e9)
 
 
 def black_box(
     sampler: AlgorithmSampler,
-    sizes: Sizes,
+    sizes: AdversarySizes,
     terms: Terms,
     *,
     leads: Sequence[InteractivePair] = (),
@@ -308,7 +312,7 @@ def black_box(
 def put_to_test(
     own: AlgorithmSampler,
     games: Sequence[AnyPair],
-    sizes: Sizes,
+    sizes: AdversarySizes,
     terms: Terms,
     *,
     name: str = "interactive black box",
@@ -325,7 +329,7 @@ def put_to_test(
 
 
 @dataclass(frozen=True)
-class Played:
+class PlayedGame:
     """What an audit gets from the interactive game.
 
     Attributes
@@ -343,7 +347,7 @@ class Played:
     words: Sequence[str]
 
     @classmethod
-    def of(cls, aligned: Check, check: Check, chosen: blackbox.Selected, game: Instance) -> Played:
+    def of(cls, aligned: Check, check: Check, chosen: blackbox.Selected, game: Instance) -> PlayedGame:
         """Alignment that refutes nothing, and the black box on the chosen game."""
         event = {
             "check": check.name,
@@ -358,7 +362,9 @@ class Played:
         return cls([aligned, check], found, [chosen.pair.describe()])
 
 
-def play(small: Instance, game: Instance, sizes: Sizes, terms: Terms, *, visible: bool) -> Played:
+def play(
+    small: Instance, game: Instance, sizes: AdversarySizes, terms: Terms, *, visible: bool
+) -> PlayedGame:
     """Alignment of every ready strategy on the small instance; the black box, with a learnt one, on `game`.
 
     Parameters
@@ -383,17 +389,19 @@ def play(small: Instance, game: Instance, sizes: Sizes, terms: Terms, *, visible
         seed=terms.seed,
     )
     if align_check.verdict == "refuted":
-        return Played([align_check], [{"check": align_check.name, **found.worst, **small.said}], [])
+        return PlayedGame([align_check], [{"check": align_check.name, **found.worst, **small.said}], [])
     check, chosen = black_box(
         AlgorithmSampler(game.algorithm, terms.claim.observe, terms.seed),
         sizes,
         terms,
         leads=leads if game.algorithm.horizon == small.algorithm.horizon else (),
     )
-    return Played.of(align_check, check, chosen, game)
+    return PlayedGame.of(align_check, check, chosen, game)
 
 
-def play_users(game: Instance, games: Sequence[ContextGame], sizes: Sizes, terms: Terms) -> Played:
+def play_users(
+    game: Instance, games: Sequence[ContextGame], sizes: AdversarySizes, terms: Terms
+) -> PlayedGame:
     """The same of adversaries over contexts, on one instance: alignment is exact, and nothing is learnt."""
     align_check, worst = normal.check(
         game.algorithm, terms.claim, games, terms.seed, name="interactive alignment"
@@ -404,6 +412,6 @@ def play_users(game: Instance, games: Sequence[ContextGame], sizes: Sizes, terms
     }
     align_check = Check.of(align_check.name, "alignment", {**align_check.statistics, **counted})
     if align_check.verdict == "refuted":
-        return Played([align_check], [{"check": align_check.name, **worst, **game.said}], [])
+        return PlayedGame([align_check], [{"check": align_check.name, **worst, **game.said}], [])
     own = AlgorithmSampler(game.algorithm, terms.claim.observe, terms.seed + _OWN)
-    return Played.of(align_check, *put_to_test(own, games, sizes, terms), game)
+    return PlayedGame.of(align_check, *put_to_test(own, games, sizes, terms), game)

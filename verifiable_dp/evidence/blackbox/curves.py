@@ -22,7 +22,7 @@ from verifiable_dp.core.neighbours import Neighbours
 from verifiable_dp.core.validate import FloatArray, IntArray, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.blackbox import statistics as exact
-from verifiable_dp.evidence.blackbox.events import Event, Observation, Setting, choose
+from verifiable_dp.evidence.blackbox.events import Event, EventSetting, Observation, choose
 from verifiable_dp.evidence.blackbox.test import SELECT, Plan, Sampler, Selected, Terms, gather, shards
 from verifiable_dp.evidence.check import Check, Kind
 from verifiable_dp.evidence.rounding import of_p_value, searched
@@ -157,7 +157,7 @@ def points(left: Observation, right: Observation, grid: Grid, *, delta: float, t
     """An event for each point of the grid, from selection runs: one score a direction, many thresholds."""
     seen = []
     for flipped in (False, True):
-        event = choose(left, right, Setting(test_runs, delta, directions=(flipped,)))
+        event = choose(left, right, EventSetting(test_runs, delta, directions=(flipped,)))
         seen.append(_Seen.of(event, left, right))
     found = []
     for epsilon in grid.epsilons:

@@ -31,12 +31,12 @@ from verifiable_dp.evidence.blackbox.scores import (
     Binned,
     Boosted,
     Codes,
-    Column,
     Departure,
     Likelihood,
-    Met,
+    MetScore,
     Rounds,
     Score,
+    ScoreColumn,
 )
 
 __all__ = [
@@ -101,14 +101,14 @@ class Event:
     @property
     def _mirror(self) -> bool:
         # A column's own sign says where it is large; ratio scores speak for world 0.
-        return self.flipped and not isinstance(self.score, Column)
+        return self.flipped and not isinstance(self.score, ScoreColumn)
 
     def looks_at(self) -> JsonDict | None:
         """Which places of a run decide: ``what`` they are, and the ``last``, None if all do.
 
         None where numbers decide that come out of a run.
         """
-        if isinstance(self.score, Likelihood | Met | Rounds):
+        if isinstance(self.score, Likelihood | MetScore | Rounds):
             return {"what": "round", "last": None}
         names = self.score.names if isinstance(self.score, Departure) else ()
         if isinstance(self.score, Codes):
@@ -126,8 +126,10 @@ class Event:
     def describe(self) -> str:
         """In words."""
         # Where low values are in the event, the score is negated: "-x >= -3" is said as "x <= 3".
-        low = self.score.sign < 0 if isinstance(self.score, Column) else self._mirror
-        words = self.score.feature.describe() if isinstance(self.score, Column) else self.score.describe()
+        low = self.score.sign < 0 if isinstance(self.score, ScoreColumn) else self._mirror
+        words = (
+            self.score.feature.describe() if isinstance(self.score, ScoreColumn) else self.score.describe()
+        )
         return f"{words} <= {0.0 - self.cut:.6g}" if low else f"{words} >= {self.cut + 0.0:.6g}"
 
 
@@ -219,7 +221,7 @@ class _Cut:
 _NOTHING = _Cut(-np.inf, np.inf, (0.0, 0.0))
 
 
-def _best_cut(a: _Tail, b: _Tail, setting: Setting) -> _Cut:
+def _best_cut(a: _Tail, b: _Tail, setting: EventSetting) -> _Cut:
     """Threshold of the best promise: among quantiles first, then among all scores around the best of them."""
     both = np.concatenate([a.scores, b.scores])
     both = np.unique(both[np.isfinite(both) | (both == np.inf)])
@@ -261,7 +263,7 @@ def _best_cut(a: _Tail, b: _Tail, setting: Setting) -> _Cut:
     return best
 
 
-def _known_cut(seen: _Tail, setting: Setting) -> _Cut:
+def _known_cut(seen: _Tail, setting: EventSetting) -> _Cut:
     """As `_best_cut`, for exact log ratios: the other world's share follows from them, without its runs."""
     scores = seen.scores[::-1]
     hits = seen.above(scores)
@@ -302,7 +304,7 @@ def _spread(first: int, last: int) -> IntArray:
 
 
 @dataclass(frozen=True)
-class Setting:
+class EventSetting:
     """What events are compared by.
 
     Attributes
@@ -335,7 +337,7 @@ class Setting:
     def best(self, score: Score, left: Observation, right: Observation) -> Event:
         """The best event of one score."""
         best = Event(Likelihood(), np.inf, self.directions[0], -np.inf, (0.0, 0.0))
-        mirrored = not isinstance(score, Column)
+        mirrored = not isinstance(score, ScoreColumn)
         a, b = score(left), score(right)
         for turn in self.directions:
             sign = -1.0 if turn and mirrored else 1.0
@@ -348,7 +350,7 @@ class Setting:
         return best
 
 
-def choose(left: Observation, right: Observation, setting: Setting) -> Event:
+def choose(left: Observation, right: Observation, setting: EventSetting) -> Event:
     """The event that promises the largest lower bound on epsilon.
 
     Parameters
@@ -375,7 +377,7 @@ def choose(left: Observation, right: Observation, setting: Setting) -> Event:
     return max([best, *events], key=lambda event: event.promise)
 
 
-def _learnt(left: Observation, right: Observation, setting: Setting) -> Iterator[Event]:
+def _learnt(left: Observation, right: Observation, setting: EventSetting) -> Iterator[Event]:
     """Best events of learnt scores: learnt on one half of the runs, their thresholds chosen on the other."""
     (learn_l, held_l), (learn_r, held_r) = left.halves(), right.halves()
     recipes = learning.recipes(learn_l, learn_r, setting.boosted)
@@ -392,9 +394,9 @@ def _learnt(left: Observation, right: Observation, setting: Setting) -> Iterator
         yield event
 
 
-def _plain(left: Observation, right: Observation, setting: Setting) -> Iterator[Event]:
+def _plain(left: Observation, right: Observation, setting: EventSetting) -> Iterator[Event]:
     """Best events of the numbers themselves: nothing is learnt, all runs serve to choose the threshold."""
-    columns = [Column(f, sign) for f, sign in itertools.product(learning.features(left), (1, -1))]
+    columns = [ScoreColumn(f, sign) for f, sign in itertools.product(learning.features(left), (1, -1))]
     if max(left.size, right.size) > 4 * _SCREEN:
         some = left.head(_SCREEN), right.head(_SCREEN)
         columns.sort(key=lambda column: -setting.best(column, *some).promise)

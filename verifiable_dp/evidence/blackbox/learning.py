@@ -32,8 +32,8 @@ from verifiable_dp.evidence.blackbox.scores import (
     Codes,
     Departure,
     Feature,
-    Logistic,
-    Met,
+    LogisticScore,
+    MetScore,
     Rounds,
     Score,
     ValueOf,
@@ -79,12 +79,12 @@ def recipes(left: Observation, right: Observation, boosted: bool = True) -> list
     return found
 
 
-def learn_met(left: Observation, right: Observation, *, recipe: Recipe) -> Met | None:
+def learn_met(left: Observation, right: Observation, *, recipe: Recipe) -> MetScore | None:
     """What a recipe learns from the runs that have met the change; None if they are few."""
     if min(left.met.sum(), right.met.sum()) < _LEAST_MET:
         return None
     score = recipe(left.since, right.since)
-    return None if score is None else Met(score)
+    return None if score is None else MetScore(score)
 
 
 def _plain(left: Observation, right: Observation, boosted: bool) -> list[Recipe]:
@@ -296,7 +296,9 @@ def learn_bins(
     return Binned(tuple(columns), by, edges, ratios) if edges else None
 
 
-def learn_logistic(left: Observation, right: Observation, *, columns: Sequence[Feature]) -> Logistic | None:
+def learn_logistic(
+    left: Observation, right: Observation, *, columns: Sequence[Feature]
+) -> LogisticScore | None:
     """Logistic regression by Newton's method, a little ridge; None if the columns hold no numbers."""
     left, right = left.head(_NEWTON_ROWS), right.head(_NEWTON_ROWS)
     centre, width, terms, kept = [], [], [np.ones((left.size + right.size, 1))], []
@@ -313,7 +315,7 @@ def learn_logistic(left: Observation, right: Observation, *, columns: Sequence[F
     if not kept:
         return None
     slopes = _slopes(left, right, np.hstack(terms))
-    return Logistic(tuple(kept), np.array(centre), np.array(width), slopes[1:].reshape(len(kept), 4))
+    return LogisticScore(tuple(kept), np.array(centre), np.array(width), slopes[1:].reshape(len(kept), 4))
 
 
 def learn_rounds(left: Observation, right: Observation) -> Rounds | None:

@@ -140,7 +140,7 @@ class Likelihood:
 
 
 @dataclass(frozen=True)
-class Column:
+class ScoreColumn:
     """One number itself; NaN scores lowest."""
 
     feature: Feature
@@ -258,7 +258,7 @@ class Binned:
 
 
 @dataclass(frozen=True)
-class Logistic:
+class LogisticScore:
     """Logistic regression on numbers, their squares, their sizes and on whether they are missing.
 
     Attributes
@@ -322,7 +322,7 @@ class Rounds:
 
 
 @dataclass(frozen=True)
-class Met:
+class MetScore:
     """A score of the runs that have played the reward that differs; all others tell nothing and score 0.
 
     Attributes

@@ -297,7 +297,7 @@ def _in_turn(lists: Sequence[Sequence[_Item]]) -> list[_Item]:
 
 
 @dataclass
-class Search:
+class PairSearch:
     """Candidate pairs for one target.
 
     Parameters

@@ -24,8 +24,8 @@ from verifiable_dp.evidence.blackbox import statistics as exact
 from verifiable_dp.evidence.blackbox.events import (
     LEVEL,
     Event,
+    EventSetting,
     Observation,
-    Setting,
     action_columns,
     choose,
     join,
@@ -125,7 +125,7 @@ class Sampler(Protocol):
         ...
 
 
-class Turns(Protocol):
+class TestTurns(Protocol):
     """A sampler whose runs are calls of their own, so that runs of both worlds can take turns.
 
     Code with a memory then meets either world after either world, and what it remembers speaks for none.
@@ -251,13 +251,13 @@ def shards(count: int, size: int) -> list[IntArray]:
     return [np.arange(i, min(i + size, count), dtype=np.int64) for i in range(0, count, size)]
 
 
-def takes_turns(sampler: Sampler | Turns) -> TypeGuard[Turns]:
+def takes_turns(sampler: Sampler | TestTurns) -> TypeGuard[TestTurns]:
     """Whether runs of both worlds can take turns."""
     return bool(getattr(sampler, "in_turn", False))
 
 
 def tossed(
-    sampler: Turns, path: tuple[int, int], sizes: tuple[int, int], starts: tuple[int, int] = (0, 0)
+    sampler: TestTurns, path: tuple[int, int], sizes: tuple[int, int], starts: tuple[int, int] = (0, 0)
 ) -> list[tuple[tuple[IntArray, IntArray], IntArray]]:
     """Numbers of the runs of either world, and whose turn it is, in shards of fixed size.
 
@@ -345,7 +345,7 @@ def _hits(sampler: Sampler, chosen: Selected, world: int, runs: IntArray, stage:
 
 
 def _mixed_hits(
-    sampler: Turns, chosen: Selected, runs: tuple[IntArray, IntArray], order: IntArray, stage: int
+    sampler: TestTurns, chosen: Selected, runs: tuple[IntArray, IntArray], order: IntArray, stage: int
 ) -> tuple[int, int]:
     seen = sampler.mixed(chosen.pair, stage, chosen.number, runs, order)
     left, right = (0 if one is None else chosen.event.hits(one) for one in seen)
@@ -421,7 +421,7 @@ def rank(
     def promised(runs: int, numbers: Sequence[int]) -> dict[int, float]:
         # Few runs: more caution would favour events that are merely frequent.
         boosted = runs >= getattr(sampler, "boosted_from", 0)
-        setting = Setting(plan.test, delta, level, caution=1.0, boosted=boosted)
+        setting = EventSetting(plan.test, delta, level, caution=1.0, boosted=boosted)
         return {
             i: choose(*gather(sampler, pairs[i], PROBE, i, runs, workers), setting).promise for i in numbers
         }
@@ -461,7 +461,7 @@ def select(
         seen = gather(sampler, pairs[i], SELECT, i, plan.select, workers)
         boosted = plan.select >= getattr(sampler, "boosted_from", 0)
         offered, size = None if taught is None else taught(pairs[i]), plan.beyond or plan.test
-        return choose(*seen, Setting(size, delta, level, boosted=boosted, offered=offered))
+        return choose(*seen, EventSetting(size, delta, level, boosted=boosted, offered=offered))
 
     ranked = engine.kept("rank", ranking, len(pairs), plan, among)
     finalists = ranked[: max(plan.keep, plan.finalists)]

@@ -20,7 +20,7 @@ from verifiable_dp.core import reactions
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.neighbours import ContextGame, ContextPair
 from verifiable_dp.core.validate import FloatArray, IntArray
-from verifiable_dp.evidence.blackbox.search import Play, Search
+from verifiable_dp.evidence.blackbox.search import PairSearch, Play
 
 Row = float | FloatArray | None
 _BISECTIONS = 8
@@ -171,7 +171,9 @@ class UserSearch:
         def play(rewards: FloatArray, runs: int) -> IntArray:
             return self._play(np.hstack([rewards, base]), runs)
 
-        inner = Search(play, self.form.n_arms, self.horizon, self.form.bounds, self.runs, most=self.most / 2)
+        inner = PairSearch(
+            play, self.form.n_arms, self.horizon, self.form.bounds, self.runs, most=self.most / 2
+        )
         seen = set()
         for pair in inner.tuned():
             table = np.hstack([pair.left, base])

@@ -89,7 +89,7 @@ class _Probe:
 
 
 @dataclass(frozen=True)
-class Law:
+class HaltingLaw:
     """Law of the halting time on a pair.
 
     Attributes
@@ -198,7 +198,7 @@ class _Side:
     slots: list[int] = field(default_factory=list)
 
 
-def law(algorithm: Algorithm, pair: AnyPair) -> Law:
+def law(algorithm: Algorithm, pair: AnyPair) -> HaltingLaw:
     """The law on both inputs of a pair.
 
     Raises
@@ -242,7 +242,7 @@ def law(algorithm: Algorithm, pair: AnyPair) -> Law:
     if not release or any(len(side.thresholds) != 1 for side in sides):
         raise UnsupportedError("algorithm: it does not halt at the first positive comparison")
     logs = [halting_law(np.array(side.gaps), np.array(side.scales), side.thresholds[0]) for side in sides]
-    return Law(logs[0], logs[1], np.array([*release, leaks]))
+    return HaltingLaw(logs[0], logs[1], np.array([*release, leaks]))
 
 
 def _at_halt(
@@ -305,7 +305,7 @@ def check(
     )
 
 
-def _described(number: int, pair: AnyPair, known: Law, claim: PrivacyClaim) -> Json:
+def _described(number: int, pair: AnyPair, known: HaltingLaw, claim: PrivacyClaim) -> Json:
     """As `exact.describe`."""
     worst = known.worst
     p, q = float(known.log_p[worst]), float(known.log_q[worst])

@@ -76,7 +76,7 @@ def node_law(node: Node) -> dict[int, float]:
 
 
 @dataclass(frozen=True)
-class Law:
+class ActionLaw:
     """Law of the action sequence on two inputs.
 
     Attributes
@@ -171,7 +171,7 @@ class _Place:
     slots: frozenset[int]
 
 
-def law(algorithm: Algorithm, pair: AnyPair, *, cut: float = CUT, most: int = MOST_NODES) -> Law:
+def law(algorithm: Algorithm, pair: AnyPair, *, cut: float = CUT, most: int = MOST_NODES) -> ActionLaw:
     """Law of the actions on both inputs of `pair`.
 
     Parameters
@@ -197,7 +197,7 @@ def law(algorithm: Algorithm, pair: AnyPair, *, cut: float = CUT, most: int = MO
     return law_of(left, right, cut=cut, most=most)
 
 
-def law_of(left: Machine, right: Machine, *, cut: float = CUT, most: int = MOST_NODES) -> Law:
+def law_of(left: Machine, right: Machine, *, cut: float = CUT, most: int = MOST_NODES) -> ActionLaw:
     """As `law`, of machines that are there already."""
     found: dict[tuple[tuple[int, ...], int], tuple[float, float]] = {}
 
@@ -243,7 +243,7 @@ def law_of(left: Machine, right: Machine, *, cut: float = CUT, most: int = MOST_
             push(_Place(children[0], children[1], log_p, log_q, slots))
     keys = sorted(found)
     logs = np.array([found[key] for key in keys])
-    return Law(
+    return ActionLaw(
         tuple(_path(*key) for key in keys),
         np.minimum(logs[:, 0], 0.0),
         np.minimum(logs[:, 1], 0.0),
@@ -289,7 +289,7 @@ def _spent(node: Node, before: frozenset[int]) -> frozenset[int]:
 # ---------------------------------------------------------------- the check
 
 
-def describe(number: int, pair: AnyPair, known: Law, claim: PrivacyClaim) -> JsonDict:
+def describe(number: int, pair: AnyPair, known: ActionLaw, claim: PrivacyClaim) -> JsonDict:
     """What a record says of the law of one pair, in plain values."""
     worst = known.worst
     least, most = known.delta(claim.epsilon)

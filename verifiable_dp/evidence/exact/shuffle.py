@@ -36,7 +36,7 @@ SHUFFLE = Kind(
 
 
 @dataclass(frozen=True)
-class Batch:
+class ShuffledBatch:
     """Reports that a shuffler mixes.
 
     Parameters
@@ -58,7 +58,7 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Meter:
+class LossMeter:
     """Passes noise on and writes down the least scale of the reports of each run.
 
     Releases that are not sums of reports carry no noise of the clients: scale 0.
@@ -79,7 +79,7 @@ class Meter:
         return self.inner(draw)
 
 
-def check(batch: Batch, claim: PrivacyClaim, bounds: tuple[float, float]) -> Check:
+def check(batch: ShuffledBatch, claim: PrivacyClaim, bounds: tuple[float, float]) -> Check:
     """Bounds on delta of a batch at the claimed epsilon.
 
     Parameters

@@ -35,7 +35,7 @@ _BLOCKS = 2  # comparisons of all K arms that are searched; one of three arms, o
 
 
 @dataclass(frozen=True)
-class Decision:
+class WorstDecision:
     """A comparison that can be reached, and what one changed reward does to it.
 
     Attributes
@@ -108,7 +108,7 @@ class Decision:
 # ---------------------------------------------------------------- comparisons that can be reached
 
 
-def decisions(algorithm: Algorithm) -> list[Decision]:
+def decisions(algorithm: Algorithm) -> list[WorstDecision]:
     """The first comparisons of K arms that tables can bring about, and the first of three and of two arms.
 
     Raises
@@ -123,7 +123,7 @@ def decisions(algorithm: Algorithm) -> list[Decision]:
     return [d for size, most in {k: _BLOCKS, **wanted}.items() for d in _reached(algorithm, size, most)]
 
 
-def _reached(algorithm: Algorithm, size: int, most: int) -> list[Decision]:
+def _reached(algorithm: Algorithm, size: int, most: int) -> list[WorstDecision]:
     """The first `most` comparisons of the arms 0 .. size - 1: these pay the most, the others the least."""
     low, high = algorithm.search_bounds
     table = np.full((algorithm.horizon, algorithm.n_arms), low)
@@ -131,7 +131,7 @@ def _reached(algorithm: Algorithm, size: int, most: int) -> list[Decision]:
     machine = Machine(algorithm, Table(table))
     number = 0
     path: list[int] = []
-    found: list[Decision] = []
+    found: list[WorstDecision] = []
     while len(found) < most:
         node = machine.nodes[number]
         if node.leaf or int(node.active.sum()) < size:
@@ -145,7 +145,9 @@ def _reached(algorithm: Algorithm, size: int, most: int) -> list[Decision]:
     return found
 
 
-def _decision(algorithm: Algorithm, table: FloatArray, query: Query, path: list[int], node: Node) -> Decision:
+def _decision(
+    algorithm: Algorithm, table: FloatArray, query: Query, path: list[int], node: Node
+) -> WorstDecision:
     rewards = _rewards(algorithm, query)
     arms = np.flatnonzero(node.active)
     scales = node.scales[arms]
@@ -159,7 +161,7 @@ def _decision(algorithm: Algorithm, table: FloatArray, query: Query, path: list[
         flat[int(query.start[0]) :, arms] = reward
         sums.append(_node_at(Machine(algorithm, Table(flat)), path).values[arms])
     change = (sums[1][0] - sums[0][0]) / int(query.pulls()[0, arms[0]])
-    return Decision(table, query, arms, sums[0], sums[1], rewards, float(change), scales, node.margin)
+    return WorstDecision(table, query, arms, sums[0], sums[1], rewards, float(change), scales, node.margin)
 
 
 def _node_at(machine: Machine, path: list[int]) -> Node:
@@ -191,7 +193,7 @@ def event_ratio(log_p: FloatArray, gradient: FloatArray, event: BoolArray) -> tu
 
 
 def bound_at(
-    decision: Decision, values: FloatArray, event: BoolArray, flipped: bool, runs: int
+    decision: WorstDecision, values: FloatArray, event: BoolArray, flipped: bool, runs: int
 ) -> tuple[float, FloatArray]:
     """Lower bound on epsilon that an event gives at n runs a side, to first order, and its gradient.
 
@@ -228,7 +230,7 @@ def _event_at_floor(log_p: FloatArray, log_q: FloatArray, floor: float) -> tuple
 # ---------------------------------------------------------------- the search
 
 
-def _starts(decision: Decision) -> list[FloatArray]:
+def _starts(decision: WorstDecision) -> list[FloatArray]:
     """Sums from which to climb, inside the box: the first arm on top, or at the threshold below another."""
     m, far = len(decision.arms), -2 * decision.margin
     scale = float(decision.scales.max())
@@ -245,7 +247,7 @@ def _starts(decision: Decision) -> list[FloatArray]:
 
 
 def _climbed(
-    decision: Decision,
+    decision: WorstDecision,
     values: FloatArray,
     choose: Callable[[FloatArray, FloatArray], tuple[float, BoolArray, bool]],
     improve: Callable[[FloatArray, BoolArray, bool], FloatArray],
@@ -266,7 +268,7 @@ def _climbed(
     return best, values
 
 
-def _for_bound(decision: Decision, runs: int) -> Callable[[FloatArray, BoolArray, bool], FloatArray]:
+def _for_bound(decision: WorstDecision, runs: int) -> Callable[[FloatArray, BoolArray, bool], FloatArray]:
     """Improves the sums for the bound at n runs a side."""
     from scipy.optimize import minimize
 
@@ -288,7 +290,7 @@ def _for_bound(decision: Decision, runs: int) -> Callable[[FloatArray, BoolArray
 Weighed = tuple[float, FloatArray]  # a log-probability and its gradient
 
 
-def _for_ratio(decision: Decision, floor: float) -> Callable[[FloatArray, BoolArray, bool], FloatArray]:
+def _for_ratio(decision: WorstDecision, floor: float) -> Callable[[FloatArray, BoolArray, bool], FloatArray]:
     """Improves the sums for the log-ratio of an event whose probability must not fall below `floor`."""
     from scipy.optimize import minimize
 
@@ -326,7 +328,7 @@ def _for_ratio(decision: Decision, floor: float) -> Callable[[FloatArray, BoolAr
 
 
 def _search(
-    decision: Decision,
+    decision: WorstDecision,
     starts: Sequence[FloatArray],
     choose: Callable[[FloatArray, FloatArray], tuple[float, BoolArray, bool]],
     improve: Callable[[FloatArray, BoolArray, bool], FloatArray],
@@ -345,7 +347,7 @@ def _search(
 
 
 @dataclass(frozen=True)
-class Found:
+class WorstFound:
     """A pair that the search came to.
 
     Attributes
@@ -364,7 +366,7 @@ class Found:
     value: float
 
 
-def search(algorithm: Algorithm, claim: PrivacyClaim, runs: int, *, floor: float = FLOOR) -> list[Found]:
+def search(algorithm: Algorithm, claim: PrivacyClaim, runs: int, *, floor: float = FLOOR) -> list[WorstFound]:
     """The worst pair for either objective in each comparison that can be reached, the best ones first.
 
     Parameters
@@ -391,7 +393,7 @@ def search(algorithm: Algorithm, claim: PrivacyClaim, runs: int, *, floor: float
         _, sums = _search(decision, starts, lambda p, q: _event(p, q, runs), _for_bound(decision, runs))
         pair = decision.pair(sums)
         bound = exact.law(algorithm, pair).best_event(runs, LEVEL, delta=claim.delta).bound
-        found.append(Found(pair, "bound", bound))
+        found.append(WorstFound(pair, "bound", bound))
         _, sums = _search(
             decision,
             [*starts, sums],
@@ -399,7 +401,7 @@ def search(algorithm: Algorithm, claim: PrivacyClaim, runs: int, *, floor: float
             _for_ratio(decision, above),
         )
         pair = decision.pair(sums)
-        found.append(Found(pair, "ratio", exact.law(algorithm, pair).epsilon_at(floor)))
+        found.append(WorstFound(pair, "ratio", exact.law(algorithm, pair).epsilon_at(floor)))
     return sorted(found, key=lambda item: (item.objective, -round(item.value, _ALIKE)))
 
 

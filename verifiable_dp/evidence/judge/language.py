@@ -27,7 +27,7 @@ from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge.calls import Given
 from verifiable_dp.evidence.judge.expressions import TURNS, Expressions
 from verifiable_dp.evidence.judge.flow import File, Function, Names, own_nodes, parameters
-from verifiable_dp.evidence.judge.marks import Control, Outside, Roles, Root, Spot, where
+from verifiable_dp.evidence.judge.marks import ControlMark, Outside, Roles, Root, Spot, where
 from verifiable_dp.evidence.judge.values import NONE, PUBLIC, SMOOTH, STEEP, UNKNOWN, WIDE, Value, joined
 
 _NO_PLAIN = (ast.Yield, ast.YieldFrom, ast.Await)
@@ -89,7 +89,7 @@ class Statements(Expressions):
             self.add((node, one.arg), self.of(default))
         level = self.marks.get((node, "control"), Value()).level
         if isinstance(node, ast.Lambda):
-            self.scope, self.context = node, Control(level)
+            self.scope, self.context = node, ControlMark(level)
             self.add((node, "return of"), self.of(node.body))
         else:
             self.body(node, node.body, level)
@@ -97,7 +97,7 @@ class Statements(Expressions):
     def body(self, scope: ast.AST, steps: list[ast.stmt], level: int) -> None:
         """Statements of a scope of their own."""
         before = self.scope, self.context, self.after, self.loops
-        self.scope, self.context, self.after, self.loops = scope, Control(level), False, []
+        self.scope, self.context, self.after, self.loops = scope, ControlMark(level), False, []
         self.block(steps)
         self.scope, self.context, self.after, self.loops = before
 
@@ -105,7 +105,7 @@ class Statements(Expressions):
         """Statements that are reached on a condition."""
         before = self.context
         level, turn = condition.level, condition.turn
-        self.context = Control(*map(max, before, (level, turn, level)))
+        self.context = ControlMark(*map(max, before, (level, turn, level)))
         for step in steps:
             getattr(self, f"_do_{type(step).__name__}", self.other)(step)
         self.context = before

@@ -58,7 +58,7 @@ class Outside(NamedTuple):
     words: str
 
 
-class Control(NamedTuple):
+class ControlMark(NamedTuple):
     """How it follows from draws, and from the turn of a loop, whether a statement is reached.
 
     `inner` of conditions in the same function alone: a call of it gives its own names what it gives them.
@@ -97,7 +97,7 @@ class Marks:
         self.left: set[ast.AST] = set()  # loops that a draw may end early
         self.loops: list[ast.AST] = []
         self.after = False  # whether a draw may have ended the function before
-        self.context = Control()
+        self.context = ControlMark()
         self.scope: ast.AST = ast.Module([], [])
         self.bound: set[Function] = set()  # functions of which a call is known
         self.calls: dict[ast.AST, set[ast.AST]] = {}
@@ -125,11 +125,11 @@ class Marks:
                 self.add(keys[name], ROLES.get(role, UNKNOWN))
 
     @property
-    def control(self) -> Control:
+    def control(self) -> ControlMark:
         """Of the statement that is looked at."""
         level, turn, inner = self.context
         level, inner = (SMOOTH if n or self.after else PUBLIC for n in (level, inner))
-        return Control(level, turn, inner)
+        return ControlMark(level, turn, inner)
 
     def add(self, key: Foreign, value: Value) -> None:
         """Something may be this, too."""

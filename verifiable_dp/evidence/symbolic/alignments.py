@@ -25,15 +25,15 @@ from verifiable_dp.evidence.symbolic import matrices
 from verifiable_dp.evidence.symbolic.terms import (
     Atom,
     Charge,
-    Draw,
     Part,
     Row,
+    SymbolicDraw,
     Winner,
     World,
     moves_of,
     telescoped,
 )
-from verifiable_dp.evidence.symbolic.users import Release
+from verifiable_dp.evidence.symbolic.users import UserRelease
 from verifiable_dp.evidence.symbolic.users import paid as paid_together
 from verifiable_dp.evidence.tracing.ledger import Place
 
@@ -59,7 +59,7 @@ LAWS = {
 }
 
 
-def _prices(draw: Draw) -> tuple[float, float]:
+def _prices(draw: SymbolicDraw) -> tuple[float, float]:
     """Cost of shifting a draw of scale 1 up or down by 1."""
     if (
         draw.kind == "student"
@@ -98,7 +98,7 @@ class Cost:
     up: float
     down: float
     squared: float = 0.0
-    matrices: tuple[wishart.Release, ...] = ()
+    matrices: tuple[wishart.WishartRelease, ...] = ()
     rho: float = 0.0
 
 
@@ -122,7 +122,7 @@ def costs_of(world: World) -> Costs:
         found.setdefault(unit, []).append(_of_bits(charges))
     alone: Costs = {}
     places: dict[tuple[int, Any], dict[Atom, list[Cost]]] = {}
-    releases: list[Release] = []
+    releases: list[UserRelease] = []
     seen = [item for item in world.seen if not _of_matrices(item)]
     for unit, cost in _beneath([item for item in world.seen if _of_matrices(item)]):
         found.setdefault(unit, []).append(cost)
@@ -195,9 +195,9 @@ def _beneath(seen: Sequence[Row | Winner]) -> Iterator[tuple[int, Cost]]:
     yield from ((unit, Cost(rows[-1].place, 0.0, 0.0, 0.0, (*each,))) for unit, each in found.items())
 
 
-def _of_groups(seen: Sequence[Row | Winner]) -> dict[Draw, Mapping[Atom, float]] | None:
+def _of_groups(seen: Sequence[Row | Winner]) -> dict[SymbolicDraw, Mapping[Atom, float]] | None:
     """What each draw moves with so that all that is seen stays, of each group that shares draws."""
-    found: dict[Draw, Mapping[Atom, float]] = {}
+    found: dict[SymbolicDraw, Mapping[Atom, float]] = {}
     for group in _groups(seen):
         rows = _rows(group)
         each = _together(rows, {draw for row in rows for draw in row.noise})
@@ -240,7 +240,7 @@ def _counted(part: Part, costs: Sequence[Cost]) -> Cost:
     return Cost(costs[0].place, paid, paid)
 
 
-def _releases(rows: Sequence[Row]) -> list[Release]:
+def _releases(rows: Sequence[Row]) -> list[UserRelease]:
     """What each draw hides, if the draws of a group move with what they hide; else none."""
     draws = {draw for row in rows for draw in row.noise}
     kinds = {draw.kind for draw in draws}
@@ -248,11 +248,11 @@ def _releases(rows: Sequence[Row]) -> list[Release]:
         return []
     if len(rows) == len(draws) == 1:
         ((draw, weight),) = rows[0].noise.items()
-        return [Release({a: own / weight for a, own in rows[0].raw.items()}, draw.kind == "normal")]
+        return [UserRelease({a: own / weight for a, own in rows[0].raw.items()}, draw.kind == "normal")]
     if _companions(rows, ()) is not None:
-        return [Release(draw.met, draw.kind == "normal") for draw in draws if draw.met]
+        return [UserRelease(draw.met, draw.kind == "normal") for draw in draws if draw.met]
     found = _together(rows, draws) if kinds == {"normal"} else None
-    return [Release(weights, True) for weights in (found or {}).values()]
+    return [UserRelease(weights, True) for weights in (found or {}).values()]
 
 
 def _cheaper(costs: list[Cost], together: tuple[float, float] | None) -> list[Cost]:
@@ -282,7 +282,7 @@ def _groups(seen: Sequence[Row | Winner]) -> list[list[Row | Winner]]:
             i = parents[i]
         return i
 
-    owner: dict[Draw, int] = {}
+    owner: dict[SymbolicDraw, int] = {}
     for i, item in enumerate(seen):
         parents[i] = i
         for row in _rows([item]):
@@ -326,7 +326,7 @@ def _paid(group: Sequence[Row | Winner], told: bool = False) -> Paid:
     return _least([b for b in (best, solved) if b is not None]) or _without(rows)
 
 
-def _shared_by(rows: Sequence[Row]) -> list[Draw]:
+def _shared_by(rows: Sequence[Row]) -> list[SymbolicDraw]:
     """The draws that stand in more than one row."""
     often = Counter(draw for row in rows for draw in row.noise)
     return [draw for draw, times in often.items() if times > 1]
@@ -358,7 +358,7 @@ def _without(rows: Sequence[Row]) -> Paid:
 # ---------------------------------------------------------------- closed forms
 
 
-def _price(draw: Draw, weight: float, move: float, row: Row, exact: bool) -> float:
+def _price(draw: SymbolicDraw, weight: float, move: float, row: Row, exact: bool) -> float:
     """Cost of moving weight * draw by `move`."""
     if abs(move) <= _TINY * abs(weight) * 1e-3:
         return 0.0
@@ -383,7 +383,7 @@ def _on_lattice(row: Row, weight: float) -> bool:
     return all(atom.whole and abs(by - round(by)) <= _TINY * abs(by) for atom, by in steps)
 
 
-def _cheapest(row: Row, draws: Mapping[Draw, float], move: float) -> float:
+def _cheapest(row: Row, draws: Mapping[SymbolicDraw, float], move: float) -> float:
     """Cost of moving the sum of a row by `move` with one of these draws."""
     if move == 0:
         return 0.0
@@ -429,7 +429,7 @@ def _one_winner(winner: Winner) -> Paid | None:
 
 
 def _shared(
-    winner: Winner, theirs: Sequence[Mapping[Draw, float]], needs: Sequence[float], own: float
+    winner: Winner, theirs: Sequence[Mapping[SymbolicDraw, float]], needs: Sequence[float], own: float
 ) -> float:
     """Cost of shifting the winner's sum by `own`, and each of the others by what it still needs."""
     others = sum(
@@ -439,7 +439,7 @@ def _shared(
     return _cheapest(winner.rows[0], winner.own, own) + others
 
 
-def _companions(rows: Sequence[Row], draws: Iterable[Draw]) -> Paid | None:
+def _companions(rows: Sequence[Row], draws: Iterable[SymbolicDraw]) -> Paid | None:
     """Every draw moves with what it was first added to, if that leaves all that is seen in place."""
     for row in rows:
         left = dict(row.raw)
@@ -460,7 +460,7 @@ def _companions(rows: Sequence[Row], draws: Iterable[Draw]) -> Paid | None:
     return found
 
 
-def _of_one(rows: Sequence[Row], draws: Iterable[Draw]) -> Paid | None:
+def _of_one(rows: Sequence[Row], draws: Iterable[SymbolicDraw]) -> Paid | None:
     """One draw that several rows share moves, as a sparse vector's threshold does, and each row's own."""
     often = Counter(draw for row in rows for draw in row.noise)
     shared = _shared_by(rows)
@@ -513,7 +513,7 @@ def _cheapest_for_all(least: Any, most: Any, law: tuple[float, float], weights: 
     return float((each.sum(axis=1) + first).min())
 
 
-def _own_prices(row: Row, often: Mapping[Draw, int]) -> tuple[float, float]:
+def _own_prices(row: Row, often: Mapping[SymbolicDraw, int]) -> tuple[float, float]:
     """Cost of moving a row up or down by 1 with a draw that stands in no other row."""
     best = [math.inf, math.inf]
     for draw, weight in row.noise.items():
@@ -540,7 +540,7 @@ def _moved(law: tuple[float, float], weights: Any, prices: Any, shift: Any) -> f
 # ---------------------------------------------------------------- normal noise
 
 
-def _normal(rows: Sequence[Row], draws: Iterable[Draw]) -> Paid:
+def _normal(rows: Sequence[Row], draws: Iterable[SymbolicDraw]) -> Paid:
     """Squared shift of normal noise, all that depends on it being shown."""
     draws = sorted(draws, key=id)
     solved = _solved(rows, draws) if all(draw.kind == "normal" for draw in draws) else None
@@ -553,7 +553,7 @@ def _normal(rows: Sequence[Row], draws: Iterable[Draw]) -> Paid:
     return {unit: (0.0, 0.0, float(shift @ shift)) for unit, shift in shifts.items()}
 
 
-def _solved(rows: Sequence[Row], draws: Sequence[Draw]) -> tuple[list[Atom], Any] | None:
+def _solved(rows: Sequence[Row], draws: Sequence[SymbolicDraw]) -> tuple[list[Atom], Any] | None:
     """The least shifts of draws, per unit of each atom, that leave all that is seen; None if none do."""
     if len(rows) > 4 * _MOST_ROWS:
         return None
@@ -566,7 +566,9 @@ def _solved(rows: Sequence[Row], draws: Sequence[Draw]) -> tuple[list[Atom], Any
     return None if (missed > _TINY * np.abs(exact).max(axis=0, initial=0.0)).any() else (atoms, shifts)
 
 
-def _together(rows: Sequence[Row], draws: Iterable[Draw]) -> dict[Draw, dict[Atom, float]] | None:
+def _together(
+    rows: Sequence[Row], draws: Iterable[SymbolicDraw]
+) -> dict[SymbolicDraw, dict[Atom, float]] | None:
     """What each draw moves with, per unit of the draw; None if all that is seen cannot stay."""
     order = sorted(draws, key=id)
     solved = _solved(rows, order)
@@ -619,7 +621,7 @@ def _at_corners(signatures: Signatures, least: Callable[[Any], float], size: int
     return found
 
 
-def _programs(rows: Sequence[Row], draws: Sequence[Draw]) -> Paid | None:
+def _programs(rows: Sequence[Row], draws: Sequence[SymbolicDraw]) -> Paid | None:
     """The best shifts; None if there are too many."""
     signatures = _signatures(rows)
     if signatures is None:
@@ -637,7 +639,7 @@ class _Solver:
     known: dict[bytes, float]
 
     @classmethod
-    def of(cls, rows: Sequence[Row], draws: Sequence[Draw]) -> _Solver:
+    def of(cls, rows: Sequence[Row], draws: Sequence[SymbolicDraw]) -> _Solver:
         """For these rows."""
         columns, prices = [], []
         for draw in draws:

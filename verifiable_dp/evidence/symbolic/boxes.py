@@ -76,7 +76,7 @@ def has_terms(value: Any) -> bool:
     return _hidden(value)
 
 
-class Memory:
+class BoxMemory:
     """What arrays without tracked entries share: NumPy's own, until something tracked is written there.
 
     Parameters
@@ -148,13 +148,13 @@ class Box:
     __array_priority__ = 4000.0
 
     def __init__(
-        self, world: World, data: Any, kind: str, narrow: Any = None, memory: Memory | None = None
+        self, world: World, data: Any, kind: str, narrow: Any = None, memory: BoxMemory | None = None
     ) -> None:
         self.world, self.kind = world, kind
         self.narrow = narrow  # a type of NumPy's that holds less than 64 bits
         self._plain: Any = None if data.dtype == object else data
         self._data: Any = data if data.dtype == object else None
-        self._memory = memory or (Memory(data) if self._plain is not None else None)
+        self._memory = memory or (BoxMemory(data) if self._plain is not None else None)
 
     @property
     def known(self) -> Any:

@@ -20,10 +20,10 @@ from verifiable_dp.evidence.symbolic.terms import (
     ARITHMETIC,
     COMPARING,
     Charge,
-    Draw,
     Lazy,
     Ratio,
     Row,
+    SymbolicDraw,
     Term,
     Winner,
     World,
@@ -138,7 +138,7 @@ class Proposals:
 
 def won(world: World, logs: list[Any], index: int) -> None:
     """Charge the outcome of permute-and-flip."""
-    place, noise = world.place(), [{Draw("exponential", 0.0): 1.0} for _ in logs]
+    place, noise = world.place(), [{SymbolicDraw("exponential", 0.0): 1.0} for _ in logs]
     leads = [(i, subtract(logs[index], x)) for i, x in enumerate(logs) if i != index]
     rows = [
         Row(

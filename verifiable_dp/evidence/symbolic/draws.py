@@ -21,9 +21,9 @@ from scipy import special
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.symbolic import answers, boxes, contests
 from verifiable_dp.evidence.symbolic.terms import (
-    Draw,
     Lazy,
     Part,
+    SymbolicDraw,
     Term,
     World,
     above,
@@ -62,7 +62,7 @@ _QUANTILES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-class Uniform(Lazy):
+class UniformDraw(Lazy):
     """A function of one uniform draw: a coin if compared with a number, noise if added to data.
 
     Attributes
@@ -77,7 +77,7 @@ class Uniform(Lazy):
     nature = "uniform"
     stretches = False
 
-    def __init__(self, source: Source, function: Callable[[Any], Any], whole: bool = False) -> None:
+    def __init__(self, source: DrawSource, function: Callable[[Any], Any], whole: bool = False) -> None:
         self.source, self.function, self.whole = source, function, whole
         self.step = 0.0  # what a step costs, of geometric noise
 
@@ -109,7 +109,7 @@ class Uniform(Lazy):
             function, made = self.source.noise
             return made if function is self.function else self.plain()
         if self.step:
-            draw = Draw("geometric", float(self.function(np.float64(self.source.value))), self.step)
+            draw = SymbolicDraw("geometric", float(self.function(np.float64(self.source.value))), self.step)
             self.source.become_noise()
             made = geometric(self.world, draw)
             self.source.noise = (self.function, made)
@@ -122,7 +122,7 @@ class Uniform(Lazy):
             self.world.pooling = functools.partial(_pooled, self.world)
         self.source.become_noise()
         value = (float(self.function(np.float64(self.source.value))) - center) / scale
-        made = Term(self.world, center, {}, {Draw(kind, value): scale})
+        made = Term(self.world, center, {}, {SymbolicDraw(kind, value): scale})
         self.source.noise = (self.function, made)
         return made
 
@@ -131,29 +131,29 @@ class Uniform(Lazy):
         own = self.function
         if self.source.is_public:
             return function(self.plain())
-        made = Uniform(self.source, lambda u: function(own(u)))
+        made = UniformDraw(self.source, lambda u: function(own(u)))
         if function is np.floor or function is np.ceil:
             # The whole part of exponential noise is geometric.
             kind, center, scale = _law_of(own) or ("", 0.0, 0.0)
             made.step = 1 / scale if kind == "exponential" and center == 0 and scale > 0 else 0.0
         return made
 
-    def joined(self, other: Uniform, function: Callable[[Any, Any], Any]) -> Uniform:
+    def joined(self, other: UniformDraw, function: Callable[[Any, Any], Any]) -> UniformDraw:
         """A function of two numbers that both follow from this draw."""
         mine, theirs = self.function, other.function
-        return Uniform(self.source, lambda u: function(mine(u), theirs(u)))
+        return UniformDraw(self.source, lambda u: function(mine(u), theirs(u)))
 
     def _with(self, other: Any, function: Callable[[Any, Any], Any], side: int = 1) -> Any:
         """What an operation makes of it and of `other`, which stands on this side of it."""
-        if type(other) is Uniform and other.source is self.source and not self.source.is_public:
+        if type(other) is UniformDraw and other.source is self.source and not self.source.is_public:
             return self.joined(other, function)
-        if isinstance(other, Uniform) and function in _SIGNS and not self._gone and not other._gone:
+        if isinstance(other, UniformDraw) and function in _SIGNS and not self._gone and not other._gone:
             return Product([*self.factors, *((f, _SIGNS[function] * by) for f, by in other.factors)])
-        if type(other) in (Uniform, Product, Coin, contests.Pick, contests.Veiled):
+        if type(other) in (UniformDraw, Product, DrawnCoin, contests.Pick, contests.Veiled):
             other = boxes.ordinary(other)
         other = number(other)
         if type(other) is Term:
-            if type(self) is Coin and function is operator.mul and not other.noise:
+            if type(self) is DrawnCoin and function is operator.mul and not other.noise:
                 mixed = self.mixed(other, 0)
                 if mixed is not None:
                     return mixed
@@ -170,7 +170,7 @@ class Uniform(Lazy):
             )
         if isinstance(other, int | float | np.number | np.bool_):
             own = float(other)
-            if type(self) is not Coin:  # which is told here
+            if type(self) is not DrawnCoin:  # which is told here
                 self.source.shape(side)
             return self.through(lambda x: _ordered(function, x, own, side))
         return NotImplemented
@@ -210,7 +210,7 @@ class Uniform(Lazy):
         )
         size = abs(weight * sign)
         value = math.copysign(1.0, weight * sign) * draw.value
-        made = Term(self.world, 0.0, {}, {Draw(_SIGNED[draw.kind], value): size})
+        made = Term(self.world, 0.0, {}, {SymbolicDraw(_SIGNED[draw.kind], value): size})
         self.source.noise = (self, made)
         self.source.count()
         draw.used = True  # with another sign it would be the same noise again
@@ -218,7 +218,7 @@ class Uniform(Lazy):
         return made
 
     @property
-    def factors(self) -> list[tuple[Uniform, int]]:
+    def factors(self) -> list[tuple[UniformDraw, int]]:
         """Of which it is the product, each with its power."""
         return [(self, 1)]
 
@@ -241,7 +241,7 @@ class Uniform(Lazy):
             if self.is_bare and boxes.has_terms(limit.box):
                 return limit.toss(self.source)
             limit = limit.plain()
-        if type(limit) in (Uniform, Product, Coin, contests.Pick):
+        if type(limit) in (UniformDraw, Product, DrawnCoin, contests.Pick):
             limit = limit.plain()
         limit = float(limit) if type(limit) is Fraction else number(limit)
         if type(limit) is Term:
@@ -262,7 +262,7 @@ class Uniform(Lazy):
         self.source.shape(None)
         if self.source.is_public or self.source.state is not None:
             return bool(self.plain() < bound)
-        return Coin(
+        return DrawnCoin(
             self.source, lambda u: own(u) < bound, min(max(bound, 0.0), 1.0) if self.is_bare else None
         )
 
@@ -284,7 +284,7 @@ class Uniform(Lazy):
 
     def __eq__(self, other: Any) -> Any:
         known = isinstance(other, int | float | np.number) and not nature(other) and not self.source.is_public
-        if known and type(self) is Uniform and (_is_line(self.function) or _law_of(self.function)):
+        if known and type(self) is UniformDraw and (_is_line(self.function) or _law_of(self.function)):
             self.world.compare(certain=True, public=True)
             return np.False_  # a number that has a density is no given one
         return self.plain() == other
@@ -332,16 +332,16 @@ def _ordered(function: Callable[[Any, Any], Any], mine: Any, other: Any, side: i
     return function(mine, other) if side else function(other, mine)
 
 
-class Product(Uniform):
+class Product(UniformDraw):
     """A product or quotient of functions of several uniform draws: its logarithm is a sum of noise."""
 
-    def __init__(self, factors: list[tuple[Uniform, int]]) -> None:
-        super().__init__(Source(factors[0][0].world, 0.0), _itself)  # no draw's own
+    def __init__(self, factors: list[tuple[UniformDraw, int]]) -> None:
+        super().__init__(DrawSource(factors[0][0].world, 0.0), _itself)  # no draw's own
         self._factors = factors
         self.made: Term | None = None
 
     @property
-    def factors(self) -> list[tuple[Uniform, int]]:
+    def factors(self) -> list[tuple[UniformDraw, int]]:
         """Of which it is the product, each with its power."""
         return self._factors
 
@@ -372,7 +372,7 @@ class Product(Uniform):
             if size and law is not None and law[1] == 0 and law[0] in _SIGNED:
                 value = float(one.function(one.source.value) * other.function(np.float64(other.source.value)))
                 scale = size * abs(law[2])
-                self.made = Term(self.world, 0.0, {}, {Draw(_SIGNED[law[0]], value / scale): scale})
+                self.made = Term(self.world, 0.0, {}, {SymbolicDraw(_SIGNED[law[0]], value / scale): scale})
                 for factor in (one, other):
                     factor.source.noise = (self, self.made)
                     factor.source.count()
@@ -386,7 +386,7 @@ class Product(Uniform):
         return total(multiply(factor.through(np.log).term(), by) for factor, by in self._factors)
 
     def _with(self, other: Any, function: Callable[[Any, Any], Any], side: int = 1) -> Any:
-        if function in _SIGNS and isinstance(other, Uniform) and type(other) is not Coin:
+        if function in _SIGNS and isinstance(other, UniformDraw) and type(other) is not DrawnCoin:
             return super()._with(other, function, side)
         return _ordered(function, self.term(), boxes.ordinary(other), side)
 
@@ -424,7 +424,7 @@ def _component(product: Product) -> Term | None:
             return None
         values = [factor.function(np.float64(factor.source.value)) for factor in (one, other)]
         size = scale * math.hypot(*axis)
-        made = Term(product.world, 0.0, {}, {Draw("normal", float(math.prod(values)) / size): size})
+        made = Term(product.world, 0.0, {}, {SymbolicDraw("normal", float(math.prod(values)) / size): size})
         if first is not None:
             first.made.append(made)
         else:
@@ -471,9 +471,9 @@ def _product(world: World, left: Term, right: Term) -> Any:
     world.finishing.append(functools.partial(unseen, world, one, other))
     if "root" in kinds:
         value = math.sqrt(2) * one.value * other.value
-        return Term(world, 0.0, {}, {Draw("laplace", value): mine * theirs / math.sqrt(2)})
+        return Term(world, 0.0, {}, {SymbolicDraw("laplace", value): mine * theirs / math.sqrt(2)})
     world.pooling = functools.partial(_pooled, world)
-    made = Draw("square" if one is other else "product", one.value * other.value)
+    made = SymbolicDraw("square" if one is other else "product", one.value * other.value)
     return Term(world, 0.0, {}, {made: mine * theirs})
 
 
@@ -484,7 +484,7 @@ _PAIRS = {"product": ("laplace", 1.0), "square": ("exponential", 2.0)}
 
 def _paired(world: World, noise: Any) -> Any:
     """Noise in which two products or squares of normal draws are one draw."""
-    waiting: dict[tuple[str, float], Draw] = {}
+    waiting: dict[tuple[str, float], SymbolicDraw] = {}
     for draw, weight in list(noise.items()):
         if draw.kind not in _PAIRS or draw.used:
             continue
@@ -495,13 +495,15 @@ def _paired(world: World, noise: Any) -> Any:
             continue
         kind, times = _PAIRS[draw.kind]
         value = (noise[first] * first.value + weight * draw.value) / (times * size)
-        noise = {d: w for d, w in noise.items() if d not in (first, draw)} | {Draw(kind, value): times * size}
+        noise = {d: w for d, w in noise.items() if d not in (first, draw)} | {
+            SymbolicDraw(kind, value): times * size
+        }
         first.used = draw.used = True
         world.finishing.append(functools.partial(unseen, world, first, draw))
     return noise
 
 
-def geometric(world: World, draw: Draw) -> Term:
+def geometric(world: World, draw: SymbolicDraw) -> Term:
     """A geometric draw."""
     world.pooling = functools.partial(_pooled, world)
     return Term(world, 0.0, {}, {draw: 1.0}, True)
@@ -535,9 +537,9 @@ def _differences(world: World, noise: Any) -> Any:
         ):
             value = one.value - other.value
             made = (
-                Draw("law", value, of=TwoSided(max(one.step, other.step)))
+                SymbolicDraw("law", value, of=TwoSided(max(one.step, other.step)))
                 if one.step
-                else Draw("laplace", value)
+                else SymbolicDraw("laplace", value)
             )
             noise = {d: w for d, w in noise.items() if d not in (one, other)} | {made: noise[one]}
             one.used = other.used = True
@@ -551,7 +553,7 @@ def _pooled(world: World, noise: Any) -> Any:
     Of gamma draws it is exponential, of negative binomial ones geometric.
     """
     noise = _paired(world, noise)
-    alike: dict[tuple[str, float, float], list[Draw]] = {}
+    alike: dict[tuple[str, float, float], list[SymbolicDraw]] = {}
     for draw, weight in noise.items():
         if draw.kind in _PARTS and not draw.used:
             alike.setdefault((draw.kind, weight, draw.step), []).append(draw)
@@ -559,7 +561,7 @@ def _pooled(world: World, noise: Any) -> Any:
         if abs(math.fsum(draw.shape for draw in draws) - 1) > 1e-9:
             continue
         noise = {draw: w for draw, w in noise.items() if draw not in draws}
-        noise[Draw(_PARTS[kind], math.fsum(draw.value for draw in draws), step)] = weight
+        noise[SymbolicDraw(_PARTS[kind], math.fsum(draw.value for draw in draws), step)] = weight
         for draw in draws:
             draw.used = True
         world.finishing.append(functools.partial(unseen, world, *draws))
@@ -592,9 +594,9 @@ def _sign_size(function: Callable[[Any], Any]) -> float:
     return size if fits and math.isfinite(size) else 0.0
 
 
-def uniform(world: World, value: float) -> Uniform:
+def uniform(world: World, value: float) -> UniformDraw:
     """A uniform draw."""
-    return Uniform(Source(world, float(value)), _itself)
+    return UniformDraw(DrawSource(world, float(value)), _itself)
 
 
 def one_of(world: World, size: int, natural: int) -> int:
@@ -617,10 +619,10 @@ def proposed(world: World, order: Any) -> list[Any] | None:
     return [contests.Pick(source, int(value)) for value in values]
 
 
-def coin_of(world: World, chance: float, answer: bool) -> Coin:
+def coin_of(world: World, chance: float, answer: bool) -> DrawnCoin:
     """A coin that shows this."""
-    source = Source(world, chance / 2 if answer else (1 + chance) / 2)
-    return Coin(source, lambda u: u < chance, chance)
+    source = DrawSource(world, chance / 2 if answer else (1 + chance) / 2)
+    return DrawnCoin(source, lambda u: u < chance, chance)
 
 
 def sign_of(world: World, values: Any, index: int) -> Any:
@@ -634,10 +636,10 @@ def sign_of(world: World, values: Any, index: int) -> Any:
         or not first
     ):
         return values[index]
-    return Uniform(Source(world, (0.25, 0.75)[index]), lambda u: np.where(u < 0.5, first, second))
+    return UniformDraw(DrawSource(world, (0.25, 0.75)[index]), lambda u: np.where(u < 0.5, first, second))
 
 
-def signed(coin: Coin, one: Any, other: Any) -> Any:
+def signed(coin: DrawnCoin, one: Any, other: Any) -> Any:
     """One of two opposite numbers, or noise or its opposite, as a fair coin falls; None of anything else."""
     fair, source = coin.function, coin.source
     if coin._gone:
@@ -645,11 +647,11 @@ def signed(coin: Coin, one: Any, other: Any) -> Any:
     if not any(nature(v) or is_term(v) or not isinstance(v, int | float | np.number) for v in (one, other)):
         if one != -other or not one or not math.isfinite(one):
             return None
-        return Uniform(source, lambda u: np.where(fair(u), one, other))
-    sign = Uniform(source, lambda u: np.where(fair(u), 1.0, -1.0))
+        return UniformDraw(source, lambda u: np.where(fair(u), one, other))
+    sign = UniformDraw(source, lambda u: np.where(fair(u), 1.0, -1.0))
     if is_term(one) and is_term(other) and is_fresh(one) and is_fresh(other):
         return sign * one if {d: -w for d, w in one.noise.items()} == other.noise else None
-    if type(one) is Uniform and type(other) is Uniform and one.source is other.source is not source:
+    if type(one) is UniformDraw and type(other) is UniformDraw and one.source is other.source is not source:
         with np.errstate(all="ignore"):
             same = np.array_equal(one.function(_GRID), -np.asarray(other.function(_GRID)))
         return sign * one if same and not one._gone else None
@@ -664,7 +666,7 @@ class Stretched(Product):
 
     stretches = True
 
-    def __init__(self, base: Uniform, by: Any, less: Any = 0.0) -> None:
+    def __init__(self, base: UniformDraw, by: Any, less: Any = 0.0) -> None:
         super().__init__([(base, 1)])
         self.base, self.by, self.less = base, by, less
 
@@ -695,16 +697,18 @@ class Stretched(Product):
 
 def opposite(value: Any) -> Any:
     """The opposite of a truth value or coin."""
-    return value.turned() if type(value) is Coin else not value
+    return value.turned() if type(value) is DrawnCoin else not value
 
 
-class Coin(Uniform):
+class DrawnCoin(UniformDraw):
     """Whether a uniform draw lies in some set: public once it decides anything."""
 
     nature = "coin"
     dtype = np.dtype(np.bool_)
 
-    def __init__(self, source: Source, function: Callable[[Any], Any], chance: float | None = None) -> None:
+    def __init__(
+        self, source: DrawSource, function: Callable[[Any], Any], chance: float | None = None
+    ) -> None:
         super().__init__(source, function)
         self.chance = chance
 
@@ -779,10 +783,10 @@ class Coin(Uniform):
         moves = {key: (low - high, high - low)}
         return opaque(term, term.value() if counts else 0.0, low, high, lambda: moves, term.whole)
 
-    def turned(self) -> Coin:
+    def turned(self) -> DrawnCoin:
         """The opposite."""
         own = self.function
-        return Coin(self.source, lambda u: ~own(u), None if self.chance is None else 1 - self.chance)
+        return DrawnCoin(self.source, lambda u: ~own(u), None if self.chance is None else 1 - self.chance)
 
     def __invert__(self) -> Any:
         return self.turned()
@@ -802,7 +806,7 @@ class Coin(Uniform):
         return bool(self.plain()) ^ other if found is None else found
 
     __rxor__ = __xor__
-    __hash__ = Uniform.__hash__
+    __hash__ = UniformDraw.__hash__
 
     def __ne__(self, other: Any) -> Any:
         found = self._turning(other)
@@ -831,7 +835,7 @@ def _itself(u: Any) -> Any:
     return u
 
 
-class Source:
+class DrawSource:
     """A uniform draw, and what of it was used.
 
     Attributes
@@ -1116,7 +1120,7 @@ class FollowedGenerator(np.random.Generator):
             raise self.world.stop("noise has a scale that is not a positive number")
         if kind == "normal" and self.world.normals is None:
             self.world.normals = functools.partial(_product, self.world)
-        draw = Draw(kind, value / scale, step, shape=shape)
+        draw = SymbolicDraw(kind, value / scale, step, shape=shape)
         if kind == "exponential":
             self.world.pooling = functools.partial(_pooled, self.world)
         if kind in ("geometric", "polya"):

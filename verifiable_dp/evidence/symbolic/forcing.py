@@ -25,7 +25,7 @@ Missed = Sequence[tuple[Place, Any]]  # branches, and where their conditions sta
 
 
 @dataclass
-class Flips:
+class BranchFlips:
     """Which conditions a run turns about, and when.
 
     Attributes
@@ -76,7 +76,9 @@ class Flips:
 
 
 def forced(
-    missed: Missed, run: Callable[[int, Flips, Coverage | None], Any], rest: Callable[[Coverage], Missed]
+    missed: Missed,
+    run: Callable[[int, BranchFlips, Coverage | None], Any],
+    rest: Callable[[Coverage], Missed],
 ) -> tuple[list[Any], Place | None, list[tuple[Place, Any]]]:
     """Paths that take the branches that were missed, and a line that could not be looked at.
 
@@ -100,12 +102,12 @@ def forced(
         place, position = sites[-1]
         if position is None or len(sites) > _DEEPEST or len(known) > _MOST_SITES:
             return paths, place, closed
-        counting, coverage = Flips(sites), Coverage(frozenset())
+        counting, coverage = BranchFlips(sites), Coverage(frozenset())
         run(len(paths), counting, None)
         often = max(counting.asked.get(len(sites) - 1, 0), 1)
         ways = {(0, 1), (often // 2, often // 2 + 1), (often - 1, often)}
         for first, last in [*sorted(ways), *[(often // 2, _ALWAYS)] * _AGAIN]:
-            flips = Flips(sites, first, last)
+            flips = BranchFlips(sites, first, last)
             steps = Coverage(frozenset())
             path = run(len(paths), flips, steps)
             if path.crashed and flips.asked and not flips.elsewhere:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp.evidence.symbolic import boxes, terms
-from verifiable_dp.evidence.symbolic.terms import Charge, Draw, Term, World, is_term, moves_of, number
+from verifiable_dp.evidence.symbolic.terms import Charge, SymbolicDraw, Term, World, is_term, moves_of, number
 
 _STOP = "a mechanism of {} that is not followed"
 _DISCRETE, _L1, _L2, _LARGEST = (
@@ -198,7 +198,7 @@ class Followed:
     def _noisy(self, entry: Term, kind: str, scale: float, drawn: float) -> Any:
         if not scale > 0:
             raise self.world.stop("noise has a scale that is not a positive number")
-        return terms.add(entry, Term(self.world, 0.0, {}, {Draw(kind, float(drawn)): scale}))
+        return terms.add(entry, Term(self.world, 0.0, {}, {SymbolicDraw(kind, float(drawn)): scale}))
 
     def _selected(self, mechanism: Any, entries: Sequence[Any], kind: str) -> Any:
         """The position of the largest utility with noise, as one of the candidates."""
@@ -207,7 +207,7 @@ class Followed:
         noisy = []
         for entry, weight in zip(entries, measure, strict=True):
             drawn = getattr(self._rng, kind)()
-            noise = Term(self.world, math.log(weight), {}, {Draw(kind, float(drawn)): 1.0})
+            noise = Term(self.world, math.log(weight), {}, {SymbolicDraw(kind, float(drawn)): 1.0})
             noisy.append(terms.add(terms.multiply(entry, scale), noise))
         place = terms.largest(self.world, noisy)
         return mechanism.candidates[place] if mechanism.candidates else place

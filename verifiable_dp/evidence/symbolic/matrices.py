@@ -17,7 +17,7 @@ import numpy as np
 
 from verifiable_dp.core.mechanisms import wishart
 from verifiable_dp.core.validate import FloatArray
-from verifiable_dp.evidence.symbolic.terms import Atom, Draw, Term, World, unseen
+from verifiable_dp.evidence.symbolic.terms import Atom, SymbolicDraw, Term, World, unseen
 from verifiable_dp.evidence.symbolic.users import Vector
 
 KIND = "wishart"
@@ -26,7 +26,7 @@ Entries = Mapping[tuple[int, int], Mapping[Atom, float]]
 
 
 @dataclass(eq=False)
-class Noise:
+class MatrixNoise:
     """A random matrix of the law.
 
     Attributes
@@ -39,7 +39,7 @@ class Noise:
 
     freedom: int
     floor: float
-    draws: dict[tuple[int, int], Draw]
+    draws: dict[tuple[int, int], SymbolicDraw]
 
     @property
     def size(self) -> int:
@@ -50,10 +50,10 @@ class Noise:
 def made(world: World, values: FloatArray, freedom: int, floor: float) -> Any:
     """An array of the entries of a draw."""
     size = len(values)
-    whole = Noise(freedom, floor, {})
+    whole = MatrixNoise(freedom, floor, {})
     terms: dict[tuple[int, int], Term] = {}
     for i, j in zip(*np.triu_indices(size), strict=True):
-        draw = whole.draws[int(i), int(j)] = Draw(KIND, float(values[i, j]), of=whole)
+        draw = whole.draws[int(i), int(j)] = SymbolicDraw(KIND, float(values[i, j]), of=whole)
         terms[int(i), int(j)] = terms[int(j), int(i)] = Term(world, 0.0, {}, {draw: 1.0})
     entries = [terms[i, j] for i in range(size) for j in range(size)]
     return world.arrays.Box.of(world, world.arrays.objects(entries, (size, size)))
@@ -91,7 +91,7 @@ def _scale(value: Any) -> float:
     return abs(weight) if draw.kind == "normal" and not draw.used and not draw.met else 0.0
 
 
-class Law:
+class MatrixLaw:
     """Stands in for ``scipy.stats.wishart``.
 
     Parameters
@@ -105,9 +105,9 @@ class Law:
     def __init__(self, real: Any, world: World, fixed: tuple[Any, ...] = ()) -> None:
         self._real, self._world, self._fixed = real, world, fixed
 
-    def __call__(self, df: Any = None, scale: Any = None, seed: Any = None) -> Law:
+    def __call__(self, df: Any = None, scale: Any = None, seed: Any = None) -> MatrixLaw:
         """With parameters."""
-        return Law(self._real, self._world, (df, scale, seed))
+        return MatrixLaw(self._real, self._world, (df, scale, seed))
 
     def rvs(self, *args: Any, **kwargs: Any) -> Any:
         """As SciPy's: one draw or several."""
@@ -143,12 +143,12 @@ class Law:
 # ---------------------------------------------------------------- what a user moves
 
 
-def paid(met: Mapping[Draw, Mapping[Atom, float]]) -> dict[int, list[wishart.Release]] | None:
+def paid(met: Mapping[SymbolicDraw, Mapping[Atom, float]]) -> dict[int, list[wishart.WishartRelease]] | None:
     """What each user pays for the matrices with these entries, which move with this, per unit.
 
     None if what a user moves is no item of known norm: there is no bound.
     """
-    found: dict[int, list[wishart.Release]] = {}
+    found: dict[int, list[wishart.WishartRelease]] = {}
     for noise in {id(draw.of): draw.of for draw in met}.values():
         by_unit: dict[int, dict[tuple[int, int], dict[Atom, float]]] = {}
         for place, draw in noise.draws.items():
@@ -166,7 +166,7 @@ def paid(met: Mapping[Draw, Mapping[Atom, float]]) -> dict[int, list[wishart.Rel
             if length is None:
                 return None
             found.setdefault(unit, []).append(
-                wishart.Release(length / noise.floor, noise.freedom, noise.size)
+                wishart.WishartRelease(length / noise.floor, noise.freedom, noise.size)
             )
     return found
 
@@ -218,8 +218,8 @@ def _length(known: Mapping[int, tuple[Atom, float]], fixed: Mapping[int, float])
 
 __all__: tuple[str, ...] = (
     "KIND",
-    "Law",
-    "Noise",
+    "MatrixLaw",
+    "MatrixNoise",
     "made",
     "paid",
     "squared",

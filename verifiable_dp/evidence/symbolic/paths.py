@@ -29,7 +29,7 @@ from verifiable_dp.evidence.symbolic.alignments import Cost, costs_of
 from verifiable_dp.evidence.symbolic.contests import Proposals
 from verifiable_dp.evidence.symbolic.coverage import Coverage, compares
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
-from verifiable_dp.evidence.symbolic.forcing import Flips, forced
+from verifiable_dp.evidence.symbolic.forcing import BranchFlips, forced
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
 from verifiable_dp.evidence.symbolic.rewriting import rewritten, unasked
 from verifiable_dp.evidence.symbolic.standins import standing_in
@@ -267,7 +267,7 @@ class Program:
 
 
 @dataclass(frozen=True)
-class Neighbours(Program):
+class NeighbourProgram(Program):
     """A program on two data sets that are known: what differs moves together, what does not is public.
 
     Parameters
@@ -340,7 +340,7 @@ class Path:
 
 
 @dataclass(frozen=True)
-class Found:
+class PathFound:
     """What the paths came to.
 
     Attributes
@@ -448,7 +448,7 @@ def _uncollected() -> Iterator[None]:
 
 
 @dataclass
-class Meter:
+class WorkMeter:
     """Operations that a search for a bound has taken: the same on every machine, however busy it is.
 
     Attributes
@@ -484,8 +484,8 @@ def run(
     chooser: Chooser,
     scopes: Any,
     coverage: Coverage | None,
-    flips: Flips | None = None,
-    meter: Meter | None = None,
+    flips: BranchFlips | None = None,
+    meter: WorkMeter | None = None,
 ) -> Path:
     """One path; what it takes is counted by the meter."""
     world = World(frozenset(scopes), chooser, boxes, flips=flips, subsets=subsets)
@@ -561,7 +561,7 @@ def _line_of(error: Exception, files: frozenset[str]) -> Place:
     return Place(frames[-1].filename, frames[-1].lineno or 0) if frames else Place("", 0)
 
 
-def explore(program: Program, n_arms: int, most: int = _MOST, work: float = math.inf) -> Found:
+def explore(program: Program, n_arms: int, most: int = _MOST, work: float = math.inf) -> PathFound:
     """Run paths until the work is done or one has no bound.
 
     Parameters
@@ -578,7 +578,7 @@ def explore(program: Program, n_arms: int, most: int = _MOST, work: float = math
     scopes = scopes_of(program.function)
     with kept(scopes), noting() as filled:
         note_placed(program.function, "data", "generator")
-        meter, found = Meter(work), list[Found]()
+        meter, found = WorkMeter(work), list[PathFound]()
         for _ in range(_TELLINGS):
             coverage = Coverage(frozenset(scopes), filled=filled, disclosed=program.disclosed)
             found.append(_explored(program, n_arms, most, meter, scopes, coverage))
@@ -594,13 +594,13 @@ _TELLINGS = 3  # times that more is disclosed
 
 
 def _explored(
-    program: Program, n_arms: int, most: int, meter: Meter, scopes: Any, coverage: Coverage
-) -> Found:
+    program: Program, n_arms: int, most: int, meter: WorkMeter, scopes: Any, coverage: Coverage
+) -> PathFound:
     paths: list[Path] = []
     events = 0
     for number in range(most):
         if meter.is_spent():
-            return Found(tuple(paths), Failure(meter.words()))
+            return PathFound(tuple(paths), Failure(meter.words()))
         if number >= _LEAST and events > _WORK:
             break
         chooser = Chooser(number, n_arms)
@@ -612,15 +612,15 @@ def _explored(
         coverage.add(steps)
         paths.append(path)
         if path.failure:
-            return Found(tuple(paths), path.failure, path.at)
+            return PathFound(tuple(paths), path.failure, path.at)
         if number < _NATURAL and not _as_plain(program, path, scopes):
-            return Found(tuple(paths), Failure("a traced run returns something else than a plain one"))
+            return PathFound(tuple(paths), Failure("a traced run returns something else than a plain one"))
         if (
             path.contested
             and not path.natural
             and not _same_without(program, n_arms, path, scopes, coverage, meter)
         ):
-            return Found(
+            return PathFound(
                 tuple(paths),
                 Failure("how many proposals were turned down shows in what follows"),
                 path.contested,
@@ -634,20 +634,22 @@ def _explored(
             continue
         paths.append(path)
         if path.failure:
-            return Found(tuple(paths), path.failure, path.at)
+            return PathFound(tuple(paths), path.failure, path.at)
         coverage.scales |= steps.scales
         coverage.weights |= steps.weights
         coverage.drawn |= steps.drawn
     outside = coverage.outside(scopes)
     if outside is not None:
-        return Found(tuple(paths), Failure(outside.words), Place(outside.file, outside.line), outside=True)
+        return PathFound(
+            tuple(paths), Failure(outside.words), Place(outside.file, outside.line), outside=True
+        )
     jumping = coverage.jumping(scopes)
     if jumping is not None:
-        return Found(tuple(paths), Failure(_RARE), jumping)
+        return PathFound(tuple(paths), Failure(_RARE), jumping)
     strict = any(path.contested for path in paths)
     missed = coverage.missed(scopes, strict=strict)
 
-    def turn(number: int, flips: Flips, steps: Coverage | None) -> Path:
+    def turn(number: int, flips: BranchFlips, steps: Coverage | None) -> Path:
         if meter.is_spent():
             return Path(number, {}, Failure(meter.words()))
         number += most  # numbers that no other path has
@@ -668,16 +670,16 @@ def _explored(
         meter.each = coverage.most
         unseen = _open(program, scopes, closed, meter)
     if unseen is not None and meter.is_spent():
-        return Found((*paths, *more), Failure(meter.words()))
+        return PathFound((*paths, *more), Failure(meter.words()))
     if unseen is not None:
-        return Found((*paths, *more), Failure("a branch that no traced run takes both ways"), unseen)
-    return Found((*paths, *more), closed=tuple(place for place, _ in closed))
+        return PathFound((*paths, *more), Failure("a branch that no traced run takes both ways"), unseen)
+    return PathFound((*paths, *more), closed=tuple(place for place, _ in closed))
 
 
-def _crashes(program: Program, path: Path, scopes: Any, flips: Flips) -> bool:
+def _crashes(program: Program, path: Path, scopes: Any, flips: BranchFlips) -> bool:
     """Whether an exception ends a plain run, too, where conditions are turned about, and only then."""
     for last in (0, flips.last):
-        turned = Flips(flips.sites, flips.first, last)
+        turned = BranchFlips(flips.sites, flips.first, last)
         world = World(frozenset(scopes), Chooser(path.number, 1), boxes, flips=turned, subsets=subsets)
         try:
             with rewritten(scopes, world), warnings.catch_warnings():
@@ -692,7 +694,9 @@ _RARE = "rare outcomes of public chance may set how much noise there is, or how 
 _HUNT = 1600  # plain runs
 
 
-def _open(program: Program, scopes: Any, sites: Sequence[tuple[Place, Any]], meter: Meter) -> Place | None:
+def _open(
+    program: Program, scopes: Any, sites: Sequence[tuple[Place, Any]], meter: WorkMeter
+) -> Place | None:
     """A line with a branch that plain runs take both ways, or hardly come to; None if there is none."""
     (low, high), horizon = program.bounds, program.shape[0]
     arms = np.arange(program.shape[-1])
@@ -729,13 +733,13 @@ def _open(program: Program, scopes: Any, sites: Sequence[tuple[Place, Any]], met
 _WATCHED = 4  # plain runs of each table
 
 
-def behind(found: Found) -> Place | None:
+def behind(found: PathFound) -> Place | None:
     """Where a path that had to be forced ended for the sake of raw data: replays may never come there."""
     last = found.paths[-1] if found.failure and found.paths else None
     return last.at if last is not None and not last.natural and last.failure.why.raw else None
 
 
-def unsettled(program: Program, found: Found) -> bool:
+def unsettled(program: Program, found: PathFound) -> bool:
     """Whether raw data decides something that replays on neighbouring data cannot settle.
 
     A plain comparison of raw data may be what is asked before coins or noise hide the answer, and replays
@@ -760,7 +764,7 @@ def unsettled(program: Program, found: Found) -> bool:
 
 
 def _same_without(
-    program: Program, n_arms: int, path: Path, scopes: Any, coverage: Coverage, meter: Meter
+    program: Program, n_arms: int, path: Path, scopes: Any, coverage: Coverage, meter: WorkMeter
 ) -> bool:
     """Whether a path goes on in the same way when other numbers of proposals are turned down before."""
     for failures in (1, 7, 1500) if path.number < _NATURAL + 3 else (2,):

@@ -26,7 +26,16 @@ from verifiable_dp.evidence.symbolic.draws import (
     sign_of,
     uniform,
 )
-from verifiable_dp.evidence.symbolic.terms import Draw, Term, World, add, divide, is_term, number, subtract
+from verifiable_dp.evidence.symbolic.terms import (
+    SymbolicDraw,
+    Term,
+    World,
+    add,
+    divide,
+    is_term,
+    number,
+    subtract,
+)
 from verifiable_dp.evidence.tracing.foreign import bits_of, wide
 from verifiable_dp.evidence.tracing.reach import globals_of
 
@@ -74,7 +83,7 @@ class FollowedRandom:
 
     def _normal(self, value: float, mu: Any, sigma: Any) -> Any:
         sigma = float(boxes.plain(self._world, sigma, "raw {data} set the scale of noise"))
-        return mu + sigma * Term(self._world, 0.0, {}, {Draw("normal", value): 1.0})
+        return mu + sigma * Term(self._world, 0.0, {}, {SymbolicDraw("normal", value): 1.0})
 
     def choice(self, seq: Any) -> Any:
         """As Python's."""

@@ -82,7 +82,7 @@ class Race:
         return self.entries[self.told]
 
 
-class Lead(Lazy):
+class RunningMax(Lazy):
     """A number that the best one of a race brings: its value, or what goes with it."""
 
     __array_priority__ = 3500.0
@@ -128,7 +128,7 @@ class Lead(Lazy):
 
 def told(value: Any) -> Any:
     """A number of a race as it is, anything else unchanged."""
-    return value.plain() if type(value) is Lead else value
+    return value.plain() if type(value) is RunningMax else value
 
 
 def _define(name: str, function: Callable[..., Any], turned: bool = False) -> None:
@@ -136,7 +136,7 @@ def _define(name: str, function: Callable[..., Any], turned: bool = False) -> No
         values = (*map(told, others), self.plain()) if turned else (self.plain(), *map(told, others))
         return function(*values)
 
-    setattr(Lead, name, operate)
+    setattr(RunningMax, name, operate)
 
 
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lt", "le", "gt", "ge", "eq", "ne"):
@@ -177,7 +177,7 @@ def race(
         return None
     places = [i for i, v in enumerate(new) if v is not ...]
     kept, earlier = tuple(told(new[i]) for i in places), [old[i] for i in places]
-    own = best.race if type(best) is Lead and best.at < 0 else None
+    own = best.race if type(best) is RunningMax and best.at < 0 else None
     if own is not None:
         if (
             own.told is not None
@@ -199,7 +199,7 @@ def race(
     if any(len(types) > 1 or not types <= _KEPT for types in kinds):
         return None
     made = Race(world, entries, kind)
-    return tuple(Lead(made, places.index(i) if i in places else -1) for i in range(len(new)))
+    return tuple(RunningMax(made, places.index(i) if i in places else -1) for i in range(len(new)))
 
 
 _KEPT = frozenset((int, np.int64, float, np.float64))

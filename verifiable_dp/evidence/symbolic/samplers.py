@@ -34,7 +34,7 @@ from verifiable_dp.evidence.symbolic.answers import is_raw, original
 from verifiable_dp.evidence.symbolic.constancy import body_of
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator, geometric
 from verifiable_dp.evidence.symbolic.randoms import FollowedRandom
-from verifiable_dp.evidence.symbolic.terms import Charge, Draw, Term, World, moves_of, number
+from verifiable_dp.evidence.symbolic.terms import Charge, SymbolicDraw, Term, World, moves_of, number
 
 _GENERATORS = (FollowedGenerator, FollowedRandom)
 _LEAST, _NOTHING = 2.0**-60, 1e-30
@@ -80,7 +80,7 @@ class _Unknown(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Law:
+class SamplerLaw:
     """The law of noise: chances of whole numbers, or a density between breakpoints.
 
     Attributes
@@ -142,7 +142,7 @@ class Usual:
 
 
 @dataclass(frozen=True)
-class Report:
+class ReportSampler:
     """A number that is drawn with a density which a raw number sets.
 
     Attributes
@@ -154,7 +154,7 @@ class Report:
     cost: float
 
 
-def _law(leaves: list[tuple[Any, float]]) -> Law | Usual | Report | None:
+def _law(leaves: list[tuple[Any, float]]) -> SamplerLaw | Usual | ReportSampler | None:
     """The law of a mixture of numbers and sums of draws; None if it has no form that is known."""
     parts = [(_sum_of(value), weight) for value, weight in leaves if weight > 0]
     if any(draw.raw or draw.part for one, _ in parts for draw in one.by):
@@ -200,7 +200,7 @@ def _spread(one: Sum, weight: float) -> Iterator[tuple[float, float]]:
     yield from values
 
 
-def _whole_law(parts: list[tuple[Sum, float]]) -> Law | None:
+def _whole_law(parts: list[tuple[Sum, float]]) -> SamplerLaw | None:
     chances: dict[int, float] = {}
     for one, weight in parts:
         for value, w in _spread(one, weight):
@@ -210,12 +210,12 @@ def _whole_law(parts: list[tuple[Sum, float]]) -> Law | None:
     first, last = min(chances), max(chances)
     if last - first > 1 << 16:
         return None
-    return Law(
+    return SamplerLaw(
         tuple(range(first, last + 1)), tuple(chances.get(k, 0.0) for k in range(first, last + 1)), True
     )
 
 
-def _stairs(parts: list[tuple[Sum, float]]) -> Law | None:
+def _stairs(parts: list[tuple[Sum, float]]) -> SamplerLaw | None:
     pieces = []
     for one, weight in parts:
         (wide,) = (by for draw, by in one.by.items() if not draw.step)
@@ -228,10 +228,10 @@ def _stairs(parts: list[tuple[Sum, float]]) -> Law | None:
     for low, high, height in pieces:
         i, j = (bisect.bisect_left(kept, end - 2e-9) for end in (low, high))
         heights[i:j] += height
-    return Law(tuple(kept), tuple(heights.tolist()), False)
+    return SamplerLaw(tuple(kept), tuple(heights.tolist()), False)
 
 
-def _reported(parts: list[tuple[Sum, float]]) -> Report:
+def _reported(parts: list[tuple[Sum, float]]) -> ReportSampler:
     """The cost of a number with a density of constant height between ends that follow a raw number.
 
     The lines on which these ends lie part the raw numbers and what is drawn into cells, in which the density
@@ -260,7 +260,7 @@ def _reported(parts: list[tuple[Sum, float]]) -> Report:
         ]
         if max(found) > 0:
             cost = max(cost, math.log(max(found) / min(found)) if min(found) > 0 else math.inf)
-    return Report(cost)
+    return ReportSampler(cost)
 
 
 def _middles(places: set[float]) -> list[float]:
@@ -961,7 +961,9 @@ def _ratio(before: list[Any], after: list[Any]) -> float | None:
 
 # ---------------------------------------------------------------- what stands in for the code
 
-_LAWS: dict[Any, list[tuple[list[tuple[Any, str, Any]], Law | Usual | Report | None, frozenset[Any]]]] = {}
+_LAWS: dict[
+    Any, list[tuple[list[tuple[Any, str, Any]], SamplerLaw | Usual | ReportSampler | None, frozenset[Any]]]
+] = {}
 _MOST_LAWS = 256
 
 
@@ -978,9 +980,9 @@ def _law_of(key: Any, scope: Mapping[str, Any], read: Callable[[_Reader], Any], 
         law = _law(read(reader))
         costs = (
             [law.cost]
-            if isinstance(law, Report)
+            if isinstance(law, ReportSampler)
             else map(law.price, (1.0, -1.0))
-            if isinstance(law, Law)
+            if isinstance(law, SamplerLaw)
             else [0.0]
         )
         law = law if min(costs) < math.inf else None
@@ -1001,19 +1003,21 @@ def _same(now: Any, value: Any) -> bool:
     return now is value or (type(now) is type(value) and type(now) in _READ and now == value)
 
 
-def _made(world: World, law: Law | Usual | Report, codes: frozenset[Any], draw: Callable[[], Any]) -> Any:
+def _made(
+    world: World, law: SamplerLaw | Usual | ReportSampler, codes: frozenset[Any], draw: Callable[[], Any]
+) -> Any:
     """Noise of a law, as the code draws it."""
     for code in codes:
         world.note(code, tried=True)
         world.drawn.add((code, None))
     with _bare(world):
         value = float(draw())
-    if isinstance(law, Report):
+    if isinstance(law, ReportSampler):
         return value
     if isinstance(law, Usual):
-        drawn = Draw(law.kind, (value - law.center) / law.scale)
+        drawn = SymbolicDraw(law.kind, (value - law.center) / law.scale)
         return Term(world, law.center, {}, {drawn: law.scale})
-    made = Draw("geometric", value, law.step) if law.step else Draw("law", value, of=law)
+    made = SymbolicDraw("geometric", value, law.step) if law.step else SymbolicDraw("law", value, of=law)
     return geometric(world, made) if law.step else Term(world, 0.0, {}, {made: 1.0}, law.whole)
 
 
@@ -1049,7 +1053,7 @@ def drawing(world: World, function: Callable[..., Any], otherwise: Callable[...,
         world.drawn.add((function.__code__, frozenset(public)))
         plain = [v.value() if type(v) is Term else v for v in values]
         made = _made(world, law, codes, lambda: function(*plain))
-        if isinstance(law, Report):
+        if isinstance(law, ReportSampler):
             units = {unit for v in values if type(v) is Term for unit in moves_of(v.raw)}
             world.charges.append(Charge(world.place(), dict.fromkeys(units, (law.cost, law.cost))))
         return made

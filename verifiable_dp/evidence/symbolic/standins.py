@@ -366,7 +366,7 @@ class _Float(float, metaclass=_Kind):
         value = _scalar(value)
         if type(value) is Term:
             return terms.cast(value, "f")
-        return value if type(value) in (draws.Uniform, contests.Veiled) else float(value)
+        return value if type(value) in (draws.UniformDraw, contests.Veiled) else float(value)
 
 
 class _Int(int, metaclass=_Kind):
@@ -374,13 +374,13 @@ class _Int(int, metaclass=_Kind):
 
     def __new__(cls, value: Any = 0, *args: Any) -> Any:
         value = _scalar(value)
-        if type(value) is draws.Uniform:
+        if type(value) is draws.UniformDraw:
             below = value if value.step else value.through(np.floor)
             value = below.term() if getattr(below, "step", 0.0) else value  # geometric noise
         if type(value) is Term:
             made = terms.cast(value, "i")
             return made if type(made) is Term else int(made)
-        if type(value) is draws.Coin and value.chance is not None and not value.source.is_public:
+        if type(value) is draws.DrawnCoin and value.chance is not None and not value.source.is_public:
             return value
         if type(value) is answers.Position or (type(value) is contests.Pick and not value.source.done):
             return value
@@ -395,7 +395,7 @@ class _Bool(int, metaclass=_Kind):
     def __new__(cls, value: Any = False) -> Any:
         value = _scalar(value)
         bit = type(value) is Term and not value.noise and value.whole and value.range() == (0.0, 1.0)
-        open_ = type(value) is draws.Coin and value.chance is not None and not value.source.is_public
+        open_ = type(value) is draws.DrawnCoin and value.chance is not None and not value.source.is_public
         return value if bit or open_ else bool(value)
 
 
@@ -551,7 +551,7 @@ def _replacement(value: Any, world: World, numpy: _Numpy) -> Any:
     if stats is not None and (value is stats or value is sys.modules["scipy"]):
         return _Scipy(value, world)
     if stats is not None and value is getattr(stats, "wishart", None):
-        return matrices.Law(value, world)
+        return matrices.MatrixLaw(value, world)
     if _is_law(value):
         return _Inverse(value, world)
     if type(value) in PLAIN or isinstance(value, types.ModuleType):

@@ -127,7 +127,7 @@ class Subset:
         if self._coins is None:
             return box[self.shown()]
         mask = boxes.Box(self._drawing.world, boxes.objects(self._coins, (size,)), "b")
-        return Chosen(mask, box.copy(), self)
+        return ChosenSubset(mask, box.copy(), self)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return getattr(ufunc, method)(*(v.shown() if type(v) is Subset else v for v in inputs), **kwargs)
@@ -150,7 +150,7 @@ for _name in (
 Subset.__len__ = lambda self: self.shape[0]  # type: ignore[attr-defined]
 
 
-class Chosen(boxes.Sampled):
+class ChosenSubset(boxes.Sampled):
     """The entries at hidden positions: their sum and their mean hide which they are.
 
     Parameters
@@ -169,9 +169,9 @@ class Chosen(boxes.Sampled):
     size = property(lambda self: self.shape[-1])
     ndim = property(lambda self: len(self.shape))
 
-    def again(self, box: boxes.Box) -> Chosen:
+    def again(self, box: boxes.Box) -> ChosenSubset:
         """As `Sampled`'s."""
-        return Chosen(self._mask, box, self._subset)
+        return ChosenSubset(self._mask, box, self._subset)
 
     def shown(self) -> Any:
         """The entries."""
@@ -209,7 +209,7 @@ def ordered(world: World, function: Any, args: Any, kwargs: Any, otherwise: Call
     if parts.pop("axis") not in (-1, keys.ndim - 1):
         return None
     kth = parts.pop("kth", None)
-    fresh = all(type(v) is draws.Uniform and v.is_bare and v.source.is_unused for v in values)
+    fresh = all(type(v) is draws.UniformDraw and v.is_bare and v.source.is_unused for v in values)
     if parts or not fresh or (function is np.argpartition and type(kth) is not int):
         return None
     plain = np.array([float(v.source.value) for v in values]).reshape(keys.shape)

@@ -54,7 +54,7 @@ _BARRED = (
 
 
 @dataclass
-class Region:
+class TableRegion:
     """Where raw numbers lie if comparisons of them came out in some way: linear forms that are not negative.
 
     Attributes
@@ -102,9 +102,9 @@ class Region:
         most = self._solved({"margin": 1.0}, limits)
         return most is not None and bool(most > _TINY or not any(above for _, above in limits))
 
-    def with_limit(self, form: Term, strict: bool) -> Region:
+    def with_limit(self, form: Term, strict: bool) -> TableRegion:
         """Where it is, too."""
-        return Region(self.sums, (*self.limits, (form, strict)))
+        return TableRegion(self.sums, (*self.limits, (form, strict)))
 
     def within(self, form: Any, low: float, high: float) -> bool:
         """Whether a form lies between two numbers."""
@@ -240,7 +240,7 @@ class _Building(Oracle):
 
     follows = True
 
-    def __init__(self, region: Region, ways: tuple[tuple[int, int], ...] = (), *, natural: bool = False):
+    def __init__(self, region: TableRegion, ways: tuple[tuple[int, int], ...] = (), *, natural: bool = False):
         super().__init__(natural=natural)
         self.region, self._ways = region, ways
 
@@ -284,7 +284,7 @@ class _Building(Oracle):
 class _Looking(Oracle):
     """Says how columns and coins come out while a sampler looks into a table."""
 
-    region = Region()
+    region = TableRegion()
 
     def raw(self, world: World, values: range, natural: int, units: Any) -> int:
         """See `Oracle.raw`: a sampler compares no raw numbers."""
@@ -321,7 +321,7 @@ for _name in (
 
 
 @dataclass(eq=False, repr=False)
-class Table(Opaque):
+class AliasTable(Opaque):
     """What a builder makes of raw numbers that decide something in it.
 
     Attributes
@@ -339,7 +339,7 @@ class Table(Opaque):
     kind: Any = None
 
     def __iter__(self) -> Iterator[Any]:
-        found = self.made(_Building(Region(), natural=True))
+        found = self.made(_Building(TableRegion(), natural=True))
         return iter([_Part(self.world, self.place, self, i) for i in range(len(found))])
 
     def __getitem__(self, key: Any) -> Any:
@@ -363,13 +363,13 @@ class Table(Opaque):
         wholes = [terms.total(v for v in flat(part) if _is_number(v)) for part in self.given]
         return [w if is_term(w) and w.ratio is not None and w.ratio.is_one else None for w in wholes]
 
-    def region(self) -> Region:
+    def region(self) -> TableRegion:
         """Where the raw numbers lie: chances add up to 1."""
-        return Region([subtract(whole, 1.0) for whole in self._wholes() if whole is not None])
+        return TableRegion([subtract(whole, 1.0) for whole in self._wholes() if whole is not None])
 
-    def every(self) -> list[tuple[Any, Region]]:
+    def every(self) -> list[tuple[Any, TableRegion]]:
         """All tables there can be, each with where the raw numbers then lie."""
-        found: list[tuple[Any, Region]] = []
+        found: list[tuple[Any, TableRegion]] = []
         ways: tuple[tuple[int, int], ...] | None = ()
         while ways is not None:
             if len(found) >= _MOST_TABLES:
@@ -406,18 +406,18 @@ class _Part(Opaque):
 
     world: World
     place: Any
-    table: Table
+    table: AliasTable
     at: int
 
 
-def _table_of(value: Any) -> Table | None:
+def _table_of(value: Any) -> AliasTable | None:
     """The table that a value is, or is a part of."""
     if type(value) is _Part:
         return value.table
-    if type(value) is Table:
+    if type(value) is AliasTable:
         return value
     found = getattr(value, "__dict__", {}).get(_KEPT)
-    return found if type(found) is Table else None
+    return found if type(found) is AliasTable else None
 
 
 _KEPT = "_built_by_data"
@@ -465,7 +465,7 @@ def building(world: World, function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*args)
         # What public numbers decide is not tried: there may be others on another path.
         world.note(function.__code__, tried=all(is_term(v) for v in flat(list(given))))
-        made = Table(world, world.at, function, given, type(args[0]) if of_object else None)
+        made = AliasTable(world, world.at, function, given, type(args[0]) if of_object else None)
         world.failure, world.at = before[:2]
         if not of_object:
             return made
@@ -513,7 +513,7 @@ def _drawn(world: World, function: Callable[..., Any], args: tuple[Any, ...], kw
             _LAWS.clear()
         _LAWS[key] = _law(table, ask)
     law = _LAWS[key]
-    natural = ask(table.made(_Building(Region(), natural=True)), _Looking(natural=True))
+    natural = ask(table.made(_Building(TableRegion(), natural=True)), _Looking(natural=True))
     if (
         law is None
         or natural not in law
@@ -537,10 +537,10 @@ def is_plain(value: Any) -> bool:
 
 
 def _is_plain_argument(value: Any) -> bool:
-    if isinstance(getattr(value, "__dict__", {}).get(_KEPT), Table):
+    if isinstance(getattr(value, "__dict__", {}).get(_KEPT), AliasTable):
         return {*vars(value)} == {_KEPT}  # nothing was put into it since
     kind = type(value)
-    return kind in (Table, _Part, *_SIMPLE) or issubclass(kind, _GENERATORS)
+    return kind in (AliasTable, _Part, *_SIMPLE) or issubclass(kind, _GENERATORS)
 
 
 def _answer(
@@ -557,7 +557,7 @@ def _answer(
     return int(found)
 
 
-def _law(table: Table, ask: Callable[[Any, _Looking], Any]) -> dict[Any, int] | None:
+def _law(table: AliasTable, ask: Callable[[Any, _Looking], Any]) -> dict[Any, int] | None:
     """For every outcome which raw number is its chance, whatever the table is; None if one has none."""
     laws = []
     for made, region in table.every():

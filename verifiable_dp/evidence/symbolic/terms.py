@@ -144,7 +144,7 @@ class Atom:
 
 
 @dataclass(eq=False)
-class Draw:
+class SymbolicDraw:
     """A draw of a generator at scale 1.
 
     Attributes
@@ -216,7 +216,7 @@ class Row:
     place: Place
     relation: str
     raw: Mapping[Atom, float]
-    noise: Mapping[Draw, float]
+    noise: Mapping[SymbolicDraw, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,7 +235,7 @@ class Winner:
 
     place: Place
     rows: tuple[Row, ...]
-    own: Mapping[Draw, float]
+    own: Mapping[SymbolicDraw, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -384,7 +384,7 @@ class World:
     sources: Any = None
     known: Callable[[int], str] = nothing_known
     oracle: Any = None
-    pooling: Callable[[Mapping[Draw, float]], Mapping[Draw, float]] | None = None
+    pooling: Callable[[Mapping[SymbolicDraw, float]], Mapping[SymbolicDraw, float]] | None = None
     normals: Callable[[Term, Term], Any] | None = None
     fixed: Any = None
     flips: Any = None
@@ -517,7 +517,9 @@ def _merged(left: Mapping[Any, float], right: Mapping[Any, float], by: float = 1
     return found
 
 
-def _mixed(left: Mapping[Draw, float], right: Mapping[Draw, float], by: float = 1.0) -> dict[Draw, float]:
+def _mixed(
+    left: Mapping[SymbolicDraw, float], right: Mapping[SymbolicDraw, float], by: float = 1.0
+) -> dict[SymbolicDraw, float]:
     """The sum of multiples of draws; noise that cancels is gone."""
     return {draw: weight for draw, weight in _merged(left, right, by).items() if weight != 0}
 
@@ -561,7 +563,7 @@ class Term:
         world: World,
         const: float,
         raw: Mapping[Atom, float],
-        noise: Mapping[Draw, float],
+        noise: Mapping[SymbolicDraw, float],
         whole: bool = False,
         ratio: Ratio | None = None,
     ) -> None:
@@ -872,7 +874,7 @@ def _world(*values: Any) -> World:
     return worlds[0]
 
 
-def _parts(value: Any) -> tuple[float, Mapping[Atom, float], Mapping[Draw, float]]:
+def _parts(value: Any) -> tuple[float, Mapping[Atom, float], Mapping[SymbolicDraw, float]]:
     return (value.const, value.raw, value.noise) if type(value) is Term else (float(value), {}, {})
 
 
@@ -909,7 +911,7 @@ def total(values: Iterable[Any]) -> Any:
     if not terms:
         return np.int64(const) if whole else np.float64(const)
     raw: dict[Atom, float] = {}
-    noise: dict[Draw, float] = {}
+    noise: dict[SymbolicDraw, float] = {}
     for term in terms:
         for atom, weight in term.raw.items():
             raw[atom] = raw.get(atom, 0.0) + weight
@@ -1153,7 +1155,7 @@ def _steepest(term: Term, slope: Callable[[float], float]) -> Moves:
     return {u: (-slope(-a), slope(b)) for u, (a, b) in moves_of(term.raw).items()}
 
 
-def unseen(world: World, *draws: Draw) -> None:
+def unseen(world: World, *draws: SymbolicDraw) -> None:
     """Nothing but the noise that they were made into may be seen."""
     gone = {*draws}
     if any(not gone.isdisjoint(row.noise) for row in rows_of(world)):
@@ -1165,7 +1167,7 @@ def rows_of(world: World) -> list[Row]:
     return [row for item in world.seen for row in (item.rows if isinstance(item, Winner) else (item,))]
 
 
-def _alone(term: Any) -> tuple[Draw, float] | None:
+def _alone(term: Any) -> tuple[SymbolicDraw, float] | None:
     """The exponential draw that a number is, with its scale, if nothing else uses it; it is used up then."""
     if not is_term(term) or term.raw or term.const or len(term.noise) != 1:
         return None
@@ -1181,7 +1183,7 @@ def root(term: Any) -> Any:
     """The square root; that of exponential noise, times a normal draw, is Laplace noise."""
     if (alone := _alone(term)) is not None:
         draw, weight = alone
-        return Term(term.world, 0.0, {}, {Draw("root", math.sqrt(draw.value)): math.sqrt(weight)})
+        return Term(term.world, 0.0, {}, {SymbolicDraw("root", math.sqrt(draw.value)): math.sqrt(weight)})
 
     def moving(term: Term) -> Moves:
         low = max(term.range()[0], 0.0)
@@ -1194,7 +1196,7 @@ def logarithm(term: Any) -> Any:
     """The logarithm; that of exponential noise is Gumbel noise with the other sign."""
     if (alone := _alone(term)) is not None:
         draw, weight = alone
-        return Term(term.world, math.log(weight), {}, {Draw("gumbel", -math.log(draw.value)): -1.0})
+        return Term(term.world, math.log(weight), {}, {SymbolicDraw("gumbel", -math.log(draw.value)): -1.0})
     term = _quiet(term)
     if type(term) is Term and term.ratio is not None and term.ratio.is_exponential:
         return term.ratio.above[0]

@@ -157,16 +157,16 @@ def form_range(term: Term) -> tuple[float, float] | None:
 
 
 @dataclass(frozen=True)
-class Release:
+class UserRelease:
     """Sums of atoms that one draw of symmetric noise hides: weights per unit of the draw."""
 
     weights: Mapping[Atom, float]
     normal: bool
 
 
-def paid(releases: Sequence[Release]) -> dict[int, tuple[float, float]]:
+def paid(releases: Sequence[UserRelease]) -> dict[int, tuple[float, float]]:
     """Loss of Laplace noise and squared shift of normal noise, by user; without those that have no bound."""
-    by_unit: dict[int, list[tuple[Release, dict[Atom, float]]]] = {}
+    by_unit: dict[int, list[tuple[UserRelease, dict[Atom, float]]]] = {}
     for release in releases:
         split: dict[int, dict[Atom, float]] = {}
         for atom, weight in release.weights.items():

@@ -16,11 +16,11 @@ from verifiable_dp.evidence.tracing.laws import family
 from verifiable_dp.evidence.tracing.ledger import (
     DATA,
     Chosen,
-    Ended,
     Lead,
     Ledger,
     Place,
     Release,
+    ReplayEnd,
     Told,
     words_of,
 )
@@ -170,7 +170,7 @@ def steps(
     leads: Sequence[tuple[Lead, bool]],
     actions: Sequence[Place],
     files: frozenset[str],
-    divergence: Ended | None = None,
+    divergence: ReplayEnd | None = None,
     data: str = DATA,
 ) -> list[Step]:
     """What the user's own lines do, by what it matters: raw decisions, releases, actions, rewards.
@@ -204,7 +204,7 @@ def steps(
     return [step for step in found if step.place.file in files and _line(step.place.file, step.place.line)]
 
 
-def diverging(ended: Ended | None) -> list[Step]:
+def diverging(ended: ReplayEnd | None) -> list[Step]:
     """The line at which a replay could not follow, if it is known."""
     return [Step(ended.place, "raw", ended.words)] if ended and ended.place else []
 

@@ -209,7 +209,7 @@ class Coin:
 
 
 @dataclass(frozen=True)
-class Decision:
+class RawDecision:
     """A question about raw data that was answered.
 
     Attributes
@@ -254,7 +254,7 @@ class Lead:
 
 
 @dataclass(frozen=True)
-class Ended:
+class ReplayEnd:
     """Why a run could not be traced or replayed to its end, and where, if that is known."""
 
     words: str
@@ -275,7 +275,7 @@ class DivergedError(Exception):
 
     def __init__(self, place: Place, words: str) -> None:
         super().__init__(words)
-        self.ended = Ended(words, place)
+        self.ended = ReplayEnd(words, place)
 
 
 @dataclass
@@ -317,7 +317,7 @@ class Ledger:
     rows: list[tuple[int, int]] = field(default_factory=list)
     coins: list[Coin] = field(default_factory=list)
     leads: dict[tuple[str, Place], Lead] = field(default_factory=dict)
-    decided: list[Decision] = field(default_factory=list)
+    decided: list[RawDecision] = field(default_factory=list)
     compared: list[tuple[Place, float]] = field(default_factory=list)
     notes: dict[Note, Place] = field(default_factory=dict)
     left: dict[Note, Place] = field(default_factory=dict)
@@ -342,7 +342,7 @@ class Ledger:
             known.count += 1
         if outcome is not None:
             about = 0 if data is None else hash(np.asarray(data).tobytes())
-            self.decided.append(Decision(what, place, outcome, len(self.compared), about))
+            self.decided.append(RawDecision(what, place, outcome, len(self.compared), about))
 
     def read(self) -> bool:
         """Note that rewards enter, and tell whether the traced code took them, not one who calls it."""

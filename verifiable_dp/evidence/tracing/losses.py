@@ -19,14 +19,14 @@ import numpy as np
 
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.validate import FloatArray, IntArray
-from verifiable_dp.evidence.blackbox.scores import Met, Rounds
-from verifiable_dp.evidence.tracing.replays import Subject
+from verifiable_dp.evidence.blackbox.scores import MetScore, Rounds
+from verifiable_dp.evidence.tracing.replays import TracedBandit
 from verifiable_dp.evidence.tracing.trace import Traced
 
 _MOST = 8.0  # of a release's loss: one that tells the worlds apart by itself would hide the others
 
 
-def learn_losses(subject: Subject, pair: TablePair, runs: int, seed: int) -> Met | None:
+def learn_losses(subject: TracedBandit, pair: TablePair, runs: int, seed: int) -> MetScore | None:
     """Learn from `runs` traced runs of either world; None where one of them has no finite loss."""
     actions, losses = [], []
     there = TablePair(pair.worlds()[1], pair.round, pair.arm, pair.left[pair.round, pair.arm], pair.bounds)
@@ -41,7 +41,7 @@ def learn_losses(subject: Subject, pair: TablePair, runs: int, seed: int) -> Met
                 losses.append((1 - 2 * world) * by_round(traced, subject.horizon))
     if not actions:
         return None
-    return Met(_means(np.stack(actions), np.stack(losses), subject.n_arms, 2 * runs))
+    return MetScore(_means(np.stack(actions), np.stack(losses), subject.n_arms, 2 * runs))
 
 
 def _told(traced: Traced) -> bool:

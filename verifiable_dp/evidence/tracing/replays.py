@@ -74,7 +74,7 @@ TRACING = Kind(
 
 
 @dataclass(frozen=True)
-class Users:
+class TracedUsers:
     """Of a bandit that is told contexts.
 
     Parameters
@@ -114,7 +114,7 @@ class Others:
 
 
 @dataclass(frozen=True)
-class Subject:
+class TracedBandit:
     """A bandit to be traced.
 
     Parameters
@@ -137,7 +137,7 @@ class Subject:
     bounds: tuple[float, float]
     files: frozenset[str]
     answers: tuple[Function[Foreign], ...] = ()
-    users: Users | None = None
+    users: TracedUsers | None = None
 
     @functools.cached_property
     def scopes(self) -> dict[str, dict[str, object]]:
@@ -250,7 +250,7 @@ class Payment:
 
 
 @dataclass(frozen=True)
-class Found:
+class TracingFound:
     """What tracing came to.
 
     Attributes
@@ -372,11 +372,11 @@ class _Search:
     """Traces pair after pair of one subject, and keeps what was found."""
 
     def __init__(
-        self, subject: Subject, epsilon: float, most: int = sys.maxsize, late: Callable[[], bool] = bool
+        self, subject: TracedBandit, epsilon: float, most: int = sys.maxsize, late: Callable[[], bool] = bool
     ) -> None:
         self.subject, self.epsilon = subject, epsilon
         self.traces, self._most, self._late = 0, most, late
-        self.best = Found(0, None, None, 0, ())
+        self.best = TracingFound(0, None, None, 0, ())
         self.leads: dict[Key, Lead] = {}
         self.notes: dict[Note, Place] = {}
         self.harmless: set[Key] = set()
@@ -438,7 +438,7 @@ class _Search:
         """Pairs of runs that may be traced in all: fewer, the longer a run is."""
         return max(_LEAST, _WORK // max(self.best.events, 1))
 
-    def result(self) -> Found:
+    def result(self) -> TracingFound:
         """All that was found."""
         return replace(
             self.best,
@@ -453,7 +453,7 @@ class _Search:
 
 
 def examine(
-    subject: Subject,
+    subject: TracedBandit,
     epsilon: float,
     pairs: Sequence[Pair],
     *,
@@ -461,7 +461,7 @@ def examine(
     examples: int,
     most: int = sys.maxsize,
     late: Callable[[], bool] = bool,
-) -> Found:
+) -> TracingFound:
     """Trace the given pairs, then let hypothesis look for a costlier one.
 
     How many runs are traced follows from the number of tracked operations in one, not from the clock, as
@@ -501,7 +501,7 @@ def examine(
     return replace(search.result(), suspects=suspects)
 
 
-def _drift(subject: Subject, pair: Pair, seed: int, traced: Traced) -> str:
+def _drift(subject: TracedBandit, pair: Pair, seed: int, traced: Traced) -> str:
     """Why a traced run does not stand for a plain one; empty if it does."""
     if any(note.kind is not NoteKind.COMPILED for note in traced.here.ledger.notes):
         return ""  # draws from elsewhere differ from run to run
@@ -570,7 +570,7 @@ def _elsewhere(search: _Search) -> None:
             return
 
 
-def _suspects(subject: Subject, search: _Search, pairs: Sequence[Pair], seed: int) -> tuple[Pair, ...]:
+def _suspects(subject: TracedBandit, search: _Search, pairs: Sequence[Pair], seed: int) -> tuple[Pair, ...]:
     """Where lines are named: first rewards of arms that other actions follow from, or that pay nothing.
 
     After them, those that move to the middle of the bounds if other actions follow from that.
@@ -609,7 +609,7 @@ def _suspects(subject: Subject, search: _Search, pairs: Sequence[Pair], seed: in
     return (*(pair for _, pair in sorted(found, key=lambda row: row[0])[:_SUSPECTS]), *between)
 
 
-def _plain_tables(subject: Subject, pairs: Sequence[Pair]) -> list[FloatArray]:
+def _plain_tables(subject: TracedBandit, pairs: Sequence[Pair]) -> list[FloatArray]:
     """The tables of the given pairs, each once; and those on which one arm pays between low and high."""
     low, high = subject.bounds
     tables = {pair.left.tobytes(): pair.left for pair in pairs}
@@ -663,7 +663,7 @@ def _searched(search: _Search, seed: int, examples: int) -> None:
         search.best = replace(search.best, worst=smallest, pair=pair, seed=own)
 
 
-def without(found: Found, other: Traced, epsilons: tuple[float, float]) -> Found:
+def without(found: TracingFound, other: Traced, epsilons: tuple[float, float]) -> TracingFound:
     """With a note of each line whose noise is the same where the code is made for another epsilon.
 
     `other` is the worst pair of runs of the code made for the second of the two epsilons.
@@ -701,7 +701,7 @@ def _noise_of(traced: Traced) -> dict[Place, tuple[float, tuple[float, ...]]]:
 # ---------------------------------------------------------------- the check
 
 
-def _attained(found: Found) -> bool:
+def _attained(found: TracingFound) -> bool:
     """Whether the cost of a pair of runs is one that its reports attain: it is no bound that may be loose.
 
     Reports are the first noisy values of a reward. Where the function that adds the noise, or one called
@@ -750,7 +750,7 @@ def _returns(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return any(isinstance(node, ast.Return) and node.value is not None for node in ast.walk(function))
 
 
-def _shared(found: Found) -> list[Lead]:
+def _shared(found: TracingFound) -> list[Lead]:
     """Lines at which one draw hides rewards of several rounds."""
     rounds: dict[tuple[int, Place], set[int]] = {}
     for payment in found.payments:
@@ -761,7 +761,7 @@ def _shared(found: Found) -> list[Lead]:
 
 
 def check(
-    found: Found, epsilon: float, *, name: str = "tracing", local: bool = False, delta: float = 0.0
+    found: TracingFound, epsilon: float, *, name: str = "tracing", local: bool = False, delta: float = 0.0
 ) -> Check:
     """What tracing says of a claim about actions, or in the local model about the report of each reward."""
     worst = found.worst
@@ -823,7 +823,7 @@ def check(
     return Check.of(name, "tracing", statistics)
 
 
-def _way(found: Found, worst: Traced, data: str) -> JsonDict:
+def _way(found: TracingFound, worst: Traced, data: str) -> JsonDict:
     """The way from reward to release to action, and the lines of source that show it."""
     leads = [(lead, (lead.what, lead.place) not in found.covered) for lead in found.leads]
     costs = {share.place: share.cost for share in shares(worst)}

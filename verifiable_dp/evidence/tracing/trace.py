@@ -20,13 +20,13 @@ from verifiable_dp.evidence.tracing.ledger import (
     SAME,
     Chosen,
     DivergedError,
-    Ended,
     Lead,
     Ledger,
     Note,
     NoteKind,
     Place,
     Release,
+    ReplayEnd,
     Told,
     in_order,
     same,
@@ -59,7 +59,7 @@ class Run:
 
     ledger: Ledger
     output: Foreign
-    failure: Ended | None = None
+    failure: ReplayEnd | None = None
 
 
 def _plain_output(values: Foreign) -> Foreign:
@@ -69,12 +69,12 @@ def _plain_output(values: Foreign) -> Foreign:
     return base(values) if is_tracked(values) else values
 
 
-def _failed(error: Exception, files: frozenset[str]) -> Ended:
+def _failed(error: Exception, files: frozenset[str]) -> ReplayEnd:
     """The error in one line, with the innermost line of the traced code."""
     lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
     place = Place(lines[-1].filename, lines[-1].lineno or 0) if lines else None
     words = (str(error).strip().splitlines() or [""])[0]
-    return Ended(f"{type(error).__name__}: {words}".rstrip(": "), place)
+    return ReplayEnd(f"{type(error).__name__}: {words}".rstrip(": "), place)
 
 
 def _start_of(function: Foreign) -> Place:
@@ -163,7 +163,7 @@ class Loss:
     bound: float
     rho: float
     each: FloatArray
-    divergence: Ended | None
+    divergence: ReplayEnd | None
     same_output: bool
 
 
@@ -211,11 +211,11 @@ def _loss(here: Run, there: Run, flipped: Flipped = ()) -> Loss:
             loss, bound, more, wrong = _of_release(a, b, known)
             rho += more
         if wrong and not divergence:
-            divergence = Ended(wrong, a.place)
+            divergence = ReplayEnd(wrong, a.place)
         rows.append((loss, bound))
     missing = len(here.ledger.releases) - len(there.ledger.releases)
     if missing > 0 and not divergence:
-        divergence = Ended(f"{missing} releases fewer than on the neighbouring input")
+        divergence = ReplayEnd(f"{missing} releases fewer than on the neighbouring input")
     each = np.array(rows, dtype=np.float64).reshape(-1, 2)
     equal = not divergence and same(here.output, there.output)
     extra = sum(cost for _, cost in flipped)
@@ -354,7 +354,7 @@ def trace(
     flipped: Flipped = ()
     loss = _loss(here, there)
     if not here.failure and not loss.divergence and not _same_coins(here.ledger, there.ledger):
-        loss = _replaced(loss, Ended("other coins are tossed than on the neighbouring input"))
+        loss = _replaced(loss, ReplayEnd("other coins are tossed than on the neighbouring input"))
     for coin in near if not loss.same_output else ():
         aligned = _flipped(function, right, bits, here, coin, files, scopes)
         if aligned is not None:
@@ -364,7 +364,7 @@ def trace(
     return Traced(here, there, loss, in_order(leads.values()), flipped, moved)
 
 
-def _replaced(loss: Loss, divergence: Ended) -> Loss:
+def _replaced(loss: Loss, divergence: ReplayEnd) -> Loss:
     return Loss(math.inf, math.inf, math.inf, loss.each, divergence, False)
 
 
