@@ -1962,7 +1962,8 @@ FAULTS = (
     Fault(
         "a signature of another record",
         f"{RECORD}/signing.py",
-        '        return SignatureState(f"a signature file was found that does not hold: {_OTHER}", holds=False)',
+        '        return SignatureState(f"a signature file was found that does not hold: {_OTHER}", '
+        "holds=False)",
         "        pass",
         "verify passes a record beside a signature that cannot hold",
         ("tests/unit/record/test_signing.py", "tests/unit/render/test_card.py"),
