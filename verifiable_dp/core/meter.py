@@ -30,7 +30,7 @@ from verifiable_dp.core.rights import BudgetError
 from verifiable_dp.core.units import Observed
 from verifiable_dp.core.validate import BoolArray, FloatArray, Foreign, IntArray
 
-ROWS = 128
+ROWS = 32  # they stand in the file, which each update writes
 _ROUNDING = 1e-9  # relative: what sums of floats may leave above the claim
 
 Drawn = Sequence[tuple[Draw, FloatArray]]  # what a release asked for, and what it was answered
