@@ -1,4 +1,4 @@
-"""How events are chosen on selection runs: the bound that a test will show, and the caution for many looks."""
+"""How events are chosen on selection runs: the bound that a test will show, the caution for many looks."""
 
 import math
 
