@@ -27,6 +27,7 @@ from tests.ast_faults import Edit, edited, faults_in
 from tests.module_tests import ROOT, modules, nearest, test_files
 
 _FIRST = re.compile(r"^(?:FAILED|ERROR) ([^\s\[]+(?:\[.*?\])?)(?: - |$)", re.MULTILINE)
+_LATE = "out of time"
 NEAR, LEFT = 180.0, 300.0  # seconds for the nearest files, and for the rest of the suite
 _GUARDED_BY_RUNS = ("tests/packaging", "tests/statistical", "tests/e2e")  # the longest of the suite come last
 
@@ -67,7 +68,11 @@ def drawn(count: int, seed: int) -> list[Fresh]:
 
 @dataclass(frozen=True)
 class Came:
-    """What came of a fault: ``nearest``, ``suite`` or ``survived``, and the test that failed."""
+    """What came of a fault, and the test that failed.
+
+    That is ``nearest`` or ``suite`` if a test failed, ``survived`` if all passed, ``out of time`` if those
+    that were reached in time did.
+    """
 
     fault: Fresh
     by: str
@@ -110,15 +115,18 @@ def _tried(fault: Fresh, tree: Path, number: int, left: float, broken: set[str])
             finally:
                 place.write_text(text, "utf-8")
                 os.utime(place, ns=(before.st_atime_ns, before.st_mtime_ns))
-            if not failed or not _failed(tree, [failed], most, set()):
+            if failed in ("", _LATE) or not _failed(tree, [failed], most, set()):
                 return failed
             broken.add(failed)
 
     near = [path.relative_to(ROOT).as_posix() for path in nearest(fault.module)]
-    for by, files, most in (("nearest", near, NEAR), ("suite", _rest(near), left)):
-        if files and most and (failed := failing(files, most)):
-            return Came(fault, by, failed, time.monotonic() - started)
-    return Came(fault, "survived", "", time.monotonic() - started)
+    by = "survived"
+    for part, files, most in (("nearest", near, NEAR), ("suite", _rest(near), left)):
+        failed = failing(files, most) if files and most else _LATE if files else ""
+        if failed and failed != _LATE:
+            return Came(fault, part, failed, time.monotonic() - started)
+        by = "out of time" if failed else by
+    return Came(fault, by, "", time.monotonic() - started)
 
 
 def _rest(near: Sequence[str]) -> list[str]:
@@ -144,8 +152,8 @@ def _failed(tree: Path, files: Sequence[str], most: float, without: Iterable[str
             printed, _ = run.communicate(timeout=most)
         except subprocess.TimeoutExpired:
             run.kill()
-            printed, _ = run.communicate()
-            return ""
+            run.communicate()
+            return _LATE
     found = _FIRST.search(printed)
     return found[1] if found else "" if run.returncode in (0, 5) else f"status {run.returncode}"
 
@@ -156,9 +164,9 @@ def main(count: int, seed: int, left: float = LEFT) -> int:
     for one in tried(drawn(count, seed), left):
         came.append(one)
         print(f"{len(came)}/{count} {one.by} ({one.seconds:.0f} s) {one.fault.words}  {one.test}", flush=True)
-    survived = [one for one in came if one.by == "survived"]
+    survived = [one for one in came if one.by in ("survived", "out of time")]
     near = sum(one.by == "nearest" for one in came)
     print(f"seed {seed}: caught {len(came) - len(survived)} of {len(came)}, {near} by the nearest files")
     for one in survived:
-        print(f"survived: {one.fault.words}")
+        print(f"{one.by}: {one.fault.words}")
     return 0

@@ -13,7 +13,7 @@ import pytest
 from threadpoolctl import ThreadpoolController
 
 from tests.user_code import spread as trees
-from verifiable_dp.evidence.blackbox import events, learning
+from verifiable_dp.evidence.blackbox import learning
 from verifiable_dp.evidence.blackbox import statistics as exact
 from verifiable_dp.evidence.blackbox.events import (
     Event,
@@ -591,9 +591,3 @@ def test_a_score_of_met_runs_keeps_the_level_on_fresh_runs():
     """
     assert p_values("fresh")[0] > 1e-5
     assert p_values("learnt")[9] < 1e-3
-
-
-@pytest.mark.parametrize(("cuts", "looks"), [(1, 1), (2, 2), (4, 4), (8, 8), (16, 13), (1024, 31)])
-def test_the_caution_for_many_thresholds_grows_with_how_many_looks_they_are(cuts, looks):
-    """sqrt(1 + log(looks) / 5): three looks each time that the event doubles, and no more than thresholds."""
-    assert events._many(cuts) == pytest.approx(math.sqrt(1 + math.log(looks) / 5))
