@@ -395,7 +395,7 @@ def test_scores_are_small_and_survive_pickling():
         "Departure",
         "Binned",
         "Boosted",
-        "Logistic",
+        "LogisticScore",
     }
     for score in scores:
         text = pickle.dumps(score)
