@@ -9,7 +9,6 @@ from tests.loops import every, only_in_loops
 
 LEFT = """
 packaging/test_readme.py::test_commands_are_understood
-packaging/test_readme.py::test_commands_with_few_runs
 packaging/test_readme.py::test_commands
 statistical/test_mutation.py::test_no_loss_exceeds_its_closed_form
 statistical/test_nulls_by_hand.py::test_no_program_imports_the_framework
@@ -61,7 +60,7 @@ def test_no_test_asserts_only_over_what_may_be_empty_but_those_left():
     assert not new, f"these assert nothing over an empty collection: {new}"
     mended = [name for name in LEFT if name not in found]
     assert not mended, f"these are mended, or gone, so take them out of LEFT: {mended}"
-    assert len(LEFT) <= 44
+    assert len(LEFT) <= 43
 
 
 @pytest.mark.parametrize(
