@@ -208,15 +208,19 @@ def test_exact_bounds_clear_the_correct_algorithm_and_can_be_judged_again(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_pairs_fit_the_instance_and_the_small_instance(name):
-    auditor = registry.auditor(name)
+    auditor, tried = registry.auditor(name), []
     for parameters in (auditor.instance, {**instance(name).parameters, **auditor.small}):
         algorithm = auditor.algorithm(**parameters)
-        for pair in auditor.pairs(algorithm):
+        pairs = auditor.pairs(algorithm)
+        tried.append(len(pairs))
+        for pair in pairs:
             left, right = pair.worlds()
             assert left.shape == right.shape == (algorithm.horizon, algorithm.n_arms)
             assert (left != right).sum() == 1
             assert min(left.min(), right.min()) >= algorithm.bounds[0]
             assert max(left.max(), right.max()) <= algorithm.bounds[1]
+    assert len(tried) == 2
+    assert all(tried)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -244,7 +248,9 @@ def test_checks_are_named_after_claims_and_can_be_judged_again(name):
 def test_an_unchecked_claim_says_so(name):
     covered = {check.statistics["claim"] for check in regret_of(name)} | {"section-5"}  # not on mutants
     refuted = {claim for row in registered() for claim in row.claims}
-    for claim in registry.auditor(name).claims:
+    claims = registry.auditor(name).claims
+    assert claims
+    for claim in claims:
         stated = "not checked" in claim.source.note or f"{name}/{claim.name}" in refuted
         assert claim.name in covered or stated
 

@@ -81,7 +81,9 @@ def test_archive_and_tables_name_the_same_programs(archived, name):
 
 @pytest.mark.parametrize("name", SETS)
 def test_a_program_has_the_target_and_the_claim_of_its_row(archived, name):
-    for row in blind.rows(name):
+    rows = blind.rows(name)
+    assert rows
+    for row in rows:
         source = archived[name][row["file"]].decode("utf-8")
         assert re.search(rf"^ *(async )?(def|class) {row['target']}\b|^{row['target']}\b.*=", source, re.M), (
             row

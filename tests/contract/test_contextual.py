@@ -155,7 +155,9 @@ def test_live_sessions_are_refused(name):
 @pytest.mark.parametrize("size", [instance, small])
 def test_pairs_replace_one_user_whose_action_nobody_else_sees(name, size):
     algorithm = size(name)
-    for pair in registry.auditor(name).pairs(algorithm):
+    pairs = registry.auditor(name).pairs(algorithm)
+    assert pairs
+    for pair in pairs:
         left, right = pair.worlds()
         assert ((left != right).any(axis=1)).sum() == 1
         assert (left[pair.round] != right[pair.round]).any()

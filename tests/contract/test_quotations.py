@@ -25,8 +25,11 @@ def test_every_quotation_is_one_that_was_held_against_the_paper():
 
 
 def test_every_row_quotes_its_own_paper_and_none_at_length():
-    for row in registered():
+    rows = registered()
+    assert rows
+    for row in rows:
         assert row.source.paper in SHORT, row.name
+        assert row.quotes, row.name
         assert all(20 <= len(quote.text) <= 700 for quote in row.quotes), row.name
 
 

@@ -47,7 +47,9 @@ def test_with_a_place_it_is_kept():
 
 def test_there_is_one_way_to_compile():
     for folder in (PACKAGE, PACKAGE / "algorithms", PACKAGE / "auditors"):
-        for path in folder.rglob("*.py"):
+        paths = list(folder.rglob("*.py"))
+        assert paths, folder
+        for path in paths:
             if path.name != "kernels.py":
                 assert not re.search(r"cache\s*=\s*True", path.read_text("utf-8")), path
 

@@ -35,6 +35,8 @@ def test_promised_names():
 
 def test_no_public_name_hides_a_module_of_the_package():
     modules = {module.name for module in pkgutil.iter_modules(vdp.__path__)}
+    assert modules
+    assert vdp.__all__
     for name in set(vdp.__all__) & modules:
         assert inspect.ismodule(getattr(vdp, name))
 

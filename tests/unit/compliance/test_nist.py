@@ -72,8 +72,11 @@ def test_the_algorithm_of_these_tests_is_not_refuted(cores):
 
 
 def test_without_declarations_nothing_is_declared(cores):
+    assert cores
     for core in cores.values():
-        for row in blocks.of(core)["hazards"]:
+        rows = blocks.of(core)["hazards"]
+        assert rows
+        for row in rows:
             assert row["status"] in nist.STATUSES
             assert row["status"] != "declared"
             assert not row["declared"]

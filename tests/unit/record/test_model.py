@@ -107,5 +107,7 @@ def test_every_struct_is_frozen_and_strict():
 def test_every_kind_of_ours_has_its_form():
     """Kinds of privacy describe their statistics and their result."""
     defined = schema()["$defs"]
-    for kind in kinds("privacy"):
+    found = kinds("privacy")
+    assert found
+    for kind in found:
         assert {f"{kind.name}_statistics", f"{kind.name}_result"} <= defined.keys(), kind.name

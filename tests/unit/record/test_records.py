@@ -162,6 +162,7 @@ def test_every_single_edit_is_found(report, most, tmp_path):
     """Any leaf changed, by its digest; leaves beyond `most` are sampled."""
     every = list(leaves(report.record))
     picked = np.random.default_rng(0).permutation(len(every))[:most]
+    assert len(picked)
     for path, value in [every[i] for i in picked]:
         with pytest.raises(InputError, match="record"):
             verify(saved(put(report.record, path, other(value)), tmp_path))
@@ -169,10 +170,13 @@ def test_every_single_edit_is_found(report, most, tmp_path):
 
 def test_an_edit_with_a_new_digest_is_found_where_it_changes_a_verdict(report, tmp_path):
     """Results, verdicts and bounds that do not follow from the counts beside them."""
-    for path, value in leaves(report.record):
-        decides = "result" in path or path[-1] in ("verdict", "epsilon_lower")
-        if not decides or "counterexamples" in path:
-            continue
+    decisive = [
+        (path, value)
+        for path, value in leaves(report.record)
+        if ("result" in path or path[-1] in ("verdict", "epsilon_lower")) and "counterexamples" not in path
+    ]
+    assert len(decisive) > 2
+    for path, value in decisive:
         changed = put(report.record, path, other(value))
         changed["digest"] = digest(changed)
         with pytest.raises(InputError, match="record"):

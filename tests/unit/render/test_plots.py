@@ -246,7 +246,9 @@ def test_no_id_stands_twice(name):
 
 def test_every_picture_stands_alone():
     """Programs that draw each picture by itself, such as WeasyPrint, find nothing in another one."""
-    for picture in re.findall(r"<svg.*?</svg>", render(Record.of(recorded("dp-nas"))), re.DOTALL):
+    pictures = re.findall(r"<svg.*?</svg>", render(Record.of(recorded("dp-nas"))), re.DOTALL)
+    assert len(pictures) > 1
+    for picture in pictures:
         ids = set(re.findall(r'\bid="([^"]+)"', picture))
         assert set(re.findall(r'(?:href="|url\()#([^")]+)', picture)) <= ids
         assert ">claim</text>" in picture or "<text" in picture
@@ -291,7 +293,9 @@ def test_steps_of_a_path_lead_where_the_path_does(path):
 
 def test_every_plot_has_words_for_those_who_do_not_see_it():
     page = render(Record.of(recorded("ucb1")))
-    for part in re.findall(r"<figure>(.*?)</figure>", page, re.DOTALL):
+    parts = re.findall(r"<figure>(.*?)</figure>", page, re.DOTALL)
+    assert parts
+    for part in parts:
         label = re.search(r'role="img" tabindex="0" aria-label="([^"]+)"', part)
         assert label
         assert len(label[1]) > 20

@@ -182,8 +182,9 @@ def structure(document):
 
 
 def test_markdown_tables_have_as_many_cells_as_heads(record):
-    width = None
-    for line in to_markdown(Record.of(record)).splitlines():
+    width, lines = None, to_markdown(Record.of(record)).splitlines()
+    assert any(line.startswith("|") for line in lines)
+    for line in lines:
         if not line.startswith("|"):
             width = None
             continue
@@ -794,7 +795,9 @@ def test_every_format_refuses_an_edited_record(tmp_path):
     record["seed"] += 1
     path = tmp_path / "record.json"
     path.write_text(text(record), "utf-8")
-    for to in renderings.formats():
+    formats = renderings.formats()
+    assert {"html", "markdown", "compliance"} <= {*formats}
+    for to in formats:
         with pytest.raises(InputError, match="edited or corrupted"):
             renderings.render(path, to)
 

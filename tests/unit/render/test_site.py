@@ -69,7 +69,9 @@ def test_all_pages_are_there_and_their_links_lead_somewhere(made):
 
 def test_pages_have_one_look_and_load_nothing(made):
     place, _ = made
-    for path, page in texts(place).items():
+    pages = texts(place)
+    assert len(pages) > 2
+    for path, page in pages.items():
         assert html.unescape(page).count("Content-Security-Policy\" content=\"default-src 'none'") == 1, path
         assert page.count('<nav class="site" aria-label="Site">') == 1, path
         assert not re.search(r"<link|<iframe|@import|url\((?!#)", page), path
