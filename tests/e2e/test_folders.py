@@ -12,6 +12,7 @@ from tests.commands import refused, run
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.record.sealing import digest, plain, text
 from verifiable_dp.record.verify import verify
+from verifiable_dp.render import folders
 
 pytestmark = pytest.mark.slow
 NAMES = ("tree-sum", "shuffled-linear")  # the second has a listing as printed, with a counterexample
@@ -61,14 +62,17 @@ def test_a_report_made_again_is_the_same_but_for_the_run(base):
     assert records[0]["digest"] != records[1]["digest"]
 
 
-def test_a_report_of_another_seed_differs(base):
+def test_a_report_of_another_seed_differs(base, monkeypatch):
     assert run(base, "report", "--only", "tree-sum", "--out", "second", "--seed", "1").exit_code == 0
     code, statuses, lines = status(base)
     assert code == 1
     changed = {"tree-sum/record.html", "tree-sum/record.json"}  # the index shows four digits: it may
     assert {path for path, word in statuses.items() if word == "differs"} - {"index.html"} == changed
-    assert any(line.startswith("  checks.") and ".statistics.k1: " in line for line in lines)
-    assert any(line.startswith("  and ") and line.endswith(" more") for line in lines)
+    fields = [line for line in lines if line.startswith("  field ") and not line.startswith("  field line ")]
+    assert any(line.startswith("  field checks.") and ".statistics.k1: " in line for line in fields)
+    assert "  field seed: 0 -> 1" in fields
+    monkeypatch.setattr(folders, "_FIELDS", 5)
+    assert f"  and {len(fields) - 5} more" in status(base)[2]
 
 
 def reseal(path, edit):
