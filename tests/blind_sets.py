@@ -17,7 +17,7 @@ from tests.commands import finished
 SMOKE = Path(__file__).parent / "statistical" / "blind_smoke.csv"
 QUICK = Path(__file__).parent / "statistical" / "blind_quick.csv"
 SEED = 0  # another one draws another tenth
-# Different constructs; those with the least CPU seconds at smoke of 136 that were drawn and timed.
+# Different constructs; those with the least CPU seconds at smoke of 60 that were timed.
 BY_DAY = (
     ("blind8", "right/r37_half_sample_total.py"),
     ("blind4", "right/r19_rejection_mean.py"),

@@ -10,6 +10,7 @@ import pytest
 
 from tests.commands import run
 from verifiable_dp import api
+from verifiable_dp.auditing.code import Code
 from verifiable_dp.core import engine, held
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.sealing import sealed
@@ -146,12 +147,12 @@ def test_a_command_that_is_not_the_one_that_is_named_is_refused(folder):
         "plan": {"budget": "smoke"},
     }
     with contextlib.chdir(folder), pytest.raises(InputError, match="names two programs to run"):
-        api.will_run(record)
+        Code.of(record["target"], None)
     record["target"]["parameters"]["exec"] = "python3 good.py"
-    assert api.will_run(record) == ["runs the command: python3 good.py"]
+    assert Code.of(record["target"], None).announced() == ["runs the command: python3 good.py"]
     record["target"]["source"]["path"] = "other.py"
     with pytest.raises(InputError, match="names two programs to run"):
-        api.will_run(record)
+        Code.of(record["target"], None)
 
 
 # ---------------------------------------------------------------- compared before it runs

@@ -160,7 +160,7 @@ def epsilon_without_samples(case):
     found = epsilon_upper(
         read_all(draft["checks"])
     )  # whose premises hold: nothing has compared runs of a call here
-    return math.inf if found is None else float(found["epsilon"])
+    return math.inf if found is None else float(found.epsilon)
 
 
 LEAKS = [case for case in CASES if case.leak and "rho" not in case.options]

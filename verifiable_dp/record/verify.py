@@ -33,7 +33,7 @@ _FREE = ("provenance", "digest", "declarations", "kill_table")
 _SHOWN = 100  # errors of the schema that are looked at
 _OF_INSTANCE = ("instance", "epsilon", "rounds")  # of a counterexample: where it was found
 _WORDS = ("words", "event", "pair")
-_CHECK = {"kind", "statistics", "result"}
+_CHECK = {"name", "kind", "statistics", "result"}
 
 
 @dataclass(frozen=True)

@@ -208,7 +208,7 @@ def test_a_seeded_generator_is_not_cryptographic(kind, reports):
     """Audits of our own algorithms draw from Philox by a seed; of a user's code the generator is not
     known.
     """
-    noise = blocks._sampler(reports[kind].record)
+    noise = blocks._sampler(reports[kind].parsed)
     ours = reports[kind].record["target"]["kind"] == "algorithm"
     assert noise["cryptographic_rng"] is (False if ours else None)
     assert noise["name"] == ("verifiable_dp.core.noise.Seeded" if ours else None)

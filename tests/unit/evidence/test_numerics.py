@@ -156,9 +156,10 @@ def test_both_tests_share_the_level():
     assert draft["checks"] == two["checks"]
 
 
-def test_numerics_is_about_mechanisms_only():
-    with pytest.raises(InputError, match="numerics works only with your own mechanism"):
-        vdp.audit("dp-se", numerics=True)
+def test_numerics_is_about_what_releases_numbers():
+    """Mechanisms, and algorithms with live sessions (tests/unit/auditing/test_production.py)."""
+    with pytest.raises(InputError, match="numerics works only with a mechanism of yours"):
+        vdp.audit("ucb1", numerics=True)
     with pytest.raises(
         InputError, match="numerics works only with a mechanism that releases numbers, got play"
     ):

@@ -85,14 +85,16 @@ def replaced(record, words):
     found["target"]["source"] |= {"name": words, "path": words}
     found["target"]["parameters"] = {words: words}
     found["claim"]["source"] = {"paper": words, "statement": words, "note": words}
+    # Names of checks are unique: those after the first have their number, too.
+    names = {c["name"]: f"{words}{i or ''}" for i, c in enumerate(found["checks"])}
     for check in found["checks"]:
-        check["name"] = words
+        check["name"] = names[check["name"]]
         for premise in check["statistics"].get("premises", []):
-            premise["tested_by"] = words if premise["tested_by"] else ""
+            premise["tested_by"] = names.get(premise["tested_by"], "")
     if found["epsilon_upper"]:
-        found["epsilon_upper"]["check"] = words
+        found["epsilon_upper"]["check"] = names[found["epsilon_upper"]["check"]]
     for example in found["counterexamples"]:
-        example["check"] = words
+        example["check"] = names[example["check"]]
         example["pair"]["words"] = words
         if "event" in example:
             example["event"] = words

@@ -38,10 +38,12 @@ def hostile(text=NAME):
     record = refuted()
     record["target"].update(name=text, note=text, paper=text)
     record["target"]["source"].update(name=text, path=text)
+    # Names of checks are unique: those after the first have their number, too.
+    names = {check["name"]: f"{text}{i or ''}" for i, check in enumerate(record["checks"])}
     for check in record["checks"]:
-        check["name"] = text
+        check["name"] = names[check["name"]]
     for found in record["counterexamples"]:
-        found["check"] = text
+        found["check"] = names[found["check"]]
         found["pair"]["words"] = text
     left = {"id": "reacting-users", "values": {"why": text}, "settled_by": None}
     record["not_covered"] = [left]

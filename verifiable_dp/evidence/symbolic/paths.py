@@ -596,8 +596,7 @@ _TELLINGS = 3  # times that more is disclosed
 def _explored(
     program: Program, n_arms: int, most: int, meter: WorkMeter, scopes: Any, coverage: Coverage
 ) -> PathFound:
-    paths: list[Path] = []
-    events = 0
+    paths, events = list[Path](), 0
     for number in range(most):
         if meter.is_spent():
             return PathFound(tuple(paths), Failure(meter.words()))
