@@ -72,7 +72,7 @@ def arguments(function: Function[object]) -> list[str]:
     kinds = get_type_hints(function)
     found = []
     for name, one in inspect.signature(function).parameters.items():
-        options = one.kind is one.VAR_KEYWORD and get_args(kinds[name])
+        options = one.kind is one.VAR_KEYWORD and get_args(kinds.get(name))
         found += list(options[0].__annotations__) if options else [name]
     return found
 

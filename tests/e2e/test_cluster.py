@@ -166,7 +166,7 @@ def test_one_process_two_and_a_cluster_that_loses_a_worker_give_one_record(clust
     # A campaign on what is left of the cluster.
     (tmp_path / "c.toml").write_text(
         "[defaults]\nbudget = 0.02\nmutants = false\nepsilon = 1.0\n"
-        '[[targets]]\ntarget = "tree-sum"\n[[targets]]\ntarget = "own_release.py:release"\n'
+        '[[targets]]\ntarget = "tree-sum"\n[[targets]]\ntarget = "own_release.py:release"\nbudget = 60\n'
     )
     here = campaign_file.run("c.toml", out="here")
     with engine.on(address):

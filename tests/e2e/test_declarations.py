@@ -174,4 +174,4 @@ def test_the_report_of_the_catalogue_takes_them(run, tmp_path):
     done = run("report", "--only", "tree-sum", "--out", "out", "--declarations", "mine.toml")
     assert done.returncode == 0, done.stderr
     record = json.loads((tmp_path / "out" / "tree-sum" / "record.json").read_text())
-    assert record["administrative"]["authors"] == ["C. Curator"]
+    assert record["declarations"]["administrative"]["authors"] == ["C. Curator"]

@@ -119,7 +119,8 @@ def test_a_bound_on_the_command_line(folder):
     ("options", "status", "said"),
     [
         (["news.py:UCB", "--bound", "1e9"], 3, "vacuous"),
-        (["news.py:UCB", "--bound", "0"], 1, "contradicted"),
+        (["news.py:UCB", "--bound", "1e-9"], 1, "contradicted"),
+        (["news.py:UCB", "--bound", "0"], 2, "bound must be a number greater than 0"),
         (["ucb1", "--bound", "news.py:bound", "--better-than", "se"], 0, "consistent"),
         (["news.py:UCB"], 2, "bound, scaling or better_than must be given"),
         (["news.py:UCB", "--scaling", "T=fast"], 2, "scaling: T must be an exponent"),

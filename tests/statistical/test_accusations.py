@@ -87,8 +87,9 @@ def test_a_draw_that_runs_of_a_call_share_refutes_nothing():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("unbounded")
 def test_what_runs_of_a_call_refute_is_tried_by_calls_of_their_own(monkeypatch):
-    """Should the runs' dependence go unnoticed. Control: the leak is refuted by both."""
+    """Should their dependence go unnoticed, and no bound settle it. Control: the leak is refuted by both."""
     monkeypatch.setattr(independence, "dependent", lambda *given: False)
     right = audit(code.one_order, runs=400)
     assert right.verdict != "refuted"

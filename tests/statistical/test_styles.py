@@ -71,9 +71,25 @@ def test_what_is_right_is_never_accused(function, monkeypatch):
     assert verdict(draft) != "refuted"
 
 
+ENDS = pytest.mark.xfail(strict=True, reason="sums of the arms that are left are read at drawn places")
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "function",
+    [styles.commit, pytest.param(styles.elimination_as_a_class, marks=ENDS), styles.local_reports],
+)
+def test_what_is_right_is_not_refuted_and_bounded_by_its_claim(function):
+    draft = audit(function, runs=SMALL)
+    assert verdict(draft) != "refuted"
+    assert conclude.bounded(draft["checks"])
+    assert conclude.epsilon_upper(draft["checks"])["epsilon"] == pytest.approx(styles.EPSILON)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("unbounded")
 @pytest.mark.parametrize("function", [styles.commit, styles.elimination_as_a_class, styles.local_reports])
-def test_what_is_right_is_not_refuted_and_the_power_is_stated(function):
+def test_without_a_bound_what_is_right_is_not_refuted_and_the_power_is_stated(function):
     draft = audit(function)
     assert verdict(draft) == "not_refuted"
     assert draft["power"]["smallest_epsilon"] > styles.EPSILON
@@ -95,13 +111,17 @@ def test_every_leak_is_refuted(function):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("function", "n_arms"), [(styles.noise_on_one_arm, 3), (styles.rounds_its_noise, 2)])
-def test_named_lines_bring_the_neighbours_that_show_them(function, n_arms, monkeypatch):
-    """Without the pairs that tracing suspects, the control, neither is refuted."""
-    assert verdict(audit(function, n_arms=n_arms)) == "refuted"
+@pytest.mark.parametrize("function", GIVEN, ids=lambda f: f.__name__)
+def test_named_lines_bring_the_neighbours_that_show_them(function, monkeypatch):
+    """They are among the first that are tried; without tracing, the control, they are not."""
+    pair, first = GIVEN[function], 6
+    draft = audit(function, n_arms=pair.left.shape[1])
+    assert verdict(draft) == "refuted"
+    assert pair.describe() in [each["words"] for each in draft["pairs"][:first]]
     monkeypatch.setattr(function, "scalable", False, raising=False)
     monkeypatch.setattr(rungs_of_bandits.traced, "trace", lambda *a, **k: None)
-    assert verdict(audit(function, n_arms=n_arms)) != "refuted"
+    draft = audit(function, n_arms=pair.left.shape[1], runs=SMALL)
+    assert pair.describe() not in [each["words"] for each in draft["pairs"][:first]]
 
 
 def test_two_arms_of_which_one_has_no_noise_keep_the_claim(monkeypatch):

@@ -8,7 +8,6 @@ import pytest
 from tests.asking import audited
 from tests.records import read_all
 from tests.user_code import bandits, seeded
-from verifiable_dp.auditing import traced
 from verifiable_dp.evidence.blackbox.test import Plan
 from verifiable_dp.record import conclude
 
@@ -31,14 +30,6 @@ def audit(function, horizon, runs=RUNS, seed=0, workers=1):
 
 def verdict(draft):
     return conclude.privacy(read_all(draft["checks"]))
-
-
-@pytest.fixture
-def unbounded(monkeypatch):
-    """Power is stated where no upper bound is found."""
-    monkeypatch.setattr(
-        "verifiable_dp.auditing.traced.bound", lambda *given, **more: (None, traced.Ended("none"), None)
-    )
 
 
 @pytest.mark.parametrize(
