@@ -138,7 +138,7 @@ def test_fresh_faults_apply_and_follow_their_seed():
 
 # Modules that no test names: they are reached through others. The list must not grow.
 REACHED = """
-auditing.answers auditing.calls auditing.code auditing.regret.catalogue auditing.regret.claims
+auditing.answers auditing.calls auditing.regret.catalogue auditing.regret.claims
 auditing.regret.instances auditing.regret.plan auditing.regret.record auditing.regret.run
 auditing.regret.subject auditing.variants cli.audit cli.catalogue cli.inspect cli.judge cli.records
 controls.catalogue controls.running core.mechanisms.above_threshold core.mechanisms.laplace
