@@ -12,6 +12,7 @@ from verifiable_dp.core.environments import bernoulli
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.registry import mutants
 from verifiable_dp.registry.auditor import Mutant
+from verifiable_dp.registry.theorems import Checking
 from verifiable_dp.registry.wrapped import Listed
 
 WIDE = bernoulli([0.95, 0.35, 0.25, 0.15, 0.05], "wide gaps")
@@ -129,6 +130,6 @@ PRIVACY_MUTANTS = (
 )
 
 
-def inverted(caught_by: str) -> Mutant:
+def inverted(caught_by: Checking) -> Mutant:
     """The comparison is turned round."""
     return Mutant("inverted", "the best arms are removed", mutants.INVERTED, caught_by=caught_by)

@@ -17,7 +17,7 @@ from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.registry import mutants
 from verifiable_dp.registry.auditor import Mutant
-from verifiable_dp.registry.theorems import TRIALS, CorrectOnly, MeanBound
+from verifiable_dp.registry.theorems import TRIALS, Checking, CorrectOnly, MeanBound
 from verifiable_dp.registry.wrapped import Listed
 
 # The first arm is what ties favour.
@@ -60,7 +60,8 @@ BOUND_FORMULA = (
     "u_a = min {n: 2 sqrt(alpha log(2T)/(2n)) + 2 alpha log T/(epsilon n) <= Delta_a}"
 )
 
-CHECKS = (MeanBound([TWO], SHORT, TRIALS), CorrectOnly(MeanBound(c1_to_c4)))
+ON_TWO = MeanBound([TWO], SHORT, TRIALS)
+CHECKS = (ON_TWO, CorrectOnly(MeanBound(c1_to_c4)))
 
 # ---------------------------------------------------------------- neighbours
 
@@ -164,7 +165,7 @@ def _turns(rule: Listed, index: FloatArray, state: Own) -> FloatArray:
     return np.asarray(-state.pulls, dtype=np.float64)
 
 
-def order_mutants(caught_by: str) -> tuple[Mutant, ...]:
+def order_mutants(caught_by: Checking) -> tuple[Mutant, ...]:
     """Faults of the order of play, which privacy does not see."""
     return (
         Mutant(
@@ -182,14 +183,14 @@ def order_mutants(caught_by: str) -> tuple[Mutant, ...]:
     )
 
 
-def timid(caught_by: str, fault: str = "the width of the index is eight times too large") -> Mutant:
+def timid(caught_by: Checking, fault: str = "the width of the index is eight times too large") -> Mutant:
     """What is added to means is eight times what it should be."""
     return Mutant(
         "timid", fault, mutants.result("width", lambda rule, width, state: 8 * width), caught_by=caught_by
     )
 
 
-def no_doubling(caught_by: str) -> Mutant:
+def no_doubling(caught_by: Checking) -> Mutant:
     """Means of one reward, however often an arm was pulled."""
     return Mutant(
         "no doubling",

@@ -235,22 +235,21 @@ def _sums(state: Own, query: Query, released: FloatArray) -> FloatArray:
     return released * query.pulls()
 
 
-def removal_mutants(event: str) -> list[Mutant]:
-    """Mutants of the removal rule, which are caught by the claim of the good `event`."""
-    ties, sphere = f"{event} on near ties", f"{event} on sphere, theta 1"
+def removal_mutants(event: GoodEvent) -> list[Mutant]:
+    """Mutants of the removal rule, which the check of the good event catches."""
     return [
         Mutant(
             "hasty",
             "actions are removed at a thirtieth of the limit",
             result("width", lambda rule, width, *at: width / 30),
-            caught_by=ties,
+            caught_by=event,
         ),
         Mutant(
             "timid",
             "actions are removed at a hundred times the limit",
             result("width", lambda rule, width, *at: width * 100),
-            caught_by=sphere,
+            caught_by=event,
         ),
-        Mutant("inverted", "the best actions are removed", result("keep", _inverted), caught_by=sphere),
-        Mutant("sums for means", "estimates are too large by the pulls", decided_by(_sums), caught_by=ties),
+        Mutant("inverted", "the best actions are removed", result("keep", _inverted), caught_by=event),
+        Mutant("sums for means", "estimates are too large by the pulls", decided_by(_sums), caught_by=event),
     ]

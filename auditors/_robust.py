@@ -26,7 +26,7 @@ from verifiable_dp.registry import mutants
 from verifiable_dp.registry.auditor import Mutant
 from verifiable_dp.registry.mutants import gap_times
 from verifiable_dp.registry.study import StudyOutcome
-from verifiable_dp.registry.theorems import TABLE_RUNS, MeanBound, Runs, TheoremTrial
+from verifiable_dp.registry.theorems import TABLE_RUNS, MeanBound, Pulls, Runs, Survival, TheoremTrial
 from verifiable_dp.registry.wrapped import Listed, with_parameters
 
 TWO_ARMS = bernoulli([0.8, 0.2], "two arms in [0, 1]")
@@ -385,12 +385,12 @@ NO_TRUNCATION = Mutant(
 )
 
 
-def regret_mutants(event: str) -> tuple[Mutant, Mutant]:
-    """Mutants of the decisions, caught by the claim `event` on pulls and survival."""
+def regret_mutants(pulls: Pulls, survival: Survival) -> tuple[Mutant, Mutant]:
+    """Mutants of the decisions, with the checks that catch them."""
     hasty = Mutant(
         "hasty",
         "every arm but the one that looks best is removed after the first epoch",
         gap_times(1e-9),
-        caught_by=f"{event} survival on near ties",
+        caught_by=survival,
     )
-    return hasty, family.inverted(f"{event} pulls on two arms in [0, 1]")
+    return hasty, family.inverted(pulls)

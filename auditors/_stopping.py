@@ -215,7 +215,7 @@ def halts_after(trial: TheoremTrial, mean: float, done: Simulation) -> Check:
     )
 
 
-CORRECT = (AtMean(correct, 0.5), AtMean(correct, -0.5))
+POSITIVE, NEGATIVE = CORRECT = (AtMean(correct, 0.5), AtMean(correct, -0.5))
 
 # ---------------------------------------------------------------- mutants
 

@@ -60,16 +60,15 @@ CLAIMS = (
     ),
 )
 
-CAUGHT = "regret on two arms, gap .8"
 MUTANTS = (
     *family.PRIVACY_MUTANTS,
-    *family.order_mutants(CAUGHT),
-    family.no_doubling(CAUGHT),
+    *family.order_mutants(family.ON_TWO),
+    family.no_doubling(family.ON_TWO),
     Mutant(
         "timid",
         "every mean is taken to be eight times as uncertain as it is",
         result("index", timid),
-        caught_by=CAUGHT,
+        caught_by=family.ON_TWO,
     ),
 )
 

@@ -98,21 +98,20 @@ CLAIMS = (
     ),
 )
 
-CAUGHT = f"samples on {CROWD.name}"
 MUTANTS = (
     *family.BATCH_MUTANTS,
-    Mutant("uniform play", "the arm that was pulled least is next", family.UNIFORM_CHOICE, caught_by=CAUGHT),
+    Mutant("uniform play", "the arm that was pulled least is next", family.UNIFORM_CHOICE, caught_by=samples),
     Mutant(
         "timid",
         "the radii of the threshold are eight times too large",
         result("radius", lambda rule, radius, state: 8 * radius),
-        caught_by=CAUGHT,
+        caught_by=samples,
     ),
     Mutant(
         "hasty",
         "the radii are sixteen times too small, within the noise of the estimates",
         result("radius", lambda rule, radius, state: radius / 16),
-        caught_by=f"correct on {CLEAR.name}",
+        caught_by=correct,
     ),
 )
 

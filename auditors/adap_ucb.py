@@ -55,12 +55,11 @@ CLAIMS = (
     ),
 )
 
-CAUGHT = "theorem-7 on two arms, gap .8"
 MUTANTS = (
     *family.PRIVACY_MUTANTS,
-    *family.order_mutants(CAUGHT),
-    family.no_doubling(CAUGHT),
-    family.timid(CAUGHT),
+    *family.order_mutants(family.ON_TWO),
+    family.no_doubling(family.ON_TWO),
+    family.timid(family.ON_TWO),
 )
 
 auditor = Auditor(

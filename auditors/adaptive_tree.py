@@ -45,6 +45,7 @@ def _of_the_first(rule: AdaptiveTreeSum, state: State, query: Query) -> FloatArr
     return np.asarray(limit(1.0) / limit(state.t + 1.0))[:, None]
 
 
+ERROR = family.TreeError(error_limit)
 MUTANTS = (
     HALF_NOISE,
     NO_NOISE,
@@ -69,7 +70,7 @@ MUTANTS = (
         "tenfold noise",
         "the noise is ten times what privacy needs",
         noise_times(10.0),
-        caught_by="lemma-2 over 1024 items",
+        caught_by=ERROR,
     ),
 )
 
@@ -86,7 +87,7 @@ CLAIMS = (
         ),
         "probability",
         error_limit,
-        checks=[family.TreeError(error_limit)],
+        checks=[ERROR],
         about="utility",
     ),
 )

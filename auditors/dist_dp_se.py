@@ -53,6 +53,8 @@ PRICE = Prices(
     {"horizon": 10**7, "beta": None},
 )
 
+PULLS = Pulls(family.LARGE_GAPS, SHORT, DERIVED)
+SURVIVAL = Survival(family.NEAR_TIES, SHORT, DERIVED)
 CLAIMS = (
     RegretClaim(
         "elimination",
@@ -61,7 +63,7 @@ CLAIMS = (
         Source(papers.CHOWDHURY, "Lemma 1", DERIVED),
         "probability",
         pulls_bound,
-        checks=[Pulls(family.LARGE_GAPS, SHORT, DERIVED), Survival(family.NEAR_TIES, SHORT, DERIVED)],
+        checks=[PULLS, SURVIVAL],
     ),
     RegretClaim(
         "theorem-1",
@@ -86,21 +88,21 @@ MUTANTS = (
         "hasty",
         "arms are removed at an eighth of the threshold, within the noise of their means",
         gap_times(1 / 8),
-        caught_by="elimination survival on near ties",
+        caught_by=SURVIVAL,
     ),
     Mutant(
         "timid",
         "arms are removed at eight times the threshold only",
         gap_times(8),
-        caught_by="elimination pulls on large gaps",
+        caught_by=PULLS,
     ),
     Mutant(
         "uniform play",
         "no arm is ever removed",
         gap_times(1e12),
-        caught_by="elimination pulls on large gaps",
+        caught_by=PULLS,
     ),
-    family.inverted("elimination pulls on large gaps"),
+    family.inverted(PULLS),
 )
 
 auditor = Auditor(

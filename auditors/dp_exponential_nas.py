@@ -96,6 +96,7 @@ def floors(trial: TheoremTrial) -> Iterator[Check]:
     )
 
 
+HALTING = family.AtMean(_halting, 0.5)
 MUTANTS = (
     HALF_NOISE,
     *family.PRIVACY_MUTANTS,
@@ -105,13 +106,13 @@ MUTANTS = (
         "hasty",
         "it halts at a twentieth of the threshold",
         family.threshold_over(20),
-        caught_by="corollary-3.2 at mean 0.5",
+        caught_by=family.POSITIVE,
     ),
     Mutant(
         "stubborn",
         "the threshold grows like t, so that it never halts",
         result("threshold", lambda rule, limit, t, check: limit + t * rule.radius, compiled=True),
-        caught_by="theorem-3.3 at mean 0.5",
+        caught_by=HALTING,
     ),
 )
 
@@ -140,7 +141,7 @@ CLAIMS = (
         "probability",
         halting_bound,
         "beta <= .08, mu not 0",
-        [family.AtMean(_halting, 0.5), family.AtMean(_halting, -0.5), corner],
+        [HALTING, family.AtMean(_halting, -0.5), corner],
         about="utility",
     ),
     RegretClaim(

@@ -210,6 +210,7 @@ def _pair(algorithm: DPLinear, batch: int, lead: float) -> TablePair:
 
 # ---------------------------------------------------------------- mutants
 
+GOOD_EVENT = family.GoodEvent("Lemma 3")
 MUTANTS = (
     HALF_NOISE,
     Mutant(
@@ -238,7 +239,7 @@ MUTANTS = (
         "sums get Lap(2/(epsilon n)), which is the scale for means",
         mutants.MEAN_NOISE,
     ),
-    *family.removal_mutants("lemma-3"),
+    *family.removal_mutants(GOOD_EVENT),
 )
 
 CLAIMS = (
@@ -302,7 +303,7 @@ CLAIMS = (
         "probability",
         width,
         "a finite set of at most a million actions; noise of scale sensitivity/epsilon on each sum",
-        [family.GoodEvent("Lemma 3"), CorrectOnly(proved)],
+        [GOOD_EVENT, CorrectOnly(proved)],
     ),
     RegretClaim(
         "lemma-4",

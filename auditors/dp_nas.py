@@ -33,7 +33,7 @@ MUTANTS = (
         "hasty",
         "it halts at a tenth of the threshold",
         family.threshold_over(10),
-        caught_by="theorem-3.1 at mean 0.5",
+        caught_by=family.POSITIVE,
     ),
 )
 

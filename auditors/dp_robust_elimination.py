@@ -450,6 +450,7 @@ def _limit_times(factor: float) -> Make:
     return result("ask", ask)
 
 
+ESTIMATES, CLEAN = Estimates("raw", RAW_BAD, 1 << 14), CleanRegret("raw", RAW_BAD[:4])
 MUTANTS = (
     HALF_NOISE,
     NO_NOISE,
@@ -503,25 +504,25 @@ MUTANTS = (
         "outliers kept",
         "rewards are not truncated, so that contamination moves a mean without limit",
         _limit_times(np.inf),
-        caught_by="theorem-6.1 on Student t with far outliers",
+        caught_by=ESTIMATES,
     ),
     Mutant(
         "low truncation",
         "rewards are truncated at a twentieth of M, which cuts off what tells the arms apart",
         _limit_times(1 / 20),
-        caught_by="theorem-6.1 on Student t with far outliers",
+        caught_by=ESTIMATES,
     ),
     Mutant(
         "inverted",
         "the best arms are removed",
         mutants.INVERTED,
-        caught_by="theorem-6.2 on Student t with far outliers",
+        caught_by=CLEAN,
     ),
     Mutant(
         "timid",
         "arms are removed at eight times the threshold only",
         gap_times(8),
-        caught_by="theorem-6.2 on Student t with far outliers",
+        caught_by=CLEAN,
     ),
 )
 
@@ -560,7 +561,7 @@ CLAIMS = (
         Source(papers.WU, "Theorem 6.1", f"{_EXPLICIT}; checked for all estimates of a run together"),
         "probability",
         domain="at most a share alpha < 1/2 of the rewards is contaminated",
-        checks=[Estimates("raw", RAW_BAD, 1 << 14)],
+        checks=[ESTIMATES],
     ),
     RegretClaim(
         "remark-6.3",
@@ -585,7 +586,7 @@ CLAIMS = (
         "mean",
         regret_bound,
         _BINDS,
-        [CleanRegret("raw", RAW_BAD[:4]), CorrectOnly(OVER_EPSILON)],
+        [CLEAN, CorrectOnly(OVER_EPSILON)],
     ),
     RegretClaim(
         "theorem-6.5",

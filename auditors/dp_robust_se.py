@@ -82,6 +82,7 @@ OVER_EPSILON = Exponent(
     margin=0.05,
 )
 
+PULLS, SURVIVAL = Pulls(family.TWO_ARMS, TWO), Survival(family.NEAR_TIES, TWO)
 CLAIMS = (
     RegretClaim(
         "lemma-4",
@@ -92,7 +93,7 @@ CLAIMS = (
         "probability",
         family.pulls_bound,
         "epsilon <= 1; binds where T exceeds the bound",
-        [Pulls(family.TWO_ARMS, TWO), Survival(family.NEAR_TIES, TWO)],
+        [PULLS, SURVIVAL],
     ),
     RegretClaim(
         "theorem-4",
@@ -154,7 +155,7 @@ MUTANTS = (
     *family.PRIVACY_MUTANTS,
     elimination.SHARED_BY_EPOCHS,
     family.NO_TRUNCATION,
-    *family.regret_mutants("lemma-4"),
+    *family.regret_mutants(PULLS, SURVIVAL),
 )
 
 auditor = Auditor(

@@ -210,7 +210,7 @@ MUTANTS = (
         "heavy noise",
         "the noise is a thousand times what privacy needs",
         noise_times(1e3),
-        caught_by="lemma-3 after the last round",
+        caught_by=lemma_3,
     ),
 )
 

@@ -137,6 +137,7 @@ def c1_late(trial: TheoremTrial) -> list[TwoPoint]:
     return [replace(s1("C1", trial.rule.n_arms), name="C1, T = 1e12")]
 
 
+PULLS, SURVIVAL = Pulls(family.LARGE_GAPS, SHORT), Survival(family.NEAR_TIES, SHORT)
 # At epsilon = 10 sampling decides and not the noise: half the threshold would not do.
 CROWDED = Survival(
     family.CROWD,
@@ -147,6 +148,7 @@ CROWDED = Survival(
 # A further factor log T would show as a slope of +.065 and +.049; the constant beside log T shows as about
 # -.01. The range of C2 begins where all its arms can be told apart.
 RANGES = ((family.WIDE, 1e5, 5e8), (s1("C2"), 1e7, 1e11))
+OVER_TIME = Growth(RANGES, log_power=1)
 
 # The two terms of Theorem 4.3 are active in turn: 288 log T/epsilon an arm for gaps of .8 at epsilon = .001
 # and below, where the noise decides, and 3072 log T/Delta for epsilon = 10. Gaps are halved, so that they lie
@@ -158,13 +160,14 @@ def _point(x: float, n_arms: int, low: float, epsilon: float) -> tuple[float, Tw
     return x, where, {**LATE, "n_arms": n_arms, "epsilon": epsilon}
 
 
+OVER_ARMS = Exponent(
+    "K",
+    "number of suboptimal arms",
+    "gap .8, epsilon = .001",
+    [_point(k - 1, k, 0.1, FEW) for k in (9, 17, 33, 65, 129, 257)],
+)
 EXPONENTS = (
-    Exponent(
-        "K",
-        "number of suboptimal arms",
-        "gap .8, epsilon = .001",
-        [_point(k - 1, k, 0.1, FEW) for k in (9, 17, 33, 65, 129, 257)],
-    ),
+    OVER_ARMS,
     Exponent(
         "epsilon",
         "1/epsilon",
@@ -197,7 +200,7 @@ CLAIMS = (
         "probability",
         pulls_bound,
         "binds where T exceeds the bound",
-        [Pulls(family.LARGE_GAPS, SHORT), Survival(family.NEAR_TIES, SHORT), CROWDED],
+        [PULLS, SURVIVAL, CROWDED],
     ),
     RegretClaim(
         "theorem-4.3",
@@ -216,7 +219,7 @@ CLAIMS = (
             *EXPONENTS,
             CorrectOnly(MeanBound(c1_late, LATE)),
             CorrectOnly(PRICE),
-            Growth(RANGES, log_power=1),
+            OVER_TIME,
         ],
     ),
     RegretClaim(
@@ -284,32 +287,32 @@ MUTANTS = (
         "hasty",
         "arms are removed at an eighth of the threshold, within the noise of their means",
         gap_times(1 / 8),
-        caught_by="lemma-4.2 survival on near ties",
+        caught_by=SURVIVAL,
     ),
     Mutant(
         "timid",
         "arms are removed at eight times the threshold only",
         gap_times(8),
-        caught_by="lemma-4.2 pulls on large gaps",
+        caught_by=PULLS,
     ),
-    family.inverted("lemma-4.2 pulls on large gaps"),
+    family.inverted(PULLS),
     Mutant(
         "epsilon/K per arm",
         "the budget is split between arms, though a reward enters the sum of one arm only",
         SPLIT_BUDGET,
-        caught_by="theorem-4.3 exponent over K",
+        caught_by=OVER_ARMS,
     ),
     Mutant(
         "half threshold",
         "arms are removed at h_e + c_e, half the threshold",
         gap_times(1 / 2),
-        caught_by="lemma-4.2 survival on a hundred near ties",
+        caught_by=CROWDED,
     ),
     Mutant(
         "long epochs",
         "epochs are longer by log(1/beta) / 4, so that regret grows like log^2 T",
         epochs_times(lambda rule: math.log(1 / rule.beta) / 4),
-        caught_by="theorem-4.3 rate on wide gaps",
+        caught_by=OVER_TIME,
     ),
 )
 

@@ -15,6 +15,7 @@ from verifiable_dp.registry.mutants import MEAN_NOISE, given, noise_by
 
 EXPERIMENT = {"actions": family.CIRCLE, "epsilon": 2.0, "horizon": 1_000_000}
 
+GOOD_EVENT = family.GoodEvent("Lemma 5")
 MUTANTS = (
     HALF_NOISE,
     Mutant(
@@ -38,7 +39,7 @@ MUTANTS = (
         "the loop that adds noise begins at the second action",
         noise_by(lambda rule, state, query: (np.arange(rule.n_arms) > 0).astype(np.float64)),
     ),
-    *family.removal_mutants("lemma-5"),
+    *family.removal_mutants(GOOD_EVENT),
 )
 
 CLAIMS = (
@@ -71,7 +72,7 @@ CLAIMS = (
         "probability",
         width,
         "a finite set of actions; q^i of any size",
-        [family.GoodEvent("Lemma 5")],
+        [GOOD_EVENT],
     ),
 )
 

@@ -147,6 +147,7 @@ MINIMAX_LEAST = family.LowerBound(
     functools.partial(family.minimax_lower_bound, n_arms=3, horizon=MINIMAX), RUNS, MINIMAX
 )
 
+PULLS, SURVIVAL = Pulls(family.TWO_ARMS, TWO, PROOF), Survival(family.NEAR_TIES, TWO, PROOF)
 CLAIMS = (
     RegretClaim(
         "lemma-8",
@@ -172,7 +173,7 @@ CLAIMS = (
         "probability",
         family.pulls_bound,
         "epsilon <= 1; binds where T exceeds the bound",
-        [Pulls(family.TWO_ARMS, TWO, PROOF), Survival(family.NEAR_TIES, TWO, PROOF)],
+        [PULLS, SURVIVAL],
     ),
     RegretClaim(
         "theorem-7",
@@ -287,7 +288,7 @@ auditor = Auditor(
     small={"n_arms": 2, "horizon": 200, "v": 1.0, "u": 1.0, "beta": 0.5, "constants": 0.02},
     pairs=family.pairs,
     # Reused noise is left out: here an epoch that keeps all arms needs very many reports.
-    mutants=(*family.PRIVACY_MUTANTS, family.NO_TRUNCATION, *family.regret_mutants("pulls")),
+    mutants=(*family.PRIVACY_MUTANTS, family.NO_TRUNCATION, *family.regret_mutants(PULLS, SURVIVAL)),
     claims=CLAIMS,
     experiment={"n_arms": 2, "epsilon": 1.0, "horizon": 1 << 40, "v": 1.0, "u": 1.0},
     printed=Printed("not_refuted"),

@@ -17,7 +17,6 @@ from verifiable_dp.registry.theorems import MeanBound
 
 # Sum over rounds t >= 3 of 4 t^-3: one of two means of reports is off, whatever their numbers.
 MISSES = 0.309
-CAUGHT = "regret on two arms, gap .8"
 
 
 def regret_bound(gaps: FloatArray, horizon: float, epsilon: float) -> float:
@@ -33,6 +32,7 @@ def regret_bound(gaps: FloatArray, horizon: float, epsilon: float) -> float:
     return float(bad @ (pulls + 1 + MISSES))
 
 
+ON_TWO = MeanBound([family.TWO])
 CLAIMS = (
     RegretClaim(
         "regret",
@@ -47,7 +47,7 @@ CLAIMS = (
         "mean",
         regret_bound,
         "rewards in [0, 1]",
-        [MeanBound([family.TWO])],
+        [ON_TWO],
     ),
 )
 
@@ -59,8 +59,8 @@ MUTANTS = (
         "a report gets the noise that a mean of that many rewards would need",
         noise_by(lambda rule, state, query: 1 / (state.pulls + 1)),
     ),
-    *family.order_mutants(CAUGHT),
-    family.timid(CAUGHT),
+    *family.order_mutants(ON_TWO),
+    family.timid(ON_TWO),
 )
 
 auditor = Auditor(

@@ -37,25 +37,26 @@ def _partial(state: Own, query: Query, released: FloatArray) -> FloatArray:
     return np.where(np.arange(query.active.shape[1]) == last[:, None], 0.0, released)
 
 
+GOOD_EVENT = family.GoodEvent("ch. 22")
 MUTANTS = (
-    *family.removal_mutants("good-event"),
+    *family.removal_mutants(GOOD_EVENT),
     Mutant(
         "sparse",
         "a phase has a hundredth of its pulls",
         result("size", lambda rule, size, batch: size / 100),
-        caught_by="good-event on near ties",
+        caught_by=GOOD_EVENT,
     ),
     Mutant(
         "turned",
         "estimates have the wrong sign",
         result("estimates", lambda rule, value, *at: -value),
-        caught_by="regret on sphere, theta 1",
+        caught_by=family.MEANS,
     ),
     Mutant(
         "partial",
         "the rewards of the last action of the core set are lost",
         decided_by(_partial),
-        caught_by="regret on sphere, theta 1",
+        caught_by=family.MEANS,
     ),
 )
 
@@ -82,7 +83,7 @@ CLAIMS = (
         Source(papers.LATTIMORE, "chapter 22", "derived: sub-Gaussian tails, union over actions and phases"),
         "probability",
         domain="a finite set of actions, rewards in [-1, 1]",
-        checks=[family.GoodEvent("ch. 22")],
+        checks=[GOOD_EVENT],
     ),
 )
 

@@ -86,49 +86,48 @@ def _next_action(query: Query) -> Query:
     return replace(query, active=np.roll(query.active, 1, axis=1))
 
 
-TWO, THREE = "theorem-2 on sphere, theta 1", "theorem-3 on sphere, theta 1"
 MUTANTS = (
     Mutant(
         "greedy",
         "the index has no bonus, and the ellipsoid is a point",
         result("radius", lambda rule, radius, state: 0 * radius),
-        caught_by=TWO,
+        caught_by=ellipsoid,
     ),
     Mutant(
         "overconfident",
         "the radius is a tenth of what the noise needs",
         result("radius", lambda rule, radius, state: radius / 10),
-        caught_by=TWO,
+        caught_by=ellipsoid,
     ),
     Mutant(
         "inverted",
         "the action of the smallest index is played",
         result("index", lambda rule, index, state: -index),
-        caught_by=THREE,
+        caught_by=means,
     ),
     Mutant(
         "deaf",
         "only the first reward is booked",
         decided_by(lambda state, query, released: np.where(state.t[:, None] == 0, released, 0.0)),
-        caught_by=TWO,
+        caught_by=ellipsoid,
     ),
     Mutant(
         "misplaced",
         "each reward is booked to the next action",
         decided_by(lambda state, query, released: np.roll(released, 1, axis=1), _next_action),
-        caught_by=TWO,
+        caught_by=ellipsoid,
     ),
     Mutant(
         "doubled",
         "each reward is booked twice, its action once",
         decided_by(lambda state, query, released: 2 * released),
-        caught_by=TWO,
+        caught_by=ellipsoid,
     ),
     Mutant(
         "turned",
         "rewards are booked with the wrong sign",
         decided_by(lambda state, query, released: -released),
-        caught_by=THREE,
+        caught_by=means,
     ),
 )
 

@@ -28,37 +28,37 @@ MUTANTS = (
         "no accuracy",
         "it halts at h_t, without the factor 1 + 1/alpha",
         result("threshold", lambda rule, limit, t, check: limit / (1 + 1 / rule.alpha), compiled=True),
-        caught_by="correctness at mean 0.5",
+        caught_by=family.POSITIVE,
     ),
     Mutant(
         "narrow",
         "it halts at a twentieth of the threshold",
         family.threshold_over(20),
-        caught_by="correctness at mean 0.5",
+        caught_by=family.POSITIVE,
     ),
     Mutant(
         "unsigned",
         "|mean| is released",
         result("output", lambda rule, output, state: np.abs(output)),
-        caught_by="correctness at mean -0.5",
+        caught_by=family.NEGATIVE,
     ),
     Mutant(
         "halved",
         "the sum is divided by twice the number of samples",
         result("output", lambda rule, output, state: output * [1.0, 0.5]),
-        caught_by="correctness at mean 0.5",
+        caught_by=family.POSITIVE,
     ),
     Mutant(
         "total",
         "the sum is released instead of the mean",
         result("output", _total),
-        caught_by="correctness at mean 0.5",
+        caught_by=family.POSITIVE,
     ),
     Mutant(
         "rescaled",
         "the mean is released on the scale of [0, 1]",
         result("output", _rescaled),
-        caught_by="correctness at mean 0.5",
+        caught_by=family.POSITIVE,
     ),
 )
 

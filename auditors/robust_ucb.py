@@ -118,34 +118,33 @@ class Inverted(RobustUCB):
         return super().kernel(_Misread(environment, sign=-1.0), seed, run, times)
 
 
-ONE, TWO = "truncated-mean of 200 rewards", "regret on two Pareto arms"
 MUTANTS = (
     Mutant(
         "greedy",
         "the index has no bonus, so that a bad start is never made good",
         result("constant", lambda rule, constant: 0.0, compiled=True),
-        caught_by=ONE,
+        caught_by=one_mean,
     ),
     Mutant(
         "pessimist",
         "the bonus is subtracted",
         result("constant", lambda rule, constant: -constant, compiled=True),
-        caught_by=ONE,
+        caught_by=one_mean,
     ),
     Mutant(
         "wide",
         "the bonus is ten times as large",
         result("constant", lambda rule, constant: 10 * constant, compiled=True),
-        caught_by=TWO,
+        caught_by=means,
     ),
     Mutant(
         "over-truncated",
         "thresholds are a hundredth, so that every reward is dropped",
         result("moment", lambda rule, moment: float(moment / 100 ** (1 + rule.v)), compiled=True),
-        caught_by=ONE,
+        caught_by=one_mean,
     ),
-    Mutant("misplaced", "each reward is booked to the arm before", rebuilt(Misplaced), caught_by=TWO),
-    Mutant("inverted", "rewards are taken for costs", rebuilt(Inverted), caught_by=TWO),
+    Mutant("misplaced", "each reward is booked to the arm before", rebuilt(Misplaced), caught_by=means),
+    Mutant("inverted", "rewards are taken for costs", rebuilt(Inverted), caught_by=means),
 )
 
 CLAIMS = (

@@ -100,43 +100,45 @@ def pairs(algorithm: SE) -> list[TablePair]:
     return [first_round(table), first_round(other), first_round(np.full(table.shape, 0.5))]
 
 
+PULLS = Pulls(family.LARGE_GAPS, SHORT, DERIVED)
+SURVIVAL = Survival(family.NEAR_TIES, SHORT, DERIVED)
 MUTANTS = (
     Mutant(
         "hasty",
         "arms leave at an eighth of the radius",
         gap_times(1 / 8),
-        caught_by="elimination survival on near ties",
+        caught_by=SURVIVAL,
     ),
     Mutant(
         "half threshold",
         "arms leave at one radius, half the threshold",
         gap_times(1 / 2),
-        caught_by="least-sweeps on a small gap",
+        caught_by=least_sweeps,
     ),
     Mutant(
         "greedy",
         "arms leave as soon as they are behind",
         gap_times(0),
-        caught_by="elimination survival on near ties",
+        caught_by=SURVIVAL,
     ),
     Mutant(
         "timid",
         "arms leave at six times the radius only",
         gap_times(6),
-        caught_by="elimination pulls on large gaps",
+        caught_by=PULLS,
     ),
-    family.inverted("elimination pulls on large gaps"),
+    family.inverted(PULLS),
     Mutant(
         "forgetting",
         "only the last sweep counts, so that no arm ever leaves",
         result("compared", lambda rule, mean, state, released: released / state.epoch[:, None]),
-        caught_by="elimination pulls on large gaps",
+        caught_by=PULLS,
     ),
     Mutant(
         "off by one",
         "the arm after the one that should go is removed",
         result("removed", lambda rule, gone, state, released: np.roll(gone, 1, axis=1) & state.active),
-        caught_by="elimination pulls on large gaps",
+        caught_by=PULLS,
     ),
 )
 
@@ -151,10 +153,7 @@ CLAIMS = (
         ),
         "probability",
         pulls_bound,
-        checks=[
-            Pulls(family.LARGE_GAPS, SHORT, DERIVED),
-            Survival(family.NEAR_TIES, SHORT, DERIVED),
-        ],
+        checks=[PULLS, SURVIVAL],
     ),
     RegretClaim(
         "least-sweeps",

@@ -94,6 +94,7 @@ class Late(ShuffledLinear):
     release = PhasedElimination.release
 
 
+GOOD_EVENT = family.GoodEvent("Lemma 5")
 MUTANTS = (
     HALF_NOISE,
     Mutant(
@@ -135,7 +136,7 @@ MUTANTS = (
         "clients report exact rewards; only the sums get noise",
         rebuilt(Late),
     ),
-    *family.removal_mutants("lemma-5"),
+    *family.removal_mutants(GOOD_EVENT),
 )
 
 CLAIMS = (
@@ -168,7 +169,7 @@ CLAIMS = (
         ),
         "probability",
         domain="a finite set of actions",
-        checks=[family.GoodEvent("Lemma 5")],
+        checks=[GOOD_EVENT],
     ),
     RegretClaim(
         "equation-10",

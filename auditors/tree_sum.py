@@ -40,6 +40,7 @@ def _budget(name: str) -> Make:
     )
 
 
+ERROR = family.TreeError(lambda rule, gamma: error_bound(rule.horizon, rule.epsilon, gamma))
 MUTANTS = (
     HALF_NOISE,
     NO_NOISE,
@@ -63,7 +64,7 @@ MUTANTS = (
         "tenfold noise",
         "the noise is ten times what privacy needs",
         noise_times(10.0),
-        caught_by="error over 1024 items",
+        caught_by=ERROR,
     ),
 )
 
@@ -79,7 +80,7 @@ CLAIMS = (
         ),
         "probability",
         error_bound,
-        checks=[family.TreeError(lambda rule, gamma: error_bound(rule.horizon, rule.epsilon, gamma))],
+        checks=[ERROR],
         about="utility",
     ),
 )

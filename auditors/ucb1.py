@@ -89,7 +89,7 @@ def _last_alone(
     return replace(after, estimate=np.where(query.active, last, state.estimate))
 
 
-ON_TWO = "theorem-1 on best arm last"
+ON_TWO = MeanBound([BEST_LAST], {"n_arms": 2, "horizon": 5000}, TWICE)
 MUTANTS = (
     Mutant(
         "greedy",
@@ -101,7 +101,7 @@ MUTANTS = (
         "doubled bonus",
         "the bonus is 2 sqrt(2 log t/n)",
         rebuilt(DoubledBonus),
-        caught_by="leading-constant on one good arm of five",
+        caught_by=growth,
     ),
     Mutant(
         "curious",
@@ -150,7 +150,7 @@ CLAIMS = (
         regret_bound,
         "rewards in [0, 1]",
         [
-            MeanBound([BEST_LAST], {"n_arms": 2, "horizon": 5000}, TWICE),
+            ON_TWO,
             CorrectOnly(MeanBound(c1_to_c4)),
         ],
     ),

@@ -76,8 +76,8 @@ auditor = Auditor(
     instance={"n_arms": 2, "dimension": 2, "epsilon": 1.0, "horizon": 64, "delta": 1e-3},
     small={"n_arms": 2, "dimension": 2, "epsilon": 1.0, "horizon": 8, "delta": 1e-3},
     pairs=family.pairs,
-    mutants=(*PRIVACY, *family.SHIFT_MUTANTS, *family.REGRET_MUTANTS),
-    claims=(family.DEFINITE_CLAIM, *family.claims(family.OURS, 4.0)),
+    mutants=(*PRIVACY, *family.SHIFT_MUTANTS, *family.regret_mutants(family.LEARNS)),
+    claims=(family.DEFINITE_CLAIM, *family.claims(family.OURS, family.LEARNS)),
     # A privacy budget at which the noise does not hide everything for as few rounds as can be simulated.
     experiment={"n_arms": 5, "dimension": 2, "epsilon": 10.0, "horizon": 2000, "delta": 0.05, "alpha": 0.1},
     longest=512,

@@ -60,7 +60,7 @@ MUTANTS = (
         _scaled(lambda rule: gdp_mu(rule.epsilon, rule.delta) / rule.epsilon),
     ),
     *family.SHIFT_MUTANTS,
-    *family.REGRET_MUTANTS,
+    *family.regret_mutants(family.LEARNS),
 )
 
 auditor = Auditor(
@@ -71,7 +71,7 @@ auditor = Auditor(
     small={"n_arms": 2, "dimension": 2, "epsilon": 1.0, "horizon": 8, "delta": 1e-3},
     pairs=family.pairs,
     mutants=MUTANTS,
-    claims=(family.DEFINITE_CLAIM, *family.claims(family.OURS, 4.0)),
+    claims=(family.DEFINITE_CLAIM, *family.claims(family.OURS, family.LEARNS)),
     # A privacy budget at which the noise does not hide everything for as few rounds as can be simulated.
     experiment={"n_arms": 5, "dimension": 2, "epsilon": 50.0, "horizon": 2000, "delta": 0.05, "alpha": 0.1},
     longest=512,

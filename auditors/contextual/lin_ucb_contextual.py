@@ -7,6 +7,8 @@ from verifiable_dp.algorithms.contextual.lin_ucb_contextual import LinUCBContext
 from verifiable_dp.auditors.contextual import _shared as family
 from verifiable_dp.registry.auditor import Auditor
 
+LEARNS = family.AgainstUniform(20.0)
+
 auditor = Auditor(
     algorithm=LinUCBContextual,
     paper=papers.ABBASI,
@@ -14,8 +16,8 @@ auditor = Auditor(
     instance={"n_arms": 2, "dimension": 2, "horizon": 64},
     small={"n_arms": 2, "dimension": 2, "horizon": 8},
     pairs=family.pairs,
-    mutants=family.REGRET_MUTANTS,
-    claims=family.claims(papers.ABBASI, 20.0),
+    mutants=family.regret_mutants(LEARNS),
+    claims=family.claims(papers.ABBASI, LEARNS),
     reference_epsilon=1.0,
     experiment={"n_arms": 5, "dimension": 2, "horizon": 2000, "alpha": 0.1},
     longest=512,

@@ -4,7 +4,6 @@ import functools
 import importlib
 import json
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -239,17 +238,15 @@ def first_of_each_check():
     seen, found = set(), []
     for name, mutant in MUTANTS:
         if mutant.breaks == "regret":
-            marks = [pytest.mark.slow] if mutant.caught_by in seen else []
-            seen.add(mutant.caught_by)
+            marks = [pytest.mark.slow] if id(mutant.caught_by) in seen else []
+            seen.add(id(mutant.caught_by))
             found.append(pytest.param(name, mutant, marks=marks))
     return found
 
 
 @pytest.mark.parametrize(("name", "mutant"), first_of_each_check())
-def test_a_regret_mutant_is_contradicted_by_the_check_that_it_names(name, mutant):
+def test_a_regret_mutant_is_contradicted_by_the_check_that_it_refers_to(name, mutant):
     auditor = registry.auditor(name)
-    (claim,) = (claim for claim in auditor.claims if mutant.caught_by.startswith(f"{claim.name} "))
     broken = mutant.make(auditor.algorithm(**auditor.experiment))
-    checks = replace(auditor, claims=[claim]).regret(broken, "mutant", 0, 1)
-    verdicts = {check.name: check.verdict for check in checks}
-    assert verdicts[mutant.caught_by] == "contradicted"
+    (check,) = auditor.regret(broken, "mutant", 0, 1, mutant.caught_by)
+    assert check.verdict == "contradicted"

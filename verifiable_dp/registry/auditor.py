@@ -10,7 +10,7 @@ from verifiable_dp.core.claims import PrivacyClaim, RegretClaim
 from verifiable_dp.core.neighbours import AnyPair
 from verifiable_dp.core.validate import InputError, Json, JsonDict, choice
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.registry.theorems import TheoremTrial
+from verifiable_dp.registry.theorems import Checking, TheoremTrial
 from verifiable_dp.registry.wrapped import AlteredNoise, Listed, Prefix
 
 __all__ = ["AlteredNoise", "Auditor", "ExactChecks", "Mutant", "Prefix", "Printed"]
@@ -31,7 +31,7 @@ class Mutant:
     breaks
         ``privacy`` or ``regret``; by default ``regret`` if `caught_by` is given.
     caught_by
-        Name of the regret check that contradicts it, with budget ``mutant``.
+        The check of regret that contradicts it with budget ``mutant``: one of those in a claim's `checks`.
     bounding
         Whether the fault is in how one contribution is bounded, such as truncation that is left out.
     """
@@ -40,12 +40,12 @@ class Mutant:
     fault: str
     make: Callable[[Listed], Algorithm]
     breaks: str = ""
-    caught_by: str = ""
+    caught_by: Checking | None = field(default=None, compare=False)
     bounding: bool = False
 
     def __post_init__(self) -> None:
         if not self.breaks:
-            object.__setattr__(self, "breaks", "regret" if self.caught_by else "privacy")
+            object.__setattr__(self, "breaks", "regret" if self.caught_by is not None else "privacy")
         choice("breaks", self.breaks, ("privacy", "regret"))
 
 
@@ -129,7 +129,23 @@ class Auditor:
     exact: ExactChecks | None = None
     worst_cost: Callable[[Listed], float] | None = None
 
-    def regret(self, algorithm: Algorithm, budget: str, seed: int, workers: int) -> Iterator[Check]:
+    def __post_init__(self) -> None:
+        known = [check for claim in self.claims for check in claim.checks]
+        for mutant in self.mutants:
+            if mutant.caught_by is not None and all(check is not mutant.caught_by for check in known):
+                raise InputError(
+                    f"mutants: caught_by of {mutant.name!r} must be an object in the `checks` of a claim of "
+                    f"{self.name}, got another {type(mutant.caught_by).__name__}"
+                )
+
+    def regret(
+        self,
+        algorithm: Algorithm,
+        budget: str,
+        seed: int,
+        workers: int,
+        only: Checking | None = None,
+    ) -> Iterator[Check]:
         """Checks of the claims, one after the other, so that whoever needs one does not wait for the next.
 
         Parameters
@@ -140,11 +156,14 @@ class Auditor:
             ``quick``, ``standard`` or ``thorough``; ``mutant`` for a mutant.
         seed, workers
             Of the simulations.
+        only
+            One of the claims' `checks`, which alone is made; all of them if None.
         """
         for claim in self.claims:
             trial = TheoremTrial(self.algorithm, claim, algorithm, budget, seed, workers)
             for check in claim.checks:
-                yield from check(trial)
+                if only is None or check is only:
+                    yield from check(trial)
 
     @property
     def name(self) -> str:

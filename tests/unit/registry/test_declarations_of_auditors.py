@@ -1,5 +1,7 @@
 """What auditors are declared with: operators that make mutants, and checks of claims as data."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.environments import Table, bernoulli
 from verifiable_dp.core.noise import Recorder, Seeded
 from verifiable_dp.core.validate import InputError
+from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry import mutants, theorems
 from verifiable_dp.registry.auditor import Mutant
 from verifiable_dp.registry.wrapped import with_parameters
@@ -36,11 +39,28 @@ def scales(algorithm, table):
 # ---------------------------------------------------------------- operators
 
 
-def test_a_mutant_that_names_its_check_breaks_regret():
+def test_a_mutant_that_refers_to_its_check_breaks_regret():
     assert Mutant("a", "b", mutants.gap_times(8)).breaks == "privacy"
-    assert Mutant("a", "b", mutants.gap_times(8), caught_by="theorem on C1").breaks == "regret"
+    assert Mutant("a", "b", mutants.gap_times(8), caught_by=theorems.MeanBound([PAIR])).breaks == "regret"
     with pytest.raises(InputError, match="breaks"):
         Mutant("a", "b", mutants.gap_times(8), "luck")
+
+
+def test_the_check_that_catches_a_mutant_is_one_of_a_claim():
+    """The object itself: one that is equal would be another check as soon as either changes."""
+    auditor = registry.auditor("dp-se")
+    known = auditor.claims[0].checks[0]
+    mutant = Mutant("mild", "b", mutants.gap_times(8), caught_by=known)
+    assert replace(auditor, mutants=[mutant]).mutants == [mutant]
+    with pytest.raises(InputError, match=r"caught_by of 'mild' must be an object .*, got another Pulls$"):
+        replace(auditor, mutants=[replace(mutant, caught_by=replace(known))])
+
+
+def test_one_check_of_an_auditor_can_be_made_alone():
+    auditor, rule = registry.auditor("dp-se"), elimination(n_arms=5)
+    pulls = auditor.claims[0].checks[0]
+    (check,) = auditor.regret(rule, "mutant", 0, 1, pulls)
+    assert check.name == "lemma-4.2 pulls on large gaps"
 
 
 @pytest.mark.parametrize("kind", [DPSE, SE])
