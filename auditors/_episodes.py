@@ -37,21 +37,22 @@ def misses(n_arms: int, alpha: float) -> float:
     return float(sum(3 * (j + 2) * 2.0 ** (j * (2 - alpha)) for j in range(first, first + 200)))
 
 
-def pulls_bound(gaps: FloatArray, horizon: float, *, epsilon: float, alpha: float) -> FloatArray:
+def pulls_bound(gaps: FloatArray, rule: Listed) -> FloatArray:
     """Pulls of arms with these gaps (m,) while all means lie within their radii.
 
     With u the least n with 2 sqrt(alpha log(2T)/(2n)) + 2 alpha log T/(epsilon n) <= Delta, no arm whose last
     episode had u rounds is played again; its pulls are twice that episode, and double.
     """
-    spread, noise = math.sqrt(alpha * math.log(2 * horizon) / 2), alpha * math.log(horizon) / epsilon
+    spread = math.sqrt(rule.alpha * math.log(2 * rule.horizon) / 2)
+    noise = rule.alpha * math.log(rule.horizon) / rule.epsilon
     least = ((spread + np.sqrt(spread**2 + 2 * gaps * noise)) / gaps) ** 2
     return np.asarray(np.where(least > 1, 4 * 2.0 ** np.floor(np.log2(least)), 1.0))
 
 
-def regret_bound(gaps: FloatArray, horizon: float, epsilon: float, alpha: float) -> float:
+def regret_bound(gaps: FloatArray, rule: Listed) -> float:
     """Sum over arms of Delta_a times `pulls_bound` and `misses`."""
     bad = gaps[gaps > 0]
-    pulls = pulls_bound(bad, horizon, epsilon=epsilon, alpha=alpha) + misses(len(gaps), alpha)
+    pulls = pulls_bound(bad, rule) + misses(len(gaps), rule.alpha)
     return float(bad @ pulls)
 
 

@@ -82,19 +82,17 @@ def closed_width(rule: Listed, core: float) -> Callable[[float], float]:
     return width
 
 
-def regret_bound(rule: Listed, gaps: FloatArray, beta: float) -> float:
-    """The sum in (16) of Hanna et al. with its numbers, for gaps (K,).
+def likely_bound(gaps: FloatArray, rule: Listed) -> float:
+    """The sum in (16) of Hanna et al. with its numbers, for gaps (K,): with probability 1 - beta.
 
     n_i rounds of batch i cost at most the largest gap up to 4 gamma_(i-1) each, the rounds after the last
-    batch at most 2 gamma each (its estimates are right up to gamma); with probability beta, T times the
-    largest gap. What is printed, and phased elimination without privacy, have batches and widths of their
-    own.
+    batch at most 2 gamma each (its estimates are right up to gamma). What is printed, and phased elimination
+    without privacy, have batches and widths of their own.
     """
-    most, core = float(gaps.max()), core_size(rule)
-    failed = float(beta * rule.horizon * most)
+    core = core_size(rule)
     if getattr(rule, "variant", "") == "corrected":
-        return closed_forms.linear(gaps, rule.horizon, core, closed_width(rule, core)) + failed
-    left, total, gap, batch = float(rule.horizon), 0.0, most, 1
+        return closed_forms.linear(gaps, rule.horizon, core, closed_width(rule, core))
+    left, total, gap, batch = float(rule.horizon), 0.0, float(gaps.max()), 1
     while left > 0 and batch <= rule.last_batch:
         rounds = min(left, rule.size(batch) + core)
         width = rule.width(batch, rule.n_arms, math.ceil(core))
@@ -104,7 +102,12 @@ def regret_bound(rule: Listed, gaps: FloatArray, beta: float) -> float:
         batch += 1
     if left > 0 and batch > 1:
         gap = min(gap, float(gaps[gaps <= 2 * width].max()))
-    return total + left * gap + failed
+    return total + left * gap
+
+
+def regret_bound(gaps: FloatArray, rule: Listed) -> float:
+    """Mean regret: `likely_bound`, and T times the largest gap with probability beta."""
+    return likely_bound(gaps, rule) + float(rule.beta * rule.horizon * float(gaps.max()))
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,7 @@ class HighProbability:
         trial = trial.changed(horizon=10**8, beta=BETA)
         rule = trial.rule
         for environment in (on_circle(rule.actions, number) for number in range(2)):
-            bound = regret_bound(rule, environment.gaps, 0.0)
+            bound = likely_bound(environment.gaps, rule)
             yield trial.probability(
                 f"with high probability on {environment.name}",
                 trial.play(environment, TRIALS).regret > bound,

@@ -103,7 +103,7 @@ def regret_bound(gaps: FloatArray, rule: RobustElimination) -> float:
     return float(bad @ pulls_bound(bad, rule) + float(rule.beta or 0.0) * rule.horizon * bad.max())
 
 
-def minimax_regret_bound(rule: RobustElimination) -> float:
+def minimax_regret_bound(gaps: FloatArray, rule: RobustElimination) -> float:
     """Mean regret whatever the gaps: arms nearer than D cost T D, the others their bound on pulls.
 
     min over D = 2^-j of T D + (K - 1) max_{i <= j} 2^(1-i) P_i, and beta T + (K - 1) P_1 times the largest
@@ -121,7 +121,7 @@ def minimax_regret_bound(rule: RobustElimination) -> float:
 def minimax(trial: TheoremTrial) -> Iterator[Check]:
     """Regret on two arms in [0, 1] whose gap is the least that could break the bound twice over."""
     trial = trial.changed(n_arms=2, horizon=LONG, beta=None)
-    gap = min(2 * minimax_regret_bound(trial.rule) / LONG, 1.0)
+    gap = min(2 * minimax_regret_bound(np.zeros(2), trial.rule) / LONG, 1.0)
     return MeanBound([bernoulli([0.5 + gap / 2, 0.5 - gap / 2], "two arms at twice the bound over T")])(trial)
 
 

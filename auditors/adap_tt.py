@@ -25,7 +25,7 @@ LEVEL = 1.4  # ours: the paper's constants are not at hand
 RUNS = {"mutant": 60, "quick": 60, "standard": 200, "thorough": 400}
 
 
-def samples_bound(gaps: FloatArray, n_arms: int, epsilon: float, beta: float) -> float:
+def samples_bound(gaps: FloatArray, rule: AdaPTT) -> float:
     """1.4 times the sum over arms of 2 n_a, n_a the least power of two with 2 radius(n_a) <= Delta_a.
 
     The gap of the best arm is that of the second.
@@ -34,8 +34,8 @@ def samples_bound(gaps: FloatArray, n_arms: int, epsilon: float, beta: float) ->
     total = 0.0
     for gap in own.tolist():
         for j in range(60):
-            log = math.log(3 * n_arms * (j + 2) * (j + 3) / beta)
-            if 2 * (math.sqrt(log / 2 ** (j + 1)) + log / (epsilon * 2**j)) <= gap:
+            log = math.log(3 * rule.n_arms * (j + 2) * (j + 3) / rule.beta)
+            if 2 * (math.sqrt(log / 2 ** (j + 1)) + log / (rule.epsilon * 2**j)) <= gap:
                 total += 2.0 ** (j + 1)
                 break
     return LEVEL * total

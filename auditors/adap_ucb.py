@@ -17,11 +17,11 @@ from verifiable_dp.registry.auditor import Auditor
 from verifiable_dp.registry.theorems import CorrectOnly, Prices
 
 
-def regret_bound(gaps: FloatArray, horizon: float, epsilon: float, alpha: float) -> float:
+def regret_bound(gaps: FloatArray, rule: AdaPUCB) -> float:
     """Theorem 7: sum over Delta_a > 0 of 16 alpha log T/min(Delta_a, epsilon) + alpha/(alpha - 3)."""
     bad = gaps[gaps > 0]
-    lead = 16 * alpha * math.log(horizon) / np.minimum(bad, epsilon)
-    return float(np.sum(lead + alpha / (alpha - 3)))
+    lead = 16 * rule.alpha * math.log(rule.horizon) / np.minimum(bad, rule.epsilon)
+    return float(np.sum(lead + rule.alpha / (rule.alpha - 3)))
 
 
 PRICE = Prices(

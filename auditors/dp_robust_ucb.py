@@ -59,10 +59,10 @@ OVER_ARMS = Exponent(
 ARMS = Pareto((0.6, 0.3), 3.0, "two Pareto arms of shape 3")  # E X^2 = .48
 
 
-def regret_bound(gaps: FloatArray, horizon: float, rule: DPRobustUCB) -> float:
+def regret_bound(gaps: FloatArray, rule: DPRobustUCB) -> float:
     """Theorem 2 with its constant as the proof needs it, 36^((1+v)/v) rather than 36."""
     bad = gaps[gaps > 0]
-    pulls = closed_forms.dp_robust_ucb_pulls(bad, horizon, rule.epsilon, rule.v, rule.u)
+    pulls = closed_forms.dp_robust_ucb_pulls(bad, rule.horizon, rule.epsilon, rule.v, rule.u)
     return float(bad @ (np.ceil(pulls) + 1 + math.pi**2 / 3))
 
 

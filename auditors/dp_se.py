@@ -43,32 +43,33 @@ LATE = {"horizon": 10**12, "beta": None}  # where all bounds are active
 FEW = 1e-3  # the largest epsilon at which the noise decides for gaps of .8
 
 
-def pulls_bound(gaps: FloatArray, n_arms: int, epsilon: float, beta: float) -> FloatArray:
+def pulls_bound(gaps: FloatArray, rule: DPSE) -> FloatArray:
     """Lemma 4.2: log(K log(2/Delta)/beta) (1024/Delta^2 + 96/(epsilon Delta)), for gaps (m,)."""
     gaps = np.asarray(gaps, dtype=np.float64)
-    return np.asarray(np.log(n_arms * np.log(2 / gaps) / beta) * (1024 / gaps**2 + 96 / (epsilon * gaps)))
+    log = np.log(rule.n_arms * np.log(2 / gaps) / float(rule.beta or 1))
+    return np.asarray(log * (1024 / gaps**2 + 96 / (rule.epsilon * gaps)))
 
 
-def regret_bound(gaps: FloatArray, horizon: float, epsilon: float) -> float:
+def regret_bound(gaps: FloatArray, rule: DPSE) -> float:
     """Theorem 4.3 with constants: sum over Delta_a > 0 of 3072 log T/Delta_a + 288 log T/epsilon, plus 1."""
     gaps = np.asarray(gaps, dtype=np.float64)
     gaps = gaps[gaps > 0]
-    return float(np.sum(3072 / gaps + 288 / epsilon) * math.log(horizon)) + 1
+    return float(np.sum(3072 / gaps + 288 / rule.epsilon) * math.log(rule.horizon)) + 1
 
 
-def minimax_regret_bound(n_arms: int, horizon: float, epsilon: float) -> float:
+def minimax_regret_bound(gaps: FloatArray, rule: DPSE) -> float:
     """Theorem 4.4 with constants: 2 sqrt(3072 K T log T) + 288 K log T/epsilon + 1, whatever the gaps.
 
     Arms with gaps below D = sqrt(3072 K log T/T) cost T D together, the others as in Theorem 4.3.
     """
-    log = math.log(horizon)
-    return 2 * math.sqrt(3072 * n_arms * horizon * log) + 288 * n_arms * log / epsilon + 1
+    k, log = rule.n_arms, math.log(rule.horizon)
+    return 2 * math.sqrt(3072 * k * rule.horizon * log) + 288 * k * log / rule.epsilon + 1
 
 
-def samples_bound(gaps: FloatArray, n_arms: int, epsilon: float, beta: float) -> float:
+def samples_bound(gaps: FloatArray, rule: DPSE) -> float:
     """Pulls until one arm is left, by Lemma 4.2: of each suboptimal arm, and of the best as of the last."""
     bad = np.asarray(gaps, dtype=np.float64)
-    pulls = pulls_bound(bad[bad > 0], n_arms, epsilon, beta)
+    pulls = pulls_bound(bad[bad > 0], rule)
     return float(pulls.sum() + pulls.max())
 
 
@@ -125,11 +126,12 @@ def identification_costs(trial: TheoremTrial) -> Iterator[Check]:
 
 def minimax(trial: TheoremTrial) -> Iterator[Check]:
     """Regret where all other arms lie behind by the least gap that could break the bound twice over."""
-    horizon, k = 10**9, trial.rule.n_arms
-    gap = min(2 * minimax_regret_bound(k, horizon, trial.rule.epsilon) / horizon, 1.0)
+    trial = trial.changed(horizon=10**9, beta=None)
+    k = trial.rule.n_arms
+    gap = min(2 * minimax_regret_bound(np.zeros(k), trial.rule) / trial.rule.horizon, 1.0)
     means = [0.5 + gap / 2, *[0.5 - gap / 2] * (k - 1)]
     where = bernoulli(means, "gaps of twice the bound over T")
-    return MeanBound([where], {"horizon": horizon, "beta": None})(trial)
+    return MeanBound([where])(trial)
 
 
 def c1_late(trial: TheoremTrial) -> list[TwoPoint]:

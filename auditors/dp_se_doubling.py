@@ -26,13 +26,13 @@ def phases(first_guess: int, horizon: int) -> list[tuple[int, int, int]]:
     return found
 
 
-def regret_bound(gaps: FloatArray, horizon: float, epsilon: float, first_guess: int = 1024) -> float:
+def regret_bound(gaps: FloatArray, rule: DPSEDoubling) -> float:
     """Theorem 4.3 in every phase, or the phase's length times the largest gap where that is less."""
     largest = float(gaps.max())
     total = 0.0
-    for guess, start, end in phases(first_guess, int(horizon)):
-        total += min(dp_se.regret_bound(gaps, guess, epsilon), largest * (end - start))
-    trivial = largest * horizon
+    for phase, (_, start, end) in zip(rule.phases, phases(rule.first_guess, rule.horizon), strict=True):
+        total += min(dp_se.regret_bound(gaps, phase), largest * (end - start))
+    trivial = largest * rule.horizon
     return trivial if total >= trivial * (1 - 1e-12) else total
 
 

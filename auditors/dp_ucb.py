@@ -40,7 +40,7 @@ def width_failure(horizon: int, n_arms: int, levels: int, ratio: float) -> float
     return min(1.0, math.exp(min(0.0, math.log(2 * n_arms * horizon) + exponent)))
 
 
-def regret_bound(gaps: FloatArray, horizon: float, *, epsilon: float, budget: str, gamma: float) -> float:
+def regret_bound(gaps: FloatArray, rule: DPUCB) -> float:
     """What the proof gives in numbers.
 
     sum_a Delta_a (u_a + 1 + pi^2/3) + delta T max Delta. u_a is the least n with
@@ -50,11 +50,10 @@ def regret_bound(gaps: FloatArray, horizon: float, *, epsilon: float, budget: st
     """
     gaps = np.asarray(gaps, dtype=np.float64)
     bad = gaps[gaps > 0]
-    rule = DPUCB(len(gaps), epsilon, max(int(horizon), len(gaps)), budget, gamma)
     width = rule.width
     failure = width_failure(rule.horizon, rule.n_arms, rule.mechanism.levels, width / rule.mechanism.scale)
     pulls = np.ceil(closed_forms.ucb_pulls(bad, rule.horizon, width)) + 1 + math.pi**2 / 3
-    return float(np.sum(bad * pulls)) + min(gamma, failure) * rule.horizon * float(gaps.max())
+    return float(np.sum(bad * pulls)) + min(rule.gamma, failure) * rule.horizon * float(gaps.max())
 
 
 def rate(trial: TheoremTrial) -> Iterator[Check]:

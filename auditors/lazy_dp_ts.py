@@ -18,10 +18,10 @@ from verifiable_dp.registry.theorems import MeanBound
 LEVEL = 16.0  # ours: the paper's constants are not at hand
 
 
-def regret_bound(gaps: FloatArray, horizon: float, epsilon: float) -> float:
+def regret_bound(gaps: FloatArray, rule: LazyDPTS) -> float:
     """The rate of Theorem 4 with our constant: sum over Delta_a > 0 of 16 log T/min(Delta_a, epsilon)."""
     bad = gaps[gaps > 0]
-    return float(np.sum(LEVEL * math.log(horizon) / np.minimum(bad, epsilon)))
+    return float(np.sum(LEVEL * math.log(rule.horizon) / np.minimum(bad, rule.epsilon)))
 
 
 ON_TWO = MeanBound([family.TWO])

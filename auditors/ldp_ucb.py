@@ -19,7 +19,7 @@ from verifiable_dp.registry.theorems import MeanBound
 MISSES = 0.309
 
 
-def regret_bound(gaps: FloatArray, horizon: float, epsilon: float) -> float:
+def regret_bound(gaps: FloatArray, rule: LDPUCB) -> float:
     """Sum over arms of Delta_a (max(4 log(T + 1), (2 sqrt 2 + 2 sqrt 32/epsilon)^2 log T/Delta_a^2) + 1.309).
 
     While both means lie within their radii an arm that is played has few pulls, or twice its radius exceeds
@@ -27,8 +27,8 @@ def regret_bound(gaps: FloatArray, horizon: float, epsilon: float) -> float:
     probability t^-4 at most, as log(1/(1 - s^2)) <= 2 s^2 for s^2 <= 1/2.
     """
     bad = gaps[gaps > 0]
-    spread = (2 * math.sqrt(2) + 2 * math.sqrt(32) / epsilon) ** 2
-    pulls = np.maximum(4 * math.log(horizon + 1), spread * math.log(horizon) / bad**2)
+    spread = (2 * math.sqrt(2) + 2 * math.sqrt(32) / rule.epsilon) ** 2
+    pulls = np.maximum(4 * math.log(rule.horizon + 1), spread * math.log(rule.horizon) / bad**2)
     return float(bad @ (pulls + 1 + MISSES))
 
 

@@ -17,7 +17,7 @@ from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.query import Own
-from verifiable_dp.core.validate import BoolArray
+from verifiable_dp.core.validate import BoolArray, FloatArray
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import decided_by, result
@@ -25,14 +25,15 @@ from verifiable_dp.registry.theorems import TRIALS, MeanBound, TheoremTrial
 from verifiable_dp.registry.wrapped import Listed
 
 
-def regret_bound(horizon: float, dimension: int, ridge: float, beta: float, largest: float) -> float:
+def regret_bound(gaps: FloatArray, rule: LinUCB) -> float:
     """rho sqrt(8 T d l), rho = sqrt(2 log(1/beta) + d l) + sqrt(lambda), l = log(1 + T/(lambda d)).
 
     With probability beta T times the largest gap, so that it bounds the expectation.
     """
-    log = math.log1p(horizon / (ridge * dimension))
-    rho = math.sqrt(2 * math.log(1 / beta) + dimension * log) + math.sqrt(ridge)
-    return rho * math.sqrt(8 * horizon * dimension * log) + beta * horizon * largest
+    horizon, d, beta = rule.horizon, rule.dimension, float(rule.beta or 1 / rule.horizon)
+    log = math.log1p(horizon / (rule.ridge * d))
+    rho = math.sqrt(2 * math.log(1 / beta) + d * log) + math.sqrt(rule.ridge)
+    return rho * math.sqrt(8 * horizon * d * log) + beta * horizon * float(gaps.max())
 
 
 def means(trial: TheoremTrial) -> Iterator[Check]:

@@ -33,14 +33,14 @@ def arms(name: str, v: float, u: float) -> Pareto:
     return replace(plain, means=tuple(factor * share for share in SHARES[name]))
 
 
-def regret_bound(gaps: FloatArray, horizon: float, *, v: float, u: float) -> float:
+def regret_bound(gaps: FloatArray, rule: RobustUCB) -> float:
     """sum_a Delta_a (ceil(2 (8/Delta_a)^((1+v)/v) u^(1/v) log T) + 2 log T), over Delta_a > 0.
 
     After that many pulls twice the bonus of arm a is at most Delta_a; then it is only played if one of two
     means leaves its bonus, for which the union over numbers of pulls gives 2 sum_t (t - 1)/t^2.
     """
     gaps = np.asarray(gaps, dtype=np.float64)
-    gaps, log = gaps[gaps > 0], math.log(horizon)
+    gaps, log, v, u = gaps[gaps > 0], math.log(rule.horizon), rule.v, rule.u
     pulls = np.ceil(2 * (8 / gaps) ** ((1 + v) / v) * u ** (1 / v) * log) + 2 * log
     return float(gaps @ pulls)
 

@@ -19,6 +19,7 @@ from verifiable_dp.evidence.check import Check
 from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import gap_times, result
 from verifiable_dp.registry.theorems import TRIALS, MeanBound, Pulls, Survival, TheoremTrial
+from verifiable_dp.registry.wrapped import with_parameters
 
 BETA = 0.1  # of the checks that speak of probability
 SMALL_GAP = 0.1
@@ -26,9 +27,10 @@ SHORT = {"n_arms": 3, "horizon": 5000, "beta": BETA}
 DERIVED = "successive elimination, derived"
 
 
-def pulls_bound(gaps: FloatArray, n_arms: int, beta: float) -> FloatArray:
+def pulls_bound(gaps: FloatArray, rule: SE) -> FloatArray:
     """Least r with 4 radius(r) < Delta, for gaps (m,): by then arm a has left, if all radii hold."""
-    return np.array([_sweeps(float(gap), n_arms, beta) for gap in np.asarray(gaps)])
+    beta = float(rule.beta or 1 / rule.horizon)
+    return np.array([_sweeps(float(gap), rule.n_arms, beta) for gap in np.asarray(gaps)])
 
 
 def _sweeps(gap: float, n_arms: int, beta: float) -> float:
@@ -43,11 +45,11 @@ def _sweeps(gap: float, n_arms: int, beta: float) -> float:
     return float(high)
 
 
-def regret_bound(gaps: FloatArray, horizon: float) -> float:
+def regret_bound(gaps: FloatArray, rule: SE) -> float:
     """Sum of Delta_a times the bound on pulls at beta = 1/T, plus 1."""
     gaps = np.asarray(gaps)
     bad = gaps[gaps > 0]
-    return float(np.sum(bad * pulls_bound(bad, len(gaps), 1 / horizon))) + 1
+    return float(np.sum(bad * pulls_bound(bad, with_parameters(rule, beta=None)))) + 1
 
 
 STEP = 1.1  # ratio of the ends of two blocks of sweeps

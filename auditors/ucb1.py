@@ -30,11 +30,11 @@ BEST_LAST = bernoulli([0.3, 0.6], "best arm last")  # ties go to the first arm, 
 TWICE = {budget: 2 * runs for budget, runs in TRIALS.items()}
 
 
-def regret_bound(gaps: FloatArray, horizon: float) -> float:
+def regret_bound(gaps: FloatArray, rule: UCB1) -> float:
     """8 sum_a log T/Delta_a + (1 + pi^2/3) sum_a Delta_a, over Delta_a > 0."""
     gaps = np.asarray(gaps, dtype=np.float64)
     gaps = gaps[gaps > 0]
-    return float(8 * math.log(horizon) * np.sum(1 / gaps) + (1 + math.pi**2 / 3) * np.sum(gaps))
+    return float(8 * math.log(rule.horizon) * np.sum(1 / gaps) + (1 + math.pi**2 / 3) * np.sum(gaps))
 
 
 def leading_constant(gaps: FloatArray) -> float:

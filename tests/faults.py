@@ -1313,8 +1313,8 @@ FAULTS = (
     Fault(
         "bound of DP-SE",
         "auditors/dp_se.py",
-        "np.sum(3072 / gaps + 288 / epsilon)",
-        "np.sum(6144 / gaps + 288 / epsilon)",
+        "np.sum(3072 / gaps + 288 / rule.epsilon)",
+        "np.sum(6144 / gaps + 288 / rule.epsilon)",
         "the bound on regret is twice the claimed one",
         ("tests/contract/test_claimed_numbers.py",),
     ),
@@ -1345,9 +1345,9 @@ FAULTS = (
     Fault(
         "a bound at another horizon",
         "verifiable_dp/registry/theorems.py",
-        "there = at_horizon(rule, horizon)",
-        "there = rule",
-        "the failure probability of a bound does not follow the horizon",
+        "bound(gaps, at_horizon(rule, horizon))",
+        "bound(gaps, rule)",
+        "a bound does not follow the horizon",
         ("tests/unit/registry/test_declarations_of_auditors.py",),
     ),
     # claims

@@ -35,7 +35,7 @@ from verifiable_dp.registry.study import (
     StudyOutcome,
     StudyPlan,
 )
-from verifiable_dp.registry.theorems import mean_bound
+from verifiable_dp.registry.theorems import bound_of, mean_bound
 from verifiable_dp.registry.wrapped import Listed
 
 HORIZON, RUNS = 50_000_000, 30
@@ -82,9 +82,14 @@ def _paper_cells(horizon: int, runs: int) -> dict[str, Cell]:
     return cells
 
 
+def _either(gaps: FloatArray, rule: DPSE) -> float:
+    """The smaller of the bounds of Theorems 4.3 and 4.4."""
+    return min(regret_bound(gaps, rule), minimax_regret_bound(gaps, rule))
+
+
 def _bound(setting: str, arms: int, epsilon: float, horizon: int) -> StudyBound:
     gaps = s1(setting, arms).gaps
-    least = min(regret_bound(gaps, horizon, epsilon), minimax_regret_bound(arms, horizon, epsilon))
+    least = _either(gaps, DPSE(arms, epsilon, horizon))
     label = f"bound, epsilon={epsilon:g}"
     return StudyBound(label, lambda t: min(least, t * float(gaps.max())), f"DP-SE, epsilon={epsilon:g}")
 
@@ -158,10 +163,7 @@ def _theorem(horizon: int, outcomes: Outcomes) -> list[Check]:
     checks = []
     for setting, arms, epsilon in itertools.product(SETTINGS, ARMS, EPSILONS):
         place = s1(setting, arms)
-
-        def bound(t: int, gaps: FloatArray = place.gaps, arms: int = arms, epsilon: float = epsilon) -> float:
-            return min(regret_bound(gaps, t, epsilon), minimax_regret_bound(arms, t, epsilon))
-
+        bound = bound_of(_either, DPSE(arms, epsilon, horizon), place.gaps)
         name, values = (
             f"{setting}, K={arms}, epsilon={epsilon:g}",
             outcomes[cell(setting, arms, epsilon, "dp-se")],

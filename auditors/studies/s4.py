@@ -161,7 +161,7 @@ def _mean_bound(few: Instances, kind: str, horizon: int, epsilon: float) -> floa
     for actions, place in few.drawn:
         most = float(place.gaps.max()) * horizon
         algorithm = KINDS[kind](actions, epsilon, horizon)
-        values.append(min(most, family.regret_bound(algorithm, place.gaps, 1 / horizon)))
+        values.append(min(most, family.regret_bound(place.gaps, algorithm)))
     return float(np.mean(values))
 
 

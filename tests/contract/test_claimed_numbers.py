@@ -48,14 +48,24 @@ from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry import theorems
 
 HALF = np.array([0.0, 0.5])  # gaps of two arms
+AXES = ((1.0, 0.0), (0.0, 1.0))
 
 
 def heavy(name, **changes):
     return make(name, **{"n_arms": 2, "epsilon": 1.0, "v": 1.0, "u": 1.0, **changes})
 
 
-def dist(horizon):
-    return make("dist-dp-se", n_arms=2, epsilon=1.0, horizon=horizon)
+def two(name, horizon=1000, **changes):
+    return make(name, n_arms=2, epsilon=1.0, horizon=horizon, **changes)
+
+
+def five(name, horizon, **changes):
+    return make(name, n_arms=5, epsilon=0.25, horizon=horizon, **changes)
+
+
+def free(name, **changes):
+    """Without privacy."""
+    return make(name, n_arms=2, horizon=1000, **changes)
 
 
 BY_HAND = {
@@ -96,9 +106,8 @@ BY_HAND = {
     # .8 (sum of q^i + 2, i = 1 .. 9) + beta T .8.
     "dp-linear": (
         lambda: _linear.regret_bound(
-            make("dp-linear", actions=((1.0, 0.0), (0.0, 1.0)), epsilon=1.0, horizon=10**7),
             np.array([0.0, 0.8]),
-            1e-7,
+            make("dp-linear", actions=AXES, epsilon=1.0, horizon=10**7),
         ),
         14754.6759583103,
     ),
@@ -142,7 +151,7 @@ BY_HAND = {
     # P_1 = 10098, P_2 = 63260, P_3 = 305799: T/8 + P_3/4 where j = 3 is the least (at j = 4 P_4/8 is larger),
     # and twice beta T + P_1.
     "dp-robust-se, whatever the gaps": (
-        lambda: _robust.minimax_regret_bound(heavy("dp-robust-se", horizon=10**6, beta=0.1)),
+        lambda: _robust.minimax_regret_bound(HALF, heavy("dp-robust-se", horizon=10**6, beta=0.1)),
         421645.75,
     ),
     # s = .5: the arm pays with probability .075, changed .175, KL = .04229; 2.5 exp(-400 (e^.1 - 1)^2 KL).
@@ -157,32 +166,38 @@ BY_HAND = {
     ),
     # .5 (ceil(72^2 log(2e12) log^2.5(1000)) + 1 + pi^2/3), the ceiling being 18414695.
     "dp-robust-ucb": (
-        lambda: dp_robust_ucb.regret_bound(HALF, 1000, heavy("dp-robust-ucb", horizon=1000)),
+        lambda: dp_robust_ucb.regret_bound(HALF, heavy("dp-robust-ucb", horizon=1000)),
         9207349.6449340668,
     ),
     # ceil(72^3 2^2 log(2e12) log^3.5(1000)) = 36634810449.
     "dp-robust-ucb, v = 1/2, u = 2": (
-        lambda: dp_robust_ucb.regret_bound(HALF, 1000, heavy("dp-robust-ucb", horizon=1000, v=0.5, u=2.0)),
+        lambda: dp_robust_ucb.regret_bound(HALF, heavy("dp-robust-ucb", horizon=1000, v=0.5, u=2.0)),
         18317405226.6449340668,
     ),
     # log(5 log(4)/.1) (1024/.25 + 96/.125).
-    "lemma-4.2": (lambda: dp_se.pulls_bound(np.array([0.5]), 5, 0.25, 0.1), 20616.8289389369),
+    "lemma-4.2": (lambda: dp_se.pulls_bound(HALF[1:], five("dp-se", 10**6, beta=0.1)), 20616.8289389369),
     # 4 (3072/.05 + 288/.25) log(5e7) + 1.
     "theorem-4.3": (
-        lambda: dp_se.regret_bound(np.array([0.0, 0.05, 0.05, 0.05, 0.05]), 5e7, 0.25),
+        lambda: dp_se.regret_bound(np.array([0.0, 0.05, 0.05, 0.05, 0.05]), five("dp-se", 5 * 10**7)),
         4438408.1231994331,
     ),
     # 2 sqrt(3072 * 5e9 log 1e9) + 288 * 5 log(1e9)/.25 + 1.
-    "theorem-4.4": (lambda: dp_se.minimax_regret_bound(5, 1e9, 0.25), 35801820.024179265),
+    "theorem-4.4": (
+        lambda: dp_se.minimax_regret_bound(np.zeros(5), five("dp-se", 10**9)),
+        35801820.024179265,
+    ),
     # Two phases, guesses 2^21 and 2^22: 6432 log g + 1 each, less than half of their 2^20 rounds.
-    "dp-se-doubling": (lambda: dp_se_doubling.regret_bound(HALF, 2**21, 1.0, 2**21), 191709.8746105474),
+    "dp-se-doubling": (
+        lambda: dp_se_doubling.regret_bound(HALF, two("dp-se-doubling", 2**21, first_guess=2**21)),
+        191709.8746105474,
+    ),
     # u = 3084 pulls (5634 with the split budget): .5 (u + 1 + pi^2/3); a width fails with 2e-12.
     "dp-ucb, budget per arm": (
-        lambda: dp_ucb.regret_bound(HALF, 1000, epsilon=1.0, budget="per-arm", gamma=0.1),
+        lambda: dp_ucb.regret_bound(HALF, two("dp-ucb", budget="per-arm", gamma=0.1)),
         1544.6449340679,
     ),
     "dp-ucb, budget split": (
-        lambda: dp_ucb.regret_bound(HALF, 1000, epsilon=1.0, budget="split", gamma=0.1),
+        lambda: dp_ucb.regret_bound(HALF, two("dp-ucb", budget="split", gamma=0.1)),
         2819.6449340679,
     ),
     # log^2(1000) log(2000 log(1000)/.1), times K = 2 where the budget is split.
@@ -192,33 +207,41 @@ BY_HAND = {
         564.7857066442,
     ),
     # 16 * 3.1 log(1000)/.5 + 31; u = 436.3: .5 (4 * 256 + 3 (4/9 + 2/3)); .5 (200 log(1000)/.25 + 1.309).
-    "adap-ucb": (lambda: adap_ucb.regret_bound(HALF, 1000, 1.0, 3.1), 716.2493237),
-    "adap-klucb": (lambda: _episodes.regret_bound(HALF, 1000, 1.0, 4.0), 513.6666666667),
+    "adap-ucb": (lambda: adap_ucb.regret_bound(HALF, two("adap-ucb", alpha=3.1)), 716.2493237),
+    "adap-klucb": (lambda: _episodes.regret_bound(HALF, two("adap-klucb", alpha=4.0)), 513.6666666667),
     # 2 radius(128) = .5007 and 2 radius(256) = .331: 1.4 * 2 * 512.
-    "adap-tt": (lambda: adap_tt.samples_bound(HALF, 2, 1.0, 0.1), 1433.6),
-    "lazy-dp-ts": (lambda: lazy_dp_ts.regret_bound(HALF, 1000, 1.0), 16 * 13.8155105579643),
+    "adap-tt": (lambda: adap_tt.samples_bound(HALF, two("adap-tt", beta=0.1)), 1433.6),
+    "lazy-dp-ts": (lambda: lazy_dp_ts.regret_bound(HALF, two("lazy-dp-ts")), 16 * 13.8155105579643),
     # beta(9) = .149 and beta(10) = .099 at T = 1000: 2 + ... + 2^10 = 2046, half of it, and .5.
-    "dist-dp-se, pulls": (lambda: dist_dp_se.pulls_bound(HALF[1:], dist(1000)), 2046.0),
-    "dist-dp-se": (lambda: dist_dp_se.regret_bound(HALF, dist(1000)), 1023.5),
-    "ldp-ucb": (lambda: ldp_ucb.regret_bound(HALF, 1000, 1.0), 2763.7566116),
+    "dist-dp-se, pulls": (lambda: dist_dp_se.pulls_bound(HALF[1:], two("dist-dp-se")), 2046.0),
+    "dist-dp-se": (lambda: dist_dp_se.regret_bound(HALF, two("dist-dp-se")), 1023.5),
+    "ldp-ucb": (lambda: ldp_ucb.regret_bound(HALF, two("ldp-ucb")), 2763.7566116),
     # l = log(1 + 5e4): (sqrt(2 log 1e5 + 2 l) + 1) sqrt(16e5 l) + 1.
-    "linucb": (lambda: linucb.regret_bound(1e5, 2, 1.0, 1e-5, 1.0), 31968.8124142686),
+    "linucb": (
+        lambda: linucb.regret_bound(np.array([0.0, 1.0]), make("linucb", actions=AXES, horizon=10**5)),
+        31968.8124142686,
+    ),
     # .5 (ceil(512 log 1000) + 2 log 1000); .5 (ceil(2 * 16^3 * 4 log 1000) + 2 log 1000).
-    "robust-ucb": (lambda: robust_ucb.regret_bound(HALF, 1000, v=1.0, u=1.0), 1775.407755279),
+    "robust-ucb": (lambda: robust_ucb.regret_bound(HALF, free("robust-ucb", v=1.0, u=1.0)), 1775.407755279),
     "robust-ucb, v = 1/2, u = 2": (
-        lambda: robust_ucb.regret_bound(HALF, 1000, v=0.5, u=2.0),
+        lambda: robust_ucb.regret_bound(HALF, free("robust-ucb", v=0.5, u=2.0)),
         113183.907755279,
     ),
     # 4 sqrt(log(8000 r^2)/(2 r)) is below .5 from r = 708 on.
-    "se, sweeps": (lambda: se.pulls_bound(np.array([0.5]), 2, 1e-3), 708.0),
-    "se": (lambda: se.regret_bound(HALF, 1000), 355.0),
+    "se, sweeps": (lambda: se.pulls_bound(HALF[1:], free("se")), 708.0),
+    "se": (lambda: se.regret_bound(HALF, free("se")), 355.0),
     # log(1 + (e - 1)/(e + 1) (8 sqrt(e log(4e6)/1e6) + 8 e/1e6)).
     "equation-10": (lambda: shuffle.amplified(1.0, 10**6, 1e-6), 0.0234967749),
     # 16 log 1000 + .5 (1 + pi^2/3).
-    "ucb1": (lambda: ucb1.regret_bound(HALF, 1000), 112.6690185306),
+    "ucb1": (lambda: ucb1.regret_bound(HALF, free("ucb1")), 112.6690185306),
     "ucb1, slope": (lambda: ucb1.leading_constant(np.array([0.0, 0.5, 0.25])), 12.0),
     # 2 n(.6) + n(.8), n(x) = log(3 log(2/x)/.1) (1024/x^2 + 96/x).
-    "best arm": (lambda: dp_se.samples_bound(np.array([0, 0.6, 0.8]), 3, 1.0, 0.1), 27252.522117375),
+    "best arm": (
+        lambda: dp_se.samples_bound(
+            np.array([0, 0.6, 0.8]), make("dp-se", n_arms=3, epsilon=1.0, horizon=10**6, beta=0.1)
+        ),
+        27252.522117375,
+    ),
     "lemma-8 of Tao et al.": (lambda: ldp_robust_se.laplace_mean(18, 2 / math.e, 3.0), 1.5),
     "theorem-7-rate, v = 1": (lambda: ldp_robust_se.exponent(1.0), 4.0),
     "theorem-7-rate, v = 1/2": (lambda: ldp_robust_se.exponent(0.5), 6.0),

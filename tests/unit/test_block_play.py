@@ -210,6 +210,6 @@ def test_a_run_of_a_million_million_rounds():
     place = bernoulli([0.6, 0.5, 0.5, 0.5, 0.5])
     done = simulate(UCB1(5, 10**12), place, runs=2, points=30)
     assert (done.pulls.sum(axis=1) == 10**12).all()
-    bound = auditor.regret_bound(place.gaps, 10**12)
+    bound = auditor.regret_bound(place.gaps, UCB1(5, 10**12))
     # Lai & Robbins: at least sum_a Delta_a log T/KL(.5, .6), .0204 of Bernoulli laws, in the limit.
     assert bound / 6 < done.regret.mean() < bound

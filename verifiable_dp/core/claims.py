@@ -409,7 +409,9 @@ class RegretClaim:
         ``mean`` (of regret), ``probability`` (a property fails with probability at most `failure`),
         ``scaling`` (an exponent) or ``comparison``.
     bound
-        Function of keyword parameters that gives the bound; None where only a rate is known.
+        The function that computes the formula: `bound(gaps, rule)` of gaps in units of reward and of the
+        algorithm at the horizon asked for, if a check holds measurements against it. None where only a rate
+        is known.
     domain
         Where the claim holds, in words.
     checks

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import inspect
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,7 +19,7 @@ from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import RegretClaim
 from verifiable_dp.core.environments import Environment
 from verifiable_dp.core.simulation import Simulation, simulate
-from verifiable_dp.core.validate import FloatArray, Function, Given, Json, JsonValue, Numbers
+from verifiable_dp.core.validate import FloatArray, Given, Json, JsonValue, Numbers
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.common import least_horizon
 from verifiable_dp.evidence.regret.comparison import comparison
@@ -94,7 +93,7 @@ class TheoremTrial:
         asked = {"seed": self.seed, "workers": self.workers, "points": 1, **options}
         return simulate(algorithm, environment, runs=self.runs(runs), **asked)
 
-    def bound(self, gaps: FloatArray | None = None) -> Callable[[float], Numbers]:
+    def bound(self, gaps: FloatArray) -> Callable[[float], Numbers]:
         """The claim's bound as a function of the horizon; see `bound_of`."""
         assert self.claim.bound is not None, f"{self.claim.name} has a bound"
         return bound_of(self.claim.bound, self.rule, gaps)
@@ -147,24 +146,10 @@ def mean_bound(
 
 
 def bound_of(
-    bound: Function[Numbers], rule: Algorithm, gaps: FloatArray | None = None
+    bound: Callable[[FloatArray, Listed], Numbers], rule: Algorithm, gaps: FloatArray
 ) -> Callable[[float], Numbers]:
-    """A bound as a function of the horizon.
-
-    The names of its parameters say what they are given: `gaps`, `largest` (the largest gap), `horizon`,
-    `rule` (the algorithm at that horizon), or any attribute of the rule. Parameters that follow from the
-    horizon by default, such as beta = 1/T, are set anew.
-    """
-    names = inspect.signature(bound).parameters
-
-    def at(horizon: float) -> Numbers:
-        there = at_horizon(rule, horizon)
-        known = {"gaps": gaps, "horizon": horizon, "rule": there}
-        if "largest" in names and gaps is not None:
-            known["largest"] = float(gaps.max())
-        return bound(**{name: known[name] if name in known else getattr(there, name) for name in names})
-
-    return at
+    """A bound `bound(gaps, rule)` as a function of the horizon, at which the rule is made anew."""
+    return lambda horizon: bound(gaps, at_horizon(rule, horizon))
 
 
 def at_horizon(rule: Algorithm, horizon: float) -> Listed:

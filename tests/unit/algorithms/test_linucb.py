@@ -80,7 +80,7 @@ def test_the_regret_grows_as_a_root_at_most():
         for t in (3000, 300_000)
     )
     assert long < 10 * short
-    assert long < regret_bound(300_000, 2, 1.0, 1 / 300_000, float(environment.gaps.max()))
+    assert long < regret_bound(environment.gaps, LinUCB(actions, 300_000))
 
 
 def test_the_ellipsoid_holds_theta_and_a_tenth_of_it_does_not():

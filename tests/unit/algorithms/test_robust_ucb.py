@@ -125,9 +125,9 @@ def test_a_hundred_thousand_rounds():
 def test_its_bound_in_numbers():
     """v = u = 1, one gap of 1/2: 2 16^2 log T pulls rounded up, and 2 log T more."""
     log = math.log(1e4)
-    assert auditor.regret_bound(np.array([0.0, 0.5]), 1e4, v=1.0, u=1.0) == pytest.approx(
-        (math.ceil(512 * log) + 2 * log) / 2
-    )
+    assert auditor.regret_bound(
+        np.array([0.0, 0.5]), make("robust-ucb", n_arms=2, horizon=10**4, v=1.0, u=1.0)
+    ) == pytest.approx((math.ceil(512 * log) + 2 * log) / 2)
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_a_horizon_before_the_bound_says_nothing_about_halting():
 @pytest.mark.parametrize("name", ["dp-robust-se", "ldp-robust-se"])
 def test_the_bound_whatever_the_gaps_covers_the_bound_of_each_gap(name):
     algorithm = make(name, n_arms=2, epsilon=0.5, horizon=10**15, v=0.8, u=1.0)
-    bound = family.minimax_regret_bound(algorithm)
+    bound = family.minimax_regret_bound(np.zeros(2), algorithm)
     for gap in np.geomspace(1e-6, 1.0, 200):
         each = family.regret_bound(np.array([0.0, gap]), algorithm)
         assert min(each, gap * algorithm.horizon) <= bound
@@ -275,9 +275,9 @@ def test_the_bound_whatever_the_gaps_covers_the_bound_of_each_gap(name):
 
 def test_theorem_4_4_covers_theorem_4_3_at_each_gap():
     for gap in np.geomspace(1e-5, 0.5, 100):
-        gaps, horizon = np.array([0.0, *[gap] * 4]), 10**9
-        each = min(dp_se.regret_bound(gaps, horizon, 0.25), gap * horizon)
-        assert each <= dp_se.minimax_regret_bound(5, horizon, 0.25)
+        gaps, rule = np.array([0.0, *[gap] * 4]), make("dp-se", n_arms=5, epsilon=0.25, horizon=10**9)
+        each = min(dp_se.regret_bound(gaps, rule), gap * rule.horizon)
+        assert each <= dp_se.minimax_regret_bound(gaps, rule)
 
 
 def test_a_mutant_that_never_removes_contradicts_theorem_4_4():

@@ -188,9 +188,9 @@ def test_samples_until_one_arm_is_left():
     assert (taken >= 3 * first).all()
     assert np.isinf(dp_se.samples(done, 1)).all()  # not the arm that is left
     assert np.isinf(dp_se.samples(simulate(DPSE(3, 1.0, 900, 0.1), where, runs=2, points=2), 0)).all()
-    gaps = where.gaps
-    assert dp_se.samples_bound(gaps, 3, 1.0, 0.1) == pytest.approx(
-        2 * dp_se.pulls_bound(gaps[1:2], 3, 1.0, 0.1)[0] + dp_se.pulls_bound(gaps[2:], 3, 1.0, 0.1)[0]
+    gaps, rule = where.gaps, DPSE(3, 1.0, 10**7, 0.1)
+    assert dp_se.samples_bound(gaps, rule) == pytest.approx(
+        2 * dp_se.pulls_bound(gaps[1:2], rule)[0] + dp_se.pulls_bound(gaps[2:], rule)[0]
     )
 
 

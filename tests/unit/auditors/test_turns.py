@@ -262,10 +262,10 @@ def test_mechanisms_are_those_of_the_listings():
 @pytest.mark.parametrize(
     ("limit", "horizon"),
     [
-        (adap_ucb.regret_bound(GAPS, 5000, epsilon=1.0, alpha=3.1), 5000),
-        (_episodes.regret_bound(GAPS, 5000, epsilon=1.0, alpha=3.1), 5000),
-        (ldp_ucb.regret_bound(GAPS, 10_000, epsilon=1.0), 10_000),
-        (lazy_dp_ts.regret_bound(GAPS, 3000, epsilon=1.0), 3000),
+        (adap_ucb.regret_bound(GAPS, AdaPUCB(2, 1.0, 5000, 3.1)), 5000),
+        (_episodes.regret_bound(GAPS, AdaPUCB(2, 1.0, 5000, 3.1)), 5000),
+        (ldp_ucb.regret_bound(GAPS, LDPUCB(2, 1.0, 10_000)), 10_000),
+        (lazy_dp_ts.regret_bound(GAPS, LazyDPTS(2, 1.0, 3000)), 3000),
     ],
 )
 def test_uniform_play_breaks_the_bounds(limit, horizon):

@@ -89,7 +89,7 @@ def bounds():
         robust_elimination.regret_bound(
             GAPS, DPRobustElimination(4, 0.5, 1 << 30, moments="central", radius=7.0)
         ),
-        *(_linear.regret_bound(cls(actions, 1.0, 10**7), gaps, 0.1) for cls in LINEAR),
+        *(_linear.regret_bound(gaps, cls(actions, 1.0, 10**7)) for cls in LINEAR),
     ]
 
 
