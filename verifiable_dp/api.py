@@ -38,6 +38,7 @@ from verifiable_dp.core.rights import MOST_BYTES, Counter, located
 from verifiable_dp.core.session import Session
 from verifiable_dp.core.validate import Function, Given, InputError, Json, JsonDict, JsonValue
 from verifiable_dp.evidence.blackbox import scores
+from verifiable_dp.evidence.doors import ours
 from verifiable_dp.record.declarations import given as read_declarations
 from verifiable_dp.record.model import CodeEntry, Record
 from verifiable_dp.record.sealing import plain
@@ -340,9 +341,9 @@ def _plainly(task: Task, progress: Progress) -> JsonValue:
 def _foreign(code: object) -> bool:
     """Whether code of a user or of another package is run for it in this process."""
     if isinstance(code, str):
-        return ":" in code or not registry.ours(code)
+        return ":" in code or (code in registry.every() and not registry.ours(code))
     if isinstance(code, Algorithm):
-        return not type(code).__module__.startswith("verifiable_dp.")
+        return not ours(code)
     return callable(code)
 
 

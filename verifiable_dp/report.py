@@ -20,9 +20,9 @@ from verifiable_dp.evidence.regret.readings import is_table
 from verifiable_dp.record import conclude, kills, words
 from verifiable_dp.record.decision import Decision, decision
 from verifiable_dp.record.declarations import given
-from verifiable_dp.record.model import Record
+from verifiable_dp.record.model import Record, Target
 from verifiable_dp.record.provenance import ci, place, provenance
-from verifiable_dp.record.sealing import SCHEMA_VERSION, sealed, text
+from verifiable_dp.record.sealing import SCHEMA_VERSION, plain, sealed, text
 from verifiable_dp.record.verify import examine, verify
 from verifiable_dp.render import page, plots, regrets
 from verifiable_dp.render.findings import FindingCode, findings, told
@@ -55,7 +55,8 @@ def finish(
     resumed
         How many finished steps were taken from a checkpoint of an earlier attempt.
     """
-    regret, checks = draft.get("regret"), [Check.read(check) for check in draft["checks"]]
+    target, regret = Target.of(plain(draft["target"])), draft.get("regret")
+    checks = [Check.read(check) for check in draft["checks"]]
     verdict, reason = conclude.conclusion(checks, draft["plan"].get("detect", DETECT))
     bound = conclude.epsilon_upper(checks)
     record = {
@@ -72,7 +73,7 @@ def finish(
         "regret": _regret(regret) if regret else None,
         "provenance": {
             **provenance(started, cpu_seconds, not draft["plan"].get("numerics", False)),
-            "target": place(str(draft["target"]["source"]["path"])),
+            "target": place(target.source.path, target.ours),
             "ci": ci(),
             **({"in_process": in_process} if in_process else {}),
             **({"resumed": {"steps": resumed}} if resumed else {}),

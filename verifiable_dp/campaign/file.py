@@ -624,7 +624,7 @@ def _key(entry: Entry, folder: Path) -> str:
     """What a finished entry is known by: itself, its code and this package's; empty if unknown."""
     code = ""
     if entry.listed:
-        if not registry.auditor(entry.target).algorithm.__module__.startswith("verifiable_dp."):
+        if not registry.ours(entry.target):
             return ""
     else:
         with contextlib.chdir(folder):

@@ -202,8 +202,7 @@ def _kept(place: Path, targets: Sequence[tuple[str, bool]], wanted: Wanted) -> d
 def _finished(place: Path, name: str, printed: bool, wanted: Wanted) -> Report | None:
     """A record that need not be made again; None where there is none, or not the one that is asked for."""
     path = place / folder_of(name, printed) / "record.json"
-    ours = registry.auditor(name).algorithm.__module__.startswith("verifiable_dp.")
-    if not (ours and path.is_file() and path.with_suffix(".html").is_file()):
+    if not (registry.ours(name) and path.is_file() and path.with_suffix(".html").is_file()):
         return None
     try:
         report = Report(verify(path).record)

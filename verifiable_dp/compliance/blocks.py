@@ -149,10 +149,9 @@ def _subject(record: Record) -> Block:
     target, facts = record.target, record.provenance
     place, source = facts.target, target.source
     proof = record.claim.source if record.claim else None
-    ours = source.path.startswith("verifiable_dp/")
     return {
         "name": target.name,
-        "distribution": _distribution(facts) if ours else None,
+        "distribution": _distribution(facts) if target.ours else None,
         "source": {
             "uri": place.repository or None,
             "digest": {"gitCommit": place.commit} if place.commit else None,

@@ -7,7 +7,7 @@ statistics of a check are those of its kind (`evidence.check`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -19,6 +19,7 @@ from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.exclusions import Left
 from verifiable_dp.record.sealing import SCHEMA_VERSION, plain
+from verifiable_dp.registry import entries as registry
 
 Count = Annotated[int, Meta(ge=0)]
 AtLeastOne = Annotated[int, Meta(ge=1)]
@@ -61,6 +62,22 @@ Table = Annotated[Check, _as("any_table")]
 class RecordEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """A part of a record."""
 
+    @classmethod
+    def of(cls, values: Json | Self) -> Self:
+        """From JSON values that fit the schema, or as it is if it was parsed already.
+
+        Raises
+        ------
+        InputError
+            If they do not; `verify` says why better.
+        """
+        if isinstance(values, cls):
+            return values
+        try:
+            return msgspec.convert(values, cls)
+        except msgspec.ValidationError as error:
+            raise InputError(f"record: it does not fit the schema: {error}") from None
+
     def as_dict(self) -> JsonDict:
         """JSON values, as they stand in a record."""
         found: JsonDict = plain(msgspec.to_builtins(self, order="sorted"))
@@ -99,6 +116,11 @@ class Target(RecordEntry, frozen=True):
         tuple[Real, Real] | None,
         _words("Range of the rewards of an algorithm; that of other code stands in its parameters."),
     ] = None
+
+    @property
+    def ours(self) -> bool:
+        """Whether an auditor of this package audited it: only auditors say which paper code is from."""
+        return self.kind == "algorithm" and bool(self.paper) and registry.ours(self.name)
 
 
 class SourceEntry(RecordEntry, frozen=True):
@@ -373,11 +395,6 @@ class Counterexample(RecordEntry, frozen=True):
     divergence: Annotated[str | None, _as("divergence")] = None
     releases: Annotated[tuple[ReleaseEntry, ...] | None, _words("The first ones.")] = None
 
-    @classmethod
-    def of(cls, values: Json) -> Counterexample:
-        """A counterexample of JSON values, such as those of an erratum."""
-        return msgspec.convert(values, cls)
-
     @property
     def replayed(self) -> bool:
         """Whether it is a run that was replayed, so that its loss was computed."""
@@ -583,22 +600,6 @@ class Record(RecordEntry, frozen=True):
         _words("SHA-256 of the canonical JSON (sorted keys, no spaces, UTF-8) of everything else."),
     ]
     declarations: Annotated[Json, _as("declarations")] | None
-
-    @classmethod
-    def of(cls, values: Json | Record) -> Record:
-        """A record of JSON values that fit the schema, or one that is a `Record` already.
-
-        Raises
-        ------
-        InputError
-            If they do not; `verify` says why better.
-        """
-        if isinstance(values, Record):
-            return values
-        try:
-            return msgspec.convert(values, cls)
-        except msgspec.ValidationError as error:
-            raise InputError(f"record: it does not fit the schema: {error}") from None
 
     @property
     def audited(self) -> bool:

@@ -30,9 +30,12 @@ def _git(*arguments: str, folder: Path | None = None) -> str:
     return done.stdout.strip()
 
 
-def place(path: str) -> JsonDict:
-    """Repository and commit of the audited file; empty where it is unknown or in none."""
-    file = Path(__file__).parents[2] / path if path.startswith("verifiable_dp/") else Path(path)
+def place(path: str, ours: bool = False) -> JsonDict:
+    """Repository and commit of the audited file, which `ours` says to look for beside this package.
+
+    They are empty where it is unknown or in none.
+    """
+    file = Path(__file__).parents[2] / path if ours else Path(path)
     unknown = {"repository": "", "commit": "", "dirty": False}
     # Our own folders of algorithms are links; git knows the files behind them.
     file = file.resolve()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import functools
-from importlib.metadata import entry_points
+from importlib.metadata import PackageNotFoundError, distribution, entry_points
 from typing import TYPE_CHECKING
 
 from verifiable_dp.core.algorithm import Algorithm
@@ -50,10 +50,18 @@ def every() -> list[str]:
     return sorted([*names(), *contextual()])
 
 
+@functools.cache
+def _own() -> frozenset[str]:
+    try:
+        points = distribution("verifiable-dp").entry_points
+    except PackageNotFoundError:
+        return frozenset()
+    return frozenset(point.name for point in points if point.group in (GROUP, CONTEXTUAL))
+
+
 def ours(name: str) -> bool:
-    """Whether no other package registers `name`; nothing is imported."""
-    point = _points().get(name)
-    return point is None or str(point.value).startswith("verifiable_dp.")
+    """Whether this package registers `name`; nothing is imported."""
+    return name in _own()
 
 
 def auditor(name: str) -> Auditor:

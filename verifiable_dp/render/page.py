@@ -319,6 +319,7 @@ def _example(templates: Environment, drawn: bool = True, record: Record | None =
         found: Counterexample | Json, plot: bool = True, checks: Sequence[Check] | None = None
     ) -> Markup:
         known = found if isinstance(found, Counterexample) else Counterexample.of(found)
+        known = Counterexample.of(found)
         pair = {"rows": [], "words": "", **known.pair}
         whole = {"event": "", "divergence": "", "releases": [], **known.as_dict(), "pair": pair}
         number = next(numbers)

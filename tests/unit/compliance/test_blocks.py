@@ -8,6 +8,7 @@ import re
 import subprocess
 import time
 import tomllib
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -33,6 +34,7 @@ from verifiable_dp.record.verify import read, verify
 from verifiable_dp.render.page import render
 from verifiable_dp.report import finish
 
+ROOT = Path(__file__).parents[3]
 DECLARED = declarations.checked(
     tomllib.loads(re.sub(r"^#(?=\S)", "", declarations.STARTER, flags=re.MULTILINE))
 )
@@ -455,6 +457,27 @@ def test_tables_of_the_page_have_captions_and_heads(record):
 # ---------------------------------------------------------------- provenance
 
 
+def moved(record, **target):
+    """The subject of a record whose target is said to be another."""
+    changed = {**record, "target": {**record["target"], **target}}
+    return blocks.of(changed)["subject"]
+
+
+def test_the_catalogue_says_what_this_package_distributes_and_not_a_path(reports):
+    record = reports["algorithm"].record
+    ours = moved(record)["distribution"]
+    assert ours["name"] == "verifiable-dp"
+    for path in ("elsewhere/tree.py", "/opt/tree.py", ""):
+        assert moved(record, source={**record["target"]["source"], "path": path})["distribution"] == ours
+    # The negative controls: code of others in a folder of our name, of another name, and of a class that
+    # calls itself as ours does, which no auditor knows.
+    mine = reports["mechanism"].record
+    inside = {**mine["target"]["source"], "path": "verifiable_dp/mine.py"}
+    assert moved(mine, source=inside)["distribution"] is None
+    assert moved(record, name="theirs")["distribution"] is None
+    assert moved(record, paper="")["distribution"] is None
+
+
 def test_addresses_lose_their_logins():
     assert _without_login("https://user:secret@host.org/a/b.git") == "https://host.org/a/b.git"
     assert _without_login("https://host.org/a@b") == "https://host.org/a@b"
@@ -466,6 +489,13 @@ def test_a_file_in_no_repository_has_no_commit(tmp_path):
     (tmp_path / "mine.py").write_text("x = 1\n")
     for path in (str(tmp_path / "mine.py"), "", "nothing/there.py"):
         assert place(path) == {"repository": "", "commit": "", "dirty": False}
+
+
+def test_a_file_of_ours_lies_beside_this_package(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = "verifiable_dp/registry/entries.py"
+    assert place(path, ours=True) == place(str(ROOT / path))
+    assert place(path)["commit"] == ""
 
 
 def test_a_file_in_a_repository_has_its_commit(tmp_path, monkeypatch):
