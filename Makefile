@@ -29,7 +29,7 @@ test-versions: venv
 	$(BIN)/python tests/versions.py lowest
 	$(BIN)/python tests/versions.py newest
 
-# The JSON Schema of records, from the types in record/model.py and the forms beside it.
+# The JSON Schema of records, from the types in record/model.py, those of the kinds of checks and the forms beside it.
 schema: venv
 	$(BIN)/python -m verifiable_dp.record.forms
 

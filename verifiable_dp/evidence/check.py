@@ -13,8 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
+
 from verifiable_dp.core import plugins, validate
 from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
+from verifiable_dp.evidence.fields import Measured
 
 GROUP = "verifiable_dp.checks"
 Judge = Callable[[Json], JsonDict]
@@ -67,6 +70,8 @@ class Kind:
         count can speak against a claim, never for it.
     numbers
         Keys of the compliance blocks, and where their numbers stand: ``statistics`` or ``result``, key.
+    statistics, result
+        What a check of this kind holds, as types; None: what its judge takes and gives.
     """
 
     name: str
@@ -80,6 +85,8 @@ class Kind:
     decisive: bool = False
     counts: bool = False
     numbers: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    statistics: type[Measured] | None = None
+    result: type[Measured] | None = None
     judge: Judge | None = None
     words: Words | None = None
     scales: Scales | None = None
@@ -210,6 +217,23 @@ class Check:
             "statistics": dict(self.statistics),
             "result": dict(self.result),
         }
+
+
+def fits(check: Check) -> None:
+    """Refuse a check that does not hold what its kind says.
+
+    Raises
+    ------
+    InputError
+        In that case, or if there is no such kind.
+    """
+    for name in ("statistics", "result"):
+        form: type[Measured] | None = getattr(check.form, name)
+        try:
+            if form is not None:
+                form.of(getattr(check, name))
+        except msgspec.ValidationError as error:
+            raise InputError(f"{check.name}: {name}: {error}") from None
 
 
 def judged(kind: str, statistics: Json) -> JsonDict:

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.evidence.check import Check, Kind
+from verifiable_dp.evidence.fields import Measured, Text, Verdict, said
 
 KIND = "sources"
+
+
+class SourcesStatistics(Measured, frozen=True):
+    """Doubts."""
+
+    doubts: Annotated[tuple[Text, ...], said("Why readers of the code may know its noise.")]
+
+
+class SourcesResult(Measured, frozen=True):
+    """What follows."""
+
+    verdict: Verdict
 
 
 SOURCES = Kind(
@@ -17,6 +31,8 @@ SOURCES = Kind(
     rank=110,
     caption="Where the code takes its randomness from",
     counts=True,
+    statistics=SourcesStatistics,
+    result=SourcesResult,
 )
 
 

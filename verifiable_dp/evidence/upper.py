@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Annotated
 
 from verifiable_dp.core import validate
 from verifiable_dp.core.claims import gdp_epsilon, zcdp_epsilon
@@ -17,6 +18,7 @@ from verifiable_dp.core.mechanisms import shuffle, wishart
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, exceeds, plain
 from verifiable_dp.evidence.check import Check, Kind
+from verifiable_dp.evidence.fields import Count, Delta, Loss, Measured, Positive, Scope, Text, Verdict, said
 from verifiable_dp.evidence.premises import REPLAYED, REPLAYED_OF_USERS, Premise, Taken
 from verifiable_dp.evidence.words import digits
 
@@ -26,6 +28,39 @@ Evaluate = Callable[[Json, float], float]
 _FORMS: dict[str, Evaluate] = {}
 
 
+class Certificate(Measured, frozen=True, forbid_unknown_fields=False):
+    """What a bound is computed from."""
+
+    form: Text
+
+
+class PremiseEntry(Measured, frozen=True):
+    """What a bound takes for granted."""
+
+    id: Taken
+    values: Json
+    tested_by: Annotated[str, said("Name of the check of this record that tests it; empty if none can.")]
+
+
+class UpperBoundStatistics(Measured, frozen=True):
+    """A bound, its scope, its premises and its certificate."""
+
+    epsilon: Annotated[Positive, said("The claim.")]
+    delta: Annotated[Delta, said("At which the bound holds.")]
+    scope: Scope
+    paths: Annotated[Count | None, said("Public paths or states that were examined.")]
+    method: Method
+    premises: tuple[PremiseEntry, ...]
+    certificate: Annotated[Certificate, said("What the bound is computed from; its form says how.")]
+
+
+class UpperBoundResult(Measured, frozen=True):
+    """What follows."""
+
+    verdict: Verdict
+    epsilon_upper: Loss
+
+
 UPPER_BOUND = Kind(
     KIND,
     "privacy",
@@ -33,6 +68,8 @@ UPPER_BOUND = Kind(
     "Zhang & Kifer, LightDP: Towards Automating Differential Privacy Proofs, POPL 2017",
     rank=20,
     counts=True,
+    statistics=UpperBoundStatistics,
+    result=UpperBoundResult,
 )
 
 

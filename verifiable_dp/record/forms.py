@@ -1,8 +1,7 @@
 """The JSON Schema of records, made of the record's types and of what each kind of check says of its numbers.
 
 ``make schema`` writes it; readers of records, here and elsewhere, take it from its file. What no type of ours
-describes stands in ``schema/forms.json``: statistics and results of the kinds, neighbouring inputs and what a
-user declares.
+describes stands in ``schema/forms.json``: neighbouring inputs, parameters and what a user declares.
 """
 
 from __future__ import annotations
@@ -17,7 +16,8 @@ import msgspec
 from msgspec import Meta
 
 from verifiable_dp.core.validate import Json, JsonDict, JsonValue
-from verifiable_dp.evidence.check import Check, kinds
+from verifiable_dp.evidence.check import Check, Kind, kinds
+from verifiable_dp.evidence.fields import Measured, RegretStatistics, Verdict
 from verifiable_dp.record.model import Counterexample, Power, Record
 from verifiable_dp.record.sealing import SCHEMAS, text
 
@@ -60,14 +60,20 @@ _SHAPES: dict[type, Json] = {
 
 def record_schema() -> JsonDict:
     """The schema of records, with those of all kinds of checks that are installed here."""
-    (_,), made = msgspec.json.schema_components([Record], ref_template="#/$defs/{name}")
-    types = {kind.__name__: kind for kind in _entries(Record)}
+    roots: list[type[Measured]] = [Record, RegretStatistics]
+    roots += [form for kind in kinds() for form in (kind.statistics, kind.result) if form]
+    _, made = msgspec.json.schema_components(roots, ref_template="#/$defs/{name}")
+    types = {kind.__name__: kind for root in roots for kind in _entries(root)}
     defined = {
         _snake(name): _entry(form, types.get(name)) for name, form in made.items() if name != Check.__name__
     }
     whole = defined.pop("record")
-    forms: JsonDict = json.loads((_FOLDER / "forms.json").read_text("utf-8"))
-    defined |= {**forms, "privacy_check": _privacy_check(forms), "regret_check": _regret_check(forms)}
+    defined |= json.loads((_FOLDER / "forms.json").read_text("utf-8"))
+    defined |= {
+        "privacy_check": {"$ref": "#/$defs/check", "oneOf": [*map(_branch, kinds("privacy")), _other()]},
+        "regret_check": {"$ref": "#/$defs/any_regret_check", "allOf": [*map(_asked, kinds("regret"))]},
+        "any_table": _table(defined["check"]),
+    }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:verifiable-dp:record:4",
@@ -77,14 +83,14 @@ def record_schema() -> JsonDict:
     }
 
 
-def _entries(kind: type, seen: tuple[type, ...] = ()) -> Iterator[type]:
+def _entries(kind: type[Measured], seen: tuple[type, ...] = ()) -> Iterator[type[Measured]]:
     """A struct and those that its fields hold."""
     if kind in seen:
         return
     yield kind
     for hint in typing.get_type_hints(kind).values():
         for part in _parts(hint):
-            if isinstance(part, type) and issubclass(part, msgspec.Struct):
+            if isinstance(part, type) and issubclass(part, Measured):
                 yield from _entries(part, (*seen, kind))
 
 
@@ -94,7 +100,7 @@ def _parts(hint: object) -> Iterator[object]:
         yield from _parts(part)
 
 
-def _entry(form: Json, kind: type | None) -> JsonDict:
+def _entry(form: Json, kind: type[Measured] | None) -> JsonDict:
     """What is said of a struct or an enumeration; what may be left out is no null."""
     found = {key: _plain(value) for key, value in form.items() if key != "title"}
     if kind is None:
@@ -108,9 +114,13 @@ def _entry(form: Json, kind: type | None) -> JsonDict:
             if len(kept) == 1:
                 del value["anyOf"]
                 value |= {**kept[0], **value}
-        checks = _named(hints[name])
+        checks = _named(hints.get(name))
         if checks:
             value["items"] = {"$ref": f"#/$defs/{checks}"}
+    if not kind.__struct_config__.forbid_unknown_fields:
+        found["additionalProperties"] = _plain(msgspec.json.schema(kind.rest))
+    if kind.either:
+        found["oneOf"] = [{"required": [name]} for name in kind.either]
     return {**found, **_SHAPES.get(kind, {})}
 
 
@@ -147,42 +157,37 @@ def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
-def _privacy_check(forms: Json) -> JsonDict:
-    """A check of privacy: of a kind whose numbers are described, or of another package's."""
-    described = [kind.name for kind in kinds("privacy") if f"{kind.name}_statistics" in forms]
-    branches: list[JsonDict] = [
-        {
-            "properties": {
-                "kind": {"const": name},
-                "statistics": {"$ref": f"#/$defs/{name}_statistics"},
-                "result": {"$ref": f"#/$defs/{name}_result"},
-            }
-        }
-        for name in described
-    ]
-    verdict = {"type": "object", "required": ["verdict"]}
-    other = {
+def _branch(kind: Kind) -> JsonDict:
+    """A check of a kind that says what it holds."""
+    return {"properties": {"kind": {"const": kind.name}, **_numbers(kind)}}
+
+
+def _asked(kind: Kind) -> JsonDict:
+    return {"if": {"properties": {"kind": {"const": kind.name}}}, "then": {"properties": _numbers(kind)}}
+
+
+def _numbers(kind: Kind) -> JsonDict:
+    forms = {"statistics": kind.statistics, "result": kind.result}
+    return {name: {"$ref": f"#/$defs/{_snake(form.__name__)}"} for name, form in forms.items() if form}
+
+
+def _table(check: Json) -> JsonDict:
+    """A table, which has no verdict."""
+    properties = {**check["properties"], "result": {"type": "object"}}
+    return {**check, "properties": properties, "oneOf": [*map(_branch, kinds("table"))]}
+
+
+def _other() -> JsonDict:
+    """A check of privacy of another package."""
+    verdict = {"verdict": {"enum": list(typing.get_args(Verdict))}}
+    return {
         "description": _OF_KIND,
         "properties": {
-            "kind": {"$ref": "#/$defs/kind", "not": {"enum": described}},
+            "kind": {"$ref": "#/$defs/kind", "not": {"enum": [kind.name for kind in kinds("privacy")]}},
             "statistics": {"type": "object"},
-            "result": {**verdict, "properties": {"verdict": {"$ref": "#/$defs/privacy_verdict"}}},
+            "result": {"type": "object", "required": ["verdict"], "properties": verdict},
         },
     }
-    return {"$ref": "#/$defs/check", "oneOf": [*branches, other]}
-
-
-def _regret_check(forms: Json) -> JsonDict:
-    """A check of regret: numbers and texts, and what each kind that is described asks for."""
-    described = [kind.name for kind in kinds("regret") if f"{kind.name}_statistics" in forms]
-    asked = [
-        {
-            "if": {"properties": {"kind": {"const": name}}},
-            "then": {"properties": {"statistics": {"$ref": f"#/$defs/{name}_statistics"}}},
-        }
-        for name in described
-    ]
-    return {"$ref": "#/$defs/any_regret_check", "allOf": asked}
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ statistics of a check are those of its kind (`evidence.check`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal, Self
 
 import msgspec
@@ -16,50 +16,43 @@ from verifiable_dp.core.claims import CURVED, Basis, PrivacyClaim, Relation
 from verifiable_dp.core.units import Adjacency, Observed, Plays, Protected, Role, TrustModel, Unit
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.blackbox.statistics import DETECT
-from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.check import Check, fits
 from verifiable_dp.evidence.exclusions import Left
+from verifiable_dp.evidence.fields import (
+    AtLeastOne,
+    Count,
+    Delta,
+    Loss,
+    Measured,
+    Only,
+    OpenProbability,
+    PairEntry,
+    Parted,
+    Positive,
+    Probability,
+    Real,
+    RegretVerdict,
+    Scope,
+    Text,
+    Verdict,
+    described,
+    said,
+)
 from verifiable_dp.record.sealing import SCHEMA_VERSION, plain
 from verifiable_dp.registry import entries as registry
 
-Count = Annotated[int, Meta(ge=0)]
-AtLeastOne = Annotated[int, Meta(ge=1)]
-Positive = Annotated[float, Meta(gt=0)]
-Probability = Annotated[float, Meta(ge=0, le=1)]
-OpenProbability = Annotated[float, Meta(gt=0, lt=1)]
-Delta = Annotated[float, Meta(ge=0, lt=1)]
-Loss = Annotated[float, Meta(ge=0)] | Literal["inf"]  # JSON has no infinity; `float` reads both
-Real = float | Literal["inf", "-inf", "nan"]
-Text = Annotated[str, Meta(min_length=1)]
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 Sealed = Annotated[str, Meta(pattern="^sha256:[0-9a-f]{64}$")]
 Commit = Annotated[str, Meta(pattern="^([0-9a-f]{40}|[0-9a-f]{64})?$")]
 Instant = Annotated[str, Meta(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$")]
-Verdict = Literal["refuted", "not_refuted", "inconclusive"]
-RegretVerdict = Literal["consistent", "contradicted", "vacuous", "inconclusive"]
-Scope = Literal["certified", "every path", "n paths"]
+Parameters = Annotated[Json, described("parameters")]
+PrivacyCheck = Annotated[Check, described("privacy_check")]
+RegretCheck = Annotated[Check, described("regret_check")]
+AnyCheck = Annotated[Check, described("any_check")]
+Table = Annotated[Check, described("any_table")]
 
 
-_Only = Annotated[bool, Meta(extra_json_schema={"const": True})]  # where absent says that it is not so
-
-
-def _as(name: str) -> Meta:
-    """What the schema describes by a definition of `forms.json`."""
-    return Meta(extra_json_schema={"$ref": f"#/$defs/{name}"})
-
-
-def _words(description: str) -> Meta:
-    return Meta(description=description)
-
-
-Parameters = Annotated[Json, _as("parameters")]
-PairEntry = Annotated[Json, _as("pair")]
-PrivacyCheck = Annotated[Check, _as("privacy_check")]
-RegretCheck = Annotated[Check, _as("regret_check")]
-AnyCheck = Annotated[Check, _as("any_check")]
-Table = Annotated[Check, _as("any_table")]
-
-
-class RecordEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+class RecordEntry(Measured, frozen=True, omit_defaults=True):
     """A part of a record."""
 
     @classmethod
@@ -93,7 +86,7 @@ class CodeEntry(RecordEntry, frozen=True):
     sha256: Annotated[str, Meta(pattern="^([0-9a-f]{64})?$")]
     loads: Annotated[
         Mapping[str, Sha256] | None,
-        _words(
+        said(
             "SHA-256 of what else runs when the code is loaded, by name: the packages that it is in, and "
             "what names code that another file defines."
         ),
@@ -114,7 +107,7 @@ class Target(RecordEntry, frozen=True):
     model: Text
     bounds: Annotated[
         tuple[Real, Real] | None,
-        _words("Range of the rewards of an algorithm; that of other code stands in its parameters."),
+        said("Range of the rewards of an algorithm; that of other code stands in its parameters."),
     ] = None
 
     @property
@@ -131,7 +124,7 @@ class SourceEntry(RecordEntry, frozen=True):
     note: str
     basis: Annotated[
         Basis | None,
-        _words("What it is to the claim; absent: the paper says it."),
+        said("What it is to the claim; absent: the paper says it."),
     ] = None
 
 
@@ -154,21 +147,21 @@ class Claim(RecordEntry, frozen=True):
     adjacency: Adjacency
     rho: Annotated[
         Positive | None,
-        _words("Present where the promise is rho-zCDP: epsilon is then what it implies at delta."),
+        said("Present where the promise is rho-zCDP: epsilon is then what it implies at delta."),
     ] = None
     mu: Annotated[
         Positive | None,
-        _words("Present where the promise is mu-GDP: epsilon is then what it implies at delta."),
+        said("Present where the promise is mu-GDP: epsilon is then what it implies at delta."),
     ] = None
     protects: Annotated[
         Protected | None,
-        _words(
+        said(
             "Present where the promise is about users with contexts: what of them is protected, and "
             "from whom."
         ),
     ] = None
     relation: Annotated[
-        RelationEntry | None, _words("Present where the promise is about more than one event.")
+        RelationEntry | None, said("Present where the promise is about more than one event.")
     ] = None
 
     @property
@@ -224,7 +217,7 @@ class StatedRate(RecordEntry, frozen=True):
     log_power: float
     margin: Positive
     values: Annotated[tuple[Positive, ...], Meta(min_length=4)]
-    worst: Annotated[bool, _words("Whether the worst gap was looked for at each value.")]
+    worst: Annotated[bool, said("Whether the worst gap was looked for at each value.")]
 
 
 class StatedRegret(RecordEntry, frozen=True):
@@ -233,7 +226,7 @@ class StatedRegret(RecordEntry, frozen=True):
     runs: Annotated[int, Meta(ge=2)]
     instances: Annotated[
         tuple[Json, ...],
-        _words("Environments; empty where they were given as objects that cannot be written down."),
+        said("Environments; empty where they were given as objects that cannot be written down."),
     ]
     bound: StatedBound | None
     beta: OpenProbability | None
@@ -246,6 +239,8 @@ class StatedRegret(RecordEntry, frozen=True):
 class PlanEntry(RecordEntry, frozen=True):
     """Sizes that decide every count; a re-run takes them from here."""
 
+    only = ("capped", "curve", "sequential")
+
     budget: Text
     probe: Count | None = None
     select: Count | None = None
@@ -253,11 +248,11 @@ class PlanEntry(RecordEntry, frozen=True):
     keep: Count | None = None
     finalists: Count | None = None
     examples: Count | None = None
-    traced: Annotated[Count | None, _words("Examples of the search of tracing.")] = None
+    traced: Annotated[Count | None, said("Examples of the search of tracing.")] = None
     repeats: Count | None = None
     part: Annotated[
         Annotated[int, Meta(ge=2)] | None,
-        _words(
+        said(
             "Times these runs that a mutant gets: exact losses and a certificate decide, so that the black "
             "box makes fewer."
         ),
@@ -265,18 +260,16 @@ class PlanEntry(RecordEntry, frozen=True):
     tune: Count | None = None
     first: Count | None = None
     sizes: Annotated[
-        Mapping[str, Count] | None, _words("Runs that each stage of an audit of a user's code was given.")
+        Mapping[str, Count] | None, said("Runs that each stage of an audit of a user's code was given.")
     ] = None
     tried: Annotated[
         Mapping[str, Count] | None,
-        _words(
-            "What the search for a bandit's worst neighbours tried; absent where nothing was searched for."
-        ),
+        said("What the search for a bandit's worst neighbours tried; absent where nothing was searched for."),
     ] = None
-    timeout: Annotated[Positive | None, _words("Seconds that one run could take.")] = None
+    timeout: Annotated[Positive | None, said("Seconds that one run could take.")] = None
     capped: Annotated[
-        _Only | None,
-        _words(
+        Only | None,
+        said(
             "Present where the cap on time made the audit smaller: on another machine its sizes may differ."
         ),
     ] = None
@@ -284,26 +277,26 @@ class PlanEntry(RecordEntry, frozen=True):
     confidence: OpenProbability | None = None
     detect: Annotated[
         Annotated[float, Meta(ge=1)] | None,
-        _words("Times the claim that has to be detectable where nothing is proved; 2 if absent."),
+        said("Times the claim that has to be detectable where nothing is proved; 2 if absent."),
     ] = None
     mutants: bool | None = None
-    numerics: Annotated[
-        bool | None, _words("Whether the last bits of a mechanism's outputs were tested.")
-    ] = None
+    numerics: Annotated[bool | None, said("Whether the last bits of a mechanism's outputs were tested.")] = (
+        None
+    )
     given_pairs: bool | None = None
     group: Annotated[
-        AtLeastOne | None, _words("Events that may differ; the promise about one of them follows.")
+        AtLeastOne | None, said("Events that may differ; the promise about one of them follows.")
     ] = None
     event_epsilon: Positive | None = None
     event_delta: Delta | None = None
     rho: Positive | None = None
     mu: Positive | None = None
-    curve: Annotated[_Only | None, _words("Present where the hockey-stick curve was measured.")] = None
+    curve: Annotated[Only | None, said("Present where the hockey-stick curve was measured.")] = None
     interactive: GameSizes | None = None
     regret: StatedRegret | None = None
     sequential: Annotated[
-        _Only | None,
-        _words("Present where the test is sequential: the sizes are those of its last round."),
+        Only | None,
+        said("Present where the test is sequential: the sizes are those of its last round."),
     ] = None
 
 
@@ -312,7 +305,7 @@ class BoundEntry(RecordEntry, frozen=True):
 
     epsilon: Loss
     delta: Delta
-    scope: Annotated[Scope, _as("scope")]
+    scope: Scope
     paths: Count | None
     check: Annotated[str, Meta(min_length=1, description="The check that holds premises and certificate.")]
 
@@ -328,7 +321,7 @@ class EndedEntry(RecordEntry, frozen=True):
 class Variant(RecordEntry, frozen=True):
     """What was done to the code so that it loses more, and how its epsilon is stated."""
 
-    of: Literal["algorithm", "generator", "parameter", "configuration"]
+    changed: Literal["algorithm", "generator", "parameter", "configuration"] = msgspec.field(name="of")
     parameter: str
     stated: Literal["computed", "nominal", "event"]
 
@@ -341,20 +334,20 @@ class SampledPower(RecordEntry, frozen=True):
     noise_divided_by: Positive
     repeats: Count
     repeats_refuted: Count
-    tried: Annotated[tuple[tuple[Real, Real, Real], ...], _words("[noise divided by, true epsilon, power]")]
+    tried: Annotated[tuple[tuple[Real, Real, Real], ...], said("[noise divided by, true epsilon, power]")]
 
 
 class Power(RecordEntry, frozen=True):
     """What an audit would have caught, on variants that lose more."""
 
     smallest_epsilon: Annotated[
-        Loss, _words("Least true epsilon that the audit would have caught with the probability beside it.")
+        Loss, said("Least true epsilon that the audit would have caught with the probability beside it.")
     ]
     probability: Probability
     by: Literal["alignment", "black_box", "exact", "shuffle"]
     black_box: SampledPower | None
-    largest: Annotated[Loss | None, _words("Cost of a replayed run.")] = None
-    noise_divided_by: Annotated[Positive | None, _words("What exact computation refutes.")] = None
+    largest: Annotated[Loss | None, said("Cost of a replayed run.")] = None
+    noise_divided_by: Annotated[Positive | None, said("What exact computation refutes.")] = None
     every_batch_at: Positive | UnsetType | None = UNSET
     variant: Variant | None = None
 
@@ -372,28 +365,28 @@ class Counterexample(RecordEntry, frozen=True):
     """Neighbouring inputs that a check refutes on: a replayed run, or an event and its counts."""
 
     pair: PairEntry
-    check: Annotated[Text | None, _words("Absent of a mutant's.")] = None
+    check: Annotated[Text | None, said("Absent of a mutant's.")] = None
     instance: Annotated[
-        Parameters | None, _words("The algorithm it was found on, where that is not the audited one.")
+        Parameters | None, said("The algorithm it was found on, where that is not the audited one.")
     ] = None
     epsilon: Annotated[
         Loss | None,
-        _words("What the audited claim comes to on `instance`: costs and losses count in units of it."),
+        said("What the audited claim comes to on `instance`: costs and losses count in units of it."),
     ] = None
-    rounds: Annotated[AtLeastOne | None, _words("Of `instance` that were played, if not all.")] = None
+    rounds: Annotated[AtLeastOne | None, said("Of `instance` that were played, if not all.")] = None
     event: Text | None = None
-    looks_at: Annotated[Json, _as("looks_at")] | UnsetType | None = UNSET
+    looks_at: Annotated[Json, described("looks_at")] | UnsetType | None = UNSET
     p_value: Probability | None = None
     delta_lower: Probability | None = None
     epsilon_lower: Loss | None = None
     seed: int | None = None
     sign: int | None = None
-    run: Annotated[Count | None, _words("Number of the run: it addresses the noise.")] = None
+    run: Annotated[Count | None, said("Number of the run: it addresses the noise.")] = None
     turned: bool | None = None
     cost: Loss | None = None
     loss: Real | None = None
-    divergence: Annotated[str | None, _as("divergence")] = None
-    releases: Annotated[tuple[ReleaseEntry, ...] | None, _words("The first ones.")] = None
+    divergence: Parted | None = None
+    releases: Annotated[tuple[ReleaseEntry, ...] | None, said("The first ones.")] = None
 
     @property
     def replayed(self) -> bool:
@@ -407,10 +400,10 @@ class MutantEntry(RecordEntry, frozen=True):
     name: Text
     fault: Text
     breaks: Literal["privacy", "regret"]
-    bounding: Annotated[bool, _words("Whether the fault is in how one contribution is bounded.")]
+    bounding: Annotated[bool, said("Whether the fault is in how one contribution is bounded.")]
     verdict: Literal["refuted", "not_refuted", "contradicted", "not_contradicted"]
     decided_by: str
-    counterexample: Annotated[Json, _as("mutant_counterexample")]
+    counterexample: Annotated[Json, described("mutant_counterexample")]
     checks: Annotated[tuple[AnyCheck, ...], Meta(min_length=1)]
 
     @property
@@ -442,7 +435,7 @@ class Passed(RecordEntry, frozen=True):
 class KillTable(RecordEntry, frozen=True):
     """What the kill table of the catalogue says of an algorithm."""
 
-    digest: Annotated[Sealed, _words("Of the table.")]
+    digest: Annotated[Sealed, said("Of the table.")]
     caught: Caught
     others: tuple[Passed, ...]
 
@@ -469,7 +462,7 @@ class Regret(RecordEntry, frozen=True):
     verdict: RegretVerdict | None
     tables: Annotated[
         Annotated[tuple[Table, ...], Meta(min_length=1)] | None,
-        _words(
+        said(
             "Two algorithms beside each other, the price of privacy, algorithms on hard instances; no "
             "verdict follows."
         ),
@@ -527,20 +520,18 @@ class Provenance(RecordEntry, frozen=True):
     commit: Annotated[str, Meta(pattern="^([0-9a-f]{40})?$")]
     dirty: bool
     bit_generator: Text
-    idealized_numerics: Annotated[
-        bool, _words("Whether noise was treated as real numbers rather than floats.")
-    ]
-    target: Annotated[Checkout, _words("Of the audited file.")]
+    idealized_numerics: Annotated[bool, said("Whether noise was treated as real numbers rather than floats.")]
+    target: Annotated[Checkout, said("Of the audited file.")]
     ci: Ci | None
-    code: Annotated[Sha256 | None, _words("SHA-256 over the code of the package that made this.")] = None
+    code: Annotated[Sha256 | None, said("SHA-256 over the code of the package that made this.")] = None
     in_process: Annotated[
         Text | None,
-        _words(
+        said(
             "Why the audited code ran in the process of the audit, which it then can end or change; absent "
             "if it did not."
         ),
     ] = None
-    resumed: Annotated[Resumed | None, _words("Present where an interrupted audit went on.")] = None
+    resumed: Annotated[Resumed | None, said("Present where an interrupted audit went on.")] = None
 
 
 class Record(RecordEntry, frozen=True):
@@ -554,15 +545,15 @@ class Record(RecordEntry, frozen=True):
     target: Target
     claim: Annotated[
         Claim | None,
-        _words("Null where only regret was checked of an algorithm that promises none."),
+        said("Null where only regret was checked of an algorithm that promises none."),
     ]
     plan: PlanEntry
     checks: tuple[PrivacyCheck, ...]
-    pairs: Annotated[tuple[CandidateEntry, ...], _words("Candidate neighbouring inputs.")]
-    verdict: Annotated[Verdict, _words("On privacy.")]
+    pairs: Annotated[tuple[CandidateEntry, ...], said("Candidate neighbouring inputs.")]
+    verdict: Annotated[Verdict, said("On privacy.")]
     reason: Annotated[
         Literal["lead", "weak", "unsearched"] | None,
-        _words(
+        said(
             "Why the verdict is inconclusive: something speaks against the claim, only a larger epsilon "
             "would have been detected, or no pair of inputs changed what comes out; null for other "
             "verdicts."
@@ -570,26 +561,26 @@ class Record(RecordEntry, frozen=True):
     ]
     epsilon_lower: Annotated[
         Loss,
-        _words(
+        said(
             "Lower bound on the true epsilon at the level in `confidence`; an exact loss if an alignment "
             "check gave it."
         ),
     ]
-    epsilon_upper: Annotated[BoundEntry | None, _words("Null where nothing was proved.")]
+    epsilon_upper: Annotated[BoundEntry | None, said("Null where nothing was proved.")]
     detectable: Annotated[
         Loss | None,
-        _words(
+        said(
             "Least true epsilon that a test of this audit would have refuted with probability .95 at its "
             "event; null without such a test."
         ),
     ]
-    unbounded: Annotated[EndedEntry | None, _words("Null if there is an upper bound, or none was sought.")]
+    unbounded: Annotated[EndedEntry | None, said("Null if there is an upper bound, or none was sought.")]
     confidence: OpenProbability
     power: Power | None
-    counterexamples: tuple[Annotated[Counterexample, _as("found")], ...]
+    counterexamples: tuple[Annotated[Counterexample, described("found")], ...]
     mutants: tuple[MutantEntry, ...]
     kill_table: Annotated[
-        KillTable | None, _words("Null where no table was at hand or it says nothing of this algorithm.")
+        KillTable | None, said("Null where no table was at hand or it says nothing of this algorithm.")
     ]
     regret: Regret | None
     not_covered: Annotated[tuple[Uncovered, ...], Meta(min_length=1)]
@@ -597,9 +588,20 @@ class Record(RecordEntry, frozen=True):
     provenance: Provenance
     digest: Annotated[
         Sealed,
-        _words("SHA-256 of the canonical JSON (sorted keys, no spaces, UTF-8) of everything else."),
+        said("SHA-256 of the canonical JSON (sorted keys, no spaces, UTF-8) of everything else."),
     ]
-    declarations: Annotated[Json, _as("declarations")] | None
+    declarations: Annotated[Json, described("declarations")] | None
+
+    def __post_init__(self) -> None:
+        for check in self.every_check():
+            fits(check)
+
+    def every_check(self) -> Iterator[Check]:
+        """All checks: of privacy, of mutants, of regret, and tables."""
+        yield from self.checks
+        for mutant in self.mutants:
+            yield from mutant.checks
+        yield from (*self.regret_checks, *self.tables)
 
     @property
     def audited(self) -> bool:

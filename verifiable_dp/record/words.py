@@ -338,14 +338,14 @@ def _of_variants(power: Power, delta: float) -> str:
     assert variant, "and on which variants"
     factor = f"{found.noise_divided_by:g}"
     refuted = f"refuted in {found.repeats_refuted} of {found.repeats} repeated audits"
-    if variant.of == "algorithm":
+    if variant.changed == "algorithm":
         return f"noise divided by {factor}: {refuted}"
     made = f"the code made for {factor} times its epsilon"
     done = {
         "generator": f"noise of the generator divided by {factor}",
         "parameter": f"{made} (parameter {variant.parameter})",
         "configuration": f"{made} (its configuration)",
-    }[variant.of]
+    }[variant.changed]
     stated = {
         "nominal": "nominal: the claim times that factor",
         "event": f"a loss of that much at delta {delta:g}, at the event tested, by the binomial law",

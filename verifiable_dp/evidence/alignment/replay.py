@@ -13,9 +13,10 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
+from msgspec import UNSET, Meta, UnsetType
 
 from verifiable_dp.core import tosses
 from verifiable_dp.core.adversaries import flatter
@@ -40,6 +41,17 @@ from verifiable_dp.core.noise import Divergence, Draw, Noise, Recorder, Replayer
 from verifiable_dp.core.symmetric import likelihood
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray, Json, JsonDict
 from verifiable_dp.evidence.check import Check, Kind
+from verifiable_dp.evidence.fields import (
+    AtLeastOne,
+    Count,
+    Loss,
+    Measured,
+    Parted,
+    Positive,
+    Real,
+    Verdict,
+    said,
+)
 from verifiable_dp.evidence.words import digits
 
 if TYPE_CHECKING:
@@ -52,6 +64,44 @@ _FAR = 10.0  # scales
 _SIGNS = (1, -1, 0)  # the costliest first: examples shrink towards it
 
 
+class AlignmentStatistics(Measured, frozen=True):
+    """What replaying runs of an algorithm showed."""
+
+    epsilon: Positive
+    max_cost: Loss
+    max_loss: Real
+    examined: Count
+    visible: Annotated[
+        bool, said("Whether the adversary sees the releases, so that a transcript's loss is exact.")
+    ]
+    divergence: Parted
+    shared_draws: Annotated[
+        bool | UnsetType, said("Whether runs published values without a draw of their own.")
+    ] = UNSET
+    strategies: Annotated[
+        AtLeastOne | UnsetType, said("Interactive adversaries that were played against.")
+    ] = UNSET
+    challenges: Annotated[AtLeastOne | UnsetType, said("Rounds in which they placed their challenge.")] = (
+        UNSET
+    )
+    spent: Annotated[
+        Annotated[tuple[tuple[Count, Real, Real], ...], Meta(max_length=200)] | UnsetType,
+        said(
+            "[rounds so far, cost so far, loss so far] of the costliest transcript of the audited instance, "
+            "where they change."
+        ),
+    ] = UNSET
+
+
+class AlignmentResult(Measured, frozen=True):
+    """What follows."""
+
+    verdict: Verdict
+    cost_over_epsilon: Loss
+    epsilon_lower: Loss
+    noise_wasted: bool
+
+
 ALIGNMENT = Kind(
     "alignment",
     "privacy",
@@ -59,6 +109,8 @@ ALIGNMENT = Kind(
     "Zhang & Kifer, LightDP: Towards Automating Differential Privacy Proofs, POPL 2017",
     rank=10,
     counts=True,
+    statistics=AlignmentStatistics,
+    result=AlignmentResult,
 )
 
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 from joblib import delayed
+from msgspec import UNSET, Meta, UnsetType
 from scipy import special
 
 from verifiable_dp.core import engine, validate
@@ -25,6 +27,24 @@ from verifiable_dp.evidence.blackbox import statistics as exact
 from verifiable_dp.evidence.blackbox.events import Event, EventSetting, Observation, choose
 from verifiable_dp.evidence.blackbox.test import SELECT, Plan, Sampler, Selected, Terms, gather, shards
 from verifiable_dp.evidence.check import Check, Kind
+from verifiable_dp.evidence.fields import (
+    AtDelta,
+    AtLeastOne,
+    Carried,
+    Count,
+    Delta,
+    Direction,
+    Hits,
+    Loss,
+    Measured,
+    OpenProbability,
+    Positive,
+    Probability,
+    Size,
+    Text,
+    Verdict,
+    said,
+)
 from verifiable_dp.evidence.rounding import of_p_value, searched
 from verifiable_dp.evidence.words import bounded, digits, p_value
 
@@ -37,6 +57,76 @@ _HALVINGS = 60  # of an interval, after which the last bits are found
 _CAUTION = 2.5  # standard errors of the selection runs that a choice keeps from the estimate
 
 
+class LooksAt(Measured, frozen=True):
+    """Which places of a run decide."""
+
+    what: Text
+    last: Annotated[AtLeastOne | None, said("Null: all.")]
+
+
+class CurvePoint(Measured, frozen=True):
+    """Counts of an event, and the epsilon or the delta at which it was chosen."""
+
+    either = ("epsilon", "delta")
+
+    direction: Direction
+    event: Text
+    looks_at: Annotated[LooksAt | None, said("Null where numbers do.")]
+    k1: Hits
+    k0: Count
+    epsilon: Size | UnsetType = UNSET
+    delta: OpenProbability | UnsetType = UNSET
+
+
+class CurveStatistics(Measured, frozen=True):
+    """Counts at the points of a curve, and the claim."""
+
+    only = ("carried",)
+
+    pair: str
+    pair_number: Count
+    runs: Annotated[AtLeastOne, said("On each input; all events are counted in the same runs.")]
+    points: Annotated[
+        tuple[CurvePoint, ...],
+        Meta(min_length=1, description="At an epsilon delta is bounded, at a delta epsilon."),
+    ]
+    epsilon: Positive
+    delta: Delta
+    tests: Annotated[
+        AtLeastOne, said("Tests that share alpha, and the error of the bounds; so do the points.")
+    ]
+    alpha: OpenProbability
+    confidence: OpenProbability
+    rho: Positive | UnsetType = UNSET
+    mu: Positive | UnsetType = UNSET
+    carried: Carried | UnsetType = UNSET
+
+
+class CurvePointResult(Measured, frozen=True):
+    """What follows at a point."""
+
+    p_value: Annotated[Probability, said("Of this point alone.")]
+    epsilon: Size | UnsetType = UNSET
+    delta: OpenProbability | UnsetType = UNSET
+    delta_lower: Probability | UnsetType = UNSET
+    delta_point: Probability | UnsetType = UNSET
+    delta_claimed: Annotated[Probability | UnsetType, said("What the claim implies at this epsilon.")] = UNSET
+    epsilon_lower: Loss | UnsetType = UNSET
+    epsilon_claimed: Annotated[
+        Loss | UnsetType,
+        said("Least epsilon at which the claim implies this delta; inf where it implies none."),
+    ] = UNSET
+
+
+class CurveResult(Measured, frozen=True):
+    """What follows."""
+
+    verdict: Verdict
+    p_value: Annotated[Probability, said("Of all points together.")]
+    epsilon_lower: AtDelta
+    points: Annotated[tuple[CurvePointResult, ...], Meta(min_length=1)]
+
+
 CURVE_BOUNDS = Kind(
     "curve",
     "privacy",
@@ -44,6 +134,8 @@ CURVE_BOUNDS = Kind(
     rank=100,
     runs=lambda statistics: 2 * int(statistics["runs"]),
     counts=True,
+    statistics=CurveStatistics,
+    result=CurveResult,
 )
 
 

@@ -26,24 +26,64 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Annotated, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import UNSET, UnsetType
 
 from verifiable_dp.core.kernels import kernel
 from verifiable_dp.core.noise import key_of
 from verifiable_dp.core.validate import FloatArray, Given, IntArray, Json, JsonDict
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import Observation
-from verifiable_dp.evidence.blackbox.test import TEST, Plan, Selected, Terms, both_sides
+from verifiable_dp.evidence.blackbox.test import TEST, Plan, Selected, Terms, Tested, both_sides
 from verifiable_dp.evidence.check import Check, Kind, in_words, judged
+from verifiable_dp.evidence.fields import Count, Hits, Loss, Measured, Probability, Real, Text, Verdict, said
 from verifiable_dp.evidence.words import digits
 
 NAME = "floating-point sampler"
 _STAGE = 16  # added to a stage: these runs are not those of the idealised audit
 _OUTPUTS = 8  # outputs that are looked at, the first ones
 _WINDOW = 12  # neighbours of the nearest uniform that are tried
+
+
+class ControlCounts(Measured, frozen=True):
+    """Hits and runs of a sampler that is known to leak."""
+
+    k1: Count
+    n1: Count
+    k0: Count
+    n0: Count
+
+
+class NumericsStatistics(Tested, frozen=True, kw_only=True):
+    """Counts of an event in the last bits of outputs, on both inputs."""
+
+    event: Annotated[Text, said("A set of last bits of the outputs.")]
+    observe: Literal["releases"]
+    k1: Hits
+    n1: Count
+    k0: Count
+    n0: Count
+    control: Annotated[
+        ControlCounts,
+        said("The same counts of a sampler that is known to leak: Laplace noise added in double precision."),
+    ]
+    sampler: Annotated[
+        Text | UnsetType,
+        said("What drew, where it was the sampler of production: its draws are never the same again."),
+    ] = UNSET
+
+
+class NumericsResult(Measured, frozen=True):
+    """What follows."""
+
+    verdict: Verdict
+    p_value: Probability
+    epsilon_lower: Loss
+    epsilon_point: Real
+    control_epsilon_lower: Loss
 
 
 NUMERICS = Kind(
@@ -54,6 +94,8 @@ NUMERICS = Kind(
     rank=60,
     runs=both_sides,
     counts=True,
+    statistics=NumericsStatistics,
+    result=NumericsResult,
 )
 
 

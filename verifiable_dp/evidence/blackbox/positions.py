@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray, Json, JsonDict
 from verifiable_dp.evidence.check import Check, Kind
+from verifiable_dp.evidence.fields import AtLeastOne, Count, Measured, Probability, Verdict, said
 from verifiable_dp.evidence.rounding import of_p_value
 from verifiable_dp.evidence.words import p_value
 
@@ -27,12 +29,38 @@ _STRIDES = range(2, 9)
 Draw = Callable[[int, int], FloatArray]  # number of the call, runs -> numbers (runs, columns)
 
 
+class PositionsStatistics(Measured, frozen=True):
+    """Hits of the runs that are farthest from all others, and of these."""
+
+    sizes: Annotated[
+        tuple[AtLeastOne, ...], said("Runs that a call made; every place of every call is looked at.")
+    ]
+    calls: Annotated[AtLeastOne, said("Of each size.")]
+    where: Annotated[str, said("The runs that are farthest from all others.")]
+    k1: Count
+    n1: Count
+    k0: Count
+    n0: Count
+    tests: Annotated[AtLeastOne, said("Comparisons that share the level.")]
+    level: Probability
+
+
+class PositionsResult(Measured, frozen=True):
+    """What follows."""
+
+    verdict: Verdict
+    p_value: Probability
+    holds: Annotated[bool, said("Whether runs of a call have one law, as far as seen.")]
+
+
 POSITIONS = Kind(
     KIND,
     "privacy",
     "exact tests of whether runs have one law wherever they stand in a call",
     rank=70,
     counts=True,
+    statistics=PositionsStatistics,
+    result=PositionsResult,
 )
 
 

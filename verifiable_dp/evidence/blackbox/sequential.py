@@ -28,8 +28,10 @@ import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Annotated, Literal
 
 import numpy as np
+from msgspec import UNSET, Meta, UnsetType
 from scipy.special import logsumexp
 
 from verifiable_dp.core import validate
@@ -38,8 +40,19 @@ from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import Event
 from verifiable_dp.evidence.blackbox.statistics import DETECTABLE_STEP, least_factor
-from verifiable_dp.evidence.blackbox.test import SEQUENTIAL, Plan, Sampler, Selected, Terms
+from verifiable_dp.evidence.blackbox.test import SEQUENTIAL, Plan, Sampler, Selected, Terms, Tested
 from verifiable_dp.evidence.check import Check, Kind
+from verifiable_dp.evidence.fields import (
+    AtLeastOne,
+    Count,
+    Direction,
+    Loss,
+    Measured,
+    Probability,
+    Text,
+    Verdict,
+    said,
+)
 from verifiable_dp.evidence.rounding import ROUNDED, of_p_value, searched
 from verifiable_dp.evidence.words import bounded
 
@@ -65,6 +78,82 @@ _FIRST_STEP, _STEP, _LARGEST = 0.002, 0.002, 30.0  # of its claims: a step, then
 # ---------------------------------------------------------------- bets
 
 
+class SequentialCandidate(Measured, frozen=True):
+    """Counts of one event that is bet on."""
+
+    pair: str
+    pair_number: Count
+    event: Text
+    direction: Direction
+    weight: Annotated[
+        float,
+        Meta(
+            gt=0,
+            le=1,
+            description=(
+                "Part of the wealth that is bet on it; what the weights of a round leave is kept aside."
+            ),
+        ),
+    ]
+    shares: Annotated[
+        tuple[Probability, Probability],
+        said("Frequencies on the selection runs, more frequent world first: bets are placed around them."),
+    ]
+    held: Annotated[Count, said("Selection runs a side behind them.")]
+    counts: Annotated[
+        tuple[tuple[Count, Count, Count, Count], ...],
+        Meta(
+            min_length=1,
+            description=(
+                "Cumulative [k1, n1, k0, n0] at the looks of the round: hits and runs, more frequent world "
+                "first."
+            ),
+        ),
+    ]
+
+
+class SequentialRound(Measured, frozen=True):
+    """Events of one round."""
+
+    candidates: Annotated[tuple[SequentialCandidate, ...], Meta(min_length=1)]
+
+
+class SequentialStatistics(Tested, frozen=True, kw_only=True):
+    """Counts of all rounds."""
+
+    pair: Annotated[
+        str,
+        said("Of the event whose e-value came out largest in the last round, as what follows."),
+    ]
+    event: Text
+    observe: Literal["actions", "releases", "reports"]
+    rounds: Annotated[
+        tuple[SequentialRound, ...],
+        Meta(
+            min_length=1,
+            description=(
+                "Each bets what the one before has left, on events chosen on selection runs of its own."
+            ),
+        ),
+    ]
+    runs: Annotated[Count, said("Test runs of both worlds together, over all rounds and pairs.")]
+
+
+class SequentialResult(Measured, frozen=True):
+    """What follows."""
+
+    verdict: Verdict
+    log_e_value: Annotated[float, said("At the end; natural logarithm.")]
+    largest_log_e_value: Annotated[float, said("Of all looks.")]
+    p_value: Annotated[Probability, said("Valid at any stopping time: tests over the largest e-value.")]
+    epsilon_lower: Annotated[Loss, said("Last limit of the lower confidence sequence.")]
+    looks: AtLeastOne
+    detectable: Annotated[
+        Loss | UnsetType,
+        said("Least true epsilon that the last round would have refuted with probability .95."),
+    ] = UNSET
+
+
 SEQUENTIAL_TEST = Kind(
     "sequential",
     "privacy",
@@ -74,6 +163,8 @@ SEQUENTIAL_TEST = Kind(
     runs=lambda statistics: int(statistics["runs"]),
     decisive=True,
     counts=True,
+    statistics=SequentialStatistics,
+    result=SequentialResult,
 )
 
 

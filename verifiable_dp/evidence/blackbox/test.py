@@ -7,10 +7,11 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Protocol, TypeGuard
+from typing import Annotated, Literal, Protocol, TypeGuard
 
 import numpy as np
 from joblib import delayed
+from msgspec import UNSET, UnsetType
 
 from verifiable_dp.core import engine
 from verifiable_dp.core.algorithm import Algorithm, play
@@ -33,6 +34,24 @@ from verifiable_dp.evidence.blackbox.events import (
 from verifiable_dp.evidence.blackbox.machine import MOST_ARMS, Machine, UnsupportedError
 from verifiable_dp.evidence.blackbox.observations import OutputName, action_summaries
 from verifiable_dp.evidence.check import Check, Kind, judged
+from verifiable_dp.evidence.fields import (
+    Carried,
+    Count,
+    Delta,
+    Direction,
+    Hits,
+    Loss,
+    Measured,
+    OpenProbability,
+    PairEntry,
+    Positive,
+    Probability,
+    Real,
+    Tests,
+    Text,
+    Verdict,
+    said,
+)
 from verifiable_dp.evidence.rounding import of_p_value, searched
 from verifiable_dp.evidence.words import bounded
 
@@ -50,6 +69,57 @@ def both_sides(statistics: Json) -> int:
     return int(statistics["n1"]) + int(statistics["n0"])
 
 
+class Tested(Measured, frozen=True):
+    """What every test of an event's counts holds."""
+
+    only = ("carried",)
+
+    pair: str
+    pair_number: Count
+    direction: Direction
+    epsilon: Positive
+    delta: Delta
+    tests: Tests
+    alpha: OpenProbability
+    confidence: OpenProbability
+    carried: Carried | UnsetType = UNSET
+
+
+class BlackBoxStatistics(Tested, frozen=True, kw_only=True):
+    """Counts of an event on both inputs."""
+
+    event: Text
+    observe: Literal["actions", "releases", "reports"]
+    k1: Hits
+    n1: Count
+    k0: Count
+    n0: Count
+    adversary: Annotated[
+        PairEntry | UnsetType, said("The game that was played, where it is interactive.")
+    ] = UNSET
+    best_event_bound: Annotated[
+        Loss | UnsetType,
+        said(
+            "Bound that the best event (Neyman-Pearson) gives at this size; only where the exact law "
+            "is known."
+        ),
+    ] = UNSET
+
+
+class BlackBoxResult(Measured, frozen=True):
+    """What follows."""
+
+    verdict: Verdict
+    p_value: Probability
+    epsilon_lower: Loss
+    epsilon_point: Real
+    detectable: Annotated[
+        Loss | UnsetType,
+        said("Least true epsilon that this test would have refuted with probability .95 at its event."),
+    ] = UNSET
+    efficiency: Annotated[Loss | UnsetType, said("epsilon_lower over best_event_bound.")] = UNSET
+
+
 BLACK_BOX = Kind(
     "black_box",
     "privacy",
@@ -59,6 +129,8 @@ BLACK_BOX = Kind(
     runs=both_sides,
     decisive=True,
     counts=True,
+    statistics=BlackBoxStatistics,
+    result=BlackBoxResult,
 )
 BETWEEN = Kind(
     "between",
@@ -68,6 +140,8 @@ BETWEEN = Kind(
     caption="Values between the bounds, on either input",
     runs=both_sides,
     counts=True,
+    statistics=BlackBoxStatistics,
+    result=BlackBoxResult,
 )
 
 

@@ -13,8 +13,11 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated, Literal
 
+import msgspec
 import numpy as np
+from msgspec import Meta
 
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import PrivacyClaim
@@ -24,6 +27,18 @@ from verifiable_dp.evidence.alignment.replay import at_least, exceeds, plain, wo
 from verifiable_dp.evidence.blackbox.machine import Machine, Node, UnsupportedError
 from verifiable_dp.evidence.check import Check, Kind
 from verifiable_dp.evidence.exact import limits, race
+from verifiable_dp.evidence.fields import (
+    Count,
+    Delta,
+    Direction,
+    Loss,
+    Measured,
+    Positive,
+    Probability,
+    Real,
+    Verdict,
+    said,
+)
 from verifiable_dp.evidence.rounding import ROUNDED
 from verifiable_dp.evidence.words import digits
 
@@ -34,8 +49,55 @@ _ROUNDING = 1e-12  # a delta below it is rounding
 # ---------------------------------------------------------------- one node
 
 
+class ExactPair(Measured, frozen=True):
+    """The laws of the actions on two inputs against each other."""
+
+    pair: str
+    pair_number: Count
+    epsilon: Annotated[Loss, said("Largest loss of an action sequence.")]
+    epsilon_at_delta: Annotated[Loss, said("Least epsilon at the claimed delta.")]
+    likely: Annotated[Loss, said("Largest log-ratio of an event of probability 1e-6 or more.")] = (
+        msgspec.field(name="epsilon_at_1e-6")
+    )
+    delta: Annotated[Probability, said("Hockey-stick divergence at the claimed epsilon, at least.")]
+    delta_upper: Probability
+    remainder: Annotated[Probability, said("Probability of the paths that were not followed.")]
+    leaves: Count
+    direction: Direction
+    path: Annotated[str, said("Active arms of each block of the costliest sequence.")]
+    log_probabilities: tuple[Real, Real]
+
+
+class ExactStatistics(Measured, frozen=True):
+    """The laws of the actions on pairs of inputs, and the claim."""
+
+    observe: Literal["actions"]
+    epsilon: Positive
+    delta: Delta
+    pairs: Annotated[tuple[ExactPair, ...], Meta(min_length=1)]
+
+
+class ExactResult(Measured, frozen=True):
+    """What follows, of the worst pair."""
+
+    verdict: Verdict
+    epsilon_lower: Loss
+    delta_lower: Probability
+    delta_upper: Probability
+    remainder: Probability
+    pair_number: Count
+    path: str
+    direction: Direction
+
+
 EXACT = Kind(
-    "exact", "privacy", "exact law of the actions on both inputs, by quadrature", rank=50, counts=True
+    "exact",
+    "privacy",
+    "exact law of the actions on both inputs, by quadrature",
+    rank=50,
+    counts=True,
+    statistics=ExactStatistics,
+    result=ExactResult,
 )
 
 

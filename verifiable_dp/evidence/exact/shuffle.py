@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 
@@ -18,11 +19,47 @@ from verifiable_dp.core.noise import Draw, Noise, Seeded
 from verifiable_dp.core.validate import FloatArray, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import exceeds, plain
 from verifiable_dp.evidence.check import Check, Kind
+from verifiable_dp.evidence.fields import (
+    AtDelta,
+    AtLeastOne,
+    Delta,
+    Loss,
+    Measured,
+    Positive,
+    Probability,
+    Size,
+    Verdict,
+    said,
+)
 from verifiable_dp.evidence.rounding import of_p_value, searched
 from verifiable_dp.evidence.words import digits
 
 _SHARES = (0.999, 0.99, 0.9, 0.75, 0.5, 0.25, 0.125)  # of eps0, where a threshold is looked for
 _NOTHING = 1e-12  # a delta below it is rounding: counts of 1e6 reports are right up to about 1e-14
+
+
+class ShuffleStatistics(Measured, frozen=True):
+    """A batch of shuffled reports, and the claim."""
+
+    batch: AtLeastOne
+    clients: Annotated[AtLeastOne, said("Reports of the batch.")]
+    crowd: Annotated[AtLeastOne, said("Reports among which each is hidden.")]
+    scale: Annotated[Size, said("Of the Laplace noise of a report.")]
+    range: Annotated[Positive, said("Largest change of a reward.")]
+    epsilon: Positive
+    delta: Delta
+
+
+class ShuffleResult(Measured, frozen=True):
+    """What follows."""
+
+    verdict: Verdict
+    local_epsilon: Annotated[Loss, said("Of one report: range / scale.")]
+    delta_lower: Annotated[Probability, said("Of the count of reports above the threshold.")]
+    delta_upper: Annotated[Probability, said("By the reduction to clones.")]
+    threshold: float
+    epsilon_lower: AtDelta
+    epsilon_upper: AtDelta
 
 
 SHUFFLE = Kind(
@@ -32,6 +69,8 @@ SHUFFLE = Kind(
     "Feldman, McMillan & Talwar, Hiding Among the Clones, FOCS 2021",
     rank=40,
     counts=True,
+    statistics=ShuffleStatistics,
+    result=ShuffleResult,
 )
 
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from verifiable_dp.core import validate
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.check import Check, Kind
+from verifiable_dp.evidence.fields import AtLeastOne, Positive, RegretResult, RegretStatistics, Size
 from verifiable_dp.evidence.regret.common import (
     LEVELS,
     STATED,
@@ -24,6 +25,19 @@ from verifiable_dp.evidence.regret.common import (
 from verifiable_dp.evidence.rounding import of_p_value
 from verifiable_dp.evidence.words import digits, interval
 
+
+class ComparisonStatistics(RegretStatistics, frozen=True, kw_only=True):
+    """Two means, a and b, and how many times a the other is claimed to be."""
+
+    n_a: AtLeastOne
+    mean_a: Positive
+    sd_a: Size
+    n_b: AtLeastOne
+    mean_b: Positive
+    sd_b: Size
+    factor: Positive
+
+
 COMPARISON = Kind(
     "comparison",
     "regret",
@@ -34,6 +48,8 @@ COMPARISON = Kind(
         "upper": ("result", "upper"),
         "claimed": ("statistics", "factor"),
     },
+    statistics=ComparisonStatistics,
+    result=RegretResult,
 )
 
 

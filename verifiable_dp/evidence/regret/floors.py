@@ -4,12 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy.typing as npt
+from msgspec import Meta
 
 from verifiable_dp.core import validate
 from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.evidence.check import Check, Kind, judged
+from verifiable_dp.evidence.fields import (
+    AtLeastOne,
+    AtLeastTwo,
+    ByRow,
+    Count,
+    Level,
+    Measured,
+    Positive,
+    RegretVerdict,
+    Size,
+    Text,
+    said,
+)
 from verifiable_dp.evidence.regret import mean_at_least  # noqa: F401 - its judge
 from verifiable_dp.evidence.regret.common import ALPHA, as_plain, t_limit
 from verifiable_dp.evidence.regret.rows import (
@@ -21,7 +36,46 @@ from verifiable_dp.evidence.regret.rows import (
     upper_level,
 )
 
-FLOORS = Kind("floors", "table", rank=20)
+
+class FloorRow(Measured, frozen=True):
+    """What an algorithm pays on a hard instance, and what every one must pay."""
+
+    algorithm: Text
+    instance: Text
+    epsilon: Positive
+    horizon: AtLeastOne
+    bound: Positive
+    n: AtLeastTwo
+    mean: Size
+    sd: Size
+
+
+class FloorsStatistics(ByRow, frozen=True):
+    """What was measured."""
+
+    claim: Annotated[Text, said("Where the bound comes from.")]
+    measured: Annotated[Text, said("What is bounded.")]
+    rows: Annotated[tuple[FloorRow, ...], Meta(min_length=1)]
+
+
+class FloorRowResult(Measured, frozen=True):
+    """What follows of a row."""
+
+    lower: float
+    upper: float
+    times: Annotated[Size, said("Mean over the bound.")]
+    verdict: RegretVerdict
+
+
+class FloorsResult(Measured, frozen=True):
+    """What follows."""
+
+    intervals: Annotated[Count, said("Intervals that share the error: a mean a row.")]
+    level: Level
+    rows: Annotated[tuple[FloorRowResult, ...], Meta(min_length=1)]
+
+
+FLOORS = Kind("floors", "table", rank=20, statistics=FloorsStatistics, result=FloorsResult)
 
 
 def floor_row(values: npt.ArrayLike, *, bound: float, **description: object) -> JsonDict:

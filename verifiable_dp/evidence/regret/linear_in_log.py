@@ -10,6 +10,7 @@ import numpy.typing as npt
 from verifiable_dp.core import validate
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.check import Check, Kind
+from verifiable_dp.evidence.fields import Positive, RegretResult, RegretStatistics, Size
 from verifiable_dp.evidence.regret.common import (
     LEVELS,
     STATED,
@@ -26,6 +27,17 @@ from verifiable_dp.evidence.regret.common import (
 )
 from verifiable_dp.evidence.words import digits, interval
 
+
+class LinearInLogStatistics(RegretStatistics, frozen=True, kw_only=True):
+    """Means over a quantity, with their errors, and what is claimed of the line."""
+
+    points: tuple[tuple[Positive, float, Size], ...]
+    curvature: Positive
+    slope: float | None
+    most_slope: float | None
+    margin: Size
+
+
 LINEAR_IN_LOG = Kind(
     "linear_in_log",
     "regret",
@@ -36,6 +48,8 @@ LINEAR_IN_LOG = Kind(
         "upper": ("result", "upper"),
         "claimed_at_most": ("statistics", "most_slope"),
     },
+    statistics=LinearInLogStatistics,
+    result=RegretResult,
 )
 
 

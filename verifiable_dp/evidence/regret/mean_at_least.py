@@ -6,6 +6,7 @@ import numpy.typing as npt
 
 from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.evidence.check import Check, Kind
+from verifiable_dp.evidence.fields import AtLeastOne, RegretResult, RegretStatistics, Size
 from verifiable_dp.evidence.regret.common import (
     LEVELS,
     against_bound,
@@ -18,6 +19,17 @@ from verifiable_dp.evidence.regret.common import (
 from verifiable_dp.evidence.rounding import TOLERANCE
 from verifiable_dp.evidence.words import digits
 
+
+class MeanAtLeastStatistics(RegretStatistics, frozen=True, kw_only=True):
+    """A mean, and what it is at least."""
+
+    n: AtLeastOne
+    mean: float
+    sd: Size
+    bound: float
+    least: float
+
+
 MEAN_AT_LEAST = Kind(
     "mean_at_least",
     "regret",
@@ -29,6 +41,8 @@ MEAN_AT_LEAST = Kind(
         "bound": ("statistics", "bound"),
         "slack_ratio": ("result", "ratio"),
     },
+    statistics=MeanAtLeastStatistics,
+    result=RegretResult,
 )
 
 

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.evidence.check import Check, Kind
+from verifiable_dp.evidence.fields import AtLeastOne, Count, RegretResult, RegretStatistics, Size
 from verifiable_dp.evidence.regret.common import (
     LEVELS,
     against_bound,
@@ -24,6 +25,18 @@ from verifiable_dp.evidence.words import digits
 WEAK = 100.0  # a bound that is so many times the measured mean would hold for much worse algorithms
 
 
+class MeanBoundStatistics(RegretStatistics, frozen=True, kw_only=True):
+    """A mean, and the bound on it."""
+
+    n: AtLeastOne
+    mean: float
+    sd: Size
+    bound: float
+    largest: float
+    least_horizon: int | None
+    horizon: Count
+
+
 MEAN_BOUND = Kind(
     "mean_bound",
     "regret",
@@ -35,6 +48,8 @@ MEAN_BOUND = Kind(
         "bound": ("statistics", "bound"),
         "slack_ratio": ("result", "ratio"),
     },
+    statistics=MeanBoundStatistics,
+    result=RegretResult,
 )
 
 

@@ -4,9 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Annotated
+
+from msgspec import Meta
 
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.check import Check, Kind
+from verifiable_dp.evidence.fields import (
+    AtLeastOne,
+    AtLeastTwo,
+    ByRow,
+    Count,
+    Level,
+    Measured,
+    Positive,
+    Size,
+    Text,
+    said,
+)
 from verifiable_dp.evidence.regret.common import t_limit, welch
 from verifiable_dp.evidence.regret.rows import (
     PER_ROW,
@@ -18,7 +33,51 @@ from verifiable_dp.evidence.regret.rows import (
     upper_level,
 )
 
-PRICE = Kind("price", "table", rank=10)
+
+class PriceRow(Measured, frozen=True):
+    """Regret of a private algorithm, a, and of one without privacy, b."""
+
+    instance: Text
+    private: Annotated[Text, said("Name of the private algorithm, a.")]
+    free: Annotated[Text, said("Name of the algorithm without privacy, b.")]
+    epsilon: Positive
+    horizon: AtLeastOne
+    n_a: AtLeastTwo
+    mean_a: Positive
+    sd_a: Size
+    n_b: AtLeastTwo
+    mean_b: Positive
+    sd_b: Size
+
+
+class PriceStatistics(ByRow, frozen=True):
+    """What was measured."""
+
+    claim: Text
+    rows: Annotated[tuple[PriceRow, ...], Meta(min_length=1)]
+
+
+class PriceRowResult(Measured, frozen=True):
+    """What follows of a row."""
+
+    lower_a: float
+    upper_a: float
+    lower_b: float
+    upper_b: float
+    ratio: Annotated[Positive, said("Regret of a over that of b.")]
+    lower: float
+    upper: float
+
+
+class PriceResult(Measured, frozen=True):
+    """What follows."""
+
+    intervals: Annotated[Count, said("Intervals that share the error: two means and a ratio a row.")]
+    level: Level
+    rows: Annotated[tuple[PriceRowResult, ...], Meta(min_length=1)]
+
+
+PRICE = Kind("price", "table", rank=10, statistics=PriceStatistics, result=PriceResult)
 
 
 def prices(

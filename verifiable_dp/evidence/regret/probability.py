@@ -9,9 +9,21 @@ from scipy import special
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.blackbox.statistics import at_least
 from verifiable_dp.evidence.check import Check, Kind
+from verifiable_dp.evidence.fields import AtLeastOne, Count, Probability, RegretResult, RegretStatistics
 from verifiable_dp.evidence.regret.common import LEVELS, STATED, as_plain, levels
 from verifiable_dp.evidence.rounding import of_p_value
 from verifiable_dp.evidence.words import digits, interval
+
+
+class ProbabilityStatistics(RegretStatistics, frozen=True, kw_only=True):
+    """Runs in which a property failed, and the claimed probability."""
+
+    n: AtLeastOne
+    failures: Count
+    probability: Probability
+    vacuous: bool
+    least_horizon: int | None
+
 
 PROBABILITY = Kind(
     "probability",
@@ -22,6 +34,8 @@ PROBABILITY = Kind(
         "failures": ("statistics", "failures"),
         "bound": ("statistics", "probability"),
     },
+    statistics=ProbabilityStatistics,
+    result=RegretResult,
 )
 
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.check import Check, Kind
+from verifiable_dp.evidence.fields import Positive, RegretResult, RegretStatistics, Size
 from verifiable_dp.evidence.regret.common import (
     LEVELS,
     STATED,
@@ -29,6 +30,15 @@ SATURATED = 0.75  # of uniform play's regret: on the worst instance about one ha
 _MOST_RUNS = 50  # times as many: beyond, it is not the runs that are missing
 
 
+class ScalingStatistics(RegretStatistics, frozen=True, kw_only=True):
+    """Means over a quantity, with their errors, and the claimed rate."""
+
+    points: tuple[tuple[Positive, float, Size], ...]
+    exponent: float
+    margin: Size
+    log_power: float
+
+
 SCALING = Kind(
     "scaling",
     "regret",
@@ -39,6 +49,8 @@ SCALING = Kind(
         "upper": ("result", "upper"),
         "claimed": ("statistics", "exponent"),
     },
+    statistics=ScalingStatistics,
+    result=RegretResult,
 )
 
 

@@ -4,9 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated
+
+from msgspec import Meta
 
 from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.evidence.check import Check, Kind
+from verifiable_dp.evidence.fields import (
+    AtLeastOne,
+    AtLeastTwo,
+    ByRow,
+    Count,
+    Delta,
+    Level,
+    Measured,
+    Positive,
+    Size,
+    Text,
+    said,
+)
 from verifiable_dp.evidence.regret.common import t_limit, welch
 from verifiable_dp.evidence.regret.rows import (
     PER_ROW,
@@ -22,7 +38,75 @@ NEITHER = "neither"
 _ALIKE = 1e-3  # regret within a thousandth of that of equal play counts as equal play
 
 
-TABLE = Kind("table", "table", rank=30)
+class TableRow(Measured, frozen=True):
+    """Regret of two algorithms, a and b, on one instance."""
+
+    instance: Text
+    kind: Annotated[Text, said("Of outliers.")]
+    contamination: Annotated[Delta, said("alpha")]
+    size: Annotated[Size, said("Of outliers.")]
+    gap: Positive
+    equal: Annotated[Positive, said("Regret where arms are played alike.")]
+    resolution: Annotated[
+        Positive | None,
+        said("Gap above which a is proved to tell arms apart by the horizon: 4 beta."),
+    ]
+    first: Annotated[Count, said("Round at which b removes arms for the first time.")]
+    n_a: AtLeastTwo
+    mean_a: Size
+    sd_a: Size
+    n_b: AtLeastTwo
+    mean_b: Size
+    sd_b: Size
+
+
+class TableStatistics(ByRow, frozen=True):
+    """What was measured."""
+
+    claim: Annotated[Text, said("Where the floor comes from.")]
+    algorithms: Annotated[
+        tuple[Text, Text],
+        Meta(description="a and b.", extra_json_schema={"uniqueItems": True}),
+    ]
+    horizon: AtLeastOne
+    order: Annotated[float, Meta(gt=1, description="k: the floor is T alpha^(1 - 1/k).")]
+    rows: Annotated[tuple[TableRow, ...], Meta(min_length=1)]
+
+    def __post_init__(self) -> None:
+        if len({*self.algorithms}) < 2:
+            raise ValueError("algorithms must differ")
+
+
+class TableRowResult(Measured, frozen=True):
+    """What follows of a row."""
+
+    lower_a: float
+    upper_a: float
+    lower_b: float
+    upper_b: float
+    difference: Annotated[float, said("Mean regret of a less that of b.")]
+    lower: float
+    upper: float
+    wins: Annotated[
+        Text,
+        said("Whose regret is smaller; neither where the interval of the difference holds 0."),
+    ]
+    floor: Size
+    floors_a: Annotated[float | None, said("Mean regret over the floor; null without outliers.")]
+    floors_b: float | None
+    separable: Annotated[bool, said("Whether the gap exceeds 4 beta.")]
+    acts: Annotated[bool, said("Whether b removes arms by the horizon at all.")]
+
+
+class TableResult(Measured, frozen=True):
+    """What follows."""
+
+    intervals: Annotated[Count, said("Intervals that share the error: two means and a difference a row.")]
+    level: Level
+    rows: Annotated[tuple[TableRowResult, ...], Meta(min_length=1)]
+
+
+TABLE = Kind("table", "table", rank=30, statistics=TableStatistics, result=TableResult)
 
 
 def table(

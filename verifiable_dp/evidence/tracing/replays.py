@@ -44,6 +44,7 @@ from verifiable_dp.evidence.tracing.ledger import (
     same,
     words_of,
 )
+from verifiable_dp.evidence.tracing.numbers import TracingResult, TracingStatistics
 from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
 from verifiable_dp.evidence.tracing.trace import Traced, trace
 from verifiable_dp.evidence.upper import epsilon_of_mu
@@ -70,6 +71,8 @@ TRACING = Kind(
     "Zhang & Kifer, LightDP: Towards Automating Differential Privacy Proofs, POPL 2017",
     rank=30,
     counts=True,
+    statistics=TracingStatistics,
+    result=TracingResult,
 )
 
 
