@@ -10,8 +10,10 @@ restates the claim; a declaration is marked as one, and what is left is open, wi
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.record import kills, words
@@ -68,7 +70,7 @@ Rule = Callable[[Reviewed], Assessment]
 
 @dataclass(frozen=True)
 class Hazard:
-    """A hazard: identifier, section, title, rule, what an open row leaves to do, short name, its weight.
+    """A hazard: its rule, and what ``nist.toml`` says of it.
 
     `declarable` tells whether a declaration can close it; else it stays open, a limit of the evidence.
     """
@@ -76,11 +78,11 @@ class Hazard:
     id: str
     section: str
     title: str
-    rule: Rule
-    action: str
     brief: str
     bears: str
     declarable: bool
+    action: str
+    rule: Rule
 
     def row(self, record: Reviewed) -> JsonDict:
         """As it stands in a record."""
@@ -479,108 +481,36 @@ def _implementation(record: Reviewed) -> Assessment:
     return Assessment("open", note, ("/not_covered",))
 
 
-# What is left to do where a hazard is open, in the order of `HAZARDS`.
-_ACTIONS = (
-    "Justify this epsilon for your data, or lower it; resolve a verdict against the claim first.",
-    "Lower delta to at most 1e-5 and 1/n^2, or claim delta 0.",
-    "Declare which two worlds nobody may tell apart, and make them neighbours of the claim.",
-    "Declare the most rounds of one person, enforce it, and read the epsilon of that many rounds.",
-    "State measure and delta of any guarantee that you compare with.",
-    "State the unit of any guarantee that you compare with.",
-    "Convert at a delta of at most 1e-5 and 1/n^2, or state the native parameters.",
-    "List all other outputs that the same data reach: logs, dashboards, raw rewards.",
-    "Find out which sampler production uses, and audit it; prefer OpenDP's to your own.",
-    "Measure the regret of each group of people at deployment.",
-    "Declare what is clipped, truncated or rounded, and measure what it does.",
-    "Measure the bias of the estimates that are released, truncation included.",
-    "Check by hand that every reward is bounded before it is used, the last one included.",
-    "Say where arms or bins come from: they must be fixed before data are seen.",
-    "Make sure that nothing of a trained model is shown beside the audited output.",
-    "Say whether synthetic data are released, and by which mechanism.",
-    "Say whether synthetic data are released, and test what they are good for.",
-    "Say what one unit of the data is.",
-    "Try rewards that react to the output (an adaptive adversary), and limit who may ask.",
-    "Declare the actors and whom the claim's trust model needs to trust.",
-    "Test the last bits of the sampler of production, and its timing.",
-    "Declare how raw data are secured.",
-    "Declare who has access to raw data and to the state.",
-    "Declare which data are collected and how long they are kept.",
-)
-
-_BRIEFLY = (
-    *("large epsilon", "delta", "unit of privacy", "people with several rounds", "different deltas"),
-    *("different units", "converting delta", "other releases", "custom code", "systemic bias", "clipping"),
-    *("statistical bias", "contributions", "histogram bins", "learning", "synthetic data", "deep learning"),
-    *("unstructured data", "interactive answers", "trust", "floating point and timing", "data security"),
-    *("access control", "data minimisation"),
-)
 # What an open hazard can do, gravest first. The order is this project's: NIST ranks none.
 BEARS = ("Can void the promise", "Can make it worth less", "Fairness, accuracy and good practice")
-_RANKS = (1, 1, 1, 1, 2, 2, 2, 0, 0, 2, 2, 2, 0, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 2)
-_DECLARABLE = frozenset({3, 4, 8, 11, 20, 22, 23, 24})  # numbers of those that a declaration can close
+_NO_SYNTHETIC = _outside("no synthetic data is released, only what the guarantee names")
+_RULES = {
+    "NIST-H01": _claimed(_large_epsilon),
+    "NIST-H02": _claimed(_delta),
+    "NIST-H03": _claimed(_harm),
+    "NIST-H04": _claimed(_event_level),
+    "NIST-H05": _claimed(_same_delta),
+    "NIST-H06": _claimed(_same_unit),
+    "NIST-H07": _claimed(_conversion),
+    "NIST-H08": _declaration("unprotected_outputs", "outputs beside the guarantee are not declared"),
+    "NIST-H09": _custom,
+    "NIST-H10": _systemic_bias,
+    "NIST-H11": _interventions,
+    "NIST-H12": _statistical_bias,
+    "NIST-H13": _claimed(_contribution),
+    "NIST-H14": _bins,
+    "NIST-H15": _learning,
+    "NIST-H16": _NO_SYNTHETIC,
+    "NIST-H17": _NO_SYNTHETIC,
+    "NIST-H18": lambda record: Assessment("not_applicable", "the data are arrays of numbers"),
+    "NIST-H19": _claimed(_interactive),
+    "NIST-H20": _trust,
+    "NIST-H21": _implementation,
+    "NIST-H22": _declaration("data_security", "data security is not declared"),
+    "NIST-H23": _declaration("access_control", "access control is not declared"),
+    "NIST-H24": _declaration("data_minimisation", "data minimisation is not declared"),
+}
 HAZARDS = tuple(
-    Hazard(f"NIST-H{number:02}", section, title, rule, action, brief, BEARS[rank], number in _DECLARABLE)
-    for number, ((section, title, rule), action, brief, rank) in enumerate(
-        zip(
-            (
-                ("2.2", "Large epsilon may not give meaningful privacy", _claimed(_large_epsilon)),
-                ("2.3", "(eps,delta)-DP allows catastrophic failure", _claimed(_delta)),
-                ("2.4", "Unit of privacy must capture the harm scenario", _claimed(_harm)),
-                ("2.4", "Event-level privacy protects events, not people", _claimed(_event_level)),
-                ("2.5", "Guarantees with different delta are not comparable", _claimed(_same_delta)),
-                ("2.5", "Guarantees with different units are not comparable", _claimed(_same_unit)),
-                ("2.5", "Converting with a large delta misleads", _claimed(_conversion)),
-                (
-                    "2.6",
-                    "DP does not protect other releases of the same data",
-                    _declaration("unprotected_outputs", "outputs beside the guarantee are not declared"),
-                ),
-                ("3 (intro)", "Avoid custom implementations", _custom),
-                ("3.3.1", "DP can magnify systemic bias", _systemic_bias),
-                ("3.3.2", "Interventions for human bias have side effects", _interventions),
-                ("3.3.3", "Mechanisms can be statistically biased", _statistical_bias),
-                ("3.4.1", "Contribution bounding needs extra noise", _claimed(_contribution)),
-                ("3.4.1", "Histogram bins must not come from the data", _bins),
-                ("3.5", "ML does not protect privacy by itself", _learning),
-                (
-                    "3.6",
-                    "Non-DP synthetic data is attackable",
-                    _outside("no synthetic data is released, only what the guarantee names"),
-                ),
-                (
-                    "3.6",
-                    "Deep-learning DP synthetic data is poor",
-                    _outside("no synthetic data is released, only what the guarantee names"),
-                ),
-                (
-                    "3.7",
-                    "Unit of privacy unclear for unstructured data",
-                    lambda record: Assessment("not_applicable", "the data are arrays of numbers"),
-                ),
-                ("4.1", "Interactive answering strains budget and security", _claimed(_interactive)),
-                ("4.2", "Trust assumptions must hold", _trust),
-                ("4.3", "Implementation: floating point, timing, backend", _implementation),
-                (
-                    "4.4",
-                    "Data security failure voids the guarantee",
-                    _declaration("data_security", "data security is not declared"),
-                ),
-                (
-                    "4.4",
-                    "Access control failure voids the guarantee",
-                    _declaration("access_control", "access control is not declared"),
-                ),
-                (
-                    "4.5",
-                    "Minimise data collection",
-                    _declaration("data_minimisation", "data minimisation is not declared"),
-                ),
-            ),
-            _ACTIONS,
-            _BRIEFLY,
-            _RANKS,
-            strict=True,
-        ),
-        start=1,
-    )
+    Hazard(rule=_RULES[row["id"]], **row)
+    for row in tomllib.loads(Path(__file__).with_name("nist.toml").read_text("utf-8"))["hazard"]
 )
