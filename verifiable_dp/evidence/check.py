@@ -70,6 +70,9 @@ class Kind:
         count can speak against a claim, never for it.
     numbers
         Keys of the compliance blocks, and where their numbers stand: ``statistics`` or ``result``, key.
+    cells
+        Of a table: which fields of a row are shown in text, and their headings; ``{0}`` and ``{1}`` are the
+        algorithms of its statistics.
     statistics, result
         What a check of this kind holds, as types; None: what its judge takes and gives.
     """
@@ -85,6 +88,7 @@ class Kind:
     decisive: bool = False
     counts: bool = False
     numbers: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    cells: Mapping[str, str] = field(default_factory=dict)
     statistics: type[Measured] | None = None
     result: type[Measured] | None = None
     judge: Judge | None = None

@@ -100,53 +100,12 @@ def code(value: object) -> str:
 def _compared(found: Check) -> JsonDict:
     """Heads, rows of cells, and columns of numbers of a table that promises nothing."""
     rows = readings.joined(found.statistics, found.result)
-    if found.kind == "table":
-        names = dict(zip(("mean_a", "mean_b"), found.statistics["algorithms"], strict=True))
-    else:
-        names = {"mean_a": "private", "mean_b": "without privacy"}
-    columns = _COLUMNS[found.kind]
+    columns, named = found.form.cells, found.statistics.get("algorithms", ())
     return {
-        "heads": [f"{names[key]}: mean" if key in names else _HEADS.get(key, key) for key in columns],
+        "heads": [head.format(*named) for head in columns.values()],
         "rows": [[row.get(key) for key in columns] for row in rows],
         "rules": ["---" if isinstance(rows[0].get(key), str) else "---:" for key in columns],
     }
-
-
-_COLUMNS = {
-    "table": (
-        *(
-            "instance",
-            "kind",
-            "contamination",
-            "wins",
-            "gap",
-            "mean_a",
-            "mean_b",
-            "difference",
-            "lower",
-            "upper",
-        ),
-        "floor",
-    ),
-    "price": (
-        *("instance", "epsilon", "private", "free", "horizon", "mean_a", "mean_b", "ratio", "lower", "upper"),
-    ),
-    "floors": (
-        *("algorithm", "instance", "epsilon", "horizon", "n", "mean", "lower", "upper", "bound", "times"),
-        "verdict",
-    ),
-}
-_HEADS = {
-    "kind": "outliers",
-    "contamination": "alpha",
-    "wins": "smaller regret",
-    "free": "beside",
-    "lower": "from",
-    "upper": "to",
-    "bound": "at least",
-    "times": "mean / bound",
-    "n": "runs",
-}
 
 
 MARKDOWN = Rendering("markdown", lambda shown: to_markdown(shown.record, shown.around))

@@ -111,7 +111,7 @@ def render(whole: Json) -> str:
         seconds=whole["provenance"]["cpu_seconds_by_mutant"],
         rungs=RUNGS,
         samples=samples,
-        style=page._style(),
+        style=page.style(),
     )
     return tables.arranged(drawn, whole=True)
 

@@ -157,7 +157,8 @@ def ours(text: str) -> Markup:
     return Markup(text)
 
 
-def _style(name: str = "style.css") -> Markup:
+def style(name: str = "style.css") -> Markup:
+    """A style sheet or a script beside the templates."""
     return ours(resources.files("verifiable_dp.render").joinpath(f"templates/{name}").read_text("utf-8"))
 
 
@@ -256,10 +257,7 @@ def render(record: Record, *, drawn: bool = True, around: card.Around = card.ALO
     traced = plots.traced(record)
     page = templates.get_template("page.html.jinja").render(
         **context(record, around),
-        style=_style()
-        + _style("card.css")
-        + (_style("tracing.css") if traced else "")
-        + _style("hazards.css"),
+        style=style() + style("card.css") + (style("tracing.css") if traced else "") + style("hazards.css"),
         plots=_drawn(json.dumps(record.as_dict(), sort_keys=True)) if drawn else dict.fromkeys(_PLOTS),
         spent=courses.spent(record),
         example=_example(templates, drawn, record),
@@ -279,7 +277,7 @@ def render_pack(record: Record, around: card.Around = card.ALONE) -> str:
         .render(
             **found,
             open=[row for row in found["r"].blocks["hazards"] if row["status"] == "open"],
-            style=_style() + _style("card.css") + _style("pack.css"),
+            style=style() + style("card.css") + style("pack.css"),
         )
     )
     return tables.arranged(page, whole=True)
@@ -347,7 +345,7 @@ def render_errata(whole: Json) -> str:
     return tables.arranged(
         templates.get_template("errata.html.jinja").render(
             rows=rows,
-            style=_style(),
+            style=style(),
             registers=REGISTERS,
             contradicted=sum(row["outcome"] == "confirmed" and row["register"] == "false" for row in rows),
             confirmed=sum(row["outcome"] == "confirmed" for row in rows),
@@ -362,7 +360,7 @@ def render_papers(rows: Sequence[Json]) -> str:
     """The page of the papers' items (`campaign.papers.rows`)."""
     papers = list(dict.fromkeys(row["paper"] for row in rows))
     template = environment().get_template("papers.html.jinja")
-    return tables.arranged(template.render(rows=rows, papers=papers, style=_style()), whole=True)
+    return tables.arranged(template.render(rows=rows, papers=papers, style=style()), whole=True)
 
 
 def render_study(whole: Json) -> str:
@@ -372,7 +370,7 @@ def render_study(whole: Json) -> str:
         .get_template("study.html.jinja")
         .render(
             w=whole,
-            style=_style(),
+            style=style(),
             by_name={row["name"]: row for row in whole["statements"]},
         ),
         whole=True,
@@ -391,7 +389,7 @@ def render_figure(whole: Json, figure: Json, shown: str, before: str, after: str
             before=before,
             after=after,
             title=f"{whole['study']}: {_words(figure['name']).replace('-', ' ')}",
-            style=_style(),
+            style=style(),
             by_name={row["name"]: row for row in whole["statements"]},
         )
     )
@@ -473,8 +471,8 @@ def render_index(
             **shown,
             rows=rows,
             said=words,
-            style=_style() + _style("portfolio.css"),
-            script=_style("portfolio.js"),
+            style=style() + style("portfolio.css"),
+            script=style("portfolio.js"),
             options={name: Counter(row["facets"][name] for row in rows) for name in _FACETS},
             broken=broken,
             example=shlex.quote(paths[0]) if paths else "RECORD",

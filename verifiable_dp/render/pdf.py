@@ -10,34 +10,8 @@ from datetime import datetime
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.model import Record
 from verifiable_dp.render import card
-from verifiable_dp.render.page import render
+from verifiable_dp.render.page import render, style
 from verifiable_dp.render.rendering import Rendering
-
-# Paper is light; columns have to fit, so that numbers may wrap and tables are set smaller.
-_PRINT = """
-@page { size: A4; margin: 18mm 15mm 20mm;
-  @bottom-left { content: "%s"; font: 7pt monospace; color: #52606d; }
-  @bottom-right { content: counter(page) " of " counter(pages); font: 8pt sans-serif; color: #52606d; } }
-html { font-size: 9pt; } body { max-width: none; padding: 0; font-size: 9pt; line-height: 1.4;
-  font-family: "DejaVu Sans", "Liberation Sans", sans-serif; }
-p { max-width: none; }
-h1 { font-size: 16pt; } h2 { font-size: 12.5pt; margin-top: 1.4rem; } h3 { font-size: 10.5pt; }
-h1, h2, h3, caption, thead { break-after: avoid; } figcaption { break-before: avoid; }
-table { width: 100%%; font-size: 7.5pt; min-width: 0; break-inside: auto; }
-tr { break-inside: avoid; } thead { display: table-header-group; }
-th, td { padding: .2rem .4rem .2rem 0; overflow-wrap: break-word; }
-td.number, th.number { white-space: normal; }
-.scroll { overflow: visible; } figure { break-inside: avoid; }
-@page wide { size: A4 landscape; margin: 12mm; }
-.scroll[role="region"]:not(:has(.source)) { page: wide; }
-.scroll[role="region"] > table:not(.source) { font-size: 5.5pt; }
-.scroll[role="region"] > table:not(.source) :is(th, td) { padding: .15rem .2rem .15rem 0; }
-details:not([open]) > :not(summary) { display: none; }
-details:not([open]) > summary::after { content: " (in the record and on the page)"; }
-#words details > :not(summary), #provenance details > :not(summary) { display: block; }
-#words summary::after, #provenance summary::after { content: none; }
-summary { display: block; }
-"""
 
 
 def to_pdf(record: Record, around: card.Around = card.ALONE) -> bytes:
@@ -58,9 +32,9 @@ def to_pdf(record: Record, around: card.Around = card.ALONE) -> bytes:
             f"({type(error).__name__}: {error}); or print the HTML page from a browser"
         ) from None
     # In the page, after its own style: sheets given apart are a user's, which an author's override.
-    style = f"<style>{_PRINT % _footer(record)}</style></head>"
+    sheet = f"<style>{style('print.css').replace('DIGEST', _footer(record))}</style></head>"
     page = weasyprint.HTML(
-        string=render(record, around=around).replace("</head>", style, 1),
+        string=render(record, around=around).replace("</head>", sheet, 1),
         # The page holds all it needs; whatever a record might smuggle in is not fetched.
         url_fetcher=weasyprint.urls.URLFetcher(allowed_protocols=()),
     )

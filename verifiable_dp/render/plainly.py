@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 
 from verifiable_dp.core.validate import Json, JsonValue
 from verifiable_dp.record import words
@@ -21,59 +23,7 @@ _REGRET = {
     "vacuous": "says nothing: the theorem's bound cannot fail at these sizes",
     "inconclusive": "neither agrees with what was claimed nor contradicts it",
 }
-# Each is explained where a page uses it: the word, how it is found, and one sentence.
-_TERMS = (
-    (
-        "epsilon",
-        r"epsilon",
-        "How far two inputs may be told apart: anything seen is at most e^epsilon times as likely on one as "
-        "on its neighbour, which is 2.7 times for epsilon 1 and 22026 times for epsilon 10; smaller promises "
-        "more.",
-    ),
-    (
-        "rung",
-        r"rungs?",
-        "One kind of evidence, numbered from the one that looks deepest into the code, 1, to those that look "
-        "at outputs only.",
-    ),
-    (
-        "release",
-        r"releases?",
-        "What an algorithm makes public of raw rewards, most often a sum with noise added; all else follows "
-        "from releases.",
-    ),
-    ("transcript", r"transcripts?", "All releases and actions of one run, in their order."),
-    (
-        "cost",
-        r"cost(?:s|ly|lier|liest)?",
-        "What a run's releases use up of epsilon, added up: how far the noise would have to move for the "
-        "neighbouring input to give the same releases; the loss is at most that.",
-    ),
-    (
-        "loss",
-        r"loss(?:es)?",
-        "How much likelier a transcript is on one input than on its neighbour, as a logarithm: a loss above "
-        "epsilon breaks a promise whose delta is 0.",
-    ),
-    (
-        "event",
-        r"events?",
-        "Something that happens in a run or does not, such as “arm 0 is played in round 3”; an audit counts "
-        "how often it does on either input. As a unit of privacy: one reward of one round.",
-    ),
-    (
-        "power",
-        r"power",
-        "The smallest violation that this very audit would have caught, and how surely; without it or an "
-        "upper bound, to have found nothing says little.",
-    ),
-    (
-        "certified",
-        r"certified",
-        f"Proved for {words.EVERYTHING} if the premises hold that are listed; the record holds the numbers "
-        "that the proof adds up.",
-    ),
-)
+_TERMS = tomllib.loads(Path(__file__).with_name("glossary.toml").read_text("utf-8"))["term"]
 _NOT_READ = re.compile(r"<(style|svg|script)\b.*?</\1>|<[^>]*>", re.DOTALL)
 
 
@@ -112,7 +62,9 @@ def terms(shown: str) -> list[tuple[str, str]]:
     """
     read = _NOT_READ.sub(" ", shown)
     return [
-        (word, said) for word, pattern, said in _TERMS if re.search(rf"\b{pattern}\b", read, re.IGNORECASE)
+        (term["word"], term["said"].format(everything=words.EVERYTHING))
+        for term in _TERMS
+        if re.search(rf"\b{term['pattern']}\b", read, re.IGNORECASE)
     ]
 
 

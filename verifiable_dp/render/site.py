@@ -170,8 +170,8 @@ def _pages(
 def _shell(title: str, **parts: object) -> str:
     """A page that only a site has."""
     empty = dict.fromkeys(("body", "entries"), "")
-    script = page._style("search.js") if "entries" in parts else ""
-    style = page._style() + page._style("portfolio.css" if "entries" in parts else "card.css")
+    script = page.style("search.js") if "entries" in parts else ""
+    style = page.style() + page.style("portfolio.css" if "entries" in parts else "card.css")
     template = page.environment().get_template("site.html.jinja")
     return template.render(**{**empty, "title": title, "style": style, "script": script, **parts})
 
@@ -184,7 +184,7 @@ def _framed(whole: str, path: Path, place: Path, bar: Sequence[tuple[str, str]])
         current = ' aria-current="page"' if not mark and place / target == path else ""
         links.append(f'<a href="{company.address(place / target, path)}{mark}{anchor}"{current}>{said}</a>')
     shown = f'<nav class="site" aria-label="Site">{" ".join(links)}</nav>'
-    style = page._style("site.css")
+    style = page.style("site.css")
     whole = whole.replace("</style>\n</head>", f"{style}</style>\n</head>", 1)
     return re.sub(r"<body[^>]*>", lambda body: f"{body[0]}\n{shown}", whole, count=1)
 

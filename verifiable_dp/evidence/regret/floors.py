@@ -75,7 +75,26 @@ class FloorsResult(Measured, frozen=True):
     rows: Annotated[tuple[FloorRowResult, ...], Meta(min_length=1)]
 
 
-FLOORS = Kind("floors", "table", rank=20, statistics=FloorsStatistics, result=FloorsResult)
+FLOORS = Kind(
+    "floors",
+    "table",
+    rank=20,
+    cells={
+        "algorithm": "algorithm",
+        "instance": "instance",
+        "epsilon": "epsilon",
+        "horizon": "horizon",
+        "n": "runs",
+        "mean": "mean",
+        "lower": "from",
+        "upper": "to",
+        "bound": "at least",
+        "times": "mean / bound",
+        "verdict": "verdict",
+    },
+    statistics=FloorsStatistics,
+    result=FloorsResult,
+)
 
 
 def floor_row(values: npt.ArrayLike, *, bound: float, **description: object) -> JsonDict:

@@ -77,7 +77,25 @@ class PriceResult(Measured, frozen=True):
     rows: Annotated[tuple[PriceRowResult, ...], Meta(min_length=1)]
 
 
-PRICE = Kind("price", "table", rank=10, statistics=PriceStatistics, result=PriceResult)
+PRICE = Kind(
+    "price",
+    "table",
+    rank=10,
+    cells={
+        "instance": "instance",
+        "epsilon": "epsilon",
+        "private": "private",
+        "free": "beside",
+        "horizon": "horizon",
+        "mean_a": "private: mean",
+        "mean_b": "without privacy: mean",
+        "ratio": "ratio",
+        "lower": "from",
+        "upper": "to",
+    },
+    statistics=PriceStatistics,
+    result=PriceResult,
+)
 
 
 def prices(

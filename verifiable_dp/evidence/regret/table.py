@@ -106,7 +106,26 @@ class TableResult(Measured, frozen=True):
     rows: Annotated[tuple[TableRowResult, ...], Meta(min_length=1)]
 
 
-TABLE = Kind("table", "table", rank=30, statistics=TableStatistics, result=TableResult)
+TABLE = Kind(
+    "table",
+    "table",
+    rank=30,
+    cells={
+        "instance": "instance",
+        "kind": "outliers",
+        "contamination": "alpha",
+        "wins": "smaller regret",
+        "gap": "gap",
+        "mean_a": "{0}: mean",
+        "mean_b": "{1}: mean",
+        "difference": "difference",
+        "lower": "from",
+        "upper": "to",
+        "floor": "floor",
+    },
+    statistics=TableStatistics,
+    result=TableResult,
+)
 
 
 def table(
