@@ -519,16 +519,8 @@ def _mutant_entry(case: AlgorithmCase, mutant: Mutant) -> JsonDict:
     if not broken.exact and all(c.verdict != "refuted" for c in checks):
         checks += _mutant_looks(case, broken)
     killer = next((c for c in checks if c.verdict == "refuted"), None)
-    return {
-        "name": mutant.name,
-        "fault": mutant.fault,
-        "breaks": "privacy",
-        "bounding": mutant.bounding,
-        "verdict": "refuted" if killer else "not_refuted",
-        "decided_by": killer.kind if killer else "",
-        "counterexample": dict(worst) if killer and killer.kind == "alignment" else {},
-        "checks": [c.as_dict() for c in checks],
-    }
+    by = killer.kind if killer else ""
+    return drafts.mutant(mutant, checks, by, worst if by == "alignment" else {})
 
 
 def _mutant_looks(case: AlgorithmCase, broken: Subject) -> list[Check]:

@@ -7,14 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from verifiable_dp.core.algorithm import Algorithm
+from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.neighbours import AnyPair
 from verifiable_dp.core.units import Plays, Role
 from verifiable_dp.core.validate import Json, JsonDict
+from verifiable_dp.evidence import exclusions
 from verifiable_dp.evidence.blackbox import curves
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.exact import law as exact
-from verifiable_dp.registry.auditor import Auditor, Prefix
+from verifiable_dp.evidence.exclusions import Left
+from verifiable_dp.registry.auditor import Auditor, Mutant, Prefix
 from verifiable_dp.targets.source import CodeSource
 
 
@@ -46,6 +49,47 @@ def plain_parameters(algorithm: Algorithm) -> JsonDict:
     return {
         name: value.item() if isinstance(value, np.generic) else value
         for name, value in algorithm.parameters.items()
+    }
+
+
+def mutant(broken: Mutant, checks: Sequence[Check], decided_by: str, counterexample: Json) -> JsonDict:
+    """What became of a mutant, and what decided against it; empty if nothing did."""
+    caught = "refuted" if broken.breaks == "privacy" else "contradicted"
+    return {
+        "name": broken.name,
+        "fault": broken.fault,
+        "breaks": broken.breaks,
+        "bounding": broken.bounding,
+        "verdict": caught if decided_by else f"not_{caught}",
+        "decided_by": decided_by,
+        "counterexample": dict(counterexample),
+        "checks": [check.as_dict() for check in checks],
+    }
+
+
+def of_regret(
+    target: Json,
+    claim: PrivacyClaim | None,
+    plan: Json,
+    regret: Json,
+    seed: int,
+    *others: Left,
+    mutants: Sequence[Json] = (),
+) -> JsonDict:
+    """The draft of a record whose privacy was not audited."""
+    return {
+        "target": target,
+        "claim": claim.as_dict() if claim else None,
+        "plan": plan,
+        "checks": [],
+        "pairs": [],
+        "confidence": blackbox.CONFIDENCE,
+        "power": None,
+        "counterexamples": [],
+        "mutants": list(mutants),
+        "regret": regret,
+        "not_covered": exclusions.of_regret(*others),
+        "seed": seed,
     }
 
 

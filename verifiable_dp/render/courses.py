@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -260,25 +261,29 @@ def over_time(record: Record, *, narrow: bool = False) -> str | None:
     if not checks:
         return None
 
-    def draw(axes: Axes) -> None:
-        for check, marker, color in zip(checks, _MARKERS, plots.MANY, strict=False):
-            _growing(axes, check, marker, color)
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_xlabel("horizon T (rounds)")
-        axes.set_ylabel("mean pseudo-regret (units of reward)")
-        plots.decades(axes.xaxis)
-        plots.decades(axes.yaxis)
-        plots.legend(axes, 2)
-
     height = 2.6 + (0.32 if narrow else 0.18) * len(checks)
+    draw = functools.partial(growing, checks=checks, over="horizon T (rounds)")
     return plots.single("regret over time", height, draw, narrow=narrow)
 
 
+def growing(axes: Axes, checks: Sequence[Check], over: str) -> None:
+    """Means over a quantity, which is horizon T where no check says another, with the claimed rates."""
+    for check, marker, color in zip(checks, _MARKERS, plots.MANY, strict=False):
+        _growing(axes, check, marker, color, _LETTERS.get(over, over))
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel(over)
+    axes.set_ylabel("mean pseudo-regret (units of reward)")
+    plots.decades(axes.xaxis)
+    plots.decades(axes.yaxis)
+    plots.legend(axes, 2)
+
+
 _GROWING = ("scaling", "linear_in_log")
+_LETTERS = {"horizon T (rounds)": "T"}
 
 
-def _growing(axes: Axes, check: Check, marker: str, color: str) -> None:
+def _growing(axes: Axes, check: Check, marker: str, color: str, letter: str) -> None:
     """Means with error bars, and the claimed growth through their (geometric) middle."""
     numbers = check.statistics
     xs, means, errors = (
@@ -291,7 +296,7 @@ def _growing(axes: Axes, check: Check, marker: str, color: str) -> None:
     exponent, power = (0.0, 1.0) if logs else (float(numbers["exponent"]), float(numbers["log_power"]))
     claimed = [exponent * math.log(x) + (power * math.log(math.log(x)) if power else 0.0) for x in xs]
     shift = math.fsum(math.log(y) - line for y, line in zip(means, claimed, strict=True)) / len(xs)
-    parts = [f"T^{exponent:.3g}" if exponent else "", f"(log T)^{power:.3g}" if power else ""]
+    parts = [f"{letter}^{exponent:.3g}" if exponent else "", f"(log {letter})^{power:.3g}" if power else ""]
     rate = " ".join(filter(None, parts)).replace("^1", "") or "constant"
     label = f"{instance}: theorem's rate {rate}"
     axes.plot(

@@ -8,11 +8,11 @@ import math
 import re
 import textwrap
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, Any
 
 from verifiable_dp.core.claims import PrivacyClaim
-from verifiable_dp.core.validate import FloatArray, Function, Json
+from verifiable_dp.core.validate import FloatArray, Function, Json, JsonValue
 from verifiable_dp.evidence.blackbox.statistics import ratio_lower
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.record.model import Record
@@ -171,7 +171,7 @@ def rows_named(axes: Axes, names: Sequence[str]) -> None:
 _COVER = {"facecolor": "white", "edgecolor": "none", "pad": 0}  # of a line behind a text
 
 
-def rows_high(names: Sequence[str], narrow: bool) -> float:
+def rows_high(names: Sized, narrow: bool) -> float:
     """Inches that rows take."""
     return (0.5 if narrow else 0.32) * len(names)
 
@@ -467,37 +467,39 @@ def regret_bounds(record: Record, *, narrow: bool = False) -> str | None:
     }
 
     def draw(axes: Axes) -> None:
-        for row, check in enumerate(checks):
-            numbers, result = check.statistics, check.result
-            if result["lower"] is not None and result["lower"] > 0:
-                axes.plot([result["lower"], result["upper"]], [row, row], color=GOOD, linewidth=2)
-            axes.plot(numbers["mean"], row, "o", color=GOOD, label="measured" if row == 0 else None)
-            axes.plot(
-                numbers["bound"], row, "|", color=CLAIM, markersize=14, label="bound" if row == 0 else None
-            )
-            if numbers.get("largest"):
-                axes.plot(
-                    numbers["largest"], row, "x", color=RIVAL, label="largest possible" if row == 0 else None
-                )
-            rival = rivals.get(numbers.get("instance"))
-            if rival:
-                axes.plot(
-                    rival["mean_b"],
-                    row,
-                    "s",
-                    mfc="none",
-                    color=BAD,
-                    label=rival.get("rival", "rival") if row == 0 else None,
-                )
-        axes.set_xscale("log")
-        rows_named(axes, names)
-        axes.set_ylim(len(checks) - 0.5, -0.8)
-        axes.set_xlabel("mean pseudo-regret at the horizon (units of reward)")
-        decades(axes.xaxis)
-        legend(axes)
+        bounds(axes, checks, rivals)
 
-    names = [str(c.statistics.get("instance", c.name)) for c in checks]
-    return single("regret", 1.2 + rows_high(names, narrow), draw, narrow=narrow)
+    return single("regret", 1.2 + rows_high(checks, narrow), draw, narrow=narrow)
+
+
+def bounds(axes: Axes, checks: Sequence[Check], rivals: Mapping[JsonValue, Json]) -> None:
+    """Measured means, a row each, beside their bounds, the largest possible values and rivals by instance."""
+    for row, check in enumerate(checks):
+        numbers, result = check.statistics, check.result
+        if result["lower"] is not None and result["lower"] > 0:
+            axes.plot([result["lower"], result["upper"]], [row, row], color=GOOD, linewidth=2)
+        axes.plot(numbers["mean"], row, "o", color=GOOD, label="measured" if row == 0 else None)
+        axes.plot(numbers["bound"], row, "|", color=CLAIM, markersize=14, label="bound" if row == 0 else None)
+        if numbers.get("largest"):
+            axes.plot(
+                numbers["largest"], row, "x", color=RIVAL, label="largest possible" if row == 0 else None
+            )
+        rival = rivals.get(numbers.get("instance"))
+        if rival:
+            axes.plot(
+                rival["mean_b"],
+                row,
+                "s",
+                mfc="none",
+                color=BAD,
+                label=rival.get("rival", "rival") if row == 0 else None,
+            )
+    axes.set_xscale("log")
+    rows_named(axes, [str(c.statistics.get("instance", c.name)) for c in checks])
+    axes.set_ylim(len(checks) - 0.5, -0.8)
+    axes.set_xlabel("mean pseudo-regret at the horizon (units of reward)")
+    decades(axes.xaxis)
+    legend(axes)
 
 
 def growth(record: Record, *, narrow: bool = False) -> str | None:

@@ -9,8 +9,6 @@ from verifiable_dp.auditing.plans import Progress, silent
 from verifiable_dp.core import engine
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.validate import InputError, JsonDict
-from verifiable_dp.evidence import exclusions
-from verifiable_dp.evidence.blackbox.test import CONFIDENCE
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.registry import entries as registry
 
@@ -46,36 +44,13 @@ def regret_only(
         progress(f"mutant: {mutant.name}")
         measure = functools.partial(measured, mutant.make(algorithm), "mutant")
         found = engine.kept("regret of a mutant", measure, mutant.name)
-        wrong = [c for c in found if c.verdict == "contradicted"]
-        entries.append(
-            {
-                "name": mutant.name,
-                "fault": mutant.fault,
-                "breaks": "regret",
-                "bounding": mutant.bounding,
-                "verdict": "contradicted" if wrong else "not_contradicted",
-                "decided_by": "; ".join(c.name for c in wrong),
-                "counterexample": {},
-                "checks": [c.as_dict() for c in found],
-            }
-        )
-    claim = algorithm.claim
-    return {
-        "target": drafts.target(algorithm, auditor),
-        "claim": claim.as_dict() if claim else None,
-        "plan": {"budget": str(budget)},
-        "checks": [],
-        "pairs": [],
-        "confidence": CONFIDENCE,
-        "power": None,
-        "counterexamples": [],
-        "mutants": entries,
-        "regret": {
-            "parameters": drafts.plain_parameters(algorithm),
-            "mutants_tried": mutants,
-            "claims": [c.as_dict() for c in auditor.claims],
-            "checks": [c.as_dict() for c in checks],
-        },
-        "not_covered": exclusions.of_regret(),
-        "seed": seed,
+        wrong = "; ".join(c.name for c in found if c.verdict == "contradicted")
+        entries.append(drafts.mutant(mutant, found, wrong, {}))
+    stated = {
+        "parameters": drafts.plain_parameters(algorithm),
+        "mutants_tried": mutants,
+        "claims": [c.as_dict() for c in auditor.claims],
+        "checks": [c.as_dict() for c in checks],
     }
+    target, plan = drafts.target(algorithm, auditor), {"budget": str(budget)}
+    return drafts.of_regret(target, algorithm.claim, plan, stated, seed, mutants=entries)

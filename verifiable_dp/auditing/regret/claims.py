@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TypedDict
 
 from verifiable_dp.auditing import rates
@@ -22,6 +22,7 @@ from verifiable_dp.core.environments import Environment
 from verifiable_dp.core.populations import Population
 from verifiable_dp.core.validate import Function, Given, InputError, Json, JsonDict
 
+_CLAIMED = ("bound", "scaling", "better_than", "factor")
 RUNS = {"quick": 64, "standard": 256, "thorough": 1024}
 
 
@@ -114,18 +115,7 @@ class Asked:
 
     def details(self) -> list[str]:
         """Names of what was given that only details such a claim."""
-        names = (
-            "environments",
-            "contexts",
-            "n_arms",
-            "horizon",
-            "parameters",
-            "runs",
-            "beta",
-            "gap",
-            "values",
-            "rival_parameters",
-        )
+        names = [one.name for one in fields(self) if one.name not in _CLAIMED]
         return [name for name in names if getattr(self, name) is not None]
 
 

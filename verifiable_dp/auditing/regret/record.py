@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from verifiable_dp.auditing import drafts
 from verifiable_dp.auditing.regret.claims import Claims
 from verifiable_dp.auditing.regret.instances import called
 from verifiable_dp.auditing.regret.subject import RegretSubject
@@ -11,8 +12,6 @@ from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import Basis, RegretClaim
 from verifiable_dp.core.claims import Source as Proof
 from verifiable_dp.core.validate import JsonDict
-from verifiable_dp.evidence import exclusions
-from verifiable_dp.evidence.blackbox.test import CONFIDENCE
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.exclusions import Left
 
@@ -32,25 +31,14 @@ def draft(
     promise = made.claim if isinstance(made, Algorithm) else None
     target = subject.as_dict()
     target["note"] = "; ".join(note for note in (target["note"], *noted) if note)
-    return {
-        "target": target,
-        "claim": promise.as_dict() if promise else None,
-        "plan": {"budget": budget, "regret": claims.as_dict()},
-        "checks": [],
-        "pairs": [],
-        "confidence": CONFIDENCE,
-        "power": None,
-        "counterexamples": [],
-        "mutants": [],
-        "regret": {
-            "parameters": target["parameters"],
-            "mutants_tried": False,
-            "claims": [claim.as_dict() for claim in _stated(claims)],
-            "checks": [check.as_dict() for check in checks],
-        },
-        "not_covered": exclusions.of_regret(Left.OTHER_INSTANCES),
-        "seed": seed,
+    regret = {
+        "parameters": target["parameters"],
+        "mutants_tried": False,
+        "claims": [claim.as_dict() for claim in _stated(claims)],
+        "checks": [check.as_dict() for check in checks],
     }
+    plan = {"budget": budget, "regret": claims.as_dict()}
+    return drafts.of_regret(target, promise, plan, regret, seed, Left.OTHER_INSTANCES)
 
 
 def _stated(claims: Claims) -> list[RegretClaim]:
