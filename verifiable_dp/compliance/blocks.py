@@ -94,7 +94,7 @@ def of(record: Record | Json) -> Block:
 
 
 def _of(record: Record) -> Block:
-    declared = record.declarations or {}
+    declared = record.declared
     administrative = declared.get("administrative", {})
     found: Block = {
         "created": record.provenance.finished,

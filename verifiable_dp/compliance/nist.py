@@ -155,17 +155,9 @@ def _rounds(record: Record) -> int | None:
 # ---------------------------------------------------------------- what rules share
 
 
-def _declarations(record: Reviewed) -> Json:
-    return record.declarations or {}
-
-
-def _held(record: Reviewed) -> bool:
-    return bool(record.verdict == "not_refuted")
-
-
 def _if_held(record: Reviewed, status: str, note: str, *evidence: str) -> Assessment:
     """The given status where no violation was found; else the verdict stands against it."""
-    if _held(record):
+    if record.held:
         return Assessment(status, note, evidence)
     aside = f"{note}; but {_ASIDE[record.verdict]}"
     return Assessment("open", aside, (*evidence, "/verdict"), action=_VERDICT_FIRST)
@@ -180,20 +172,16 @@ def _claimed(rule: Rule) -> Rule:
     return found
 
 
-def _kind(record: Reviewed) -> str:
-    return record.target.kind
-
-
 def _mechanism(record: Reviewed) -> bool:
     """Whether the target is a mechanism of the user's: what it is for is not known."""
-    return _kind(record) == "release"
+    return record.target.kind == "release"
 
 
 def _declaration(key: str, missing: str) -> Rule:
     """A hazard that only a declaration can answer."""
 
     def found(record: Reviewed) -> Assessment:
-        if key not in _declarations(record):
+        if key not in record.declared:
             return Assessment("open", missing)
         return Assessment("declared", "as declared; nothing was checked", (), (f"/declarations/{key}",))
 
@@ -220,7 +208,7 @@ def _large_epsilon(record: Reviewed) -> Assessment:
     if epsilon <= WARN_EPSILON:
         return _if_held(record, "stated", f"epsilon {epsilon:g} is at most {WARN_EPSILON:g}", *places)
     (flag,) = _epsilon_flags("epsilon", epsilon)
-    aside = "" if _held(record) else f"; {_ASIDE[record.verdict]}"
+    aside = "" if record.held else f"; {_ASIDE[record.verdict]}"
     return Assessment("open", f"stated and flagged: {flag['words']}{aside}", places)
 
 
@@ -268,7 +256,7 @@ def _harm(record: Reviewed) -> Assessment:
 def apart_worlds(record: Reviewed) -> list[str]:
     """Declared worlds that are no neighbouring inputs of the claim: the harm, and why they are not."""
     rows = (record.blocks["guarantee"] or {}).get("threat_hypotheses") or []
-    declared = (record.declarations or {}).get("threat_hypotheses", [])
+    declared = record.declared.get("threat_hypotheses", [])
     return [
         f"{pair.get('harm') or f'pair {number}'} ({row['reason']})"
         for number, (pair, row) in enumerate(zip(declared, rows, strict=True), 1)
@@ -331,13 +319,13 @@ def _custom(record: Reviewed) -> Assessment:
     if production := words.of_production(record):
         note = f"a live session draws from OpenDP, {production}; its time was not tested"
         return Assessment("open", note, ("/subject/sampler", "/checks"))
-    if _kind(record) == "algorithm":
+    if record.target.kind == "algorithm":
         note = (
             "the sampler of production was not audited: audited runs draw from this package's own seeded "
             "generator, a live session draws from OpenDP unless it is given a seed"
         )
         return Assessment("open", note, ("/subject/sampler",))
-    said = "no violation was found" if _held(record) else _ASIDE[record.verdict]
+    said = "no violation was found" if record.held else _ASIDE[record.verdict]
     audited = f"which was audited: {said}" if record.checks else "whose privacy was not audited"
     note = (
         f"code of the user's own, {audited}; which library draws its noise is not known, nor whether "
@@ -367,7 +355,7 @@ _TRUNCATION = ("/subject/parameters",)
 
 def _truncates(record: Reviewed) -> bool:
     """Whether the target is an algorithm for rewards of bounded moments, which truncates them."""
-    return _kind(record) == "algorithm" and bool({"moments", "v"} & record.target.parameters.keys())
+    return record.target.kind == "algorithm" and bool({"moments", "v"} & record.target.parameters.keys())
 
 
 def _statistical_bias(record: Reviewed) -> Assessment:
@@ -406,7 +394,7 @@ def _contribution(record: Reviewed) -> Assessment:
         )
     if not record.checks:
         return Assessment("open", "privacy was not audited")
-    aside = "" if _held(record) else f"; {_ASIDE[record.verdict]}"
+    aside = "" if record.held else f"; {_ASIDE[record.verdict]}"
     note = f"the noise was held against changes within {within} on sampled runs only{aside}"
     return Assessment("open", note, (place, "/checks/0/result"))
 
@@ -449,12 +437,12 @@ def _interactive(record: Reviewed) -> Assessment:
 
 
 def _trust(record: Reviewed) -> Assessment:
-    actors = _declarations(record).get("actors")
+    actors = record.declared.get("actors")
     evidence = ("/claim/trust_model",) if record.claim else ()
     if not actors:
         return Assessment("open", "no actors are declared", evidence)
     model = record.claimed.trust_model if record.blocks["guarantee"] else ""
-    stated = _declarations(record).get("deployment", {}).get("model", model)
+    stated = record.declared.get("deployment", {}).get("model", model)
     place = ("/declarations/actors",)
     if model and stated != model:
         note = f"the claim is one of the {model} model, the deployment is declared {stated}"
@@ -472,9 +460,9 @@ def _implementation(record: Reviewed) -> Assessment:
         verdict = record.checks[tested[0]].result["verdict"].replace("_", " ")
         note = f"the last bits of the outputs were tested: {verdict}; timing was not"
         return Assessment("open", note, (f"/checks/{tested[0]}/result", "/not_covered"))
-    if _kind(record) == "algorithm" and record.target.model == "none":
+    if record.target.kind == "algorithm" and record.target.model == "none":
         return Assessment("open", "a baseline draws no noise; its timing was not tested", ("/not_covered",))
-    if _kind(record) == "algorithm":
+    if record.target.kind == "algorithm":
         note = "the audit assumes perfect real-valued noise; floating-point and timing leaks were not tested"
         return Assessment("open", note, ("/subject/sampler", "/not_covered"))
     note = "neither the last bits of the outputs nor timing were tested"

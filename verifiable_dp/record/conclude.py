@@ -10,7 +10,6 @@ from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.record.model import BoundEntry
 
-REASONS = ("lead", "weak", "unsearched")
 BETWEEN = (
     "values strictly between the bounds cost at least {:.4g} against {:g}, values at the bounds do not: say "
     "which data the mechanism takes by its attribute neighbours, a list of pairs that differ in one entry"
@@ -23,7 +22,7 @@ def privacy(checks: Sequence[Check], detect: float = DETECT) -> str:
 
 
 def conclusion(checks: Sequence[Check], detect: float = DETECT) -> tuple[str, str | None]:
-    """The verdict on privacy and, where it is inconclusive, why: one of `REASONS`.
+    """The verdict on privacy and, where it is inconclusive, why.
 
     Refuted if any check is. Not refuted if nothing speaks against the claim and either an upper bound lies
     within it, or a true epsilon of `detect` times the claim would have been refuted with probability .95 on

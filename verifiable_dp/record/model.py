@@ -609,6 +609,16 @@ class Record(RecordEntry, frozen=True):
         return bool(self.checks)
 
     @property
+    def held(self) -> bool:
+        """Whether no violation was found."""
+        return self.verdict == "not_refuted"
+
+    @property
+    def declared(self) -> Json:
+        """What the user declared; empty where that is nothing."""
+        return self.declarations or {}
+
+    @property
     def claimed(self) -> Claim:
         """The claim of a record that has one, as every record of an audit of privacy does."""
         assert self.claim is not None, "the record has no claim"

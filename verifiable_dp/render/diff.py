@@ -178,7 +178,7 @@ def compare(old: Record, new: Record) -> Difference:
 def _evidence(record: Record) -> JsonDict:
     """What a record holds beside provenance; no declarations are empty ones."""
     held = {key: value for key, value in record.as_dict().items() if key not in _FREE}
-    return {**held, "declarations": record.declarations or {}}
+    return {**held, "declarations": record.declared}
 
 
 def _side(record: Record) -> dict[str, str]:
@@ -424,7 +424,7 @@ def _settings(old: Record, new: Record) -> Iterator[Change]:
 
 def _declared(old: Record, new: Record) -> Iterator[Change]:
     """Declarations, and the hazards whose status follows from them."""
-    before, after = old.declarations or {}, new.declarations or {}
+    before, after = old.declared, new.declared
     yield from _by_key("declarations", before, after)
     if before != after:
         left, right = (

@@ -63,7 +63,7 @@ def _comments(record: Record) -> list[str]:
 
 
 def _entry(record: Record) -> JsonDict:
-    declared = record.declarations or {}
+    declared = record.declared
     return {
         "url_slug": Todo("short and stable, such as product-curator-year"),
         "deployment": {

@@ -46,10 +46,6 @@ def _words(value: object) -> str:
     return str(value).replace("_", " ")
 
 
-def _bound(checks: Sequence[Check]) -> float:
-    return max((c.epsilon_lower for c in checks), default=0.0)
-
-
 def _counts(rows: Sequence[Json]) -> str:
     """How many rows have which verdict, such as ``3 consistent, 1 vacuous``."""
     verdicts = [row["verdict"] for row in rows]
@@ -124,7 +120,7 @@ def environment(finalize: Callable[[object], object] = _seen) -> Environment:
         "p_value": p_value,
         "words": _words,
         "pairs": plainly.pairs,
-        "bound": lambda checks: _bound([_read(check) for check in checks]),
+        "bound": lambda checks: plots.bound([_read(check) for check in checks]),
         "limits": lambda check: limits.of(_read(check)),
         "of_claim": lambda checks, name: of_claim([_read(check) for check in checks], name),
         "counts": _counts,
@@ -513,7 +509,7 @@ def _row(record: Record) -> JsonDict:
         "paper": plainly.short(record.target.paper),
         "strength": card.strength(record),
         "catches": _catches(record),
-        "tier": ((record.declarations or {}).get("administrative") or {}).get("tier"),
+        "tier": record.declared.get("administrative", {}).get("tier"),
         "tried": kills.counted(record),
         "missed": kills.missed(record),
         "undecided": kills.undecided(record),

@@ -222,7 +222,8 @@ def alone(inline: str, *, white: bool = False) -> str:
     return f"{head}>{ground}{rest}\n"
 
 
-def _bound(checks: Sequence[Check]) -> float:
+def bound(checks: Sequence[Check]) -> float:
+    """The largest lower bound on epsilon of some checks."""
     return max((c.epsilon_lower for c in checks), default=0.0)
 
 
@@ -250,17 +251,17 @@ def epsilon_bars(record: Record, *, narrow: bool = False) -> str | None:
     name = record.target.name
     name = name if len(name) <= _LABEL else f"…{name[-_LABEL:]}"  # a wide label leaves no room for bars
     bars: list[tuple[str, float, str, tuple[float, float | None] | None]] = [
-        (name, _bound(record.checks), record.verdict, around(record.checks))
+        (name, bound(record.checks), record.verdict, around(record.checks))
     ]
     sampled = record.of_kind("black_box")
     if sampled and bars[0][3] is None:  # a rung without sampling says more; how near the black box comes
         best = max(sampled, key=lambda c: c.epsilon_lower)
-        bars.append(("its black box", _bound([best]), best.verdict, around([best])))
+        bars.append(("its black box", bound([best]), best.verdict, around([best])))
     own = len(bars)
     for mutant in record.mutants:
         if mutant.breaks == "privacy":
             checks = mutant.checks
-            bars.append((f"mutant: {mutant.name}", _bound(checks), mutant.verdict, around(checks)))
+            bars.append((f"mutant: {mutant.name}", bound(checks), mutant.verdict, around(checks)))
     finite = [value for _, value, _, _ in bars if value < 1e6]
     right = 1.25 * max([2 * claim, *(v for v in finite if v < 12 * claim)])
 
