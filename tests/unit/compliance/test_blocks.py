@@ -127,8 +127,11 @@ def test_the_compliance_document_fits_its_schema_and_names_its_record(record):
 
 def test_values_that_allow_no_blocks_are_refused_in_one_line(reports):
     record = copy.deepcopy(dict(reports["algorithm"].record))
-    del record["checks"][0]["result"]["verdict"]
+    record["declarations"] = {"threat_hypotheses": [{}]}
     with pytest.raises(InputError, match="compliance blocks cannot be computed: KeyError"):
+        blocks.of(record)
+    del record["checks"][0]["result"]["verdict"]
+    with pytest.raises(InputError, match="alignment: result: Object missing required field `verdict`"):
         blocks.of(record)
 
 

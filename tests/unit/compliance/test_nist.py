@@ -8,6 +8,7 @@ import pytest
 import verifiable_dp as vdp
 from tests.user_code import bandits
 from verifiable_dp.compliance import blocks, nist
+from verifiable_dp.evidence.check import Check
 from verifiable_dp.record.sealing import resolve
 
 SECTIONS = (
@@ -343,7 +344,9 @@ def test_h21_implementation(assess, cores):
     assert assess(21)["status"] == "open"
     assert assess(21, "mechanism")["status"] == "open"
     sampled = next(check for check in cores["mechanism"]["checks"] if check["kind"] == "black_box")
-    tested = {**sampled, "kind": "numerics"}
+    counts = {**sampled["statistics"], "observe": "releases"}
+    counts["control"] = {name: counts[name] for name in ("k1", "n1", "k0", "n0")}
+    tested = Check.of("last bits", "numerics", counts).as_dict()
     row = assess(21, "mechanism", checks=[*cores["mechanism"]["checks"], tested])
     assert row["status"] == "open"
     assert "timing was not" in row["note"]
