@@ -253,8 +253,9 @@ def test_all_renderings_show_them(report):
 
 def test_the_index_says_what_caught_worse_algorithms(report):
     record = copy.deepcopy(dict(report.record))
-    wrong = mean_bound("correctness on C1", [9.0, 9.0], bound=1.0, largest=20.0).as_dict()
-    right = mean_bound("correctness on C2", [0.5, 0.5], bound=1.0, largest=20.0).as_dict()
+    about = {"bound": 1.0, "largest": 20.0, "claim": "correctness", "horizon": 20}
+    wrong = mean_bound("correctness on C1", [9.0, 9.0], **about).as_dict()
+    right = mean_bound("correctness on C2", [0.5, 0.5], **about).as_dict()
     record["mutants"] = [
         {
             "name": "slow",
