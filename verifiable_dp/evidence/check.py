@@ -17,7 +17,7 @@ import msgspec
 
 from verifiable_dp.core import plugins, validate
 from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
-from verifiable_dp.evidence.fields import Measured
+from verifiable_dp.evidence.fields import Recorded
 
 GROUP = "verifiable_dp.checks"
 Judge = Callable[[Json], JsonDict]
@@ -89,8 +89,8 @@ class Kind:
     counts: bool = False
     numbers: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     cells: Mapping[str, str] = field(default_factory=dict)
-    statistics: type[Measured] | None = None
-    result: type[Measured] | None = None
+    statistics: type[Recorded] | None = None
+    result: type[Recorded] | None = None
     judge: Judge | None = None
     words: Words | None = None
     scales: Scales | None = None
@@ -232,7 +232,7 @@ def fits(check: Check) -> None:
         In that case, or if there is no such kind.
     """
     for name in ("statistics", "result"):
-        form: type[Measured] | None = getattr(check.form, name)
+        form: type[Recorded] | None = getattr(check.form, name)
         try:
             if form is not None:
                 form.of(getattr(check, name))

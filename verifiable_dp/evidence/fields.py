@@ -1,6 +1,6 @@
 """What a value of a record may be, as types: its JSON Schema is made of them.
 
-A kind of check says here what its statistics and its result hold: frozen structs of base `Measured`.
+A kind of check says here what its statistics and its result hold: frozen structs of base `Recorded`.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ Carried = Annotated[
 ]
 
 
-class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Recorded(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Statistics or the result of a check, or a part of them.
 
     Those of a class that takes unknown fields hold further values of the type `rest`. Of the fields
@@ -95,7 +95,7 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
             raise ValueError(f"{found[0]} must be true, or absent")
 
 
-class RegretStatistics(Measured, frozen=True, forbid_unknown_fields=False):
+class RegretStatistics(Recorded, frozen=True, forbid_unknown_fields=False):
     """What every check of regret holds, beside the numbers of its kind and what it says of its runs."""
 
     rest: ClassVar[Given] = Scalar
@@ -106,7 +106,7 @@ class RegretStatistics(Measured, frozen=True, forbid_unknown_fields=False):
     instance: str | UnsetType = UNSET
 
 
-class RegretResult(Measured, frozen=True, forbid_unknown_fields=False):
+class RegretResult(Recorded, frozen=True, forbid_unknown_fields=False):
     """What follows for a claim about regret: a verdict and numbers."""
 
     rest: ClassVar[Given] = Real
@@ -114,7 +114,7 @@ class RegretResult(Measured, frozen=True, forbid_unknown_fields=False):
     verdict: RegretVerdict
 
 
-class ByRow(Measured, frozen=True):
+class ByRow(Recorded, frozen=True):
     """What every table holds."""
 
     caption: Annotated[Text, said("What was played, how often, with which constants.")]

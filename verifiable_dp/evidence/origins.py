@@ -7,18 +7,18 @@ from typing import Annotated
 
 from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.evidence.check import Check, Kind
-from verifiable_dp.evidence.fields import Measured, Text, Verdict, said
+from verifiable_dp.evidence.fields import Recorded, Text, Verdict, said
 
 KIND = "sources"
 
 
-class SourcesStatistics(Measured, frozen=True):
+class SourcesStatistics(Recorded, frozen=True):
     """Doubts."""
 
     doubts: Annotated[tuple[Text, ...], said("Why readers of the code may know its noise.")]
 
 
-class SourcesResult(Measured, frozen=True):
+class SourcesResult(Recorded, frozen=True):
     """What follows."""
 
     verdict: Verdict

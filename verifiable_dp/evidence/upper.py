@@ -18,7 +18,7 @@ from verifiable_dp.core.mechanisms import shuffle, wishart
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, exceeds, plain
 from verifiable_dp.evidence.check import Check, Kind
-from verifiable_dp.evidence.fields import Count, Delta, Loss, Measured, Positive, Scope, Text, Verdict, said
+from verifiable_dp.evidence.fields import Count, Delta, Loss, Positive, Recorded, Scope, Text, Verdict, said
 from verifiable_dp.evidence.premises import REPLAYED, REPLAYED_OF_USERS, Premise, Taken
 from verifiable_dp.evidence.words import digits
 
@@ -28,13 +28,13 @@ Evaluate = Callable[[Json, float], float]
 _FORMS: dict[str, Evaluate] = {}
 
 
-class Certificate(Measured, frozen=True, forbid_unknown_fields=False):
+class Certificate(Recorded, frozen=True, forbid_unknown_fields=False):
     """What a bound is computed from."""
 
     form: Text
 
 
-class PremiseEntry(Measured, frozen=True):
+class PremiseEntry(Recorded, frozen=True):
     """What a bound takes for granted."""
 
     id: Taken
@@ -42,7 +42,7 @@ class PremiseEntry(Measured, frozen=True):
     tested_by: Annotated[str, said("Name of the check of this record that tests it; empty if none can.")]
 
 
-class UpperBoundStatistics(Measured, frozen=True):
+class UpperBoundStatistics(Recorded, frozen=True):
     """A bound, its scope, its premises and its certificate."""
 
     epsilon: Annotated[Positive, said("The claim.")]
@@ -54,7 +54,7 @@ class UpperBoundStatistics(Measured, frozen=True):
     certificate: Annotated[Certificate, said("What the bound is computed from; its form says how.")]
 
 
-class UpperBoundResult(Measured, frozen=True):
+class UpperBoundResult(Recorded, frozen=True):
     """What follows."""
 
     verdict: Verdict

@@ -17,7 +17,7 @@ from msgspec import Meta
 
 from verifiable_dp.core.validate import Json, JsonDict, JsonValue
 from verifiable_dp.evidence.check import Check, Kind, kinds
-from verifiable_dp.evidence.fields import Measured, RegretStatistics, Verdict
+from verifiable_dp.evidence.fields import Recorded, RegretStatistics, Verdict
 from verifiable_dp.record.model import Counterexample, Power, Record
 from verifiable_dp.record.sealing import SCHEMAS, text
 
@@ -60,7 +60,7 @@ _SHAPES: dict[type, Json] = {
 
 def record_schema() -> JsonDict:
     """The schema of records, with those of all kinds of checks that are installed here."""
-    roots: list[type[Measured]] = [Record, RegretStatistics]
+    roots: list[type[Recorded]] = [Record, RegretStatistics]
     roots += [form for kind in kinds() for form in (kind.statistics, kind.result) if form]
     _, made = msgspec.json.schema_components(roots, ref_template="#/$defs/{name}")
     types = {kind.__name__: kind for root in roots for kind in _entries(root)}
@@ -83,14 +83,14 @@ def record_schema() -> JsonDict:
     }
 
 
-def _entries(kind: type[Measured], seen: tuple[type, ...] = ()) -> Iterator[type[Measured]]:
+def _entries(kind: type[Recorded], seen: tuple[type, ...] = ()) -> Iterator[type[Recorded]]:
     """A struct and those that its fields hold."""
     if kind in seen:
         return
     yield kind
     for hint in typing.get_type_hints(kind).values():
         for part in _parts(hint):
-            if isinstance(part, type) and issubclass(part, Measured):
+            if isinstance(part, type) and issubclass(part, Recorded):
                 yield from _entries(part, (*seen, kind))
 
 
@@ -100,7 +100,7 @@ def _parts(hint: object) -> Iterator[object]:
         yield from _parts(part)
 
 
-def _entry(form: Json, kind: type[Measured] | None) -> JsonDict:
+def _entry(form: Json, kind: type[Recorded] | None) -> JsonDict:
     """What is said of a struct or an enumeration; what may be left out is no null."""
     found = {key: _plain(value) for key, value in form.items() if key != "title"}
     if kind is None:

@@ -23,7 +23,6 @@ from verifiable_dp.evidence.fields import (
     Count,
     Delta,
     Loss,
-    Measured,
     Only,
     OpenProbability,
     PairEntry,
@@ -31,6 +30,7 @@ from verifiable_dp.evidence.fields import (
     Positive,
     Probability,
     Real,
+    Recorded,
     RegretVerdict,
     Scope,
     Text,
@@ -52,7 +52,7 @@ AnyCheck = Annotated[Check, described("any_check")]
 Table = Annotated[Check, described("any_table")]
 
 
-class RecordEntry(Measured, frozen=True, omit_defaults=True):
+class RecordEntry(Recorded, frozen=True, omit_defaults=True):
     """A part of a record."""
 
     @classmethod

@@ -45,10 +45,10 @@ from verifiable_dp.evidence.fields import (
     AtLeastOne,
     Count,
     Loss,
-    Measured,
     Parted,
     Positive,
     Real,
+    Recorded,
     Verdict,
     said,
 )
@@ -64,7 +64,7 @@ _FAR = 10.0  # scales
 _SIGNS = (1, -1, 0)  # the costliest first: examples shrink towards it
 
 
-class AlignmentStatistics(Measured, frozen=True):
+class AlignmentStatistics(Recorded, frozen=True):
     """What replaying runs of an algorithm showed."""
 
     epsilon: Positive
@@ -93,7 +93,7 @@ class AlignmentStatistics(Measured, frozen=True):
     ] = UNSET
 
 
-class AlignmentResult(Measured, frozen=True):
+class AlignmentResult(Recorded, frozen=True):
     """What follows."""
 
     verdict: Verdict

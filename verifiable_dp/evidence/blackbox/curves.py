@@ -36,10 +36,10 @@ from verifiable_dp.evidence.fields import (
     Direction,
     Hits,
     Loss,
-    Measured,
     OpenProbability,
     Positive,
     Probability,
+    Recorded,
     Size,
     Text,
     Verdict,
@@ -57,14 +57,14 @@ _HALVINGS = 60  # of an interval, after which the last bits are found
 _CAUTION = 2.5  # standard errors of the selection runs that a choice keeps from the estimate
 
 
-class LooksAt(Measured, frozen=True):
+class LooksAt(Recorded, frozen=True):
     """Which places of a run decide."""
 
     what: Text
     last: Annotated[AtLeastOne | None, said("Null: all.")]
 
 
-class CurvePoint(Measured, frozen=True):
+class CurvePoint(Recorded, frozen=True):
     """Counts of an event, and the epsilon or the delta at which it was chosen."""
 
     either = ("epsilon", "delta")
@@ -78,7 +78,7 @@ class CurvePoint(Measured, frozen=True):
     delta: OpenProbability | UnsetType = UNSET
 
 
-class CurveStatistics(Measured, frozen=True):
+class CurveStatistics(Recorded, frozen=True):
     """Counts at the points of a curve, and the claim."""
 
     only = ("carried",)
@@ -102,7 +102,7 @@ class CurveStatistics(Measured, frozen=True):
     carried: Carried | UnsetType = UNSET
 
 
-class CurvePointResult(Measured, frozen=True):
+class CurvePointResult(Recorded, frozen=True):
     """What follows at a point."""
 
     p_value: Annotated[Probability, said("Of this point alone.")]
@@ -118,7 +118,7 @@ class CurvePointResult(Measured, frozen=True):
     ] = UNSET
 
 
-class CurveResult(Measured, frozen=True):
+class CurveResult(Recorded, frozen=True):
     """What follows."""
 
     verdict: Verdict

@@ -39,7 +39,7 @@ from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import Observation
 from verifiable_dp.evidence.blackbox.test import TEST, Plan, Selected, Terms, Tested, both_sides
 from verifiable_dp.evidence.check import Check, Kind, in_words, judged
-from verifiable_dp.evidence.fields import Count, Hits, Loss, Measured, Probability, Real, Text, Verdict, said
+from verifiable_dp.evidence.fields import Count, Hits, Loss, Probability, Real, Recorded, Text, Verdict, said
 from verifiable_dp.evidence.words import digits
 
 NAME = "floating-point sampler"
@@ -48,7 +48,7 @@ _OUTPUTS = 8  # outputs that are looked at, the first ones
 _WINDOW = 12  # neighbours of the nearest uniform that are tried
 
 
-class ControlCounts(Measured, frozen=True):
+class ControlCounts(Recorded, frozen=True):
     """Hits and runs of a sampler that is known to leak."""
 
     k1: Count
@@ -76,7 +76,7 @@ class NumericsStatistics(Tested, frozen=True, kw_only=True):
     ] = UNSET
 
 
-class NumericsResult(Measured, frozen=True):
+class NumericsResult(Recorded, frozen=True):
     """What follows."""
 
     verdict: Verdict

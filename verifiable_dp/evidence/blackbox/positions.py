@@ -15,7 +15,7 @@ import numpy as np
 
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray, Json, JsonDict
 from verifiable_dp.evidence.check import Check, Kind
-from verifiable_dp.evidence.fields import AtLeastOne, Count, Measured, Probability, Verdict, said
+from verifiable_dp.evidence.fields import AtLeastOne, Count, Probability, Recorded, Verdict, said
 from verifiable_dp.evidence.rounding import of_p_value
 from verifiable_dp.evidence.words import p_value
 
@@ -29,7 +29,7 @@ _STRIDES = range(2, 9)
 Draw = Callable[[int, int], FloatArray]  # number of the call, runs -> numbers (runs, columns)
 
 
-class PositionsStatistics(Measured, frozen=True):
+class PositionsStatistics(Recorded, frozen=True):
     """Hits of the runs that are farthest from all others, and of these."""
 
     sizes: Annotated[
@@ -45,7 +45,7 @@ class PositionsStatistics(Measured, frozen=True):
     level: Probability
 
 
-class PositionsResult(Measured, frozen=True):
+class PositionsResult(Recorded, frozen=True):
     """What follows."""
 
     verdict: Verdict

@@ -47,8 +47,8 @@ from verifiable_dp.evidence.fields import (
     Count,
     Direction,
     Loss,
-    Measured,
     Probability,
+    Recorded,
     Text,
     Verdict,
     said,
@@ -78,7 +78,7 @@ _FIRST_STEP, _STEP, _LARGEST = 0.002, 0.002, 30.0  # of its claims: a step, then
 # ---------------------------------------------------------------- bets
 
 
-class SequentialCandidate(Measured, frozen=True):
+class SequentialCandidate(Recorded, frozen=True):
     """Counts of one event that is bet on."""
 
     pair: str
@@ -112,7 +112,7 @@ class SequentialCandidate(Measured, frozen=True):
     ]
 
 
-class SequentialRound(Measured, frozen=True):
+class SequentialRound(Recorded, frozen=True):
     """Events of one round."""
 
     candidates: Annotated[tuple[SequentialCandidate, ...], Meta(min_length=1)]
@@ -139,7 +139,7 @@ class SequentialStatistics(Tested, frozen=True, kw_only=True):
     runs: Annotated[Count, said("Test runs of both worlds together, over all rounds and pairs.")]
 
 
-class SequentialResult(Measured, frozen=True):
+class SequentialResult(Recorded, frozen=True):
     """What follows."""
 
     verdict: Verdict

@@ -41,12 +41,12 @@ from verifiable_dp.evidence.fields import (
     Direction,
     Hits,
     Loss,
-    Measured,
     OpenProbability,
     PairEntry,
     Positive,
     Probability,
     Real,
+    Recorded,
     Tests,
     Text,
     Verdict,
@@ -69,7 +69,7 @@ def both_sides(statistics: Json) -> int:
     return int(statistics["n1"]) + int(statistics["n0"])
 
 
-class Tested(Measured, frozen=True):
+class Tested(Recorded, frozen=True):
     """What every test of an event's counts holds."""
 
     only = ("carried",)
@@ -106,7 +106,7 @@ class BlackBoxStatistics(Tested, frozen=True, kw_only=True):
     ] = UNSET
 
 
-class BlackBoxResult(Measured, frozen=True):
+class BlackBoxResult(Recorded, frozen=True):
     """What follows."""
 
     verdict: Verdict

@@ -32,10 +32,10 @@ from verifiable_dp.evidence.fields import (
     Delta,
     Direction,
     Loss,
-    Measured,
     Positive,
     Probability,
     Real,
+    Recorded,
     Verdict,
     said,
 )
@@ -49,7 +49,7 @@ _ROUNDING = 1e-12  # a delta below it is rounding
 # ---------------------------------------------------------------- one node
 
 
-class ExactPair(Measured, frozen=True):
+class ExactPair(Recorded, frozen=True):
     """The laws of the actions on two inputs against each other."""
 
     pair: str
@@ -68,7 +68,7 @@ class ExactPair(Measured, frozen=True):
     log_probabilities: tuple[Real, Real]
 
 
-class ExactStatistics(Measured, frozen=True):
+class ExactStatistics(Recorded, frozen=True):
     """The laws of the actions on pairs of inputs, and the claim."""
 
     observe: Literal["actions"]
@@ -77,7 +77,7 @@ class ExactStatistics(Measured, frozen=True):
     pairs: Annotated[tuple[ExactPair, ...], Meta(min_length=1)]
 
 
-class ExactResult(Measured, frozen=True):
+class ExactResult(Recorded, frozen=True):
     """What follows, of the worst pair."""
 
     verdict: Verdict

@@ -24,9 +24,9 @@ from verifiable_dp.evidence.fields import (
     AtLeastOne,
     Delta,
     Loss,
-    Measured,
     Positive,
     Probability,
+    Recorded,
     Size,
     Verdict,
     said,
@@ -38,7 +38,7 @@ _SHARES = (0.999, 0.99, 0.9, 0.75, 0.5, 0.25, 0.125)  # of eps0, where a thresho
 _NOTHING = 1e-12  # a delta below it is rounding: counts of 1e6 reports are right up to about 1e-14
 
 
-class ShuffleStatistics(Measured, frozen=True):
+class ShuffleStatistics(Recorded, frozen=True):
     """A batch of shuffled reports, and the claim."""
 
     batch: AtLeastOne
@@ -50,7 +50,7 @@ class ShuffleStatistics(Measured, frozen=True):
     delta: Delta
 
 
-class ShuffleResult(Measured, frozen=True):
+class ShuffleResult(Recorded, frozen=True):
     """What follows."""
 
     verdict: Verdict

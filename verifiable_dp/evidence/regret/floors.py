@@ -18,8 +18,8 @@ from verifiable_dp.evidence.fields import (
     ByRow,
     Count,
     Level,
-    Measured,
     Positive,
+    Recorded,
     RegretVerdict,
     Size,
     Text,
@@ -37,7 +37,7 @@ from verifiable_dp.evidence.regret.rows import (
 )
 
 
-class FloorRow(Measured, frozen=True):
+class FloorRow(Recorded, frozen=True):
     """What an algorithm pays on a hard instance, and what every one must pay."""
 
     algorithm: Text
@@ -58,7 +58,7 @@ class FloorsStatistics(ByRow, frozen=True):
     rows: Annotated[tuple[FloorRow, ...], Meta(min_length=1)]
 
 
-class FloorRowResult(Measured, frozen=True):
+class FloorRowResult(Recorded, frozen=True):
     """What follows of a row."""
 
     lower: float
@@ -67,7 +67,7 @@ class FloorRowResult(Measured, frozen=True):
     verdict: RegretVerdict
 
 
-class FloorsResult(Measured, frozen=True):
+class FloorsResult(Recorded, frozen=True):
     """What follows."""
 
     intervals: Annotated[Count, said("Intervals that share the error: a mean a row.")]

@@ -16,8 +16,8 @@ from verifiable_dp.evidence.fields import (
     ByRow,
     Count,
     Level,
-    Measured,
     Positive,
+    Recorded,
     Size,
     Text,
     said,
@@ -34,7 +34,7 @@ from verifiable_dp.evidence.regret.rows import (
 )
 
 
-class PriceRow(Measured, frozen=True):
+class PriceRow(Recorded, frozen=True):
     """Regret of a private algorithm, a, and of one without privacy, b."""
 
     instance: Text
@@ -57,7 +57,7 @@ class PriceStatistics(ByRow, frozen=True):
     rows: Annotated[tuple[PriceRow, ...], Meta(min_length=1)]
 
 
-class PriceRowResult(Measured, frozen=True):
+class PriceRowResult(Recorded, frozen=True):
     """What follows of a row."""
 
     lower_a: float
@@ -69,7 +69,7 @@ class PriceRowResult(Measured, frozen=True):
     upper: float
 
 
-class PriceResult(Measured, frozen=True):
+class PriceResult(Recorded, frozen=True):
     """What follows."""
 
     intervals: Annotated[Count, said("Intervals that share the error: two means and a ratio a row.")]

@@ -17,8 +17,8 @@ from verifiable_dp.evidence.fields import (
     Count,
     Delta,
     Level,
-    Measured,
     Positive,
+    Recorded,
     Size,
     Text,
     said,
@@ -38,7 +38,7 @@ NEITHER = "neither"
 _ALIKE = 1e-3  # regret within a thousandth of that of equal play counts as equal play
 
 
-class TableRow(Measured, frozen=True):
+class TableRow(Recorded, frozen=True):
     """Regret of two algorithms, a and b, on one instance."""
 
     instance: Text
@@ -77,7 +77,7 @@ class TableStatistics(ByRow, frozen=True):
             raise ValueError("algorithms must differ")
 
 
-class TableRowResult(Measured, frozen=True):
+class TableRowResult(Recorded, frozen=True):
     """What follows of a row."""
 
     lower_a: float
@@ -98,7 +98,7 @@ class TableRowResult(Measured, frozen=True):
     acts: Annotated[bool, said("Whether b removes arms by the horizon at all.")]
 
 
-class TableResult(Measured, frozen=True):
+class TableResult(Recorded, frozen=True):
     """What follows."""
 
     intervals: Annotated[Count, said("Intervals that share the error: two means and a difference a row.")]

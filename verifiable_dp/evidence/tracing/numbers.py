@@ -11,11 +11,11 @@ from verifiable_dp.evidence.fields import (
     AtLeastOne,
     Count,
     Loss,
-    Measured,
     OpenProbability,
     PairEntry,
     Positive,
     Real,
+    Recorded,
     Text,
     Verdict,
     said,
@@ -23,7 +23,7 @@ from verifiable_dp.evidence.fields import (
 from verifiable_dp.evidence.tracing.ledger import NoteKind
 
 
-class LeftAt(Measured, frozen=True):
+class LeftAt(Recorded, frozen=True):
     """Why a replay left the recorded run, and where."""
 
     what: Text
@@ -31,7 +31,7 @@ class LeftAt(Measured, frozen=True):
     line: Count
 
 
-class TracedLead(Measured, frozen=True):
+class TracedLead(Recorded, frozen=True):
     """A line at which raw data, or what is unknown, may decide."""
 
     what: str
@@ -43,7 +43,7 @@ class TracedLead(Measured, frozen=True):
     open: Annotated[bool, said("Whether no pair of runs showed that it does no harm.")]
 
 
-class TracedNote(Measured, frozen=True):
+class TracedNote(Recorded, frozen=True):
     """What tracing could not follow."""
 
     kind: NoteKind
@@ -52,7 +52,7 @@ class TracedNote(Measured, frozen=True):
     line: Count
 
 
-class LineShare(Measured, frozen=True):
+class LineShare(Recorded, frozen=True):
     """What the releases of a line cost."""
 
     file: str
@@ -61,7 +61,7 @@ class LineShare(Measured, frozen=True):
     cost: Real
 
 
-class FlowStep(Measured, frozen=True):
+class FlowStep(Recorded, frozen=True):
     """A line by which rewards come to releases and actions."""
 
     file: str
@@ -73,7 +73,7 @@ class FlowStep(Measured, frozen=True):
     cost: Annotated[Real | UnsetType, said("Of the releases on this line together.")] = UNSET
 
 
-class SourceExcerpt(Measured, frozen=True):
+class SourceExcerpt(Recorded, frozen=True):
     """Consecutive lines of a file."""
 
     file: str
@@ -81,7 +81,7 @@ class SourceExcerpt(Measured, frozen=True):
     lines: Annotated[tuple[str, ...], Meta(min_length=1)]
 
 
-class TracingStatistics(Measured, frozen=True):
+class TracingStatistics(Recorded, frozen=True):
     """What replaying runs of traced code showed."""
 
     epsilon: Positive
@@ -132,7 +132,7 @@ class TracingStatistics(Measured, frozen=True):
     ] = UNSET
 
 
-class TracingResult(Measured, frozen=True):
+class TracingResult(Recorded, frozen=True):
     """What follows."""
 
     verdict: Verdict
