@@ -297,9 +297,27 @@ def test_rows_of_a_page_have_gaps_and_marks():
 
 
 def record_of(attribution, spent=(), epsilon=1.0, horizon=HORIZON, releases=1):
-    statistics = {"epsilon": epsilon, "attribution": attribution, "spent": list(spent), "releases": releases}
+    costs = dict.fromkeys(("max_cost", "loss", "rho"), 0.0)
+    statistics = {
+        "epsilon": epsilon,
+        "attribution": attribution,
+        "spent": list(spent),
+        "releases": releases,
+        "examined": 1,
+        "failure": "",
+        "coins": {},
+        "draws": 0,
+        "seed": 0,
+        "pair": None,
+        **costs,
+        "divergence": None,
+        "same_output": True,
+        "leads": [],
+        "notes": [],
+        "shares": [],
+    }
     record = small_records.small()
-    record["checks"] = [{"name": "tracing", "kind": "tracing", "statistics": statistics, "result": {}}]
+    record["checks"] = [Check.of("tracing", "tracing", statistics).as_dict()]
     record["target"]["parameters"] = {"horizon": horizon}
     return Record.of(record)
 
