@@ -11,7 +11,7 @@ import itertools
 import math
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -22,6 +22,7 @@ from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.symbolic import answers, boxes, contests
 from verifiable_dp.evidence.symbolic.terms import (
     Lazy,
+    Origin,
     Part,
     SymbolicDraw,
     Term,
@@ -109,7 +110,8 @@ class UniformDraw(Lazy):
             function, made = self.source.noise
             return made if function is self.function else self.plain()
         if self.step:
-            draw = SymbolicDraw("geometric", float(self.function(np.float64(self.source.value))), self.step)
+            value = float(self.function(np.float64(self.source.value)))
+            draw = SymbolicDraw("geometric", value, self.step, origin=self.source.through(self.function, 1.0))
             self.source.become_noise()
             made = geometric(self.world, draw)
             self.source.noise = (self.function, made)
@@ -122,7 +124,8 @@ class UniformDraw(Lazy):
             self.world.pooling = functools.partial(_pooled, self.world)
         self.source.become_noise()
         value = (float(self.function(np.float64(self.source.value))) - center) / scale
-        made = Term(self.world, center, {}, {SymbolicDraw(kind, value): scale})
+        draw = SymbolicDraw(kind, value, origin=self.source.through(self.function, scale))
+        made = Term(self.world, center, {}, {draw: scale})
         self.source.noise = (self.function, made)
         return made
 
@@ -594,9 +597,9 @@ def _sign_size(function: Callable[[Any], Any]) -> float:
     return size if fits and math.isfinite(size) else 0.0
 
 
-def uniform(world: World, value: float) -> UniformDraw:
+def uniform(world: World, value: float, origin: Origin | None = None) -> UniformDraw:
     """A uniform draw."""
-    return UniformDraw(DrawSource(world, float(value)), _itself)
+    return UniformDraw(DrawSource(world, float(value), origin), _itself)
 
 
 def one_of(world: World, size: int, natural: int) -> int:
@@ -856,10 +859,12 @@ class DrawSource:
         Units of the data that count only where it falls for them.
     is_beyond
         Whether it came out above all chances.
+    origin
+        Where its number comes from; None if that is not one draw of a generator.
     """
 
-    def __init__(self, world: World, value: float) -> None:
-        self.world, self.value = world, value
+    def __init__(self, world: World, value: float, origin: Origin | None = None) -> None:
+        self.world, self.value, self.origin = world, value, origin
         self.is_public = self.taken = self.is_beyond = False
         self.noise: tuple[Any, Term | _Plane] | None = None
         self.state: list[Any] | None = None
@@ -875,6 +880,12 @@ class DrawSource:
     def count(self) -> None:
         """What has shaped it sets how much noise there is, as it meets the data."""
         self.world.scales |= self._shapes - {None}
+
+    def through(self, function: Callable[[Any], Any], scale: float) -> Origin | None:
+        """Where the number of noise comes from that is a function of it."""
+        if self.origin is None:
+            return None
+        return replace(self.origin, through=function, uniform=self.value, scale=scale)
 
     def become_noise(self) -> None:
         """It is noise of a known law from here on."""
@@ -1063,16 +1074,18 @@ class FollowedGenerator(np.random.Generator):
     """Stands in for the user's generator."""
 
     world: World
+    stream: int
+    count: int  # draws of the methods that a replay can move
 
     def own_stream(self) -> np.random.Generator:
         """The numbers themselves: what draws from it is followed elsewhere."""
         return np.random.Generator(np.random.Generator.bit_generator.__get__(self))
 
     @classmethod
-    def of(cls, bits: Any, world: World) -> FollowedGenerator:
-        """Follow the draws from `bits`."""
+    def of(cls, bits: Any, world: World, stream: int = -1) -> FollowedGenerator:
+        """Follow the draws from `bits`; a replay knows the streams that have a number."""
         made = cls(bits)
-        made.world = world
+        made.world, made.stream, made.count = world, stream, 0
         world.generators.append(bits)
         return made
 
@@ -1108,19 +1121,27 @@ class FollowedGenerator(np.random.Generator):
             *(np.broadcast_to(v, values.shape).ravel().tolist() for v in (values, scales, step, shape)),
             strict=True,
         )
-        flat = [self._draw(kind, *one) for one in each]
+        flat = [self._draw(kind, *one, origin) for one, origin in zip(each, self._origins(values), strict=True)]
         made = flat[0] if not values.ndim else boxes.Box.of(self.world, boxes.objects(flat, values.shape))
         zero = not isinstance(loc, boxes.Box | Term) and np.ndim(loc) == 0 and loc == 0
         return made if zero else made + loc
 
-    def _draw(self, kind: str, value: float, scale: float, step: float, shape: float) -> Any:
+    def _origins(self, drawn: Any) -> list[Origin | None]:
+        """Of what was drawn."""
+        first, size = self.count, int(np.size(drawn))
+        self.count += size
+        return [Origin(self.stream, first + i) if self.stream >= 0 else None for i in range(size)]
+
+    def _draw(
+        self, kind: str, value: float, scale: float, step: float, shape: float, origin: Origin | None
+    ) -> Any:
         if scale == 0:
             return np.float64(value)
         if not (scale > 0 and math.isfinite(scale)):
             raise self.world.stop("noise has a scale that is not a positive number")
         if kind == "normal" and self.world.normals is None:
             self.world.normals = functools.partial(_product, self.world)
-        draw = SymbolicDraw(kind, value / scale, step, shape=shape)
+        draw = SymbolicDraw(kind, value / scale, step, shape=shape, origin=origin)
         if kind == "exponential":
             self.world.pooling = functools.partial(_pooled, self.world)
         if kind in ("geometric", "polya"):
@@ -1212,9 +1233,10 @@ class FollowedGenerator(np.random.Generator):
     def random(self, size: Any = None, *args: Any, **kwargs: Any) -> Any:
         """As numpy's."""
         drawn = super().random(self._size(size), *args, **kwargs)
+        origins = self._origins(drawn)
         if size is None:
-            return uniform(self.world, drawn)
-        flat = [uniform(self.world, value) for value in drawn.ravel()]
+            return uniform(self.world, drawn, origins[0])
+        flat = [uniform(self.world, *each) for each in zip(drawn.ravel(), origins, strict=True)]
         return boxes.Box.of(self.world, boxes.objects(flat, drawn.shape))
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:

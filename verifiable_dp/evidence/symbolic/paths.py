@@ -23,6 +23,7 @@ from verifiable_dp.core.limits import limited
 from verifiable_dp.core.mechanisms import wishart
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.alignment.replay import plain
+from verifiable_dp.evidence.judge.replay import GIVEN
 from verifiable_dp.evidence.premises import Premise, Taken
 from verifiable_dp.evidence.symbolic import boxes, libraries, subsets
 from verifiable_dp.evidence.symbolic.alignments import Cost, costs_of
@@ -119,8 +120,20 @@ class Chooser:
         elif sign * weight > 0:
             draw.value += math.ceil(size) if draw.kind == "geometric" else size
 
+    def shown(self, term: Term) -> float:
+        """The value of what is shown."""
+        return term.value()
+
+    def compared(self, natural: bool) -> bool:
+        """Of a comparison of noise that can come out both ways."""
+        return self.answer(natural)
+
+    def leader(self, natural: int, rivals: Sequence[int]) -> int:
+        """The largest of several numbers with noise, each of which can be it."""
+        return self.winner(natural, rivals)
+
     def answer(self, natural: bool) -> bool:
-        """Of a comparison that can come out both ways."""
+        """Of a comparison or a coin that can come out both ways."""
         if self.natural or self._rng.random() < self._follow:
             return natural
         return bool(self._rng.random() < self._truth)
@@ -261,6 +274,22 @@ class Program:
         made = low + (high - low) * rng.random(self.shape)
         return made if number % 2 else np.where(rng.random(self.shape) < 0.5, low, high)
 
+    def neighbours(self, values: FloatArray, number: int, most: int) -> Iterator[FloatArray]:
+        """Neighbours of data: entries, picked at random, that move to an end of their bounds or in between."""
+        rng = np.random.default_rng([20260105, number])
+        low, high = (
+            end if math.isfinite(end) else side for end, side in zip(self.bounds, (-9.0, 9.0), strict=True)
+        )
+        flat = values.ravel()
+        for i in rng.permutation(flat.size)[:most].tolist():
+            ends = [low, high, low + (high - low) * rng.random(), low + high - flat[i]]
+            to = ends[int(rng.integers(len(ends)))]
+            if abs(to - flat[i]) < 1e-3 * (high - low):
+                to = high if flat[i] - low < high - flat[i] else low
+            other = flat.copy()
+            other[i] += min(max(to - flat[i], -self.furthest), self.furthest)
+            yield other.reshape(values.shape)
+
     def seen(self, value: Any) -> Any:
         """What an observer sees of what is returned."""
         return value
@@ -293,6 +322,10 @@ class NeighbourProgram(Program):
     def values(self, number: int) -> FloatArray:
         """See `Program.values`."""
         return (self.right if number % 2 else self.left).reshape(self.shape).copy()
+
+    def neighbours(self, values: FloatArray, number: int, most: int) -> Iterator[FloatArray]:
+        """See `Program.neighbours`: the other one."""
+        yield (self.left if number % 2 else self.right).reshape(self.shape).copy()
 
 
 @dataclass(frozen=True)
@@ -477,25 +510,47 @@ class WorkMeter:
 _DEAR = 20
 
 
+@dataclass(frozen=True)
+class TracedRun:
+    """One run with numbers that stand for others.
+
+    Attributes
+    ----------
+    world
+        What was seen.
+    output
+        What it returned.
+    drawn
+        Outputs of mechanisms of libraries.
+    crashed
+        Whether an exception of the code's ended it, or it took forever.
+    """
+
+    world: World
+    output: Any
+    drawn: tuple[Any, ...]
+    crashed: bool
+
+
 @_uncollected()
-def run(
+def traced(
     program: Program,
+    values: FloatArray,
     number: int,
     chooser: Chooser,
     scopes: Any,
-    coverage: Coverage | None,
+    coverage: Coverage | None = None,
     flips: BranchFlips | None = None,
-    meter: WorkMeter | None = None,
-) -> Path:
-    """One path; what it takes is counted by the meter."""
+) -> TracedRun:
+    """Run once on data that have these values."""
     world = World(frozenset(scopes), chooser, boxes, flips=flips, subsets=subsets)
     world.known, world.disclosed = program.known, program.disclosed
     output, library, crashed = None, libraries.Followed(world), False
-    generator = FollowedGenerator.of(np.random.Philox(number), world)
+    generator = FollowedGenerator.of(np.random.Philox(number), world, GIVEN)
     try:
         if math.prod(program.shape) > MOST_EVENTS:
             raise world.stop("a run has too many rewards to be followed", Place("", 0))
-        data = program.data(world, program.values(number))
+        data = program.data(world, values)
         world.given = frozenset(atom for v in boxes.entries(world, data) if is_term(v) for atom in v.raw)
         with reproducible_globals(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of numbers that only a forced path has
@@ -518,25 +573,39 @@ def run(
     except Exception as error:  # whatever the traced code or a library it calls does not take
         crashed = True
         world.stop(f"{type(error).__name__}: {error}".splitlines()[0][:200], _line_of(error, world.files))
+    return TracedRun(world, output, tuple(library.told()), crashed)
+
+
+def run(
+    program: Program,
+    number: int,
+    chooser: Chooser,
+    scopes: Any,
+    coverage: Coverage | None,
+    flips: BranchFlips | None = None,
+    meter: WorkMeter | None = None,
+) -> Path:
+    """One path; what it takes is counted by the meter."""
+    made = traced(program, program.values(number), number, chooser, scopes, coverage, flips)
+    world = made.world
     if meter is not None:
         meter.spent += _DEAR * world.events + (coverage.taken if coverage is not None else 0)
-    costs = {} if world.failure else costs_of(world)
+    with _uncollected():
+        costs = {} if world.failure else costs_of(world)
     owners = (getattr(finish, "__self__", None) for finish in world.finishing)
     contested = next((owner.place for owner in owners if isinstance(owner, Proposals)), None)
-    drawn = tuple(library.told())
-    beyond, at = world.beyond, world.at
     return Path(
         number,
         costs,
         world.failure,
-        at,
+        world.at,
         world.events,
-        output,
+        made.output,
         chooser.natural,
         contested,
-        beyond,
-        drawn,
-        crashed,
+        world.beyond,
+        made.drawn,
+        made.crashed,
         world.unseen,
     )
 

@@ -11,7 +11,7 @@ import itertools
 import random
 import secrets
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -202,6 +202,29 @@ class _Followed(_Legacy, FollowedGenerator):
     pass
 
 
+Maker = Callable[[Any, int], np.random.Generator]  # of bits and the number of their stream
+
+
+def _unmoved(bits: Any, stream: int) -> np.random.Generator:
+    return _Plain(bits)
+
+
+@functools.cache
+def _with_old_names(kind: type) -> type:
+    return type(kind.__name__, (_Legacy, kind), {})
+
+
+def _moved(make: Maker) -> Maker:
+    """What makes generators of `make` with the old names, too."""
+
+    def made(bits: Any, stream: int) -> np.random.Generator:
+        generator = make(bits, stream)
+        generator.__class__ = _with_old_names(type(generator))
+        return generator
+
+    return made
+
+
 class _States(type):
     """Stands in for `RandomState`: any generator will do where nobody knows the seed."""
 
@@ -245,6 +268,8 @@ class Sources:
         Of the path: the traced run and the plain one draw the same.
     world
         The run that is traced; None for a plain one.
+    plain
+        Makes the generators of a plain run.
     """
 
     NAMES = frozenset(
@@ -254,8 +279,8 @@ class Sources:
         and isinstance(getattr(np.random, name), types.BuiltinFunctionType | types.MethodType)
     )
 
-    def __init__(self, number: int, world: World | None = None) -> None:
-        self._number, self._world, self._made = number, world, 0
+    def __init__(self, number: int, world: World | None = None, plain: Maker | None = None) -> None:
+        self._number, self._world, self._made, self._plain = number, world, 0, plain or _unmoved
         self._instead: dict[int, Any] = {}
         self.state = self.new()
         self.states = _States("RandomState", (), {"sources": self})
@@ -267,7 +292,9 @@ class Sources:
         if seed is not None and self._world is not None:
             seed = _drawn_seed(self._world, "numpy.random.RandomState", [seed])
         bits = np.random.Philox(np.random.SeedSequence(place if seed is None else [20260104, int(seed)]))
-        return _Plain(bits) if self._world is None else _Followed.of(bits, self._world)
+        if self._world is None:
+            return self._plain(bits, self._made)
+        return _Followed.of(bits, self._world, self._made)
 
     def default_rng(self, seed: Any = None) -> Any:
         """As numpy's."""
@@ -305,10 +332,15 @@ _DEFAULT_RNG, _RANDOM_STATE = np.random.default_rng, np.random.RandomState
 
 
 @contextmanager
-def system_seeded(scopes: Mapping[str, dict[str, Any]], number: int) -> Iterator[None]:
-    """Give generators of the modules, and those that the system seeds, a state, so that runs repeat."""
+def system_seeded(
+    scopes: Mapping[str, dict[str, Any]], number: int, make: Maker | None = None
+) -> Iterator[None]:
+    """Give generators of the modules, and those that the system seeds, a state, so that runs repeat.
+
+    NumPy's are made by `make`, if it is given.
+    """
     changed: list[tuple[dict[str, Any], str, Any]] = []
-    sources, drawn = Sources(number), random.Random(number)
+    sources, drawn = Sources(number, plain=make and _moved(make)), random.Random(number)
     try:
         for scope in globals_of(scopes):
             for name, value in list(scope.items()):

@@ -143,6 +143,26 @@ class Atom:
         return self._moves
 
 
+@dataclass(frozen=True)
+class Origin:
+    """Where the number of a draw comes from, so that a plain run can be given another one.
+
+    Attributes
+    ----------
+    stream, number
+        Of the generator, and of the draw among those of its methods that `judge.replay` moves.
+    through, uniform, scale
+        The function of a uniform number that it is, with that number, and how far the function moves for a
+        shift by 1; None where the draw itself is the noise.
+    """
+
+    stream: int
+    number: int
+    through: Callable[[Any], Any] | None = None
+    uniform: float = 0.5
+    scale: float = 1.0
+
+
 @dataclass(eq=False)
 class SymbolicDraw:
     """A draw of a generator at scale 1.
@@ -163,6 +183,8 @@ class SymbolicDraw:
         The random matrix whose entry it is, see `matrices`; its law, see `samplers`.
     shape
         Of a negative binomial draw, how many geometric ones it is the sum of; they may be parts of one.
+    origin
+        Where its number comes from; None if that is not one draw of a generator.
     """
 
     kind: str
@@ -172,6 +194,7 @@ class SymbolicDraw:
     met: Mapping[Atom, float] = field(default_factory=dict)
     of: Any = None
     shape: float = 1.0
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True)
@@ -1450,7 +1473,7 @@ def show(term: Term) -> float:
     for draw in term.noise:
         draw.used = True
     world.seen.append(Row(world.place(), "=", term.raw, term.noise))
-    return term.value()
+    return float(world.chooser.shown(term))
 
 
 def indicator(term: Term, value: bool) -> Any:
@@ -1538,7 +1561,7 @@ def above(left: Any, right: Any, *, strict: bool) -> Any:
         left, right = _quiet(left), _quiet(right)
         return above(left, right, strict=strict)
     value = lead.value()
-    answer = world.chooser.answer(value > 0 if strict else value >= 0)
+    answer = world.chooser.compared(value > 0 if strict else value >= 0)
     for draw in lead.noise:
         draw.used = True
     turned = lead if answer else multiply(lead, -1)
@@ -1628,7 +1651,7 @@ def _winner_of(world: World, values: list[Any], rivals: list[int]) -> int:
     fixed = [i for i in rivals if i not in noisy]
     # Of public numbers only the largest can win.
     can = noisy + ([max(fixed, key=lambda i: plain[i])] if fixed else [])
-    return int(world.chooser.winner(natural, can))
+    return int(world.chooser.leader(natural, can))
 
 
 # ---------------------------------------------------------------- quotients of sums of exponentials

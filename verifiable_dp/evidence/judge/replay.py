@@ -1,0 +1,278 @@
+"""Replays of the plain program: data and noise on one side, a neighbour and shifted noise on the other.
+
+A bound says: whatever a run shows on data S with noise z, it shows on a neighbour S' with noise z + h, and h
+costs no more than the bound. Here that is tried. The program runs unmodified, with nothing replaced but its
+generators, once on each side, and three things are required:
+
+A. both runs return the same;
+B. both ask for the same draws in the same order: the same methods, sizes and scales;
+C. what is shifted costs no more than the bound, by the laws below.
+
+Who proposes S, S' and the shifts is not trusted: a proposal that is wrong fails A or costs too much. That all
+of them pass proves nothing of pairs that were not tried. It says that the numbers that stood for data and
+noise while the bound was looked for have done what NumPy and Python do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from verifiable_dp.core.validate import FloatArray, Foreign
+
+CLOSE = 1e-8  # relative, of floats that are shown: sums are added up in another order
+GIVEN = 0  # the stream of the generator that the program is given
+Key = tuple[int, int]  # stream, and which of its draws
+
+
+@dataclass(frozen=True)
+class Move:
+    """What becomes of one draw.
+
+    Parameters
+    ----------
+    law
+        Of the noise that it is, or that the program makes of it, at scale 1.
+    shift
+        How far that noise moves, in units of its scale.
+    instead
+        The uniform number that makes it move so; None if the draw itself is the noise.
+    step
+        What a step costs, of geometric noise.
+    """
+
+    law: str
+    shift: float
+    instead: float | None = None
+    step: float = 0.0
+
+
+# Largest slope of the logarithm of the density of a law at scale 1, for a shift up and for one down. Where
+# it is infinite the density is 0 on one side. Laplace: |x|. Logistic: tanh(x / 2). Cauchy: 2x / (1 + x^2).
+# Hyperbolic secant: pi / 2 tanh(pi x / 2) at scale pi / 2. Gumbel: 1 - exp(-x), for a shift up at most 1.
+_SLOPES = {
+    "laplace": (1.0, 1.0),
+    "logistic": (1.0, 1.0),
+    "cauchy": (1.0, 1.0),
+    "hypsecant": (1.0, 1.0),
+    "exponential": (1.0, math.inf),
+    "gumbel": (1.0, math.inf),
+}
+
+
+def price(move: Move) -> tuple[float, float]:
+    """What a shift costs: as pure loss, and as squared shift of normal noise."""
+    if not move.shift:
+        return 0.0, 0.0
+    if move.law == "normal":
+        return 0.0, move.shift**2
+    if move.law == "geometric":
+        whole = float(move.shift).is_integer() and move.shift > 0
+        return (move.shift * move.step if whole and move.step > 0 else math.inf), 0.0
+    up, down = _SLOPES.get(move.law, (math.inf, math.inf))
+    return abs(move.shift) * (up if move.shift > 0 else down), 0.0
+
+
+@dataclass(frozen=True)
+class Sides:
+    """One proposal.
+
+    Parameters
+    ----------
+    left, right
+        Neighbouring data.
+    seed
+        Of the noise.
+    moves
+        Draws that move on the right, by stream and number.
+    around
+        Makes the surroundings of a plain run: what other sources of randomness give. It is handed `generator`.
+    """
+
+    left: FloatArray
+    right: FloatArray
+    seed: int
+    moves: Mapping[Key, Move]
+    around: Callable[[Callable[[np.random.BitGenerator, int], np.random.Generator]], AbstractContextManager[object]]
+
+
+@dataclass
+class DrawLog:
+    """What a run asked its generators for: stream, method, number of draws, scale."""
+
+    asked: list[tuple[int, str, int, Foreign]] = field(default_factory=list)
+
+    def like(self, other: DrawLog) -> bool:
+        """Whether another run asked for the same."""
+        if len(self.asked) != len(other.asked):
+            return False
+        return all(
+            one[:3] == two[:3] and np.allclose(one[3], two[3], rtol=CLOSE, atol=0, equal_nan=True)
+            for one, two in zip(self.asked, other.asked, strict=True)
+        )
+
+
+class MovedGenerator(np.random.Generator):
+    """A generator of NumPy's with the same stream of numbers, of which some are moved."""
+
+    stream: int
+    moves: Mapping[Key, Move]
+    log: DrawLog
+    count: int
+
+    @classmethod
+    def of(
+        cls, bits: np.random.BitGenerator, stream: int, moves: Mapping[Key, Move], log: DrawLog
+    ) -> MovedGenerator:
+        """Over these bits."""
+        made = cls(bits)
+        made.stream, made.moves, made.log, made.count = stream, moves, log, 0
+        return made
+
+    def _moved(self, method: str, drawn: Foreign, scale: Foreign) -> Foreign:
+        """What was drawn, with its moves."""
+        size, first = int(np.size(drawn)), self.count
+        self.count += size
+        self.log.asked.append((self.stream, method, size, np.array(scale, np.float64)))
+        hits = [(i, self.moves[self.stream, first + i]) for i in range(size) if (self.stream, first + i) in self.moves]
+        if not hits:
+            return drawn
+        flat = np.array(drawn, dtype=np.asarray(drawn).dtype).ravel()
+        scales = np.broadcast_to(np.asarray(scale, np.float64), np.shape(drawn)).ravel()
+        for i, move in hits:
+            flat[i] = flat[i] + move.shift * scales[i] if move.instead is None else move.instead
+        return flat.reshape(np.shape(drawn)) if np.ndim(drawn) else type(drawn)(flat[0])
+
+    def laplace(self, loc: Foreign = 0.0, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
+        """As numpy's."""
+        return self._moved("laplace", super().laplace(loc, scale, size), scale)
+
+    def normal(self, loc: Foreign = 0.0, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
+        """As numpy's."""
+        return self._moved("normal", super().normal(loc, scale, size), scale)
+
+    def gumbel(self, loc: Foreign = 0.0, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
+        """As numpy's."""
+        return self._moved("gumbel", super().gumbel(loc, scale, size), scale)
+
+    def logistic(self, loc: Foreign = 0.0, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
+        """As numpy's."""
+        return self._moved("logistic", super().logistic(loc, scale, size), scale)
+
+    def exponential(self, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
+        """As numpy's."""
+        return self._moved("exponential", super().exponential(scale, size), scale)
+
+    def standard_normal(self, size: Foreign = None, *args: Foreign, **kwargs: Foreign) -> Foreign:
+        """As numpy's."""
+        return self._moved("standard_normal", super().standard_normal(size, *args, **kwargs), 1.0)
+
+    def standard_exponential(self, size: Foreign = None, *args: Foreign, **kwargs: Foreign) -> Foreign:
+        """As numpy's."""
+        return self._moved("standard_exponential", super().standard_exponential(size, *args, **kwargs), 1.0)
+
+    def standard_cauchy(self, size: Foreign = None) -> Foreign:
+        """As numpy's."""
+        return self._moved("standard_cauchy", super().standard_cauchy(size), 1.0)
+
+    def standard_t(self, df: Foreign, size: Foreign = None) -> Foreign:
+        """As numpy's."""
+        return self._moved("standard_t", super().standard_t(df, size), 1.0)
+
+    def geometric(self, p: Foreign, size: Foreign = None) -> Foreign:
+        """As numpy's; the scale of what moves by whole numbers is 1."""
+        made = self._moved("geometric", super().geometric(p, size), 1.0)
+        self.log.asked.append((self.stream, "chance", 0, np.array(p, np.float64)))
+        return made
+
+    def gamma(self, shape: Foreign, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
+        """As numpy's."""
+        return self._moved("gamma", super().gamma(shape, scale, size), scale)
+
+    def standard_gamma(self, shape: Foreign, size: Foreign = None, *args: Foreign, **kwargs: Foreign) -> Foreign:
+        """As numpy's."""
+        return self._moved("standard_gamma", super().standard_gamma(shape, size, *args, **kwargs), 1.0)
+
+    def negative_binomial(self, n: Foreign, p: Foreign, size: Foreign = None) -> Foreign:
+        """As numpy's."""
+        return self._moved("negative_binomial", super().negative_binomial(n, p, size), 1.0)
+
+    def random(self, size: Foreign = None, *args: Foreign, **kwargs: Foreign) -> Foreign:
+        """As numpy's."""
+        return self._moved("random", super().random(size, *args, **kwargs), 1.0)
+
+    def uniform(self, low: Foreign = 0.0, high: Foreign = 1.0, size: Foreign = None) -> Foreign:
+        """As numpy's, which computes low + (high - low) u."""
+        if np.ndim(low) or np.ndim(high):
+            return super().uniform(low, high, size)
+        return low + (high - low) * self.random(size)
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What came of a proposal.
+
+    Attributes
+    ----------
+    wrong
+        What does not hold; empty if all does.
+    loss, squared
+        What the shifts cost.
+    """
+
+    wrong: str
+    loss: float = 0.0
+    squared: float = 0.0
+
+
+def replayed(
+    play: Callable[[FloatArray, np.random.Generator], Foreign],
+    sides: Sides,
+    within: Callable[[float, float], bool],
+) -> Replayed:
+    """Run both sides of a proposal.
+
+    Parameters
+    ----------
+    play
+        The plain program: what it is seen to return, as arrays.
+    sides
+        The proposal.
+    within
+        Whether a loss and a squared shift of normal noise are within the bound.
+    """
+    prices = [price(move) for move in sides.moves.values()]
+    loss, squared = math.fsum(one for one, _ in prices), math.fsum(two for _, two in prices)
+    if not within(loss, squared):
+        return Replayed("what hides the change costs more than the bound", loss, squared)
+    shown, logs = [], []
+    for data, moves in ((sides.left, {}), (sides.right, sides.moves)):
+        log = DrawLog()
+
+        def generator(
+            bits: np.random.BitGenerator, stream: int, moves: Mapping[Key, Move] = moves, log: DrawLog = log
+        ) -> np.random.Generator:
+            return MovedGenerator.of(bits, stream, moves, log)
+
+        with sides.around(generator):
+            shown.append(play(data.copy(), generator(np.random.Philox(sides.seed), GIVEN)))
+        logs.append(log)
+    if not logs[0].like(logs[1]):
+        return Replayed("a neighbour asks for other draws", loss, squared)
+    if not alike(*shown):
+        return Replayed("a neighbour with the noise that hides the change returns something else", loss, squared)
+    return Replayed("", loss, squared)
+
+
+def alike(left: Foreign, right: Foreign) -> bool:
+    """Whether two outputs are one, up to rounding where they are floats."""
+    one, two = np.asarray(left), np.asarray(right)
+    if one.shape != two.shape:
+        return False
+    if one.dtype.kind in "fc" or two.dtype.kind in "fc":
+        return bool(np.allclose(one, two, rtol=CLOSE, atol=CLOSE, equal_nan=True))
+    return bool(np.array_equal(one, two))
