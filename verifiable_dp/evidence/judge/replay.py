@@ -27,6 +27,8 @@ from verifiable_dp.core.validate import FloatArray, Foreign
 CLOSE = 1e-8  # relative, of floats that are shown: sums are added up in another order
 GIVEN = 0  # the stream of the generator that the program is given
 Key = tuple[int, int]  # stream, and which of its draws
+Maker = Callable[[np.random.BitGenerator, int], np.random.Generator]  # of bits and the number of their stream
+_LARGE = 700.0  # beyond, exp overflows
 
 
 @dataclass(frozen=True)
@@ -91,13 +93,28 @@ class Sides:
         Draws that move on the right, by stream and number.
     around
         Makes the surroundings of a plain run: what other sources of randomness give. It is handed `generator`.
+    chance
+        That what changes counts at all, where nothing else shows whether it does.
     """
 
     left: FloatArray
     right: FloatArray
     seed: int
     moves: Mapping[Key, Move]
-    around: Callable[[Callable[[np.random.BitGenerator, int], np.random.Generator]], AbstractContextManager[object]]
+    around: Callable[[Maker], AbstractContextManager[object]]
+    chance: float = 1.0
+
+    def cost(self) -> tuple[float, float]:
+        """What the shifts cost: as pure loss, and as squared shift of normal noise.
+
+        What counts with a chance p only and costs c if it does costs log(1 + p (e^c - 1)) (Balle, Barthe &
+        Gaboardi, Privacy Amplification by Subsampling, NeurIPS 2018); of normal noise nothing is taken off.
+        """
+        prices = [price(move) for move in self.moves.values()]
+        loss, squared = math.fsum(one for one, _ in prices), math.fsum(two for _, two in prices)
+        if self.chance < 1 and not squared and loss < _LARGE:
+            loss = math.log1p(self.chance * math.expm1(loss))
+        return loss, squared
 
 
 @dataclass
@@ -138,7 +155,11 @@ class MovedGenerator(np.random.Generator):
         size, first = int(np.size(drawn)), self.count
         self.count += size
         self.log.asked.append((self.stream, method, size, np.array(scale, np.float64)))
-        hits = [(i, self.moves[self.stream, first + i]) for i in range(size) if (self.stream, first + i) in self.moves]
+        hits = [
+            (i, self.moves[self.stream, first + i])
+            for i in range(size)
+            if (self.stream, first + i) in self.moves
+        ]
         if not hits:
             return drawn
         flat = np.array(drawn, dtype=np.asarray(drawn).dtype).ravel()
@@ -193,7 +214,9 @@ class MovedGenerator(np.random.Generator):
         """As numpy's."""
         return self._moved("gamma", super().gamma(shape, scale, size), scale)
 
-    def standard_gamma(self, shape: Foreign, size: Foreign = None, *args: Foreign, **kwargs: Foreign) -> Foreign:
+    def standard_gamma(
+        self, shape: Foreign, size: Foreign = None, *args: Foreign, **kwargs: Foreign
+    ) -> Foreign:
         """As numpy's."""
         return self._moved("standard_gamma", super().standard_gamma(shape, size, *args, **kwargs), 1.0)
 
@@ -245,8 +268,7 @@ def replayed(
     within
         Whether a loss and a squared shift of normal noise are within the bound.
     """
-    prices = [price(move) for move in sides.moves.values()]
-    loss, squared = math.fsum(one for one, _ in prices), math.fsum(two for _, two in prices)
+    loss, squared = sides.cost()
     if not within(loss, squared):
         return Replayed("what hides the change costs more than the bound", loss, squared)
     shown, logs = [], []
@@ -264,7 +286,9 @@ def replayed(
     if not logs[0].like(logs[1]):
         return Replayed("a neighbour asks for other draws", loss, squared)
     if not alike(*shown):
-        return Replayed("a neighbour with the noise that hides the change returns something else", loss, squared)
+        return Replayed(
+            "a neighbour with the noise that hides the change returns something else", loss, squared
+        )
     return Replayed("", loss, squared)
 
 

@@ -1121,7 +1121,9 @@ class FollowedGenerator(np.random.Generator):
             *(np.broadcast_to(v, values.shape).ravel().tolist() for v in (values, scales, step, shape)),
             strict=True,
         )
-        flat = [self._draw(kind, *one, origin) for one, origin in zip(each, self._origins(values), strict=True)]
+        flat = [
+            self._draw(kind, *one, origin) for one, origin in zip(each, self._origins(values), strict=True)
+        ]
         made = flat[0] if not values.ndim else boxes.Box.of(self.world, boxes.objects(flat, values.shape))
         zero = not isinstance(loc, boxes.Box | Term) and np.ndim(loc) == 0 and loc == 0
         return made if zero else made + loc

@@ -386,6 +386,8 @@ class PathFound:
         Lines with a branch whose other way only raises an exception, which plain runs never took.
     outside
         Whether the code lies outside of the language of bounds.
+    replays
+        Neighbours that the judge has replayed on plain code, and those that could not be; None before.
     """
 
     paths: tuple[Path, ...]
@@ -393,6 +395,7 @@ class PathFound:
     at: Place | None = None
     closed: tuple[Place, ...] = ()
     outside: bool = False
+    replays: tuple[int, int] | None = None
 
     @property
     def unseen(self) -> bool:
@@ -416,6 +419,8 @@ class PathFound:
             return None
         rows = [_as_row(path, delta) for path in self.paths]
         certificate = {"form": "paths", "paths": sorted(rows, key=lambda row: row["path"])}
+        if self.replays is not None:
+            certificate["replays"] = {"held": self.replays[0], "open": self.replays[1]}
         return UpperBound.of(
             certificate,
             scope="n paths",

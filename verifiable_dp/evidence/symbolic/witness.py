@@ -10,23 +10,27 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from verifiable_dp.core.limits import limited
 from verifiable_dp.core.validate import FloatArray
-from verifiable_dp.evidence.judge.replay import GIVEN, Key, Move, Replayed, Sides, replayed
+from verifiable_dp.evidence.judge.replay import Key, Maker, Move, Replayed, Sides, replayed
 from verifiable_dp.evidence.symbolic import libraries
 from verifiable_dp.evidence.symbolic.alignments import LAWS, groups_of, rows_of
-from verifiable_dp.evidence.symbolic.paths import Chooser, Program, TracedRun, traced
+from verifiable_dp.evidence.symbolic.paths import Chooser, PathFound, Program, TracedRun, traced
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
-from verifiable_dp.evidence.symbolic.terms import Failure, Row, SymbolicDraw, Term
+from verifiable_dp.evidence.symbolic.states import kept
+from verifiable_dp.evidence.symbolic.terms import Failure, Part, Row, SymbolicDraw, Term
 from verifiable_dp.evidence.tracing.foreign import reproducible_globals
+from verifiable_dp.evidence.tracing.reach import scopes_of
+from verifiable_dp.evidence.upper import epsilon_of
 
 _FIRST = 700_000  # numbers that no path has
 _STILL = 1e-9
+_ROUNDED = 1e-6  # of losses that the search and the judge add up apart
 
 
 class OtherPathError(Exception):
@@ -130,13 +134,34 @@ class Judgement:
     sides: Sides | None = None
 
 
+_RUNS, _UNITS = 4, 6
+_APART = "a replay on plain code: {}"
+
+
+def confirmed(program: Program, n_arms: int, found: PathFound, delta: float) -> PathFound:
+    """What paths came to, once the judge has replayed some; without a bound if one does not hold."""
+    epsilon = found.epsilon(delta)
+    if not math.isfinite(epsilon):
+        return found
+
+    def within(loss: float, squared: float) -> bool:
+        return epsilon_of(loss, squared, delta) <= epsilon * (1 + _ROUNDED) + _ROUNDED
+
+    scopes = scopes_of(program.function)
+    with kept(scopes):
+        made = judged(program, n_arms, scopes, within)
+    if made.wrong:
+        return replace(found, failure=made.wrong)
+    return replace(found, replays=(made.judged, made.open))
+
+
 def judged(
     program: Program,
     n_arms: int,
     scopes: Any,
     within: Callable[[float, float], bool],
-    runs: int = 6,
-    units: int = 8,
+    runs: int = _RUNS,
+    units: int = _UNITS,
 ) -> Judgement:
     """Replay neighbours of a few runs.
 
@@ -163,16 +188,17 @@ def judged(
             missing += 1
             continue
         for other in program.neighbours(values, run, units):
-            moves = _proposal(program, first, chooser, other, n_arms, scopes)
-            if moves is None:
+            proposed = _proposal(program, first, chooser, other, n_arms, scopes)
+            if proposed is None:
                 missing += 1
                 continue
-            sides = Sides(values, other, number, moves, _around(scopes, number, first.drawn))
+            moves, chance = proposed
+            sides = Sides(values, other, number, moves, _around(scopes, number, first.drawn), chance)
             found = _replayed(program, sides, within)
             if found is None:
                 missing += 1
             elif found.wrong:
-                return Judgement(held, missing, Failure(found.wrong), sides)
+                return Judgement(held, missing, Failure(_APART.format(found.wrong)), sides)
             else:
                 held += 1
     return Judgement(held, missing, Failure())
@@ -193,7 +219,7 @@ def _around(scopes: Any, number: int, drawn: tuple[Any, ...]) -> Any:
     """The surroundings of plain runs that are compared with a traced one."""
 
     @contextmanager
-    def around(make: Callable[[np.random.BitGenerator, int], np.random.Generator]) -> Iterator[None]:
+    def around(make: Maker) -> Iterator[None]:
         with ExitStack() as stack:
             stack.enter_context(system_seeded(scopes, number, make))
             stack.enter_context(libraries.patched(libraries.Replayed(drawn)))
@@ -204,11 +230,14 @@ def _around(scopes: Any, number: int, drawn: tuple[Any, ...]) -> Any:
 
 def _proposal(
     program: Program, first: TracedRun, told: Recording, other: FloatArray, n_arms: int, scopes: Any
-) -> dict[Key, Move] | None:
-    """How far draws move for a neighbour; None if that is not known."""
+) -> tuple[dict[Key, Move], float] | None:
+    """How far draws move for a neighbour, and the chance that it counts; None if that is not known.
+
+    Where the neighbour draws more or less often, by what a sampler turns down, shifts are not what hides it.
+    """
     chooser = Repeating(told, n_arms)
     second = traced(program, other, told.number, chooser, scopes)
-    if second.world.failure or not chooser.is_done:
+    if second.world.failure or not chooser.is_done or _states(first) != _states(second):
         return None
     ours, theirs = groups_of(first.world.seen), groups_of(second.world.seen)
     if [len(rows_of(group)) for group in ours] != [len(rows_of(group)) for group in theirs]:
@@ -223,7 +252,29 @@ def _proposal(
             if move is None or draw.origin is None:
                 return None
             moves[draw.origin.stream, draw.origin.number] = move
-    return moves
+    chance = _chance([*zip(first.world.seen, second.world.seen, strict=True)])
+    return None if chance is None else (moves, chance)
+
+
+def _states(run: TracedRun) -> list[str]:
+    """How far generators have come."""
+    return [
+        repr(bits.getstate() if hasattr(bits, "getstate") else bits.state) for bits in run.world.generators
+    ]
+
+
+def _chance(pairs: Sequence[tuple[Any, Any]]) -> float | None:
+    """The chance that what changes counts; None if it hangs on several coins."""
+    coins = {
+        part.source: part.chance
+        for one, other in pairs
+        for row, changed in zip(rows_of([one]), rows_of([other]), strict=True)
+        for atom, neighbour in zip(row.raw, changed.raw, strict=False)
+        if atom.value != neighbour.value
+        for part in atom.moves
+        if isinstance(part, Part)
+    }
+    return None if len(coins) > 1 else next(iter(coins.values()), 1.0)
 
 
 def _value(raw: Mapping[Any, float]) -> float:
