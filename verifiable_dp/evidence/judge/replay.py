@@ -92,7 +92,7 @@ class Sides:
     moves
         Draws that move on the right, by stream and number.
     around
-        Makes the surroundings of a plain run: what other sources of randomness give. It is handed `generator`.
+        Makes the surroundings of a plain run, in which other sources of randomness are generators made so.
     chance
         That what changes counts at all, where nothing else shows whether it does.
     """

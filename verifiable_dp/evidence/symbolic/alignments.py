@@ -269,6 +269,7 @@ def _cheaper(costs: list[Cost], together: tuple[float, float] | None) -> list[Co
 
 
 def rows_of(seen: Iterable[Row | Winner]) -> list[Row]:
+    """The rows of what is seen."""
     return [row for item in seen for row in (item.rows if isinstance(item, Winner) else (item,))]
 
 

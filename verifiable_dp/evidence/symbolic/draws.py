@@ -1119,11 +1119,10 @@ class FollowedGenerator(np.random.Generator):
         values, scales = np.asarray(drawn, np.float64), np.broadcast_to(scale, np.shape(drawn))
         each = zip(
             *(np.broadcast_to(v, values.shape).ravel().tolist() for v in (values, scales, step, shape)),
+            self._origins(values),
             strict=True,
         )
-        flat = [
-            self._draw(kind, *one, origin) for one, origin in zip(each, self._origins(values), strict=True)
-        ]
+        flat = [self._draw(kind, *one) for one in each]
         made = flat[0] if not values.ndim else boxes.Box.of(self.world, boxes.objects(flat, values.shape))
         zero = not isinstance(loc, boxes.Box | Term) and np.ndim(loc) == 0 and loc == 0
         return made if zero else made + loc

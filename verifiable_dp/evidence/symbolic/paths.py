@@ -21,7 +21,7 @@ import numpy as np
 from verifiable_dp.core.filled import note_placed, noting
 from verifiable_dp.core.limits import limited
 from verifiable_dp.core.mechanisms import wishart
-from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.core.validate import FloatArray, JsonDict
 from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.judge.replay import GIVEN
 from verifiable_dp.evidence.premises import Premise, Taken
@@ -275,7 +275,7 @@ class Program:
         return made if number % 2 else np.where(rng.random(self.shape) < 0.5, low, high)
 
     def neighbours(self, values: FloatArray, number: int, most: int) -> Iterator[FloatArray]:
-        """Neighbours of data: entries, picked at random, that move to an end of their bounds or in between."""
+        """Neighbours of data: some entries that move to an end of their bounds or in between."""
         rng = np.random.default_rng([20260105, number])
         low, high = (
             end if math.isfinite(end) else side for end, side in zip(self.bounds, (-9.0, 9.0), strict=True)
@@ -418,7 +418,7 @@ class PathFound:
         if not math.isfinite(self.epsilon(delta)):
             return None
         rows = [_as_row(path, delta) for path in self.paths]
-        certificate = {"form": "paths", "paths": sorted(rows, key=lambda row: row["path"])}
+        certificate: JsonDict = {"form": "paths", "paths": sorted(rows, key=lambda row: row["path"])}
         if self.replays is not None:
             certificate["replays"] = {"held": self.replays[0], "open": self.replays[1]}
         return UpperBound.of(

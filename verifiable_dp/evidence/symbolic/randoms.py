@@ -209,17 +209,14 @@ def _unmoved(bits: Any, stream: int) -> np.random.Generator:
     return _Plain(bits)
 
 
-@functools.cache
-def _with_old_names(kind: type) -> type:
-    return type(kind.__name__, (_Legacy, kind), {})
-
-
 def _moved(make: Maker) -> Maker:
     """What makes generators of `make` with the old names, too."""
+    kinds: dict[str, Any] = {}
 
     def made(bits: Any, stream: int) -> np.random.Generator:
         generator = make(bits, stream)
-        generator.__class__ = _with_old_names(type(generator))
+        name = type(generator).__name__
+        generator.__class__ = kinds.setdefault(name, type(name, (_Legacy, type(generator)), {}))
         return generator
 
     return made

@@ -17,7 +17,7 @@ import numpy as np
 
 from verifiable_dp.core.limits import limited
 from verifiable_dp.core.validate import FloatArray
-from verifiable_dp.evidence.judge.replay import Key, Maker, Move, Replayed, Sides, replayed
+from verifiable_dp.evidence.judge.replay import Key, Maker, Move, Replayed, Sides, alike, replayed
 from verifiable_dp.evidence.symbolic import libraries
 from verifiable_dp.evidence.symbolic.alignments import LAWS, groups_of, rows_of
 from verifiable_dp.evidence.symbolic.paths import Chooser, PathFound, Program, TracedRun, traced
@@ -233,11 +233,15 @@ def _proposal(
 ) -> tuple[dict[Key, Move], float] | None:
     """How far draws move for a neighbour, and the chance that it counts; None if that is not known.
 
-    Where the neighbour draws more or less often, by what a sampler turns down, shifts are not what hides it.
+    Where the neighbour draws more or less often, as a sampler does that turns down, shifts do not hide it.
     """
     chooser = Repeating(told, n_arms)
     second = traced(program, other, told.number, chooser, scopes)
     if second.world.failure or not chooser.is_done or _states(first) != _states(second):
+        return None
+    if not alike(
+        first.output, second.output
+    ):  # what is told leaves something open, as within a piece of a law
         return None
     ours, theirs = groups_of(first.world.seen), groups_of(second.world.seen)
     if [len(rows_of(group)) for group in ours] != [len(rows_of(group)) for group in theirs]:
