@@ -19,6 +19,7 @@ import numpy as np
 from scipy import special
 
 from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.evidence.judge.replay import position
 from verifiable_dp.evidence.symbolic import answers, boxes, contests
 from verifiable_dp.evidence.symbolic.terms import (
     Lazy,
@@ -1075,7 +1076,6 @@ class FollowedGenerator(np.random.Generator):
 
     world: World
     stream: int
-    count: int  # draws of the methods that a replay can move
 
     def own_stream(self) -> np.random.Generator:
         """The numbers themselves: what draws from it is followed elsewhere."""
@@ -1085,7 +1085,7 @@ class FollowedGenerator(np.random.Generator):
     def of(cls, bits: Any, world: World, stream: int = -1) -> FollowedGenerator:
         """Follow the draws from `bits`; a replay knows the streams that have a number."""
         made = cls(bits)
-        made.world, made.stream, made.count = world, stream, 0
+        made.world, made.stream = world, stream
         world.generators.append(bits)
         return made
 
@@ -1128,10 +1128,12 @@ class FollowedGenerator(np.random.Generator):
         return made if zero else made + loc
 
     def _origins(self, drawn: Any) -> list[Origin | None]:
-        """Of what was drawn."""
-        first, size = self.count, int(np.size(drawn))
-        self.count += size
-        return [Origin(self.stream, first + i) if self.stream >= 0 else None for i in range(size)]
+        """Of what was drawn just now."""
+        size = int(np.size(drawn))
+        if self.stream < 0:
+            return [None] * size
+        at = position(np.random.Generator.bit_generator.__get__(self))
+        return [Origin((self.stream, at, i)) for i in range(size)]
 
     def _draw(
         self, kind: str, value: float, scale: float, step: float, shape: float, origin: Origin | None

@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from verifiable_dp.evidence.judge.replay import Key
 from verifiable_dp.evidence.tracing.ledger import Place, caller
 
 Moves = Mapping[int, tuple[float, float]]
@@ -149,15 +150,14 @@ class Origin:
 
     Attributes
     ----------
-    stream, number
-        Of the generator, and of the draw among those of its methods that `judge.replay` moves.
+    key
+        Which draw of which generator, see `judge.replay`.
     through, uniform, scale
         The function of a uniform number that it is, with that number, and how far the function moves for a
         shift by 1; None where the draw itself is the noise.
     """
 
-    stream: int
-    number: int
+    key: Key
     through: Callable[[Any], Any] | None = None
     uniform: float = 0.5
     scale: float = 1.0

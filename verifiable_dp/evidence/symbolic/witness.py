@@ -195,7 +195,7 @@ def judged(
             moves, chance = proposed
             sides = Sides(values, other, number, moves, _around(scopes, number, first.drawn), chance)
             found = _replayed(program, sides, within)
-            if found is None:
+            if found is None or not found.tried:
                 missing += 1
             elif found.wrong:
                 return Judgement(held, missing, Failure(_APART.format(found.wrong)), sides)
@@ -255,16 +255,14 @@ def _proposal(
             move = _move(draw, shift)
             if move is None or draw.origin is None:
                 return None
-            moves[draw.origin.stream, draw.origin.number] = move
+            moves[draw.origin.key] = move
     chance = _chance([*zip(first.world.seen, second.world.seen, strict=True)])
     return None if chance is None else (moves, chance)
 
 
 def _states(run: TracedRun) -> list[str]:
     """How far generators have come."""
-    return [
-        repr(bits.getstate() if hasattr(bits, "getstate") else bits.state) for bits in run.world.generators
-    ]
+    return [repr(state) for _, state in run.world.states()]
 
 
 def _chance(pairs: Sequence[tuple[Any, Any]]) -> float | None:
@@ -345,7 +343,7 @@ def _some(draws: Sequence[SymbolicDraw], shifts: Any) -> dict[SymbolicDraw, floa
 
 def _place(draw: SymbolicDraw) -> Key:
     assert draw.origin is not None
-    return draw.origin.stream, draw.origin.number
+    return draw.origin.key
 
 
 def _move(draw: SymbolicDraw, shift: float) -> Move | None:
