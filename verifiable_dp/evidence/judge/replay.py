@@ -16,7 +16,7 @@ noise while the bound was looked for have done what NumPy and Python do.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
@@ -37,19 +37,18 @@ class Move:
 
     Parameters
     ----------
-    law
-        Of the noise that it is, or that the program makes of it, at scale 1.
     shift
-        How far that noise moves, in units of its scale.
+        How far the noise moves, in units of its scale.
     instead
-        The uniform number that makes it move so; None if the draw itself is the noise.
-    step
-        What a step costs, of geometric noise.
+        For a uniform number: the one that takes its place; None if the draw itself is the noise.
+    law, step
+        For a uniform number: of what the program makes of it, at scale 1, and what a step of that costs if it
+        is geometric. This is taken from the proposal; laws of NumPy's methods are not.
     """
 
-    law: str
     shift: float
     instead: float | None = None
+    law: str = ""
     step: float = 0.0
 
 
@@ -65,18 +64,33 @@ _SLOPES = {
     "gumbel": (1.0, math.inf),
 }
 
+_LAWS = {  # of NumPy's methods
+    **{name: name for name in ("laplace", "normal", "gumbel", "logistic", "exponential", "geometric")},
+    **{f"standard_{name}": name for name in ("normal", "exponential", "cauchy")},
+}
 
-def price(move: Move) -> tuple[float, float]:
-    """What a shift costs: as pure loss, and as squared shift of normal noise."""
-    if not move.shift:
+
+def price(law: str, shift: float, step: float = 0.0) -> tuple[float, float]:
+    """What a shift of noise of a law costs: as pure loss, and as squared shift of normal noise.
+
+    Parameters
+    ----------
+    law
+        What is not known here has no price.
+    shift
+        In units of the scale; of geometric noise a whole number of steps up.
+    step
+        Of geometric noise with chance p: -log(1 - p).
+    """
+    if not shift:
         return 0.0, 0.0
-    if move.law == "normal":
-        return 0.0, move.shift**2
-    if move.law == "geometric":
-        whole = float(move.shift).is_integer() and move.shift > 0
-        return (move.shift * move.step if whole and move.step > 0 else math.inf), 0.0
-    up, down = _SLOPES.get(move.law, (math.inf, math.inf))
-    return abs(move.shift) * (up if move.shift > 0 else down), 0.0
+    if law == "normal":
+        return 0.0, shift**2
+    if law == "geometric":
+        whole = float(shift).is_integer() and shift > 0
+        return (shift * step if whole and step > 0 else math.inf), 0.0
+    up, down = _SLOPES.get(law, (math.inf, math.inf))
+    return abs(shift) * (up if shift > 0 else down), 0.0
 
 
 @dataclass(frozen=True)
@@ -90,7 +104,7 @@ class Sides:
     seed
         Of the noise.
     moves
-        Draws that move on the right, by stream and number.
+        Draws that move on the right.
     around
         Makes the surroundings of a plain run, in which other sources of randomness are generators made so.
     chance
@@ -104,13 +118,12 @@ class Sides:
     around: Callable[[Maker], AbstractContextManager[object]]
     chance: float = 1.0
 
-    def cost(self) -> tuple[float, float]:
-        """What the shifts cost: as pure loss, and as squared shift of normal noise.
+    def cost(self, prices: Sequence[tuple[float, float]]) -> tuple[float, float]:
+        """What shifts with these prices cost together.
 
         What counts with a chance p only and costs c if it does costs log(1 + p (e^c - 1)) (Balle, Barthe &
         Gaboardi, Privacy Amplification by Subsampling, NeurIPS 2018); of normal noise nothing is taken off.
         """
-        prices = [price(move) for move in self.moves.values()]
         loss, squared = math.fsum(one for one, _ in prices), math.fsum(two for _, two in prices)
         if self.chance < 1 and not squared and loss < _LARGE:
             loss = math.log1p(self.chance * math.expm1(loss))
@@ -119,17 +132,17 @@ class Sides:
 
 @dataclass
 class DrawLog:
-    """What a run asked its generators for: stream, method, number of draws, scale; how many it had moved."""
+    """What a run asked its generators for: stream, method, number, scales; and prices of what moved."""
 
     asked: list[tuple[int, str, int, Foreign]] = field(default_factory=list)
-    moved: int = 0
+    prices: list[tuple[float, float]] = field(default_factory=list)
 
     def like(self, other: DrawLog) -> bool:
         """Whether another run asked for the same."""
         if len(self.asked) != len(other.asked):
             return False
         return all(
-            one[:3] == two[:3] and np.allclose(one[3], two[3], rtol=CLOSE, atol=0, equal_nan=True)
+            one[:3] == two[:3] and alike(one[3], two[3], 0.0)
             for one, two in zip(self.asked, other.asked, strict=True)
         )
 
@@ -158,22 +171,26 @@ class MovedGenerator(np.random.Generator):
         made.stream, made.moves, made.log = stream, moves, log
         return made
 
-    def _moved(self, method: str, drawn: Foreign, scale: Foreign) -> Foreign:
-        """What was drawn, with its moves."""
+    def _moved(self, method: str, drawn: Foreign, scale: Foreign, chance: Foreign = 0.0) -> Foreign:
+        """What was drawn, with its moves; `chance` is that of geometric noise."""
         size = int(np.size(drawn))
-        self.log.asked.append((self.stream, method, size, np.array(scale, np.float64)))
+        self.log.asked.append((self.stream, method, size, np.append(scale, chance)))
         if not self.moves:
             return drawn
         after = position(self.bit_generator)
         keys = ((i, (self.stream, after, i)) for i in range(size))
         hits = [(i, self.moves[key]) for i, key in keys if key in self.moves]
-        self.log.moved += len(hits)
         if not hits:
             return drawn
         flat = np.array(drawn, dtype=np.asarray(drawn).dtype).ravel()
-        scales = np.broadcast_to(np.asarray(scale, np.float64), np.shape(drawn)).ravel()
+        scales, chances = (np.broadcast_to(v, np.shape(drawn)).ravel() for v in (scale, chance))
         for i, move in hits:
-            flat[i] = flat[i] + move.shift * scales[i] if move.instead is None else move.instead
+            if method == "random":
+                flat[i] = math.nan if move.instead is None else move.instead
+                self.log.prices.append(price(move.law, move.shift, move.step))
+            else:
+                flat[i] += move.shift * scales[i]
+                self.log.prices.append(price(_LAWS.get(method, ""), move.shift, -math.log1p(-chances[i])))
         return flat.reshape(np.shape(drawn)) if np.ndim(drawn) else type(drawn)(flat[0])
 
     def laplace(self, loc: Foreign = 0.0, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
@@ -214,9 +231,7 @@ class MovedGenerator(np.random.Generator):
 
     def geometric(self, p: Foreign, size: Foreign = None) -> Foreign:
         """As numpy's; the scale of what moves by whole numbers is 1."""
-        made = self._moved("geometric", super().geometric(p, size), 1.0)
-        self.log.asked.append((self.stream, "chance", 0, np.array(p, np.float64)))
-        return made
+        return self._moved("geometric", super().geometric(p, size), 1.0, p)
 
     def gamma(self, shape: Foreign, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
         """As numpy's."""
@@ -279,9 +294,6 @@ def replayed(
     within
         Whether a loss and a squared shift of normal noise are within the bound.
     """
-    loss, squared = sides.cost()
-    if not within(loss, squared):
-        return Replayed("what hides the change costs more than the bound", loss, squared)
     shown, logs = [], []
     for data, moves in ((sides.left, {}), (sides.right, sides.moves)):
         log = DrawLog()
@@ -294,22 +306,24 @@ def replayed(
         with sides.around(generator):
             shown.append(play(data.copy(), generator(np.random.Philox(sides.seed), GIVEN)))
         logs.append(log)
-    if logs[1].moved < len(sides.moves):
+    before, after = logs
+    loss, squared = sides.cost(after.prices)
+    if len(after.prices) < len(sides.moves):
         return Replayed("", loss, squared, tried=False)
-    if not logs[0].like(logs[1]):
+    if not before.like(after):
         return Replayed("a neighbour asks for other draws", loss, squared)
     if not alike(*shown):
-        return Replayed(
-            "a neighbour with the noise that hides the change returns something else", loss, squared
-        )
+        return Replayed("a neighbour returns something else under the noise that hides it", loss, squared)
+    if not within(loss, squared):
+        return Replayed("what hides the change costs more than the bound", loss, squared)
     return Replayed("", loss, squared)
 
 
-def alike(left: Foreign, right: Foreign) -> bool:
+def alike(left: Foreign, right: Foreign, least: float = CLOSE) -> bool:
     """Whether two outputs are one, up to rounding where they are floats."""
     one, two = np.asarray(left), np.asarray(right)
     if one.shape != two.shape:
         return False
     if one.dtype.kind in "fc" or two.dtype.kind in "fc":
-        return bool(np.allclose(one, two, rtol=CLOSE, atol=CLOSE, equal_nan=True))
+        return bool(np.allclose(one, two, rtol=CLOSE, atol=least, equal_nan=True))
     return bool(np.array_equal(one, two))

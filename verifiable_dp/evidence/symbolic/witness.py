@@ -354,9 +354,9 @@ def _move(draw: SymbolicDraw, shift: float) -> Move | None:
     if draw.kind == "geometric":
         shift = float(round(shift))
     if origin.through is None:
-        return Move(draw.kind, shift, step=draw.step)
+        return Move(shift)
     instead = _inverse(origin.through, origin.uniform, shift * origin.scale)
-    return None if instead is None else Move(draw.kind, shift, instead, draw.step)
+    return None if instead is None else Move(shift, instead, draw.kind, draw.step)
 
 
 def _inverse(function: Callable[[Any], Any], uniform: float, by: float) -> float | None:
