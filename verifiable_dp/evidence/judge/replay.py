@@ -38,18 +38,21 @@ class Move:
     Parameters
     ----------
     shift
-        How far the noise moves, in units of its scale.
+        How far the draw moves; for a uniform number, how far the noise does, in units of its scale.
     instead
         For a uniform number: the one that takes its place; None if the draw itself is the noise.
     law, step
         For a uniform number: of what the program makes of it, at scale 1, and what a step of that costs if it
         is geometric. This is taken from the proposal; laws of NumPy's methods are not.
+    push
+        How far it moves on both sides, which costs nothing: any noise may come out.
     """
 
     shift: float
     instead: float | None = None
     law: str = ""
     step: float = 0.0
+    push: float = 0.0
 
 
 # Largest slope of the logarithm of the density of a law at scale 1, for a shift up and for one down. Where
@@ -105,6 +108,8 @@ class Sides:
         Of the noise.
     moves
         Draws that move on the right.
+    pushed
+        Draws that take another value on the left; on the right too, if they do not move.
     around
         Makes the surroundings of a plain run, in which other sources of randomness are generators made so.
     chance
@@ -117,6 +122,7 @@ class Sides:
     moves: Mapping[Key, Move]
     around: Callable[[Maker], AbstractContextManager[object]]
     chance: float = 1.0
+    pushed: Mapping[Key, Move] = field(default_factory=dict)
 
     def cost(self, prices: Sequence[tuple[float, float]]) -> tuple[float, float]:
         """What shifts with these prices cost together.
@@ -189,8 +195,9 @@ class MovedGenerator(np.random.Generator):
                 flat[i] = math.nan if move.instead is None else move.instead
                 self.log.prices.append(price(move.law, move.shift, move.step))
             else:
-                flat[i] += move.shift * scales[i]
-                self.log.prices.append(price(_LAWS.get(method, ""), move.shift, -math.log1p(-chances[i])))
+                flat[i] += move.push + move.shift
+                by = move.shift / scales[i]
+                self.log.prices.append(price(_LAWS.get(method, ""), by, -math.log1p(-chances[i])))
         return flat.reshape(np.shape(drawn)) if np.ndim(drawn) else type(drawn)(flat[0])
 
     def laplace(self, loc: Foreign = 0.0, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
@@ -295,7 +302,7 @@ def replayed(
         Whether a loss and a squared shift of normal noise are within the bound.
     """
     shown, logs = [], []
-    for data, moves in ((sides.left, {}), (sides.right, sides.moves)):
+    for data, moves in ((sides.left, sides.pushed), (sides.right, {**sides.pushed, **sides.moves})):
         log = DrawLog()
 
         def generator(
@@ -308,7 +315,7 @@ def replayed(
         logs.append(log)
     before, after = logs
     loss, squared = sides.cost(after.prices)
-    if len(after.prices) < len(sides.moves):
+    if len(before.prices) < len(sides.pushed) or len(after.prices) < len({**sides.pushed, **sides.moves}):
         return Replayed("", loss, squared, tried=False)
     if not before.like(after):
         return Replayed("a neighbour asks for other draws", loss, squared)

@@ -1144,6 +1144,7 @@ class FollowedGenerator(np.random.Generator):
             raise self.world.stop("noise has a scale that is not a positive number")
         if kind == "normal" and self.world.normals is None:
             self.world.normals = functools.partial(_product, self.world)
+        origin = None if origin is None else replace(origin, scale=scale)
         draw = SymbolicDraw(kind, value / scale, step, shape=shape, origin=origin)
         if kind == "exponential":
             self.world.pooling = functools.partial(_pooled, self.world)

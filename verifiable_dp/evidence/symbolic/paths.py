@@ -120,6 +120,11 @@ class Chooser:
         elif sign * weight > 0:
             draw.value += math.ceil(size) if draw.kind == "geometric" else size
 
+    tightens = False  # whether comparisons are made close ones
+
+    def tighten(self, lead: Term) -> None:
+        """Make a comparison a close one, by a draw of which nothing was seen."""
+
     def shown(self, term: Term) -> float:
         """The value of what is shown."""
         return term.value()

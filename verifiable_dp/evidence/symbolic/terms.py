@@ -153,8 +153,8 @@ class Origin:
     key
         Which draw of which generator, see `judge.replay`.
     through, uniform, scale
-        The function of a uniform number that it is, with that number, and how far the function moves for a
-        shift by 1; None where the draw itself is the noise.
+        The function of a uniform number that it is, with that number, and how far it moves for a shift by 1;
+        None where the draw itself is the noise.
     """
 
     key: Key
@@ -1560,6 +1560,7 @@ def above(left: Any, right: Any, *, strict: bool) -> Any:
     if world.chooser.crowded(world) and any(draw.used and draw.met for draw in lead.noise):
         left, right = _quiet(left), _quiet(right)
         return above(left, right, strict=strict)
+    world.chooser.tighten(lead)
     value = lead.value()
     answer = world.chooser.compared(value > 0 if strict else value >= 0)
     for draw in lead.noise:
@@ -1646,6 +1647,12 @@ def largest(world: World, values: list[Any]) -> int:
 def _winner_of(world: World, values: list[Any], rivals: list[int]) -> int:
     """Which one is the largest in this run."""
     plain = [v.value() if type(v) is Term else float(v) for v in values]
+    if world.chooser.tightens:
+        first, second = sorted(rivals, key=lambda i: -plain[i])[:2]
+        lead = subtract(values[first], values[second], pools=False)
+        if type(lead) is Term:
+            world.chooser.tighten(lead)
+            plain = [v.value() if type(v) is Term else float(v) for v in values]
     natural = rivals[int(np.argmax([plain[i] for i in rivals]))]
     noisy = [i for i in rivals if type(values[i]) is Term]
     fixed = [i for i in rivals if i not in noisy]

@@ -30,6 +30,8 @@ from verifiable_dp.evidence.upper import epsilon_of
 
 _FIRST = 700_000  # numbers that no path has
 _STILL = 1e-9
+_ANYWHERE = ("laplace", "normal", "logistic", "cauchy", "hypsecant", "gumbel")  # noise that may be any number
+_CLOSE = 1e-6  # by which what is close leads
 _ROUNDED = 1e-6  # of losses that the search and the judge add up apart
 
 
@@ -40,10 +42,26 @@ class OtherPathError(Exception):
 class Recording(Chooser):
     """Lets a run take its course, and notes what is told on the way."""
 
-    def __init__(self, number: int, n_arms: int) -> None:
+    def __init__(self, number: int, n_arms: int, tightens: bool = False) -> None:
         super().__init__(number, n_arms)
-        self.natural, self.rounds = True, False
+        self.natural, self.rounds, self.tightens = True, False, tightens
+        self.pushed: dict[SymbolicDraw, float] = {}
         self.told: list[Any] = []
+
+    def tighten(self, lead: Term) -> None:
+        """As far as noise that may take any value can do it: there a change that is not hidden shows."""
+        if not self.tightens:
+            return
+        value = lead.value()
+        for draw, weight in lead.noise.items():
+            free = draw.origin is not None and draw.kind in _ANYWHERE and not draw.used
+            if free and draw not in self.pushed and weight and math.isfinite(value):
+                self._push(draw, (math.copysign(_CLOSE, value) - value) / weight)
+                return
+
+    def _push(self, draw: SymbolicDraw, by: float) -> None:
+        self.pushed[draw] = by
+        draw.value += by
 
     def _note(self, value: Any) -> Any:
         self.told.append(value)
@@ -74,8 +92,16 @@ class Repeating(Recording):
     """Tells what another run has told."""
 
     def __init__(self, other: Recording, n_arms: int) -> None:
-        super().__init__(other.number, n_arms)
+        super().__init__(other.number, n_arms, other.tightens)
+        self._pushes = {_place(draw): by for draw, by in other.pushed.items()}
         self._left = list(reversed(other.told))
+
+    def tighten(self, lead: Term) -> None:
+        """As it was."""
+        for draw in lead.noise if self.tightens else ():
+            by = None if draw.origin is None else self._pushes.pop(_place(draw), None)
+            if by is not None:
+                self._push(draw, by)
 
     def _next(self, kind: type) -> Any:
         if not self._left or type(self._left[-1]) is not kind:
@@ -182,18 +208,21 @@ def judged(
     for run in range(runs):
         number = _FIRST + run
         values = program.values(number)
-        chooser = Recording(number, n_arms)
+        chooser = Recording(number, n_arms, run % 2 == 1)
         first = traced(program, values, number, chooser, scopes)
         if first.world.failure:
             missing += 1
             continue
+        pushes = {_place(draw): _move(draw, 0.0, by) for draw, by in chooser.pushed.items()}
+        pushed = {key: move for key, move in pushes.items() if move is not None}
         for other in program.neighbours(values, run, units):
             proposed = _proposal(program, first, chooser, other, n_arms, scopes)
             if proposed is None:
                 missing += 1
                 continue
             moves, chance = proposed
-            sides = Sides(values, other, number, moves, _around(scopes, number, first.drawn), chance)
+            around = _around(scopes, number, first.drawn)
+            sides = Sides(values, other, number, moves, around, chance, pushed)
             found = _replayed(program, sides, within)
             if found is None or not found.tried:
                 missing += 1
@@ -252,7 +281,7 @@ def _proposal(
         if shifts is None:
             return None
         for draw, shift in shifts.items():
-            move = _move(draw, shift)
+            move = _move(draw, shift, told.pushed.get(draw, 0.0))
             if move is None or draw.origin is None:
                 return None
             moves[draw.origin.key] = move
@@ -346,17 +375,17 @@ def _place(draw: SymbolicDraw) -> Key:
     return draw.origin.key
 
 
-def _move(draw: SymbolicDraw, shift: float) -> Move | None:
-    """What becomes of the number behind a draw; None if that cannot be told."""
+def _move(draw: SymbolicDraw, shift: float, pushed: float = 0.0) -> Move | None:
+    """What becomes of the number behind a draw, that is pushed on both sides; None if that cannot be told."""
     origin = draw.origin
     if origin is None:
         return None
     if draw.kind == "geometric":
         shift = float(round(shift))
     if origin.through is None:
-        return Move(shift)
-    instead = _inverse(origin.through, origin.uniform, shift * origin.scale)
-    return None if instead is None else Move(shift, instead, draw.kind, draw.step)
+        return Move(shift * origin.scale, push=pushed * origin.scale)
+    instead = _inverse(origin.through, origin.uniform, (pushed + shift) * origin.scale)
+    return None if instead is None else Move(shift, instead, draw.kind, draw.step, pushed)
 
 
 def _inverse(function: Callable[[Any], Any], uniform: float, by: float) -> float | None:
