@@ -22,6 +22,7 @@ from verifiable_dp.evidence.judge.replay import (
     price,
     replayed,
 )
+from verifiable_dp.evidence.premises import Taken, in_words
 from verifiable_dp.evidence.symbolic import boxes, draws, paths, terms, witness
 
 SEED = 7
@@ -170,6 +171,9 @@ def test_what_counts_by_chance_costs_less_and_by_how_much():
     assert "costs more" in tried(noisy_sum, one, most=np.log1p(0.24 * np.expm1(0.5)), chance=0.25).wrong
     normal = {key(noisy_step): Move(-1.0)}
     assert "costs more" in tried(noisy_step, normal, most=0.0, squared=0.1, chance=0.25).wrong
+    both = {**normal, key(noisy_step, 1): Move(1e-3)}
+    assert tried(noisy_step, both, most=5e-4, squared=1 / 9, chance=0.25).wrong == ""
+    assert "costs more" in tried(noisy_step, both, most=4e-4, squared=1 / 9, chance=0.25).wrong
 
 
 def test_outputs_are_alike_to_rounding_and_no_further():
@@ -221,7 +225,9 @@ def test_a_right_bound_stands_and_says_how_often_it_was_replayed(program):
     held, missing = found.replays
     assert held >= 20
     assert held + missing == 24
-    assert found.bound().certificate["replays"] == {"held": held, "open": missing}
+    (premise,) = (one for one in found.bound().premises if one.id is Taken.AS_TRACED)
+    assert premise.values == {"held": held, "open": missing}
+    assert f"{held} neighbours of its runs were replayed" in in_words(premise.as_dict())
 
 
 def twice_the_scale(patch):

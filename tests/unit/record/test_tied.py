@@ -143,10 +143,10 @@ def test_a_power_by_samples_is_that_of_its_variants():
         examine(sealed(record))
 
 
-@pytest.mark.parametrize("missing", ["no-state", "ideal-noise-of-code", "other-paths", "runs-alone"])
+@pytest.mark.parametrize("missing", ["no-state", "ideal-noise-of-code", "other-paths", "as-traced", "runs-alone"])
 def test_a_traced_bound_names_what_it_rests_on(missing):
-    """Control: with all four it is founded."""
-    names = ["no-state", "other-paths", "ideal-noise-of-code", "runs-alone"]
+    """Control: with all of them it is founded."""
+    names = ["no-state", "other-paths", "as-traced", "ideal-noise-of-code", "runs-alone"]
     numbers = {"method": "tracing", "scope": "n paths", "certificate": {"form": "paths", "calls": [1]}}
     stated = [{"id": name, "values": {}, "tested_by": ""} for name in names]
     assert upper.unfounded({**numbers, "premises": stated}) == ""

@@ -21,7 +21,7 @@ import numpy as np
 from verifiable_dp.core.filled import note_placed, noting
 from verifiable_dp.core.limits import limited
 from verifiable_dp.core.mechanisms import wishart
-from verifiable_dp.core.validate import FloatArray, JsonDict
+from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.judge.replay import GIVEN
 from verifiable_dp.evidence.premises import Premise, Taken
@@ -392,7 +392,7 @@ class PathFound:
     outside
         Whether the code lies outside of the language of bounds.
     replays
-        Neighbours that the judge has replayed on plain code, and those that could not be; None before.
+        Neighbours that were replayed on plain code (`witness`), and those that could not be.
     """
 
     paths: tuple[Path, ...]
@@ -400,7 +400,7 @@ class PathFound:
     at: Place | None = None
     closed: tuple[Place, ...] = ()
     outside: bool = False
-    replays: tuple[int, int] | None = None
+    replays: tuple[int, int] = (0, 0)
 
     @property
     def unseen(self) -> bool:
@@ -423,9 +423,8 @@ class PathFound:
         if not math.isfinite(self.epsilon(delta)):
             return None
         rows = [_as_row(path, delta) for path in self.paths]
-        certificate: JsonDict = {"form": "paths", "paths": sorted(rows, key=lambda row: row["path"])}
-        if self.replays is not None:
-            certificate["replays"] = {"held": self.replays[0], "open": self.replays[1]}
+        certificate = {"form": "paths", "paths": sorted(rows, key=lambda row: row["path"])}
+        held, missing = self.replays
         return UpperBound.of(
             certificate,
             scope="n paths",
@@ -435,6 +434,7 @@ class PathFound:
             premises=(
                 Premise(Taken.NO_STATE),
                 Premise(Taken.OTHER_PATHS),
+                Premise(Taken.AS_TRACED, {"held": held, "open": missing}),
                 Premise(Taken.IDEAL_NOISE_OF_CODE),
                 *((_LIBRARY,) if any(path.drawn for path in self.paths) else ()),
                 *((_closed(self.closed),) if self.closed else ()),
