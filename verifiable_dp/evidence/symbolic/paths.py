@@ -27,10 +27,12 @@ from verifiable_dp.evidence.judge.replay import GIVEN
 from verifiable_dp.evidence.premises import Premise, Taken
 from verifiable_dp.evidence.symbolic import boxes, libraries, subsets
 from verifiable_dp.evidence.symbolic.alignments import Cost, costs_of
+from verifiable_dp.evidence.symbolic.choosers import NATURAL, Chooser, Extreme
 from verifiable_dp.evidence.symbolic.contests import Proposals
 from verifiable_dp.evidence.symbolic.coverage import Coverage, compares
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
 from verifiable_dp.evidence.symbolic.forcing import BranchFlips, forced
+from verifiable_dp.evidence.symbolic.leaves import leaves, sums, within
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
 from verifiable_dp.evidence.symbolic.rewriting import rewritten, unasked
 from verifiable_dp.evidence.symbolic.standins import standing_in
@@ -52,176 +54,11 @@ from verifiable_dp.evidence.tracing.ledger import Place, same
 from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
 from verifiable_dp.evidence.upper import Method, UpperBound, epsilon_of
 
-_NATURAL = 3  # paths that are compared with plain runs
 _LEAST, _MOST, _WORK = 12, 60, 600_000  # paths, and operations on terms of all of them
-_CROWDED = 12
 _APART = 1003  # numbers that no other path has
-_PATIENCE = 400  # public draws of a path that come out alike
-_MANY = 4000  # values of a public draw, of which the ends are looked at
 
 
 _LIBRARY = Premise(Taken.LIBRARIES)
-
-
-class Chooser:
-    """What random outcomes come out on a path.
-
-    Parameters
-    ----------
-    number
-        Of the path: the first few take what the generator gives.
-    n_arms
-        Units are counted arm by arm.
-    failures
-        Proposals that are turned down before one is accepted (`contests`).
-    """
-
-    def __init__(self, number: int, n_arms: int, failures: int = 0) -> None:
-        self.failures, self.number = failures, number
-        self._rng = np.random.default_rng([20260101, number])
-        self.natural = number < _NATURAL
-        self.rounds = not self.natural and number % 8 == 5  # whether chances may add up to less than 1
-        self._n_arms = n_arms
-        self._favourite = number % (n_arms + 1)
-        self._follow = (1.0, 0.5, 0.0)[number % 3]
-        self._truth = (0.5, 0.02, 0.98)[number // 3 % 3]
-        self._size = float(self._rng.choice([0.0, 1.0, 30.0, 1e3, 1e6]))
-
-    @property
-    def luck(self) -> Any:
-        """What it goes by, which can be put back."""
-        return self._rng.bit_generator.state
-
-    @luck.setter
-    def luck(self, state: Any) -> None:
-        self._rng.bit_generator.state = state
-
-    def crowded(self, world: World) -> bool:
-        """Whether so much was seen that what is used again is better shown."""
-        return len(world.seen) > _CROWDED
-
-    def disturb(self, term: Term) -> None:
-        """Move what is about to be shown, by a draw of which nothing was seen."""
-        if self.natural or not self._size:
-            return
-        draw, weight = next((d, w) for d, w in term.noise.items() if not d.used)
-        if draw.of is not None and draw.kind != "law":
-            return  # an entry of a matrix alone would leave it indefinite
-        arms = [unit % self._n_arms for atom in term.raw for unit in atom.moves]
-        sign = 1.0 if self._rng.random() < 0.5 else -1.0
-        if arms and self._favourite < self._n_arms:
-            sign = 1.0 if arms[-1] == self._favourite else -1.0
-        size = self._size * self._rng.random()
-        if draw.kind in ("laplace", "normal", "logistic", "cauchy", "hypsecant"):
-            draw.value += math.copysign(size, sign * weight)
-        elif draw.kind == "law":
-            way = math.copysign(1.0, sign * weight)
-            draw.value += way * math.ceil(size) if math.isfinite(draw.of.price(way)) else 0.0
-        elif sign * weight > 0:
-            draw.value += math.ceil(size) if draw.kind == "geometric" else size
-
-    tightens = False  # whether comparisons are made close ones
-
-    def tighten(self, lead: Term) -> None:
-        """Make a comparison a close one, by a draw of which nothing was seen."""
-
-    def shown(self, term: Term) -> float:
-        """The value of what is shown."""
-        return term.value()
-
-    def compared(self, natural: bool) -> bool:
-        """Of a comparison of noise that can come out both ways."""
-        return self.answer(natural)
-
-    def leader(self, natural: int, rivals: Sequence[int]) -> int:
-        """The largest of several numbers with noise, each of which can be it."""
-        return self.winner(natural, rivals)
-
-    def answer(self, natural: bool) -> bool:
-        """Of a comparison or a coin that can come out both ways."""
-        if self.natural or self._rng.random() < self._follow:
-            return natural
-        return bool(self._rng.random() < self._truth)
-
-    def winner(self, natural: int, rivals: Sequence[int]) -> int:
-        """Of several, each of which can win."""
-        if self.natural or self._rng.random() < self._follow:
-            return natural
-        if self._favourite < len(rivals) and self._truth == 0.98:
-            return int(rivals[self._favourite])
-        return int(rivals[int(self._rng.integers(len(rivals)))])
-
-    def seldom(self, natural: Any, others: Callable[[], Sequence[Any]]) -> Any:
-        """What was drawn, or one of those that are hardly ever drawn."""
-        if self.natural or self._rng.random() < max(self._follow, 0.1):  # else a loop may never end
-            return natural
-        found = others()
-        return found[int(self._rng.integers(len(found)))]
-
-    def several(self, natural: Any, others: Callable[[], Sequence[Any]]) -> Any:
-        """As `seldom`, of an array."""
-        return natural
-
-    def level(self, natural: float) -> float:
-        """A uniform draw that is used as a number."""
-        return natural
-
-    def ends(self, draw: Callable[..., Any]) -> tuple[Any, Any]:
-        """The smallest and the largest of many values that `draw(generator, size)` gives."""
-        many = draw(self._rng, _MANY)
-        return many.min(), many.max()
-
-    def one_of(self, values: FloatArray) -> float:
-        """One of these."""
-        return float(self._rng.choice(values))
-
-
-class Extreme(Chooser):
-    """What comes out where all public draws are alike: the lowest each time, the highest, or both in turn.
-
-    What is computed of them, the scale of noise say, may be of use only there, and chance hardly ever gets
-    there. Of many draws it gives up, for a loop may never end else.
-    """
-
-    WAYS = 3
-
-    def __init__(self, number: int, n_arms: int, way: int) -> None:
-        super().__init__(number, n_arms)
-        self._way, self._asked = way, 0
-
-    def _turn(self) -> int | None:
-        """0 for the lowest, -1 for the highest; None for what comes."""
-        self._asked += 1
-        if self._asked > _PATIENCE:
-            return None
-        return -(self._way if self._way < 2 else self._asked % 2)
-
-    def answer(self, natural: bool) -> bool:
-        """As `Chooser`'s."""
-        turn = self._turn()
-        return natural if turn is None else turn == -1
-
-    def winner(self, natural: int, rivals: Sequence[int]) -> int:
-        """As `Chooser`'s; in turn each of them."""
-        turn = self._turn()
-        if turn is None or not len(rivals):
-            return natural
-        return int(rivals[turn if self._way < 2 else self._asked % len(rivals)])
-
-    def seldom(self, natural: Any, others: Callable[[], Sequence[Any]]) -> Any:
-        """As `Chooser`'s."""
-        turn = self._turn()
-        return natural if turn is None else others()[:2][turn]
-
-    def several(self, natural: Any, others: Callable[[], Sequence[Any]]) -> Any:
-        """As `Chooser`'s."""
-        found = np.array([self.seldom(one, others) for one in natural.ravel()], natural.dtype)
-        return found.reshape(natural.shape)
-
-    def level(self, natural: float) -> float:
-        """As `Chooser`'s."""
-        turn = self._turn()
-        return natural if turn is None else abs(turn + 1e-12)
 
 
 @dataclass(frozen=True)
@@ -391,6 +228,8 @@ class PathFound:
         Lines with a branch whose other way only raises an exception, which plain runs never took.
     outside
         Whether the code lies outside of the language of bounds.
+    every
+        Whether these are all paths there are (`leaves`).
     replays
         Neighbours that were replayed on plain code (`witness`), and those that could not be.
     """
@@ -400,6 +239,7 @@ class PathFound:
     at: Place | None = None
     closed: tuple[Place, ...] = ()
     outside: bool = False
+    every: bool = False
     replays: tuple[int, int] = (0, 0)
 
     @property
@@ -427,13 +267,13 @@ class PathFound:
         held, missing = self.replays
         return UpperBound.of(
             certificate,
-            scope="n paths",
+            scope="every path" if self.every else "n paths",
             paths=len(self.paths),
             delta=delta,
             method=Method.TRACING,
             premises=(
                 Premise(Taken.NO_STATE),
-                Premise(Taken.OTHER_PATHS),
+                *(() if self.every else (Premise(Taken.OTHER_PATHS),)),
                 Premise(Taken.AS_TRACED, {"held": held, "open": missing}),
                 Premise(Taken.IDEAL_NOISE_OF_CODE),
                 *((_LIBRARY,) if any(path.drawn for path in self.paths) else ()),
@@ -572,6 +412,7 @@ def traced(
                     with coverage.watching(world.stop, unasked):
                         returned = program.function(data, generator)
                     coverage.note(world)
+            chooser.returned = True
             output = _returned(world, program, program.seen(returned))
             for finish in world.finishing:
                 finish()
@@ -691,7 +532,7 @@ def _explored(
         paths.append(path)
         if path.failure:
             return PathFound(tuple(paths), path.failure, path.at)
-        if number < _NATURAL and not _as_plain(program, path, scopes):
+        if number < NATURAL and not _as_plain(program, path, scopes):
             return PathFound(tuple(paths), Failure("a traced run returns something else than a plain one"))
         if (
             path.contested
@@ -751,7 +592,10 @@ def _explored(
         return PathFound((*paths, *more), Failure(meter.words()))
     if unseen is not None:
         return PathFound((*paths, *more), Failure("a branch that no traced run takes both ways"), unseen)
-    return PathFound((*paths, *more), closed=tuple(place for place, _ in closed))
+    every = leaves(lambda number, chooser: run(program, number, chooser, scopes, None, meter=meter), n_arms)
+    if every is None or not within(every, [*paths, *more]):
+        return PathFound((*paths, *more), closed=tuple(place for place, _ in closed))
+    return PathFound((*paths, *more, *every), every=True)
 
 
 def _crashes(program: Program, path: Path, scopes: Any, flips: BranchFlips) -> bool:
@@ -845,21 +689,14 @@ def _same_without(
     program: Program, n_arms: int, path: Path, scopes: Any, coverage: Coverage, meter: WorkMeter
 ) -> bool:
     """Whether a path goes on in the same way when other numbers of proposals are turned down before."""
-    for failures in (1, 7, 1500) if path.number < _NATURAL + 3 else (2,):
+    for failures in (1, 7, 1500) if path.number < NATURAL + 3 else (2,):
         watched = coverage if failures == 1 else None
         other = run(
             program, path.number, Chooser(path.number, n_arms, failures), scopes, watched, meter=meter
         )
-        if other.failure or not same(other.output, path.output) or _sums(other) != _sums(path):
+        if other.failure or not same(other.output, path.output) or sums(other.costs) != sums(path.costs):
             return False
     return True
-
-
-def _sums(path: Path) -> dict[int, tuple[float, float]]:
-    return {
-        unit: (round(math.fsum(c.up for c in costs), 9), round(math.fsum(c.down for c in costs), 9))
-        for unit, costs in path.costs.items()
-    }
 
 
 def _as_plain(program: Program, path: Path, scopes: Any) -> bool:

@@ -323,7 +323,7 @@ class World:
     files
         Whose lines are named.
     chooser
-        What random outcomes come out; see `paths.Chooser`.
+        What random outcomes come out; see `choosers.Chooser`.
     arrays, subsets
         What is done with arrays, and with some of their entries: the modules `boxes` and `subsets`.
     seen, charges

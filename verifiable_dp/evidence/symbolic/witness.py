@@ -20,7 +20,8 @@ from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.judge.replay import Key, Maker, Move, Replayed, Sides, alike, replayed
 from verifiable_dp.evidence.symbolic import libraries
 from verifiable_dp.evidence.symbolic.alignments import LAWS, groups_of, rows_of
-from verifiable_dp.evidence.symbolic.paths import Chooser, PathFound, Program, TracedRun, traced
+from verifiable_dp.evidence.symbolic.choosers import Chooser
+from verifiable_dp.evidence.symbolic.paths import PathFound, Program, TracedRun, traced
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
 from verifiable_dp.evidence.symbolic.states import kept
 from verifiable_dp.evidence.symbolic.terms import Failure, Part, Row, SymbolicDraw, Term
