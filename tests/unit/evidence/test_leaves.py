@@ -4,10 +4,13 @@ Broken variants, each seen to fail here: a chooser to which nothing is open; one
 that are not looked at in all ways.
 """
 
+import shutil
+
 import numpy as np
 import pytest
 
 import verifiable_dp as vdp
+from tests.commands import finished
 from tests.user_code import leaves as programs
 from verifiable_dp.evidence.premises import Taken
 from verifiable_dp.evidence.symbolic import leaves, paths
@@ -88,3 +91,40 @@ def test_the_scope_reaches_the_record():
     assert report.record["epsilon_upper"]["scope"] == "every path"
     assert "on every path" in report.summary()
     assert np.isclose(report.record["epsilon_upper"]["epsilon"], 1.0)
+
+
+@pytest.mark.parametrize(
+    ("program", "require", "status"),
+    [
+        ("commit", "every-path", 0),
+        ("commit", "certified", 3),
+        ("greedy", "tested-paths", 0),
+        ("greedy", "every-path", 3),
+    ],
+)
+def test_the_command_asks_for_what_is_required(program, require, status, tmp_path):
+    """One who asks for more than there is gets exit status 3 and is told why."""
+    shutil.copy(programs.__file__, tmp_path / "leaving.py")
+    sizes = ("--arms", "2", "--horizon", "12", "--epsilon", "1", "--budget", "smoke", "--json", "r.json")
+    done = finished(tmp_path, "audit", f"leaving.py:{program}", *sizes, "--require", require)
+    assert done.returncode == status
+    found = "every-path" if program == "commit" else "tested-paths"
+    said = f"is not refuted, but rests on {found}; required is {require}"
+    assert (said in done.stderr) == (status == 3)
+    judged = finished(tmp_path, "judge", ".", f"leaving.py:{program}", "--require", require)
+    assert (judged.returncode, said in judged.stderr) == (status, status == 3)
+
+
+def test_a_test_asks_for_what_is_required(pytester):
+    shutil.copy(programs.__file__, pytester.path / "leaving.py")
+    options = "epsilon=1.0, n_arms=2, horizon=12, budget='smoke'"
+    pytester.makepyfile(
+        "import leaving\n"
+        f"def test_enough(privacy_audit):\n    privacy_audit(leaving.commit, {options}, require='every-path')\n"
+        f"def test_short(privacy_audit):\n    privacy_audit(leaving.greedy, {options}, require='every-path')\n"
+        "def test_unknown(privacy_audit):\n    privacy_audit(leaving.greedy, epsilon=1.0, require='all')\n"
+    )
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(passed=1, failed=2)
+    result.stdout.fnmatch_lines(["*resting on tested-paths, and every-path is required*"])
+    result.stdout.fnmatch_lines(["*require must be one of detectable, tested-paths, every-path, certified*"])
