@@ -117,11 +117,11 @@ def test_the_command_asks_for_what_is_required(program, require, status, tmp_pat
 
 def test_a_test_asks_for_what_is_required(pytester):
     shutil.copy(programs.__file__, pytester.path / "leaving.py")
-    options = "epsilon=1.0, n_arms=2, horizon=12, budget='smoke'"
+    given = "epsilon=1.0, n_arms=2, horizon=12, budget='smoke', require='every-path'"
     pytester.makepyfile(
         "import leaving\n"
-        f"def test_enough(privacy_audit):\n    privacy_audit(leaving.commit, {options}, require='every-path')\n"
-        f"def test_short(privacy_audit):\n    privacy_audit(leaving.greedy, {options}, require='every-path')\n"
+        f"def test_enough(privacy_audit):\n    privacy_audit(leaving.commit, {given})\n"
+        f"def test_short(privacy_audit):\n    privacy_audit(leaving.greedy, {given})\n"
         "def test_unknown(privacy_audit):\n    privacy_audit(leaving.greedy, epsilon=1.0, require='all')\n"
     )
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
