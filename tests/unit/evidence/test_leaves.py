@@ -73,8 +73,17 @@ def test_too_many_paths_are_not_all_run():
             chooser.winner(0, range(9))
         return paths.Path(number, {})
 
-    assert leaves.leaves(run, 2) is None
+    assert leaves.leaves(run, 2, np.inf) is None
     assert len(made) <= 2
+
+
+def test_it_gives_up_after_so_many_operations():
+    def run(number, chooser):
+        chooser.winner(0, range(4))
+        return paths.Path(number, {}, events=100)
+
+    assert len(leaves.leaves(run, 2, np.inf)) == len(leaves.leaves(run, 2, 600)) == 4
+    assert leaves.leaves(run, 2, 599) is None
 
 
 def test_a_path_without_a_bound_ends_it():
@@ -82,7 +91,7 @@ def test_a_path_without_a_bound_ends_it():
         words = "raw" if chooser.answer(True) else ""
         return paths.Path(number, {}, paths.Failure(words))
 
-    assert leaves.leaves(run, 2) is None
+    assert leaves.leaves(run, 2, np.inf) is None
 
 
 def test_the_scope_reaches_the_record():

@@ -22,10 +22,15 @@ _FIRST = 500_000  # numbers that no other path has
 Path = Any  # `paths.Path`
 
 
-def leaves(run: Callable[[int, Deciding], Path], n_arms: int) -> list[Path] | None:
-    """All paths, by `run(number, chooser)`; None if there are too many, or if they are not all."""
+def leaves(run: Callable[[int, Deciding], Path], n_arms: int, work: float) -> list[Path] | None:
+    """All paths, by `run(number, chooser)`; None if there are too many, or if they are not all.
+
+    It gives up after `work` operations.
+    """
     found, waiting = list[Path](), [tuple[int, ...]()]
     while waiting:
+        if 2 * sum(path.events for path in found) > work:
+            return None
         taken, number = waiting.pop(), _FIRST + 2 * len(found)
         one, other = (Deciding(number + i, n_arms, taken) for i in range(2))
         path = run(number, one)

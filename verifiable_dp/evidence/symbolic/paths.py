@@ -55,6 +55,7 @@ from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
 from verifiable_dp.evidence.upper import Method, UpperBound, epsilon_of
 
 _LEAST, _MOST, _WORK = 12, 60, 600_000  # paths, and operations on terms of all of them
+_LEAST_OF_LEAVES = 20_000  # operations, where every path is looked for
 _APART = 1003  # numbers that no other path has
 
 
@@ -592,7 +593,10 @@ def _explored(
         return PathFound((*paths, *more), Failure(meter.words()))
     if unseen is not None:
         return PathFound((*paths, *more), Failure("a branch that no traced run takes both ways"), unseen)
-    every = leaves(lambda number, chooser: run(program, number, chooser, scopes, None, meter=meter), n_arms)
+    most = max(2 * events, _LEAST_OF_LEAVES)
+    every = leaves(
+        lambda number, chooser: run(program, number, chooser, scopes, None, meter=meter), n_arms, most
+    )
     if every is None or not within(every, [*paths, *more]):
         return PathFound((*paths, *more), closed=tuple(place for place, _ in closed))
     return PathFound((*paths, *more, *every), every=True)
