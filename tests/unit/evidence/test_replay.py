@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from tests.user_code import hidden
 from tests.user_code.replays import gate, pick
 from verifiable_dp.evidence.judge import replay
 from verifiable_dp.evidence.judge.replay import (
@@ -79,8 +80,10 @@ def key(program, draw=0, data=LEFT):
     return found[draw]
 
 
-def tried(program, moves, right=RIGHT, most=1.0, squared=0.0, chance=1.0):
-    sides = Sides(LEFT, right, SEED, moves, lambda make: nullcontext(), chance)
+def tried(program, moves, right=RIGHT, most=1.0, squared=0.0, chance=1.0, shown=None):
+    if shown is None:
+        shown = program(LEFT, np.random.Generator(np.random.Philox(SEED)))
+    sides = Sides(LEFT, right, SEED, moves, lambda make: nullcontext(), shown, chance)
     return replayed(program, sides, lambda loss, two: loss <= most + 1e-9 and two <= squared + 1e-9)
 
 
@@ -136,6 +139,12 @@ def test_the_shift_that_hides_a_change_is_accepted_at_its_cost():
 def test_a_wrong_proposal_is_refused(moves, most, said):
     found = tried(noisy_sum, {key(noisy_sum, draw): Move(by) for draw, by in moves.items()}, most=most)
     assert said in found.wrong
+
+
+def test_what_is_shown_must_be_what_was_said():
+    """Else both sides may do alike what nobody has looked at."""
+    found = tried(noisy_sum, {key(noisy_sum): Move(-1.0)}, shown=0.0)
+    assert found.wrong == "a run returns something else than was traced"
 
 
 def test_what_is_asked_for_must_not_follow_from_the_data():
@@ -282,3 +291,22 @@ def test_a_fault_of_the_search_is_noticed(fault, program, monkeypatch):
     found = confirmed(program)
     assert found.failure.words.startswith("a replay on plain code: ")
     assert found.bound() is None
+
+
+# ---------------------------------------------------------------- what hides
+
+
+@pytest.mark.parametrize("program", hidden.LEAKS, ids=lambda f: f.__name__)
+def test_what_hides_has_no_bound_within_the_claim(program):
+    """Broken variants: replays at typical data only; outputs that are not held against the traced ones."""
+    explored = paths.Program(program, (24, 2), (0.0, 1.0))
+    found = witness.confirmed(explored, 2, paths.explore(explored, 2, most=6), 0.0)
+    assert found.epsilon() > 1.2
+
+
+@pytest.mark.parametrize("program", hidden.RIGHT, ids=lambda f: f.__name__)
+def test_right_twins_of_what_hides_keep_their_bound(program):
+    explored = paths.Program(program, (24, 2), (0.0, 1.0))
+    found = witness.confirmed(explored, 2, paths.explore(explored, 2, most=6), 0.0)
+    assert found.words() == ""
+    assert found.epsilon() <= 1 + 1e-9

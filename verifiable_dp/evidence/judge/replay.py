@@ -4,7 +4,7 @@ A bound says: whatever a run shows on data S with noise z, it shows on a neighbo
 costs no more than the bound. Here that is tried. The program runs unmodified, with nothing replaced but its
 generators, once on each side, and three things are required:
 
-A. both runs return the same;
+A. both runs return the same, and what the search says that they return;
 B. both ask for the same draws in the same order: the same methods, sizes and scales;
 C. what is shifted costs no more than the bound, by the laws below.
 
@@ -112,6 +112,8 @@ class Sides:
         Draws that take another value on the left; on the right too, if they do not move.
     around
         Makes the surroundings of a plain run, in which other sources of randomness are generators made so.
+    shown
+        What the search says that the left side returns.
     chance
         That what changes counts at all, where nothing else shows whether it does.
     """
@@ -121,6 +123,7 @@ class Sides:
     seed: int
     moves: Mapping[Key, Move]
     around: Callable[[Maker], AbstractContextManager[object]]
+    shown: Foreign
     chance: float = 1.0
     pushed: Mapping[Key, Move] = field(default_factory=dict)
 
@@ -317,6 +320,8 @@ def replayed(
     loss, squared = sides.cost(after.prices)
     if len(before.prices) < len(sides.pushed) or len(after.prices) < len({**sides.pushed, **sides.moves}):
         return Replayed("", loss, squared, tried=False)
+    if not alike(shown[0], sides.shown):
+        return Replayed("a run returns something else than was traced", loss, squared)
     if not before.like(after):
         return Replayed("a neighbour asks for other draws", loss, squared)
     if not alike(*shown):

@@ -75,6 +75,13 @@ class Chooser:
         elif sign * weight > 0:
             draw.value += math.ceil(size) if draw.kind == "geometric" else size
 
+    def opens(self) -> None:
+        """Public randomness is used that no question here settles."""
+
+    def order(self, natural: Any) -> Any:
+        """An order, as an array of numbers."""
+        return natural
+
     tightens = False  # whether comparisons are made close ones
 
     def tighten(self, lead: Term) -> None:
@@ -173,6 +180,11 @@ class Extreme(Chooser):
         found = np.array([self.seldom(one, others) for one in natural.ravel()], natural.dtype)
         return found.reshape(natural.shape)
 
+    def order(self, natural: Any) -> Any:
+        """As `Chooser`'s: the smallest first, or the largest."""
+        turn = self._turn()
+        return natural if turn is None else np.sort(natural)[:: 1 if turn == 0 else -1]
+
     def level(self, natural: float) -> float:
         """As `Chooser`'s."""
         turn = self._turn()
@@ -218,22 +230,31 @@ class Deciding(Chooser):
         """Nothing is shown to make it simpler."""
         return False
 
+    def opens(self) -> None:
+        """Then not all paths are known."""
+        self.closed = False
+
     def seldom(self, natural: Any, others: Callable[[], Sequence[Any]]) -> Any:
         """One of many numbers."""
-        self.closed = False
+        self.opens()
         return natural
 
     def several(self, natural: Any, others: Callable[[], Sequence[Any]]) -> Any:
         """One of many arrays."""
-        self.closed = False
+        self.opens()
+        return natural
+
+    def order(self, natural: Any) -> Any:
+        """One of many orders."""
+        self.opens()
         return natural
 
     def level(self, natural: float) -> float:
         """One of many numbers."""
-        self.closed = False
+        self.opens()
         return natural
 
     def ends(self, draw: Callable[..., Any]) -> tuple[Any, Any]:
         """Of one of many numbers."""
-        self.closed = False
+        self.opens()
         return super().ends(draw)

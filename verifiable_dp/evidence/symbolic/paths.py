@@ -117,6 +117,11 @@ class Program:
         made = low + (high - low) * rng.random(self.shape)
         return made if number % 2 else np.where(rng.random(self.shape) < 0.5, low, high)
 
+    def corner(self, number: int) -> FloatArray:
+        """All that is least, or most; data of a path where there is no end."""
+        end = self.bounds[number % 2]
+        return np.full(self.shape, end) if math.isfinite(end) else self.values(number)
+
     def neighbours(self, values: FloatArray, number: int, most: int) -> Iterator[FloatArray]:
         """Neighbours of data: some entries that move to an end of their bounds or in between."""
         rng = np.random.default_rng([20260105, number])
@@ -165,6 +170,10 @@ class NeighbourProgram(Program):
     def values(self, number: int) -> FloatArray:
         """See `Program.values`."""
         return (self.right if number % 2 else self.left).reshape(self.shape).copy()
+
+    def corner(self, number: int) -> FloatArray:
+        """See `Program.corner`: one of the two."""
+        return self.values(number)
 
     def neighbours(self, values: FloatArray, number: int, most: int) -> Iterator[FloatArray]:
         """See `Program.neighbours`: the other one."""

@@ -56,6 +56,7 @@ class FollowedRandom:
 
     def __getattribute__(self, name: str) -> Any:
         if name[0] != "_" and name != "seeded" and self._world.bare:
+            self._world.chooser.opens()
             return getattr(self._real, name)
         return super().__getattribute__(name)
 
@@ -87,14 +88,21 @@ class FollowedRandom:
 
     def choice(self, seq: Any) -> Any:
         """As Python's."""
-        index = one_of(self._world, len(seq), self._real.choice(range(len(seq))))
+        index = self._one_of(len(seq), self._real.choice(range(len(seq))))
         return sign_of(self._world, seq, index) if len(seq) == 2 and not boxes.has_own(seq) else seq[index]
 
     def randrange(self, *args: Any) -> Any:
         """As Python's."""
         args = boxes.plain(self._world, args, "raw {data} set the law of a draw")
         values = range(*args)
-        return values[one_of(self._world, len(values), values.index(self._real.randrange(*args)))]
+        return values[self._one_of(len(values), values.index(self._real.randrange(*args)))]
+
+    def _one_of(self, size: int, natural: int) -> int:
+        """One of the first whole numbers, the ends of which are looked at."""
+        if self._world.oracle is not None:
+            return one_of(self._world, size, natural)
+        self._world.widely(size)
+        return int(self._world.chooser.seldom(natural, lambda: (0, size - 1)))
 
     def choices(self, population: Any, weights: Any = None, **kwargs: Any) -> Any:
         """As Python's; one outcome with raw weights is paid for."""
@@ -102,18 +110,32 @@ class FollowedRandom:
             edges = [0.0, *boxes.entries(self._world, kwargs.pop("cum_weights"))]
             weights = [subtract(high, low) for low, high in itertools.pairwise(edges)]
         if not boxes.has_terms(weights) or kwargs.get("k", 1) != 1 or "cum_weights" in kwargs:
-            return self.__getattr__("choices")(population, weights, **kwargs)
+            return self._public_choices(population, weights, **kwargs)
         weights = [number(weight) for weight in boxes.entries(self._world, weights)]
         whole = functools.reduce(add, weights)
         values = [w.value() if is_term(w) else float(w) for w in weights]
         natural = self._real.choices(range(len(weights)), weights=values)[0]
         return [population[paid_for(self._world, [divide(w, whole) for w in weights], natural)]]
 
+    def _public_choices(self, population: Any, weights: Any, **kwargs: Any) -> Any:
+        if boxes.has_own([weights, *kwargs.values()]):
+            raise self._world.stop("random.choices of what is not public")
+        size = len(population)
+        made = np.array(self._real.choices(range(size), weights, **kwargs), np.int64)
+        self._world.chooser.opens()
+        return [population[i] for i in self._world.chooser.several(made, lambda: (0, size - 1)).tolist()]
+
+    def randint(self, a: Any, b: Any) -> Any:
+        """As Python's."""
+        return self.randrange(a, b + 1)
+
     def shuffle(self, x: Any) -> None:
         """As Python's; a list of the first few whole numbers is an order of proposals."""
         if boxes.has_own(x):
             raise self._world.stop("random.shuffle of what is not public")
-        self._real.shuffle(x)
+        kept, order = list(x), list(range(len(x)))
+        self._real.shuffle(order)
+        x[:] = [kept[i] for i in self._world.chooser.order(np.array(order, np.int64)).tolist()]
         x[:] = proposed(self._world, x) or x
 
     def sample(self, population: Any, k: int, **kwargs: Any) -> Any:
@@ -121,19 +143,25 @@ class FollowedRandom:
         if boxes.has_own([*population, k, *kwargs.values()]):
             raise self._world.stop("random.sample of what is not public")
         made = self._real.sample(population, k, **kwargs)
+        if all(type(value) in (int, float) for value in made):
+            made = self._world.chooser.order(np.array(made)).tolist()
         return proposed(self._world, made) or made
 
     def getrandbits(self, k: int) -> Any:
         """As Python's; a large number may be a seed."""
         made = self._real.getrandbits(k)
-        if 1 << k < _LEAST_SEEDS or self._world.oracle is not None:
+        if self._world.oracle is not None:
             return made
+        if 1 << k < _LEAST_SEEDS:
+            self._world.widely(1 << k)
+            return int(self._world.chooser.seldom(made, lambda: (0, (1 << k) - 1)))
         return contests.Pick(contests.Proposals(self._world, 1 << k, False), made)
 
     def __getattr__(self, name: str) -> Any:
-        if name not in ("randint", "choices", "betavariate"):
+        if name != "betavariate":
             raise self._world.stop(f"random.{name} is not followed")
         real = getattr(self._real, name)
+        self._world.chooser.opens()
 
         def draw(*args: Any, **kwargs: Any) -> Any:
             if boxes.has_own(args) or boxes.has_own(list(kwargs.values())):

@@ -47,6 +47,7 @@ class Recording(Chooser):
         super().__init__(number, n_arms)
         self.natural, self.rounds, self.tightens = True, False, tightens
         self.pushed: dict[SymbolicDraw, float] = {}
+        self._sides = np.random.default_rng(number)
         self.told: list[Any] = []
 
     def tighten(self, lead: Term) -> None:
@@ -57,7 +58,8 @@ class Recording(Chooser):
         for draw, weight in lead.noise.items():
             free = draw.origin is not None and draw.kind in _ANYWHERE and not draw.used
             if free and draw not in self.pushed and weight and math.isfinite(value):
-                self._push(draw, (math.copysign(_CLOSE, value) - value) / weight)
+                close = _CLOSE if self._sides.random() < 0.5 else -_CLOSE
+                self._push(draw, (close - value) / weight)
                 return
 
     def _push(self, draw: SymbolicDraw, by: float) -> None:
@@ -208,8 +210,8 @@ def judged(
     held = missing = 0
     for run in range(runs):
         number = _FIRST + run
-        values = program.values(number)
-        chooser = Recording(number, n_arms, run % 2 == 1)
+        values = program.values(number) if run < 2 else program.corner(number)
+        chooser = Recording(number, n_arms, run > 0)
         first = traced(program, values, number, chooser, scopes)
         if first.world.failure:
             missing += 1
@@ -223,9 +225,9 @@ def judged(
                 continue
             moves, chance = proposed
             around = _around(scopes, number, first.drawn)
-            sides = Sides(values, other, number, moves, around, chance, pushed)
+            sides = Sides(values, other, number, moves, around, first.output, chance, pushed)
             found = _replayed(program, sides, within)
-            if found is None or not found.tried:
+            if not found.tried:
                 missing += 1
             elif found.wrong:
                 return Judgement(held, missing, Failure(_APART.format(found.wrong)), sides)
@@ -234,15 +236,15 @@ def judged(
     return Judgement(held, missing, Failure())
 
 
-def _replayed(program: Program, sides: Sides, within: Callable[[float, float], bool]) -> Replayed | None:
+def _replayed(program: Program, sides: Sides, within: Callable[[float, float], bool]) -> Replayed:
     def play(data: FloatArray, rng: np.random.Generator) -> Any:
         with limited(), reproducible_globals():
             return np.asarray(program.seen(program.function(data, rng)))
 
     try:
         return replayed(play, sides, within)
-    except Exception:  # the audit tells of it where it plays
-        return None
+    except Exception as error:  # which the run that was traced has not raised
+        return Replayed(f"a run ends with {type(error).__name__}")
 
 
 def _around(scopes: Any, number: int, drawn: tuple[Any, ...]) -> Any:
