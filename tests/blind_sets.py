@@ -50,7 +50,7 @@ _ORDER = {
     "leak": ("internal error", "not_refuted", "refused", "inconclusive", "refuted"),
 }
 _VERDICTS = {"0": "not_refuted", "1": "refuted", "2": "refused", "3": "inconclusive", "70": "internal error"}
-_BOUND = re.compile(r" epsilon in \[\S+, (\S+)\] on \d+ paths")
+_BOUND = re.compile(r" epsilon in \[\S+, (\S+)\] on (?:\d+ paths|every path)")
 COLUMNS = ("set", "file", "truth", "exit_status", "answer")
 
 

@@ -277,6 +277,14 @@ def _check_expected(expect: str | None, *verdicts: str) -> None:
         raise InputError(f"expect must be one of {', '.join(verdicts)} or None, got {expect!r}")
 
 
+def _check_required(require: str) -> None:
+    """Refuse a scope that there is not."""
+    from verifiable_dp.core import validate
+    from verifiable_dp.record.passing import REQUIRED
+
+    validate.choice("require", require, REQUIRED)
+
+
 @pytest.fixture
 def privacy_audit(request: pytest.FixtureRequest) -> Function[Report]:
     """Audit a target and fail the test if its promise is refuted.
@@ -284,7 +292,9 @@ def privacy_audit(request: pytest.FixtureRequest) -> Function[Report]:
     `privacy_audit(target, epsilon=…, …, expect="not_refuted")` takes the arguments of
     `verifiable_dp.audit` and returns the report. Functions and classes get 16 000 runs, a fifth of those of
     ``quick``, unless `budget` or `runs` is given. It fails if the verdict is ``refuted``, or with
-    `expect="refuted"` if it is not. ``inconclusive`` fails too; with `expect=None` no verdict fails.
+    `expect="refuted"` if it is not. ``inconclusive`` fails too; with `expect=None` no verdict fails. What is
+    not refuted fails, too, if it rests on less than `require`: ``detectable``, ``tested-paths``,
+    ``every-path`` or ``certified``.
     """
     return _audits(request)
 
@@ -292,11 +302,14 @@ def privacy_audit(request: pytest.FixtureRequest) -> Function[Report]:
 def _audits(request: pytest.FixtureRequest) -> Function[Report]:
     """The function that `privacy_audit` gives to a test."""
 
-    def check(target: Target, *, expect: str | None = "not_refuted", **options: Given) -> Report:
+    def check(
+        target: Target, *, expect: str | None = "not_refuted", require: str = "detectable", **options: Given
+    ) -> Report:
         import verifiable_dp
         from verifiable_dp.record import passing, words
 
         _check_expected(expect, "not_refuted", "refuted", "inconclusive")
+        _check_required(require)
         _check_known(verifiable_dp.audit, "privacy_audit", options)
         options["budget"] = _budget(request, options.get("budget"))
         few = _plain_runs(target, options)
@@ -305,12 +318,14 @@ def _audits(request: pytest.FixtureRequest) -> Function[Report]:
         options |= _overridden(request, "seed", "alpha", "detect")
         report = _timed(request, lambda: verifiable_dp.audit(target, **options), "verdict")
         path = _save(request, report)
-        if passing.passes(report.verdict, expect):
+        short = require != passing.REQUIRED[0] and passing.short_of(report.decision, require)
+        if passing.passes(report.verdict, expect) and not short:
             return report
         again = _again(request, report, target, path or _kept(request, report))
         # The summary of pytest shows how this begins.
         found = f"{report.verdict}: {words.interval(report.parsed)}"
-        lines = [f"{found} (expected {expect})", report.summary(again=again)]
+        asked = f"resting on {short}, and {require} is required" if short else f"expected {expect}"
+        lines = [f"{found} ({asked})", report.summary(again=again)]
         lines += [] if again in lines[-1] else [f"  again: {again}"]
         lines += _why_the_test(request, again)
         lines += [_MORE_RUNS] if few and report.verdict == "inconclusive" else []

@@ -241,6 +241,45 @@ def counted_twice(rewards, rng):
     return _played(rewards, _usual((1 + 999 * [n].count(2)) * _sums(rewards), rng))
 
 
+def turns_that_peak(rewards, rng):
+    """A product of a rising and a falling number is largest at 12, which comes once in thousands of runs."""
+    drawn = int(rng.geometric(0.5))
+    near = 48 * drawn / (12 + drawn) ** 2
+    arm = 0
+    for _ in range(1 + int(1000 * near**2000)):
+        arm = _usual(_sums(rewards), rng)
+    return _played(rewards, arm)
+
+
+def turns_by_a_ratio(rewards, rng):
+    """The same, by functions of NumPy's."""
+    drawn = int(rng.geometric(0.5))
+    near = np.divide(48 * drawn, np.power(12 + drawn, 2))
+    arm = 0
+    for _ in range(1 + int(1000 * near**2000)):
+        arm = _usual(_sums(rewards), rng)
+    return _played(rewards, arm)
+
+
+def turns_by_a_product(rewards, rng):
+    """A number times a power of a number below 1 is largest in between."""
+    drawn = int(rng.geometric(0.5))
+    near = math.prod([drawn / 12, math.e, 0.9200444**drawn])
+    arm = 0
+    for _ in range(1 + int(1000 * near**2000)):
+        arm = _usual(_sums(rewards), rng)
+    return _played(rewards, arm)
+
+
+def turns_by_a_decay(rewards, rng):
+    drawn = int(rng.geometric(0.5))
+    near = drawn / 12 * math.e * 0.9200444**drawn
+    arm = 0
+    for _ in range(1 + int(1000 * near**2000)):
+        arm = _usual(_sums(rewards), rng)
+    return _played(rewards, arm)
+
+
 LEAKS = [
     *(list_entry, get_with_default, chosen_function, kept_in_attribute, handed_on, objects_of_two_kinds),
     *(classes_of_two_kinds, method_by_name, getattr_by_name, applied_in_part, evaluated, attribute_of_hook),
@@ -254,20 +293,8 @@ LEAKS = [
         one_of_many_marked,
     ),
     *(noise_by_entry, noise_appended, counted_twice),
+    *(turns_that_peak, turns_by_a_ratio, turns_by_a_product, turns_by_a_decay),
 ]
-
-
-def turns_that_peak(rewards, rng):
-    """A product of a rising and a falling number is largest at 12, which comes once in thousands of runs."""
-    drawn = int(rng.geometric(0.5))
-    near = 48 * drawn / (12 + drawn) ** 2
-    arm = 0
-    for _ in range(1 + int(1000 * near**2000)):
-        arm = _usual(_sums(rewards), rng)
-    return _played(rewards, arm)
-
-
-OPEN = [turns_that_peak]  # leaks that have a bound within the claim today
 
 
 # ---------------------------------------------------------------- right twins

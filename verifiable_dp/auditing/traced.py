@@ -25,6 +25,7 @@ from verifiable_dp.evidence.premises import Premise, Taken
 from verifiable_dp.evidence.symbolic.crowds import Crowd
 from verifiable_dp.evidence.symbolic.paths import NeighbourProgram, Program, behind, explore, unsettled
 from verifiable_dp.evidence.symbolic.paths import PathFound as Explored
+from verifiable_dp.evidence.symbolic.witness import confirmed
 from verifiable_dp.evidence.tracing.ledger import DATA, Lead
 from verifiable_dp.evidence.tracing.losses import learn_losses
 from verifiable_dp.evidence.tracing.replays import (
@@ -157,13 +158,13 @@ def _known(function: Function[object]) -> _Known:
     return _Known(origins_of(function))  # before anything stands in for a generator
 
 
-def _searched(program: Program, arms: int, work: float) -> Explored:
-    """What paths come to, in view of what is known of the generators that they draw from."""
+def _searched(program: Program, arms: int, work: float, delta: float) -> Explored:
+    """What paths come to, in view of what is known of the generators that they draw from, and replayed."""
     found, known = explore(program, arms, work=work), program.known
     if isinstance(known, _Known) and known.asked and known.found is None:
         known.found = known.origins.known
         found = explore(program, arms, work=work) if known.found else found
-    return found
+    return confirmed(program, arms, found, delta)
 
 
 @dataclass(frozen=True)
@@ -289,11 +290,11 @@ def bound(
         program = Crowd(played, shape, inputs.bounds, None, form, *seen, known=known)
     larger: dict[int, Explored] = {}
     with guarded():
-        found = _searched(program, n_arms, work)
+        found = _searched(program, n_arms, work, delta)
         if many and not found.failure:
             for size in many.sizes[1:]:
                 runs = replace(program, function=Runs(function, size))
-                larger[size] = _searched(runs, n_arms, work)
+                larger[size] = _searched(runs, n_arms, work, delta)
         at = behind(found) or (found.at if found.unseen or unsettled(program, found) else None)
         # No replay has followed it: it is open whether noise stands before it.
         open_lead = None if at is None else Lead("unsettled", at)
@@ -368,14 +369,14 @@ def bound_of_release(
             known=_known(function),
         )
         with guarded():
-            found = _searched(program, min(_SPREAD, max(1, math.prod(shape))), work)
+            found = _searched(program, min(_SPREAD, max(1, math.prod(shape))), work, delta)
         one = found.bound(delta)
         if one is None:
             return None, Ended.of(found, "data").named(function, name, file)
         for draws in calls.sizes[1:] if calls and shape == shapes[0] else ():
             whole = replace(program, function=OneDraw(function, not shape, draws))
             with guarded():
-                beyond = _searched(whole, min(_SPREAD, max(1, math.prod(shape))), work)
+                beyond = _searched(whole, min(_SPREAD, max(1, math.prod(shape))), work, delta)
             if calls and (ended := calls.exceeded(one, {draws: beyond}, delta)):
                 return None, ended.named(function, name, file)
         made.append(one)
@@ -413,7 +414,7 @@ def bound_of_neighbours(
                 released, left.shape, limits, known=_known(function), left=left, right=right
             )
             with guarded():
-                found = _searched(program, min(_SPREAD, left.size), work)
+                found = _searched(program, min(_SPREAD, left.size), work, delta)
             if one is None:
                 one = found.bound(delta)
                 if one is None:

@@ -21,6 +21,8 @@ from verifiable_dp.cli.shell import (
     main,
     output_options,
     progressing,
+    require_option,
+    required,
     say,
     scheduler_option,
     seeded,
@@ -176,6 +178,7 @@ def _several(
     metavar="FACTOR",
     help="Without an upper bound, call a claim not refuted only if FACTOR times it would have been detected.",
 )
+@require_option
 @declarations_option
 @checkpoint_option
 @in_process_option
@@ -188,6 +191,7 @@ def audit(
     exec_timeout: float | None,
     scheduler: str | None,
     outputs: Outputs,
+    require: str,
     **asked: Given,
 ) -> None:
     """Audit TARGET: a catalogue name, file.py:callable or package.module:callable, or --exec COMMAND."""
@@ -199,7 +203,7 @@ def audit(
         report = api.audit(audited, **asked, progress=progress)
     outputs.conclude(report)
     forget(asked["checkpoint"])
-    sys.exit(report.decision.exit_code)
+    sys.exit(required(report, require))
 
 
 @main.command()

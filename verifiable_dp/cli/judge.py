@@ -7,14 +7,15 @@ from pathlib import Path
 
 import click
 
-from verifiable_dp.cli.shell import FILE, aside, main, say
+from verifiable_dp.cli.shell import FILE, aside, main, require_option, required, say
 
 
 @main.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
 @click.option("--campaign", type=FILE, help="File of a campaign that was run into FOLDER.")
-def judge(folder: Path, targets: tuple[str, ...], campaign: Path | None) -> None:
+@require_option
+def judge(folder: Path, targets: tuple[str, ...], campaign: Path | None, require: str) -> None:
     """Verify the records in FOLDER and give the exit status of the audits that left them; no code is run.
 
     Each TARGET, and each target of the campaign, needs a record that holds. Exit status: 2 if one has none or
@@ -31,4 +32,5 @@ def judge(folder: Path, targets: tuple[str, ...], campaign: Path | None) -> None
         aside(f"verifiable-dp: {line}")
     if not judged.reports:
         aside("verifiable-dp: nothing was judged: name a TARGET or --campaign FILE")
-    sys.exit(judged.exit_status)
+    short = max((required(report, require) for _, report in judged.reports), default=0)
+    sys.exit(judged.exit_status or short)

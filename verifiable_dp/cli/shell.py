@@ -329,6 +329,25 @@ checkpoint_option = click.option(
 )
 
 
+require_option = click.option(
+    "--require",
+    type=click.Choice(["detectable", "tested-paths", "every-path", "certified"]),  # `passing.REQUIRED`
+    default="detectable",
+    show_default=True,
+    help="What exit status 0 asks for: samples that would have detected more, or a bound of this scope.",
+)
+
+
+def required(report: Report, require: str) -> int:
+    """The exit status of a report; says so if what it rests on is less than what is asked for."""
+    from verifiable_dp.record import passing
+
+    short = passing.short_of(report.decision, require)
+    if short:
+        aside(f"verifiable-dp: {report.name} is not refuted, but rests on {short}; required is {require}")
+    return passing.status(report.decision, require)
+
+
 in_process_option = click.option(
     "--in-process",
     is_flag=True,

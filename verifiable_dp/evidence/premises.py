@@ -24,6 +24,7 @@ class Taken(StrEnum):
     SHUFFLED = "shuffled"
     NO_STATE = "no-state"
     OTHER_PATHS = "other-paths"
+    AS_TRACED = "as-traced"
     LIBRARIES = "libraries"
     CLOSED_BRANCHES = "closed-branches"
     RUNS_ALIKE = "runs-alike"
@@ -95,6 +96,13 @@ def _closed(values: Json) -> str:
     return f"{way} ({where}: it raises an exception; {values['runs']} plain runs watched) it never does"
 
 
+def _as_traced(values: Json) -> str:
+    held, missing = values["held"], values["open"]
+    seen = f"{held} neighbours of its runs were replayed on it and showed the same" if held else "no replay"
+    rest = f"; {missing} could not be replayed" if missing else ""
+    return f"the plain code does what the code did that was traced ({seen}{rest})"
+
+
 _WORDS: Mapping[Taken, tuple[Words, Words]] = {
     Taken.POST_PROCESSING: _said(
         "Decisions and everything that is published depend on the releases alone.",
@@ -135,6 +143,10 @@ _WORDS: Mapping[Taken, tuple[Words, Words]] = {
     ),
     Taken.OTHER_PATHS: _said(
         "other paths cost no more than those that were traced", "other paths cost no more"
+    ),
+    Taken.AS_TRACED: (
+        _as_traced,
+        lambda values: f"plain code does as traced ({values['held']} replays)",
     ),
     Taken.LIBRARIES: _said(
         "the samplers of OpenDP and diffprivlib, and OpenDP's privacy maps, are what they say",

@@ -119,7 +119,7 @@ _RESTS: dict[Method, tuple[tuple[str, ...], frozenset[Taken]]] = {
     Method.CLONES: (SCOPES[:1], frozenset({*REPLAYED, Taken.IDEAL_NOISE, Taken.SHUFFLED})),
     Method.USERS: (SCOPES[:1], frozenset({*REPLAYED_OF_USERS, Taken.CLIPPED, Taken.IDEAL_NOISE})),
     **{
-        method: (SCOPES[1:], frozenset({Taken.NO_STATE, Taken.IDEAL_NOISE_OF_CODE, *more}))
+        method: (SCOPES[1:], frozenset({Taken.NO_STATE, Taken.AS_TRACED, Taken.IDEAL_NOISE_OF_CODE, *more}))
         for method, more in (
             (Method.TRACING, ()),
             (Method.TRACING_DATA, (Taken.SIZES_OF_DATA,)),

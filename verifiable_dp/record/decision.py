@@ -43,6 +43,9 @@ class Decision:
         How many mutants of the audit's own were not caught.
     open_items
         What the audit says nothing about and nothing in the record settles: ids of exclusions.
+    ground
+        What a promise that is not refuted rests on: the scope of an upper bound within it, or ``detectable``
+        where only samples speak; else None.
     """
 
     privacy: str | None
@@ -55,6 +58,7 @@ class Decision:
     passed: tuple[tuple[str, float | None], ...]
     faults: int
     open_items: tuple[str, ...]
+    ground: str | None = None
 
     @property
     def main(self) -> str | None:
@@ -103,6 +107,7 @@ def decision(record: Record) -> Decision:
         regret=record.regret.verdict if record.regret else None,
         strength="none" if not asked else "weak" if passed or ratio > WEAK else "strong",
         scope=record.epsilon_upper.scope if record.epsilon_upper else None,
+        ground=_ground(record) if privacy == "not_refuted" else None,
         reason=record.reason if audited else None,
         role=role,
         ratio=ratio,
@@ -110,6 +115,10 @@ def decision(record: Record) -> Decision:
         faults=len(kills.own_missed(record)),
         open_items=tuple(str(left.id) for left in record.not_covered if left.settled_by not in settled),
     )
+
+
+def _ground(record: Record) -> str:
+    return record.bound.scope if conclude.bounded(record.checks) else "detectable"
 
 
 def caught(record: Record) -> float:

@@ -16,6 +16,23 @@ def passes(verdict: str | None, expected: str | None) -> bool:
     return verdict != "contradicted" if expected is None else verdict == expected
 
 
+REQUIRED = ("detectable", "tested-paths", "every-path", "certified")  # each asks for more than the one before
+_GROUNDS = dict(zip(("detectable", "n paths", "every path", "certified"), REQUIRED, strict=True))
+
+
+def short_of(found: Decision, require: str) -> str:
+    """What a promise that is not refuted rests on, if less than `require` (one of `REQUIRED`); else empty."""
+    if found.ground is None:
+        return ""
+    ground = _GROUNDS[found.ground]
+    return ground if REQUIRED.index(ground) < REQUIRED.index(require) else ""
+
+
+def status(found: Decision, require: str) -> int:
+    """The exit status of one audit: 3 also where its ground is less than `require`."""
+    return found.exit_code or (3 if short_of(found, require) else 0)
+
+
 def exit_status(decided: Iterable[tuple[Decision, str | None]]) -> int:
     """The exit status of many audits, from what each decides and what its auditor expects of a listing.
 

@@ -76,10 +76,12 @@ def schedulers(monkeypatch):
 
 
 def decided(privacy=None, regret=None):
-    return Decision(privacy, regret, "strong", None, None, Role.USER, 1.0, (), 0, ())
+    ground = "n paths" if privacy == "not_refuted" else None
+    return Decision(privacy, regret, "strong", None, None, Role.USER, 1.0, (), 0, (), ground)
 
 
 REPORT = SimpleNamespace(
+    name="target",
     decision=decided("not_refuted"),
     verdict="not_refuted",
     regret_verdict="consistent",
@@ -206,8 +208,10 @@ def test_audit(replaced, holding, schedulers, tmp_path):
     assert written(tmp_path) == ["{}", "<html>", "sarif"]
     assert done.stdout == "summary r.json\n"
     assert not (tmp_path / "c.json").exists()
-    command = ["--exec", "run me", "--exec-timeout", "2.5", "-v"]
-    assert commands.run(tmp_path, "audit", *command).stdout == "every check of None\n"
+    command = ["--exec", "run me", "--exec-timeout", "2.5", "-v", "--require", "certified"]
+    done = commands.run(tmp_path, "audit", *command)
+    assert done.stdout == "every check of None\n"
+    assert (done.exit_code, "rests on tested-paths; required is certified" in done.stderr) == (3, True)
     assert replaced.calls["audit"] == ((Exec("run me", 2.5),), UNSET)
     assert missing("audit", typed, command) == []
 
@@ -467,7 +471,7 @@ def test_judge(status, replaced, tmp_path):
     found = SimpleNamespace(reports=[("x", REPORT)], failed=["y: why"], exit_status=status)
     replaced.put(verifiable_dp.campaign.judge, "judge", found)
     replaced.put(verifiable_dp.campaign.run, "verdict", "not_refuted")
-    typed = ["f", "a.py:x", "b.py:y", "--campaign", "c.toml"]
+    typed = ["f", "a.py:x", "b.py:y", "--campaign", "c.toml", "--require", "tested-paths"]
     done = commands.run(tmp_path, "judge", *typed)
     assert (done.exit_code, done.stdout) == (status, "not_refuted: x\n")
     assert done.stderr == "verifiable-dp: y: why\n"

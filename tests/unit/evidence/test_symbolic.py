@@ -36,8 +36,9 @@ from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.evidence.blackbox.events import EventSetting, Observation, choose
 from verifiable_dp.evidence.blackbox.statistics import ratio_p_value
 from verifiable_dp.evidence.symbolic.alignments import _at_ends, _of_one, _programs
+from verifiable_dp.evidence.symbolic.choosers import Extreme
 from verifiable_dp.evidence.symbolic.coverage import _ends
-from verifiable_dp.evidence.symbolic.paths import Extreme, PathFound, Program, explore
+from verifiable_dp.evidence.symbolic.paths import PathFound, Program, explore
 from verifiable_dp.evidence.symbolic.terms import Atom, Row, SymbolicDraw
 from verifiable_dp.evidence.tracing.ledger import Place
 from verifiable_dp.evidence.upper import UpperBound, epsilon_of, evaluated

@@ -6,7 +6,9 @@ from dataclasses import replace
 import pytest
 
 from tests import small_records
+from verifiable_dp.cli.shell import require_option
 from verifiable_dp.core.units import Role
+from verifiable_dp.record import passing
 from verifiable_dp.record.decision import EXIT, WEAK, Decision, decision
 from verifiable_dp.record.model import Record
 
@@ -32,6 +34,39 @@ def test_the_statuses():
     assert passing == {"not_refuted", "consistent"}
     assert {verdict for verdict, status in EXIT.items() if status == 1} == {"refuted", "contradicted"}
     assert set(EXIT.values()) == {0, 1, 3}
+
+
+GROUNDS = ("detectable", "n paths", "every path", "certified")
+
+
+@pytest.mark.parametrize(("found", "asked"), [*itertools.product(range(4), range(4))])
+def test_what_is_not_refuted_rests_on_no_less_than_is_required(found, asked):
+    one = replace(HELD, ground=GROUNDS[found])
+    require = passing.REQUIRED[asked]
+    assert passing.short_of(one, require) == ("" if found >= asked else passing.REQUIRED[found])
+    assert passing.status(one, require) == (0 if found >= asked else 3)
+
+
+@pytest.mark.parametrize("require", passing.REQUIRED)
+def test_what_is_required_changes_no_other_status(require):
+    for privacy, regret in itertools.product(PRIVACY, REGRET):
+        one = replace(HELD, privacy=privacy, regret=regret, ground=None)
+        assert passing.status(one, require) == one.exit_code
+    contradicted = replace(HELD, regret="contradicted", ground="n paths")
+    assert passing.status(contradicted, "certified") == 1
+
+
+def test_the_command_line_knows_all_that_can_be_required():
+    assert set(require_option(lambda: None).__click_params__[0].type.choices) == {*passing.REQUIRED}
+
+
+def test_the_ground_is_a_bound_within_the_claim_or_what_would_have_been_detected():
+    """Where a promise is refuted there is none."""
+    record = small_records.small()
+    assert decision(Record.of(record)).ground == "certified"
+    bare = {**record, "checks": [c for c in record["checks"] if c["kind"] != "upper_bound"]}
+    assert decision(Record.of(bare)).ground == "detectable"
+    assert decision(Record.of(small_records.refuted())).ground is None
 
 
 @pytest.mark.parametrize(

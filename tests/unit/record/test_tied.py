@@ -143,12 +143,14 @@ def test_a_power_by_samples_is_that_of_its_variants():
         examine(sealed(record))
 
 
-@pytest.mark.parametrize("missing", ["no-state", "ideal-noise-of-code", "other-paths", "runs-alone"])
+NEEDED = ["no-state", "other-paths", "as-traced", "ideal-noise-of-code", "runs-alone"]
+
+
+@pytest.mark.parametrize("missing", NEEDED)
 def test_a_traced_bound_names_what_it_rests_on(missing):
-    """Control: with all four it is founded."""
-    names = ["no-state", "other-paths", "ideal-noise-of-code", "runs-alone"]
+    """Control: with all of them it is founded."""
     numbers = {"method": "tracing", "scope": "n paths", "certificate": {"form": "paths", "calls": [1]}}
-    stated = [{"id": name, "values": {}, "tested_by": ""} for name in names]
+    stated = [{"id": name, "values": {}, "tested_by": ""} for name in NEEDED]
     assert upper.unfounded({**numbers, "premises": stated}) == ""
     fewer = [premise for premise in stated if premise["id"] != missing]
     assert "premises must hold" in upper.unfounded({**numbers, "premises": fewer})

@@ -235,7 +235,12 @@ class Calls(Marks):
         bends = values.same(value, (abs, np.abs, math.fabs)) and not every.bent
         made = every.whole() if values.same(value, _ENDS_DATA) else every
         keeps = keeps and not (value is np.bincount and every.many)
-        made = made if keeps or sized or bends else made.steep()
+        operation = next((op for one, op in values.OPERATIONS.items() if value is one), None)
+        if operation is not None and len(given.parts) == 2:
+            made = self.combined(node, operation, *(v for _, v, _ in given.parts))
+        falls = made.bent or made.way == values.BOTH
+        peaks = values.same(value, values.MULTIPLIES) and falls and not made.data
+        made = made if (keeps or sized or bends) and not peaks else made.steep()
         shaped = keeps or bends or values.same(value, values.SHAPED)
         size = max(every.size, PUBLIC if shaped else made.level)
         size = PUBLIC if values.same(value, (int, float, bool)) else size  # one number
@@ -252,7 +257,7 @@ class Calls(Marks):
         arrays = home in ("numpy", "scipy", "math")  # what these give
         container = NONE if arrays else every.container
         own = (every.inner & refs) | applied | container
-        result = Value(made.level, made.turn, size, rough, own, refs, made.data, made.bent, made.many)
+        result = Value(made.level, made.turn, size, rough, own, refs, *made[6:])
         return drawing(result, every) if home in ("numpy", "scipy", "pandas") else result
 
     def counts(self, node: ast.expr) -> bool:
@@ -317,6 +322,7 @@ class Calls(Marks):
             refs,
             data,
             made.bent,
+            way=made.way,
         )
 
     def entry(self, node: Foreign, table: Value, at: Value) -> Value:

@@ -156,7 +156,10 @@ class Expressions(Calls):
         if isinstance(node.op, ast.Not):
             return self.ask(self.of(node.operand), node.operand).steep()._replace(own=NONE, data=False)
         value = self.of(node.operand)
-        return value.steep() if isinstance(node.op, ast.Invert) else value._replace(bent=value.level > PUBLIC)
+        if isinstance(node.op, ast.Invert):
+            return value.steep()
+        turned = value.turned() if isinstance(node.op, ast.USub) else value
+        return turned._replace(bent=value.level > PUBLIC)
 
     def _of_Compare(self, node: ast.Compare) -> Value:
         parts = [self.of(part) for part in (node.left, *node.comparators)]
@@ -174,7 +177,8 @@ class Expressions(Calls):
 
     def combined(self, node: Foreign, op: ast.operator, one: Value, other: Value) -> Value:
         """What an operation gives."""
-        every = one | other
+        lowers = isinstance(op, ast.Sub | ast.Div | ast.FloorDiv)
+        every = one | (other.turned() if lowers else other)
         inner = every.inner if every.container else NONE
         every = every._replace(own=every.container, inner=inner, many=every.many or every.level > PUBLIC)
         if isinstance(op, ast.Mult):
@@ -189,16 +193,18 @@ class Expressions(Calls):
             return every._replace(own=frozenset((values.RECORD,))) if every.container else every
         if isinstance(op, ast.Sub):
             return every._replace(bent=every.level > PUBLIC)
-        both = one.level and other.level and not every.data
         if isinstance(op, ast.FloorDiv):
             every = every.whole()
         if not isinstance(op, _FACTORS):
             return every.whole().steep()
-        if isinstance(op, ast.Pow) and _is_positive(getattr(node, "left", None)):
-            every = every._replace(bent=False)
-        if every.bent and not every.data and (both or (isinstance(op, ast.Pow) and one.level)):
-            return every.steep()
-        return every
+        if isinstance(op, ast.Pow) and other.level:
+            base = _positive(getattr(node, "left", None))
+            every = every._replace(bent=every.bent and not base)
+            every = every.turned() if 0 < base < 1 else every if base else every._replace(way=values.BOTH)
+        # A product of what rises and what falls, or what may change its sign, has a peak somewhere.
+        peaks = every.bent or every.way == values.BOTH
+        several = (one.level and other.level) or (isinstance(op, ast.Pow) and one.level)
+        return every.steep() if peaks and several and not every.data else every
 
     def _of_ListComp(self, node: Foreign) -> Value:
         outer, self.scope = self.scope, node
@@ -373,10 +379,10 @@ class Expressions(Calls):
             self.tell(node, TURNS)
 
 
-def _is_positive(node: ast.expr | None) -> bool:
-    """Whether it is written as a positive number: its powers never change their sign."""
+def _positive(node: ast.expr | None) -> float:
+    """A positive number that is written there, whose powers never change their sign; else 0."""
     value = node.value if isinstance(node, ast.Constant) else None
-    return isinstance(value, int | float) and value > 0
+    return max(float(value), 0.0) if isinstance(value, int | float) else 0.0
 
 
 TURNS = "a loop turns as often as a draw says"

@@ -9,7 +9,7 @@ bound ends
 2. where a loop turns, or a container has, as often as a draw says that may say for rare values what it says
    for no others (`STEEP`): the paths saw the usual numbers. A loop whose condition compares noise is a
    branch, and each turn of it is charged; a number that moves in one direction with all draws has its ends
-   looked at (`paths.Extreme`), and a length that branches made has had those branches taken;
+   looked at (`choosers.Extreme`), and a length that branches made has had those branches taken;
 3. where such a number picks from data and noise that are not alike; where it scales them, the paths say so
    (`Language.weighs`). What runs disclose there is public from then on, whatever is picked of it (`spots`).
 

@@ -226,6 +226,10 @@ class Marks:
         """What an expression may be (`expressions`)."""
         raise NotImplementedError
 
+    def combined(self, node: Foreign, op: ast.operator, one: Value, other: Value) -> Value:
+        """What an operation gives (`expressions`)."""
+        raise NotImplementedError
+
     def roots(self, node: Foreign) -> set[Root]:
         """Whose entries an expression may share (`expressions`)."""
         raise NotImplementedError

@@ -8,6 +8,7 @@ understood is `STEEP`. Library functions are told by the objects they are, never
 from __future__ import annotations
 
 import abc
+import ast
 import builtins
 import collections
 import dataclasses
@@ -26,6 +27,8 @@ import numpy as np
 from verifiable_dp.core.validate import Foreign
 
 PUBLIC, SMOOTH, STEEP, WIDE = range(4)  # wide: steep, and of so many values that paths see but a few
+UP, DOWN, BOTH = 1, 2, 3
+_TURNED = (0, DOWN, UP, BOTH)
 ANY = ("any", None)  # it may be any object
 GENERATOR = ("generator", None)
 OPAQUE = ("opaque", None)  # an object of a library that holds no code of the user's
@@ -57,6 +60,8 @@ class Value(NamedTuple):
         Whether something random was subtracted, so that it may change its sign.
     many
         Whether it was added up of several draws, so that some of its few values may be rare.
+    way
+        Which ways it may go as draws rise: `UP`, `DOWN` or `BOTH`; see `moves`.
     """
 
     level: int = PUBLIC
@@ -68,6 +73,16 @@ class Value(NamedTuple):
     data: bool = False
     bent: bool = False
     many: bool = False
+    way: int = 0
+
+    @property
+    def moves(self) -> int:
+        """Which ways it may go as draws rise: a draw itself goes up."""
+        return (self.way or UP) if self.level else 0
+
+    def turned(self) -> Value:
+        """Of what goes the other way, as what is subtracted or divided by."""
+        return self._replace(way=_TURNED[self.moves])
 
     def __or__(self, other: Value) -> Value:
         return Value(
@@ -80,6 +95,7 @@ class Value(NamedTuple):
             self.data or other.data,
             self.bent or other.bent,
             self.many or other.many,
+            self.moves | other.moves,
         )
 
     def steep(self) -> Value:
@@ -306,6 +322,15 @@ ENTRYWISE = (
         np.power,
     ),
 )
+OPERATIONS: dict[Foreign, ast.operator] = {  # of two numbers
+    np.add: ast.Add(),
+    np.subtract: ast.Sub(),
+    np.multiply: ast.Mult(),
+    np.divide: ast.Div(),
+    np.power: ast.Pow(),
+    math.pow: ast.Pow(),
+}
+MULTIPLIES = (math.prod, np.prod, np.dot, np.einsum, np.matmul, np.inner, np.outer)
 ADDITIVE = (  # what puts numbers beside each other or adds them up
     *(
         list,

@@ -126,10 +126,10 @@ def costs_of(world: World) -> Costs:
     seen = [item for item in world.seen if not _of_matrices(item)]
     for unit, cost in _beneath([item for item in world.seen if _of_matrices(item)]):
         found.setdefault(unit, []).append(cost)
-    for group in _groups(seen):
-        place, own = group[-1].place, _releases(_rows(group))
+    for group in groups_of(seen):
+        place, own = group[-1].place, _releases(rows_of(group))
         releases += own
-        told = bool(own) and any(atom.of or atom.factors for row in _rows(group) for atom in row.raw)
+        told = bool(own) and any(atom.of or atom.factors for row in rows_of(group) for atom in row.raw)
         for unit, (up, down, squared) in _paid(group, told).items():
             cost, atom = Cost(place, up, down, squared), _place_of(group, unit)
             if atom is not None:
@@ -150,7 +150,7 @@ def costs_of(world: World) -> Costs:
 
 def _place_of(group: Sequence[Row | Winner], unit: Any) -> Atom | None:
     """The place of a histogram, if its release is all of the group and the unit moves nothing else there."""
-    rows = _rows(group)
+    rows = rows_of(group)
     if len(group) != 1 or len(rows) != 1 or rows[0].relation != "=" or not isinstance(unit, int):
         return None
     moved = [atom for atom in rows[0].raw if unit in atom.moves]
@@ -174,12 +174,12 @@ def _of_bits(charges: Sequence[Charge]) -> Cost:
 
 
 def _of_matrices(item: Row | Winner) -> bool:
-    return any(draw.kind == matrices.KIND for row in _rows([item]) for draw in row.noise)
+    return any(draw.kind == matrices.KIND for row in rows_of([item]) for draw in row.noise)
 
 
 def _beneath(seen: Sequence[Row | Winner]) -> Iterator[tuple[int, Cost]]:
     """What users pay for matrices with Wishart noise, each of which moves with what it was added to."""
-    rows = _rows(seen)
+    rows = rows_of(seen)
     if not rows:
         return
     draws = {draw for row in rows for draw in row.noise}
@@ -198,8 +198,8 @@ def _beneath(seen: Sequence[Row | Winner]) -> Iterator[tuple[int, Cost]]:
 def _of_groups(seen: Sequence[Row | Winner]) -> dict[SymbolicDraw, Mapping[Atom, float]] | None:
     """What each draw moves with so that all that is seen stays, of each group that shares draws."""
     found: dict[SymbolicDraw, Mapping[Atom, float]] = {}
-    for group in _groups(seen):
-        rows = _rows(group)
+    for group in groups_of(seen):
+        rows = rows_of(group)
         each = _together(rows, {draw for row in rows for draw in row.noise})
         if each is None:
             return None
@@ -268,11 +268,12 @@ def _cheaper(costs: list[Cost], together: tuple[float, float] | None) -> list[Co
     return costs
 
 
-def _rows(seen: Iterable[Row | Winner]) -> list[Row]:
+def rows_of(seen: Iterable[Row | Winner]) -> list[Row]:
+    """The rows of what is seen."""
     return [row for item in seen for row in (item.rows if isinstance(item, Winner) else (item,))]
 
 
-def _groups(seen: Sequence[Row | Winner]) -> list[list[Row | Winner]]:
+def groups_of(seen: Sequence[Row | Winner]) -> list[list[Row | Winner]]:
     """What is seen, split so that no draw stands in two groups."""
     parents: dict[int, int] = {}
 
@@ -285,7 +286,7 @@ def _groups(seen: Sequence[Row | Winner]) -> list[list[Row | Winner]]:
     owner: dict[SymbolicDraw, int] = {}
     for i, item in enumerate(seen):
         parents[i] = i
-        for row in _rows([item]):
+        for row in rows_of([item]):
             for draw in row.noise:
                 if draw in owner:
                     parents[root(i)] = root(owner[draw])
@@ -304,7 +305,7 @@ def _paid(group: Sequence[Row | Winner], told: bool = False) -> Paid:
 
     What users with contexts pay is `told` by the draws' companions: all of it is bounded together.
     """
-    rows = _rows(group)
+    rows = rows_of(group)
     draws = {draw for row in rows for draw in row.noise}
     if any(draw.kind == "normal" for draw in draws):
         return _normal(rows, draws)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,6 +64,10 @@ class Crowd(Program):
         lengths = (1 - 0.5 * rng.random(contexts.shape[:-1]))[..., None] * (1 - 1e-9)  # equal ones would tie
         contexts *= lengths * form.norm / np.linalg.norm(contexts, axis=-1, keepdims=True)
         return form.table(contexts, rewards)
+
+    def neighbours(self, values: FloatArray, number: int, most: int) -> Iterator[FloatArray]:
+        """See `Program.neighbours`: none, for what a user's own choice is worth is no shift."""
+        return iter(())
 
     def seen(self, value: Any) -> Any:
         """What is returned, a user's own choice being seen by nobody else."""

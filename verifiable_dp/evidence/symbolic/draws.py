@@ -11,7 +11,7 @@ import itertools
 import math
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -19,9 +19,11 @@ import numpy as np
 from scipy import special
 
 from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.evidence.judge.replay import position
 from verifiable_dp.evidence.symbolic import answers, boxes, contests
 from verifiable_dp.evidence.symbolic.terms import (
     Lazy,
+    Origin,
     Part,
     SymbolicDraw,
     Term,
@@ -98,6 +100,8 @@ class UniformDraw(Lazy):
         source = self.source
         if not (source.is_public or source.taken or source.thins or source.state or self.world.oracle):
             source.value = self.world.chooser.level(source.value)
+        else:
+            self.world.chooser.opens()
         source.spend()
         return np.float64(self.function(np.float64(source.value)))
 
@@ -109,7 +113,8 @@ class UniformDraw(Lazy):
             function, made = self.source.noise
             return made if function is self.function else self.plain()
         if self.step:
-            draw = SymbolicDraw("geometric", float(self.function(np.float64(self.source.value))), self.step)
+            value = float(self.function(np.float64(self.source.value)))
+            draw = SymbolicDraw("geometric", value, self.step, origin=self.source.through(self.function, 1.0))
             self.source.become_noise()
             made = geometric(self.world, draw)
             self.source.noise = (self.function, made)
@@ -122,7 +127,8 @@ class UniformDraw(Lazy):
             self.world.pooling = functools.partial(_pooled, self.world)
         self.source.become_noise()
         value = (float(self.function(np.float64(self.source.value))) - center) / scale
-        made = Term(self.world, center, {}, {SymbolicDraw(kind, value): scale})
+        draw = SymbolicDraw(kind, value, origin=self.source.through(self.function, scale))
+        made = Term(self.world, center, {}, {draw: scale})
         self.source.noise = (self.function, made)
         return made
 
@@ -262,6 +268,8 @@ class UniformDraw(Lazy):
         self.source.shape(None)
         if self.source.is_public or self.source.state is not None:
             return bool(self.plain() < bound)
+        if not self.is_bare and not _shows(own, bound):
+            raise self.world.stop("a coin is made in a way that may come out otherwise for a few draws")
         return DrawnCoin(
             self.source, lambda u: own(u) < bound, min(max(bound, 0.0), 1.0) if self.is_bare else None
         )
@@ -594,9 +602,9 @@ def _sign_size(function: Callable[[Any], Any]) -> float:
     return size if fits and math.isfinite(size) else 0.0
 
 
-def uniform(world: World, value: float) -> UniformDraw:
+def uniform(world: World, value: float, origin: Origin | None = None) -> UniformDraw:
     """A uniform draw."""
-    return UniformDraw(DrawSource(world, float(value)), _itself)
+    return UniformDraw(DrawSource(world, float(value), origin), _itself)
 
 
 def one_of(world: World, size: int, natural: int) -> int:
@@ -742,6 +750,8 @@ class DrawnCoin(UniformDraw):
             other = _FINE[np.broadcast_to(self.function(_FINE), _FINE.shape) != natural]
             if other.size and not self.source.thins and self.world.chooser.answer(natural) != natural:
                 self.source.value = self.world.chooser.one_of(other)
+        else:
+            self.world.chooser.opens()
         self.source.spend()
         return np.bool_(self.function(np.float64(self.source.value)))
 
@@ -829,6 +839,18 @@ class DrawnCoin(UniformDraw):
 
 _HALVES = (np.arange(4096) + 0.5) / 4096
 _FINE = np.concatenate([_HALVES, _GRID])  # with values that hardly ever come
+_SORTED = np.unique(np.append(_FINE, [0.0, 1 - 2.0**-53]))
+
+
+def _shows(function: Callable[[Any], Any], bound: float) -> bool:
+    """Whether the values that are looked at show on which sides of a bound a function can be."""
+    with np.errstate(all="ignore"):
+        values = np.broadcast_to(np.asarray(function(_SORTED), np.float64), _SORTED.shape)
+    below = values < bound
+    if below.any() and not below.all():
+        return True
+    steps = np.diff(values)
+    return bool((steps >= 0).all() or (steps <= 0).all())
 
 
 def _itself(u: Any) -> Any:
@@ -856,10 +878,12 @@ class DrawSource:
         Units of the data that count only where it falls for them.
     is_beyond
         Whether it came out above all chances.
+    origin
+        Where its number comes from; None if that is not one draw of a generator.
     """
 
-    def __init__(self, world: World, value: float) -> None:
-        self.world, self.value = world, value
+    def __init__(self, world: World, value: float, origin: Origin | None = None) -> None:
+        self.world, self.value, self.origin = world, value, origin
         self.is_public = self.taken = self.is_beyond = False
         self.noise: tuple[Any, Term | _Plane] | None = None
         self.state: list[Any] | None = None
@@ -875,6 +899,12 @@ class DrawSource:
     def count(self) -> None:
         """What has shaped it sets how much noise there is, as it meets the data."""
         self.world.scales |= self._shapes - {None}
+
+    def through(self, function: Callable[[Any], Any], scale: float) -> Origin | None:
+        """Where the number of noise comes from that is a function of it."""
+        if self.origin is None:
+            return None
+        return replace(self.origin, through=function, uniform=self.value, scale=scale)
 
     def become_noise(self) -> None:
         """It is noise of a known law from here on."""
@@ -1059,20 +1089,24 @@ _PARAMETERS = {
 }
 
 
+_SINGLE = (np.float32, np.dtype(np.float32), "float32", "single", "f", "f4")
+
+
 class FollowedGenerator(np.random.Generator):
     """Stands in for the user's generator."""
 
     world: World
+    stream: int
 
     def own_stream(self) -> np.random.Generator:
         """The numbers themselves: what draws from it is followed elsewhere."""
         return np.random.Generator(np.random.Generator.bit_generator.__get__(self))
 
     @classmethod
-    def of(cls, bits: Any, world: World) -> FollowedGenerator:
-        """Follow the draws from `bits`."""
+    def of(cls, bits: Any, world: World, stream: int = -1) -> FollowedGenerator:
+        """Follow the draws from `bits`; a replay knows the streams that have a number."""
         made = cls(bits)
-        made.world = world
+        made.world, made.stream = world, stream
         world.generators.append(bits)
         return made
 
@@ -1106,6 +1140,7 @@ class FollowedGenerator(np.random.Generator):
         values, scales = np.asarray(drawn, np.float64), np.broadcast_to(scale, np.shape(drawn))
         each = zip(
             *(np.broadcast_to(v, values.shape).ravel().tolist() for v in (values, scales, step, shape)),
+            self._origins(values),
             strict=True,
         )
         flat = [self._draw(kind, *one) for one in each]
@@ -1113,19 +1148,37 @@ class FollowedGenerator(np.random.Generator):
         zero = not isinstance(loc, boxes.Box | Term) and np.ndim(loc) == 0 and loc == 0
         return made if zero else made + loc
 
-    def _draw(self, kind: str, value: float, scale: float, step: float, shape: float) -> Any:
+    def _origins(self, drawn: Any) -> list[Origin | None]:
+        """Of what was drawn just now."""
+        size = int(np.size(drawn))
+        if self.stream < 0:
+            return [None] * size
+        at = position(np.random.Generator.bit_generator.__get__(self))
+        return [Origin((self.stream, at, i)) for i in range(size)]
+
+    def _draw(
+        self, kind: str, value: float, scale: float, step: float, shape: float, origin: Origin | None
+    ) -> Any:
         if scale == 0:
             return np.float64(value)
         if not (scale > 0 and math.isfinite(scale)):
             raise self.world.stop("noise has a scale that is not a positive number")
         if kind == "normal" and self.world.normals is None:
             self.world.normals = functools.partial(_product, self.world)
-        draw = SymbolicDraw(kind, value / scale, step, shape=shape)
+        origin = None if origin is None else replace(origin, scale=scale)
+        draw = SymbolicDraw(kind, value / scale, step, shape=shape, origin=origin)
         if kind == "exponential":
             self.world.pooling = functools.partial(_pooled, self.world)
         if kind in ("geometric", "polya"):
             return geometric(self.world, draw)
         return Term(self.world, 0.0, {}, {draw: scale})
+
+    def _whole(self, args: Any, kwargs: Any) -> None:
+        """Refuse noise with few digits: it takes few values, and ends early."""
+        for value in (*args, *kwargs.values()):
+            kind = value.dtype if isinstance(value, np.ndarray) else value
+            if isinstance(kind, type | np.dtype | str) and kind in _SINGLE:
+                raise self.world.stop("noise is drawn with fewer digits than a float has")
 
     def _centred(self, kind: str, loc: Any, scale: Any, size: Any) -> Any:
         scale = self._public(scale, "raw {data} set the scale of noise")
@@ -1168,10 +1221,12 @@ class FollowedGenerator(np.random.Generator):
 
     def standard_normal(self, size: Any = None, *args: Any, **kwargs: Any) -> Any:
         """As numpy's."""
+        self._whole(args, kwargs)
         return self._noise("normal", 0.0, 1.0, super().standard_normal(self._size(size), *args, **kwargs))
 
     def standard_exponential(self, size: Any = None, *args: Any, **kwargs: Any) -> Any:
         """As numpy's."""
+        self._whole(args, kwargs)
         drawn = super().standard_exponential(self._size(size), *args, **kwargs)
         return self._noise("exponential", 0.0, 1.0, drawn)
 
@@ -1197,6 +1252,7 @@ class FollowedGenerator(np.random.Generator):
 
     def standard_gamma(self, shape: Any, size: Any = None, *args: Any, **kwargs: Any) -> Any:
         """As numpy's."""
+        self._whole(args, kwargs)
         shape = self._public(shape)
         self.world.pooling = functools.partial(_pooled, self.world)
         drawn = super().standard_gamma(shape, self._size(size), *args, **kwargs)
@@ -1211,16 +1267,19 @@ class FollowedGenerator(np.random.Generator):
 
     def random(self, size: Any = None, *args: Any, **kwargs: Any) -> Any:
         """As numpy's."""
+        self._whole(args, kwargs)
         drawn = super().random(self._size(size), *args, **kwargs)
+        origins = self._origins(drawn)
         if size is None:
-            return uniform(self.world, drawn)
-        flat = [uniform(self.world, value) for value in drawn.ravel()]
+            return uniform(self.world, drawn, origins[0])
+        flat = [uniform(self.world, *each) for each in zip(drawn.ravel(), origins, strict=True)]
         return boxes.Box.of(self.world, boxes.objects(flat, drawn.shape))
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
         """As numpy's."""
         low, high = self._public(low), self._public(high)
         if np.ndim(low) or np.ndim(high):
+            self.world.chooser.opens()
             return boxes.wrapped(self.world, super().uniform(low, high, self._size(size)))
         # The same stream: numpy computes low + (high - low) u.
         drawn = self.random(size)
@@ -1267,6 +1326,7 @@ class FollowedGenerator(np.random.Generator):
 
     def _drawn(self, a: Any, index: Any, many: int) -> Any:
         """What stands at positions that were drawn without replacement; see `subsets`."""
+        self.world.chooser.opens()
         rest = np.setdiff1d(np.arange(many), index)
         public = functools.partial(boxes.wrapped, self.world, index)
         subsets = self.world.subsets
@@ -1346,7 +1406,10 @@ class FollowedGenerator(np.random.Generator):
     def _coins(self, name: str, args: Any, kwargs: Any) -> Any:
         args = [self._public(value) for value in args]
         kwargs = {key: self._public(value) for key, value in kwargs.items()}
+        self.world.chooser.opens()
         made = getattr(np.random.Generator, name)(self, *args, **kwargs)
+        if name == "permutation" and np.ndim(made) == 1 and made.dtype.kind in "fiu":
+            made = self.world.chooser.order(made)
         if name in _PARAMETERS and not np.ndim(made) and self.world.oracle is None:
             made = self.world.chooser.seldom(made, lambda: self._ends(name, args, kwargs))
         elif name in _PARAMETERS and np.size(made) and not any(map(np.ndim, args[: _PARAMETERS[name]])):
@@ -1397,7 +1460,7 @@ def _coin(name: str) -> Any:
         if name in ("shuffle", "permutation", "permuted") and args and boxes.has_terms(args[0]):
             raise self.world.stop_raw("raw {data} are shuffled")
         if name == "shuffle" and isinstance(args[0], boxes.Box | list):
-            order = np.random.Generator.permutation(self, len(args[0]))
+            order = self.world.chooser.order(np.random.Generator.permutation(self, len(args[0])))
             if self.world.oracle is not None:
                 order = np.array(self.world.oracle.order(order.tolist()))
             kept = args[0].copy() if isinstance(args[0], boxes.Box) else list(args[0])
@@ -1420,14 +1483,37 @@ def _bare(name: str) -> Any:
     @functools.wraps(followed)
     def draw(self: FollowedGenerator, *args: Any, **kwargs: Any) -> Any:
         if self.world.bare:
+            self.world.chooser.opens()
             return getattr(self.own_stream(), name)(*args, **kwargs)
         return followed(self, *args, **kwargs)
 
     return draw
 
 
+def _opening(name: str) -> Any:
+    followed = getattr(FollowedGenerator, name)
+
+    @functools.wraps(followed)
+    def draw(self: FollowedGenerator, *args: Any, **kwargs: Any) -> Any:
+        self.world.chooser.opens()
+        return followed(self, *args, **kwargs)
+
+    return draw
+
+
+# What every draw of these may be is asked of the chooser, or stands for any number.
+_ASKED = frozenset(
+    (
+        *("laplace", "normal", "gumbel", "logistic", "exponential", "standard_normal", "standard_t"),
+        *("standard_exponential", "standard_cauchy", "gamma", "standard_gamma", "negative_binomial"),
+        *("geometric", "random", "uniform", "choice", "multinomial", "binomial", "bit_generator"),
+    )
+)
 for _name in ("random", "uniform", "geometric", "integers", "choice", "binomial"):
     setattr(FollowedGenerator, _name, _bare(_name))
 for _name in _PUBLIC:
     if hasattr(np.random.Generator, _name) and _name != "binomial":
         setattr(FollowedGenerator, _name, _coin(_name))
+for _name in dir(np.random.Generator):
+    if not _name.startswith("_") and _name not in _ASKED and callable(getattr(FollowedGenerator, _name)):
+        setattr(FollowedGenerator, _name, _opening(_name))

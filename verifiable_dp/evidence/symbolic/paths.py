@@ -23,13 +23,16 @@ from verifiable_dp.core.limits import limited
 from verifiable_dp.core.mechanisms import wishart
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.alignment.replay import plain
+from verifiable_dp.evidence.judge.replay import GIVEN
 from verifiable_dp.evidence.premises import Premise, Taken
 from verifiable_dp.evidence.symbolic import boxes, libraries, subsets
 from verifiable_dp.evidence.symbolic.alignments import Cost, costs_of
+from verifiable_dp.evidence.symbolic.choosers import NATURAL, Chooser, Extreme
 from verifiable_dp.evidence.symbolic.contests import Proposals
 from verifiable_dp.evidence.symbolic.coverage import Coverage, compares
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
 from verifiable_dp.evidence.symbolic.forcing import BranchFlips, forced
+from verifiable_dp.evidence.symbolic.leaves import leaves, sums, within
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
 from verifiable_dp.evidence.symbolic.rewriting import rewritten, unasked
 from verifiable_dp.evidence.symbolic.standins import standing_in
@@ -51,159 +54,12 @@ from verifiable_dp.evidence.tracing.ledger import Place, same
 from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
 from verifiable_dp.evidence.upper import Method, UpperBound, epsilon_of
 
-_NATURAL = 3  # paths that are compared with plain runs
 _LEAST, _MOST, _WORK = 12, 60, 600_000  # paths, and operations on terms of all of them
-_CROWDED = 12
+_LEAST_OF_LEAVES = 20_000  # operations, where every path is looked for
 _APART = 1003  # numbers that no other path has
-_PATIENCE = 400  # public draws of a path that come out alike
-_MANY = 4000  # values of a public draw, of which the ends are looked at
 
 
 _LIBRARY = Premise(Taken.LIBRARIES)
-
-
-class Chooser:
-    """What random outcomes come out on a path.
-
-    Parameters
-    ----------
-    number
-        Of the path: the first few take what the generator gives.
-    n_arms
-        Units are counted arm by arm.
-    failures
-        Proposals that are turned down before one is accepted (`contests`).
-    """
-
-    def __init__(self, number: int, n_arms: int, failures: int = 0) -> None:
-        self.failures, self.number = failures, number
-        self._rng = np.random.default_rng([20260101, number])
-        self.natural = number < _NATURAL
-        self.rounds = not self.natural and number % 8 == 5  # whether chances may add up to less than 1
-        self._n_arms = n_arms
-        self._favourite = number % (n_arms + 1)
-        self._follow = (1.0, 0.5, 0.0)[number % 3]
-        self._truth = (0.5, 0.02, 0.98)[number // 3 % 3]
-        self._size = float(self._rng.choice([0.0, 1.0, 30.0, 1e3, 1e6]))
-
-    @property
-    def luck(self) -> Any:
-        """What it goes by, which can be put back."""
-        return self._rng.bit_generator.state
-
-    @luck.setter
-    def luck(self, state: Any) -> None:
-        self._rng.bit_generator.state = state
-
-    def crowded(self, world: World) -> bool:
-        """Whether so much was seen that what is used again is better shown."""
-        return len(world.seen) > _CROWDED
-
-    def disturb(self, term: Term) -> None:
-        """Move what is about to be shown, by a draw of which nothing was seen."""
-        if self.natural or not self._size:
-            return
-        draw, weight = next((d, w) for d, w in term.noise.items() if not d.used)
-        if draw.of is not None and draw.kind != "law":
-            return  # an entry of a matrix alone would leave it indefinite
-        arms = [unit % self._n_arms for atom in term.raw for unit in atom.moves]
-        sign = 1.0 if self._rng.random() < 0.5 else -1.0
-        if arms and self._favourite < self._n_arms:
-            sign = 1.0 if arms[-1] == self._favourite else -1.0
-        size = self._size * self._rng.random()
-        if draw.kind in ("laplace", "normal", "logistic", "cauchy", "hypsecant"):
-            draw.value += math.copysign(size, sign * weight)
-        elif draw.kind == "law":
-            way = math.copysign(1.0, sign * weight)
-            draw.value += way * math.ceil(size) if math.isfinite(draw.of.price(way)) else 0.0
-        elif sign * weight > 0:
-            draw.value += math.ceil(size) if draw.kind == "geometric" else size
-
-    def answer(self, natural: bool) -> bool:
-        """Of a comparison that can come out both ways."""
-        if self.natural or self._rng.random() < self._follow:
-            return natural
-        return bool(self._rng.random() < self._truth)
-
-    def winner(self, natural: int, rivals: Sequence[int]) -> int:
-        """Of several, each of which can win."""
-        if self.natural or self._rng.random() < self._follow:
-            return natural
-        if self._favourite < len(rivals) and self._truth == 0.98:
-            return int(rivals[self._favourite])
-        return int(rivals[int(self._rng.integers(len(rivals)))])
-
-    def seldom(self, natural: Any, others: Callable[[], Sequence[Any]]) -> Any:
-        """What was drawn, or one of those that are hardly ever drawn."""
-        if self.natural or self._rng.random() < max(self._follow, 0.1):  # else a loop may never end
-            return natural
-        found = others()
-        return found[int(self._rng.integers(len(found)))]
-
-    def several(self, natural: Any, others: Callable[[], Sequence[Any]]) -> Any:
-        """As `seldom`, of an array."""
-        return natural
-
-    def level(self, natural: float) -> float:
-        """A uniform draw that is used as a number."""
-        return natural
-
-    def ends(self, draw: Callable[..., Any]) -> tuple[Any, Any]:
-        """The smallest and the largest of many values that `draw(generator, size)` gives."""
-        many = draw(self._rng, _MANY)
-        return many.min(), many.max()
-
-    def one_of(self, values: FloatArray) -> float:
-        """One of these."""
-        return float(self._rng.choice(values))
-
-
-class Extreme(Chooser):
-    """What comes out where all public draws are alike: the lowest each time, the highest, or both in turn.
-
-    What is computed of them, the scale of noise say, may be of use only there, and chance hardly ever gets
-    there. Of many draws it gives up, for a loop may never end else.
-    """
-
-    WAYS = 3
-
-    def __init__(self, number: int, n_arms: int, way: int) -> None:
-        super().__init__(number, n_arms)
-        self._way, self._asked = way, 0
-
-    def _turn(self) -> int | None:
-        """0 for the lowest, -1 for the highest; None for what comes."""
-        self._asked += 1
-        if self._asked > _PATIENCE:
-            return None
-        return -(self._way if self._way < 2 else self._asked % 2)
-
-    def answer(self, natural: bool) -> bool:
-        """As `Chooser`'s."""
-        turn = self._turn()
-        return natural if turn is None else turn == -1
-
-    def winner(self, natural: int, rivals: Sequence[int]) -> int:
-        """As `Chooser`'s; in turn each of them."""
-        turn = self._turn()
-        if turn is None or not len(rivals):
-            return natural
-        return int(rivals[turn if self._way < 2 else self._asked % len(rivals)])
-
-    def seldom(self, natural: Any, others: Callable[[], Sequence[Any]]) -> Any:
-        """As `Chooser`'s."""
-        turn = self._turn()
-        return natural if turn is None else others()[:2][turn]
-
-    def several(self, natural: Any, others: Callable[[], Sequence[Any]]) -> Any:
-        """As `Chooser`'s."""
-        found = np.array([self.seldom(one, others) for one in natural.ravel()], natural.dtype)
-        return found.reshape(natural.shape)
-
-    def level(self, natural: float) -> float:
-        """As `Chooser`'s."""
-        turn = self._turn()
-        return natural if turn is None else abs(turn + 1e-12)
 
 
 @dataclass(frozen=True)
@@ -261,6 +117,27 @@ class Program:
         made = low + (high - low) * rng.random(self.shape)
         return made if number % 2 else np.where(rng.random(self.shape) < 0.5, low, high)
 
+    def corner(self, number: int) -> FloatArray:
+        """All that is least, or most; data of a path where there is no end."""
+        end = self.bounds[number % 2]
+        return np.full(self.shape, end) if math.isfinite(end) else self.values(number)
+
+    def neighbours(self, values: FloatArray, number: int, most: int) -> Iterator[FloatArray]:
+        """Neighbours of data: some entries that move to an end of their bounds or in between."""
+        rng = np.random.default_rng([20260105, number])
+        low, high = (
+            end if math.isfinite(end) else side for end, side in zip(self.bounds, (-9.0, 9.0), strict=True)
+        )
+        flat = values.ravel()
+        for i in rng.permutation(flat.size)[:most].tolist():
+            ends = [low, high, low + (high - low) * rng.random(), low + high - flat[i]]
+            to = ends[int(rng.integers(len(ends)))]
+            if abs(to - flat[i]) < 1e-3 * (high - low):
+                to = high if flat[i] - low < high - flat[i] else low
+            other = flat.copy()
+            other[i] += min(max(to - flat[i], -self.furthest), self.furthest)
+            yield other.reshape(values.shape)
+
     def seen(self, value: Any) -> Any:
         """What an observer sees of what is returned."""
         return value
@@ -293,6 +170,14 @@ class NeighbourProgram(Program):
     def values(self, number: int) -> FloatArray:
         """See `Program.values`."""
         return (self.right if number % 2 else self.left).reshape(self.shape).copy()
+
+    def corner(self, number: int) -> FloatArray:
+        """See `Program.corner`: one of the two."""
+        return self.values(number)
+
+    def neighbours(self, values: FloatArray, number: int, most: int) -> Iterator[FloatArray]:
+        """See `Program.neighbours`: the other one."""
+        yield (self.left if number % 2 else self.right).reshape(self.shape).copy()
 
 
 @dataclass(frozen=True)
@@ -353,6 +238,10 @@ class PathFound:
         Lines with a branch whose other way only raises an exception, which plain runs never took.
     outside
         Whether the code lies outside of the language of bounds.
+    every
+        Whether these are all paths there are (`leaves`).
+    replays
+        Neighbours that were replayed on plain code (`witness`), and those that could not be.
     """
 
     paths: tuple[Path, ...]
@@ -360,6 +249,8 @@ class PathFound:
     at: Place | None = None
     closed: tuple[Place, ...] = ()
     outside: bool = False
+    every: bool = False
+    replays: tuple[int, int] = (0, 0)
 
     @property
     def unseen(self) -> bool:
@@ -383,15 +274,17 @@ class PathFound:
             return None
         rows = [_as_row(path, delta) for path in self.paths]
         certificate = {"form": "paths", "paths": sorted(rows, key=lambda row: row["path"])}
+        held, missing = self.replays
         return UpperBound.of(
             certificate,
-            scope="n paths",
+            scope="every path" if self.every else "n paths",
             paths=len(self.paths),
             delta=delta,
             method=Method.TRACING,
             premises=(
                 Premise(Taken.NO_STATE),
-                Premise(Taken.OTHER_PATHS),
+                *(() if self.every else (Premise(Taken.OTHER_PATHS),)),
+                Premise(Taken.AS_TRACED, {"held": held, "open": missing}),
                 Premise(Taken.IDEAL_NOISE_OF_CODE),
                 *((_LIBRARY,) if any(path.drawn for path in self.paths) else ()),
                 *((_closed(self.closed),) if self.closed else ()),
@@ -477,25 +370,47 @@ class WorkMeter:
 _DEAR = 20
 
 
+@dataclass(frozen=True)
+class TracedRun:
+    """One run with numbers that stand for others.
+
+    Attributes
+    ----------
+    world
+        What was seen.
+    output
+        What it returned.
+    drawn
+        Outputs of mechanisms of libraries.
+    crashed
+        Whether an exception of the code's ended it, or it took forever.
+    """
+
+    world: World
+    output: Any
+    drawn: tuple[Any, ...]
+    crashed: bool
+
+
 @_uncollected()
-def run(
+def traced(
     program: Program,
+    values: FloatArray,
     number: int,
     chooser: Chooser,
     scopes: Any,
-    coverage: Coverage | None,
+    coverage: Coverage | None = None,
     flips: BranchFlips | None = None,
-    meter: WorkMeter | None = None,
-) -> Path:
-    """One path; what it takes is counted by the meter."""
+) -> TracedRun:
+    """Run once on data that have these values."""
     world = World(frozenset(scopes), chooser, boxes, flips=flips, subsets=subsets)
     world.known, world.disclosed = program.known, program.disclosed
     output, library, crashed = None, libraries.Followed(world), False
-    generator = FollowedGenerator.of(np.random.Philox(number), world)
+    generator = FollowedGenerator.of(np.random.Philox(number), world, GIVEN)
     try:
         if math.prod(program.shape) > MOST_EVENTS:
             raise world.stop("a run has too many rewards to be followed", Place("", 0))
-        data = program.data(world, program.values(number))
+        data = program.data(world, values)
         world.given = frozenset(atom for v in boxes.entries(world, data) if is_term(v) for atom in v.raw)
         with reproducible_globals(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of numbers that only a forced path has
@@ -507,6 +422,7 @@ def run(
                     with coverage.watching(world.stop, unasked):
                         returned = program.function(data, generator)
                     coverage.note(world)
+            chooser.returned = True
             output = _returned(world, program, program.seen(returned))
             for finish in world.finishing:
                 finish()
@@ -518,25 +434,39 @@ def run(
     except Exception as error:  # whatever the traced code or a library it calls does not take
         crashed = True
         world.stop(f"{type(error).__name__}: {error}".splitlines()[0][:200], _line_of(error, world.files))
+    return TracedRun(world, output, tuple(library.told()), crashed)
+
+
+def run(
+    program: Program,
+    number: int,
+    chooser: Chooser,
+    scopes: Any,
+    coverage: Coverage | None,
+    flips: BranchFlips | None = None,
+    meter: WorkMeter | None = None,
+) -> Path:
+    """One path; what it takes is counted by the meter."""
+    made = traced(program, program.values(number), number, chooser, scopes, coverage, flips)
+    world = made.world
     if meter is not None:
         meter.spent += _DEAR * world.events + (coverage.taken if coverage is not None else 0)
-    costs = {} if world.failure else costs_of(world)
+    with _uncollected():
+        costs = {} if world.failure else costs_of(world)
     owners = (getattr(finish, "__self__", None) for finish in world.finishing)
     contested = next((owner.place for owner in owners if isinstance(owner, Proposals)), None)
-    drawn = tuple(library.told())
-    beyond, at = world.beyond, world.at
     return Path(
         number,
         costs,
         world.failure,
-        at,
+        world.at,
         world.events,
-        output,
+        made.output,
         chooser.natural,
         contested,
-        beyond,
-        drawn,
-        crashed,
+        world.beyond,
+        made.drawn,
+        made.crashed,
         world.unseen,
     )
 
@@ -612,7 +542,7 @@ def _explored(
         paths.append(path)
         if path.failure:
             return PathFound(tuple(paths), path.failure, path.at)
-        if number < _NATURAL and not _as_plain(program, path, scopes):
+        if number < NATURAL and not _as_plain(program, path, scopes):
             return PathFound(tuple(paths), Failure("a traced run returns something else than a plain one"))
         if (
             path.contested
@@ -672,7 +602,13 @@ def _explored(
         return PathFound((*paths, *more), Failure(meter.words()))
     if unseen is not None:
         return PathFound((*paths, *more), Failure("a branch that no traced run takes both ways"), unseen)
-    return PathFound((*paths, *more), closed=tuple(place for place, _ in closed))
+    most = max(2 * events, _LEAST_OF_LEAVES)
+    every = leaves(
+        lambda number, chooser: run(program, number, chooser, scopes, None, meter=meter), n_arms, most
+    )
+    if every is None or not within(every, [*paths, *more]):
+        return PathFound((*paths, *more), closed=tuple(place for place, _ in closed))
+    return PathFound((*paths, *more, *every), every=True)
 
 
 def _crashes(program: Program, path: Path, scopes: Any, flips: BranchFlips) -> bool:
@@ -766,21 +702,14 @@ def _same_without(
     program: Program, n_arms: int, path: Path, scopes: Any, coverage: Coverage, meter: WorkMeter
 ) -> bool:
     """Whether a path goes on in the same way when other numbers of proposals are turned down before."""
-    for failures in (1, 7, 1500) if path.number < _NATURAL + 3 else (2,):
+    for failures in (1, 7, 1500) if path.number < NATURAL + 3 else (2,):
         watched = coverage if failures == 1 else None
         other = run(
             program, path.number, Chooser(path.number, n_arms, failures), scopes, watched, meter=meter
         )
-        if other.failure or not same(other.output, path.output) or _sums(other) != _sums(path):
+        if other.failure or not same(other.output, path.output) or sums(other.costs) != sums(path.costs):
             return False
     return True
-
-
-def _sums(path: Path) -> dict[int, tuple[float, float]]:
-    return {
-        unit: (round(math.fsum(c.up for c in costs), 9), round(math.fsum(c.down for c in costs), 9))
-        for unit, costs in path.costs.items()
-    }
 
 
 def _as_plain(program: Program, path: Path, scopes: Any) -> bool:

@@ -11,7 +11,7 @@ import itertools
 import random
 import secrets
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -56,6 +56,7 @@ class FollowedRandom:
 
     def __getattribute__(self, name: str) -> Any:
         if name[0] != "_" and name != "seeded" and self._world.bare:
+            self._world.chooser.opens()
             return getattr(self._real, name)
         return super().__getattribute__(name)
 
@@ -87,14 +88,21 @@ class FollowedRandom:
 
     def choice(self, seq: Any) -> Any:
         """As Python's."""
-        index = one_of(self._world, len(seq), self._real.choice(range(len(seq))))
+        index = self._one_of(len(seq), self._real.choice(range(len(seq))))
         return sign_of(self._world, seq, index) if len(seq) == 2 and not boxes.has_own(seq) else seq[index]
 
     def randrange(self, *args: Any) -> Any:
         """As Python's."""
         args = boxes.plain(self._world, args, "raw {data} set the law of a draw")
         values = range(*args)
-        return values[one_of(self._world, len(values), values.index(self._real.randrange(*args)))]
+        return values[self._one_of(len(values), values.index(self._real.randrange(*args)))]
+
+    def _one_of(self, size: int, natural: int) -> int:
+        """One of the first whole numbers, the ends of which are looked at."""
+        if self._world.oracle is not None:
+            return one_of(self._world, size, natural)
+        self._world.widely(size)
+        return int(self._world.chooser.seldom(natural, lambda: (0, size - 1)))
 
     def choices(self, population: Any, weights: Any = None, **kwargs: Any) -> Any:
         """As Python's; one outcome with raw weights is paid for."""
@@ -102,18 +110,32 @@ class FollowedRandom:
             edges = [0.0, *boxes.entries(self._world, kwargs.pop("cum_weights"))]
             weights = [subtract(high, low) for low, high in itertools.pairwise(edges)]
         if not boxes.has_terms(weights) or kwargs.get("k", 1) != 1 or "cum_weights" in kwargs:
-            return self.__getattr__("choices")(population, weights, **kwargs)
+            return self._public_choices(population, weights, **kwargs)
         weights = [number(weight) for weight in boxes.entries(self._world, weights)]
         whole = functools.reduce(add, weights)
         values = [w.value() if is_term(w) else float(w) for w in weights]
         natural = self._real.choices(range(len(weights)), weights=values)[0]
         return [population[paid_for(self._world, [divide(w, whole) for w in weights], natural)]]
 
+    def _public_choices(self, population: Any, weights: Any, **kwargs: Any) -> Any:
+        if boxes.has_own([weights, *kwargs.values()]):
+            raise self._world.stop("random.choices of what is not public")
+        size = len(population)
+        made = np.array(self._real.choices(range(size), weights, **kwargs), np.int64)
+        self._world.chooser.opens()
+        return [population[i] for i in self._world.chooser.several(made, lambda: (0, size - 1)).tolist()]
+
+    def randint(self, a: Any, b: Any) -> Any:
+        """As Python's."""
+        return self.randrange(a, b + 1)
+
     def shuffle(self, x: Any) -> None:
         """As Python's; a list of the first few whole numbers is an order of proposals."""
         if boxes.has_own(x):
             raise self._world.stop("random.shuffle of what is not public")
-        self._real.shuffle(x)
+        kept, order = list(x), list(range(len(x)))
+        self._real.shuffle(order)
+        x[:] = [kept[i] for i in self._world.chooser.order(np.array(order, np.int64)).tolist()]
         x[:] = proposed(self._world, x) or x
 
     def sample(self, population: Any, k: int, **kwargs: Any) -> Any:
@@ -121,19 +143,25 @@ class FollowedRandom:
         if boxes.has_own([*population, k, *kwargs.values()]):
             raise self._world.stop("random.sample of what is not public")
         made = self._real.sample(population, k, **kwargs)
+        if all(type(value) in (int, float) for value in made):
+            made = self._world.chooser.order(np.array(made)).tolist()
         return proposed(self._world, made) or made
 
     def getrandbits(self, k: int) -> Any:
         """As Python's; a large number may be a seed."""
         made = self._real.getrandbits(k)
-        if 1 << k < _LEAST_SEEDS or self._world.oracle is not None:
+        if self._world.oracle is not None:
             return made
+        if 1 << k < _LEAST_SEEDS:
+            self._world.widely(1 << k)
+            return int(self._world.chooser.seldom(made, lambda: (0, (1 << k) - 1)))
         return contests.Pick(contests.Proposals(self._world, 1 << k, False), made)
 
     def __getattr__(self, name: str) -> Any:
-        if name not in ("randint", "choices", "betavariate"):
+        if name != "betavariate":
             raise self._world.stop(f"random.{name} is not followed")
         real = getattr(self._real, name)
+        self._world.chooser.opens()
 
         def draw(*args: Any, **kwargs: Any) -> Any:
             if boxes.has_own(args) or boxes.has_own(list(kwargs.values())):
@@ -202,6 +230,26 @@ class _Followed(_Legacy, FollowedGenerator):
     pass
 
 
+Maker = Callable[[Any, int], np.random.Generator]  # of bits and the number of their stream
+
+
+def _unmoved(bits: Any, stream: int) -> np.random.Generator:
+    return _Plain(bits)
+
+
+def _moved(make: Maker) -> Maker:
+    """What makes generators of `make` with the old names, too."""
+    kinds: dict[str, Any] = {}
+
+    def made(bits: Any, stream: int) -> np.random.Generator:
+        generator = make(bits, stream)
+        name = type(generator).__name__
+        generator.__class__ = kinds.setdefault(name, type(name, (_Legacy, type(generator)), {}))
+        return generator
+
+    return made
+
+
 class _States(type):
     """Stands in for `RandomState`: any generator will do where nobody knows the seed."""
 
@@ -245,6 +293,8 @@ class Sources:
         Of the path: the traced run and the plain one draw the same.
     world
         The run that is traced; None for a plain one.
+    plain
+        Makes the generators of a plain run.
     """
 
     NAMES = frozenset(
@@ -254,8 +304,8 @@ class Sources:
         and isinstance(getattr(np.random, name), types.BuiltinFunctionType | types.MethodType)
     )
 
-    def __init__(self, number: int, world: World | None = None) -> None:
-        self._number, self._world, self._made = number, world, 0
+    def __init__(self, number: int, world: World | None = None, plain: Maker | None = None) -> None:
+        self._number, self._world, self._made, self._plain = number, world, 0, plain or _unmoved
         self._instead: dict[int, Any] = {}
         self.state = self.new()
         self.states = _States("RandomState", (), {"sources": self})
@@ -267,7 +317,9 @@ class Sources:
         if seed is not None and self._world is not None:
             seed = _drawn_seed(self._world, "numpy.random.RandomState", [seed])
         bits = np.random.Philox(np.random.SeedSequence(place if seed is None else [20260104, int(seed)]))
-        return _Plain(bits) if self._world is None else _Followed.of(bits, self._world)
+        if self._world is None:
+            return self._plain(bits, self._made)
+        return _Followed.of(bits, self._world, self._made)
 
     def default_rng(self, seed: Any = None) -> Any:
         """As numpy's."""
@@ -305,10 +357,15 @@ _DEFAULT_RNG, _RANDOM_STATE = np.random.default_rng, np.random.RandomState
 
 
 @contextmanager
-def system_seeded(scopes: Mapping[str, dict[str, Any]], number: int) -> Iterator[None]:
-    """Give generators of the modules, and those that the system seeds, a state, so that runs repeat."""
+def system_seeded(
+    scopes: Mapping[str, dict[str, Any]], number: int, make: Maker | None = None
+) -> Iterator[None]:
+    """Give generators of the modules, and those that the system seeds, a state, so that runs repeat.
+
+    NumPy's are made by `make`, if it is given.
+    """
     changed: list[tuple[dict[str, Any], str, Any]] = []
-    sources, drawn = Sources(number), random.Random(number)
+    sources, drawn = Sources(number, plain=make and _moved(make)), random.Random(number)
     try:
         for scope in globals_of(scopes):
             for name, value in list(scope.items()):

@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from verifiable_dp.evidence.judge.replay import Key
 from verifiable_dp.evidence.tracing.ledger import Place, caller
 
 Moves = Mapping[int, tuple[float, float]]
@@ -143,6 +144,25 @@ class Atom:
         return self._moves
 
 
+@dataclass(frozen=True)
+class Origin:
+    """Where the number of a draw comes from, so that a plain run can be given another one.
+
+    Attributes
+    ----------
+    key
+        Which draw of which generator, see `judge.replay`.
+    through, uniform, scale
+        The function of a uniform number that it is, with that number, and how far it moves for a shift by 1;
+        None where the draw itself is the noise.
+    """
+
+    key: Key
+    through: Callable[[Any], Any] | None = None
+    uniform: float = 0.5
+    scale: float = 1.0
+
+
 @dataclass(eq=False)
 class SymbolicDraw:
     """A draw of a generator at scale 1.
@@ -163,6 +183,8 @@ class SymbolicDraw:
         The random matrix whose entry it is, see `matrices`; its law, see `samplers`.
     shape
         Of a negative binomial draw, how many geometric ones it is the sum of; they may be parts of one.
+    origin
+        Where its number comes from; None if that is not one draw of a generator.
     """
 
     kind: str
@@ -172,6 +194,7 @@ class SymbolicDraw:
     met: Mapping[Atom, float] = field(default_factory=dict)
     of: Any = None
     shape: float = 1.0
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True)
@@ -300,7 +323,7 @@ class World:
     files
         Whose lines are named.
     chooser
-        What random outcomes come out; see `paths.Chooser`.
+        What random outcomes come out; see `choosers.Chooser`.
     arrays, subsets
         What is done with arrays, and with some of their entries: the modules `boxes` and `subsets`.
     seen, charges
@@ -1450,7 +1473,7 @@ def show(term: Term) -> float:
     for draw in term.noise:
         draw.used = True
     world.seen.append(Row(world.place(), "=", term.raw, term.noise))
-    return term.value()
+    return float(world.chooser.shown(term))
 
 
 def indicator(term: Term, value: bool) -> Any:
@@ -1537,8 +1560,9 @@ def above(left: Any, right: Any, *, strict: bool) -> Any:
     if world.chooser.crowded(world) and any(draw.used and draw.met for draw in lead.noise):
         left, right = _quiet(left), _quiet(right)
         return above(left, right, strict=strict)
+    world.chooser.tighten(lead)
     value = lead.value()
-    answer = world.chooser.answer(value > 0 if strict else value >= 0)
+    answer = world.chooser.compared(value > 0 if strict else value >= 0)
     for draw in lead.noise:
         draw.used = True
     turned = lead if answer else multiply(lead, -1)
@@ -1623,12 +1647,18 @@ def largest(world: World, values: list[Any]) -> int:
 def _winner_of(world: World, values: list[Any], rivals: list[int]) -> int:
     """Which one is the largest in this run."""
     plain = [v.value() if type(v) is Term else float(v) for v in values]
+    if world.chooser.tightens:
+        first, second = sorted(rivals, key=lambda i: -plain[i])[:2]
+        lead = subtract(values[first], values[second], pools=False)
+        if type(lead) is Term:
+            world.chooser.tighten(lead)
+            plain = [v.value() if type(v) is Term else float(v) for v in values]
     natural = rivals[int(np.argmax([plain[i] for i in rivals]))]
     noisy = [i for i in rivals if type(values[i]) is Term]
     fixed = [i for i in rivals if i not in noisy]
     # Of public numbers only the largest can win.
     can = noisy + ([max(fixed, key=lambda i: plain[i])] if fixed else [])
-    return int(world.chooser.winner(natural, can))
+    return int(world.chooser.leader(natural, can))
 
 
 # ---------------------------------------------------------------- quotients of sums of exponentials

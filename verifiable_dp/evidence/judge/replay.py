@@ -1,0 +1,341 @@
+"""Replays of the plain program: data and noise on one side, a neighbour and shifted noise on the other.
+
+A bound says: whatever a run shows on data S with noise z, it shows on a neighbour S' with noise z + h, and h
+costs no more than the bound. Here that is tried. The program runs unmodified, with nothing replaced but its
+generators, once on each side, and three things are required:
+
+A. both runs return the same, and what the search says that they return;
+B. both ask for the same draws in the same order: the same methods, sizes and scales;
+C. what is shifted costs no more than the bound, by the laws below.
+
+Who proposes S, S' and the shifts is not trusted: a proposal that is wrong fails A or costs too much. That all
+of them pass proves nothing of pairs that were not tried. It says that the numbers that stood for data and
+noise while the bound was looked for have done what NumPy and Python do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from verifiable_dp.core.validate import FloatArray, Foreign
+
+CLOSE = 1e-8  # relative, of floats that are shown: sums are added up in another order
+GIVEN = 0  # the stream of the generator that the program is given
+Key = tuple[int, tuple[int, ...], int]  # stream, where it stands after a call, which draw of the call
+Maker = Callable[[np.random.BitGenerator, int], np.random.Generator]  # of bits and the number of their stream
+_LARGE = 700.0  # beyond, exp overflows
+
+
+@dataclass(frozen=True)
+class Move:
+    """What becomes of one draw.
+
+    Parameters
+    ----------
+    shift
+        How far the draw moves; for a uniform number, how far the noise does, in units of its scale.
+    instead
+        For a uniform number: the one that takes its place; None if the draw itself is the noise.
+    law, step
+        For a uniform number: of what the program makes of it, at scale 1, and what a step of that costs if it
+        is geometric. This is taken from the proposal; laws of NumPy's methods are not.
+    push
+        How far it moves on both sides, which costs nothing: any noise may come out.
+    """
+
+    shift: float
+    instead: float | None = None
+    law: str = ""
+    step: float = 0.0
+    push: float = 0.0
+
+
+# Largest slope of the logarithm of the density of a law at scale 1, for a shift up and for one down. Where
+# it is infinite the density is 0 on one side. Laplace: |x|. Logistic: tanh(x / 2). Cauchy: 2x / (1 + x^2).
+# Hyperbolic secant: pi / 2 tanh(pi x / 2) at scale pi / 2. Gumbel: 1 - exp(-x), for a shift up at most 1.
+_SLOPES = {
+    "laplace": (1.0, 1.0),
+    "logistic": (1.0, 1.0),
+    "cauchy": (1.0, 1.0),
+    "hypsecant": (1.0, 1.0),
+    "exponential": (1.0, math.inf),
+    "gumbel": (1.0, math.inf),
+}
+
+_LAWS = {  # of NumPy's methods
+    **{name: name for name in ("laplace", "normal", "gumbel", "logistic", "exponential", "geometric")},
+    **{f"standard_{name}": name for name in ("normal", "exponential", "cauchy")},
+}
+
+
+def price(law: str, shift: float, step: float = 0.0) -> tuple[float, float]:
+    """What a shift of noise of a law costs: as pure loss, and as squared shift of normal noise.
+
+    Parameters
+    ----------
+    law
+        What is not known here has no price.
+    shift
+        In units of the scale; of geometric noise a whole number of steps up.
+    step
+        Of geometric noise with chance p: -log(1 - p).
+    """
+    if not shift:
+        return 0.0, 0.0
+    if law == "normal":
+        return 0.0, shift**2
+    if law == "geometric":
+        whole = float(shift).is_integer() and shift > 0
+        return (shift * step if whole and step > 0 else math.inf), 0.0
+    up, down = _SLOPES.get(law, (math.inf, math.inf))
+    return abs(shift) * (up if shift > 0 else down), 0.0
+
+
+@dataclass(frozen=True)
+class Sides:
+    """One proposal.
+
+    Parameters
+    ----------
+    left, right
+        Neighbouring data.
+    seed
+        Of the noise.
+    moves
+        Draws that move on the right.
+    pushed
+        Draws that take another value on the left; on the right too, if they do not move.
+    around
+        Makes the surroundings of a plain run, in which other sources of randomness are generators made so.
+    shown
+        What the search says that the left side returns.
+    chance
+        That what changes counts at all, where nothing else shows whether it does.
+    """
+
+    left: FloatArray
+    right: FloatArray
+    seed: int
+    moves: Mapping[Key, Move]
+    around: Callable[[Maker], AbstractContextManager[object]]
+    shown: Foreign
+    chance: float = 1.0
+    pushed: Mapping[Key, Move] = field(default_factory=dict)
+
+    def cost(self, prices: Sequence[tuple[float, float]]) -> tuple[float, float]:
+        """What shifts with these prices cost together.
+
+        What counts with a chance p only and costs c if it does costs log(1 + p (e^c - 1)) (Balle, Barthe &
+        Gaboardi, Privacy Amplification by Subsampling, NeurIPS 2018); of normal noise nothing is taken off.
+        """
+        loss, squared = math.fsum(one for one, _ in prices), math.fsum(two for _, two in prices)
+        if self.chance < 1 and not squared and loss < _LARGE:
+            loss = math.log1p(self.chance * math.expm1(loss))
+        return loss, squared
+
+
+@dataclass
+class DrawLog:
+    """What a run asked its generators for: stream, method, number, scales; and prices of what moved."""
+
+    asked: list[tuple[int, str, int, Foreign]] = field(default_factory=list)
+    prices: list[tuple[float, float]] = field(default_factory=list)
+
+    def like(self, other: DrawLog) -> bool:
+        """Whether another run asked for the same."""
+        if len(self.asked) != len(other.asked):
+            return False
+        return all(
+            one[:3] == two[:3] and alike(one[3], two[3], 0.0)
+            for one, two in zip(self.asked, other.asked, strict=True)
+        )
+
+
+def position(bits: Foreign) -> tuple[int, ...]:
+    """Where a stream stands: whatever was drawn and put back in between, the same draw comes out there."""
+    state = bits.state
+    inner = state["state"]
+    places = inner["counter"].tolist() if "counter" in inner else [inner.get("state", inner.get("pos"))]
+    return (*map(int, places), int(state.get("buffer_pos", 0)))
+
+
+class MovedGenerator(np.random.Generator):
+    """A generator of NumPy's with the same stream of numbers, of which some are moved."""
+
+    stream: int
+    moves: Mapping[Key, Move]
+    log: DrawLog
+
+    @classmethod
+    def of(
+        cls, bits: np.random.BitGenerator, stream: int, moves: Mapping[Key, Move], log: DrawLog
+    ) -> MovedGenerator:
+        """Over these bits."""
+        made = cls(bits)
+        made.stream, made.moves, made.log = stream, moves, log
+        return made
+
+    def _moved(self, method: str, drawn: Foreign, scale: Foreign, chance: Foreign = 0.0) -> Foreign:
+        """What was drawn, with its moves; `chance` is that of geometric noise."""
+        size = int(np.size(drawn))
+        self.log.asked.append((self.stream, method, size, np.append(scale, chance)))
+        if not self.moves:
+            return drawn
+        after = position(self.bit_generator)
+        keys = ((i, (self.stream, after, i)) for i in range(size))
+        hits = [(i, self.moves[key]) for i, key in keys if key in self.moves]
+        if not hits:
+            return drawn
+        flat = np.array(drawn, dtype=np.asarray(drawn).dtype).ravel()
+        scales, chances = (np.broadcast_to(v, np.shape(drawn)).ravel() for v in (scale, chance))
+        for i, move in hits:
+            if method == "random":
+                flat[i] = math.nan if move.instead is None else move.instead
+                self.log.prices.append(price(move.law, move.shift, move.step))
+            else:
+                flat[i] += move.push + move.shift
+                by = move.shift / scales[i]
+                self.log.prices.append(price(_LAWS.get(method, ""), by, -math.log1p(-chances[i])))
+        return flat.reshape(np.shape(drawn)) if np.ndim(drawn) else type(drawn)(flat[0])
+
+    def laplace(self, loc: Foreign = 0.0, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
+        """As numpy's."""
+        return self._moved("laplace", super().laplace(loc, scale, size), scale)
+
+    def normal(self, loc: Foreign = 0.0, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
+        """As numpy's."""
+        return self._moved("normal", super().normal(loc, scale, size), scale)
+
+    def gumbel(self, loc: Foreign = 0.0, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
+        """As numpy's."""
+        return self._moved("gumbel", super().gumbel(loc, scale, size), scale)
+
+    def logistic(self, loc: Foreign = 0.0, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
+        """As numpy's."""
+        return self._moved("logistic", super().logistic(loc, scale, size), scale)
+
+    def exponential(self, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
+        """As numpy's."""
+        return self._moved("exponential", super().exponential(scale, size), scale)
+
+    def standard_normal(self, size: Foreign = None, *args: Foreign, **kwargs: Foreign) -> Foreign:
+        """As numpy's."""
+        return self._moved("standard_normal", super().standard_normal(size, *args, **kwargs), 1.0)
+
+    def standard_exponential(self, size: Foreign = None, *args: Foreign, **kwargs: Foreign) -> Foreign:
+        """As numpy's."""
+        return self._moved("standard_exponential", super().standard_exponential(size, *args, **kwargs), 1.0)
+
+    def standard_cauchy(self, size: Foreign = None) -> Foreign:
+        """As numpy's."""
+        return self._moved("standard_cauchy", super().standard_cauchy(size), 1.0)
+
+    def standard_t(self, df: Foreign, size: Foreign = None) -> Foreign:
+        """As numpy's."""
+        return self._moved("standard_t", super().standard_t(df, size), 1.0)
+
+    def geometric(self, p: Foreign, size: Foreign = None) -> Foreign:
+        """As numpy's; the scale of what moves by whole numbers is 1."""
+        return self._moved("geometric", super().geometric(p, size), 1.0, p)
+
+    def gamma(self, shape: Foreign, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
+        """As numpy's."""
+        return self._moved("gamma", super().gamma(shape, scale, size), scale)
+
+    def standard_gamma(
+        self, shape: Foreign, size: Foreign = None, *args: Foreign, **kwargs: Foreign
+    ) -> Foreign:
+        """As numpy's."""
+        return self._moved("standard_gamma", super().standard_gamma(shape, size, *args, **kwargs), 1.0)
+
+    def negative_binomial(self, n: Foreign, p: Foreign, size: Foreign = None) -> Foreign:
+        """As numpy's."""
+        return self._moved("negative_binomial", super().negative_binomial(n, p, size), 1.0)
+
+    def random(self, size: Foreign = None, *args: Foreign, **kwargs: Foreign) -> Foreign:
+        """As numpy's."""
+        return self._moved("random", super().random(size, *args, **kwargs), 1.0)
+
+    def uniform(self, low: Foreign = 0.0, high: Foreign = 1.0, size: Foreign = None) -> Foreign:
+        """As numpy's, which computes low + (high - low) u."""
+        if np.ndim(low) or np.ndim(high):
+            return super().uniform(low, high, size)
+        return low + (high - low) * self.random(size)
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What came of a proposal.
+
+    Attributes
+    ----------
+    wrong
+        What does not hold; empty if all does.
+    loss, squared
+        What the shifts cost.
+    tried
+        Whether the program came to all draws that move.
+    """
+
+    wrong: str
+    loss: float = 0.0
+    squared: float = 0.0
+    tried: bool = True
+
+
+def replayed(
+    play: Callable[[FloatArray, np.random.Generator], Foreign],
+    sides: Sides,
+    within: Callable[[float, float], bool],
+) -> Replayed:
+    """Run both sides of a proposal.
+
+    Parameters
+    ----------
+    play
+        The plain program: what it is seen to return, as arrays.
+    sides
+        The proposal.
+    within
+        Whether a loss and a squared shift of normal noise are within the bound.
+    """
+    shown, logs = [], []
+    for data, moves in ((sides.left, sides.pushed), (sides.right, {**sides.pushed, **sides.moves})):
+        log = DrawLog()
+
+        def generator(
+            bits: np.random.BitGenerator, stream: int, moves: Mapping[Key, Move] = moves, log: DrawLog = log
+        ) -> np.random.Generator:
+            return MovedGenerator.of(bits, stream, moves, log)
+
+        with sides.around(generator):
+            shown.append(play(data.copy(), generator(np.random.Philox(sides.seed), GIVEN)))
+        logs.append(log)
+    before, after = logs
+    loss, squared = sides.cost(after.prices)
+    if len(before.prices) < len(sides.pushed) or len(after.prices) < len({**sides.pushed, **sides.moves}):
+        return Replayed("", loss, squared, tried=False)
+    if not alike(shown[0], sides.shown):
+        return Replayed("a run returns something else than was traced", loss, squared)
+    if not before.like(after):
+        return Replayed("a neighbour asks for other draws", loss, squared)
+    if not alike(*shown):
+        return Replayed("a neighbour returns something else under the noise that hides it", loss, squared)
+    if not within(loss, squared):
+        return Replayed("what hides the change costs more than the bound", loss, squared)
+    return Replayed("", loss, squared)
+
+
+def alike(left: Foreign, right: Foreign, least: float = CLOSE) -> bool:
+    """Whether two outputs are one, up to rounding where they are floats."""
+    one, two = np.asarray(left), np.asarray(right)
+    if one.shape != two.shape:
+        return False
+    if one.dtype.kind in "fc" or two.dtype.kind in "fc":
+        return bool(np.allclose(one, two, rtol=CLOSE, atol=least, equal_nan=True))
+    return bool(np.array_equal(one, two))

@@ -1,0 +1,414 @@
+"""Proposals for the judge: neighbours of a run, and how far its noise moves so that they show the same.
+
+The run is traced on data S, and again on a neighbour S' where everything that was shown comes out as before.
+How far each sum of data has moved then is read off the two, and a linear program gives the cheapest shifts of
+the noise that make up for it. The judge tries them on the plain program (`judge.replay`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from verifiable_dp.core.limits import limited
+from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.evidence.judge.replay import Key, Maker, Move, Replayed, Sides, alike, replayed
+from verifiable_dp.evidence.symbolic import libraries
+from verifiable_dp.evidence.symbolic.alignments import LAWS, groups_of, rows_of
+from verifiable_dp.evidence.symbolic.choosers import Chooser
+from verifiable_dp.evidence.symbolic.paths import PathFound, Program, TracedRun, traced
+from verifiable_dp.evidence.symbolic.randoms import system_seeded
+from verifiable_dp.evidence.symbolic.states import kept
+from verifiable_dp.evidence.symbolic.terms import Failure, Part, Row, SymbolicDraw, Term
+from verifiable_dp.evidence.tracing.foreign import reproducible_globals
+from verifiable_dp.evidence.tracing.reach import scopes_of
+from verifiable_dp.evidence.upper import epsilon_of
+
+_FIRST = 700_000  # numbers that no path has
+_STILL = 1e-9
+_ANYWHERE = ("laplace", "normal", "logistic", "cauchy", "hypsecant", "gumbel")  # noise that may be any number
+_CLOSE = 1e-6  # by which what is close leads
+_ROUNDED = 1e-6  # of losses that the search and the judge add up apart
+
+
+class OtherPathError(Exception):
+    """A neighbour does not go on as the run did."""
+
+
+class Recording(Chooser):
+    """Lets a run take its course, and notes what is told on the way."""
+
+    def __init__(self, number: int, n_arms: int, tightens: bool = False) -> None:
+        super().__init__(number, n_arms)
+        self.natural, self.rounds, self.tightens = True, False, tightens
+        self.pushed: dict[SymbolicDraw, float] = {}
+        self._sides = np.random.default_rng(number)
+        self.told: list[Any] = []
+
+    def tighten(self, lead: Term) -> None:
+        """As far as noise that may take any value can do it: there a change that is not hidden shows."""
+        if not self.tightens:
+            return
+        value = lead.value()
+        for draw, weight in lead.noise.items():
+            free = draw.origin is not None and draw.kind in _ANYWHERE and not draw.used
+            if free and draw not in self.pushed and weight and math.isfinite(value):
+                close = _CLOSE if self._sides.random() < 0.5 else -_CLOSE
+                self._push(draw, (close - value) / weight)
+                return
+
+    def _push(self, draw: SymbolicDraw, by: float) -> None:
+        self.pushed[draw] = by
+        draw.value += by
+
+    def _note(self, value: Any) -> Any:
+        self.told.append(value)
+        return value
+
+    def shown(self, term: Term) -> float:
+        """As it is."""
+        return float(self._note(term.value()))
+
+    def compared(self, natural: bool) -> bool:
+        """As it is."""
+        return bool(self._note(natural))
+
+    def leader(self, natural: int, rivals: Sequence[int]) -> int:
+        """As it is."""
+        return int(self._note(natural))
+
+    def answer(self, natural: bool) -> bool:
+        """As it is."""
+        return bool(self._note(natural))
+
+    def winner(self, natural: int, rivals: Sequence[int]) -> int:
+        """As it is."""
+        return int(self._note(natural))
+
+
+class Repeating(Recording):
+    """Tells what another run has told."""
+
+    def __init__(self, other: Recording, n_arms: int) -> None:
+        super().__init__(other.number, n_arms, other.tightens)
+        self._pushes = {_place(draw): by for draw, by in other.pushed.items()}
+        self._left = list(reversed(other.told))
+
+    def tighten(self, lead: Term) -> None:
+        """As it was."""
+        for draw in lead.noise if self.tightens else ():
+            by = None if draw.origin is None else self._pushes.pop(_place(draw), None)
+            if by is not None:
+                self._push(draw, by)
+
+    def _next(self, kind: type) -> Any:
+        if not self._left or type(self._left[-1]) is not kind:
+            raise OtherPathError
+        return self._left.pop()
+
+    def shown(self, term: Term) -> float:
+        """As it was."""
+        return float(self._next(float))
+
+    def compared(self, natural: bool) -> bool:
+        """As it was."""
+        return bool(self._next(bool))
+
+    def leader(self, natural: int, rivals: Sequence[int]) -> int:
+        """As it was."""
+        return int(self._next(int))
+
+    def answer(self, natural: bool) -> bool:
+        """As it was: a coin that falls otherwise is no shift."""
+        if self._next(bool) != natural:
+            raise OtherPathError
+        return natural
+
+    def winner(self, natural: int, rivals: Sequence[int]) -> int:
+        """As it was: so is an outcome."""
+        if self._next(int) != natural:
+            raise OtherPathError
+        return natural
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to be told."""
+        return not self._left
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What replays came to.
+
+    Attributes
+    ----------
+    judged
+        Proposals that were replayed and held.
+    open
+        Neighbours for which there was no proposal.
+    wrong
+        What did not hold; empty if all did.
+    sides
+        The proposal that did not hold.
+    """
+
+    judged: int
+    open: int
+    wrong: Failure
+    sides: Sides | None = None
+
+
+_RUNS, _UNITS = 4, 6
+_APART = "a replay on plain code: {}"
+
+
+def confirmed(program: Program, n_arms: int, found: PathFound, delta: float) -> PathFound:
+    """What paths came to, once the judge has replayed some; without a bound if one does not hold."""
+    epsilon = found.epsilon(delta)
+    if not math.isfinite(epsilon):
+        return found
+
+    def within(loss: float, squared: float) -> bool:
+        return epsilon_of(loss, squared, delta) <= epsilon * (1 + _ROUNDED) + _ROUNDED
+
+    scopes = scopes_of(program.function)
+    with kept(scopes):
+        made = judged(program, n_arms, scopes, within)
+    if made.wrong:
+        return replace(found, failure=made.wrong)
+    return replace(found, replays=(made.judged, made.open))
+
+
+def judged(
+    program: Program,
+    n_arms: int,
+    scopes: Any,
+    within: Callable[[float, float], bool],
+    runs: int = _RUNS,
+    units: int = _UNITS,
+) -> Judgement:
+    """Replay neighbours of a few runs.
+
+    Parameters
+    ----------
+    program
+        What was bounded.
+    n_arms
+        Units are counted arm by arm.
+    scopes
+        Globals of the traced code, by file.
+    within
+        Whether a loss and a squared shift of normal noise are within the bound.
+    runs, units
+        Runs, and neighbours of each.
+    """
+    held = missing = 0
+    for run in range(runs):
+        number = _FIRST + run
+        values = program.values(number) if run < 2 else program.corner(number)
+        chooser = Recording(number, n_arms, run > 0)
+        first = traced(program, values, number, chooser, scopes)
+        if first.world.failure:
+            missing += 1
+            continue
+        pushes = {_place(draw): _move(draw, 0.0, by) for draw, by in chooser.pushed.items()}
+        pushed = {key: move for key, move in pushes.items() if move is not None}
+        for other in program.neighbours(values, run, units):
+            proposed = _proposal(program, first, chooser, other, n_arms, scopes)
+            if proposed is None:
+                missing += 1
+                continue
+            moves, chance = proposed
+            around = _around(scopes, number, first.drawn)
+            sides = Sides(values, other, number, moves, around, first.output, chance, pushed)
+            found = _replayed(program, sides, within)
+            if not found.tried:
+                missing += 1
+            elif found.wrong:
+                return Judgement(held, missing, Failure(_APART.format(found.wrong)), sides)
+            else:
+                held += 1
+    return Judgement(held, missing, Failure())
+
+
+def _replayed(program: Program, sides: Sides, within: Callable[[float, float], bool]) -> Replayed:
+    def play(data: FloatArray, rng: np.random.Generator) -> Any:
+        with limited(), reproducible_globals():
+            return np.asarray(program.seen(program.function(data, rng)))
+
+    try:
+        return replayed(play, sides, within)
+    except Exception as error:  # which the run that was traced has not raised
+        return Replayed(f"a run ends with {type(error).__name__}")
+
+
+def _around(scopes: Any, number: int, drawn: tuple[Any, ...]) -> Any:
+    """The surroundings of plain runs that are compared with a traced one."""
+
+    @contextmanager
+    def around(make: Maker) -> Iterator[None]:
+        with ExitStack() as stack:
+            stack.enter_context(system_seeded(scopes, number, make))
+            stack.enter_context(libraries.patched(libraries.Replayed(drawn)))
+            yield
+
+    return around
+
+
+def _proposal(
+    program: Program, first: TracedRun, told: Recording, other: FloatArray, n_arms: int, scopes: Any
+) -> tuple[dict[Key, Move], float] | None:
+    """How far draws move for a neighbour, and the chance that it counts; None if that is not known.
+
+    Where the neighbour draws more or less often, as a sampler does that turns down, shifts do not hide it.
+    """
+    chooser = Repeating(told, n_arms)
+    second = traced(program, other, told.number, chooser, scopes)
+    if second.world.failure or not chooser.is_done or _states(first) != _states(second):
+        return None
+    if not alike(
+        first.output, second.output
+    ):  # what is told leaves something open, as within a piece of a law
+        return None
+    ours, theirs = groups_of(first.world.seen), groups_of(second.world.seen)
+    if [len(rows_of(group)) for group in ours] != [len(rows_of(group)) for group in theirs]:
+        return None
+    moves: dict[Key, Move] = {}
+    for group, neighbour in zip(ours, theirs, strict=True):
+        shifts = _shifts(rows_of(group), rows_of(neighbour))
+        if shifts is None:
+            return None
+        for draw, shift in shifts.items():
+            move = _move(draw, shift, told.pushed.get(draw, 0.0))
+            if move is None or draw.origin is None:
+                return None
+            moves[draw.origin.key] = move
+    chance = _chance([*zip(first.world.seen, second.world.seen, strict=True)])
+    return None if chance is None else (moves, chance)
+
+
+def _states(run: TracedRun) -> list[str]:
+    """How far generators have come."""
+    return [repr(state) for _, state in run.world.states()]
+
+
+def _chance(pairs: Sequence[tuple[Any, Any]]) -> float | None:
+    """The chance that what changes counts; None if it hangs on several coins."""
+    coins = {
+        part.source: part.chance
+        for one, other in pairs
+        for row, changed in zip(rows_of([one]), rows_of([other]), strict=True)
+        for atom, neighbour in zip(row.raw, changed.raw, strict=False)
+        if atom.value != neighbour.value
+        for part in atom.moves
+        if isinstance(part, Part)
+    }
+    return None if len(coins) > 1 else next(iter(coins.values()), 1.0)
+
+
+def _value(raw: Mapping[Any, float]) -> float:
+    return math.fsum(weight * atom.value for atom, weight in raw.items())
+
+
+def _shifts(rows: Sequence[Row], others: Sequence[Row]) -> dict[SymbolicDraw, float] | None:
+    """The cheapest shifts of draws that make up for how far sums of data have moved; None if none do."""
+    if [row.relation for row in rows] != [row.relation for row in others]:
+        return None
+    gaps = np.array([_value(b.raw) - _value(a.raw) for a, b in zip(rows, others, strict=True)])
+    sizes = np.array([max(1.0, abs(_value(row.raw))) for row in rows])
+    gaps[np.abs(gaps) <= _STILL * sizes] = 0.0
+    if not gaps.any():
+        return {}
+    draws = sorted({draw for row in rows for draw in row.noise if draw.origin is not None}, key=_place)
+    matrix = np.array([[row.noise.get(draw, 0.0) for draw in draws] for row in rows])
+    equal = np.array([row.relation == "=" for row in rows])
+    if not draws or (not equal.any() and not (gaps < 0).any()):
+        return {} if not equal.any() and not (gaps < 0).any() else None
+    if all(draw.kind == "normal" for draw in draws):
+        found = np.linalg.lstsq(matrix, -gaps, rcond=None)[0]
+        missed = np.abs(matrix @ found + gaps)
+        return None if (missed > _STILL * sizes).any() else _some(draws, found)
+    return _cheapest(draws, matrix, equal, gaps)
+
+
+def _cheapest(
+    draws: Sequence[SymbolicDraw], matrix: Any, equal: Any, gaps: Any
+) -> dict[SymbolicDraw, float] | None:
+    from scipy.optimize import linprog
+
+    prices = [(1.0, 1.0) if draw.kind == "normal" else LAWS[draw.kind] for draw in draws]
+    columns, costs, owners = [], [], []
+    for i, (draw, both) in enumerate(zip(draws, prices, strict=True)):
+        for sign, price in zip((1.0, -1.0), both, strict=True):
+            if math.isfinite(price):
+                columns.append(sign * matrix[:, i])
+                costs.append(price * (draw.step or 1.0))
+                owners.append((i, sign))
+    if not columns:
+        return None
+    left, above = np.array(columns).T, ~equal
+    found = linprog(
+        costs,
+        A_ub=-left[above] if above.any() else None,
+        b_ub=gaps[above] if above.any() else None,
+        A_eq=left[equal] if equal.any() else None,
+        b_eq=-gaps[equal] if equal.any() else None,
+        integrality=[int(draws[i].kind == "geometric") for i, _ in owners],
+        method="highs",
+    )
+    if found.status != 0:
+        return None
+    shifts = np.zeros(len(draws))
+    for (i, sign), size in zip(owners, found.x, strict=True):
+        shifts[i] += sign * size
+    return _some(draws, shifts)
+
+
+def _some(draws: Sequence[SymbolicDraw], shifts: Any) -> dict[SymbolicDraw, float]:
+    return {draw: float(shift) for draw, shift in zip(draws, shifts, strict=True) if abs(shift) > 1e-12}
+
+
+def _place(draw: SymbolicDraw) -> Key:
+    assert draw.origin is not None
+    return draw.origin.key
+
+
+def _move(draw: SymbolicDraw, shift: float, pushed: float = 0.0) -> Move | None:
+    """What becomes of the number behind a draw, that is pushed on both sides; None if that cannot be told."""
+    origin = draw.origin
+    if origin is None:
+        return None
+    if draw.kind == "geometric":
+        shift = float(round(shift))
+    if origin.through is None:
+        return Move(shift * origin.scale, push=pushed * origin.scale)
+    instead = _inverse(origin.through, origin.uniform, (pushed + shift) * origin.scale)
+    return None if instead is None else Move(shift, instead, draw.kind, draw.step, pushed)
+
+
+def _inverse(function: Callable[[Any], Any], uniform: float, by: float) -> float | None:
+    """The number at which a monotone function is larger by so much than at another one; None if nowhere."""
+    ends = 2.0**-60, 1.0 - 2.0**-53
+    with np.errstate(all="ignore"):
+        wanted = float(function(np.float64(uniform))) + by
+        low, high = (float(function(np.float64(end))) for end in ends)
+        sign = 1.0 if high > low else -1.0
+
+        def first(strictly: bool) -> float:
+            """Where the function reaches what is wanted, or exceeds it."""
+            left, right = ends
+            for _ in range(200):
+                middle = left / 2 + right / 2
+                gap = sign * (float(function(np.float64(middle))) - wanted)
+                left, right = (left, middle) if gap > 0 or (gap == 0 and not strictly) else (middle, right)
+            return right
+
+        found = first(False) / 2 + first(True) / 2
+        reached = float(function(np.float64(found)))
+    near = abs(reached - wanted) <= 1e-6 * max(1.0, abs(wanted))
+    return found if near else None
