@@ -2,22 +2,30 @@
 
 A session that lives in a file keeps it open and locked; each new state takes the place of the old one before
 anybody sees what was drawn for it. What a copy, a fork or another process would do with the same data is
-refused. An older copy of the file, such as a backup, looks like the file itself: only a counter outside it,
-which never goes back, tells them apart.
+refused. An older copy of the file, such as a backup, looks like the file itself: only a counter outside it
+tells them apart.
+
+Theorem. Let a counter be changed by compare-and-set alone. Each state has a stamp that nobody else draws and
+names the stamps that it may follow; it is shown once the counter went from one of those to its own. So of
+all states that follow one stamp at most one is shown, whoever holds copies of the file, in whatever
+processes: two sessions on one counter cannot both go on. A file is restored only if the counter is at its
+stamp, or at one that it follows; then nothing was shown that it does not hold.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import re
+import secrets
 import sqlite3
 import stat
 import tempfile
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Protocol
@@ -36,18 +44,16 @@ class BudgetError(InputError):
 
 
 class Counter(Protocol):
-    """A number outside the session's file that only grows, and that a restored backup does not bring back.
-
-    A counter may also have `hold()`, which returns an open and locked file, or raises an `InputError` while
-    another session holds it. Without it two sessions that begin to use one counter in the same moment are not
-    told apart.
-    """
+    """A number outside the session's file that only grows, and that a restored backup does not bring back."""
 
     def value(self) -> int:
         """The number; 0 at first."""
 
-    def advance(self, to: int) -> None:
-        """Make it at least `to`, and return once that lasts."""
+    def advance(self, expected: int, new: int) -> bool:
+        """Make it `new` if it is `expected`, as one step; whether that was done, and lasts.
+
+        Numbers have up to 128 bits. An error leaves open whether it was done: the session finds out later.
+        """
 
 
 class FileCounter:
@@ -56,15 +62,11 @@ class FileCounter:
     Parameters
     ----------
     path
-        Of the file; it is made at the first use.
+        Of the file; it is made at the first use, and a file for its lock beside it.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
         self._path = files.located("counter", path)
-
-    def hold(self) -> int:
-        """See `Counter`."""
-        return _held(f"{self._path}.lock")
 
     def value(self) -> int:
         """See `Counter`.
@@ -81,10 +83,19 @@ class FileCounter:
             raise InputError(f"counter: {str(self._path)!r} must hold a whole number")
         return int(found)
 
-    def advance(self, to: int) -> None:
-        """See `Counter`."""
-        if to > self.value():
-            files.write_bytes(self._path, f"{to}\n".encode())
+    def advance(self, expected: int, new: int) -> bool:
+        """See `Counter`.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read or written, or another process holds its lock for long.
+        """
+        with _locked(f"{self._path}.lock"):
+            if self.value() != expected:
+                return False
+            files.write_bytes(self._path, f"{new}\n".encode())
+            return True
 
 
 class SqliteCounter:
@@ -101,17 +112,12 @@ class SqliteCounter:
     def __init__(self, path: str | PathLike[str], name: str) -> None:
         self._path, self._name = files.located("counter", path), str(name)
 
-    def hold(self) -> int:
-        """See `Counter`."""
-        digest = hashlib.sha256(self._name.encode()).hexdigest()[:16]
-        return _held(f"{self._path}.{digest}.lock")
-
     @contextlib.contextmanager
     def _table(self) -> Iterator[sqlite3.Connection]:
         try:
-            with contextlib.closing(sqlite3.connect(self._path, timeout=30)) as base, base:
+            with contextlib.closing(sqlite3.connect(self._path, timeout=_PATIENCE)) as base, base:
                 base.execute("pragma synchronous = extra")
-                base.execute("create table if not exists counters (name text primary key, value integer)")
+                base.execute("create table if not exists stamps (name text primary key, value text)")
                 yield base
         except sqlite3.Error as error:
             raise InputError(f"counter: {str(self._path)!r} cannot be used: {error}") from None
@@ -125,32 +131,61 @@ class SqliteCounter:
             If the database cannot be used.
         """
         with self._table() as base:
-            row = base.execute("select value from counters where name = ?", (self._name,)).fetchone()
+            row = base.execute("select value from stamps where name = ?", (self._name,)).fetchone()
         return int(row[0]) if row else 0
 
-    def advance(self, to: int) -> None:
-        """See `Counter`."""
-        with self._table() as base:
-            base.execute(
-                "insert into counters values (?, ?) on conflict (name) do update "
-                "set value = max(value, excluded.value)",
-                (self._name, to),
-            )
+    def advance(self, expected: int, new: int) -> bool:
+        """See `Counter`.
+
+        Raises
+        ------
+        InputError
+            If the database cannot be used.
+        """
+        with self._table() as base:  # a row that is not there counts as 0
+            base.execute("insert or ignore into stamps values (?, '0')", (self._name,))
+            change = "update stamps set value = ? where name = ? and value = ?"
+            done = base.execute(change, (str(new), self._name, str(expected))).rowcount == 1
+        return done
 
 
-def _held(path: str) -> int:
-    """A locked file, which is made if there is none."""
+_PATIENCE = 30.0  # seconds, for a lock that others hold for an instant
+
+
+@contextlib.contextmanager
+def _locked(path: str) -> Iterator[None]:
+    """Hold the lock of a file, which is made if there is none.
+
+    Raises
+    ------
+    InputError
+        If it cannot be made or locked.
+    """
+    handle = -1
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        _wait(path, handle)
+        yield
     except OSError as error:
         raise InputError(f"counter: {path!r} cannot be used: {error.strerror}") from None
-    try:
-        if not files.lock(handle, wait=False):
-            raise InputError(f"counter: another session holds {path!r}; each session needs its own counter")
-        return handle
-    except BaseException:
-        os.close(handle)
-        raise
+    finally:
+        if handle >= 0:
+            if fcntl is not None:
+                fcntl.flock(handle, fcntl.LOCK_UN)  # also of copies of the handle that a fork made
+            os.close(handle)
+
+
+def _wait(path: str, handle: int) -> None:
+    if fcntl is None:
+        raise InputError("counter: this system has no locks that end with a process; use SqliteCounter")
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > until:
+                raise InputError(f"counter: another process holds the lock {path!r}; end it") from None
+            time.sleep(0.001)
 
 
 # ---------------------------------------------------------------- processes
@@ -174,6 +209,28 @@ if hasattr(os, "register_at_fork"):
 # ---------------------------------------------------------------- the right
 
 
+@dataclass(frozen=True)
+class Mark:
+    """Which state of a session a file holds.
+
+    Attributes
+    ----------
+    generation
+        How many were written, this one too.
+    stamp
+        Where a counter is once the state may be shown; 0 if there is no counter.
+    follows
+        Where the counter may have been when the state was written.
+    """
+
+    generation: int
+    stamp: int = 0
+    follows: tuple[int, ...] = ()
+
+
+_STAMP_BITS = 64
+
+
 class Right:
     """The right to draw, held by one session.
 
@@ -190,9 +247,9 @@ class Right:
 
     def __init__(self, counter: Counter | None = None) -> None:
         self.generation = 0
-        self._counter, self._known = counter, 0
+        self._counter, self._at, self._own = counter, 0, {0}  # where it was last, and what was done by this
         self._lock, self._process = threading.RLock(), (_born[0], os.getpid())
-        self._path, self._file, self._next, self._holds = "", -1, -1, -1
+        self._path, self._file, self._next = "", -1, -1
         self._ended, self._busy = "", False
         _rights.add(self)
 
@@ -269,53 +326,49 @@ class Right:
         with open(handle, "rb", closefd=False) as file:
             return file.read(MOST_BYTES + 1)
 
-    def took(self, generation: int) -> int:
-        """Check the generation of the file that was taken, and go on from it.
+    def took(self, mark: Mark) -> bool:
+        """Check the mark of the file that was taken, and go on from it.
 
         Returns
         -------
-        int
-            The least generation that no copy of the file has, as far as the counter can tell: the session
-            must be written until it has it, so that those made before a crash are refused from then on.
+        bool
+            Whether the session must be written before it goes on, so that no copy of the file does.
 
         Raises
         ------
         InputError
-            If the counter says that a later one was committed, or another session holds it.
+            If the counter is at another state, or at one and none is given.
         """
-        self.generation = generation
-        least = generation
+        self.generation = mark.generation
+        if self._counter is None and mark.stamp:
+            raise InputError(
+                f"session: {self._path!r} was saved with a counter; give it (counter=...), else an older copy "
+                "would not be noticed"
+            )
         if self._counter is not None:
-            self._hold()
-            self._known = self._counter.value()
-            if not self._known <= generation <= self._known + 1:
+            self._at = self._counter.value()
+            self._own = {mark.stamp} if self._at == mark.stamp else {mark.stamp, *mark.follows}
+            if self._at not in self._own:
                 raise InputError(
-                    f"session: {self._path!r} is generation {generation}, and the counter is at "
-                    f"{self._known}: an older copy, whose values were released since, or the counter of "
-                    "another session; find the newest file, or begin a new session with a budget of its own"
+                    f"session: {self._path!r} is not the state that the counter is at: an older copy, whose "
+                    "values were released since, or the counter is that of another session; find the newest "
+                    "file, or begin a new session with a budget of its own"
                 )
-            least = self._known + 2
         folder, name = os.path.split(self._path)
         left = re.compile(rf"\.{re.escape(name)}\.[a-z0-9_]{{8}}{re.escape(_NEW)}")
         for other in os.listdir(folder):  # of a process that was killed meanwhile
             if left.fullmatch(other):
                 with contextlib.suppress(OSError):
                     os.unlink(os.path.join(folder, other))
-        return least
+        return self._counter is not None
 
-    def _hold(self) -> None:
-        """Keep other sessions from the counter."""
-        hold = getattr(self._counter, "hold", None)
-        if hold is not None and self._holds < 0:
-            self._holds = hold()
-
-    def commit(self, seal: Callable[[int], bytes], path: str = "") -> None:
-        """Put the next generation in the place of the file, so that it lasts, then tell the counter.
+    def commit(self, seal: Callable[[Mark], bytes], path: str = "") -> None:
+        """Put the next state in the place of the file, so that it lasts, then tell the counter.
 
         Parameters
         ----------
         seal
-            The content, of the number of a generation.
+            The content, of its mark.
         path
             Where a session that is in memory only comes to live.
 
@@ -335,8 +388,8 @@ class Right:
                 f"session: {place!r} exists; restore the session in it, or give another path: a new session "
                 "has a budget of its own"
             )
-        self._reach()
-        temporary, self._next = _written(place, seal(self.generation + 1))
+        mark = self._mark()
+        temporary, self._next = _written(place, seal(mark))
         try:
             os.replace(temporary, place)
             self._adopt(place)
@@ -346,7 +399,7 @@ class Right:
             if isinstance(error, OSError):
                 raise InputError(f"session: {place!r} cannot be written: {error.strerror}") from None
             raise
-        self._tell()
+        self._tell(mark)
 
     def _adopt(self, place: str) -> None:
         """Go on with the file that was put in its place last, also if an interrupt came right after that."""
@@ -360,24 +413,37 @@ class Right:
         if old >= 0:
             os.close(old)
 
-    def _reach(self) -> None:
-        """Bring the counter to the generation of the file, so that it is never two behind."""
+    def _mark(self) -> Mark:
+        """That of the next state."""
+        if self._counter is None:
+            return Mark(self.generation + 1)
+        self._look(self._counter)
+        stamp = max(self._own) + 1 + secrets.randbits(_STAMP_BITS)
+        return Mark(self.generation + 1, stamp, tuple(sorted(self._own)))
+
+    def _look(self, counter: Counter) -> None:
+        """See where the counter is: where this session left it, or was about to bring it."""
+        found = counter.value()
+        if found not in self._own:
+            raise InputError(
+                "session: the counter is not where this session left it: another session has used it; each "
+                "session needs its own counter, and one file"
+            )
+        self._at = found
+
+    def _tell(self, mark: Mark) -> None:
+        """Bring the counter to a state, which may be shown then."""
         if self._counter is None:
             return
-        self._hold()
-        found = self._counter.value()
-        if not self._known <= found <= self.generation:
-            raise InputError(
-                f"session: the counter is at {found} and was at {self._known}: another session has used it; "
-                "each session needs its own counter, and one file"
-            )
-        if found < self.generation:
-            self._tell()
-
-    def _tell(self) -> None:
-        if self._counter is not None:
-            self._counter.advance(self.generation)
-            self._known = self.generation
+        self._own.add(mark.stamp)  # before it is known how that ends
+        while not self._counter.advance(self._at, mark.stamp):
+            before = self._at
+            self._look(self._counter)  # an attempt that had failed may have come through late
+            if self._at == mark.stamp:
+                break
+            if self._at == before:
+                raise InputError("session: the counter does not advance, though it is where it is expected")
+        self._at, self._own = mark.stamp, {mark.stamp}
 
     def close(self, why: str = "it was closed; restore it from its file") -> None:
         """Give the right up: the file can be taken by another session."""
@@ -389,8 +455,8 @@ class Right:
         self._free(0)
 
     def _free(self, unlock: int) -> None:
-        handles = self._file, self._next, self._holds
-        self._file = self._next = self._holds = -1
+        handles = self._file, self._next
+        self._file = self._next = -1
         for handle in handles:
             if handle >= 0:
                 if unlock:  # also of copies of the handle that others have
@@ -398,7 +464,7 @@ class Right:
                 os.close(handle)
 
     def __del__(self) -> None:
-        if hasattr(self, "_holds"):
+        if hasattr(self, "_next"):
             self.drop()
 
 
