@@ -66,7 +66,7 @@ class FileCounter:
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        self._path = files.located("counter", path)
+        self._path = located(files.located("counter", path))
 
     def value(self) -> int:
         """See `Counter`.
@@ -74,13 +74,18 @@ class FileCounter:
         Raises
         ------
         InputError
-            If the file cannot be read or holds anything else.
+            If the file cannot be read, is a link, can be written by others, or holds anything else.
         """
         if not os.path.lexists(self._path):
             return 0
-        found = files.content("counter", self._path, 1 << 10).strip()
+        handle = _opened("counter", self._path)
+        try:
+            files.check_own("counter", self._path, _regular("counter", self._path, handle))
+            found = os.read(handle, 1 << 10).strip()
+        finally:
+            os.close(handle)
         if not found.isdigit():
-            raise InputError(f"counter: {str(self._path)!r} must hold a whole number")
+            raise InputError(f"counter: {self._path!r} must hold a whole number")
         return int(found)
 
     def advance(self, expected: int, new: int) -> bool:
@@ -91,10 +96,17 @@ class FileCounter:
         InputError
             If the file cannot be read or written, or another process holds its lock for long.
         """
-        with _locked(f"{self._path}.lock"):
+        with _locked(self._path):
             if self.value() != expected:
                 return False
-            files.write_bytes(self._path, f"{new}\n".encode())
+            temporary = f"{self._path}.new"  # who holds the lock writes it; so does the next one after a kill
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
+            with open(os.open(temporary, flags, 0o600), "wb") as file:
+                file.write(f"{new}\n".encode())
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, self._path)
+            files.settle(os.path.dirname(self._path))
             return True
 
 
@@ -110,7 +122,7 @@ class SqliteCounter:
     """
 
     def __init__(self, path: str | PathLike[str], name: str) -> None:
-        self._path, self._name = files.located("counter", path), str(name)
+        self._path, self._name = os.path.abspath(files.located("counter", path)), str(name)
 
     @contextlib.contextmanager
     def _table(self) -> Iterator[sqlite3.Connection]:
@@ -120,7 +132,7 @@ class SqliteCounter:
                 base.execute("create table if not exists stamps (name text primary key, value text)")
                 yield base
         except sqlite3.Error as error:
-            raise InputError(f"counter: {str(self._path)!r} cannot be used: {error}") from None
+            raise InputError(f"counter: {self._path!r} cannot be used: {error}") from None
 
     def value(self) -> int:
         """See `Counter`.
@@ -154,17 +166,22 @@ _PATIENCE = 30.0  # seconds, for a lock that others hold for an instant
 
 @contextlib.contextmanager
 def _locked(path: str) -> Iterator[None]:
-    """Hold the lock of a file, which is made if there is none.
+    """Hold the lock of a counter: a file beside it, which is made if there is none.
 
     Raises
     ------
     InputError
-        If it cannot be made or locked.
+        If it cannot be made or locked, or what is done with it fails.
     """
-    handle = -1
+    handle, beside = -1, f"{path}.lock"
     try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
-        _wait(path, handle)
+        while True:
+            handle = os.open(beside, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+            _wait(beside, handle)
+            if _same(beside, handle):
+                break
+            os.close(handle)  # removed or replaced meanwhile: others lock the new one
+            handle = -1
         yield
     except OSError as error:
         raise InputError(f"counter: {path!r} cannot be used: {error.strerror}") from None
@@ -312,7 +329,7 @@ class Right:
             If it cannot be read, is a link, is open in another session, or others could have changed it.
         """
         while True:
-            handle = _opened(path)
+            handle = _opened("session", path)
             try:
                 _check(path, handle)
                 _lock(path, handle)
@@ -342,8 +359,8 @@ class Right:
         self.generation = mark.generation
         if self._counter is None and mark.stamp:
             raise InputError(
-                f"session: {self._path!r} was saved with a counter; give it (counter=...), else an older copy "
-                "would not be noticed"
+                f"session: {self._path!r} was saved with a counter; give it (counter=...), else an older "
+                "copy would not be noticed"
             )
         if self._counter is not None:
             self._at = self._counter.value()
@@ -475,14 +492,14 @@ _TAKEN = (
 )
 
 
-def _opened(path: str) -> int:
+def _opened(what: str, path: str) -> int:
     try:
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         return os.open(path, flags | getattr(os, "O_CLOEXEC", 0))
     except OSError as error:
         if os.path.islink(path):
-            raise InputError(f"session: {path!r} is a link; give the path of the file itself") from None
-        raise InputError(f"session: {path!r} cannot be read: {error.strerror}") from None
+            raise InputError(f"{what}: {path!r} is a link; give the path of the file itself") from None
+        raise InputError(f"{what}: {path!r} cannot be read: {error.strerror}") from None
 
 
 def _lock(path: str, handle: int) -> None:
@@ -501,20 +518,20 @@ def _lock(path: str, handle: int) -> None:
         ) from None
 
 
-def _regular(path: str, handle: int) -> os.stat_result:
+def _regular(what: str, path: str, handle: int) -> os.stat_result:
     found = os.fstat(handle)
     if not stat.S_ISREG(found.st_mode):
-        raise InputError(f"session: {path!r} is not a regular file")
+        raise InputError(f"{what}: {path!r} is not a regular file")
     if found.st_nlink > 1:
         raise InputError(
-            f"session: {path!r} has {found.st_nlink} names (hard links): the others would keep an older "
+            f"{what}: {path!r} has {found.st_nlink} names (hard links): the others would keep an older "
             "state; remove them"
         )
     return found
 
 
 def _check(path: str, handle: int) -> None:
-    found = _regular(path, handle)
+    found = _regular("session", path, handle)
     files.check_own("session", path, found)
     if found.st_size > MOST_BYTES:
         raise InputError(
@@ -566,15 +583,15 @@ def regular(path: str) -> None:
         In that case.
     """
     if os.path.lexists(path):
-        handle = _opened(path)
+        handle = _opened("session", path)
         try:
-            _regular(path, handle)
+            _regular("session", path, handle)
         finally:
             os.close(handle)
 
 
 def located(path: object) -> str:
-    """The path of a session's file with the folders' links resolved; its own name may not be a link.
+    """The path of a file with the folders' links resolved; its own name may not be a link.
 
     Raises
     ------
@@ -584,10 +601,10 @@ def located(path: object) -> str:
     try:
         name = os.fsdecode(path)  # type: ignore[arg-type]
     except TypeError:
-        raise InputError(f"path must be the path of a session file, got {type(path).__name__}") from None
+        raise InputError(f"path must be the path of a file, got {type(path).__name__}") from None
     if not name or "\0" in name:
-        raise InputError(f"path must be the path of a session file, got {path!r}")
+        raise InputError(f"path must be the path of a file, got {path!r}")
     folder, own = os.path.split(os.path.abspath(name))
     if not own:
-        raise InputError(f"path must be the path of a session file, got {path!r}")
+        raise InputError(f"path must be the path of a file, got {path!r}")
     return str(Path(os.path.realpath(folder)) / own)

@@ -416,7 +416,9 @@ class Session:
                 )
             key = self._key if key is None else key
             if self._seeded:
-                with files.replacing(place, self._sealed(self._now, Mark(0), key), what="session", private=True):
+                with files.replacing(
+                    place, self._sealed(self._now, Mark(0), key), what="session", private=True
+                ):
                     regular(place)
                 return
             self._right.commit(lambda mark: self._sealed(self._now, mark, key), place)

@@ -199,12 +199,75 @@ def test_counters_that_cannot_be_used_are_refused(quick):
     assert (quick / "c").read_text() == "3\n"
 
 
+def test_a_counter_has_one_name(quick):
+    """Through a second one it would be another counter as soon as it is written."""
+    counter = FileCounter(quick / "c")
+    assert counter.advance(0, 7)
+    (quick / "link").symlink_to("c")
+    os.link(quick / "c", quick / "hard")
+    for name, match in (("link", "is a link"), ("hard", "has 2 names"), ("c", "has 2 names")):
+        refused(FileCounter(quick / name).value, match)
+        refused(lambda name=name: FileCounter(quick / name).advance(7, 8), match)
+    (quick / "hard").unlink()
+    (quick / "folder").symlink_to(".")
+    assert FileCounter(quick / "folder" / "c").advance(7, 8)
+    assert counter.value() == 8
+
+
+def test_a_counter_that_others_can_write_is_refused(quick):
+    counter = FileCounter(quick / "c")
+    assert counter.advance(0, 7)
+    (quick / "c").chmod(0o666)
+    refused(counter.value, "others can write")
+    refused(lambda: counter.advance(7, 8), "others can write")
+
+
+@pytest.mark.parametrize("kind", [FileCounter, lambda path: SqliteCounter(path, "s")])
+def test_a_counter_stays_where_it_was_when_the_process_goes_elsewhere(kind, quick, monkeypatch):
+    monkeypatch.chdir(quick)
+    counter = kind("c")
+    assert counter.advance(0, 7)
+    (quick / "other").mkdir()
+    monkeypatch.chdir(quick / "other")
+    assert counter.value() == 7
+
+
+def test_a_lock_of_a_counter_that_was_removed_while_one_waited_is_not_held(quick):
+    """Who cleans up removes it: two who wait would hold two locks."""
+    lock, held = quick / "c.lock", rights._locked(str(quick / "c"))
+    wait = rights._wait
+
+    def waiting(path, handle):
+        wait(path, handle)
+        if not done:
+            done.append(lock.unlink())
+
+    done = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rights, "_wait", waiting)
+        with held:
+            assert lock.exists()
+            patch.setattr(rights, "_PATIENCE", 0.0)
+            refused(lambda: FileCounter(quick / "c").advance(0, 1), "another process holds the lock")
+
+
+def test_what_a_killed_process_left_of_a_counter_is_used_up(quick):
+    counter = FileCounter(quick / "c")
+    (quick / "c.new").write_text("999999999999\n")
+    assert counter.advance(0, 7)
+    assert sorted(os.listdir(quick)) == ["c", "c.lock"]
+    assert (quick / "c").read_text() == "7\n"
+
+
 def test_a_lost_counter_refuses_the_file(path, counter):
     with ALGORITHM.session(noise=Logged(), path=path, counter=counter()) as session:
         feed(session, 3)
     shutil.rmtree(path.parent / "counters")
     (path.parent / "counters").mkdir()
-    refused(lambda: ALGORITHM.restore(path, noise=Logged(), counter=counter()), "not the state that the counter is at")
+    refused(
+        lambda: ALGORITHM.restore(path, noise=Logged(), counter=counter()),
+        "not the state that the counter is at",
+    )
 
 
 @pytest.mark.slow
@@ -300,7 +363,8 @@ def overtaken(path, counter, kind, rounds):
     try:
         session.update(0.5)
     except InputError as error:
-        assert "another session has used it" in str(error)
+        said = str(error)
+        assert "another session has used it" in said
         assert session.state.seen.tolist() == shown
     return session, json.loads(other.read_bytes())["public"]["seen"]["values"]
 
@@ -465,7 +529,7 @@ def test_an_attempt_that_comes_through_late_is_taken_for_one_of_its_own(path):
 
 def test_a_lock_of_a_counter_that_is_held_for_long_is_said(quick, monkeypatch):
     counter = FileCounter(quick / "c")
-    with rights._locked(str(quick / "c.lock")):
+    with rights._locked(str(quick / "c")):
         monkeypatch.setattr(rights, "_PATIENCE", 0.0)
         refused(lambda: counter.advance(0, 1), "another process holds the lock")
     assert counter.advance(0, 1)

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import functools
 import json
 import os
 import random
@@ -48,7 +49,7 @@ def begun(path, counter):
 
 
 def works(path, counter, log, known, filler):
-    """Go on with updates, batches, saves and restarts until killed, on a disk that may be full or read-only."""
+    """Go on with updates, batches, saves and restarts until killed; the disk may be full or read-only."""
     handle = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     session, rng = None, random.Random()
     while True:
@@ -131,7 +132,7 @@ def killed(folder, times, counted=False, small=None):
     seen, ends, left, refused_to = [], 0, 0, set()
     for _ in range(times):
         read_only = small is not None and rng.randrange(4) == 0 and remounted(small, "ro")
-        child = forked_and_left(lambda: works(path, counter, log.path, len(seen), filler))
+        child = forked_and_left(functools.partial(works, path, counter, log.path, len(seen), filler))
         time.sleep(rng.random() * 0.03)
         os.kill(child, signal.SIGKILL)
         ended = os.waitpid(child, 0)[1]
@@ -479,8 +480,10 @@ class Sessions(RuleBasedStateMachine):
         self.look()
 
     def accepted(self, content):
-        record = json.loads(content)
-        return FileCounter(self.counter).value() in [record["stamp"], *record["follows"]]
+        """Whether a file is restored, also once an attempt that failed comes through."""
+        record, at = json.loads(content), FileCounter(self.counter).value()
+        late = [new for expected, new in [self.late or (None, 0)] if expected == at]
+        return {at, *late} <= {record["stamp"], *record["follows"]}
 
     @invariant()
     def the_file_is_whole(self):
