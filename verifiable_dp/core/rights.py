@@ -162,6 +162,7 @@ class SqliteCounter:
 
 
 _PATIENCE = 30.0  # seconds, for a lock that others hold for an instant
+_TRIES = 100  # to lock a file that others replace
 
 
 @contextlib.contextmanager
@@ -175,13 +176,17 @@ def _locked(path: str) -> Iterator[None]:
     """
     handle, beside = -1, f"{path}.lock"
     try:
-        while True:
+        for _ in range(_TRIES):
             handle = os.open(beside, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
             _wait(beside, handle)
             if _same(beside, handle):
                 break
             os.close(handle)  # removed or replaced meanwhile: others lock the new one
             handle = -1
+        if handle < 0:
+            raise InputError(
+                f"counter: {beside!r} has more names, or is replaced all the time; find out by whom"
+            )
         yield
     except OSError as error:
         raise InputError(f"counter: {path!r} cannot be used: {error.strerror}") from None
@@ -328,20 +333,19 @@ class Right:
         InputError
             If it cannot be read, is a link, is open in another session, or others could have changed it.
         """
-        while True:
+        for _ in range(_TRIES):
             handle = _opened("session", path)
             try:
                 _check(path, handle)
                 _lock(path, handle)
                 if _same(path, handle):
-                    break
-                os.close(handle)  # replaced between opening and locking: the next one may be free
-            except BaseException:
-                os.close(handle)
-                raise
-        self._path, self._file = path, handle
-        with open(handle, "rb", closefd=False) as file:
-            return file.read(MOST_BYTES + 1)
+                    self._path, self._file, handle = path, handle, -1
+                    with open(self._file, "rb", closefd=False) as file:
+                        return file.read(MOST_BYTES + 1)
+            finally:
+                if handle >= 0:  # replaced between opening and locking: the next one may be free
+                    os.close(handle)
+        raise InputError(f"session: {path!r} is replaced all the time; find out by whom")
 
     def took(self, mark: Mark) -> bool:
         """Check the mark of the file that was taken, and go on from it.
