@@ -242,7 +242,7 @@ BROKEN = {
         (rights, "_regular", lambda *_: os.stat("/")),
     ],
     "the counter is not asked": [
-        (rights.Right, "took", lambda right, _: setattr(right, "_own", {right._counter.value()}))
+        (rights.Right, "took", lambda right, _: setattr(right, "_own", {right._counter.value()}) or True)
     ],
     "the counter is not told": [(rights.Right, "_tell", nothing), (rights.Right, "_look", nothing)],
     "copies": [(session.Session, "__copy__", lambda one: one), (session.Session, "__deepcopy__", None)],
