@@ -368,7 +368,7 @@ class Right:
             )
         if self._counter is not None:
             self._at = self._counter.value()
-            self._own = {mark.stamp} if self._at == mark.stamp else {mark.stamp, *mark.follows}
+            self._own = {mark.stamp, *mark.follows}
             if self._at not in self._own:
                 raise InputError(
                     f"session: {self._path!r} is not the state that the counter is at: an older copy, whose "

@@ -219,6 +219,17 @@ def test_a_fork_that_python_does_not_know_of_is_refused():
     os.waitpid(child, 0)
 
 
+def test_a_fork_with_the_number_of_its_parent_is_refused():
+    """Numbers of processes are used again; in containers every main process is 1."""
+    session, number = ALGORITHM.session(noise=Logged()), os.getpid()
+
+    def child():
+        os.getpid = lambda: number
+        session.update(0.5)
+
+    assert forked(child).startswith(FORKED)
+
+
 def test_a_fork_within_a_batch_writes_nothing(path):
     session = Blocks(100, 50).session(noise=Logged(), path=path)
     batch = session.batch()

@@ -20,6 +20,7 @@ from verifiable_dp.core import rights, statefile
 from verifiable_dp.core.algorithm import Algorithm, Batch, Query, State
 from verifiable_dp.core.mechanisms import Laplace
 from verifiable_dp.core.noise import Divergence, Recorder, Replayer, Secure, Seeded, altered
+from verifiable_dp.core.rights import FileCounter
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.alignment.replay import one_sided
@@ -148,6 +149,34 @@ def test_each_update_is_in_the_file_before_it_returns(path):
                 assert np.array_equal(back.state.seen, session.state.seen)
                 assert np.array_equal(back._now.sums, session._now.sums)
     assert noise.draws == 4
+
+
+def test_all_is_flushed_before_anything_is_shown(path, monkeypatch):
+    """The file and its name, then those of the counter: a loss of power leaves one of both states."""
+    other, steps = path.parent / "elsewhere", []
+    other.mkdir()
+    session = feed(Blocks(30).session(noise=Counted(), path=path, counter=FileCounter(other / "c")), 1)
+    flush, rename = os.fsync, os.replace
+
+    def fsync(handle):
+        steps.append(("flush", os.readlink(f"/proc/self/fd/{handle}"), session.state.seen.shape[1]))
+        flush(handle)
+
+    def replaced(one, two):
+        steps.append(("rename", str(one), session.state.seen.shape[1]))
+        steps.append(("to", str(two), session.state.seen.shape[1]))
+        rename(one, two)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "replace", replaced)
+    session.update(0.5)
+    assert {seen for *_, seen in steps} == {1}
+    new = steps[0][1]
+    assert [step[:2] for step in steps] == [
+        *(("flush", new), ("rename", new), ("to", str(path)), ("flush", str(path.parent))),
+        *(("flush", str(other / "c.new")), ("rename", str(other / "c.new")), ("to", str(other / "c"))),
+        ("flush", str(other)),
+    ]
 
 
 def test_a_batch_is_written_once_and_before_each_release(path):
