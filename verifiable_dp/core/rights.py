@@ -5,19 +5,19 @@ anybody sees what was drawn for it. What a copy, a fork or another process would
 refused. An older copy of the file, such as a backup, looks like the file itself: only a counter outside it
 tells them apart.
 
-Theorem. Let a counter be changed by compare-and-set alone. Each state has a stamp that nobody else draws and
-names the stamps that it may follow; it is shown once the counter went from one of those to its own. So of
-all states that follow one stamp at most one is shown, whoever holds copies of the file, in whatever
-processes: two sessions on one counter cannot both go on. A file is restored only if the counter is at its
-stamp, or at one that it follows; then nothing was shown that it does not hold.
+Theorem. Let a counter be changed by compare-and-set alone, to larger numbers. Each state has a stamp, which
+is a digest of what it holds above the stamps that it may follow; it is shown once the counter went from one
+of those to its own. So of all states that follow one stamp at most one is shown, whoever holds copies of the
+file, in whatever processes: two sessions on one counter cannot both go on. A file is restored only if the
+counter is at its stamp, or at one that it follows; then nothing was shown that it does not hold.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import re
-import secrets
 import sqlite3
 import stat
 import tempfile
@@ -25,7 +25,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Protocol
@@ -126,6 +126,8 @@ class SqliteCounter:
 
     @contextlib.contextmanager
     def _table(self) -> Iterator[sqlite3.Connection]:
+        with contextlib.suppress(FileNotFoundError):
+            files.check_own("counter", self._path, os.stat(self._path))
         try:
             with contextlib.closing(sqlite3.connect(self._path, timeout=_PATIENCE)) as base, base:
                 base.execute("pragma synchronous = extra")
@@ -250,7 +252,7 @@ class Mark:
     follows: tuple[int, ...] = ()
 
 
-_STAMP_BITS = 64
+_STAMP_BYTES = 8
 
 
 class Right:
@@ -409,7 +411,7 @@ class Right:
                 f"session: {place!r} exists; restore the session in it, or give another path: a new session "
                 "has a budget of its own"
             )
-        mark = self._mark()
+        mark = self._mark(seal)
         temporary, self._next = _written(place, seal(mark))
         try:
             os.replace(temporary, place)
@@ -434,13 +436,15 @@ class Right:
         if old >= 0:
             os.close(old)
 
-    def _mark(self) -> Mark:
+    def _mark(self, seal: Callable[[Mark], bytes]) -> Mark:
         """That of the next state."""
         if self._counter is None:
             return Mark(self.generation + 1)
         self._look(self._counter)
-        stamp = max(self._own) + 1 + secrets.randbits(_STAMP_BITS)
-        return Mark(self.generation + 1, stamp, tuple(sorted(self._own)))
+        bare = Mark(self.generation + 1, 0, tuple(sorted(self._own)))
+        # A digest, not a random number: of a machine that was resumed twice both may draw the same one.
+        digest = hashlib.sha256(seal(bare)).digest()[:_STAMP_BYTES]
+        return replace(bare, stamp=max(self._own) + 1 + int.from_bytes(digest))
 
     def _look(self, counter: Counter) -> None:
         """See where the counter is: where this session left it, or was about to bring it."""

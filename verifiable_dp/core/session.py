@@ -387,7 +387,8 @@ class Session:
             finally:
                 self._batches -= 1
                 if self._behind and not self._batches:
-                    self._commit(self._now, at_once=True)
+                    with self._right.alone():  # a signal handler would put a newer state under this one
+                        self._commit(self._now, at_once=True)
 
     def save(self, path: str | PathLike[str], *, key: bytes | None = None) -> None:
         """Let the session live in a file, readable by its owner only: from then on each update writes it.

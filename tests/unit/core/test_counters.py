@@ -4,7 +4,9 @@ import contextlib
 import json
 import os
 import random
+import secrets
 import shutil
+import sqlite3
 
 import pytest
 
@@ -307,6 +309,19 @@ class Waiting:
         return self.inner.advance(expected, new)
 
 
+class Early(Waiting):
+    """A counter that others use right after a look at it."""
+
+    def value(self):
+        found, call, self.meanwhile = self.inner.value(), self.meanwhile, None
+        if call:
+            call()
+        return found
+
+    def advance(self, expected, new):
+        return self.inner.advance(expected, new)
+
+
 class Hasty(Waiting):
     """Broken variant: the number is compared, and written a moment later."""
 
@@ -369,14 +384,46 @@ def overtaken(path, counter, kind, rounds):
     return session, json.loads(other.read_bytes())["public"]["seen"]["values"]
 
 
+@pytest.mark.parametrize("kind", [Waiting, Early])
 @pytest.mark.parametrize("rounds", [0, 1, 2])
-def test_who_is_overtaken_in_the_middle_of_an_update_shows_nothing(rounds, path, counter):
-    """Another process restores a copy and shows a value after this one has written its own."""
-    session, values = overtaken(path, counter, Waiting, rounds)
+def test_who_is_overtaken_in_the_middle_of_an_update_shows_nothing(kind, rounds, path, counter):
+    """Another process restores a copy and shows a value before or after this one has written its own."""
+    session, values = overtaken(path, counter, kind, rounds)
     assert (session.rounds, len(values)) == (2, 2 + rounds)
     session.close()
     refused(lambda: ALGORITHM.restore(path, noise=Logged(), counter=counter()), "an older copy")
     assert ALGORITHM.restore(path.with_name("copy"), noise=Logged(), counter=counter()).rounds == 2 + rounds
+
+
+def test_of_a_machine_that_was_resumed_twice_only_one_goes_on(path, counter, monkeypatch):
+    """Both may draw the same random numbers: then the same stamp for different states would let both pass."""
+    monkeypatch.setattr(secrets, "randbits", lambda bits: 7)
+    monkeypatch.setattr(secrets, "token_bytes", lambda size: bytes(size))
+    with contextlib.suppress(InputError):
+        session, _ = overtaken(path, counter, Waiting, 0)
+        assert session.rounds == 2, "shown, though another session has used the counter"
+
+
+def test_a_database_that_others_can_write_is_refused(quick):
+    counter = SqliteCounter(quick / "db", "s")
+    assert counter.advance(0, 7)
+    (quick / "db").chmod(0o666)
+    refused(counter.value, "others can write")
+    refused(lambda: counter.advance(7, 8), "others can write")
+
+
+def test_a_database_flushes_what_it_confirms(quick, monkeypatch):
+    said, connect = [], sqlite3.connect
+
+    def traced(*arguments, **named):
+        base = connect(*arguments, **named)
+        base.set_trace_callback(said.append)
+        return base
+
+    monkeypatch.setattr(rights.sqlite3, "connect", traced)
+    assert SqliteCounter(quick / "db", "s").advance(0, 7)
+    (change,) = (i for i, text in enumerate(said) if text.startswith("update"))
+    assert said.index("pragma synchronous = extra") < change < said.index("COMMIT", change)
 
 
 def test_with_a_counter_that_compares_and_sets_in_two_steps_a_value_is_shown_twice(path, counter):

@@ -212,6 +212,31 @@ def test_a_batch_that_fails_is_written(path):
     assert Blocks(12, 9).restore(path, noise=Counted()).rounds == 2
 
 
+def test_a_signal_while_a_batch_is_written_puts_nothing_under_an_older_state(path, monkeypatch):
+    """A handler that updates the session would show a value that the batch then writes over."""
+    session, noise, said = Blocks(60, 2).session(noise=Counted(), path=path), Counted(), []
+    flush = os.fsync
+
+    def interrupted(handle):
+        flush(handle)
+        if not said:
+            said.append("")
+            try:
+                session.update(0.5)
+                said.append("taken")
+            except InputError as error:
+                said.append(str(error))
+
+    with session.batch():
+        feed(session, 3)
+        monkeypatch.setattr(os, "fsync", interrupted)
+    assert "in the middle of" in said[1]
+    shown = session.state.seen.tolist()
+    session.close()
+    with Blocks(60, 2).restore(path, noise=noise) as back:
+        assert (back.rounds, back.state.seen.tolist()) == (3, shown)
+
+
 def test_a_session_with_a_seed_does_not_live_in_a_file(path):
     with pytest.raises(InputError, match="path: a session with a seed"):
         Blocks(4).session(seed=1, path=path)
