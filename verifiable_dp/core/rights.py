@@ -338,6 +338,9 @@ class Right:
         for _ in range(_TRIES):
             handle = _opened("session", path)
             try:
+                for other in _left(path):  # of one that was killed when it had just made the file
+                    if _one(other, os.fstat(handle)):
+                        _remove(other)
                 _check(path, handle)
                 _lock(path, handle)
                 if _same(path, handle):
@@ -377,12 +380,8 @@ class Right:
                     "values were released since, or the counter is that of another session; find the newest "
                     "file, or begin a new session with a budget of its own"
                 )
-        folder, name = os.path.split(self._path)
-        left = re.compile(rf"\.{re.escape(name)}\.[a-z0-9_]{{8}}{re.escape(_NEW)}")
-        for other in os.listdir(folder):  # of a process that was killed meanwhile
-            if left.fullmatch(other):
-                with contextlib.suppress(OSError):
-                    os.unlink(os.path.join(folder, other))
+        for other in _left(self._path):  # of a process that was killed meanwhile
+            _remove(other)
         return self._counter is not None
 
     def commit(self, seal: Callable[[Mark], bytes], path: str = "") -> None:
@@ -407,14 +406,11 @@ class Right:
         if self._path and not _same(place, self._file):
             raise InputError(f"session: {place!r} was replaced or removed since; find out by whom")
         if not self._path and os.path.lexists(place):
-            raise InputError(
-                f"session: {place!r} exists; restore the session in it, or give another path: a new session "
-                "has a budget of its own"
-            )
+            raise InputError(_EXISTS.format(place))
         mark = self._mark(seal)
         temporary, self._next = _written(place, seal(mark))
         try:
-            os.replace(temporary, place)
+            (os.replace if self._path else _new)(temporary, place)
             self._adopt(place)
             files.settle(os.path.dirname(place))
         except BaseException as error:
@@ -495,6 +491,10 @@ class Right:
 
 MOST_BYTES = 64 << 20
 _NEW = ".new"  # ends the name of what is to take the place of a file
+_EXISTS = (
+    "session: {!r} exists; restore the session in it, or give another path: a new session has a budget of "
+    "its own"
+)
 _TAKEN = (
     "session: {!r} is open in another session, of this process or another one; only one may draw on its data"
 )
@@ -550,10 +550,19 @@ def _check(path: str, handle: int) -> None:
 def _same(path: str, handle: int) -> bool:
     """Whether a path still names an open file."""
     try:
-        named, held = os.stat(path, follow_symlinks=False), os.fstat(handle)
+        held = os.fstat(handle)
     except OSError:
         return False
-    return (named.st_dev, named.st_ino) == (held.st_dev, held.st_ino) and held.st_nlink == 1
+    return _one(path, held) and held.st_nlink == 1
+
+
+def _one(path: str, held: os.stat_result) -> bool:
+    """Whether a path names a file."""
+    try:
+        named = os.stat(path, follow_symlinks=False)
+    except OSError:
+        return False
+    return (named.st_dev, named.st_ino) == (held.st_dev, held.st_ino)
 
 
 def _written(path: str, data: bytes) -> tuple[str, int]:
@@ -575,6 +584,31 @@ def _written(path: str, data: bytes) -> tuple[str, int]:
         if isinstance(error, OSError):
             raise InputError(f"session: {path!r} cannot be written: {error.strerror}") from None
         raise
+
+
+def _new(temporary: str, path: str) -> None:
+    """Rename a file to where there is none, also if another process makes one at the same moment.
+
+    Raises
+    ------
+    InputError
+        If there is one.
+    """
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise InputError(_EXISTS.format(path)) from None
+    except OSError:  # not every file system has hard links
+        os.replace(temporary, path)
+    else:
+        os.unlink(temporary)
+
+
+def _left(path: str) -> list[str]:
+    """Files that are to take the place of one, or were."""
+    folder, name = os.path.split(path)
+    left = re.compile(rf"\.{re.escape(name)}\.[a-z0-9_]{{8}}{re.escape(_NEW)}")
+    return [os.path.join(folder, other) for other in os.listdir(folder) if left.fullmatch(other)]
 
 
 def _remove(temporary: str) -> None:
