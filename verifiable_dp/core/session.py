@@ -641,8 +641,8 @@ def _mark(stored: JsonDict) -> Mark:
     follows = stored["follows"]
     if not isinstance(follows, list):
         raise InputError(f"session: follows must be a list, got {type(follows).__name__}")
-    numbers = [_whole(name, stored[name]) for name in ("generation", "stamp")]
-    return Mark(*numbers, tuple(_whole("follows", one) for one in follows))
+    known = tuple(_whole("follows", one) for one in follows)
+    return Mark(_whole("generation", stored["generation"]), _whole("stamp", stored["stamp"]), known)
 
 
 def _whole(name: str, value: JsonValue) -> int:
