@@ -5,11 +5,12 @@ anybody sees what was drawn for it. What a copy, a fork or another process would
 refused. An older copy of the file, such as a backup, looks like the file itself: only a counter outside it
 tells them apart.
 
-Theorem. Let a counter be changed by compare-and-set alone, to larger numbers. Each state has a stamp, which
-is a digest of what it holds above the stamps that it may follow; it is shown once the counter went from one
-of those to its own. So of all states that follow one stamp at most one is shown, whoever holds copies of the
-file, in whatever processes: two sessions on one counter cannot both go on. A file is restored only if the
-counter is at its stamp, or at one that it follows; then nothing was shown that it does not hold.
+Theorem. Let a counter be changed by compare-and-set alone, to larger numbers. Each state has a stamp, above
+those that it may follow, which no other state has (a digest of what it holds and of a random number). It is
+shown once the counter went from one of those to its own. So of all states that follow one stamp at most one
+is shown, whoever holds copies of the file, in whatever processes: two sessions on one counter cannot both go
+on. A file is restored only if the counter is at its stamp, or at one that it follows; then nothing was shown
+that it does not hold.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import contextlib
 import hashlib
 import os
 import re
+import secrets
 import sqlite3
 import stat
 import tempfile
@@ -438,8 +440,9 @@ class Right:
             return Mark(self.generation + 1)
         self._look(self._counter)
         bare = Mark(self.generation + 1, 0, tuple(sorted(self._own)))
-        # A digest, not a random number: of a machine that was resumed twice both may draw the same one.
-        digest = hashlib.sha256(seal(bare)).digest()[:_STAMP_BYTES]
+        # Not only chance: of a machine that was resumed twice both may draw the same number. Not only the
+        # content: who reads the counter could try what the rewards are.
+        digest = hashlib.sha256(secrets.token_bytes(32) + seal(bare)).digest()[:_STAMP_BYTES]
         return replace(bare, stamp=max(self._own) + 1 + int.from_bytes(digest))
 
     def _look(self, counter: Counter) -> None:

@@ -404,6 +404,17 @@ def test_of_a_machine_that_was_resumed_twice_only_one_goes_on(path, counter, mon
         assert session.rounds == 2, "shown, though another session has used the counter"
 
 
+def test_a_stamp_says_nothing_of_the_state(path):
+    """Who reads the counter could else try which rewards give the digest that it holds."""
+    stamps = set()
+    for number in range(3):
+        counter = FileCounter(path.with_name(f"c{number}"))
+        feed(ALGORITHM.session(noise=Logged(0), path=path, counter=counter), 1)
+        stamps.add(counter.value())
+        path.unlink()
+    assert len(stamps) == 3
+
+
 def test_a_database_that_others_can_write_is_refused(quick):
     counter = SqliteCounter(quick / "db", "s")
     assert counter.advance(0, 7)

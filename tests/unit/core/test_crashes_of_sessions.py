@@ -240,6 +240,23 @@ def test_a_full_disk_shows_nothing_and_loses_nothing(tmp_path):
             assert back.state.seen.tolist() == values
 
 
+def test_a_counter_on_a_full_disk_shows_nothing_and_loses_nothing(quick, tmp_path):
+    with disk(tmp_path / "disk", "16k") as folder:
+        counter, noise = FileCounter(folder / "c"), Logged()
+        session = feed(ALGORITHM.session(noise=noise, path=quick / "s", counter=counter), 3)
+        filler, shown, at = folder / "filler", session.state.seen.tolist(), counter.value()
+        with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
+            while True:
+                file.write(b"x" * 512)
+        for _ in range(3):
+            refused(lambda: session.update(0.5), "counter: .* cannot be used: No space left on device")
+        assert (session.state.seen.tolist(), counter.value()) == (shown, at)
+        filler.unlink()
+        feed(session, 1).close()
+        with ALGORITHM.restore(quick / "s", noise=noise, counter=counter) as back:
+            assert (back.rounds, back.state.seen.shape) == (4, (1, 2))
+
+
 def test_a_read_only_folder_shows_nothing_and_loses_nothing(quick):
     """As another user than root, whom nothing is read-only for."""
 
