@@ -390,6 +390,13 @@ def test_what_cannot_be_written_is_not_shown_and_loses_nothing(how, step, error,
         assert back.state.seen.tolist() == shown
 
 
+def test_a_disk_that_takes_a_few_bytes_at_a_time_gets_all_of_them(path, monkeypatch):
+    write, session = os.write, feed(Blocks(30).session(noise=Counted(), path=path), 2)
+    monkeypatch.setattr(os, "write", lambda handle, data: write(handle, data[:100]))
+    feed(session, 1).close()
+    assert Blocks(30).restore(path, noise=Counted()).rounds == 3
+
+
 def test_rewards_of_a_batch_whose_release_was_not_written_are_written_later(path, monkeypatch):
     """The release fails, then the disk is free again: closing writes what came before."""
     session = Blocks(30, 3).session(noise=Counted(), path=path)
