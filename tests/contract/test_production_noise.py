@@ -1,5 +1,7 @@
 """Every live release of the catalogue, bit by bit, as `--numerics` looks at it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from tests.contract.test_live_noise import LIVE, small
 from tests.live import Blocks
 from verifiable_dp.auditing import production
 from verifiable_dp.core.claims import PrivacyClaim
-from verifiable_dp.core.noise import Secure, altered
+from verifiable_dp.core.noise import Secure
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.blackbox import numerics as bits
 from verifiable_dp.evidence.blackbox.test import Terms
@@ -94,20 +96,44 @@ def test_a_first_release_that_is_late_is_examined():
     assert not production.draws(Blocks(1 << 18, 1 << 17))  # nobody waits that long
 
 
-def test_a_draw_that_costs_more_than_the_claim_is_left_to_its_judges():
-    """So that comparisons, of which only the outcome is shown, accuse nobody; the meter stops the others."""
+class Less(Wrapped):
+    """Less noise, of releases or of comparisons."""
 
-    class Little(Wrapped):
-        def release(self, state, memory, query, answer, noise):
-            return super().release(state, memory, query, answer, altered(noise, 0.25))
+    compared, factor = False, 0.25
 
-    assert not production.draws(Little(Blocks(20)))
-    assert production.draws(Wrapped(Blocks(20)))
+    def release(self, state, memory, query, answer, noise):
+        def source(draw):
+            return noise(
+                replace(draw, scale=draw.scale * (self.factor if bool(draw.hidden) == self.compared else 1))
+            )
+
+        return super().release(state, memory, query, answer, source)
+
+
+class LessCompared(Less):
+    compared, factor = True, 0.01
+
+
+def test_a_release_with_too_little_noise_is_refuted_too(monkeypatch):
+    """The meter stops such a session; what it asked for is examined all the same."""
+    pytest.importorskip("opendp")
+    algorithm = Less(Blocks(20))
+    pairs = production.draws(algorithm)
+    assert max(abs(float(pair.left[0] - pair.right[0])) / pair.scale for pair in pairs) == 4
+    terms = Terms(algorithm.claim, 0, 1, 1e-8, 0.95, 1)
+    assert verdict(Secure, pairs, terms, monkeypatch) == "refuted"
+
+
+def test_a_comparison_is_not_taken_for_a_release():
+    """Its value would tell more than its outcome does, which is all that is shown."""
+    whole, less = (production.draws(made(small("dp-nas", epsilon=1.0))) for made in (Wrapped, LessCompared))
+    assert any(pair.draw.hidden for pair in whole)
+    assert not any(pair.draw.hidden for pair in less)
 
 
 def test_an_instance_without_a_release_is_refused():
     import verifiable_dp as vdp
 
     rule = vdp.make("dp-se", n_arms=2, epsilon=1.0, horizon=20, beta=0.5)
-    with pytest.raises(InputError, match="release nothing within"):
+    with pytest.raises(InputError, match="add no noise to"):
         vdp.audit(rule, budget="smoke", mutants=False, numerics=True)

@@ -110,13 +110,17 @@ def _played(algorithm: Algorithm, noise: Noise, rewards: FloatArray) -> None:
 
 
 def _pairs(one: Draw, two: Draw, most: float) -> list[DrawPair]:
-    """Entries in which two draws differ, by no more than their noise hides within the claim."""
+    """Entries in which two draws differ.
+
+    Comparisons only where they would cost no more than the claim if they were shown: else what tells the two
+    sides apart may be what only the outcome hides.
+    """
     if one.normal or one.freedom or one.value.shape != two.value.shape:
         return []
     found = []
     for index in map(tuple, np.argwhere(one.where & (one.value != two.value) & (one.scale == two.scale))):
         left, right, scale = (float(part[index]) for part in (one.value, two.value, one.scale))
-        if scale > 0 and abs(left - right) <= most * scale * (1 + 1e-9):
+        if scale > 0 and (one.hidden is None or abs(left - right) <= most * scale * (1 + 1e-9)):
             count = None if one.count is None else int(one.count[index])
             excess = float(np.broadcast_to(one.excess, one.value.shape)[index])
             found.append(DrawPair(np.array([left]), np.array([right]), scale, excess, count, one))
@@ -188,8 +192,8 @@ def last_bits(case: AlgorithmCase) -> None:
     settings, found = case.request.settings, draws(case.request.target)
     if not found:
         raise InputError(
-            f"numerics: live sessions of this instance release nothing within {_LONGEST} rounds on which a "
-            "reward has an influence; give it another horizon"
+            f"numerics: within {_LONGEST} rounds live sessions of this instance add no noise to a value that "
+            "a reward changes; give it another horizon, or audit it without numerics"
         )
     terms = Terms(case.claim, settings.seed, 1, settings.alpha, settings.confidence, 1)
     # Where a sampler that leaks is not refuted, no other one would be.
