@@ -439,13 +439,7 @@ class Session:
         if not self._right.ended:
             self.close()
 
-    def __copy__(self) -> Self:
-        raise InputError(_COPIED)
-
-    def __deepcopy__(self, memory: object) -> Self:
-        raise InputError(_COPIED)
-
-    def __reduce_ex__(self, protocol: object) -> str:
+    def __reduce_ex__(self, protocol: object) -> str:  # of which `copy` makes copies, too
         raise InputError(_COPIED)
 
     def _sealed(self, now: _Moment, mark: Mark, key: bytes | None = None) -> bytes:
