@@ -208,6 +208,7 @@ def test_a_batch_that_fails_is_written(path):
 
     with pytest.raises(RuntimeError, match="other"):
         fail()
+    assert json.loads(path.read_bytes())["rounds"] == 2  # at once, not when it is closed
     session.close()
     assert Blocks(12, 9).restore(path, noise=Counted()).rounds == 2
 
