@@ -213,6 +213,14 @@ def test_a_batch_that_fails_is_written(path):
     assert Blocks(12, 9).restore(path, noise=Counted()).rounds == 2
 
 
+def test_closing_within_a_batch_writes_what_came_before(path):
+    session = Blocks(12, 9).session(noise=Counted(), path=path)
+    with session.batch():
+        feed(session, 2)
+        session.close()
+    assert Blocks(12, 9).restore(path, noise=Counted()).rounds == 2
+
+
 def test_a_signal_while_a_batch_is_written_puts_nothing_under_an_older_state(path, monkeypatch):
     """A handler that updates the session would show a value that the batch then writes over."""
     session, noise, said = Blocks(60, 2).session(noise=Counted(), path=path), Counted(), []
