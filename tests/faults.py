@@ -657,6 +657,43 @@ FAULTS = (
         "a live session releases an exact value against its promise",
         ("tests/contract/test_live_noise.py::test_a_promise_is_not_kept_without_noise",),
     ),
+    Fault(
+        "counters that are not compared",
+        "verifiable_dp/core/rights.py",
+        "            if self.value() != expected:\n                return False\n",
+        "",
+        "two copies of a live session draw on the same data",
+        (
+            "tests/unit/core/test_counters.py::test_of_processes_that_advance_a_counter_together_one_wins_each_time",
+        ),
+    ),
+    Fault(
+        "stamps that are digests",
+        "verifiable_dp/core/rights.py",
+        "secrets.token_bytes(32) + seal(bare)",
+        "seal(bare)",
+        "who reads the counter of a live session can try its rewards",
+        ("tests/unit/core/test_counters.py::test_a_stamp_says_nothing_of_the_state",),
+    ),
+    Fault(
+        "batches that are interrupted",
+        "verifiable_dp/core/session.py",
+        "with self._right.alone():  #",
+        "with contextlib.nullcontext():  #",
+        "a signal handler shows a value that an older state is then written over",
+        (
+            "tests/unit/core/test_sessions.py::"
+            "test_a_signal_while_a_batch_is_written_puts_nothing_under_an_older_state",
+        ),
+    ),
+    Fault(
+        "only shown values in production",
+        "verifiable_dp/auditing/production.py",
+        "for part in (shown, hidden)",
+        "for part in (shown, [])",
+        "comparisons of live sessions are not asked of the production sampler",
+        ("tests/contract/test_production_noise.py::test_one_leak_among_right_draws_is_found",),
+    ),
     # noise and its seeds
     Fault(
         "seeds shared by all uses",

@@ -473,4 +473,5 @@ def test_an_owner_that_is_killed_loses_nothing_and_draws_nothing_twice(place):
     log = (place / "owner.log").read_text()
     assert len(re.findall("is open at round", log)) == 2
     assert "Traceback" not in log + (place / "web.log").read_text()
-    assert (place / "counter" / "session").read_text() == f"{last['generation']}\n"
+    stored = json.loads((place / "state" / "session.json").read_bytes())
+    assert (place / "counter" / "session").read_text() == f"{stored['stamp']}\n"

@@ -2,8 +2,15 @@
 
 A session that lives in a file keeps it open and locked; each new state takes the place of the old one before
 anybody sees what was drawn for it. What a copy, a fork or another process would do with the same data is
-refused. An older copy of the file, such as a backup, looks like the file itself: only a counter outside it,
-which never goes back, tells them apart.
+refused. An older copy of the file, such as a backup, looks like the file itself: only a counter outside it
+tells them apart.
+
+Theorem. Let a counter be changed by compare-and-set alone, to larger numbers. Each state has a stamp, above
+those that it may follow, which no other state has (a digest of what it holds and of a random number). It is
+shown once the counter went from one of those to its own. So of all states that follow one stamp at most one
+is shown, whoever holds copies of the file, in whatever processes: two sessions on one counter cannot both go
+on. A file is restored only if the counter is at its stamp, or at one that it follows; then nothing was shown
+that it does not hold.
 """
 
 from __future__ import annotations
@@ -12,12 +19,15 @@ import contextlib
 import hashlib
 import os
 import re
+import secrets
 import sqlite3
 import stat
 import tempfile
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Protocol
@@ -36,18 +46,16 @@ class BudgetError(InputError):
 
 
 class Counter(Protocol):
-    """A number outside the session's file that only grows, and that a restored backup does not bring back.
-
-    A counter may also have `hold()`, which returns an open and locked file, or raises an `InputError` while
-    another session holds it. Without it two sessions that begin to use one counter in the same moment are not
-    told apart.
-    """
+    """A number outside the session's file that only grows, and that a restored backup does not bring back."""
 
     def value(self) -> int:
         """The number; 0 at first."""
 
-    def advance(self, to: int) -> None:
-        """Make it at least `to`, and return once that lasts."""
+    def advance(self, expected: int, new: int) -> bool:
+        """Make it `new` if it is `expected`, as one step; whether that was done, and lasts.
+
+        Numbers have up to 128 bits. An error leaves open whether it was done: the session finds out later.
+        """
 
 
 class FileCounter:
@@ -56,15 +64,11 @@ class FileCounter:
     Parameters
     ----------
     path
-        Of the file; it is made at the first use.
+        Of the file; it is made at the first use, and a file for its lock beside it.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        self._path = files.located("counter", path)
-
-    def hold(self) -> int:
-        """See `Counter`."""
-        return _held(f"{self._path}.lock")
+        self._path = located(files.located("counter", path))
 
     def value(self) -> int:
         """See `Counter`.
@@ -72,19 +76,40 @@ class FileCounter:
         Raises
         ------
         InputError
-            If the file cannot be read or holds anything else.
+            If the file cannot be read, is a link, can be written by others, or holds anything else.
         """
         if not os.path.lexists(self._path):
             return 0
-        found = files.content("counter", self._path, 1 << 10).strip()
+        handle = _opened("counter", self._path)
+        try:
+            files.check_own("counter", self._path, _regular("counter", self._path, handle))
+            found = os.read(handle, 1 << 10).strip()
+        finally:
+            os.close(handle)
         if not found.isdigit():
-            raise InputError(f"counter: {str(self._path)!r} must hold a whole number")
+            raise InputError(f"counter: {self._path!r} must hold a whole number")
         return int(found)
 
-    def advance(self, to: int) -> None:
-        """See `Counter`."""
-        if to > self.value():
-            files.write_bytes(self._path, f"{to}\n".encode())
+    def advance(self, expected: int, new: int) -> bool:
+        """See `Counter`.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read or written, or another process holds its lock for long.
+        """
+        with _locked(self._path):
+            if self.value() != expected:
+                return False
+            temporary = f"{self._path}.new"  # who holds the lock writes it; so does the next one after a kill
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
+            with open(os.open(temporary, flags, 0o600), "wb") as file:
+                file.write(f"{new}\n".encode())
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, self._path)
+            files.settle(os.path.dirname(self._path))
+            return True
 
 
 class SqliteCounter:
@@ -99,22 +124,19 @@ class SqliteCounter:
     """
 
     def __init__(self, path: str | PathLike[str], name: str) -> None:
-        self._path, self._name = files.located("counter", path), str(name)
-
-    def hold(self) -> int:
-        """See `Counter`."""
-        digest = hashlib.sha256(self._name.encode()).hexdigest()[:16]
-        return _held(f"{self._path}.{digest}.lock")
+        self._path, self._name = os.path.abspath(files.located("counter", path)), str(name)
 
     @contextlib.contextmanager
     def _table(self) -> Iterator[sqlite3.Connection]:
+        with contextlib.suppress(FileNotFoundError):
+            files.check_own("counter", self._path, os.stat(self._path))
         try:
-            with contextlib.closing(sqlite3.connect(self._path, timeout=30)) as base, base:
+            with contextlib.closing(sqlite3.connect(self._path, timeout=_PATIENCE)) as base, base:
                 base.execute("pragma synchronous = extra")
-                base.execute("create table if not exists counters (name text primary key, value integer)")
+                base.execute("create table if not exists stamps (name text primary key, value text)")
                 yield base
         except sqlite3.Error as error:
-            raise InputError(f"counter: {str(self._path)!r} cannot be used: {error}") from None
+            raise InputError(f"counter: {self._path!r} cannot be used: {error}") from None
 
     def value(self) -> int:
         """See `Counter`.
@@ -125,32 +147,71 @@ class SqliteCounter:
             If the database cannot be used.
         """
         with self._table() as base:
-            row = base.execute("select value from counters where name = ?", (self._name,)).fetchone()
+            row = base.execute("select value from stamps where name = ?", (self._name,)).fetchone()
         return int(row[0]) if row else 0
 
-    def advance(self, to: int) -> None:
-        """See `Counter`."""
-        with self._table() as base:
-            base.execute(
-                "insert into counters values (?, ?) on conflict (name) do update "
-                "set value = max(value, excluded.value)",
-                (self._name, to),
-            )
+    def advance(self, expected: int, new: int) -> bool:
+        """See `Counter`.
+
+        Raises
+        ------
+        InputError
+            If the database cannot be used.
+        """
+        with self._table() as base:  # a row that is not there counts as 0
+            base.execute("insert or ignore into stamps values (?, '0')", (self._name,))
+            change = "update stamps set value = ? where name = ? and value = ?"
+            done = base.execute(change, (str(new), self._name, str(expected))).rowcount == 1
+        return done
 
 
-def _held(path: str) -> int:
-    """A locked file, which is made if there is none."""
+_PATIENCE = 30.0  # seconds, for a lock that others hold for an instant
+_TRIES = 100  # to lock a file that others replace
+
+
+@contextlib.contextmanager
+def _locked(path: str) -> Iterator[None]:
+    """Hold the lock of a counter: a file beside it, which is made if there is none.
+
+    Raises
+    ------
+    InputError
+        If it cannot be made or locked, or what is done with it fails.
+    """
+    handle, beside = -1, f"{path}.lock"
     try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        for _ in range(_TRIES):
+            handle = os.open(beside, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+            _wait(beside, handle)
+            if _same(beside, handle):
+                break
+            os.close(handle)  # removed or replaced meanwhile: others lock the new one
+            handle = -1
+        if handle < 0:
+            raise InputError(
+                f"counter: {beside!r} has more names, or is replaced all the time; find out by whom"
+            )
+        yield
     except OSError as error:
         raise InputError(f"counter: {path!r} cannot be used: {error.strerror}") from None
-    try:
-        if not files.lock(handle, wait=False):
-            raise InputError(f"counter: another session holds {path!r}; each session needs its own counter")
-        return handle
-    except BaseException:
-        os.close(handle)
-        raise
+    finally:
+        if handle >= 0:
+            if fcntl is not None:
+                fcntl.flock(handle, fcntl.LOCK_UN)  # also of copies of the handle that a fork made
+            os.close(handle)
+
+
+def _wait(path: str, handle: int) -> None:
+    if fcntl is None:
+        raise InputError("counter: this system has no locks that end with a process; use SqliteCounter")
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > until:
+                raise InputError(f"counter: another process holds the lock {path!r}; end it") from None
+            time.sleep(0.001)
 
 
 # ---------------------------------------------------------------- processes
@@ -174,6 +235,28 @@ if hasattr(os, "register_at_fork"):
 # ---------------------------------------------------------------- the right
 
 
+@dataclass(frozen=True)
+class Mark:
+    """Which state of a session a file holds.
+
+    Attributes
+    ----------
+    generation
+        How many were written, this one too.
+    stamp
+        Where a counter is once the state may be shown; 0 if there is no counter.
+    follows
+        Where the counter may have been when the state was written.
+    """
+
+    generation: int
+    stamp: int = 0
+    follows: tuple[int, ...] = ()
+
+
+_STAMP_BYTES = 8
+
+
 class Right:
     """The right to draw, held by one session.
 
@@ -190,9 +273,9 @@ class Right:
 
     def __init__(self, counter: Counter | None = None) -> None:
         self.generation = 0
-        self._counter, self._known = counter, 0
+        self._counter, self._at, self._own = counter, 0, {0}  # where it was last, and what was done by this
         self._lock, self._process = threading.RLock(), (_born[0], os.getpid())
-        self._path, self._file, self._next, self._holds = "", -1, -1, -1
+        self._path, self._file, self._next = "", -1, -1
         self._ended, self._busy = "", False
         _rights.add(self)
 
@@ -254,68 +337,62 @@ class Right:
         InputError
             If it cannot be read, is a link, is open in another session, or others could have changed it.
         """
-        while True:
-            handle = _opened(path)
+        for _ in range(_TRIES):
+            handle = _opened("session", path)
             try:
+                for other in _left(path):  # of one that was killed when it had just made the file
+                    if _one(other, os.fstat(handle)):
+                        _remove(other)
                 _check(path, handle)
                 _lock(path, handle)
                 if _same(path, handle):
-                    break
-                os.close(handle)  # replaced between opening and locking: the next one may be free
-            except BaseException:
-                os.close(handle)
-                raise
-        self._path, self._file = path, handle
-        with open(handle, "rb", closefd=False) as file:
-            return file.read(MOST_BYTES + 1)
+                    self._path, self._file, handle = path, handle, -1
+                    with open(self._file, "rb", closefd=False) as file:
+                        return file.read(MOST_BYTES + 1)
+            finally:
+                if handle >= 0:  # replaced between opening and locking: the next one may be free
+                    os.close(handle)
+        raise InputError(f"session: {path!r} is replaced all the time; find out by whom")
 
-    def took(self, generation: int) -> int:
-        """Check the generation of the file that was taken, and go on from it.
+    def took(self, mark: Mark) -> bool:
+        """Check the mark of the file that was taken, and go on from it.
 
         Returns
         -------
-        int
-            The least generation that no copy of the file has, as far as the counter can tell: the session
-            must be written until it has it, so that those made before a crash are refused from then on.
+        bool
+            Whether the session must be written before it goes on, so that no copy of the file does.
 
         Raises
         ------
         InputError
-            If the counter says that a later one was committed, or another session holds it.
+            If the counter is at another state, or at one and none is given.
         """
-        self.generation = generation
-        least = generation
+        self.generation = mark.generation
+        if self._counter is None and mark.stamp:
+            raise InputError(
+                f"session: {self._path!r} was saved with a counter; give it (counter=...), else an older "
+                "copy would not be noticed"
+            )
         if self._counter is not None:
-            self._hold()
-            self._known = self._counter.value()
-            if not self._known <= generation <= self._known + 1:
+            self._at = self._counter.value()
+            self._own = {mark.stamp, *mark.follows}
+            if self._at not in self._own:
                 raise InputError(
-                    f"session: {self._path!r} is generation {generation}, and the counter is at "
-                    f"{self._known}: an older copy, whose values were released since, or the counter of "
-                    "another session; find the newest file, or begin a new session with a budget of its own"
+                    f"session: {self._path!r} is not the state that the counter is at: an older copy, whose "
+                    "values were released since, or the counter is that of another session; find the newest "
+                    "file, or begin a new session with a budget of its own"
                 )
-            least = self._known + 2
-        folder, name = os.path.split(self._path)
-        left = re.compile(rf"\.{re.escape(name)}\.[a-z0-9_]{{8}}{re.escape(_NEW)}")
-        for other in os.listdir(folder):  # of a process that was killed meanwhile
-            if left.fullmatch(other):
-                with contextlib.suppress(OSError):
-                    os.unlink(os.path.join(folder, other))
-        return least
+        for other in _left(self._path):  # of a process that was killed meanwhile
+            _remove(other)
+        return self._counter is not None
 
-    def _hold(self) -> None:
-        """Keep other sessions from the counter."""
-        hold = getattr(self._counter, "hold", None)
-        if hold is not None and self._holds < 0:
-            self._holds = hold()
-
-    def commit(self, seal: Callable[[int], bytes], path: str = "") -> None:
-        """Put the next generation in the place of the file, so that it lasts, then tell the counter.
+    def commit(self, seal: Callable[[Mark], bytes], path: str = "") -> None:
+        """Put the next state in the place of the file, so that it lasts, then tell the counter.
 
         Parameters
         ----------
         seal
-            The content, of the number of a generation.
+            The content, of its mark.
         path
             Where a session that is in memory only comes to live.
 
@@ -331,14 +408,11 @@ class Right:
         if self._path and not _same(place, self._file):
             raise InputError(f"session: {place!r} was replaced or removed since; find out by whom")
         if not self._path and os.path.lexists(place):
-            raise InputError(
-                f"session: {place!r} exists; restore the session in it, or give another path: a new session "
-                "has a budget of its own"
-            )
-        self._reach()
-        temporary, self._next = _written(place, seal(self.generation + 1))
+            raise InputError(_EXISTS.format(place))
+        mark = self._mark(seal)
+        temporary, self._next = _written(place, seal(mark))
         try:
-            os.replace(temporary, place)
+            (os.replace if self._path else _new)(temporary, place)
             self._adopt(place)
             files.settle(os.path.dirname(place))
         except BaseException as error:
@@ -346,7 +420,7 @@ class Right:
             if isinstance(error, OSError):
                 raise InputError(f"session: {place!r} cannot be written: {error.strerror}") from None
             raise
-        self._tell()
+        self._tell(mark)
 
     def _adopt(self, place: str) -> None:
         """Go on with the file that was put in its place last, also if an interrupt came right after that."""
@@ -360,24 +434,40 @@ class Right:
         if old >= 0:
             os.close(old)
 
-    def _reach(self) -> None:
-        """Bring the counter to the generation of the file, so that it is never two behind."""
+    def _mark(self, seal: Callable[[Mark], bytes]) -> Mark:
+        """That of the next state."""
+        if self._counter is None:
+            return Mark(self.generation + 1)
+        self._look(self._counter)
+        bare = Mark(self.generation + 1, 0, tuple(sorted(self._own)))
+        # Not only chance: of a machine that was resumed twice both may draw the same number. Not only the
+        # content: who reads the counter could try what the rewards are.
+        digest = hashlib.sha256(secrets.token_bytes(32) + seal(bare)).digest()[:_STAMP_BYTES]
+        return replace(bare, stamp=max(self._own) + 1 + int.from_bytes(digest))
+
+    def _look(self, counter: Counter) -> None:
+        """See where the counter is: where this session left it, or was about to bring it."""
+        found = counter.value()
+        if found not in self._own:
+            raise InputError(
+                "session: the counter is not where this session left it: another session has used it; each "
+                "session needs its own counter, and one file"
+            )
+        self._at = found
+
+    def _tell(self, mark: Mark) -> None:
+        """Bring the counter to a state, which may be shown then."""
         if self._counter is None:
             return
-        self._hold()
-        found = self._counter.value()
-        if not self._known <= found <= self.generation:
-            raise InputError(
-                f"session: the counter is at {found} and was at {self._known}: another session has used it; "
-                "each session needs its own counter, and one file"
-            )
-        if found < self.generation:
-            self._tell()
-
-    def _tell(self) -> None:
-        if self._counter is not None:
-            self._counter.advance(self.generation)
-            self._known = self.generation
+        self._own.add(mark.stamp)  # before it is known how that ends
+        while not self._counter.advance(self._at, mark.stamp):
+            before = self._at
+            self._look(self._counter)  # an attempt that had failed may have come through late
+            if self._at == mark.stamp:
+                break
+            if self._at == before:
+                raise InputError("session: the counter does not advance, though it is where it is expected")
+        self._at, self._own = mark.stamp, {mark.stamp}
 
     def close(self, why: str = "it was closed; restore it from its file") -> None:
         """Give the right up: the file can be taken by another session."""
@@ -389,8 +479,8 @@ class Right:
         self._free(0)
 
     def _free(self, unlock: int) -> None:
-        handles = self._file, self._next, self._holds
-        self._file = self._next = self._holds = -1
+        handles = self._file, self._next
+        self._file = self._next = -1
         for handle in handles:
             if handle >= 0:
                 if unlock:  # also of copies of the handle that others have
@@ -398,25 +488,29 @@ class Right:
                 os.close(handle)
 
     def __del__(self) -> None:
-        if hasattr(self, "_holds"):
+        if hasattr(self, "_next"):
             self.drop()
 
 
 MOST_BYTES = 64 << 20
 _NEW = ".new"  # ends the name of what is to take the place of a file
+_EXISTS = (
+    "session: {!r} exists; restore the session in it, or give another path: a new session has a budget of "
+    "its own"
+)
 _TAKEN = (
     "session: {!r} is open in another session, of this process or another one; only one may draw on its data"
 )
 
 
-def _opened(path: str) -> int:
+def _opened(what: str, path: str) -> int:
     try:
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         return os.open(path, flags | getattr(os, "O_CLOEXEC", 0))
     except OSError as error:
         if os.path.islink(path):
-            raise InputError(f"session: {path!r} is a link; give the path of the file itself") from None
-        raise InputError(f"session: {path!r} cannot be read: {error.strerror}") from None
+            raise InputError(f"{what}: {path!r} is a link; give the path of the file itself") from None
+        raise InputError(f"{what}: {path!r} cannot be read: {error.strerror}") from None
 
 
 def _lock(path: str, handle: int) -> None:
@@ -435,20 +529,20 @@ def _lock(path: str, handle: int) -> None:
         ) from None
 
 
-def _regular(path: str, handle: int) -> os.stat_result:
+def _regular(what: str, path: str, handle: int) -> os.stat_result:
     found = os.fstat(handle)
     if not stat.S_ISREG(found.st_mode):
-        raise InputError(f"session: {path!r} is not a regular file")
+        raise InputError(f"{what}: {path!r} is not a regular file")
     if found.st_nlink > 1:
         raise InputError(
-            f"session: {path!r} has {found.st_nlink} names (hard links): the others would keep an older "
+            f"{what}: {path!r} has {found.st_nlink} names (hard links): the others would keep an older "
             "state; remove them"
         )
     return found
 
 
 def _check(path: str, handle: int) -> None:
-    found = _regular(path, handle)
+    found = _regular("session", path, handle)
     files.check_own("session", path, found)
     if found.st_size > MOST_BYTES:
         raise InputError(
@@ -459,10 +553,19 @@ def _check(path: str, handle: int) -> None:
 def _same(path: str, handle: int) -> bool:
     """Whether a path still names an open file."""
     try:
-        named, held = os.stat(path, follow_symlinks=False), os.fstat(handle)
+        held = os.fstat(handle)
     except OSError:
         return False
-    return (named.st_dev, named.st_ino) == (held.st_dev, held.st_ino) and held.st_nlink == 1
+    return _one(path, held) and held.st_nlink == 1
+
+
+def _one(path: str, held: os.stat_result) -> bool:
+    """Whether a path names a file."""
+    try:
+        named = os.stat(path, follow_symlinks=False)
+    except OSError:
+        return False
+    return (named.st_dev, named.st_ino) == (held.st_dev, held.st_ino)
 
 
 def _written(path: str, data: bytes) -> tuple[str, int]:
@@ -486,6 +589,31 @@ def _written(path: str, data: bytes) -> tuple[str, int]:
         raise
 
 
+def _new(temporary: str, path: str) -> None:
+    """Rename a file to where there is none, also if another process makes one at the same moment.
+
+    Raises
+    ------
+    InputError
+        If there is one.
+    """
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise InputError(_EXISTS.format(path)) from None
+    except OSError:  # not every file system has hard links
+        os.replace(temporary, path)
+    else:
+        os.unlink(temporary)
+
+
+def _left(path: str) -> list[str]:
+    """Files that are to take the place of one, or were."""
+    folder, name = os.path.split(path)
+    left = re.compile(rf"\.{re.escape(name)}\.[a-z0-9_]{{8}}{re.escape(_NEW)}")
+    return [os.path.join(folder, other) for other in os.listdir(folder) if left.fullmatch(other)]
+
+
 def _remove(temporary: str) -> None:
     with contextlib.suppress(OSError):
         os.unlink(temporary)
@@ -500,15 +628,15 @@ def regular(path: str) -> None:
         In that case.
     """
     if os.path.lexists(path):
-        handle = _opened(path)
+        handle = _opened("session", path)
         try:
-            _regular(path, handle)
+            _regular("session", path, handle)
         finally:
             os.close(handle)
 
 
 def located(path: object) -> str:
-    """The path of a session's file with the folders' links resolved; its own name may not be a link.
+    """The path of a file with the folders' links resolved; its own name may not be a link.
 
     Raises
     ------
@@ -518,10 +646,10 @@ def located(path: object) -> str:
     try:
         name = os.fsdecode(path)  # type: ignore[arg-type]
     except TypeError:
-        raise InputError(f"path must be the path of a session file, got {type(path).__name__}") from None
+        raise InputError(f"path must be the path of a file, got {type(path).__name__}") from None
     if not name or "\0" in name:
-        raise InputError(f"path must be the path of a session file, got {path!r}")
+        raise InputError(f"path must be the path of a file, got {path!r}")
     folder, own = os.path.split(os.path.abspath(name))
     if not own:
-        raise InputError(f"path must be the path of a session file, got {path!r}")
+        raise InputError(f"path must be the path of a file, got {path!r}")
     return str(Path(os.path.realpath(folder)) / own)

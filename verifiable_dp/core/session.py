@@ -17,7 +17,7 @@ from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.meter import ROWS, Meter, farthest, metered
 from verifiable_dp.core.noise import Draw, Noise, Secure, Seeded, described, source_of
 from verifiable_dp.core.query import Memory, NoMemory, Own, Query, State
-from verifiable_dp.core.rights import Counter, Right, located, regular
+from verifiable_dp.core.rights import Counter, Mark, Right, located, regular
 from verifiable_dp.core.units import TrustModel
 from verifiable_dp.core.validate import FloatArray, InputError, IntArray, JsonDict, JsonValue
 
@@ -148,7 +148,11 @@ class Session:
         if path is not None:
             if self._seeded:
                 raise InputError("path: a session with a seed does not live in a file; save copies of it")
-            self.save(path, key=key)
+            try:
+                self.save(path, key=key)
+            except BaseException:
+                self._right.close()
+                raise
 
     @property
     def _seeded(self) -> bool:
@@ -364,7 +368,7 @@ class Session:
         if not self._right.path:
             return
         if at_once:
-            self._right.commit(lambda generation: self._sealed(after, generation))
+            self._right.commit(lambda mark: self._sealed(after, mark))
         self._behind = not at_once
 
     @contextlib.contextmanager
@@ -383,7 +387,8 @@ class Session:
             finally:
                 self._batches -= 1
                 if self._behind and not self._batches:
-                    self._commit(self._now, at_once=True)
+                    with self._right.alone():  # a signal handler would put a newer state under this one
+                        self._commit(self._now, at_once=True)
 
     def save(self, path: str | PathLike[str], *, key: bytes | None = None) -> None:
         """Let the session live in a file, readable by its owner only: from then on each update writes it.
@@ -412,10 +417,12 @@ class Session:
                 )
             key = self._key if key is None else key
             if self._seeded:
-                with files.replacing(place, self._sealed(self._now, 0, key), what="session", private=True):
+                with files.replacing(
+                    place, self._sealed(self._now, Mark(0), key), what="session", private=True
+                ):
                     regular(place)
                 return
-            self._right.commit(lambda generation: self._sealed(self._now, generation, key), place)
+            self._right.commit(lambda mark: self._sealed(self._now, mark, key), place)
             self._key, self._behind = key, False
 
     def close(self) -> None:
@@ -432,16 +439,10 @@ class Session:
         if not self._right.ended:
             self.close()
 
-    def __copy__(self) -> Self:
+    def __reduce_ex__(self, protocol: object) -> str:  # of which `copy` makes copies, too
         raise InputError(_COPIED)
 
-    def __deepcopy__(self, memory: object) -> Self:
-        raise InputError(_COPIED)
-
-    def __reduce_ex__(self, protocol: object) -> str:
-        raise InputError(_COPIED)
-
-    def _sealed(self, now: _Moment, generation: int, key: bytes | None = None) -> bytes:
+    def _sealed(self, now: _Moment, mark: Mark, key: bytes | None = None) -> bytes:
         algorithm, run = self._algorithm, np.zeros(1, np.int64)
         kept = statefile.pack("private", now.memory, algorithm.private(run))
         raw = ["block.sums"] if now.scales is None and int(now.query.rounds[0]) > 1 else []
@@ -449,7 +450,9 @@ class Session:
         record = {
             "format": statefile.FORMAT,
             "version": statefile.VERSION,
-            "generation": generation,
+            "generation": mark.generation,
+            "stamp": mark.stamp,
+            "follows": list(mark.follows),
             **_identity(algorithm),
             "noise": described(self._noise),
             "rounds": int(now.query.start[0]) + now.done,
@@ -504,9 +507,9 @@ class Session:
             if session._seeded:
                 right.close()
             else:
-                least = right.took(_whole("generation", stored["generation"]))
+                behind = right.took(_mark(stored))
                 session._right, session._key = right, key
-                while right.generation < least:
+                if behind:
                     session._commit(session._now, at_once=True)
             return session
         except BaseException:
@@ -626,6 +629,14 @@ def _unpacked(stored: JsonDict, algorithm: Played) -> Meter:
     rows, like = stored.get("rows"), algorithm.private(np.zeros(len(cost), np.int64))
     found = None if rows is None else statefile.unpack("meter.rows", rows, like)
     return Meter(float(numbers[0]), float(numbers[1]), found, cost)
+
+
+def _mark(stored: JsonDict) -> Mark:
+    follows = stored["follows"]
+    if not isinstance(follows, list):
+        raise InputError(f"session: follows must be a list, got {type(follows).__name__}")
+    known = tuple(_whole("follows", one) for one in follows)
+    return Mark(_whole("generation", stored["generation"]), _whole("stamp", stored["stamp"]), known)
 
 
 def _whole(name: str, value: JsonValue) -> int:

@@ -24,13 +24,13 @@ from verifiable_dp.core.validate import (
 )
 
 FORMAT = "verifiable-dp session"
-VERSION = 3  # 2 was used up when noise was drawn; 1 could hold sums that are not on the grid
+VERSION = 4  # 3 had no stamps; 2 was used up when noise was drawn; 1 could hold sums that are not on the grid
 LEAST_KEY = 16  # bytes
 _MOST_VALUES = 1 << 22
 _KEYED = "hmac-sha256:"
 _KEYS = [
-    *("format", "version", "generation", "algorithm", "parameters", "noise", "rounds", "raw", "public"),
-    *("private", "block", "meter"),
+    *("format", "version", "generation", "stamp", "follows", "algorithm", "parameters", "noise", "rounds"),
+    *("raw", "public", "private", "block", "meter"),
 ]
 _KINDS = {"b": bool, "i": int, "u": int, "f": str}  # of numpy, and how JSON holds them
 

@@ -2,9 +2,11 @@
 
 import contextlib
 import errno
+import functools
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -31,92 +33,155 @@ ALGORITHM = Blocks(1 << 20, 2)
 # ---------------------------------------------------------------- killed
 
 
-def shows(log, session, known):
-    """Write down what a session shows, at once and whole."""
+def shows(log, session, known, rounds=True):
+    """Write down what a session shows; a line that a kill cuts short is followed by a new one."""
     seen = session.state.seen[0].tolist()
     for number in range(known, len(seen)):
-        os.write(log, json.dumps([number, seen[number]]).encode() + b"\n")
-    os.write(log, json.dumps(["rounds", session.rounds]).encode() + b"\n")
+        os.write(log, b"\n" + json.dumps([number, seen[number]]).encode() + b"\n")
+    if rounds:
+        os.write(log, b"\n" + json.dumps(["rounds", session.rounds]).encode() + b"\n")
     return len(seen)
 
 
-def works(path, counter, log):
-    """Restore and go on with updates, batches and saves until killed; at times from the beginning."""
-    handle = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    counted = FileCounter(counter) if counter else None
-    given = {"noise": Logged(), "counter": counted}
+def begun(path, counter):
     begin = ALGORITHM.restore if path.exists() else lambda path, **more: ALGORITHM.session(path=path, **more)
-    session, rng = begin(path, **given), random.Random()
-    known = shows(handle, session, 0)
+    return begin(path, noise=Logged(), counter=FileCounter(counter) if counter else None)
+
+
+def works(path, counter, log, known, filler):
+    """Go on with updates, batches, saves and restarts until killed; the disk may be full or read-only."""
+    handle = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    session, rng = None, random.Random()
     while True:
-        chosen = rng.randrange(4)
-        if chosen == 0:
-            session.save(path)
-        elif chosen == 1:
-            with session.batch():
-                for _ in range(rng.randrange(1, 5)):
-                    session.update(rng.random())
-                    seen = session.state.seen[0].tolist()
-                    for number in range(known, len(seen)):
-                        os.write(handle, json.dumps([number, seen[number]]).encode() + b"\n")
-                    known = len(seen)
-        elif chosen == 2:
-            session.close()
-            session = ALGORITHM.restore(path, **given)
+        try:
+            if filler and rng.randrange(4) == 0:
+                with contextlib.suppress(OSError):
+                    fill(filler, rng)
+            chosen = rng.randrange(4)
+            if session is None:
+                session = begun(path, counter)
+            elif chosen == 0:
+                session.save(path)
+            elif chosen == 1:
+                with session.batch():
+                    for _ in range(rng.randrange(1, 5)):
+                        session.update(rng.random())
+                        known = shows(handle, session, known, rounds=False)
+            elif chosen == 2:
+                session.close()
+                session = None
+                continue
+            else:
+                session.update(rng.random())
+        except InputError as error:
+            if not (filler and "cannot be written" in str(error)):
+                raise
+            if session is not None:
+                known = shows(handle, session, known, rounds=False)
         else:
-            session.update(rng.random())
-        known = shows(handle, session, known)
+            known = shows(handle, session, known)
 
 
-def shown(log):
+def fill(filler, rng):
+    """Leave a few pages of a disk, or free it."""
+    filler.unlink(missing_ok=True)
+    if rng.randrange(3):
+        with filler.open("wb", buffering=0) as file:
+            with contextlib.suppress(OSError):
+                while True:
+                    file.write(b"x" * 4096)
+            file.truncate(max(0, file.tell() - 4096 * rng.randrange(8)))
+
+
+class Log:
     """Values by number, as they were shown, and the most rounds that were confirmed."""
-    values, rounds = defaultdict(set), 0
-    for line in log.read_text().splitlines():
-        what, value = json.loads(line)
-        if what == "rounds":
-            rounds = max(rounds, value)
-        else:
-            values[what].add(value)
-    return values, rounds
+
+    def __init__(self, path):
+        self.path, self.at, self.values, self.rounds, self.cut = path, 0, defaultdict(set), 0, 0
+
+    def read(self):
+        """What came since; only the one who was killed can have cut a line short."""
+        with self.path.open("rb") as file:
+            file.seek(self.at)
+            lines = file.read()
+            self.at = file.tell()
+        cut = 0
+        for line in lines.splitlines():
+            try:
+                what, value = json.loads(line) if line else ("rounds", 0)
+            except ValueError:
+                cut += 1
+                continue
+            if what == "rounds":
+                self.rounds = max(self.rounds, value)
+            else:
+                self.values[what].add(value)
+        assert cut <= 1
+        self.cut += cut
 
 
-def killed(folder, times, counted=False):
-    """Kill it again and again; nothing that was shown is lost, or shown with another value."""
-    path, log, rng = folder / "s", folder / "log", random.Random(0)
+def killed(folder, times, counted=False, small=None):
+    """Kill it again and again; nothing that was shown is lost, or shown with another value.
+
+    `small` is a folder on a disk that is full or read-only now and then.
+    """
+    path, rng, log = (small or folder) / "s", random.Random(0), Log(folder / "log")
     counter = folder / "counter" if counted else None
-    log.touch()
-    ends, left = 0, 0
+    filler = small and small / "filler"
+    log.path.touch()
+    seen, ends, left, refused_to = [], 0, 0, set()
     for _ in range(times):
-        child = forked_and_left(lambda: works(path, counter, log))
+        read_only = small is not None and rng.randrange(4) == 0 and remounted(small, "ro")
+        child = forked_and_left(functools.partial(works, path, counter, log.path, len(seen), filler))
         time.sleep(rng.random() * 0.03)
         os.kill(child, signal.SIGKILL)
         ended = os.waitpid(child, 0)[1]
         assert os.WIFSIGNALED(ended), "it ended by itself"
-        left += any(name.endswith(".new") for name in os.listdir(folder))
+        if small is not None:
+            refused_to |= {"full"} if filler.exists() and not shutil.disk_usage(small).free else set()
+            refused_to |= {"read-only"} if read_only else set()
+            assert not read_only or remounted(small, "rw")
+            filler.unlink(missing_ok=True)
+        left += any(name.endswith(".new") for name in os.listdir(path.parent))
+        log.read()
         if not path.exists():
-            assert not shown(log)[0]
+            assert not log.values
             continue
-        with ALGORITHM.restore(path, noise=Logged(), counter=counter and FileCounter(counter)) as session:
-            values, rounds = shown(log)
-            seen = session.state.seen[0].tolist()
-            assert session.rounds >= rounds
-            assert all(found == {seen[number]} for number, found in values.items())
-            ends = session.rounds
-    return ends, left
+        with begun(path, counter) as session:
+            seen, ends = session.state.seen[0].tolist(), session.rounds
+        assert ends >= log.rounds
+        assert all(found == {seen[number]} for number, found in log.values.items())
+    assert log.values or times < 50
+    return ends, left, refused_to
+
+
+def remounted(folder, how):
+    done = subprocess.run(["mount", "-o", f"remount,{how}", str(folder)], capture_output=True)
+    assert done.returncode == 0, done.stderr
+    return True
 
 
 @pytest.mark.parametrize("counted", [False, True])
 def test_what_is_killed_at_any_instant_loses_nothing_and_draws_nothing_twice(counted, quick):
-    rounds, _ = killed(quick, 40, counted)
+    rounds, *_ = killed(quick, 40, counted)
     assert rounds > 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("counted", [False, True])
 def test_a_thousand_kills(counted, quick):
-    rounds, left = killed(quick, 1000, counted)
+    rounds, left, _ = killed(quick, 1000, counted)
     assert rounds > 50  # on a machine that is busy, few are done between two kills
     assert left > 0  # some were killed in the middle of writing
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("counted", [False, True])
+def test_a_thousand_kills_on_a_disk_that_is_full_or_read_only_now_and_then(counted, quick, tmp_path):
+    with disk(tmp_path / "disk", "1m") as small:
+        rounds, _, refused_to = killed(quick, 1000, counted, small)
+    assert rounds > 50
+    assert refused_to == {"full", "read-only"}
 
 
 def test_what_shows_before_it_writes_is_found(quick, monkeypatch):
@@ -175,6 +240,23 @@ def test_a_full_disk_shows_nothing_and_loses_nothing(tmp_path):
             assert back.state.seen.tolist() == values
 
 
+def test_a_counter_on_a_full_disk_shows_nothing_and_loses_nothing(quick, tmp_path):
+    with disk(tmp_path / "disk", "16k") as folder:
+        counter, noise = FileCounter(folder / "c"), Logged()
+        session = feed(ALGORITHM.session(noise=noise, path=quick / "s", counter=counter), 3)
+        filler, shown, at = folder / "filler", session.state.seen.tolist(), counter.value()
+        with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
+            while True:
+                file.write(b"x" * 512)
+        for _ in range(3):
+            refused(lambda: session.update(0.5), "counter: .* cannot be used: No space left on device")
+        assert (session.state.seen.tolist(), counter.value()) == (shown, at)
+        filler.unlink()
+        feed(session, 1).close()
+        with ALGORITHM.restore(quick / "s", noise=noise, counter=counter) as back:
+            assert (back.rounds, back.state.seen.shape) == (4, (1, 2))
+
+
 def test_a_read_only_folder_shows_nothing_and_loses_nothing(quick):
     """As another user than root, whom nothing is read-only for."""
 
@@ -211,32 +293,6 @@ def test_a_folder_is_mounted_under_two_names(tmp_path):
             subprocess.run(["umount", "-l", str(other)], check=True)
 
 
-@pytest.mark.slow
-def test_kills_on_a_full_disk(tmp_path):
-    """A disk that has room for one state and a half, and is killed again and again."""
-    with disk(tmp_path / "disk", "16k") as folder:
-        session = feed(ALGORITHM.session(noise=Logged(), path=folder / "s"), 200)
-        values = session.state.seen.tolist()
-        session.close()
-        (folder / "filler").write_bytes(b"x" * 1024)
-
-        def work():
-            session = ALGORITHM.restore(folder / "s", noise=Logged())
-            while True:
-                with contextlib.suppress(InputError):
-                    session.update(0.5)
-
-        for number in range(200):
-            child = forked_and_left(work)
-            time.sleep(random.Random(number).random() * 0.02)
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            with ALGORITHM.restore(folder / "s", noise=Logged()) as back:
-                seen = back.state.seen[0].tolist()
-                assert seen[: len(values[0])] == values[0]
-                values = [seen]
-
-
 # ---------------------------------------------------------------- a model
 
 
@@ -255,6 +311,7 @@ STEPS = [
     "settle",
     "advance",
     "advanced",
+    "late",
 ]
 
 
@@ -270,6 +327,7 @@ class Sessions(RuleBasedStateMachine):
         folder = self.stack.enter_context(quick_folder())
         self.path, self.counter, self.noise = folder / "s", folder / "c", Logged()
         self.shown, self.rounds, self.backups, self.fail = [], 0, [], ("", None)
+        self.late = None
         self.session = ALGORITHM.session(noise=self.noise, path=self.path, counter=self)
 
     def teardown(self):
@@ -281,14 +339,20 @@ class Sessions(RuleBasedStateMachine):
     def value(self):
         return FileCounter(self.counter).value()
 
-    def advance(self, to):
+    def advance(self, expected, new):
         step, error = self.fail
-        self.fail = ("", None) if step in ("advance", "advanced") else self.fail
-        if step == "advance":
+        self.fail = ("", None) if step in ("advance", "advanced", "late") else self.fail
+        if step == "late":  # it is done after the next attempt began
+            self.late = expected, new
+        if step in ("advance", "late"):
             raise error
-        FileCounter(self.counter).advance(to)
+        if self.late:
+            FileCounter(self.counter).advance(*self.late)
+            self.late = None
+        done = FileCounter(self.counter).advance(expected, new)
         if step == "advanced":
             raise error
+        return done
 
     @contextlib.contextmanager
     def failing(self, step, error):
@@ -301,7 +365,7 @@ class Sessions(RuleBasedStateMachine):
                 raise error
 
             rename = os.replace
-            if step in ("advance", "advanced"):
+            if step in ("advance", "advanced", "late"):
                 self.fail = step, error
             elif step:
                 patch.setattr(where.get(step, rights.os), step.removeprefix("after "), fail)
@@ -433,8 +497,10 @@ class Sessions(RuleBasedStateMachine):
         self.look()
 
     def accepted(self, content):
-        known, generation = FileCounter(self.counter).value(), json.loads(content)["generation"]
-        return known <= generation <= known + 1
+        """Whether a file is restored, also once an attempt that failed comes through."""
+        record, at = json.loads(content), FileCounter(self.counter).value()
+        late = [new for expected, new in [self.late or (None, 0)] if expected == at]
+        return {at, *late} <= {record["stamp"], *record["follows"]}
 
     @invariant()
     def the_file_is_whole(self):

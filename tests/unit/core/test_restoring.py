@@ -104,7 +104,7 @@ def test_the_same_record_in_another_spelling_is_refused(saved, path):
     good = (saved / "dp-se").read_text()
     for bad in (
         json.dumps(json.loads(good)),
-        good.replace('"version":3', '"version":3,"version":3'),
+        good.replace('"version":4', '"version":4,"version":4'),
         good + " ",
     ):
         path.write_text(bad)
@@ -142,7 +142,7 @@ def whole(*values):
     ("change", "match"),
     [
         (setter("format", value="other"), "format"),
-        (setter("version", value=2), "version 3, got 'verifiable-dp session', 2"),
+        (setter("version", value=2), "version 4, got 'verifiable-dp session', 2"),
         (setter("version", value="3"), "version"),
         (setter("noise", value=None), "must hold"),
         (lambda r: {**r, "extra": 1}, "must hold"),

@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import ctypes
+import errno
 import json
 import multiprocessing
 import os
@@ -219,6 +220,17 @@ def test_a_fork_that_python_does_not_know_of_is_refused():
     os.waitpid(child, 0)
 
 
+def test_a_fork_with_the_number_of_its_parent_is_refused():
+    """Numbers of processes are used again; in containers every main process is 1."""
+    session, number = ALGORITHM.session(noise=Logged()), os.getpid()
+
+    def child():
+        os.getpid = lambda: number
+        session.update(0.5)
+
+    assert forked(child).startswith(FORKED)
+
+
 def test_a_fork_within_a_batch_writes_nothing(path):
     session = Blocks(100, 50).session(noise=Logged(), path=path)
     batch = session.batch()
@@ -368,6 +380,51 @@ def test_a_file_that_was_touched_ends_its_session_and_nothing_is_shown(how, path
         (path.parent / "moved").rename(folder)
         feed(session, 1)
         assert session.rounds == 3
+
+
+def test_of_two_sessions_that_are_made_at_one_place_together_one_is_refused(path, monkeypatch):
+    """Both see that nothing lies there; the second one does not write over the first one."""
+    write, first = rights._written, []
+
+    def meanwhile(place, data):
+        if not first:
+            first.append(None)
+            first[0] = feed(ALGORITHM.session(noise=Logged(), path=path), 2)
+        return write(place, data)
+
+    monkeypatch.setattr(rights, "_written", meanwhile)
+    refused(lambda: ALGORITHM.session(noise=Logged(), path=path), "exists; restore the session in it")
+    assert os.listdir(path.parent) == [path.name]
+    feed(first[0], 1).close()
+    assert ALGORITHM.restore(path, noise=Logged()).rounds == 3
+
+
+@pytest.mark.parametrize("step", ["link", "unlink"])
+def test_who_is_killed_when_the_file_is_made_leaves_none_or_one_that_is_restored(step, path):
+    def work():
+        def killed(*_):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        setattr(os, step, killed)
+        ALGORITHM.session(noise=Logged(), path=path)
+
+    os.waitpid(forked_and_left(work), 0)
+    assert path.exists() == (step == "unlink")
+    begin = (
+        ALGORITHM.restore if path.exists() else lambda place, **more: ALGORITHM.session(path=place, **more)
+    )
+    feed(begin(path, noise=Logged()), 1).close()
+    assert ALGORITHM.restore(path, noise=Logged()).rounds == 1
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_a_file_system_without_hard_links_has_sessions(path, monkeypatch):
+    def none(*_):
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", none)
+    feed(ALGORITHM.session(noise=Logged(), path=path), 1).close()
+    assert ALGORITHM.restore(path, noise=Logged()).rounds == 1
 
 
 def test_what_a_killed_process_left_is_removed_and_nothing_else(path):

@@ -20,6 +20,7 @@ from verifiable_dp.core import rights, statefile
 from verifiable_dp.core.algorithm import Algorithm, Batch, Query, State
 from verifiable_dp.core.mechanisms import Laplace
 from verifiable_dp.core.noise import Divergence, Recorder, Replayer, Secure, Seeded, altered
+from verifiable_dp.core.rights import FileCounter
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.alignment.replay import one_sided
@@ -150,6 +151,34 @@ def test_each_update_is_in_the_file_before_it_returns(path):
     assert noise.draws == 4
 
 
+def test_all_is_flushed_before_anything_is_shown(path, monkeypatch):
+    """The file and its name, then those of the counter: a loss of power leaves one of both states."""
+    other, steps = path.parent / "elsewhere", []
+    other.mkdir()
+    session = feed(Blocks(30).session(noise=Counted(), path=path, counter=FileCounter(other / "c")), 1)
+    flush, rename = os.fsync, os.replace
+
+    def fsync(handle):
+        steps.append(("flush", os.readlink(f"/proc/self/fd/{handle}"), session.state.seen.shape[1]))
+        flush(handle)
+
+    def replaced(one, two):
+        steps.append(("rename", str(one), session.state.seen.shape[1]))
+        steps.append(("to", str(two), session.state.seen.shape[1]))
+        rename(one, two)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "replace", replaced)
+    session.update(0.5)
+    assert {seen for *_, seen in steps} == {1}
+    new = steps[0][1]
+    assert [step[:2] for step in steps] == [
+        *(("flush", new), ("rename", new), ("to", str(path)), ("flush", str(path.parent))),
+        *(("flush", str(other / "c.new")), ("rename", str(other / "c.new")), ("to", str(other / "c"))),
+        ("flush", str(other)),
+    ]
+
+
 def test_a_batch_is_written_once_and_before_each_release(path):
     algorithm = Blocks(12, 3)
     session = algorithm.session(noise=Counted(), path=path)
@@ -179,8 +208,42 @@ def test_a_batch_that_fails_is_written(path):
 
     with pytest.raises(RuntimeError, match="other"):
         fail()
+    assert json.loads(path.read_bytes())["rounds"] == 2  # at once, not when it is closed
     session.close()
     assert Blocks(12, 9).restore(path, noise=Counted()).rounds == 2
+
+
+def test_closing_within_a_batch_writes_what_came_before(path):
+    session = Blocks(12, 9).session(noise=Counted(), path=path)
+    with session.batch():
+        feed(session, 2)
+        session.close()
+    assert Blocks(12, 9).restore(path, noise=Counted()).rounds == 2
+
+
+def test_a_signal_while_a_batch_is_written_puts_nothing_under_an_older_state(path, monkeypatch):
+    """A handler that updates the session would show a value that the batch then writes over."""
+    session, noise, said = Blocks(60, 2).session(noise=Counted(), path=path), Counted(), []
+    flush = os.fsync
+
+    def interrupted(handle):
+        flush(handle)
+        if not said:
+            said.append("")
+            try:
+                session.update(0.5)
+                said.append("taken")
+            except InputError as error:
+                said.append(str(error))
+
+    with session.batch():
+        feed(session, 3)
+        monkeypatch.setattr(os, "fsync", interrupted)
+    assert "in the middle of" in said[1]
+    shown = session.state.seen.tolist()
+    session.close()
+    with Blocks(60, 2).restore(path, noise=noise) as back:
+        assert (back.rounds, back.state.seen.tolist()) == (3, shown)
 
 
 def test_a_session_with_a_seed_does_not_live_in_a_file(path):
@@ -334,6 +397,13 @@ def test_what_cannot_be_written_is_not_shown_and_loses_nothing(how, step, error,
     with algorithm.restore(path, noise=noise) as back:
         assert back.rounds == 6
         assert back.state.seen.tolist() == shown
+
+
+def test_a_disk_that_takes_a_few_bytes_at_a_time_gets_all_of_them(path, monkeypatch):
+    write, session = os.write, feed(Blocks(30).session(noise=Counted(), path=path), 2)
+    monkeypatch.setattr(os, "write", lambda handle, data: write(handle, data[:100]))
+    feed(session, 1).close()
+    assert Blocks(30).restore(path, noise=Counted()).rounds == 3
 
 
 def test_rewards_of_a_batch_whose_release_was_not_written_are_written_later(path, monkeypatch):

@@ -67,7 +67,7 @@ def test_scales_follow_from_the_change_and_the_claim():
 
 
 def test_columns_are_those_of_the_bits_and_need_no_run_but_their_own():
-    sampler = numerics.BitSampler(ReleaseSampler(samplers.laplace, 0), (1.0,))
+    sampler = numerics.BitSampler(ReleaseSampler(samplers.laplace, 0), [(1.0,)])
     pair, runs = DataPair(0.0, 1.0), np.arange(500)
     seen = sampler.sample(pair, 1, 0, 0, runs)
     assert not seen.numeric

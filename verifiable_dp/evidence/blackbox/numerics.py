@@ -165,11 +165,11 @@ class BitSampler:
     releases
         The mechanism.
     scales
-        Scales of noise to try in `attainable`.
+        Scales of noise to try in `attainable`, by number of the pair.
     """
 
     releases: Releases
-    scales: tuple[float, ...]
+    scales: Sequence[tuple[float, ...]]
 
     @property
     def shard(self) -> int:
@@ -191,7 +191,7 @@ class BitSampler:
                         columns[f"exponents of the highest and lowest bit of {name} - {x!r}"] = lattice(
                             column - x
                         )
-                for scale in self.scales if left != right else ():
+                for scale in self.scales[number] if left != right else ():
                     code = attainable(column, left, scale) + 2 * attainable(column, right, scale)
                     what = (
                         f"whether Laplace noise of scale {scale!r} on {left!r}, on {right!r} can give {name}"
@@ -236,6 +236,7 @@ def check(
     pairs: Sequence[Given],
     plan: Plan,
     terms: Terms,
+    scales: Sequence[float] | None = None,
 ) -> tuple[Check, Selected]:
     """Test the last bits of outputs; also the pair and the event.
 
@@ -249,11 +250,13 @@ def check(
         See `sizes`.
     terms
         As of any test; outputs depend on the mechanism's own seed.
+    scales
+        Scale of the noise by pair, where it is known.
     """
-    scales = scales_of(pairs, terms.claim.epsilon)
-    chosen, counts = _tested(BitSampler(releases, scales), pairs, plan, terms)
-    naive = BitSampler(NaiveLaplace(scales[-1], terms.seed), scales)
-    _, control = _tested(naive, [chosen.pair], plan, replace(terms, workers=1))
+    often = scales_of(pairs, terms.claim.epsilon)
+    known = [often] * len(pairs) if scales is None else [(scale,) for scale in scales]
+    chosen, counts = _tested(BitSampler(releases, known), pairs, plan, terms)
+    control = _control(chosen.pair, known[chosen.number], plan, terms)
     one, zero = (1, 0) if chosen.event.flipped else (0, 1)
     statistics = {
         "pair": chosen.pair.describe(),
@@ -266,6 +269,18 @@ def check(
         **terms.as_dict(),
     }
     return Check.of(NAME, "numerics", statistics), chosen
+
+
+def _control(pair: Given, scales: tuple[float, ...], plan: Plan, terms: Terms) -> dict[str, int]:
+    """Counts of the sampler that leaks."""
+    naive = BitSampler(NaiveLaplace(scales[-1], terms.seed), [scales])
+    return _tested(naive, [pair], plan, replace(terms, workers=1))[1]
+
+
+def telling(pair: Given, scale: float, plan: Plan, terms: Terms) -> bool:
+    """Whether the sampler that leaks is refuted on a pair, with noise of this scale."""
+    counts = _control(pair, (scale,), plan, terms)
+    return bool(judged("black_box", {**counts, **terms.as_dict()})["verdict"] == "refuted")
 
 
 def _tested(
