@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tests.asking import audited
+from tests.asking import audited, places_alike
 from tests.records import read_all
 from tests.user_code import bandits
 from verifiable_dp import make
@@ -43,7 +43,7 @@ def bounded_once():
 
 
 def verdicts(function, epsilon, alpha, audits):
-    with bounded_once():
+    with bounded_once(), places_alike():
         return [*_verdicts(function, epsilon, alpha, audits)]
 
 

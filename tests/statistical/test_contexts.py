@@ -38,7 +38,10 @@ def verdict(draft):
 def test_the_users_own_action_is_a_leak_under_plain_privacy_and_none_under_joint(audited):
     joint, plain = (audited(contextual.right, model=model) for model in ("joint", "central"))
     assert verdict(joint) != "refuted"
-    assert joint["checks"][0]["result"]["holds"]  # every loss of a traced run is within the claim
+    # Every loss of a traced run is within the claim; what other noise would have decided is left open.
+    tracing = joint["checks"][0]
+    assert tracing["result"]["cost_over_epsilon"] <= 1
+    assert {lead["what"] for lead in tracing["statistics"]["leads"]} <= {"unsettled"}
     assert verdict(plain) == "refuted"
     assert "own" not in joint["claim"]["protects"]
     assert joint["claim"]["protects"].endswith("the actions of all the others")

@@ -54,9 +54,13 @@ def test_right_code_keeps_a_bound_that_names_its_calls():
     assert conclude.epsilon_upper(read_all(checks)) is None
 
 
-@pytest.mark.parametrize("leak", [first_of_many, each_third, half_in_company], ids=lambda f: f.__name__)
+# The last one takes long, and which calls a bound names is held by those above.
+LEAKS = [first_of_many, each_third, pytest.param(half_in_company, marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("leak", LEAKS, ids=lambda f: f.__name__)
 def test_runs_with_less_noise_have_no_bound_and_are_not_acquitted(leak):
-    report = vdp.audit(leak, **PLAYED)
+    report = vdp.audit(leak, **{**PLAYED, "budget": None, "runs": 2000})
     assert report.verdict != "not_refuted"
     assert not conclude.bounded(read_all(report.record["checks"]))
 
