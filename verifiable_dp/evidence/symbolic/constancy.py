@@ -1117,9 +1117,8 @@ class Constancy:
         self._block(function, function.body, control, [function])
 
     def _block(self, function: Any, body: list[Any], control: bool, around: list[Any]) -> None:
-        before = self._early(function)
         for node in body:
-            early = id(node) in before  # done before the function may be left
+            early = id(node) in self._early(function)  # done before the function may be left
             left = any(a in self._random_exits and not (a is function and early) for a in around)
             self._statement(function, node, control or left, around)
 
