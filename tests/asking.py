@@ -1,6 +1,7 @@
 """Audits below the API, in one line each."""
 
 from dataclasses import fields
+from unittest import mock
 
 from verifiable_dp.auditing import rungs
 from verifiable_dp.auditing.plans import silent
@@ -15,3 +16,11 @@ def audited(target, *, name="it", pinned=None, progress=silent, **options):
     ]
     assert not options, options
     return rungs.draft(AuditRequest(target, name, *parts, pinned=pinned, progress=progress))
+
+
+def places_alike():
+    """Audits within compare no runs by their place in a call.
+
+    That refutes nothing, and is most of the work where an audit makes few runs and there are many audits.
+    """
+    return mock.patch.object(rungs, "_together", return_value=False)

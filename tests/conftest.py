@@ -8,6 +8,7 @@ from numba.core.registry import cpu_target
 
 from tests import night
 from verifiable_dp.auditing import traced
+from verifiable_dp.core import engine
 from verifiable_dp.evidence.tracing.foreign import settle
 
 pytest_plugins = ["pytester"]
@@ -33,8 +34,9 @@ def pytest_collection_finish():
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item, nextitem):
-    """So would it what the tests of a file have left behind."""
+    """So would it what the tests of a file have left behind; beside idle workers no audit could fork."""
     if nextitem is not None and nextitem.path != item.path:
+        engine.close()
         pytest_collection_finish()
 
 

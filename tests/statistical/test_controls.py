@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from tests.asking import places_alike
 from verifiable_dp.auditing import traced
 from verifiable_dp.controls import controls, laws, run
 from verifiable_dp.evidence.blackbox.test import Plan
@@ -182,7 +183,8 @@ QUICK = (
 )
 def audits(request):
     """Without upper bounds, which follow from the code, not from samples: what is counted is refuted."""
-    with mock.patch.object(traced, "bound_of_neighbours", return_value=(None, "switched off")):
+    off = mock.patch.object(traced, "bound_of_neighbours", return_value=(None, "switched off"))
+    with off, places_alike():
         return _audits(request)
 
 

@@ -10,7 +10,7 @@ import importlib
 import numpy as np
 import pytest
 
-from tests.asking import audited
+from tests.asking import audited, places_alike
 from tests.records import read_all
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.evidence.blackbox import numerics
@@ -34,7 +34,8 @@ def mechanism(library, name):
 
 def audit(function, epsilon=1.0, delta=0.0, plan=PLAN):
     levels = {"alpha": ALPHA, "confidence": 1 - ALPHA}
-    return audited(function, name=function.__name__, epsilon=epsilon, delta=delta, plan=plan, **levels)
+    with places_alike():
+        return audited(function, name=function.__name__, epsilon=epsilon, delta=delta, plan=plan, **levels)
 
 
 def refuted(draft):

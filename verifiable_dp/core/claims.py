@@ -132,7 +132,7 @@ class PrivacyClaim:
         validate.positive("epsilon", self.epsilon)
         validate.delta(self.delta)
         for name, ids in _IDS.items():
-            if (given := getattr(self, name)) is not None:
+            if (given := getattr(self, name)) is not None and type(given) is not ids:
                 object.__setattr__(self, name, ids(validate.choice(name, given, tuple(ids))))
         for name, kind in (("rho", "rho-zCDP"), ("mu", "mu-GDP")):
             if getattr(self, name) is None:

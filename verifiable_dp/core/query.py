@@ -191,16 +191,20 @@ class Query(Batch):
             return np.asarray(self.active & (self.rounds > 0)[:, None], dtype=np.int64)
         size = np.maximum(self.active.sum(axis=1), 1)
         sweeps, rest = np.divmod(self.rounds, size)
-        rank = np.cumsum(self.active, axis=1)
-        pulled = self.active * (sweeps[:, None] + (rank <= rest[:, None]))
+        pulled = self.active * (sweeps[:, None] + (self._ranks <= rest[:, None]))
         return np.asarray(pulled, dtype=np.int64)
+
+    @functools.cached_property  # a session asks for it in each round
+    def _ranks(self) -> IntArray:
+        """How many arms are active up to each."""
+        return np.cumsum(self.active, axis=1)
 
     def arm(self, step: IntArray) -> IntArray:
         """Arm of the round number `step` (n,) of each block, (n,)."""
         if self.counts is not None:
             return np.asarray((np.cumsum(self.counts, axis=1) <= step[:, None]).sum(axis=1), dtype=np.int64)
-        rank = step % np.maximum(self.active.sum(axis=1), 1)
-        return np.asarray((np.cumsum(self.active, axis=1) <= rank[:, None]).sum(axis=1), dtype=np.int64)
+        rank = step % np.maximum(self._ranks[:, -1], 1)
+        return np.asarray((self._ranks <= rank[:, None]).sum(axis=1), dtype=np.int64)
 
     def codes(self) -> IntArray:
         """The active sets as integers (n,): bit a for arm a up to 62 arms, sums of random weights beyond."""

@@ -137,6 +137,7 @@ class Session:
     ) -> None:
         self._algorithm = algorithm
         self._noise: Noise = noise or (Secure() if seed is None else Seeded(seed))
+        self._metered = not self._seeded and metered(algorithm.claim)
         self._unit = 0.0 if self._seeded else _unit(algorithm)
         self._tick = _seconds(tick)
         self._key, self._right = key, Right(counter)
@@ -239,7 +240,7 @@ class Session:
     @property
     def spent(self) -> float | None:
         """The most of epsilon that any reward has cost; None where costs do not add up to the claim."""
-        return self._now.meter.spent if not self._seeded and metered(self._algorithm.claim) else None
+        return self._now.meter.spent if self._metered else None
 
     def spending(self) -> list[tuple[int, float]]:
         """Rounds and `spent`, each time that it grew since the session was made or restored."""
@@ -356,7 +357,7 @@ class Session:
 
         memory, released = algorithm.release(now.state, now.memory, now.query, added.sums, noise)
         meter = added.meter
-        if now.scales is None and not self._seeded and metered(algorithm.claim):
+        if now.scales is None and self._metered:
             meter = meter.charged(algorithm, now.state, memory, now.query, added.sums, drawn, released)
         state = algorithm.decide(now.state, now.query, released)
         return self._opened(state, memory, algorithm.query(state), meter)

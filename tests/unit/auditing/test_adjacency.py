@@ -172,9 +172,9 @@ def test_vectors_are_shown_to_what_mixes_their_entries_and_not_to_code_for_numbe
         for f in (_handed_on, _turned, _from_elsewhere, _totals)
     }
     assert sizes == {"_handed_on": {1}, "_turned": {1}, "_from_elsewhere": {1}, "_totals": {5}}
-    assert vdp.audit(_handed_on, epsilon=1, budget="smoke", seed=0).verdict == "not_refuted"
-    assert vdp.audit(_each, epsilon=1, budget="smoke", seed=0).verdict == "not_refuted"
-    assert vdp.audit(_totals, epsilon=1, budget="smoke", seed=0).verdict == "refuted"
+    assert vdp.audit(_handed_on, epsilon=1, runs=400, seed=0).verdict == "not_refuted"
+    assert vdp.audit(_each, epsilon=1, runs=400, seed=0).verdict == "not_refuted"
+    assert vdp.audit(_totals, epsilon=1, runs=400, seed=0).verdict == "refuted"
 
 
 def _first_above(data, rng):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import copy
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from verifiable_dp.evidence.symbolic.terms import PREFIX
@@ -19,18 +19,22 @@ from verifiable_dp.evidence.symbolic.terms import PREFIX
 
 def parsed(text: str) -> ast.Module:
     """The tree of a file; raises SyntaxError and ValueError as `ast.parse` does."""
-    tree = _by_module(ast.parse(text))
-    has_cases = any(isinstance(node, ast.Match) for node in ast.walk(tree))
+    tree = ast.parse(text)
+    nodes = [*ast.walk(tree)]
+    tree, has_cases = _by_module(tree, nodes), any(isinstance(node, ast.Match) for node in nodes)
     return ast.fix_missing_locations(_Cases(tree).visit(tree)) if has_cases else tree
 
 
-def names_made(tree: ast.Module) -> set[str]:
-    """Names that a file gives a meaning by anything but imports, anywhere in it."""
-    nodes = [node for node in ast.walk(tree) if not isinstance(node, ast.alias | ast.keyword)]
-    made = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
-    return made | {
-        name for n in nodes for at in ("name", "arg", "rest") if isinstance(name := getattr(n, at, None), str)
-    }
+def names_made(nodes: Iterable[ast.AST]) -> set[str]:
+    """Names that a file with these nodes gives a meaning by anything but imports, anywhere in it."""
+    made = set()
+    for node in nodes:
+        if isinstance(node, ast.Name):
+            made |= set() if isinstance(node.ctx, ast.Load) else {node.id}
+        elif not isinstance(node, ast.alias | ast.keyword):
+            named = [getattr(node, at) for at in ("name", "arg", "rest") if at in node._fields]
+            made |= {name for name in named if isinstance(name, str)}
+    return made
 
 
 def fits(value: Any, length: int | None) -> bool:
@@ -38,10 +42,10 @@ def fits(value: Any, length: int | None) -> bool:
     return isinstance(value, list | tuple) and (length is None or len(value) == length)
 
 
-def _by_module(tree: ast.Module) -> ast.Module:
+def _by_module(tree: ast.Module, nodes: list[ast.AST]) -> ast.Module:
     """The tree with ``math.exp`` for names that were imported from ``math`` and stand for nothing else."""
-    made = names_made(tree)
-    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    made = names_made(nodes)
+    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
     names: list[tuple[str, str]] = []
     for step in imports:
         of_math = isinstance(step, ast.ImportFrom) and step.module == "math" and step in tree.body
@@ -90,7 +94,7 @@ class _Cases(ast.NodeTransformer):
             inside |= {id(part) for part in parts if isinstance(part, ast.Name) and part.id in names}
         # Names that are used elsewhere than in a case that sets them: it does so also where its guard fails.
         self._outside = {n.id for n in nodes if isinstance(n, ast.Name) and id(n) not in inside}
-        self._usual = not names_made(tree) & {"isinstance", "len", *_WHOLE}
+        self._usual = not names_made(nodes) & {"isinstance", "len", *_WHOLE}
 
     def visit_Match(self, node: ast.Match) -> Any:
         """The statement, after those inside it."""

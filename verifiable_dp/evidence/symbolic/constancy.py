@@ -11,7 +11,6 @@ import ast
 import builtins
 import functools
 import itertools
-import operator
 import sys
 import types
 from collections import Counter
@@ -71,7 +70,8 @@ class Mark(NamedTuple):
     cut: bool = False
 
     def __or__(self, other: Any) -> Mark:
-        return Mark(*map(operator.or_, self, other))
+        holds, size, jumps, cut = other
+        return Mark(self.holds or holds, self.size or size, self.jumps or jumps, self.cut or cut)
 
     @property
     def jumping(self) -> Mark:
@@ -89,8 +89,10 @@ _RANDOM = Mark(True, True)
 
 def where(node: Any) -> Any:
     """Position of a node."""
-    names = ("lineno", "col_offset", "end_lineno", "end_col_offset")
-    return tuple(getattr(node, name, None) for name in names)
+    try:
+        return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+    except AttributeError:  # made, and not given a place
+        return None, None, None, None
 
 
 def place_of(position: Any) -> Any:
@@ -213,11 +215,6 @@ _SMOOTH_NAMES = (_KEEPS_SIZE | _GROWS | _SEQUENCES) - {"abs", "sign", "var", "st
 _KEEPS_WHOLE = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv)
 
 
-def _sets_again(function: Any, name: str) -> bool:
-    """Whether a function gives a parameter of its own another value."""
-    return _sets(function, name) > 1
-
-
 def _sets(step: Any, name: str) -> int:
     """In how many places a part of the code gives a name another value."""
     stored = 0
@@ -264,13 +261,13 @@ def _given(before: list[Any], name: str) -> ast.Constant | None:
     return None
 
 
-def _of_itertools(tree: ast.Module) -> set[tuple[str, str]]:
+def _of_itertools(tree: ast.Module, nodes: list[Any]) -> set[tuple[str, str]]:
     """What a file has imported from `itertools`, as (module or "", name), and gives no other meaning."""
     found = {("", n.name) for n in _imports(tree, "itertools") if n.asname is None}
     whole = any(n.name == "itertools" and n.asname is None for n in _imports(tree))
     found |= {("itertools", name) for name in ("count", "cycle", "repeat")} if whole else set()
-    once = Counter(n.asname or n.name for n in ast.walk(tree) if isinstance(n, ast.alias))
-    made = names_made(tree)
+    once = Counter(n.asname or n.name for n in nodes if isinstance(n, ast.alias)) if found else Counter[str]()
+    made = names_made(nodes) if found else set()
     return {(m, name) for m, name in found if (m or name) not in made and once[m or name] == 1}
 
 
@@ -369,7 +366,9 @@ class Constancy:
         self._functions: dict[str, list[Any]] = {}
         self._classes: dict[str, Any] = {}
         self._before: dict[Any, set[int]] = {}  # see `_early`
-        self._of_itertools = _of_itertools(tree)
+        self._again: dict[tuple[Any, str], bool] = {}  # see `_sets_again`
+        nodes = [*ast.walk(tree)]
+        self._of_itertools = _of_itertools(tree, nodes)
         self._random_exits: set[Any] = set()  # functions and loops that may be left early, at random
         self._conditions: dict[Any, tuple[Mark, bool]] = {}
         self._operands: dict[Any, list[Mark]] = {}  # of operations and calls
@@ -381,18 +380,18 @@ class Constancy:
         self._containers: dict[Any, bool] = {}  # those that hold lists, dictionaries and sets only
         self._stores: dict[Any, int] = {}
         self._control = False  # whether what is looked at may happen or not
-        self._shared = {name for n in ast.walk(tree) if isinstance(n, ast.Global) for name in n.names}
+        self._shared = {name for n in nodes if isinstance(n, ast.Global) for name in n.names}
         self._elsewhere: dict[Any, set[str]] = {}  # names of a function that are those of one around it
         self._collect(tree, None)
         for function, names in self._elsewhere.items():
             self._names[function] -= names
         self._all = [f for f in self._outer if isinstance(f, _FUNCTION)]
         # What is done behind the names of a file is not followed.
-        used = {getattr(n, "id", getattr(n, "attr", "")) for n in ast.walk(tree)}
+        used = {getattr(n, "id", getattr(n, "attr", "")) for n in nodes}
         special = {name for name in self._functions if name.startswith("__")}
         self._obscure = bool(used & _OBSCURE or special - _FOLLOWED)
         self._kinds()
-        self._entries(tree)
+        self._entries(nodes)
         for self._settled in (False, True):  # what jumps is asked of what is known to be constant
             while True:
                 self._changed = False
@@ -705,14 +704,14 @@ class Constancy:
         if isinstance(node, ast.Nonlocal | ast.Global):
             self._elsewhere.setdefault(function, set()).update(node.names)
 
-    def _entries(self, tree: ast.Module) -> None:
+    def _entries(self, nodes: list[Any]) -> None:
         """Parameters of functions that are called from elsewhere, or are passed on."""
-        calls = {id(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call)}
-        called = {_called(n) for n in ast.walk(tree) if isinstance(n, ast.Call)}
+        calls = {id(n.func) for n in nodes if isinstance(n, ast.Call)}
+        called = {_called(n) for n in nodes if isinstance(n, ast.Call)}
         passed = (
             {
                 n.id if isinstance(n, ast.Name) else n.attr
-                for n in ast.walk(tree)
+                for n in nodes
                 if isinstance(n, ast.Name | ast.Attribute)
                 and isinstance(n.ctx, ast.Load)
                 and id(n) not in calls
@@ -807,9 +806,19 @@ class Constancy:
         """How random it is whose attribute is set or read."""
         if isinstance(target, ast.Name):
             owner = self._owner(function, target.id)
-            if owner is not None and self._is_object(owner, target.id) and not _sets_again(owner, target.id):
+            if (
+                owner is not None
+                and self._is_object(owner, target.id)
+                and not self._sets_again(owner, target.id)
+            ):
                 return Mark()
         return Mark(*[self._of(function, target).holds] * 2)
+
+    def _sets_again(self, function: Any, name: str) -> bool:
+        """Whether a function gives a parameter of its own another value."""
+        if (function, name) not in self._again:
+            self._again[function, name] = _sets(function, name) > 1
+        return self._again[function, name]
 
     # ------------------------------------------------------------ expressions
 
@@ -1253,9 +1262,15 @@ def _constancy_of(
     called: bool,
     numeric: frozenset[str],
 ) -> Constancy:
-    tree = parsed(text)
-    made = names_made(tree)
+    tree, made = _read(text)
     return Constancy(tree, plain, steady - made, filled, called, numeric - made)
+
+
+@functools.lru_cache(maxsize=64)
+def _read(text: str) -> tuple[ast.Module, set[str]]:
+    """The tree of a file, which stays as it is, and the names that it makes."""
+    tree = parsed(text)
+    return tree, names_made(ast.walk(tree))
 
 
 def body_of(code: types.CodeType) -> Any:
@@ -1283,7 +1298,7 @@ def around(file: str, positions: frozenset[Any]) -> set[Any]:
 @functools.lru_cache(maxsize=64)
 def _conditions_of(text: str) -> list[tuple[Any, frozenset[Any]]]:
     """Where what is done on a condition stands, with where the parts of the condition do."""
-    nodes = [n for n in ast.walk(parsed(text)) if isinstance(n, ast.If | ast.While | ast.IfExp)]
+    nodes = [n for n in ast.walk(_read(text)[0]) if isinstance(n, ast.If | ast.While | ast.IfExp)]
     return [(where(n), frozenset(map(where, ast.walk(n.test)))) for n in nodes]
 
 
@@ -1308,7 +1323,7 @@ def handlers_of(file: str) -> list[Handler]:
 @functools.lru_cache(maxsize=64)
 def _handlers_of(text: str) -> list[Handler]:
     found = []
-    for node in ast.walk(parsed(text)):
+    for node in ast.walk(_read(text)[0]):
         if isinstance(node, ast.ExceptHandler):
             first, last = node.body[0], node.body[-1]
             start, end = (first.lineno, first.col_offset), (last.end_lineno or 0, last.end_col_offset or 0)
