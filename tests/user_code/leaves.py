@@ -54,3 +54,27 @@ def wider_by_chance(rewards, rng):
 
 
 MORE = [every_round, greedy, wider_by_chance]
+
+
+def opposite_signs(rewards, rng):
+    """Six comparisons of one reward: alternating answers cost the most."""
+    x = rewards[0, 0] - 0.5
+    told = [(-1) ** i * x + rng.laplace(0, 5.0 / EPSILON) > 0 for i in range(6)]
+    return np.array([int(one) for one in told] + [0] * (len(rewards) - 6))
+
+
+def more_signs(rewards, rng):
+    """Twelve, which no enumeration tries."""
+    x = rewards[0, 0] - 0.5
+    told = [(-1) ** (i // 2) * x + rng.laplace(0, 10.0 / EPSILON) > 0 for i in range(12)]
+    return np.array([int(one) for one in told] + [0] * (len(rewards) - 12))
+
+
+def swapped_arms(rewards, rng):
+    """Twelve maxima of two numbers that change places."""
+    x = rewards[0, 0] - 0.5
+    arms = []
+    for i in range(12):
+        first, second = (x, -x) if i // 2 % 2 else (-x, x)
+        arms.append(int(np.argmax(np.array([first, second]) + rng.laplace(0, 20.0 / EPSILON, 2))))
+    return np.array(arms + [0] * (len(rewards) - 12))

@@ -201,7 +201,11 @@ class MovedGenerator(np.random.Generator):
                 flat[i] += move.push + move.shift
                 by = move.shift / scales[i]
                 self.log.prices.append(price(_LAWS.get(method, ""), by, -math.log1p(-chances[i])))
-        return flat.reshape(np.shape(drawn)) if np.ndim(drawn) else type(drawn)(flat[0])
+        return flat.reshape(drawn.shape) if isinstance(drawn, np.ndarray) else type(drawn)(flat[0])
+
+    def spawn(self, n_children: int) -> list[np.random.Generator]:
+        """As numpy's; nothing of these moves."""
+        return [np.random.Generator(bits) for bits in self.bit_generator.spawn(n_children)]
 
     def laplace(self, loc: Foreign = 0.0, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
         """As numpy's."""

@@ -314,7 +314,7 @@ def _paid(group: Sequence[Row | Winner], told: bool = False) -> Paid:
         return companions
     bounds: list[Paid | None] = [_one_row(rows[0])] if len(rows) == 1 else []
     if len(group) == 1 and isinstance(group[0], Winner):
-        bounds.append(_one_winner(group[0]))
+        bounds.append(_either_way(_one_winner(group[0])))
     if len(rows) > 1:
         bounds += [_companions(rows, draws), _of_one(rows, draws)]
     best = _least([b for b in bounds if b is not None])
@@ -395,9 +395,13 @@ def _cheapest(row: Row, draws: Mapping[SymbolicDraw, float], move: float) -> flo
 def _one_row(row: Row) -> Paid:
     """The best shift of one draw, which is the best of all for one row."""
     found = {}
+    turned = {draw: -weight for draw, weight in row.noise.items()}
     for unit, (low, high) in moves_of(row.raw).items():
         if row.relation == ">":
-            up, down = _cheapest(row, row.noise, max(-low, 0.0)), _cheapest(row, row.noise, max(high, 0.0))
+            # Its noise serves nothing else: on another path it comes out otherwise. The dearer answer.
+            least, most = max(-low, 0.0), max(high, 0.0)
+            up = max(_cheapest(row, row.noise, least), _cheapest(row, turned, most))
+            down = max(_cheapest(row, row.noise, most), _cheapest(row, turned, least))
         else:
             ends = [_cheapest(row, row.noise, -low), _cheapest(row, row.noise, -high)]
             back = [_cheapest(row, row.noise, low), _cheapest(row, row.noise, high)]
@@ -427,6 +431,13 @@ def _one_winner(winner: Winner) -> Paid | None:
             costs.append(min(_shared(winner, theirs, needs, own) for own in {0.0, *needs}))
         found[unit] = (costs[0], costs[1], 0.0)
     return found
+
+
+def _either_way(found: Paid | None) -> Paid | None:
+    """The dearer way for both: on another path another one wins, and what rose has to fall."""
+    if found is None:
+        return None
+    return {unit: (max(up, down), max(up, down), squared) for unit, (up, down, squared) in found.items()}
 
 
 def _shared(

@@ -1068,7 +1068,31 @@ def on_arrays(world: World, ufunc: Any, method: str, inputs: Any, out: Any, kwar
         made = Box.of(world, found) if type(found) is np.ndarray and found.ndim else found
         if ufunc in _TRUTHS and type(made) is Box:
             made.kind = "b"
+        else:
+            _typed(world, ufunc, inputs, made)
     return made if target is None else _written(world, made, target)
+
+
+def _typed(world: World, ufunc: Any, inputs: Any, made: Any) -> None:
+    """Give an array the type that NumPy gives it: whole floats are not cut when others come in."""
+    kinds = [_typed_as(x) for x in inputs]
+    if type(made) is not Box or any(kind is None for kind in kinds):
+        return
+    try:
+        kind = ufunc.resolve_dtypes((*kinds, *(None,) * ufunc.nout))[-1].kind
+    except TypeError:
+        return
+    if kind == "b" and ufunc is np.add:
+        raise world.stop("truth values are added up, which makes them one truth value")
+    if kind == "f" and made.kind == "i":
+        made.kind = "f"
+
+
+def _typed_as(value: Any) -> Any:
+    """The type of an array, or of a plain number as `resolve_dtypes` takes it; None of anything else."""
+    if type(value) in (int, float):
+        return type(value)
+    return value.dtype if type(value) in (Box, np.ndarray) or isinstance(value, np.generic) else None
 
 
 def looked_up(world: World, table: Any, key: Any) -> Any:

@@ -1089,6 +1089,7 @@ _PARAMETERS = {
 }
 
 
+_UNTRIED = 1 << 62  # values of a draw of which none is looked at on purpose
 _SINGLE = (np.float32, np.dtype(np.float32), "float32", "single", "f", "f4")
 
 
@@ -1280,6 +1281,7 @@ class FollowedGenerator(np.random.Generator):
         low, high = self._public(low), self._public(high)
         if np.ndim(low) or np.ndim(high):
             self.world.chooser.opens()
+            self.world.widely(_UNTRIED)
             return boxes.wrapped(self.world, super().uniform(low, high, self._size(size)))
         # The same stream: numpy computes low + (high - low) u.
         drawn = self.random(size)
@@ -1290,6 +1292,7 @@ class FollowedGenerator(np.random.Generator):
     ) -> Any:
         """As numpy's; what is drawn with raw chances is paid for."""
         if p is None or not boxes.has_terms(p):
+            self.world.chooser.opens()
             a, p = (a if np.ndim(a) else self._public(a)), self._public(p)
             many = len(a) if np.ndim(a) else a
             if self.world.oracle is not None:
@@ -1305,6 +1308,8 @@ class FollowedGenerator(np.random.Generator):
                 index = self.world.chooser.seldom(index, lambda: _possible(a, p))
             elif replace:
                 index = self.world.chooser.several(index, lambda: _possible(a, p))
+            else:
+                self.world.widely(_UNTRIED)
             if p is None and replace and np.shape(a) == (2,) and not boxes.has_own(a):
                 signs = [sign_of(self.world, a, int(i)) for i in np.ravel(index)]
                 return (
@@ -1409,11 +1414,13 @@ class FollowedGenerator(np.random.Generator):
         self.world.chooser.opens()
         made = getattr(np.random.Generator, name)(self, *args, **kwargs)
         if name == "permutation" and np.ndim(made) == 1 and made.dtype.kind in "fiu":
-            made = self.world.chooser.order(made)
+            return boxes.wrapped(self.world, self.world.chooser.order(made))
         if name in _PARAMETERS and not np.ndim(made) and self.world.oracle is None:
             made = self.world.chooser.seldom(made, lambda: self._ends(name, args, kwargs))
         elif name in _PARAMETERS and np.size(made) and not any(map(np.ndim, args[: _PARAMETERS[name]])):
             made = self.world.chooser.several(made, lambda: self._ends(name, args, kwargs))
+        elif np.size(made):
+            self.world.widely(_UNTRIED)  # no path has its ends
         return boxes.wrapped(self.world, made)
 
     def _ends(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> tuple[Any, Any]:

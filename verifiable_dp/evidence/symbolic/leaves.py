@@ -65,19 +65,3 @@ def _paid(cost: Cost) -> tuple[float, ...]:
 
 def _of_matrices(path: Path) -> bool:
     return any(cost.matrices for costs in path.costs.values() for cost in costs)
-
-
-def within(paths: Sequence[Path], others: Sequence[Path]) -> bool:
-    """Whether no unit of these paths pays more, of any kind, than some unit of the others does."""
-    most, known = _dearest(paths), _dearest(others)
-    return all(one <= other * (1 + 1e-9) + 1e-9 for one, other in zip(most, known, strict=True))
-
-
-def _dearest(paths: Sequence[Path]) -> list[float]:
-    every = [
-        [math.fsum(part) for part in zip(*map(_paid, each), strict=True)]
-        for path in paths
-        for each in path.costs.values()
-        if each
-    ]
-    return [max(part) for part in zip(*every, strict=True)] if every else [0.0] * 4

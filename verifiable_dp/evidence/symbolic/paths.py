@@ -32,7 +32,7 @@ from verifiable_dp.evidence.symbolic.contests import Proposals
 from verifiable_dp.evidence.symbolic.coverage import Coverage, compares
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
 from verifiable_dp.evidence.symbolic.forcing import BranchFlips, forced
-from verifiable_dp.evidence.symbolic.leaves import leaves, sums, within
+from verifiable_dp.evidence.symbolic.leaves import leaves, sums
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
 from verifiable_dp.evidence.symbolic.rewriting import rewritten, unasked
 from verifiable_dp.evidence.symbolic.standins import standing_in
@@ -606,7 +606,7 @@ def _explored(
     every = leaves(
         lambda number, chooser: run(program, number, chooser, scopes, None, meter=meter), n_arms, most
     )
-    if every is None or not within(every, [*paths, *more]):
+    if every is None:
         return PathFound((*paths, *more), closed=tuple(place for place, _ in closed))
     return PathFound((*paths, *more, *every), every=True)
 

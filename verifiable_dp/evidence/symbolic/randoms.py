@@ -162,6 +162,7 @@ class FollowedRandom:
             raise self._world.stop(f"random.{name} is not followed")
         real = getattr(self._real, name)
         self._world.chooser.opens()
+        self._world.widely(1 << 62)
 
         def draw(*args: Any, **kwargs: Any) -> Any:
             if boxes.has_own(args) or boxes.has_own(list(kwargs.values())):

@@ -32,7 +32,7 @@ from verifiable_dp.evidence.upper import epsilon_of
 _FIRST = 700_000  # numbers that no path has
 _STILL = 1e-9
 _ANYWHERE = ("laplace", "normal", "logistic", "cauchy", "hypsecant", "gumbel")  # noise that may be any number
-_CLOSE = 1e-6  # by which what is close leads
+_CLOSE = 1e-3  # of the scale of its noise, by which what is close leads
 _ROUNDED = 1e-6  # of losses that the search and the judge add up apart
 
 
@@ -43,9 +43,10 @@ class OtherPathError(Exception):
 class Recording(Chooser):
     """Lets a run take its course, and notes what is told on the way."""
 
-    def __init__(self, number: int, n_arms: int, tightens: bool = False) -> None:
+    def __init__(self, number: int, n_arms: int, above: float | None = None) -> None:
         super().__init__(number, n_arms)
-        self.natural, self.rounds, self.tightens = True, False, tightens
+        self.natural, self.rounds = True, False
+        self.tightens, self.above = above is not None, above or 0.0
         self.pushed: dict[SymbolicDraw, float] = {}
         self._sides = np.random.default_rng(number)
         self.told: list[Any] = []
@@ -58,7 +59,7 @@ class Recording(Chooser):
         for draw, weight in lead.noise.items():
             free = draw.origin is not None and draw.kind in _ANYWHERE and not draw.used
             if free and draw not in self.pushed and weight and math.isfinite(value):
-                close = _CLOSE if self._sides.random() < 0.5 else -_CLOSE
+                close = math.copysign(_CLOSE * weight, 1 if self._sides.random() < self.above else -1)
                 self._push(draw, (close - value) / weight)
                 return
 
@@ -95,7 +96,7 @@ class Repeating(Recording):
     """Tells what another run has told."""
 
     def __init__(self, other: Recording, n_arms: int) -> None:
-        super().__init__(other.number, n_arms, other.tightens)
+        super().__init__(other.number, n_arms, other.above if other.tightens else None)
         self._pushes = {_place(draw): by for draw, by in other.pushed.items()}
         self._left = list(reversed(other.told))
 
@@ -163,7 +164,10 @@ class Judgement:
     sides: Sides | None = None
 
 
-_RUNS, _UNITS = 4, 6
+_UNITS = 4  # neighbours of a run
+_TYPICAL, _LOW, _HIGH = None, 0, 1
+# Runs: their data, and how often a comparison, made a close one, comes out as larger; None: as it is.
+_LOOKS = ((_TYPICAL, None), (_TYPICAL, 0.5), (_LOW, 0.0), (_LOW, 1.0), (_HIGH, 0.0), (_HIGH, 1.0))
 _APART = "a replay on plain code: {}"
 
 
@@ -189,7 +193,6 @@ def judged(
     n_arms: int,
     scopes: Any,
     within: Callable[[float, float], bool],
-    runs: int = _RUNS,
     units: int = _UNITS,
 ) -> Judgement:
     """Replay neighbours of a few runs.
@@ -204,20 +207,20 @@ def judged(
         Globals of the traced code, by file.
     within
         Whether a loss and a squared shift of normal noise are within the bound.
-    runs, units
-        Runs, and neighbours of each.
+    units
+        Neighbours of each run.
     """
     held = missing = 0
-    for run in range(runs):
+    for run, (corner, above) in enumerate(_LOOKS):
         number = _FIRST + run
-        values = program.values(number) if run < 2 else program.corner(number)
-        chooser = Recording(number, n_arms, run > 0)
+        values = program.values(number) if corner is None else program.corner(corner)
+        chooser = Recording(number, n_arms, above)
         first = traced(program, values, number, chooser, scopes)
-        if first.world.failure:
-            missing += 1
-            continue
         pushes = {_place(draw): _move(draw, 0.0, by) for draw, by in chooser.pushed.items()}
         pushed = {key: move for key, move in pushes.items() if move is not None}
+        if first.world.failure or len(pushed) < len(pushes):
+            missing += 1
+            continue
         for other in program.neighbours(values, run, units):
             proposed = _proposal(program, first, chooser, other, n_arms, scopes)
             if proposed is None:
