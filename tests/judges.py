@@ -176,6 +176,28 @@ JUDGES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("decisions", f"{RECORD}.passing", ("passes", "exit_status", "_status")),
     ("decisions", "verifiable_dp.campaign.run", ("exit_status", "_expected")),
     ("decisions", "verifiable_dp.campaign.file", ("Done.exit_status",)),
+    (
+        "meter",
+        "verifiable_dp.core.meter",
+        (
+            "metered",
+            "Meter.charged",
+            "Meter.reported",
+            "farthest",
+            "_moves",
+            "_dearest",
+            "_kept",
+            "_differs",
+            "_apart",
+            "_Other.__init__",
+            "_Other.costs",
+            "_Other.__call__",
+            "_Other._leave",
+            "_Other._pay",
+            "_Other._released",
+            "_Other._hidden",
+        ),
+    ),
     ("plugin", "verifiable_dp.pytest_plugin", ("_audits", "_regret_checks", "_overridden")),
 )
 
