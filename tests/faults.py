@@ -2456,7 +2456,7 @@ FAULTS = (
         "if not np.all((most <= least * (1 + 1e-6)) | (most == least)):",
         "if False:",
         "a certificate is given to an algorithm whose cost at half the change is not half the cost",
-        ("tests/unit/evidence/test_certify_refusals.py",),
+        ("tests/unit/edges/test_certificates.py",),
     ),
     Fault(
         "a truncated reward counts as the nearest that is kept",
@@ -2464,7 +2464,7 @@ FAULTS = (
         "outside = (below < -ask.limit) | (above > ask.limit)",
         "outside = np.zeros(shape, bool)",
         "a reward that counts as 0 moves a sum by more than its certificate says",
-        ("tests/unit/evidence/test_certify_refusals.py",),
+        ("tests/unit/edges/test_certificates.py",),
     ),
     Fault(
         "whatever is not contradicted passes a check of regret",
