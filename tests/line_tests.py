@@ -21,6 +21,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import coverage
@@ -97,21 +98,19 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def record(files: Sequence[Path], most: float, together: int = 12) -> Iterator[tuple[int, float]]:
-    """Record test files that were not recorded since they were written, so many in one process."""
+    """Record test files of which nothing is known, or nothing of a module as it is now, so many together."""
     home = folder()
     home.mkdir(parents=True, exist_ok=True)
-    digests = {name: digest(path) for name, path in modules().items()}
-    place = home / "modules.json"
-    if not place.is_file() or json.loads(place.read_text("utf-8")) != digests:
-        for old in home.iterdir():
-            old.unlink()
-        place.write_text(json.dumps(digests), "utf-8")
-    seconds.cache_clear()
-    known = {test.partition("::")[0] for test in seconds()}
-    left = [path for path in files if _name(path) not in known]
+    left = [path for path in files if _name(path) not in _settled()]
     for start in range(0, len(left), together):
         started, some = time.monotonic(), left[start : start + together]
         place = home / f"{hashlib.sha256(repr(sorted(map(digest, some))).encode()).hexdigest()[:16]}.files"
+        for old in home.glob(f"{place.stem}.*"):
+            old.unlink()
+        known = {
+            "files": {_name(path): digest(path) for path in some},
+            "modules": {name: digest(path) for name, path in modules().items()},
+        }
         options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "tests.line_tests"]
         with subprocess.Popen(
             [sys.executable, "-m", "pytest", *options, *map(str, some)],
@@ -124,7 +123,7 @@ def record(files: Sequence[Path], most: float, together: int = 12) -> Iterator[t
                 run.wait(_SLOWER * (most + 30) * len(some))
             except subprocess.TimeoutExpired:
                 run.kill()
-        place.write_text(json.dumps({_name(path): digest(path) for path in some}), "utf-8")
+        place.write_text(json.dumps(known), "utf-8")
         yield len(some), time.monotonic() - started
 
 
@@ -135,44 +134,74 @@ def _name(path: Path) -> str:
 # ---------------------------------------------------------------- what was recorded
 
 
+@dataclass(frozen=True)
+class Recording:
+    """What one process recorded: the digests of test files and of modules, and how long each test took."""
+
+    place: Path
+    files: dict[str, str]
+    modules: dict[str, str]
+    seconds: dict[str, float]
+
+    def lines(self, path: Path) -> dict[int, set[str]]:
+        """The tests of each line of a module."""
+        data = coverage.CoverageData(str(self.place.with_suffix(".lines")))
+        data.read()
+        found = data.contexts_by_lineno(str(path.resolve()))
+        return {line: set(filter(None, tests)) for line, tests in found.items()}
+
+
+@functools.cache
+def recordings() -> tuple[Recording, ...]:
+    """All of this clone that came to an end."""
+    found = list[Recording]()
+    for place in sorted(folder().glob("*.files")):
+        of = place.with_suffix(".seconds")
+        if of.is_file():
+            known, tests = json.loads(place.read_text("utf-8")), json.loads(of.read_text("utf-8"))
+            found.append(Recording(place, known["files"], known["modules"], tests))
+    return tuple(found)
+
+
+def _as_recorded(one: Recording) -> set[str]:
+    """The test files that are as they were recorded."""
+    return {name for name, was in one.files.items() if (ROOT / name).is_file() and digest(ROOT / name) == was}
+
+
+def _settled() -> set[str]:
+    """The test files that were recorded, and that run no line of a module that has changed since."""
+    found = set[str]()
+    for one in recordings():
+        changed = {name for name, path in modules().items() if one.modules.get(name) != digest(path)}
+        hit = {t for name in changed for tests in one.lines(modules()[name]).values() for t in tests}
+        found |= _as_recorded(one) - {test.partition("::")[0] for test in hit}
+    return found
+
+
 @functools.cache
 def seconds() -> dict[str, float]:
     """How long each test took, of the files that are as they were recorded."""
     found = dict[str, float]()
-    for place in sorted(folder().glob("*.files")):
-        files, of = json.loads(place.read_text("utf-8")), place.with_suffix(".seconds")
-        same = {name for name, was in files.items() if (ROOT / name).is_file() and digest(ROOT / name) == was}
-        if of.is_file():
-            tests = json.loads(of.read_text("utf-8"))
-            found |= {test: took for test, took in tests.items() if test.partition("::")[0] in same}
+    for one in recordings():
+        same = _as_recorded(one)
+        found |= {test: took for test, took in one.seconds.items() if test.partition("::")[0] in same}
     return found
 
 
 @functools.cache
-def _lines(path: Path) -> dict[int, set[str]]:
-    """The tests of each line of a module."""
-    found = dict[int, set[str]]()
-    for place in sorted(folder().glob("*.lines")):
-        data = coverage.CoverageData(str(place))
-        data.read()
-        for line, tests in data.contexts_by_lineno(str(path.resolve())).items():
-            found.setdefault(line, set()).update(filter(None, tests))
+def _lines(module: str) -> dict[int, set[str]]:
+    """The tests of each line of a module, of the recordings that know it as it is now."""
+    found, now = dict[int, set[str]](), digest(modules()[module])
+    for one in recordings():
+        if one.modules.get(module) == now:
+            for line, tests in one.lines(modules()[module]).items():
+                found.setdefault(line, set()).update(tests)
     return found
-
-
-def known(module: str) -> bool:
-    """Whether the recording speaks of the module as it is now."""
-    place = folder() / "modules.json"
-    if not place.is_file():
-        return False
-    return bool(json.loads(place.read_text("utf-8")).get(module) == digest(modules()[module]))
 
 
 def tests_of(module: str, first: int, last: int) -> list[str]:
     """Fast tests that execute one of these lines, the cheapest first; none where nothing is recorded."""
-    if not known(module):
-        return []
-    lines = _lines(modules()[module])
+    lines = _lines(module)
     found = set[str]().union(*(lines.get(line, set()) for line in range(first, last + 1)))
     return sorted(found & set(seconds()), key=lambda test: (seconds()[test], test))
 

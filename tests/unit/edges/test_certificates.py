@@ -164,6 +164,7 @@ def test_runs_that_share_their_draws_are_refused():
     [
         (None, None, True),
         (None, np.zeros(1), False),
+        (np.array(1.0), None, False),
         (np.array([1, 2]), np.array([1, 2]), True),
         (np.array([1, 2]), np.array([1, 3]), False),
         (np.array([1.0, np.nan]), np.array([1.0 + 1e-13, np.nan]), True),
@@ -694,16 +695,16 @@ def test_so_many_arms_and_states_are_unfolded():
 
 
 class Bins(Rounds):
-    """Two arms and two bins, each with noise of its own scale."""
+    """Two arms and three bins, each with noise of its own scale."""
 
     def query(self, state):
-        ask = Histogram(np.tile([0.0, 0.5, 1.0], (len(state.t), 1)))
+        ask = Histogram(np.tile([0.0, 0.25, 0.5, 1.0], (len(state.t), 1)))
         return replace(super().query(state), ask=ask)
 
     def release(self, state, memory, query, answer, noise):
         value = answer.reshape(len(answer), -1)
         slot = state.t[:, None] * 100 + np.arange(value.shape[1])
-        scale = np.broadcast_to([1.0, 2.0, 4.0, 8.0], value.shape)
+        scale = np.broadcast_to([1.0, 2.0, 4.0, 8.0, 8.0, 8.0], value.shape)
         out = noise(Draw(value, scale, state.run, slot, np.ones(value.shape, bool)))
         return memory, out.reshape(answer.shape)
 
@@ -711,6 +712,18 @@ class Bins(Rounds):
 def test_places_of_other_scales_are_told_apart():
     found = certify.unfolded(Bins())
     assert [reach.terms for reach in found.reaches] == [((1, 1, 1), (1, 2, 1))]
+
+
+class Late(Rounds):
+    """The next block begins a round later where the last release is positive: two of three arms."""
+
+    def decide(self, state, query, released):
+        return replace(state, t=state.t + query.rounds + (released[:, 0] > 0))
+
+
+def test_arms_of_several_states_are_told_apart():
+    found = certify.unfolded(Late("by arm", n_arms=3, block=3, horizon=8))
+    assert ({reach.terms for reach in found.reaches}, found.states) == ({((1, 2, 1),)}, 4)
 
 
 @dataclass(frozen=True)
@@ -1061,6 +1074,13 @@ def test_the_reward_of_the_block_in_which_a_run_halts_counts():
 
 def test_what_comparisons_cost_need_not_be_linear():
     assert chained(halts=True, how="threshold")[1] == 3
+
+
+def test_comparisons_are_charged_where_all_other_rewards_are_extreme():
+    """Of squares one reward of 1 among k - 1 others of 1 costs most."""
+    found, _ = chained(halts=True, how="square")
+    ends = [terms for state, terms in found.items() if state == f"reward 3; {ON}"]
+    assert ends == [((5, 2, 1),)]
 
 
 def test_releases_of_chains_are_forced_far_apart_or_near():
