@@ -186,6 +186,7 @@ def test_leads_in_order():
         ([0, 0, 1, 1, 0], [0, 1, 0]),
         ([(3, 1), (3, 2), (4, 0)], [3, 4]),
         ([np.array([1, 5])], [5]),
+        ([np.array([1, 5])] * 2, [5]),
         ([np.zeros(0, int), [], 2.0, True], []),
         ([np.uint8(7)], [7]),
     ],
@@ -373,6 +374,13 @@ def test_a_release_on_another_line_is_another_one():
     with pytest.raises(DivergedError, match=ELSEWHERE) as error:
         given(new(recorded))
     assert error.value.ended.place.file == __file__
+
+
+@pytest.mark.parametrize(("draws", "kept"), [(None, []), (np.array([[3, 4]]), [3, 4])])
+def test_what_is_chosen(draws, kept):
+    mine = new()
+    chosen(mine, draws=draws)
+    assert (mine.releases[0].draws.tolist(), mine.events) == (kept, 1)
 
 
 def test_coins_that_tell_twice_may_be_seen():
