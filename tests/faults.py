@@ -2698,12 +2698,12 @@ def command(arguments: Sequence[str]) -> int:
     parser.add_argument("--judges", nargs="?", type=int, const=0, metavar="N", help="all, or a sample of N")
     parser.add_argument("--fresh", type=int, metavar="N", help="how many are drawn")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--left", type=float, default=fresh_faults.LEFT, help="seconds for the whole suite")
+    parser.add_argument("--most", type=float, default=fresh_faults.MOST, help="seconds for each fresh fault")
     given = parser.parse_args(arguments)
     if given.judges is not None:
         return judges.main(given.judges or None, given.seed)
     if given.fresh is not None:
-        return fresh_faults.main(given.fresh, given.seed, given.left)
+        return fresh_faults.main(given.fresh, given.seed, given.most)
     return main(given.names)
 
 
