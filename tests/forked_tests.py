@@ -12,12 +12,12 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 
 _LOADED = (
     "pytest",
     "_pytest.pytester",
     "click",
-    "hypothesis.strategies",
     "jinja2",
     "joblib",
     "jsonschema",
@@ -77,8 +77,11 @@ def _begin(tree: str, options: list[str], environment: dict[str, str], out: int)
         import pytest
 
         status = int(pytest.main(options))
-        sys.stdout.flush()
+    except BaseException:
+        traceback.print_exc()
     finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
         os._exit(status)
 
 

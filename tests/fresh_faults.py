@@ -31,6 +31,10 @@ from tests.module_tests import ROOT, modules, nearest
 
 _FIRST = re.compile(r"^(?:FAILED|ERROR) ([^\s\[]+(?:\[.*?\])?)(?: - |$)", re.MULTILINE)
 _LATE = "out of time"
+_QUIET = (
+    *("-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"),
+    *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # of plugins that are loaded already
+)
 MOST = 180.0  # seconds for the tests of one fault
 _AT_ONCE = 400  # tests of one run of pytest
 _SLOWER = 10.0  # times as long as recorded: then a fault makes a test hang
@@ -174,7 +178,7 @@ class _Runs:
 
     def _run(self, tests: Sequence[str], most: float, compiled: str) -> str:
         left_out = [f"--deselect={name}" for name in self._broken]
-        options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *left_out, *tests]
+        options = [*_QUIET, *left_out, *tests]
         environment = {"PYTHONPATH": str(self._tree), "NUMBA_CACHE_DIR": compiled}
         given = {"tree": str(self._tree), "options": options, "environment": environment, "most": most}
         assert self._server.stdin is not None

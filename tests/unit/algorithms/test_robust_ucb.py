@@ -274,7 +274,9 @@ def test_the_bound_whatever_the_gaps_covers_the_bound_of_each_gap(name):
 
 
 def test_theorem_4_4_covers_theorem_4_3_at_each_gap():
-    for gap in np.geomspace(1e-5, 0.5, 100):
+    tried = np.geomspace(1e-5, 0.5, 100)
+    assert len(tried) == 100
+    for gap in tried:
         gaps, horizon = np.array([0.0, *[gap] * 4]), 10**9
         each = min(dp_se.regret_bound(gaps, horizon, 0.25), gap * horizon)
         assert each <= dp_se.minimax_regret_bound(5, horizon, 0.25)
