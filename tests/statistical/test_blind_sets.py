@@ -130,7 +130,7 @@ def test_a_leak_that_is_recorded_as_right_is_noticed(tmp_path):
 
 @pytest.fixture
 def here(monkeypatch):
-    """Audits in this process, with what is replaced here; a child is a new Python once a library has threads."""
+    """Audits in this process, which has what is replaced; a child may be a new Python, which has not."""
     monkeypatch.setattr(child, "call", lambda task, progress, most: task(progress))
 
 
