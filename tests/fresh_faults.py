@@ -3,8 +3,9 @@
     .venv/bin/python -m tests.faults --fresh 40 --seed 7
 
 Each is put into a copy of the tree. The fast tests that run its line are run, the quickest first, as far as
-they were recorded (`python -m tests.line_tests`), and then the test files nearest to the module
-(`tests.module_tests`), for so many seconds in all. What survives is printed with its line: a hole in the
+they were recorded (`python -m tests.line_tests`); then of the test files nearest to the module
+(`tests.module_tests`) those that were not, or all of them where no recorded test runs the line, as of compiled
+code; for so many seconds in all. What survives is printed with its line: a hole in the
 tests, or an edit that changes nothing.
 """
 
@@ -26,7 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.ast_faults import Edit, edited, faults_in
-from tests.line_tests import seconds, tests_of
+from tests.line_tests import recorded, seconds, tests_of
 from tests.module_tests import ROOT, modules, nearest
 
 _FIRST = re.compile(r"^(?:FAILED|ERROR) ([^\s\[]+(?:\[.*?\])?)(?: - |$)", re.MULTILINE)
@@ -137,9 +138,10 @@ class _Runs:
         last = getattr(fault.edit.node, "end_lineno", None) or fault.edit.line
         of_line = tests_of(fault.module, fault.edit.line, last)
         near = [path.relative_to(ROOT).as_posix() for path in nearest(fault.module)]
+        near = [name for name in near if not of_line or name not in recorded(fault.module)]
         parts = [("line", of_line[start : start + _AT_ONCE]) for start in range(0, len(of_line), _AT_ONCE)]
         end = time.monotonic() + most
-        for by, tests in [*parts, ("nearest", near)]:
+        for by, tests in [*parts, ("nearest", near)] if near else parts:
             begun = time.monotonic()
             while failed := self._first(tests, fault, end - begun):
                 if failed == _LATE:

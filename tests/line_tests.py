@@ -199,6 +199,13 @@ def _lines(module: str) -> dict[int, set[str]]:
     return found
 
 
+@functools.cache
+def recorded(module: str) -> frozenset[str]:
+    """The test files that are as they were when they were recorded with the module as it is now."""
+    now = digest(modules()[module])
+    return frozenset[str]().union(*(_as_recorded(o) for o in recordings() if o.modules.get(module) == now))
+
+
 def tests_of(module: str, first: int, last: int) -> list[str]:
     """Fast tests that execute one of these lines, the cheapest first; none where nothing is recorded."""
     lines = _lines(module)

@@ -12,7 +12,7 @@ from verifiable_dp.core.neighbours import InteractivePair
 from verifiable_dp.core.noise import Draw, Hidden
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.blackbox.machine import Node, UnsupportedError
-from verifiable_dp.evidence.exact import law, limits, shuffle
+from verifiable_dp.evidence.exact import law, limits, race, shuffle
 
 INF = math.inf
 
@@ -171,6 +171,108 @@ def test_a_path_in_words(path, prefix, words):
 def test_the_codes_of_a_path(removed, path):
     """Of a removal that is not followed, one more than its bit set, the survivors."""
     assert law._path((1, 7), removed) == (1, 7, *path)
+
+
+# ---------------------------------------------------------------- one comparison
+
+
+def compared(values=(0.0, 0.0), scales=(1.0, 1.0), margin=1.0, **more):
+    """A node of arms 1 and 2 of three; NaN and no part of arm 0."""
+    arms = len(values)
+    parts = {"counts": [0] * arms, "slots": list(range(arms))} | more
+    active = np.array([False] + [True] * arms)
+    return Node(
+        (1,),
+        np.array([math.nan, *values]),
+        np.array([math.nan, *scales]),
+        np.array([5, *parts["counts"]]),
+        np.array([9, *parts["slots"]]),
+        active,
+        margin,
+    )
+
+
+def tail(x):
+    """P(Z - Z' > x) of two standard Laplace draws, for x >= 0."""
+    return math.exp(-x) * (2 + x) / 4
+
+
+@pytest.mark.parametrize(
+    ("given", "chances"),
+    [
+        ({}, {0b010: tail(1), 0b100: tail(1), 0: 1 - 2 * tail(1)}),
+        ({"margin": 0.0}, {0b010: 0.5, 0b100: 0.5}),
+        ({"margin": 0.04}, {0b010: tail(0.04), 0b100: tail(0.04), 0: 1 - 2 * tail(0.04)}),
+        (
+            {"values": (0.5, 0.0), "margin": 2.0},
+            {0b010: tail(2.5), 0b100: tail(1.5), 0: 1 - tail(2.5) - tail(1.5)},
+        ),
+        ({"scales": (0.0, 0.0)}, {0: 1.0}),
+        ({"scales": (0.0, 0.0), "values": (2.0, 0.0)}, {0b100: 1.0}),
+        ({"slots": [3, 3], "values": (2.0, 0.0)}, {0b100: 1.0}),  # one draw for both
+        ({"scales": (0.0, 1.0)}, {0b010: math.exp(-1) / 2, 0b100: math.exp(-1) / 2, 0: 1 - math.exp(-1)}),
+    ],
+)
+def test_which_arms_fall_out_of_a_comparison(given, chances):
+    found = {removed: math.exp(log_p) for removed, log_p in law.node_law(compared(**given)).items()}
+    assert found == pytest.approx(chances, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"counts": [0, 1]}, "sums of many reports"),
+        ({"counts": [2, 2]}, "sums of many reports"),
+        ({"values": (0.0,) * (race.MOST_ARMS + 1), "scales": (1.0,) * (race.MOST_ARMS + 1)}, "at most"),
+        ({"margin": math.inf}, "its margin must be finite and at least 0"),
+        ({"margin": -0.01}, "its margin must be finite and at least 0"),
+        ({"margin": math.nan}, "its margin must be finite and at least 0"),
+        ({"values": (0.0, math.inf)}, "sums that are not finite"),
+        ({"scales": (1.0, -0.01)}, "sums that are not finite"),
+        ({"scales": (1.0, math.nan)}, "sums that are not finite"),
+    ],
+)
+def test_what_is_not_compared(given, words):
+    with pytest.raises(UnsupportedError, match=words):
+        law.node_law(compared(**given))
+
+
+@pytest.mark.parametrize(
+    ("given", "general"),
+    [
+        ({}, False),
+        ({"margin": 0.01}, False),
+        ({"scales": (0.04, 1.0)}, False),
+        ({"margin": 0.0}, True),
+        ({"scales": (0.0, 1.0)}, True),
+        ({"slots": [3, 3]}, True),
+    ],
+)
+def test_where_the_formula_for_draws_of_their_own_holds(given, general):
+    node, asked = compared(**given), []
+
+    def of(name):
+        def worked(values, *rest):
+            asked.append(name)
+            logs_ = np.log(np.full(len(race.kept_sets(2)), 1 / 3))
+            return logs_ if name == "general" else (logs_, None)
+
+        return worked
+
+    law._race.cache_clear()
+    with (
+        mock.patch.object(race, "survivors", of("own")),
+        mock.patch.object(race, "survivors_in_general", of("general")),
+    ):
+        assert len(law.node_law(node)) == len(race.kept_sets(2))
+    law._race.cache_clear()
+    assert asked == ["general" if general else "own"]
+
+
+def test_as_many_arms_are_compared():
+    arms = race.MOST_ARMS
+    with mock.patch.object(law, "_race", return_value=np.zeros(len(race.kept_sets(arms)))):
+        assert len(law.node_law(compared((0.0,) * arms, (1.0,) * arms))) == len(race.kept_sets(arms))
 
 
 # ---------------------------------------------------------------- paths of machines
