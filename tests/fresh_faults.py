@@ -4,9 +4,9 @@
 
 Each is put into a copy of the tree. The fast tests that run its line are run, the quickest first, as far as
 they were recorded (`python -m tests.line_tests`); then of the test files nearest to the module
-(`tests.module_tests`) those that were not, or all of them where no recorded test runs the line, as of compiled
-code; for so many seconds in all. What survives is printed with its line: a hole in the
-tests, or an edit that changes nothing.
+(`tests.module_tests`) those that were not, or all of them where no recorded test runs the line, as of
+compiled code; for so many seconds in all. What survives is printed with its line: a hole in the tests, or an
+edit that changes nothing.
 """
 
 from __future__ import annotations

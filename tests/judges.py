@@ -451,7 +451,7 @@ class _Hangs(BaseException):
 
 @functools.cache
 def _longest(table: str) -> float:
-    """Seconds of work after which a table does not come to an end; all of its rows must pass without a fault."""
+    """Seconds of work after which a table does not end; all of its rows must pass without a fault."""
     started = time.process_time()
     for row in rows(table):
         row()
