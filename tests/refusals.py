@@ -4,14 +4,16 @@
     .venv/bin/python -m tests.refusals           # write tests/refusals.toml from what was recorded
 
 A refusal is a `raise`, or a place where the language of the judge ends (`tell`, `picks`). Its line runs in a
-test only if the test makes it happen. What no test makes happen is listed with the reason; by night the tests
-of the table are run, and each line is looked for.
+test only if the test makes it happen (`tests`). Of code that runs in another process no line is recorded:
+there a test is named that holds words of the message (`words`). What no test makes happen is listed with the
+reason; by night the tests of lines are run, and each line is looked for.
 """
 
 from __future__ import annotations
 
 import ast
 import functools
+import re
 import sys
 import tomllib
 from collections import Counter
@@ -20,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.line_tests import seconds, tests_of
-from tests.module_tests import ROOT, modules
+from tests.module_tests import ROOT, modules, test_files
 
 TABLE = ROOT / "tests" / "refusals.toml"
 ROOMS = (
@@ -34,6 +36,7 @@ ROOMS = (
 )
 _ENDS = ("tell", "picks")
 _WORDS = 80  # characters of a message that name it
+_SHORT = 12  # characters of a part of a message that tell nothing by themselves
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class Refusal:
     name: str
     first: int
     last: int
+    texts: tuple[str, ...]  # what is written down of the message
 
 
 @functools.cache
@@ -58,7 +62,8 @@ def refusals() -> tuple[Refusal, ...]:
             name = f"{short}.{scope}: {_words(node)}"
             alike[name] += 1
             again = f" ({alike[name]})" if alike[name] > 1 else ""
-            found.append(Refusal(module, name + again, node.lineno, node.end_lineno or node.lineno))
+            last = node.end_lineno or node.lineno
+            found.append(Refusal(module, name + again, node.lineno, last, _texts(node, path)))
     return tuple(found)
 
 
@@ -87,6 +92,29 @@ def _new(raised: ast.expr | None) -> bool:
     )
 
 
+def _texts(node: ast.AST, path: Path) -> tuple[str, ...]:
+    """The texts of a message, those of a constant of the module among them."""
+    found = [
+        one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)
+    ]
+    names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and one.id.isupper()} | {
+        one.id for one in ast.walk(node) if isinstance(one, ast.Name) and one.id[1:].isupper()
+    }
+    for step in ast.parse(path.read_text("utf-8")).body:
+        if (
+            isinstance(step, ast.Assign)
+            and isinstance(step.targets[0], ast.Name)
+            and step.targets[0].id in names
+        ):
+            found += [
+                text
+                for one in ast.walk(step)
+                if isinstance(one, ast.Constant) and isinstance(one.value, str)
+                for text in re.split(r"\{[^}]*\}", one.value)
+            ]
+    return tuple(found)
+
+
 def _words(node: ast.AST) -> str:
     """The text of a message, as far as it is written down; else the code."""
     texts = [
@@ -96,9 +124,9 @@ def _words(node: ast.AST) -> str:
     return (words or ast.unparse(node))[:_WORDS].strip()
 
 
-def table() -> dict[str, str]:
-    """The test of each refusal, by name."""
-    return dict(tomllib.loads(TABLE.read_text("utf-8"))["tests"])
+def table(part: str = "tests") -> dict[str, str]:
+    """The test of each refusal, by name: those that run its line, or that hold ``words`` of it."""
+    return dict(tomllib.loads(TABLE.read_text("utf-8")).get(part, {}))
 
 
 def left() -> dict[str, str]:
@@ -110,7 +138,7 @@ def left() -> dict[str, str]:
 def defined(test: str) -> bool:
     """Whether a test is defined in its file."""
     file, _, name = test.partition("::")
-    return name.partition("[")[0] in _tests(ROOT / file)
+    return (ROOT / file).is_file() and (not name or name.partition("[")[0] in _tests(ROOT / file))
 
 
 @functools.cache
@@ -121,24 +149,59 @@ def _tests(path: Path) -> frozenset[str]:
     return frozenset(node.name for node in nodes if isinstance(node, ast.FunctionDef))
 
 
+@functools.cache
+def _texts_of_tests() -> tuple[tuple[str, str], ...]:
+    """Every text of a test file, with the test that it stands in, or the file."""
+    found = list[tuple[str, str]]()
+    for path in test_files():
+        name, tree = path.relative_to(ROOT).as_posix(), ast.parse(path.read_text("utf-8"))
+        inside = dict[int, str]()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                inside |= {id(one): f"{name}::{node.name}" for one in ast.walk(node)}
+        for one in ast.walk(tree):
+            if isinstance(one, ast.Constant) and isinstance(one.value, str):
+                plain = re.sub(r"\\(.)", r"\1", one.value)
+                found.append((" ".join(plain.split()), inside.get(id(one), name)))
+    return tuple(found)
+
+
+def named(one: Refusal) -> str:
+    """A fast test that holds words of the message: four that follow one another, or a whole part of it."""
+    for text in sorted(one.texts, key=len, reverse=True):
+        words = text.strip(" :;,.").split()
+        if len(words) < 2 or len(text) < _SHORT:
+            continue
+        several = [" ".join(words[i : i + 4]) for i in range(max(1, len(words) - 3))]
+        for said, test in _texts_of_tests():
+            if any(part in said for part in several):
+                return test
+    return ""
+
+
 def main() -> int:
-    """Write the table; print the refusals that no recorded test makes happen."""
-    known, lines, missing = table() if TABLE.is_file() else {}, list[str](), list[Refusal]()
+    """Write the table; print the refusals that no test makes happen."""
+    ran, said, missing = table(), table("words"), list[Refusal]()
+    lines: dict[str, list[str]] = {"tests": [], "words": []}
     for one in refusals():
         tests = [test for test in tests_of(one.module, one.first, one.last) if "\n" not in test]
         tests.sort(key=lambda test: ("/unit/" not in test, seconds()[test]))
-        kept = known.get(one.name, "")
-        test = kept if kept in tests or (kept and not tests and defined(kept)) else tests[0] if tests else ""
-        if test:
-            lines.append(f"{_quoted(one.name)} = {_quoted(test)}")
+        kept = ran.get(one.name, "")
+        by_line = kept if kept in tests or (not tests and kept and defined(kept)) else "".join(tests[:1])
+        by_words = said.get(one.name, "") if defined(said.get(one.name, "-")) else named(one)
+        if by_line:
+            lines["tests"].append(f"{_quoted(one.name)} = {_quoted(by_line)}")
+        elif by_words:
+            lines["words"].append(f"{_quoted(one.name)} = {_quoted(by_words)}")
         else:
             missing.append(one)
     for one in missing:
         place = f"{modules()[one.module].relative_to(ROOT)}:{one.first}"
         print(f"{place}: {one.name}: {left().get(one.name, 'NO TEST')}")
-    head = TABLE.read_text("utf-8").partition("[tests]\n")[0] if TABLE.is_file() else ""
-    TABLE.write_text(head + "[tests]\n" + "\n".join(sorted(lines)) + "\n", "utf-8")
-    print(f"{len(lines)} of {len(refusals())} have a test")
+    head = TABLE.read_text("utf-8").partition("[tests]\n")[0]
+    parts = [f"[{part}]\n" + "".join(f"{line}\n" for line in sorted(some)) for part, some in lines.items()]
+    TABLE.write_text(head + "\n".join(parts), "utf-8")
+    print(f"of {len(refusals())} {len(lines['tests'])} by line, {len(lines['words'])} by words")
     return int(any(one.name not in left() for one in missing))
 
 
