@@ -141,15 +141,13 @@ REACHED = """
 auditing.answers auditing.calls auditing.regret.catalogue auditing.regret.claims
 auditing.regret.instances auditing.regret.plan auditing.regret.record auditing.regret.run
 auditing.regret.subject auditing.variants cli.audit cli.catalogue cli.inspect cli.judge cli.records
-controls.catalogue controls.running core.mechanisms.above_threshold core.mechanisms.laplace
-evidence.judge.calls evidence.judge.expressions evidence.judge.values evidence.regret.readings
+controls.catalogue controls.running evidence.judge.calls evidence.judge.expressions evidence.judge.values
 evidence.symbolic.answers evidence.symbolic.calls evidence.symbolic.contests evidence.symbolic.crowds
-evidence.symbolic.draws evidence.symbolic.forcing evidence.symbolic.orders evidence.symbolic.randoms
-evidence.symbolic.residues evidence.symbolic.rewriting evidence.symbolic.standins evidence.symbolic.states
-evidence.symbolic.subsets evidence.symbolic.tables evidence.tracing.arrays evidence.tracing.coins
-evidence.tracing.generator evidence.tracing.standin evidence.words render.rendering targets.measured
-targets.rewards algorithms._robust algorithms._stopping auditors._elimination auditors._index auditors._shared
-auditors.errata.hanna auditors.errata.sajed auditors.errata.wu auditors.items
+evidence.symbolic.draws evidence.symbolic.randoms evidence.symbolic.residues evidence.symbolic.rewriting
+evidence.symbolic.standins evidence.symbolic.states evidence.symbolic.subsets evidence.symbolic.tables
+evidence.tracing.standin render.rendering targets.measured algorithms._robust algorithms._stopping
+auditors._elimination auditors._index auditors._shared auditors.errata.hanna auditors.errata.sajed
+auditors.errata.wu auditors.items
 """
 
 
