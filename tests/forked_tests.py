@@ -47,15 +47,14 @@ def run(tree: str, options: list[str], environment: dict[str, str], most: float)
         child = os.fork()
         if not child:
             _begin(tree, options, environment, printed.fileno())
-        end, status = time.monotonic() + most, None
-        while status is None and time.monotonic() < end:
-            done, found = os.waitpid(child, os.WNOHANG)
-            status = os.waitstatus_to_exitcode(found) if done else None
+        end, done = time.monotonic() + most, None
+        while done is None and time.monotonic() < end:
+            done = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT)
             time.sleep(0 if done else _POLL)
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(child, signal.SIGKILL)  # with what it has started
-        if status is None:
-            os.waitpid(child, 0)
+            os.killpg(child, signal.SIGKILL)  # with what it has started, while its number is its own
+        _, found = os.waitpid(child, 0)
+        status = os.waitstatus_to_exitcode(found) if done else None
         printed.seek(0)
         return status, printed.read().decode(errors="replace")
 

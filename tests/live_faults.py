@@ -87,12 +87,10 @@ class _Forks:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """All faults, one after the other."""
         items = {item.nodeid: item for item in session.items}
-        gc.collect()
-        gc.freeze()
         for fault in self._faults:
             tests = [items[test] for test in fault["tests"] if test in items]
             failed = self._forked(tests, fault, fault["most"])
-            while failed and failed != "late" and self._forked([items[failed]], None, fault["most"]):
+            while failed in items and self._forked([items[failed]], None, fault["most"]):
                 tests = [item for item in tests if item.nodeid != failed]  # it fails without a fault, too
                 failed = self._forked(tests, fault, fault["most"])
             with self._out.open("a", encoding="utf-8") as file:
@@ -106,7 +104,9 @@ class _Forks:
         if not child:
             os.setsid()
             try:
-                if fault is None or apply(fault["path"], fault["source"]):
+                if fault is not None and not apply(fault["path"], fault["source"]):
+                    self._failed = "none changed"
+                else:
                     for item, after in zip(tests, [*tests[1:], None], strict=True):
                         item.ihook.pytest_runtest_protocol(item=item, nextitem=after)
                         if self._failed:
@@ -117,14 +117,13 @@ class _Forks:
                 os.write(writes, self._failed.encode())
                 os._exit(0)
         os.close(writes)
-        end, done = time.monotonic() + most, 0
-        while not done and time.monotonic() < end:
-            done, _ = os.waitpid(child, os.WNOHANG)
+        end, done = time.monotonic() + most, None
+        while done is None and time.monotonic() < end:
+            done = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT)
             time.sleep(0 if done else _POLL)
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(child, signal.SIGKILL)
-        if not done:
-            os.waitpid(child, 0)
+            os.killpg(child, signal.SIGKILL)  # while its number is its own
+        os.waitpid(child, 0)
         with os.fdopen(reads, "rb") as file:
             return file.read().decode() if done else "late"
 
