@@ -97,17 +97,20 @@ def pytest_configure(config: pytest.Config) -> None:
 # ---------------------------------------------------------------- recording, some files at a time
 
 
-def record(files: Sequence[Path], most: float, together: int = 12) -> Iterator[tuple[int, float]]:
-    """Record test files of which nothing is known, or nothing of a module as it is now, so many together."""
+def record(
+    files: Sequence[Path], most: float, *, again: bool = False, together: int = 12
+) -> Iterator[tuple[int, float]]:
+    """Record test files, so many together: all, or those of which not all is known as it is now."""
     home = folder()
     home.mkdir(parents=True, exist_ok=True)
-    left = [path for path in files if _name(path) not in _settled()]
+    known = frozenset[str]() if again else _settled()
+    left = [path for path in files if _name(path) not in known]
     for start in range(0, len(left), together):
         started, some = time.monotonic(), left[start : start + together]
         place = home / f"{hashlib.sha256(repr(sorted(map(digest, some))).encode()).hexdigest()[:16]}.files"
         for old in home.glob(f"{place.stem}.*"):
             old.unlink()
-        known = {
+        written = {
             "files": {_name(path): digest(path) for path in some},
             "modules": {name: digest(path) for name, path in modules().items()},
         }
@@ -123,7 +126,7 @@ def record(files: Sequence[Path], most: float, together: int = 12) -> Iterator[t
                 run.wait(_SLOWER * (most + 30) * len(some))
             except subprocess.TimeoutExpired:
                 run.kill()
-        place.write_text(json.dumps(known), "utf-8")
+        place.write_text(json.dumps(written), "utf-8")
         yield len(some), time.monotonic() - started
 
 
@@ -168,14 +171,14 @@ def _as_recorded(one: Recording) -> set[str]:
     return {name for name, was in one.files.items() if (ROOT / name).is_file() and digest(ROOT / name) == was}
 
 
-def _settled() -> set[str]:
+def _settled() -> frozenset[str]:
     """The test files that were recorded, and that run no line of a module that has changed since."""
     found = set[str]()
     for one in recordings():
         changed = {name for name, path in modules().items() if one.modules.get(name) != digest(path)}
         hit = {t for name in changed for tests in one.lines(modules()[name]).values() for t in tests}
         found |= _as_recorded(one) - {test.partition("::")[0] for test in hit}
-    return found
+    return frozenset(found)
 
 
 @functools.cache
@@ -218,11 +221,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("folders", nargs="*", help="of test files; all of them by default")
     parser.add_argument("--most", type=float, default=MOST, help="seconds of each file, about")
+    parser.add_argument("--again", action="store_true", help="also what is recorded, in part or as a whole")
     given = parser.parse_args()
     wanted = tuple(f"{name.rstrip('/')}" for name in given.folders)
     files = [path for path in test_files() if path.relative_to(ROOT).as_posix().startswith(wanted or ("",))]
     files.sort(key=lambda path: path.relative_to(ROOT).as_posix().startswith(_LAST))
-    for number, took in record(files, given.most):
+    for number, took in record(files, given.most, again=given.again):
         print(f"{number} files in {took:.0f} s", flush=True)
     return 0
 

@@ -34,7 +34,7 @@ def applies(tree: ast.AST, node: ast.AST) -> bool:
             names = {ast.unparse(d).partition("(")[0].rpartition(".")[2] for d in one.decorator_list}
             if names & set(_COMPILED):
                 return False if any(inner is node for inner in ast.walk(one)) else None
-            function = True
+        function = function or isinstance(one, ast.FunctionDef | ast.Lambda)
         for child in ast.iter_child_nodes(one):
             found = within(child, function)
             if found is not None:
@@ -59,6 +59,7 @@ def apply(path: str, source: str) -> int:
     compiled = (compile(text, path, "exec", dont_inherit=True) for text in texts)
     codes = {(old.co_qualname, old.co_firstlineno): new for old, new in _pairs(*compiled) if old != new}
     changed, real = 0, os.path.realpath(path)
+    gc.unfreeze()  # what is settled for audits is not listed
     for function in [one for one in gc.get_objects() if isinstance(one, types.FunctionType)]:
         code = function.__code__
         new = codes.get((code.co_qualname, code.co_firstlineno))
@@ -89,6 +90,8 @@ class _Forks:
         items = {item.nodeid: item for item in session.items}
         for fault in self._faults:
             tests = [items[test] for test in fault["tests"] if test in items]
+            near = [item for item in session.items if item.nodeid.partition("::")[0] in fault["near"]]
+            tests += [item for item in near if item not in tests]
             failed = self._forked(tests, fault, fault["most"])
             while failed in items and self._forked([items[failed]], None, fault["most"]):
                 tests = [item for item in tests if item.nodeid != failed]  # it fails without a fault, too
