@@ -6,10 +6,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from verifiable_dp.auditing import groups, rates, rungs
+from verifiable_dp.auditing import bandits, groups, rates, rungs
+from verifiable_dp.auditing.bandits import PlayCase
 from verifiable_dp.core.neighbours import TablePair, UserPair
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.targets.process import Exec
+from verifiable_dp.targets.process import Exec, ProcessTarget
 
 MARGIN = rates.MARGIN
 
@@ -103,3 +104,39 @@ def test_what_a_program_is(given, kind):
 def test_what_a_program_that_plays_needs(given, words):
     with pytest.raises(InputError, match=words):
         process(**given)
+
+
+# ---------------------------------------------------------------- bandits
+
+
+def case(function=print, **promise):
+    """A case of a bandit with this promise; only what is asked for."""
+    given = {"group": None, "adjacency": None, "model": "central"} | promise
+    made = object.__new__(PlayCase)
+    vars(made).update(request=SimpleNamespace(promise=SimpleNamespace(**given)), function=function)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("promise", "followed"),
+    [
+        ({}, True),
+        ({"adjacency": "replace"}, True),
+        ({"adjacency": "zero-out"}, False),
+        ({"group": 2}, False),
+        ({"function": object.__new__(ProcessTarget)}, False),
+    ],
+)
+def test_which_bandits_are_followed_by_replays_and_bounds(promise, followed):
+    """One replaced reward of code of this process."""
+    assert case(**promise)._followed is followed
+
+
+@pytest.mark.parametrize(("first", "moved"), [(0.0, 1.0), (1.0, 0.0), (0.25, 1.0)])
+def test_the_pair_on_which_times_are_measured(first, moved):
+    """The first reward of the first arm goes to the other end of the range."""
+    table = np.array([[first, 1.0], [0.5, 0.5]])
+    pair = bandits._trial(table, (0.0, 1.0), None)
+    left, right = pair.worlds()
+    assert left.tolist() == table.tolist()
+    assert right.tolist() == [[moved, 1.0], [0.5, 0.5]]
