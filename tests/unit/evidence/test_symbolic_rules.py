@@ -1,8 +1,10 @@
 """Single rules of paths: which condition of a branch is turned about, and which functions go in order."""
 
+import ast
+
 import pytest
 
-from verifiable_dp.evidence.symbolic import forcing, orders
+from verifiable_dp.evidence.symbolic import forcing, orders, rewriting
 from verifiable_dp.evidence.symbolic.forcing import BranchFlips
 from verifiable_dp.evidence.symbolic.terms import Unbounded
 from verifiable_dp.evidence.tracing.ledger import Place
@@ -148,3 +150,26 @@ def test_arms_come_in_the_order_that_is_asked_for():
         orders._InOrder((0, 1)).order([0, 1, 2])
     natural = orders._InOrder()
     assert (natural.order([1, 0]), natural.choose(["a"], 0)) == ([1, 0], 0)
+
+
+# ---------------------------------------------------------------- what is rewritten
+
+
+@pytest.mark.parametrize(
+    ("source", "drawn", "made"),
+    [
+        ("if c:\n    x = x + 1", False, "x = x + 1 if c else x"),
+        ("if c:\n    x = 1 - x", False, "x = 1 - x if c else x"),
+        ("if c:\n    x = x + 1", True, None),
+        ("if c:\n    x = 1", False, None),  # it does not change what the name holds
+        ("if c:\n    x = x + 1\nelse:\n    x = 2", False, None),
+        ("if c:\n    x = x + 1\n    y = 2", False, None),
+        ("if c:\n    x = x + 1\nelse:\n    y = 2", False, None),
+        ("if c:\n    x[0] = x + 1", False, None),
+        ("if c:\n    x = y = x + 1", False, None),
+        ("if c:\n    print(x)", False, None),
+    ],
+)
+def test_a_name_that_changes_on_a_condition_is_an_expression(source, drawn, made):
+    found = rewriting._chosen(ast.parse(source).body[0], drawn)
+    assert (found and ast.unparse(found)) == made
