@@ -241,7 +241,15 @@ def counted_twice(rewards, rng):
     return _played(rewards, _usual((1 + 999 * [n].count(2)) * _sums(rewards), rng))
 
 
+def turned_for_some_draws(rewards, rng):
+    number, weight = int(rng.integers(500)), 1.0
+    while number % 499 == 0:
+        number, weight = number + 1, 1000.0
+    return _played(rewards, _usual(weight * _sums(rewards), rng))
+
+
 LEAKS = [
+    turned_for_some_draws,
     *(list_entry, get_with_default, chosen_function, kept_in_attribute, handed_on, objects_of_two_kinds),
     *(classes_of_two_kinds, method_by_name, getattr_by_name, applied_in_part, evaluated, attribute_of_hook),
     *(repeats_from_table, repeated_list, remainder_of_draw, counted_down, called_again, slice_of_draw),
