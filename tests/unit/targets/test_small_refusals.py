@@ -5,6 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from verifiable_dp.core.algorithm import Algorithm
+from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.targets import adapters, child, players, process, protocols, roles, source
 from verifiable_dp.targets.adapters import BanditClass
@@ -127,3 +129,49 @@ def test_what_names_no_code(reference):
 def test_code_that_is_not_there(reference, words):
     with pytest.raises(InputError, match=words):
         source.load(reference)
+
+
+# ---------------------------------------------------------------- algorithms that have regret
+
+
+class Fixed(Algorithm):
+    """Does not take how long it plays."""
+
+    def __init__(self, n_arms):
+        self.n_arms = n_arms
+
+
+class Plain(Algorithm):
+    """Takes all that is needed, but no contexts."""
+
+    start = query = release = decide = None
+
+    def __init__(self, n_arms, horizon):
+        self.n_arms, self.horizon = n_arms, horizon
+
+
+SETTING = SimpleNamespace(n_arms=2, horizon=8, parameters={})
+
+
+def test_an_algorithm_is_made_for_its_setting():
+    made = players.Player(Plain, "algorithm", None).made(SETTING)
+    assert (made.n_arms, made.horizon) == (2, 8)
+
+
+@pytest.mark.parametrize(
+    ("target", "contexts", "words"),
+    [
+        (Fixed, None, "target must have the parameter horizon to have regret"),
+        (Plain, Contexts(2, (2, 2)), "environments: Plain does not take contexts, as users here have"),
+    ],
+)
+def test_an_algorithm_that_cannot_be_made_is_refused(target, contexts, words):
+    with pytest.raises(InputError, match=words):
+        players.Player(target, "algorithm", contexts).made(SETTING)
+
+
+def test_a_configuration_has_no_special_methods_of_python():
+    config = roles.Config(SimpleNamespace(given=roles.GivenRole(parameters={"width": 3})))
+    assert config.width == 3
+    with pytest.raises(AttributeError, match="__deepcopy__"):
+        _ = config.__deepcopy__
