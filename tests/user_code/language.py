@@ -406,17 +406,17 @@ def epochs_that_halve_a_gap(rewards, rng):
     return np.r_[arms, np.resize(left, horizon - len(arms))].astype(int)
 
 
-def _rule_and_weight():
-    return _usual, 1.0
+def _number_and_rule(rng):
+    return rng.integers(500), _usual
 
 
-def rule_returned_with_a_number(rewards, rng):
-    rule, weight = _rule_and_weight()
-    return _played(rewards, rule(weight * _sums(rewards), rng))
+def rule_returned_beside_a_draw(rewards, rng):
+    _, rule = _number_and_rule(rng)
+    return _played(rewards, rule(_sums(rewards), rng))
 
 
 RIGHT = [
-    rule_returned_with_a_number,
+    rule_returned_beside_a_draw,
     *(rule_by_name, rule_in_attribute, rule_handed_on, rule_applied_in_part, objects_of_one_kind),
     *(repeats_by_round, stopped_by_noise, arms_that_are_left, means_of_counts, weights_by_round),
     *(table_shown, logarithm_of_round, epochs_that_halve_a_gap),
