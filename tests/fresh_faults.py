@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import itertools
 import json
 import os
 import random
@@ -26,6 +27,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests import live_faults
 from tests.ast_faults import Edit, edited, faults_in
 from tests.line_tests import recorded, seconds, tests_of
 from tests.module_tests import ROOT, modules, nearest
@@ -50,15 +52,25 @@ class Fresh:
     edit: Edit
 
     @property
+    def last(self) -> int:
+        """The last line of what is edited."""
+        return int(getattr(self.edit.node, "end_lineno", None) or self.edit.line)
+
+    @property
     def words(self) -> str:
         """Where it is, and what it does."""
         return f"{self.path.relative_to(ROOT)}:{self.edit.line}: {self.edit.operator}: {self.edit.words}"
 
 
 @functools.cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+@functools.cache
 def _edits(path: Path) -> tuple[Edit, ...]:
     """The edits of a module that can be made in its text."""
-    found = faults_in(ast.parse(path.read_text("utf-8")), also=True)
+    found = faults_in(_tree(path), also=True)
     return tuple(edit for edit in found if isinstance(edit.node, ast.expr | ast.stmt))
 
 
@@ -89,7 +101,53 @@ class Came:
     seconds: float
 
 
+def live(faults: Sequence[Fresh], most: float = MOST) -> dict[int, Came]:
+    """What comes of the faults in functions whose lines tests are known to run, by number: those caught.
+
+    They are put into code that is loaded, with all of these tests collected once (`live_faults`).
+    """
+    given, files = list[dict[str, object]](), set[str]()
+    for number, fault in enumerate(faults):
+        tests = _cheap(tests_of(fault.module, fault.edit.line, fault.last), most / _SLOWER)
+        text = fault.path.read_text("utf-8")
+        if tests and live_faults.applies(_tree(fault.path), fault.edit.node):
+            source = edited(text, fault.edit)
+            given.append({"number": number, "path": str(fault.path), "source": source, "tests": tests})
+            files |= {test.partition("::")[0] for test in tests}
+    if not given:
+        return {}
+    with tempfile.TemporaryDirectory(prefix="fresh-") as folder:
+        place = Path(folder) / "faults.json"
+        place.write_text(json.dumps([{**one, "near": [], "most": most} for one in given]), "utf-8")
+        subprocess.run(
+            [sys.executable, "-m", "pytest", *_QUIET[1:], "-p", "tests.live_faults", *sorted(files)],
+            cwd=ROOT,
+            env={**os.environ, live_faults.GIVEN: str(place)},
+            stdout=subprocess.DEVNULL,
+        )
+        came = place.with_suffix(".came")
+        lines = came.read_text("utf-8").splitlines() if came.is_file() else []
+    found = {one["number"]: one["failed"] for one in map(json.loads, lines)}
+    caught = {n: test for n, test in found.items() if test not in ("", "late", live_faults.NONE)}
+    return {n: Came(faults[n], "line", test, 0.0) for n, test in caught.items()}
+
+
+def _cheap(tests: Sequence[str], most: float) -> list[str]:
+    """The first tests that take so long together, and at least one."""
+    ends = itertools.accumulate(seconds()[test] for test in tests)
+    return [
+        test for number, (test, end) in enumerate(zip(tests, ends, strict=True)) if end < most or not number
+    ]
+
+
 def tried(faults: Sequence[Fresh], most: float = MOST) -> Iterator[Came]:
+    """What comes of each fault: in code that is loaded, then, of what survives, in a copy of the tree."""
+    caught = live(faults, most)
+    yield from caught.values()
+    yield from copied([fault for number, fault in enumerate(faults) if number not in caught], most)
+
+
+def copied(faults: Sequence[Fresh], most: float = MOST) -> Iterator[Came]:
     """What comes of each fault, one after the other in one copy of the tree."""
     with (
         tempfile.TemporaryDirectory(prefix="fresh-") as folder,
@@ -135,8 +193,7 @@ class _Runs:
 
     def of(self, fault: Fresh, most: float) -> tuple[str, str]:
         """What came of a fault, and the first test that fails with it and not without."""
-        last = getattr(fault.edit.node, "end_lineno", None) or fault.edit.line
-        of_line = tests_of(fault.module, fault.edit.line, last)
+        of_line = tests_of(fault.module, fault.edit.line, fault.last)
         near = [path.relative_to(ROOT).as_posix() for path in nearest(fault.module)]
         near = [name for name in near if not of_line or name not in recorded(fault.module)]
         parts = [("line", of_line[start : start + _AT_ONCE]) for start in range(0, len(of_line), _AT_ONCE)]

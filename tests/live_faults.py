@@ -19,7 +19,8 @@ from pathlib import Path
 
 import pytest
 
-_GIVEN = "VERIFIABLE_DP_FAULTS"  # the file that holds faults, and the one that takes what comes of them
+GIVEN = "VERIFIABLE_DP_FAULTS"  # the file that holds faults, and the one that takes what comes of them
+NONE = "none changed"  # no function that is loaded has the code
 _POLL = 0.01  # seconds
 _COMPILED = ("kernel", "njit", "jit", "intrinsic", "overload")
 
@@ -108,7 +109,7 @@ class _Forks:
             os.setsid()
             try:
                 if fault is not None and not apply(fault["path"], fault["source"]):
-                    self._failed = "none changed"
+                    self._failed = NONE
                 else:
                     for item, after in zip(tests, [*tests[1:], None], strict=True):
                         item.ihook.pytest_runtest_protocol(item=item, nextitem=after)
@@ -133,5 +134,5 @@ class _Forks:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Only where the environment names faults."""
-    if _GIVEN in os.environ:
-        config.pluginmanager.register(_Forks(Path(os.environ[_GIVEN])))
+    if GIVEN in os.environ:
+        config.pluginmanager.register(_Forks(Path(os.environ[GIVEN])))

@@ -203,6 +203,7 @@ def test_a_failure_says_once_how_to_run_it_again(summary):
     ],
 )
 def test_options_are_checked_before_any_test_runs(option, taken, refused):
+    assert None in taken
     for value in taken:
         plugin._check_options(request(**{option: value}).config)
     for value in refused:
