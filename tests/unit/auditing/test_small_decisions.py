@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from verifiable_dp.auditing import bandits, groups, rates, rungs
+from verifiable_dp.auditing import bandits, groups, plans, rates, rungs
 from verifiable_dp.auditing.bandits import PlayCase
 from verifiable_dp.core.neighbours import TablePair, UserPair
 from verifiable_dp.core.validate import InputError
@@ -140,3 +140,19 @@ def test_the_pair_on_which_times_are_measured(first, moved):
     left, right = pair.worlds()
     assert left.tolist() == table.tolist()
     assert right.tolist() == [[moved, 1.0], [0.5, 0.5]]
+
+
+@pytest.mark.parametrize(
+    ("runs", "pairs", "once", "sizes"),
+    [
+        # A quarter of the runs probes (all pairs at a quarter of it, eight as a whole), a fifth selects,
+        # and 55 % test; each a side.
+        (10_000, 32, False, (78, 333, 2750, 3)),
+        (10_000, 2, True, (625, 500, 2750, 2)),
+        (1_000, 32, False, (8, 100, 275, 1)),
+        (100, 1, False, (8, 16, 50, 1)),
+    ],
+)
+def test_the_shares_of_a_second_plan(runs, pairs, once, sizes):
+    plan = plans.second_plan(runs, pairs, 20_000, once=once)
+    assert (plan.probe, plan.select, plan.test, plan.finalists) == sizes
