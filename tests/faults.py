@@ -2493,7 +2493,7 @@ FAULTS = (
         "if not np.all((most <= least * (1 + 1e-6)) | (most == least)):",
         "if False:",
         "a certificate is given to an algorithm whose cost at half the change is not half the cost",
-        ("tests/unit/evidence/test_certify_refusals.py",),
+        ("tests/unit/edges/test_certificates.py",),
     ),
     Fault(
         "a truncated reward counts as the nearest that is kept",
@@ -2501,7 +2501,7 @@ FAULTS = (
         "outside = (below < -ask.limit) | (above > ask.limit)",
         "outside = np.zeros(shape, bool)",
         "a reward that counts as 0 moves a sum by more than its certificate says",
-        ("tests/unit/evidence/test_certify_refusals.py",),
+        ("tests/unit/edges/test_certificates.py",),
     ),
     Fault(
         "whatever is not contradicted passes a check of regret",
@@ -2735,12 +2735,12 @@ def command(arguments: Sequence[str]) -> int:
     parser.add_argument("--judges", nargs="?", type=int, const=0, metavar="N", help="all, or a sample of N")
     parser.add_argument("--fresh", type=int, metavar="N", help="how many are drawn")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--left", type=float, default=fresh_faults.LEFT, help="seconds for the whole suite")
+    parser.add_argument("--most", type=float, default=fresh_faults.MOST, help="seconds for each fresh fault")
     given = parser.parse_args(arguments)
     if given.judges is not None:
         return judges.main(given.judges or None, given.seed)
     if given.fresh is not None:
-        return fresh_faults.main(given.fresh, given.seed, given.left)
+        return fresh_faults.main(given.fresh, given.seed, given.most)
     return main(given.names)
 
 

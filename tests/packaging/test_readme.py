@@ -129,6 +129,7 @@ def parsed(command):
 
 @pytest.mark.parametrize("commands", [console.values[0] for console in CONSOLES])
 def test_commands_are_understood(commands):
+    assert commands
     for command in commands:
         if command[0] == "verifiable-dp":
             target = str(parsed(command).get("target") or "")
@@ -280,6 +281,7 @@ def test_commands_are_made_smaller():
 
 @pytest.mark.parametrize(("commands", "status"), CONSOLES)
 def test_commands(commands, status, folder, request):
+    assert commands
     apart = status or request.node.get_closest_marker("slow")
     for number, command in enumerate(commands, start=1):
         if any(word.startswith("perl ") for word in command) and shutil.which("perl") is None:

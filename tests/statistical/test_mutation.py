@@ -57,9 +57,10 @@ def test_clear_mutants_are_killed(table):
 
 
 def test_no_loss_exceeds_its_closed_form(table):
-    for row in table["mutants"]:
-        if row["closed_form"] is not None:
-            assert float(row["at_least"]) <= float(row["closed_form"]) * (1 + 1e-9), row["name"]
+    known = [row for row in table["mutants"] if row["closed_form"] is not None]
+    assert len(known) > 10
+    for row in known:
+        assert float(row["at_least"]) <= float(row["closed_form"]) * (1 + 1e-9), row["name"]
 
 
 def test_correct_algorithms_are_no_mutants():

@@ -5,7 +5,7 @@ import importlib
 
 import pytest
 
-from tests import fresh_faults, judges, module_tests
+from tests import fresh_faults, judges, live_faults, module_tests
 from tests.ast_faults import edited, faults_in
 from tests.judges import SURVIVORS
 from verifiable_dp.evidence.check import kinds
@@ -136,20 +136,56 @@ def test_fresh_faults_apply_and_follow_their_seed():
         compile(made, str(fault.path), "exec")
 
 
+SOURCE = """
+LIMIT = 1
+
+def above(x):
+    return x > 1
+
+@kernel
+def compiled(x):
+    return x > 1
+
+class C:
+    size = 1
+
+    @property
+    def more(self):
+        return (lambda: 1)() + 1
+"""
+
+
+def test_which_faults_can_be_put_into_code_that_is_loaded():
+    """Those in functions that Python runs: not a constant of a module or a class, not what is compiled."""
+    tree = ast.parse(SOURCE)
+    ones = sorted((n for n in ast.walk(tree) if isinstance(n, ast.Constant)), key=lambda n: n.lineno)
+    assert [live_faults.applies(tree, one) for one in ones] == [False, True, False, False, True, True]
+
+
+def test_a_fault_is_put_into_functions_that_are_loaded(tmp_path, monkeypatch):
+    path = tmp_path / "loaded_module.py"
+    path.write_text(SOURCE.replace("@kernel\n", ""))
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("loaded_module")
+    above, more = module.above, module.C().more
+    source = path.read_text().replace("x > 1", "x >= 1").replace("+ 1", "+ 2")
+    assert live_faults.apply(str(path), source) == 3
+    assert (above(1), module.compiled(1), module.C().more, more, module.LIMIT) == (True, True, 3, 2, 1)
+    assert live_faults.apply(str(path), source.replace("LIMIT = 1", "LIMIT = 2")) == 3
+    assert live_faults.apply(str(path), path.read_text()) == 0
+
+
 # Modules that no test names: they are reached through others. The list must not grow.
 REACHED = """
 auditing.answers auditing.calls auditing.regret.catalogue auditing.regret.claims
 auditing.regret.instances auditing.regret.plan auditing.regret.record auditing.regret.run
 auditing.regret.subject auditing.variants cli.audit cli.catalogue cli.inspect cli.judge cli.records
-controls.catalogue controls.running core.mechanisms.above_threshold core.mechanisms.laplace
-evidence.judge.calls evidence.judge.expressions evidence.judge.values evidence.regret.readings
-evidence.symbolic.answers evidence.symbolic.calls evidence.symbolic.contests evidence.symbolic.crowds
-evidence.symbolic.draws evidence.symbolic.forcing evidence.symbolic.orders evidence.symbolic.randoms
-evidence.symbolic.residues evidence.symbolic.rewriting evidence.symbolic.standins evidence.symbolic.states
-evidence.symbolic.subsets evidence.symbolic.tables evidence.tracing.arrays evidence.tracing.coins
-evidence.tracing.generator evidence.tracing.standin evidence.words render.rendering targets.measured
-targets.rewards algorithms._robust algorithms._stopping auditors._elimination auditors._index auditors._shared
-auditors.errata.hanna auditors.errata.sajed auditors.errata.wu auditors.items
+controls.catalogue controls.running evidence.symbolic.answers evidence.symbolic.calls
+evidence.symbolic.contests evidence.symbolic.crowds evidence.symbolic.draws evidence.symbolic.randoms
+evidence.symbolic.residues evidence.symbolic.standins evidence.symbolic.states evidence.symbolic.subsets
+evidence.symbolic.tables evidence.tracing.standin render.rendering targets.measured algorithms._robust
+algorithms._stopping auditors._elimination auditors._index auditors._shared auditors.errata.hanna
+auditors.errata.sajed auditors.errata.wu auditors.items
 """
 
 

@@ -55,7 +55,9 @@ ARGUMENTS = [
 @pytest.mark.parametrize(("name", "argument"), ARGUMENTS)
 def test_it_is_refused_in_one_line(name, argument, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for wrong in values():
+    tried = list(values())
+    assert len(tried) == 28
+    for wrong in tried:
         given = {**RIGHT[name], argument: wrong}
         if callable(given.get("environment")) and argument != "environment":
             given["environment"] = given["environment"]()

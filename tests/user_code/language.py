@@ -280,7 +280,15 @@ def turns_by_a_decay(rewards, rng):
     return _played(rewards, arm)
 
 
+def turned_for_some_draws(rewards, rng):
+    number, weight = int(rng.integers(500)), 1.0
+    while number % 499 == 0:
+        number, weight = number + 1, 1000.0
+    return _played(rewards, _usual(weight * _sums(rewards), rng))
+
+
 LEAKS = [
+    turned_for_some_draws,
     *(list_entry, get_with_default, chosen_function, kept_in_attribute, handed_on, objects_of_two_kinds),
     *(classes_of_two_kinds, method_by_name, getattr_by_name, applied_in_part, evaluated, attribute_of_hook),
     *(repeats_from_table, repeated_list, remainder_of_draw, counted_down, called_again, slice_of_draw),
@@ -425,7 +433,17 @@ def epochs_that_halve_a_gap(rewards, rng):
     return np.r_[arms, np.resize(left, horizon - len(arms))].astype(int)
 
 
+def _number_and_rule(rng):
+    return rng.integers(500), _usual
+
+
+def rule_returned_beside_a_draw(rewards, rng):
+    _, rule = _number_and_rule(rng)
+    return _played(rewards, rule(_sums(rewards), rng))
+
+
 RIGHT = [
+    rule_returned_beside_a_draw,
     *(rule_by_name, rule_in_attribute, rule_handed_on, rule_applied_in_part, objects_of_one_kind),
     *(repeats_by_round, stopped_by_noise, arms_that_are_left, means_of_counts, weights_by_round),
     *(table_shown, logarithm_of_round, epochs_that_halve_a_gap),

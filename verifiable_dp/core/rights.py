@@ -40,6 +40,11 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
+# What other systems lack is 0 there.
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_READ = os.O_RDONLY | _NO_LINK | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+_UNLOCK = fcntl.LOCK_UN if fcntl is not None else 0
+
 
 class BudgetError(InputError):
     """A release would cost more than the algorithm promises; it was not shown."""
@@ -472,7 +477,7 @@ class Right:
     def close(self, why: str = "it was closed; restore it from its file") -> None:
         """Give the right up: the file can be taken by another session."""
         self._ended = why
-        self._free(fcntl.LOCK_UN if fcntl is not None else 0)
+        self._free(_UNLOCK)
 
     def drop(self) -> None:
         """Close the files without unlocking them, which the parent of a fork still has open."""
@@ -505,8 +510,7 @@ _TAKEN = (
 
 def _opened(what: str, path: str) -> int:
     try:
-        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-        return os.open(path, flags | getattr(os, "O_CLOEXEC", 0))
+        return os.open(path, _READ)
     except OSError as error:
         if os.path.islink(path):
             raise InputError(f"{what}: {path!r} is a link; give the path of the file itself") from None

@@ -66,6 +66,7 @@ _LARGE = 1 << 20  # pulls of a charged answer: sums beyond would round the chang
 _OFFSETS = np.array([11.3, -10.7, 0.31, -0.41, 997.1])  # of forced releases from the exact value, in scales
 _AHEAD = 1e6
 _OFF = 1e-6
+_RUN = np.zeros(1, np.int64)
 
 
 class NotOfFormError(InputError):
@@ -129,7 +130,7 @@ def _answers(
         right = left.copy()
         left[rows, arm, here] += changed
         right[rows, arm, (here + 1) % bins] += changed
-        return (left[:, :, 0], right[:, :, 0]) if bins == 1 else (left, right)
+        return (left.squeeze(2), right.squeeze(2)) if bins == 1 else (left, right)
     least, most = _range(algorithm, query)
     left = pulls * (least + others[:, None] * (most - least))
     change = (most - least)[rows, arm] * changed
@@ -179,7 +180,7 @@ class _Forced:
 
     def _edge(self, outcome: Outcome, scale: FloatArray) -> FloatArray:
         """Noise that only just gives the answer asked for."""
-        low, high = np.full(scale.shape, -1.0) * scale, scale.copy()
+        low, high = -scale, scale.copy()
         with np.errstate(invalid="ignore"):
             for _ in range(_STEPS):
                 wide, short = outcome(low)["output"] > 0, ~(outcome(high)["output"] > 0)
@@ -309,11 +310,16 @@ def _terms(changes: FloatArray, scales: FloatArray) -> Terms:
     return tuple((change, scale, times) for (change, scale), times in sorted(found.items()))
 
 
+def _firsts(numbers: IntArray) -> IntArray:
+    """Where each of some numbers, 0 or above and equal ones together, stands first."""
+    return np.flatnonzero(np.diff(numbers, prepend=-1))
+
+
 def _linear(cost: FloatArray, size: FloatArray, place: IntArray) -> None:
     """Refuse answers that do not enter linearly: costs (n,) by place that do not grow with the change."""
     unit = cost / size
     order = np.argsort(place, kind="stable")
-    at = np.flatnonzero(np.diff(place[order], prepend=-1))
+    at = _firsts(place[order])
     least, most = np.minimum.reduceat(unit[order], at), np.maximum.reduceat(unit[order], at)
     with np.errstate(invalid="ignore"):
         if not np.all((most <= least * (1 + 1e-6)) | (most == least)):
@@ -351,7 +357,7 @@ def unfolded(algorithm: Algorithm) -> Unfolded:
     """
     if algorithm.n_arms > MOST_ARMS:
         raise NotOfFormError(f"algorithm: n_arms must be at most {MOST_ARMS} to be unfolded")
-    state: State = algorithm.start(np.zeros(1, np.int64))
+    state: State = algorithm.start(_RUN)
     top, examined = np.full(1, -np.inf), 0
     reaches: dict[Terms, Reach] = {}
     batches: set[Batched] = set()
@@ -375,7 +381,7 @@ def unfolded(algorithm: Algorithm) -> Unfolded:
         full = kind < _CHARGED
         for lane in _distinct(row, cost, full):
             terms = _terms(block.changes[lane], block.scales[lane])
-            codes = int(query.take(row[lane : lane + 1]).codes()[0])
+            codes = query.take(row[[lane]]).codes().item()
             reaches.setdefault(
                 terms, Reach(f"block at round {int(state.t[row[lane]])}, arms {codes:b}", terms)
             )
@@ -435,7 +441,7 @@ def _indifferent(
 def _distinct(row: IntArray, cost: FloatArray, full: BoolArray) -> Iterable[int]:
     """Of each state the lane that costs most."""
     order = np.lexsort((-cost, ~full, row))
-    found: list[int] = order[np.flatnonzero(np.diff(row[order], prepend=-1))].tolist()
+    found: list[int] = order[_firsts(row[order])].tolist()
     return found
 
 
@@ -475,7 +481,7 @@ def _children(
     active = vars(after).get("active")
     if active is None:
         return seen, largest
-    first = np.flatnonzero(np.diff(row, prepend=-1))
+    first = _firsts(row)
     first = first[query.complete[row[first]]]
     if not len(first):
         return seen, largest
@@ -555,16 +561,16 @@ def chained(algorithm: Algorithm) -> tuple[list[Reach], int]:
 
 def _length(algorithm: Algorithm) -> int:
     """Blocks of a run that does not halt."""
-    run = np.zeros(1, np.int64)
-    state: State = algorithm.start(run)
-    memory: Memory = algorithm.private(run)
+    state: State = algorithm.start(_RUN)
+    memory: Memory = algorithm.private(_RUN)
     for number in range(MOST_BLOCKS + 1):
         query = algorithm.query(state)
-        if query.rounds[0] <= 0:
+        rounds = query.rounds.item()
+        if rounds <= 0:
             return number
-        if algorithm.n_arms > 1 and query.rounds[0] > 1:
+        if algorithm.n_arms > 1 and rounds > 1:
             raise NotOfFormError("algorithm: private values are kept over blocks of several arms")
-        forced = _Forced(run, lambda draw: np.zeros(draw.value.shape))
+        forced = _Forced(_RUN, lambda draw: np.zeros(draw.value.shape))
         memory, released = algorithm.release(state, memory, query, np.zeros((1, algorithm.n_arms)), forced)
         state = algorithm.decide(state, query, released)
     raise NotOfFormError(f"algorithm: more than {MOST_BLOCKS} blocks, with private values kept between them")
@@ -681,7 +687,7 @@ def _certified(algorithm: Algorithm, claim: PrivacyClaim, tested_by: str) -> Upp
     )
     if claim.observe == "shuffled":
         return _shuffled(algorithm, claim, (*premises, Premise(Taken.SHUFFLED)))
-    kept = not isinstance(algorithm.private(np.zeros(1, np.int64)), NoMemory)
+    kept = not isinstance(algorithm.private(_RUN), NoMemory)
     if kept:
         reaches, states = chained(algorithm)
     else:
@@ -712,9 +718,7 @@ def _shuffled(algorithm: Algorithm, claim: PrivacyClaim, premises: tuple[Premise
         counts = np.array([batch.counts])
         # Without a shuffler's own word, only reports of the same arm hide each other.
         crowd = (
-            int(algorithm.crowd(counts)[0])
-            if hasattr(algorithm, "crowd")
-            else min(filter(None, batch.counts))
+            algorithm.crowd(counts).item() if hasattr(algorithm, "crowd") else min(filter(None, batch.counts))
         )
         local = batch.change / batch.scale if batch.scale > 0 else math.inf
         least[local] = min(crowd, least.get(local, crowd))

@@ -209,11 +209,12 @@ def test_privacy_mutants_are_caught_for_either_kind_of_moments(moments, contamin
     algorithm = DPRobustElimination(
         2, 1.0, 4096, moments=moments, radius=7.0, contamination=contamination, failure=0.01
     )
-    for mutant in auditor.mutants:
-        if mutant.breaks == "privacy":
-            broken = mutant.make(algorithm)
-            costs = (alignment.examine(broken, pair, seed=1).cost for pair in pairs(algorithm)[:4])
-            assert any(cost > 1.05 for cost in costs), mutant.name
+    mutants = [mutant for mutant in auditor.mutants if mutant.breaks == "privacy"]
+    assert len(mutants) == 11
+    for mutant in mutants:
+        broken = mutant.make(algorithm)
+        costs = (alignment.examine(broken, pair, seed=1).cost for pair in pairs(algorithm)[:4])
+        assert any(cost > 1.05 for cost in costs), mutant.name
 
 
 def test_a_run_without_removals_has_these_blocks():
@@ -283,6 +284,7 @@ def test_the_table_has_every_kind_share_and_family(found):
 
 def test_the_table_tells_what_the_formulas_do(found):
     """Regret of a run without removals, of the first epoch and of the floor, worked out apart."""
+    assert [len(joined(table.statistics, table.result)) for table in found] == [39, 39]
     for table, factor in zip(found, (1.0, 0.1), strict=True):
         for row in joined(table.statistics, table.result):
             t, alpha, gap = contamination.HORIZON, row["contamination"], row["gap"]
@@ -300,9 +302,9 @@ def test_the_table_tells_what_the_formulas_do(found):
 
 def test_outliers_of_the_table_lie_just_within_a_truncation():
     algorithm = DPRobustElimination(**auditor.experiment)
-    for rule, rival, kind, size, environment in contamination.entries(algorithm, "proof"):
-        if kind == "none":
-            continue
+    entries = [entry for entry in contamination.entries(algorithm, "proof") if entry[2] != "none"]
+    assert len(entries) == 36
+    for rule, rival, kind, size, environment in entries:
         assert isinstance(environment, Huber)
         assert environment.alpha == rule.contamination
         if kind == contamination.FAR:
@@ -316,14 +318,15 @@ def test_outliers_of_the_table_lie_just_within_a_truncation():
 
 def test_far_outliers_cost_dp_robust_se_the_best_arm_and_not_this_algorithm(found):
     """On Student-t rewards outliers just within DP Robust SE's truncation turn its comparison round."""
-    for row in joined(found[0].statistics, found[0].result):
-        if (
-            row["instance"] == "Student t"
-            and row["kind"] == contamination.FAR
-            and row["contamination"] > 0.01
-        ):
-            assert row["lower_b"] > row["equal"]
-            assert row["upper_a"] < row["lower_b"]
+    far = [
+        row
+        for row in joined(found[0].statistics, found[0].result)
+        if (row["instance"], row["kind"]) == ("Student t", contamination.FAR) and row["contamination"] > 0.01
+    ]
+    assert len(far) == 2
+    for row in far:
+        assert row["lower_b"] > row["equal"]
+        assert row["upper_a"] < row["lower_b"]
 
 
 def test_the_resolution_is_that_of_the_last_batch_that_ends():

@@ -129,7 +129,9 @@ def test_a_net_that_is_too_fine_is_refused():
 @pytest.mark.parametrize("d", [1, 2, 3, 6])
 def test_a_net_of_a_given_set(d, zeta):
     """Lemma 1: in the set, within zeta of all its points, small, and spanning."""
-    for name, points in sets(d, 3):
+    given = list(sets(d, 3))
+    assert len(given) == 3
+    for name, points in given:
         chosen = list(net(points, zeta))
         assert len(set(chosen)) == len(chosen) <= min(net_size(d, zeta), len(points)), name
         near = np.linalg.norm(points[:, None] - points[None, chosen], axis=2).min(axis=1)
@@ -283,8 +285,9 @@ def test_a_bad_parameter_is_refused_in_one_line(field, value):
 @pytest.mark.parametrize("kind", [DPLinear, LDPLinear])
 def test_the_cost_is_epsilon_and_twice_that_as_printed(kind, variant, factor, epsilon, core):
     algorithm = kind(on_sphere(5, 2, 3), epsilon, 500, variant=variant, core=core)
-    for pair in pairs(algorithm):
-        assert alignment.examine(algorithm, pair, seed=0).cost == pytest.approx(factor * epsilon)
+    costs = [alignment.examine(algorithm, pair, seed=0).cost for pair in pairs(algorithm)]
+    assert costs == [pytest.approx(factor * epsilon)] * len(costs)
+    assert costs
 
 
 def final_share(variant, world, runs=200_000):

@@ -274,7 +274,9 @@ def test_the_bound_whatever_the_gaps_covers_the_bound_of_each_gap(name):
 
 
 def test_theorem_4_4_covers_theorem_4_3_at_each_gap():
-    for gap in np.geomspace(1e-5, 0.5, 100):
+    tried = np.geomspace(1e-5, 0.5, 100)
+    assert len(tried) == 100
+    for gap in tried:
         gaps, rule = np.array([0.0, *[gap] * 4]), make("dp-se", n_arms=5, epsilon=0.25, horizon=10**9)
         each = min(dp_se.regret_bound(gaps, rule), gap * rule.horizon)
         assert each <= dp_se.minimax_regret_bound(gaps, rule)

@@ -284,3 +284,17 @@ def test_zero_out_reaches_zero_where_the_bounds_do_not():
 
 def test_a_promise_of_a_whole_curve_has_no_bound_at_one_delta():
     assert not uppers(vdp.audit(normal, mu=1.0, budget="smoke", seed=1))
+
+
+def louder_for_many(data, rng):
+    return data.sum() + rng.laplace(0, len(data) / 5)
+
+
+@pytest.mark.parametrize("shapes", [[(5,), (10,)], [(10,), (5,)]])
+def test_a_bound_over_several_shapes_is_that_of_the_costliest(shapes):
+    """Five entries cost 1 and ten a half. Broken variant: the least of the bounds is stated."""
+    found, why = traced.bound_of_release(
+        adapted(louder_for_many)[1], "louder_for_many", shapes, traced.Entries(0.0, 1.0), 0.0
+    )
+    assert why is None
+    assert float(found.epsilon) == pytest.approx(1.0)

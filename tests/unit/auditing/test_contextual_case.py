@@ -129,7 +129,9 @@ def test_adversaries_find_what_a_right_algorithm_may_lose_and_no_more(name):
 def test_the_users_of_both_worlds_follow_the_same_actions():
     """Each run's users are those that its own arms call for; worlds differ in the protected user alone."""
     algorithm, n = vdp.make("dp-lin-ucb", **SMALL), 12
-    for game in games_of(algorithm, 3):
+    games = games_of(algorithm, 3)
+    assert len(games) == 7
+    for game in games:
         seen = []
         for world in worlds(game, algorithm.n_arms, n, first=5):
             rows = {}

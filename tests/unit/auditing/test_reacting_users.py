@@ -92,7 +92,9 @@ def sampler_of(target):
 
 
 def test_a_function_that_goes_through_its_arrays_is_played_as_the_class_is():
-    for game in UserSearch(None, FORM, 24, 10).games():
+    games = UserSearch(None, FORM, 24, 10).games()
+    assert len(games) == 14
+    for game in games:
         table, runs = game.unfolding(1, joint=True), np.arange(6)
         one, two = (sampler_of(each).actions(table, (5,), runs) for each in (reacting.Trial, reacting.trial))
         assert np.array_equal(one, two)

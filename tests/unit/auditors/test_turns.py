@@ -137,6 +137,7 @@ def test_arms_with_few_pulls_come_first():
     rule, blocks = LDPUCB(2, 1.0, 300), Blocks()
     play(rule, Table(np.zeros((300, 2))), Seeded(2), np.zeros(1, np.int64), watch=blocks)
     pulls = np.zeros(2)
+    assert len(blocks.seen) == 300
     for t, (arm, _, _) in enumerate(blocks.seen, 1):
         few = np.flatnonzero(pulls <= 4 * np.log(t + 1))
         assert not len(few) or t <= 2 or arm == few[0]

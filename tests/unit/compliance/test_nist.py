@@ -2,6 +2,7 @@
 
 import copy
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -359,3 +360,28 @@ def test_without_a_claim_its_rows_are_not_applicable(assess, number):
         "not_applicable",
         "the record holds no privacy claim of the target's own",
     )
+
+
+def worlds(rows, declared):
+    """A record whose card says of the declared worlds whether they are neighbours."""
+    guarantee = None if rows is None else {"threat_hypotheses": rows}
+    declarations = None if declared is None else {"threat_hypotheses": declared}
+    return SimpleNamespace(blocks={"guarantee": guarantee}, declarations=declarations)
+
+
+NEAR, FAR = {"neighbours": True, "reason": ""}, {"neighbours": False, "reason": "two rewards differ"}
+
+
+@pytest.mark.parametrize(
+    ("rows", "declared", "apart"),
+    [
+        (None, None, []),
+        ([], [], []),
+        ([NEAR], [{"harm": "theft"}], []),
+        ([FAR], [{"harm": "theft"}], ["theft (two rewards differ)"]),
+        ([NEAR, FAR], [{"harm": "theft"}, {}], ["pair 2 (two rewards differ)"]),
+        ([{"neighbours": None, "reason": "unknown"}], [{}], []),
+    ],
+)
+def test_declared_worlds_that_are_no_neighbours(rows, declared, apart):
+    assert nist.apart_worlds(worlds(rows, declared)) == apart

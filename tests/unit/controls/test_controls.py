@@ -46,6 +46,14 @@ def test_names_differ_and_truths_lie_on_both_sides_of_the_claims():
         assert (control.truth > control.claimed * (1 + 1e-9)) == (control.expected == "refuted")
 
 
+def test_what_controls_claim_and_which_are_right():
+    assert {c.name: c.claimed for c in ALL.values() if c.claimed != 1.0} == {"histogram-claim": 0.5}
+    assert {c.name for c in ALL.values() if c.expected == "not_refuted"} == {
+        *("laplace", "histogram", "noisy-max-laplace", "noisy-max-exponential", "sparse-vector-1"),
+        *("sparse-vector-2", "randomised-response", "truncated-geometric", "prm", "tree"),
+    }
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_both_laws_hold_all_the_mass(name):
     law = ALL[name].laws

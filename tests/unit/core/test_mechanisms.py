@@ -55,6 +55,7 @@ def test_the_printed_budgets_overspend_by_a_known_factor(leaves, budget):
 def test_nodes_are_counted_as_they_are_released(leaves):
     """Change one item: as many released nodes move as `nodes_of` says."""
     tree = Tree(leaves, 1.0)
+    assert leaves > 0
     for item in range(1, leaves + 1):
         recorder = Recorder(Seeded(0))
         stream = np.zeros(leaves)

@@ -57,7 +57,9 @@ def test_which_algorithms_are_metered():
 @pytest.mark.parametrize("name", METERED)
 def test_a_live_run_spends_at_most_epsilon(name):
     algorithm = small(name)
-    for table in tables(algorithm):
+    given = list(tables(algorithm))
+    assert len(given) == 3
+    for table in given:
         session = played(algorithm.session(noise=Source()), table)
         assert 0 < session.spent <= algorithm.claim.epsilon * (1 + ROUNDING)
         steps = session.spending()
@@ -326,6 +328,7 @@ def test_the_meter_is_saved_and_restored(name, quick):
     """At every round, bit for bit; so a session that was restored stops where the other one does."""
     algorithm, path, noise = small(name), quick / "s", Source()
     session = algorithm.session(noise=noise, path=path)
+    assert not session.finished
     for _ in range(min(algorithm.horizon, 30)):
         if session.finished:
             break

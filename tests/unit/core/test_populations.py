@@ -125,6 +125,7 @@ def test_rewards_have_the_means_that_are_stated(law):
 
 def test_the_spread_of_a_law_is_reached():
     """The stated range of means is that of the law: long searches come near to both ends."""
+    assert len(LAWS) == 4
     for law in LAWS:
         theta = [0.6, -0.64] if law != "positive" else [0.6, 0.64]
         population = Linear(theta, arms=2, law=law)

@@ -80,6 +80,7 @@ def test_that_of_a_central_one_does(name, quick):
 
 
 def test_nothing_of_a_local_session_in_memory_is_raw():
+    assert LOCAL
     for name in LOCAL:
         session = small(name).session(noise=Logged())
         low, high = session._algorithm.search_bounds
@@ -87,6 +88,7 @@ def test_nothing_of_a_local_session_in_memory_is_raw():
         while not session.finished and session.rounds < 60:
             session.update(reward)
             assert not (np.abs(session._now.sums % reward) < 1e-9)[session._now.sums != 0].any()
+        assert session.rounds >= 15, name
 
 
 # ---------------------------------------------------------------- what is raw

@@ -111,6 +111,7 @@ def test_no_change_that_one_replaced_item_makes_costs_more():
 
 
 def test_rounding_up_bounds_from_above_and_rounding_down_from_below():
+    assert len(KINDS) == 3
     for kind in KINDS:
         every = (wishart.COARSE, wishart.FINE, 2 * wishart.FINE)
         coarse, fine, finest = (epsilon_of(RELEASES, DELTA, (kind,), cells=cells) for cells in every)

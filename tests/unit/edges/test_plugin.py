@@ -190,3 +190,29 @@ def test_a_failure_says_once_how_to_run_it_again(summary):
     ):
         plugin._audits(request())("dp-se")
     assert str(failure.value).count("RUN IT") == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "taken", "refused"),
+    [
+        ("budget", (None, "smoke", "quick", "10", "0.5"), ("0", "-1", "fast", "nan", "inf")),
+        ("seed", (None, 0, 7), (-1,)),
+        ("alpha", (None, 0.01, 0.99), (0.0, 1.0, -0.5, float("nan"))),
+        ("detect", (None, 1.01, 100.0), (1.0, 0.5, float("inf"), float("nan"))),
+        ("report", (None, "folder-that-is-not-there"), ()),
+    ],
+)
+def test_options_are_checked_before_any_test_runs(option, taken, refused):
+    assert None in taken
+    for value in taken:
+        plugin._check_options(request(**{option: value}).config)
+    for value in refused:
+        with pytest.raises(pytest.UsageError, match=f"^--dp-{option} must "):
+            plugin._check_options(request(**{option: value}).config)
+
+
+def test_a_report_goes_to_a_folder():
+    with tempfile.NamedTemporaryFile() as file:
+        name = pathlib.Path(file.name).name
+        with pytest.raises(pytest.UsageError, match="--dp-report must be a folder, got the file"):
+            plugin._check_options(request(report=name).config)

@@ -167,7 +167,9 @@ def test_the_compiled_loop_pays_what_the_strategy_says(name):
     """Draw for draw, for every kind of block and every question that algorithms ask."""
     algorithm = small(name)
     low, high = bounds = algorithm.search_bounds
-    for strategy in everything(bounds, algorithm.horizon):
+    strategies = list(everything(bounds, algorithm.horizon))
+    assert len(strategies) == 7
+    for strategy in strategies:
         seen = []
         for player in (strategy, Uncompiled(strategy)):
             data = Interactive(
@@ -258,7 +260,9 @@ def test_the_likelihood_of_a_transcript_is_what_its_replay_loses(name, world):
     """The other world follows the same actions and gets the challenge's other reward, once."""
     algorithm = small(name)
     low, high = bounds = algorithm.search_bounds
-    for strategy in everything(bounds, algorithm.horizon):
+    strategies = list(everything(bounds, algorithm.horizon))
+    assert len(strategies) == 7
+    for strategy in strategies:
         pair = InteractivePair(strategy, 1, low, high, bounds)
         sampler = AlgorithmSampler(algorithm, "releases", 4)
         seen = sampler.sample(pair, world, 0, 0, np.arange(64))

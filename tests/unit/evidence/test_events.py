@@ -131,7 +131,9 @@ def test_codes_are_equal_where_prefixes_are(dtype, rounds):
     actions = rng.integers(0, 3, (50, rounds)).astype(dtype)
     actions[25:] = actions[:25]
     actions[30, -1] = (actions[30, -1] + 1) % 3
-    for name, codes in action_columns(actions).items():
+    columns = action_columns(actions)
+    assert "all rounds" in columns
+    for name, codes in columns.items():
         end = rounds if name == "all rounds" else int(name.split()[-1])
         prefixes = [tuple(row) for row in actions[:, :end]]
         for i in range(50):

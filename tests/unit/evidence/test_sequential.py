@@ -49,6 +49,7 @@ def test_no_claim_that_holds_can_lose_by_any_bet(epsilon, delta):
     bet = bet_for(p, q, epsilon, delta)
     growth, d = Fraction(float(np.exp(epsilon))), Fraction(delta)
     corners = [(Fraction(0), Fraction(0)), (d, Fraction(0)), (Fraction(1), (1 - d) / growth)]
+    assert len(bet.coin) == len(EDGES) ** 2
     for c, stake in zip(map(Fraction, bet.coin), map(Fraction, bet.hit), strict=True):
         both, missed = 1 + c + stake * (1 - d), 1 + c - stake * d
         other, idle = 1 - c - stake * growth, 1 - c
@@ -63,6 +64,7 @@ def test_payoffs_are_those_of_the_stakes(epsilon, delta):
     p, q = (grid.ravel() for grid in np.meshgrid(EDGES, EDGES))
     bet = bet_for(p, q, epsilon, delta)
     growth = Fraction(float(np.exp(epsilon)))
+    assert [len(side) for side in bet.log_payoffs()] == [len(EDGES) ** 2] * 4
     for i, payoffs in enumerate(zip(*bet.log_payoffs(), strict=True)):
         c, stake, d = Fraction(bet.coin[i]), Fraction(bet.hit[i]), Fraction(delta)
         exact = (1 + c + stake * (1 - d), 1 + c - stake * d, 1 - c - stake * growth, 1 - c)

@@ -126,17 +126,19 @@ def plan_u(v):
 
 def test_the_algorithms_act_within_their_horizons():
     """T is chosen so that every algorithm of the figures ends its first epoch, with room for it twice."""
-    plan = s2.plan(1.0)
-    for name, cell in plan.cells.items():
-        rule = cell.algorithm
-        if name.split()[-1] in ("dprse", "ldprse", "proof", "long") and rule.name != "dp-robust-ucb":
-            first = rule.n_arms * int(rule.schedule[0][1, rule.n_arms])
-            assert first < 0.9 * rule.horizon, name
+    plan, of_figures = s2.plan(1.0), ("dprse", "ldprse", "proof", "long")
+    rules = {name: cell.algorithm for name, cell in plan.cells.items() if name.split()[-1] in of_figures}
+    rules = {name: rule for name, rule in rules.items() if rule.name != "dp-robust-ucb"}
+    assert len(rules) == 28
+    for name, rule in rules.items():
+        first = rule.n_arms * int(rule.schedule[0][1, rule.n_arms])
+        assert first < 0.9 * rule.horizon, name
 
 
 @pytest.mark.parametrize("name", PLANS)
 def test_every_statement_has_checks_of_its_kind(tiny, name):
     plan, outcomes = tiny[name]
+    assert len(plan.statements) > 9
     for statement in plan.statements:
         kinds = {check.kind for check in statement.checks(outcomes)}
         claimed = max((key for key in KINDS if statement.name.startswith(key)), key=len)
@@ -245,6 +247,7 @@ def test_lower_bounds_hold_for_whoever_may_not_know_and_for_no_one_else():
 
 @pytest.mark.parametrize("k", s3.ORDERS)
 def test_the_instances_of_the_private_term_have_the_moments_that_are_claimed(k):
+    assert s3.FLOOR_ARMS > 1
     for changed in range(s3.FLOOR_ARMS):
         place = s3.scarce(k, changed)
         assert place.moment(k) <= 1 + 1e-9
@@ -258,11 +261,13 @@ def test_the_instances_of_the_private_term_have_the_moments_that_are_claimed(k):
 
 
 def test_light_rewards_have_moments_within_1():
+    assert len(s3.OVER_K) == 4
     for k in s3.OVER_K:
         assert s3.LIGHT.moment(k) <= 1
 
 
 def test_outcomes_hold_what_the_statements_ask_for(tiny):
+    assert set(tiny) == {"S2", "S3"}
     for plan, outcomes in tiny.values():
         assert set(outcomes) == set(plan.cells)
         assert all(isinstance(outcome, StudyOutcome) for outcome in outcomes.values())

@@ -79,6 +79,7 @@ def test_the_plan_at_full_size_and_below(scale, horizon, instances, runs):
 def test_every_statement_has_checks_that_are_json():
     plan = s4.plan(TINY)
     outcomes = made_up(plan)
+    assert len(plan.statements) == 25
     for statement in plan.statements:
         checks = statement.checks(outcomes)
         assert checks, statement.name
@@ -159,9 +160,9 @@ def test_the_core_set_pays_where_epsilon_is_small_and_not_where_it_is_large():
 @pytest.mark.slow
 def test_rates_over_d_are_told_from_others():
     plan = s4.plan(TINY)
-    for rate in s4.laws(6):
-        if not rate.name.startswith("over-d-"):
-            continue
+    rates = [rate for rate in s4.laws(6) if rate.name.startswith("over-d-")]
+    assert len(rates) == 2
+    for rate in rates:
         outcomes = some(plan, lambda name, cells=rate.plan: name in cells)
         assert verdicts(plan, f"rate-{rate.name}", outcomes)[0] == "consistent"
         # What Theorem 2 prints has another factor of sqrt(d).
@@ -177,6 +178,7 @@ def test_rates_are_fitted_where_the_gaps_that_are_left_follow_gamma():
     least = np.sort(place.gaps)[1]
     laws = [s4.KINDS[kind](dense, 1.0, t) for kind in s4.OVER_T for t in s4.OVER_T[kind]]
     laws += [s4.LDPLinear(dense, e, s4.LOCAL_T) for e in s4.LOCAL_EPSILONS]
+    assert len(laws) == 36
     for algorithm in laws:
         last = algorithm.last_batch
         before, after = (algorithm.width(batch, s4.MANY, 3) for batch in (last - 1, last))
@@ -185,6 +187,7 @@ def test_rates_are_fitted_where_the_gaps_that_are_left_follow_gamma():
 
 
 def test_in_the_rate_over_epsilon_each_value_meets_the_same_place_of_its_batch():
+    assert len(s4.LARGEST) == 2
     for kind in s4.LARGEST:
         rate = next(rate for rate in s4.laws(6) if rate.name == f"over-epsilon-{kind}")
         cells, growth = rate.cells, next(iter(rate.plan.values())).algorithm.size(1)
@@ -196,7 +199,9 @@ def test_in_the_rate_over_epsilon_each_value_meets_the_same_place_of_its_batch()
 def test_the_private_terms_have_a_factor_for_batches_and_one_for_their_width():
     """log^2 T of Theorem 1 and log^1.5 T of Theorem 3; regret that grows like log T is told apart."""
     plan = s4.plan(TINY)
-    for rate in (rate for rate in s4.laws(6) if rate.name.startswith("over-batches-")):
+    rates = [rate for rate in s4.laws(6) if rate.name.startswith("over-batches-")]
+    assert len(rates) == 2
+    for rate in rates:
         outcomes = some(plan, lambda name, cells=rate.plan: name in cells)
         assert rate.slope(outcomes, rate.exponent).verdict == "consistent"
         slower = {

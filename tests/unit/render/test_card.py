@@ -8,6 +8,7 @@ import re
 import shutil
 from importlib import resources
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from msgspec.structs import replace
@@ -1078,3 +1079,23 @@ def test_names_that_a_user_chose_are_printed_as_they_are():
     of_regret = replace(mutant, decided_by="my_check on C_1", breaks="regret")
     assert words.decided_by(of_regret) == "my_check on C_1"
     assert words.decided_by(replace(mutant, decided_by="black_box", breaks="privacy")) == "black box"
+
+
+@pytest.mark.parametrize(
+    ("spent", "here"),
+    [
+        (None, False),
+        ([], False),
+        ([[1, 0.5, 1.0]], True),
+        ([[1, 0.5, -1.0]], True),
+        ([[1, 0.5, 1.0], [2, 0.5, 0.9]], False),
+        ([[1, 0.5, 1 - 0.9e-6]], True),
+        ([[1, 0.5, 1 - 1.1e-6]], False),
+    ],
+)
+def test_whether_a_recorded_course_has_the_bound(spent, here, monkeypatch):
+    """The last place of a course is what it spent in all; the least of all upper bounds is 1."""
+    monkeypatch.setattr(card.words, "least", lambda record: 1.0)
+    checks = [SimpleNamespace(statistics={} if spent is None else {"spent": spent})]
+    assert card._here(SimpleNamespace(of_kind=lambda kind: checks)) is here
+    assert card._here(SimpleNamespace(of_kind=lambda kind: [])) is False

@@ -4,6 +4,7 @@ import functools
 import html
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from verifiable_dp.evidence.blackbox import curves
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.record import words
 from verifiable_dp.record.model import Counterexample, Record
-from verifiable_dp.render import portfolio
+from verifiable_dp.render import opendp_registry, portfolio
 from verifiable_dp.render.intoto import to_intoto
 from verifiable_dp.render.junit import to_junit
 from verifiable_dp.render.markdown import to_dpia, to_markdown
@@ -178,3 +179,19 @@ def test_the_stated_power_says_of_which_leaks():
                 seen += 1
                 assert any(kind in sentence for kind in kinds), (name, sentence)
     assert seen > 8
+
+
+@pytest.mark.parametrize(
+    ("verdict", "checks", "said"),
+    [
+        ("not_refuted", [], "kept"),
+        ("not_refuted", [1], "Audited: kept At confidence 0.95, epsilon is at least 0.5."),
+        ("inconclusive", [1], "Audited: kept At confidence 0.95, epsilon is at least 0.5."),
+        ("refuted", [1], "Audited: kept At confidence 0.95, broken."),
+    ],
+)
+def test_what_a_registry_is_told_of_the_audit(verdict, checks, said, monkeypatch):
+    for name, text in (("verdict", "kept"), ("broken", "broken")):
+        monkeypatch.setattr(opendp_registry.words, name, lambda record, text=text: text)
+    record = SimpleNamespace(verdict=verdict, checks=checks, epsilon_lower=0.5, confidence=0.95, power=None)
+    assert opendp_registry._audit(record) == said

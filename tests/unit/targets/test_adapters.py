@@ -377,3 +377,51 @@ def test_a_field_that_begins_at_zero_counts_rounds_and_is_no_horizon():
     explored = [0, 1] * 6
     assert list(taken(Counting, roles.GivenRole())[1](rewards, rng)) == [*explored, *[0] * 28]
     assert list(taken(Told, roles.GivenRole())[1](rewards, rng)) == [0] * 40  # it begins at its horizon
+
+
+@dataclasses.dataclass
+class Nested:
+    """A parameter of a parameter."""
+
+    inner: int = 0
+
+
+class Named:
+    """Has two parameters, and one more where it is run."""
+
+    def __init__(self, n_arms, width):
+        pass
+
+    def run(self, horizon, depth):
+        """Plays."""
+
+
+def anything(n_arms, **options):
+    return None
+
+
+def of_nested(n_arms, options: Nested):
+    return None
+
+
+def of_nothing():
+    return None
+
+
+of_nested.__annotations__["options"] = Nested  # as it stands without postponed annotations
+
+
+@pytest.mark.parametrize(
+    ("maker", "settable"),
+    [
+        (Named, ["n_arms", "width", "horizon", "depth"]),
+        (lambda n_arms, width: None, ["n_arms", "width"]),
+        (of_nothing, []),
+        (anything, None),
+        (of_nested, None),
+        (lambda config: None, None),
+    ],
+)
+def test_which_parameters_can_be_given_by_name(maker, settable):
+    """None: any, as of a configuration."""
+    assert BanditClass(maker).settable == settable

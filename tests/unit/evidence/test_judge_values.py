@@ -1,0 +1,167 @@
+"""What the judge of the language may say of a value, rule by rule: of two, of an entry, of a constant."""
+
+import ast
+import math
+import operator
+import random
+import types
+
+import numpy as np
+import pytest
+
+from verifiable_dp.evidence.judge import calls, expressions, flow, values
+from verifiable_dp.evidence.judge.values import LIST, NONE, PUBLIC, RECORD, SMOOTH, STEEP, WIDE, Value
+
+A, B = frozenset((("function", 1),)), frozenset((("function", 2),))
+
+
+def test_levels_are_in_order():
+    assert PUBLIC < SMOOTH < STEEP < WIDE
+
+
+def test_of_two_values_the_worse_of_each_part():
+    one = Value(level=SMOOTH, size=STEEP, own=A, data=True)
+    other = Value(turn=STEEP, rough=SMOOTH, own=B, inner=A, bent=True, many=True)
+    both = Value(SMOOTH, STEEP, STEEP, SMOOTH, A | B, A, True, True, True)
+    assert one | other == other | one == both
+    assert values.joined([one, other]) == both
+    assert one | Value() == one
+    assert values.joined([]) == Value()
+
+
+@pytest.mark.parametrize(
+    ("value", "steep"),
+    [
+        (Value(), Value()),
+        (Value(level=SMOOTH), Value(level=STEEP)),
+        (Value(level=WIDE), Value(level=WIDE)),
+        (Value(level=SMOOTH, data=True), Value(level=SMOOTH, data=True)),  # what moves with data is followed
+        (Value(turn=SMOOTH, rough=SMOOTH), Value(turn=STEEP, rough=STEEP)),
+        (Value(size=SMOOTH), Value(size=SMOOTH)),
+    ],
+)
+def test_what_may_take_any_turn(value, steep):
+    assert value.steep() == steep
+
+
+def test_of_a_number_only_steps_are_left():
+    assert Value(level=SMOOTH, data=True).whole() == Value(level=SMOOTH)
+
+
+@pytest.mark.parametrize(
+    ("own", "things", "container"),
+    [
+        (NONE, NONE, NONE),
+        (A, A, NONE),
+        (A | {LIST}, A, {LIST}),
+        ({RECORD, LIST}, NONE, {RECORD, LIST}),
+    ],
+)
+def test_containers_and_things(own, things, container):
+    value = Value(own=frozenset(own))
+    assert (value.things, value.container) == (things, container)
+
+
+@pytest.mark.parametrize(
+    ("table", "at", "level", "turn"),
+    [
+        (Value(), Value(), PUBLIC, PUBLIC),
+        (Value(), Value(level=SMOOTH), SMOOTH, PUBLIC),
+        (Value(), Value(level=STEEP), SMOOTH, PUBLIC),  # entries that are alike tell nothing of the position
+        (Value(rough=STEEP), Value(), PUBLIC, PUBLIC),
+        (Value(rough=STEEP), Value(level=SMOOTH), STEEP, PUBLIC),
+        (Value(rough=STEEP), Value(turn=SMOOTH), PUBLIC, STEEP),
+        (Value(rough=SMOOTH), Value(level=WIDE), WIDE, PUBLIC),
+        (Value(own=frozenset({RECORD})), Value(level=SMOOTH), STEEP, PUBLIC),
+        (Value(own=frozenset({LIST})), Value(level=SMOOTH), SMOOTH, PUBLIC),
+        (Value(), Value(turn=STEEP), PUBLIC, PUBLIC),
+        (Value(level=WIDE, turn=STEEP), Value(), WIDE, STEEP),
+    ],
+)
+def test_an_entry_at_a_position(table, at, level, turn):
+    found = table.entry(at)
+    assert (found.level, found.turn) == (level, turn)
+
+
+@pytest.mark.parametrize(("inner", "size"), [(NONE, PUBLIC), (frozenset({LIST}), SMOOTH), (A, PUBLIC)])
+def test_entries_that_are_containers_may_be_of_different_lengths(inner, size):
+    found = Value(inner=inner).entry(Value(level=SMOOTH))
+    assert (found.size, found.own, found.inner) == (size, inner, inner)
+
+
+def test_what_is_known_of_data_is_known_of_an_entry():
+    found = Value(data=True, bent=True, many=True).entry(Value())
+    assert found[6:] == (True, True, True)
+
+
+@pytest.mark.parametrize(
+    ("constant", "rough"),
+    [(1, PUBLIC), (None, PUBLIC), ("", PUBLIC), ("a", PUBLIC), ("aa", PUBLIC), ("ab", STEEP), (b"ab", STEEP)],
+)
+def test_the_characters_of_a_text_may_differ(constant, rough):
+    assert flow.of_constant(constant) == Value(rough=rough)
+
+
+@pytest.mark.parametrize(
+    ("value", "known", "found"),
+    [(len, (max, len), True), (len, (max, min), False), (len, (), False), (np.sum, (np.sum,), True)],
+)
+def test_library_functions_are_told_by_what_they_are(value, known, found):
+    assert values.same(value, known) is found
+
+
+@pytest.mark.parametrize(
+    ("source", "positive"), [("3", True), ("0", False), ("-1", False), ("x", False), ("1.5", True)]
+)
+def test_which_steps_are_positive(source, positive):
+    assert bool(expressions._is_positive(ast.parse(source, mode="eval").body)) is positive
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (math.exp, "pure"),
+        (np.exp, "pure"),
+        (len, "pure"),
+        (operator.add, "pure"),
+        (operator.attrgetter, "reflection"),
+        (operator.methodcaller, "reflection"),
+        (type, "reflection"),
+        (eval, "reflection"),
+        (np.random.default_rng, "makes_draws"),
+        (np.random.Generator, "makes_draws"),
+        (np.random.default_rng(0).normal, "draws"),
+        (random.random, "draws"),
+        (types.SimpleNamespace, "pure"),
+        (test_levels_are_in_order, "unknown"),
+    ],
+)
+def test_what_an_object_of_a_library_is(value, kind):
+    assert values.kind_of(value) == kind
+
+
+PLACED, ANYWHERE = Value(level=SMOOTH, own=A), Value(turn=SMOOTH, inner=B)
+
+
+def test_what_a_call_gives():
+    given = calls.Given([(0, PLACED, set()), ("key", ANYWHERE, set())])
+    assert given.every == PLACED | ANYWHERE
+    assert calls.Given([]).every == Value()
+    [(place, value, roots)] = given.anywhere.parts
+    assert (place, roots) == (..., set())
+    assert (value.level, value.turn, value.own, value.inner) == (STEEP, STEEP, A | B, A | B)
+
+
+@pytest.mark.parametrize(
+    ("given", "also", "level"),
+    [
+        (Value(), (), PUBLIC),
+        (Value(own=frozenset({values.GENERATOR})), (), STEEP),
+        (Value(inner=frozenset({("draws", 1)})), (), STEEP),
+        (Value(own=A), (), PUBLIC),
+        (Value(own=A), ("function",), STEEP),
+    ],
+)
+def test_what_is_made_with_a_generator_may_be_anything(given, also, level):
+    found = calls.drawing(Value(), given, *also)
+    assert (found.level, found.size) == (level, level)
