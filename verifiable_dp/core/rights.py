@@ -186,7 +186,7 @@ def _locked(path: str) -> Iterator[None]:
     handle, beside = -1, f"{path}.lock"
     try:
         for _ in range(_TRIES):
-            handle = os.open(beside, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+            handle = os.open(beside, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o600)
             _wait(beside, handle)
             if _same(beside, handle):
                 break
