@@ -144,10 +144,7 @@ _WORDS: Mapping[Taken, tuple[Words, Words]] = {
     Taken.OTHER_PATHS: _said(
         "other paths cost no more than those that were traced", "other paths cost no more"
     ),
-    Taken.AS_TRACED: (
-        _as_traced,
-        lambda values: f"plain code does as traced ({values['held']} replays)",
-    ),
+    Taken.AS_TRACED: (_as_traced, lambda values: "plain code does as traced"),
     Taken.LIBRARIES: _said(
         "the samplers of OpenDP and diffprivlib, and OpenDP's privacy maps, are what they say",
         "the noise libraries are right",

@@ -118,7 +118,8 @@ def decision(record: Record) -> Decision:
 
 
 def _ground(record: Record) -> str:
-    return record.bound.scope if conclude.bounded(record.checks) else "detectable"
+    upper = record.epsilon_upper
+    return upper.scope if upper is not None and conclude.bounded(record.checks) else "detectable"
 
 
 def caught(record: Record) -> float:

@@ -181,7 +181,10 @@ def covered(record: Record) -> str:
     upper = record.bound
     what, beyond = {
         "certified": (f"The certificate covers {EVERYTHING}", ""),
-        "every path": ("The upper bound covers every input on every path of the code", ""),
+        "every path": (
+            f"The upper bound covers every input on every path{_of_calls(record) or ' of the code'}",
+            "larger calls, " if _of_calls(record) else "",
+        ),
         "n paths": (
             f"The upper bound covers every input on {upper.paths} traced paths{_of_calls(record)}",
             f"other paths, {'larger calls, ' if _of_calls(record) else ''}",
@@ -245,7 +248,7 @@ def interval(record: Record) -> str:
     at = f" at delta {digits(delta)}" if delta else ""
     if upper is not None and float(upper.epsilon) < float("inf") and record.verdict != "refuted":
         paths = f"{upper.paths} paths{_of_calls(record)}"
-        scope = f"on {paths if upper.scope == 'n paths' else upper.scope}"
+        scope = f"on {paths if upper.scope == 'n paths' else upper.scope + _of_calls(record)}"
         scope = "certified" if upper.scope == "certified" else scope
         low, high = ends(record)
         where = high if low == high else f"in [{low}, {high}]"
