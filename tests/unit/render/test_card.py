@@ -801,6 +801,8 @@ VALUES = {
     "branches": 2,
     "runs": 1600,
     "shapes": [[], [5]],
+    "held": 24,
+    "open": 2,
 }
 
 
