@@ -2,41 +2,40 @@
 
 import contextlib
 import fcntl
+import hashlib
 import os
 import stat
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 from unittest import mock
 
 import pytest
 
 from verifiable_dp.core import rights
-from verifiable_dp.core.rights import FileCounter, Right, SqliteCounter
+from verifiable_dp.core.rights import FileCounter, Mark, Right, SqliteCounter
 from verifiable_dp.core.validate import InputError
 
 
 class Numbers:
-    """A counter in memory; `hold` is asked once."""
+    """A counter in memory; `late` are numbers that it is brought to when it is next asked to advance."""
 
-    def __init__(self, at=0):
-        self.at, self.held, self.told = at, 0, []
+    def __init__(self, at=0, *late):
+        self.at, self.late, self.asked, self.told = at, list(late), 0, []
 
     def value(self):
         return self.at
 
-    def advance(self, to):
-        self.at = to
-        self.told.append(to)
-
-
-class Held(Numbers):
-    """One that gives a file as its lock; number 0 is a file, too."""
-
-    lock = 0
-
-    def hold(self):
-        self.held += 1
-        return self.lock
+    def advance(self, expected, new):
+        self.asked += 1
+        assert self.asked < 10
+        if self.late:
+            self.at = self.late.pop(0)
+        if self.at != expected:
+            return False
+        self.at = new
+        self.told.append(new)
+        return True
 
 
 class Place:
@@ -65,8 +64,8 @@ class Place:
 
     def settle(self):
         for made in self._made:
-            handles = made._file, made._next, made._holds
-            vars(made).update(_file=-1, _next=-1, _holds=-1, drop=lambda: None)  # when it is forgotten, too
+            handles = made._file, made._next
+            vars(made).update(_file=-1, _next=-1, drop=lambda: None)  # when it is forgotten, too
             for handle in set(handles) - set(self.closed):
                 if handle > 2:
                     with contextlib.suppress(OSError):
@@ -75,7 +74,7 @@ class Place:
 
 @contextlib.contextmanager
 def place():
-    """A new folder, in which nobody closes the files that the process was given."""
+    """A new folder, in which nobody closes the files that the process was given, or waits for long."""
     close = os.close
 
     def closing(handle):
@@ -83,11 +82,12 @@ def place():
         close(handle)
 
     with tempfile.TemporaryDirectory() as name:
-        found = Place(Path(name).resolve())
+        found, mask = Place(Path(name).resolve()), os.umask(0o022)
         try:
-            with mock.patch.object(os, "close", closing):
+            with mock.patch.object(os, "close", closing), mock.patch.object(rights, "_PATIENCE", 0.5):
                 yield found
         finally:
+            os.umask(mask)
             found.settle()
 
 
@@ -124,59 +124,156 @@ def test_what_a_file_counts(content, number):
             assert counter.value() == number
 
 
-def test_a_file_that_is_too_long_for_a_number_is_refused():
+def test_of_a_file_no_more_is_read_than_a_number_takes():
     with place() as here:
-        Path(here.path).write_text("0" * 1025)
-        refused(FileCounter(here.path).value, "is larger than 1 KiB")
+        Path(here.path).write_text("7" + " " * 1023 + "x")
+        assert FileCounter(here.path).value() == 7
 
 
-@pytest.mark.parametrize("kind", [FileCounter, lambda path: SqliteCounter(path, "mine")])
-def test_counters_only_grow(kind):
+def test_what_counts_has_one_name_and_one_owner():
+    with place() as here:
+        link, name, counter = f"{here.path}.link", f"{here.path}.name", FileCounter(here.path)
+        refused(FileCounter(here.folder).value, "counter: .* is not a regular file")
+        assert counter.advance(0, 7)
+        os.symlink(here.path, link)
+        refused(FileCounter(link).value, "counter: .* is a link; give the path of the file itself")
+        os.link(here.path, name)
+        refused(counter.value, r"counter: .* has 2 names \(hard links\)")
+        os.unlink(name)
+        os.chmod(here.path, 0o622)
+        refused(counter.value, "counter: others can write")
+        os.chmod(here.path, 0o600)
+        assert counter.value() == 7
+
+
+KINDS = pytest.mark.parametrize("kind", [FileCounter, lambda path: SqliteCounter(path, "mine")])
+
+
+@KINDS
+def test_counters_advance_from_where_they_are_expected(kind):
     with place() as here:
         counter = kind(here.path)
-        for to, at in ((1, 1), (3, 3), (2, 2 + 1), (3, 3), (4, 4)):
-            counter.advance(to)
-            assert counter.value() == at
+        steps = ((1, 2, 0), (-1, 2, 0), (0, 1, 1), (0, 2, 1), (2, 3, 1), (1, 4, 4), (4, 1 << 128, 1 << 128))
+        for expected, new, at in steps:
+            assert counter.advance(expected, new) is (at == new)
+            assert kind(here.path).value() == at
 
 
-def test_what_a_file_counts_is_not_written_again():
+def test_what_a_file_counts_is_written_once_and_is_its_owners():
     with place() as here:
-        counter = FileCounter(here.path)
-        counter.advance(3)
-        before = os.stat(here.path).st_ino, Path(here.path).read_text()
-        counter.advance(3)
-        assert (os.stat(here.path).st_ino, Path(here.path).read_text()) == before == (before[0], "3\n")
+        counter, old = FileCounter(here.path), os.umask(0)
+        try:
+            assert counter.advance(0, 3)
+        finally:
+            os.umask(old)
+        before = os.stat(here.path).st_ino
+        assert not counter.advance(2, 4)
+        assert (os.stat(here.path).st_ino, Path(here.path).read_text()) == (before, "3\n")
+        assert here.left() == ["session.json", "session.json.lock"]
+        for name in here.left():
+            assert stat.S_IMODE(os.stat(here.folder / name).st_mode) == 0o600
+
+
+def test_a_link_in_the_place_of_the_next_number_is_not_followed():
+    with place() as here:
+        os.symlink(here.folder / "other", f"{here.path}.new")
+        refused(lambda: FileCounter(here.path).advance(0, 1), "counter: .* cannot be used")
+        assert here.left() == ["session.json.lock", "session.json.new"]
+        assert FileCounter(here.path).value() == 0
+
+
+def test_a_system_that_lacks_a_flag_has_counters():
+    with place() as here, mock.patch.dict(vars(os)):
+        del os.O_NOFOLLOW
+        assert FileCounter(here.path).advance(0, 3)
+        assert FileCounter(here.path).value() == 3
 
 
 def test_a_database_counts_for_each_name():
     with place() as here:
-        SqliteCounter(here.path, "mine").advance(5)
+        assert SqliteCounter(here.path, "mine").advance(0, 5)
         assert [SqliteCounter(here.path, name).value() for name in ("mine", "other")] == [5, 0]
+        os.chmod(here.path, 0o622)
+        refused(SqliteCounter(here.path, "mine").value, "counter: others can write")
     refused(SqliteCounter("/nowhere/at/all", "mine").value, "cannot be used")
+    refused(lambda: SqliteCounter("/nowhere/at/all", "mine").advance(0, 1), "cannot be used")
 
 
-@pytest.mark.parametrize(
-    ("kind", "lock"),
-    [
-        (FileCounter, "session.json.lock"),
-        (lambda path: SqliteCounter(path, "mine"), "session.json.3fd30542fe3f61b1.lock"),
-    ],
-)
-def test_a_counter_is_held_by_one(kind, lock):
+# ---------------------------------------------------------------- their locks
+
+
+def test_a_lock_is_held_as_long_as_it_is_needed():
     with place() as here:
-        first = kind(here.path).hold()
-        assert here.left() == [lock]
-        assert stat.S_IMODE(os.stat(here.folder / lock).st_mode) == 0o600
-        refused(kind(here.path).hold, "another session holds .*; each session needs its own counter")
-        os.close(first)
-        os.close(kind(here.path).hold())
+        lock, copies, wait = f"{here.path}.lock", [], rights._wait
+
+        def waiting(path, handle):
+            copies.append(os.dup(handle))
+            wait(path, handle)
+
+        with mock.patch.object(rights, "_wait", waiting), rights._locked(here.path):
+            assert held_by(lock)
+        assert len(copies) == 1
+        assert not held_by(lock)  # also where others have copies of the open file
+        os.close(copies[0])
+        with pytest.raises(ValueError, match="in the middle"), rights._locked(here.path):
+            raise ValueError("in the middle")
+        assert not held_by(lock)
 
 
 def test_a_lock_that_cannot_be_made_is_refused():
-    refused(FileCounter("/nowhere/at/all").hold, "counter: .* cannot be used")
+    refused(lambda: FileCounter("/nowhere/at/all").advance(0, 1), "counter: .* cannot be used")
     with place() as here:
         os.symlink(here.folder / "other", f"{here.path}.lock")
-        refused(FileCounter(here.path).hold, "counter: .* cannot be used")
+        refused(lambda: FileCounter(here.path).advance(0, 1), "counter: .* cannot be used")
+    with place() as here, mock.patch.object(rights, "fcntl", None):
+        refused(lambda: FileCounter(here.path).advance(0, 1), "has no locks that end with a process; use Sql")
+
+
+@pytest.mark.parametrize("others", [0, 1, 2, 3])
+def test_a_lock_that_is_replaced_meanwhile_is_made_again(others):
+    close, closed, opened = os.close, [], []
+    with place() as here, mock.patch.object(rights, "_TRIES", 3):
+        was = os.open
+
+        def opening(*given):
+            opened.append(was(*given))
+            return opened[-1]
+
+        def closing(handle):
+            closed.append(handle)
+            close(handle)
+
+        same = mock.patch.object(rights, "_same", side_effect=[False] * others + [True])
+        with same, mock.patch.object(os, "open", opening), mock.patch.object(os, "close", closing):
+            if others < 3:
+                with rights._locked(here.path):
+                    assert len(closed) == others
+            else:
+                refused(rights._locked(here.path).__enter__, "has more names, or is replaced all the time")
+        assert closed == opened
+        assert len(closed) == min(others + 1, 3)
+
+
+def test_the_lock_of_a_counter_may_have_the_number_0():
+    closed, done = [], []
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(mock.patch.object(os, "open", return_value=0))
+        stack.enter_context(mock.patch.object(rights, "_wait"))
+        stack.enter_context(mock.patch.object(rights, "_same", return_value=True))
+        stack.enter_context(mock.patch.object(fcntl, "flock", lambda *given: done.append(given)))
+        stack.enter_context(mock.patch.object(os, "close", closed.append))
+        with rights._locked("/nowhere/at/all"):
+            assert (closed, done) == ([], [])
+    assert (closed, done) == ([0], [(0, fcntl.LOCK_UN)])
+
+
+def test_so_long_a_lock_is_waited_for():
+    with place() as here, rights._locked(here.path), open(f"{here.path}.lock", "rb") as other:
+        slept, times = [], iter([100.0, 100.5, 100.75])
+        clock = SimpleNamespace(monotonic=lambda: next(times), sleep=slept.append)
+        with mock.patch.object(rights, "time", clock):
+            refused(lambda: rights._wait(here.path, other.fileno()), "another process holds the lock .*; end")
+        assert slept == [0.001]
 
 
 # ---------------------------------------------------------------- whose it is
@@ -185,8 +282,9 @@ def test_a_lock_that_cannot_be_made_is_refused():
 def test_a_new_right_is_of_this_process_and_holds_nothing():
     with place() as here:
         right = here.right()
-        assert (right.generation, right._known, right.path, right.ended) == (0, 0, "", False)
-        assert max(right._file, right._next, right._holds) < 0
+        assert (right.generation, right.path, right.ended) == (0, "", False)
+        assert (right._at, right._own) == (0, {0})
+        assert max(right._file, right._next) < 0
         with right.held(), right.held():
             pass
 
@@ -198,7 +296,7 @@ def test_another_process_draws_nothing():
             for call in (right.held().__enter__, right.alone().__enter__):
                 refused(call, "it belongs to the process that made it")
             refused(
-                lambda: right.commit(lambda number: b"", here.path), "it belongs to the process that made it"
+                lambda: right.commit(lambda mark: b"", here.path), "it belongs to the process that made it"
             )
         with mock.patch.object(rights, "_born", [object(), rights._born[0]]):
             refused(right.held().__enter__, "it belongs to the process that made it")
@@ -235,15 +333,12 @@ def test_within_itself_it_is_refused():
 
 def test_what_was_closed_is_free():
     with place() as here:
-        right = here.taken(counter=Held())
-        held = FileCounter(here.folder / "counter").hold()
+        right = here.taken()
         other = os.dup(right._file)
-        right._holds = held
         assert held_by(here.path)
         right.close()
-        assert (right.ended, right._file, right._next, right._holds) == (True, -1, -1, -1)
+        assert (right.ended, right._file, right._next) == (True, -1, -1)
         assert not held_by(here.path)  # also where others have copies of the open file
-        assert not held_by(here.folder / "counter.lock")
         refused(right.held().__enter__, "it was closed; restore it from its file")
         os.close(other)
 
@@ -267,6 +362,12 @@ def test_a_handle_with_the_number_0_is_given_back_like_any_other():
         ):
             refused(lambda: rights._written(here.path, b"1"), "cannot be written: No space")
         assert closed == [0, 0, 0]
+        with (
+            mock.patch.object(rights, "_opened", return_value=0),
+            mock.patch.object(rights, "_check", side_effect=InputError("others can write")),
+        ):
+            refused(lambda: here.right().take(here.path), "others can write")
+        assert closed == [0, 0, 0, 0]
 
 
 # ---------------------------------------------------------------- taking a file
@@ -321,22 +422,38 @@ def test_a_file_that_is_replaced_meanwhile_is_opened_again():
         with mock.patch.object(rights, "_same", side_effect=[False, False, True]) as same:
             assert here.right().take(here.path) == b""
         assert same.call_count == 3
+    with place() as here, mock.patch.object(rights, "_TRIES", 2):
+        Path(here.path).touch(0o600)
+        with mock.patch.object(rights, "_same", return_value=False):
+            refused(lambda: here.right().take(here.path), "is replaced all the time; find out by whom")
 
 
 @pytest.mark.parametrize(
-    ("known", "generation", "least"),
-    [(None, 7, 7), (7, 7, 9), (6, 7, 8), (5, 7, None), (8, 7, None), (0, 0, 2)],
+    ("at", "mark", "writes"),
+    [
+        (None, Mark(7), False),
+        (None, Mark(0), False),
+        (None, Mark(7, 0, (5,)), False),
+        (None, Mark(7, 1), "was saved with a counter; give it"),
+        (9, Mark(7, 9, (3, 6)), True),
+        (6, Mark(7, 9, (3, 6)), True),
+        (3, Mark(7, 9, (3, 6)), True),
+        (0, Mark(7), True),
+        *((at, Mark(7, 9, (3, 6)), "is not the state that the counter is at") for at in (0, 2, 4, 7, 8, 10)),
+        (1, Mark(7), "is not the state that the counter is at"),
+    ],
 )
-def test_which_generation_goes_on(known, generation, least):
-    """That of the counter or the one after it: the file is written before the counter is told."""
+def test_which_state_goes_on(at, mark, writes):
+    """That of the counter or one that follows it: the file is written before the counter is told."""
     with place() as here:
-        right = here.taken(counter=None if known is None else Numbers(known))
-        if least is None:
-            refused(
-                lambda: right.took(generation), f"is generation {generation}, and the counter is at {known}"
-            )
+        right = here.taken(counter=None if at is None else Numbers(at))
+        if isinstance(writes, str):
+            refused(lambda: right.took(mark), writes)
         else:
-            assert (right.took(generation), right.generation) == (least, generation)
+            assert right.took(mark) is writes
+            assert right.generation == mark.generation
+            if at is not None:
+                assert (right._at, right._own) == (at, {mark.stamp, *mark.follows})
 
 
 def test_what_killed_processes_left_is_removed():
@@ -344,42 +461,47 @@ def test_what_killed_processes_left_is_removed():
         kept = [".session.json.abcdefg.new", ".session.json.abcdefgh.newer", "session.json.abcdefgh.new"]
         for name in (".session.json.abcdefgh.new", *kept):
             (here.folder / name).touch()
-        here.taken().took(1)
+        here.taken().took(Mark(1))
         assert here.left() == sorted([*kept, "session.json"])
 
 
-def test_a_counter_is_held_once():
+def test_a_second_name_that_a_killed_process_left_is_removed():
     with place() as here:
-        counter = Held()
-        right = here.taken(counter=counter)
-        right.took(0)
-        right._hold()
-        assert (counter.held, right._holds) == (1, 0)
-        bare = here.right(Numbers())
-        bare._hold()
-        assert bare._holds == -1
+        Path(here.path).write_bytes(b"state")
+        os.link(here.path, here.folder / ".session.json.abcdefgh.new")
+        (here.folder / ".session.json.abcdefg7.new").touch()
+        assert here.right().take(here.path) == b"state"
+        assert here.left() == [".session.json.abcdefg7.new", "session.json"]
 
 
 # ---------------------------------------------------------------- committing
 
 
-def seal(number):
-    return b"%d" % number
+def seal(mark):
+    return b"%d" % mark.generation
 
 
-def test_each_commit_is_the_next_generation():
+@pytest.mark.parametrize("counter", [None, Numbers])
+def test_each_commit_is_the_next_generation(counter):
     with place() as here:
-        counter = Numbers()
-        right = here.right(counter)
+        numbers = counter and counter()
+        right, marks = here.right(numbers), []
         for number in (1, 2, 3):
-            right.commit(seal, here.path)
-            assert (right.generation, right.path, counter.told[-1]) == (number, here.path, number)
-            assert Path(here.path).read_bytes() == seal(number)
+            right.commit(lambda mark: marks.append(mark) or seal(mark), here.path)
+            assert (right.generation, right.path, marks[-1].generation) == (number, here.path, number)
+            assert Path(here.path).read_bytes() == b"%d" % number
             assert stat.S_IMODE(os.stat(here.path).st_mode) == 0o600
             assert here.left() == ["session.json"]
             assert held_by(here.path)
             assert right._next == -1
-        assert counter.told == [1, 2, 3]
+        if counter is None:
+            assert marks == [Mark(1), Mark(2), Mark(3)]
+        else:
+            bare, last = marks[::2], marks[1::2]  # first without its stamp, which is a digest of that
+            assert [mark.stamp for mark in bare] == [0, 0, 0]
+            assert [mark.stamp for mark in last] == numbers.told
+            assert [mark.follows for mark in last] == [(0,), *((told,) for told in numbers.told[:2])]
+            assert (right._at, right._own) == (numbers.at, {numbers.at})
 
 
 def test_commits_close_what_they_replace():
@@ -414,38 +536,81 @@ def test_a_file_that_was_touched_is_not_replaced(how):
         assert right.generation == 1
 
 
+def test_a_stamp_is_above_those_it_follows_and_of_its_state_and_of_chance():
+    with place() as here:
+        right = here.right(Numbers(7), generation=4, _own={7, 3, 20})
+        with mock.patch.object(rights.secrets, "token_bytes", lambda size: bytes(size)):
+            found = right._mark(repr_of)
+        bare = Mark(5, 0, (3, 7, 20))
+        digest = hashlib.sha256(bytes(32) + repr_of(bare)).digest()[:8]
+        assert found == Mark(5, 21 + int.from_bytes(digest), bare.follows)
+        assert right._mark(repr_of).stamp != right._mark(repr_of).stamp
+        assert right._at == 7
+        assert here.right(generation=4)._mark(repr_of) == Mark(5)
+
+
+def repr_of(mark):
+    return repr(mark).encode()
+
+
+@pytest.mark.parametrize(("at", "goes"), [(3, True), (5, True), (2, False), (4, False), (6, False)])
+def test_where_the_counter_has_to_be(at, goes):
+    """Where this session left it, or was about to bring it."""
+    with place() as here:
+        counter = Numbers(at)
+        right = here.right(counter, _at=3, _own={3, 5})
+        if goes:
+            right._look(counter)
+            assert right._at == at
+        else:
+            refused(lambda: right.commit(seal, here.path), "is not where this session left it")
+            assert (right._at, here.left(), counter.asked) == (3, [], 0)
+
+
 @pytest.mark.parametrize(
-    ("known", "found", "generation", "told"),
+    ("late", "told", "words"),
     [
-        (3, 3, 3, []),
-        (2, 2, 3, [3]),  # a crash came between the file and the counter
-        (2, 3, 3, []),
-        (2, 4, 3, None),
-        (3, 2, 3, None),
-        (3, 4, 3, None),
+        ((), [9], ""),
+        ((5,), [9], ""),  # an attempt that had failed came through late
+        ((5, 7), [9], ""),
+        ((9,), [], ""),  # this one, of which the counter says that it was not done
+        ((5, 9), [], ""),
+        ((8,), [], "another session has used it"),
+        ((5, 10), [], "another session has used it"),
     ],
 )
-def test_where_the_counter_has_to_be(known, found, generation, told):
+def test_the_counter_is_brought_to_the_state(late, told, words):
     with place() as here:
-        counter = Numbers(found)
-        right = here.right(counter, _known=known, generation=generation)
-        if told is None:
-            refused(
-                right._reach, f"the counter is at {found} and was at {known}: another session has used it"
-            )
+        counter = Numbers(3, *late)
+        right = here.right(counter, _at=3, _own={3, 5, 7})
+        if words:
+            refused(lambda: right._tell(Mark(1, 9)), words)
+            assert right._own == {3, 5, 7, 9}
         else:
-            right._reach()
-            assert counter.told == told
+            right._tell(Mark(1, 9))
+            assert (right._at, right._own, counter.at) == (9, {9}, 9)
+        assert (counter.told, counter.asked) == (told, len(late) + 1 - (not told))
+
+
+def test_a_counter_that_stays_is_not_asked_again():
+    with place() as here:
+        counter = Numbers(3)
+        right = here.right(counter, _at=3, _own={3})
+        with mock.patch.object(counter, "advance", side_effect=[False, AssertionError]):
+            refused(lambda: right._tell(Mark(1, 9)), "does not advance, though it is where it is expected")
+        with (
+            mock.patch.object(counter, "advance", side_effect=OSError("no network")),
+            pytest.raises(OSError, match="no network"),
+        ):
+            right._tell(Mark(1, 11))
+        assert (right._at, right._own) == (3, {3, 9, 11})  # it may have come through
 
 
 def test_without_a_counter_nobody_is_told():
     with place() as here:
-        here.right()._reach()
-        here.right()._tell()
-        counter = Numbers(2)
-        right = here.right(counter, generation=3)
-        right._tell()
-        assert (counter.told, right._known) == ([3], 3)
+        right = here.right()
+        right._tell(Mark(1, 9))
+        assert (right._at, right._own) == (0, {0})
 
 
 @pytest.mark.parametrize(("replaced", "generation"), [(True, 2), (False, 1)])
@@ -501,6 +666,33 @@ def test_all_bytes_are_written():
             os.close(handle)
 
 
+def test_a_file_is_made_where_there_is_none():
+    with place() as here:
+        made = here.folder / "made"
+        for content, ways in ((b"1", ()), (b"2", (OSError(95, "Not supported"),))):
+            made.write_bytes(content)
+            with mock.patch.object(os, "link", side_effect=ways or os.link):
+                rights._new(str(made), here.path)
+            assert (Path(here.path).read_bytes(), here.left()) == (content, ["session.json"])
+        made.write_bytes(b"3")
+        refused(lambda: rights._new(str(made), here.path), "exists; restore the session in it")
+        assert (Path(here.path).read_bytes(), made.read_bytes()) == (b"2", b"3")
+
+
+def test_another_one_that_makes_the_file_meanwhile_is_first():
+    with place() as here:
+        right, written = here.right(), rights._written
+
+        def writing(path, data):
+            Path(path).write_bytes(b"other")
+            return written(path, data)
+
+        with mock.patch.object(rights, "_written", writing):
+            refused(lambda: right.commit(seal, here.path), "exists; restore the session in it")
+        assert (Path(here.path).read_bytes(), here.left()) == (b"other", ["session.json"])
+        assert (right.generation, right.path) == (0, "")
+
+
 # ---------------------------------------------------------------- paths
 
 
@@ -518,7 +710,7 @@ def test_what_may_lie_at_a_path():
 
 @pytest.mark.parametrize("path", [7, None, "", "a\0b", "/"])
 def test_what_is_no_path(path):
-    refused(lambda: rights.located(path), "path must be the path of a session file, got ")
+    refused(lambda: rights.located(path), "path must be the path of a file, got ")
 
 
 def test_the_folders_of_a_path_are_resolved():
