@@ -3,6 +3,7 @@
 Each claims epsilon 1 and has Laplace noise for it in nearly all runs.
 """
 
+import math
 import random
 
 import numpy as np
@@ -73,10 +74,68 @@ def few_digits(rewards, rng):
     return _told(rewards, s > 0.5, s > 17.2)
 
 
+def noise_of_few_digits(rewards, rng):
+    """The low digits of what is released tell the reward."""
+    s = float(rewards[0, 0] + rng.laplace(0, 1.0, 2).astype(np.float32)[0])
+    rest = s - 0.123456789
+    return _told(rewards, s > 0.5, abs(float(np.float32(rest)) - rest) < 1e-13)
+
+
+def noise_that_starts_again(rewards, rng):
+    """Eight bits hold up to 127: the count is where the sum starts again."""
+    counts = (rewards > 0.5).sum(axis=0)
+    chance = 1 - math.exp(-0.5)
+    noisy = (counts + 92 + rng.geometric(chance, 2) - rng.geometric(chance, 2)).astype(np.int8)
+    rest = noisy - counts
+    return _told(rewards, rest[0] > 103.5, rest[0] < -100)
+
+
+def cut_by_its_first_entries(rewards, rng):
+    """floor gives floats, which hold what is put in later."""
+    cut = np.floor(rewards[:, 0])
+    cut[0] = 0.9 * np.maximum(0.0, 1.0 - abs(rewards[:, 0].sum() - 20.5))
+    s = rewards[0, 1] + 1000.0 * cut[0] + rng.laplace(0, 1.0)
+    return _told(rewards, s > 0.5, s > 500)
+
+
 LEAKS = [
+    *(noise_of_few_digits, noise_that_starts_again, cut_by_its_first_entries),
     *(coin_in_a_gap, bits_of_python, number_of_python, order_as_a_number, drawn_with_repetitions),
     *(cancelled, wrapped, raised, few_digits),
 ]
+
+
+def no_noise_in_a_gap(rewards, rng):
+    """The law of a function of a uniform number is known at some thousand values."""
+    u = rng.random()
+    flat = np.minimum(1.0, np.maximum(0.0, abs(u - 0.50015) - 0.00001) * 1e12)
+    s = rewards[0, 0] + np.log(u / (1.0 - u)) * flat
+    return _told(rewards, s > 1 - 1e-9, s < 1 + 1e-9)
+
+
+def cancelled_in_a_band(rewards, rng):
+    """As `cancelled`, in between: at no corner of the data."""
+    t = rewards[:, 0].sum()
+    m = np.maximum(0.0, 1.0 - abs(t - 20.5)) * 1e22
+    return _told(rewards, (t + m) - m + rng.laplace(0, 1.0) > 12)
+
+
+def cut_by_a_list(rewards, rng):
+    """An array of whole numbers only where no reward is below one half."""
+    held = np.array([v if v < 0.5 else 1 for v in rewards[:, 0]])
+    held[0] = rewards[:, 0].mean()
+    return _told(rewards, held[0] + rng.laplace(0, 1 / 24) > 0.4)
+
+
+def places_that_may_meet(rewards, rng):
+    """Four places, each drawn by itself: one reward may count four times."""
+    n = len(rewards)
+    places = [(int(rng.integers(n)) + i) % n for i in range(4)]
+    s = rewards[places, 0].sum() + rng.laplace(0, 2.0)
+    return _told(rewards, s > 2.0, *[place == places[0] for place in places])
+
+
+OPEN = [no_noise_in_a_gap, cancelled_in_a_band, cut_by_a_list, places_that_may_meet]  # bounded today
 
 
 # ---------------------------------------------------------------- right twins

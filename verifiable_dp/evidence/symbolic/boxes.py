@@ -644,7 +644,10 @@ def _fitting(world: World, value: Any, dtype: Any) -> Any:
     if dtype.kind == "b" or (dtype.kind in "fi" and dtype.itemsize >= 8):
         return None
     for entry in entries(world, value):
-        if not is_term(entry) or (entry.noise and dtype != np.float16):
+        drawn = nature(entry) == "uniform" or (is_term(entry) and entry.noise)
+        if drawn and dtype.itemsize < 4 + 4 * (dtype.kind == "f"):
+            raise world.stop(f"noise is turned into numbers of type {dtype}, which hold too little")
+        if drawn or not is_term(entry):
             continue
         size = builtins.max(map(abs, entry.range()))
         step = builtins.min(
