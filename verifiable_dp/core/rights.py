@@ -63,6 +63,9 @@ class Counter(Protocol):
         """
 
 
+_LONGEST = 1 << 10  # bytes of a counter's file
+
+
 class FileCounter:
     """A counter in a file of its own: keep it on another disk than the sessions and out of their backups.
 
@@ -88,10 +91,10 @@ class FileCounter:
         handle = _opened("counter", self._path)
         try:
             files.check_own("counter", self._path, _regular("counter", self._path, handle))
-            found = os.read(handle, 1 << 10).strip()
+            found = os.read(handle, _LONGEST + 1)
         finally:
             os.close(handle)
-        if not found.isdigit():
+        if len(found) > _LONGEST or not found.strip().isdigit():
             raise InputError(f"counter: {self._path!r} must hold a whole number")
         return int(found)
 

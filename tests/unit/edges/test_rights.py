@@ -124,10 +124,13 @@ def test_what_a_file_counts(content, number):
             assert counter.value() == number
 
 
-def test_of_a_file_no_more_is_read_than_a_number_takes():
+def test_a_file_longer_than_a_number_is_refused():
+    """Its end may be what counts."""
     with place() as here:
-        Path(here.path).write_text("7" + " " * 1023 + "x")
+        Path(here.path).write_text("7" + " " * 1023)
         assert FileCounter(here.path).value() == 7
+        Path(here.path).write_text("0" * 1023 + "12")
+        refused(FileCounter(here.path).value, "counter: .* must hold a whole number")
 
 
 def test_what_counts_has_one_name_and_one_owner():
