@@ -244,7 +244,7 @@ if hasattr(os, "register_at_fork"):
 
 
 @dataclass(frozen=True)
-class Mark:
+class Stamped:
     """Which state of a session a file holds.
 
     Attributes
@@ -362,7 +362,7 @@ class Right:
                     os.close(handle)
         raise InputError(f"session: {path!r} is replaced all the time; find out by whom")
 
-    def took(self, mark: Mark) -> bool:
+    def took(self, mark: Stamped) -> bool:
         """Check the mark of the file that was taken, and go on from it.
 
         Returns
@@ -394,7 +394,7 @@ class Right:
             _remove(other)
         return self._counter is not None
 
-    def commit(self, seal: Callable[[Mark], bytes], path: str = "") -> None:
+    def commit(self, seal: Callable[[Stamped], bytes], path: str = "") -> None:
         """Put the next state in the place of the file, so that it lasts, then tell the counter.
 
         Parameters
@@ -442,12 +442,12 @@ class Right:
         if old >= 0:
             os.close(old)
 
-    def _mark(self, seal: Callable[[Mark], bytes]) -> Mark:
+    def _mark(self, seal: Callable[[Stamped], bytes]) -> Stamped:
         """That of the next state."""
         if self._counter is None:
-            return Mark(self.generation + 1)
+            return Stamped(self.generation + 1)
         self._look(self._counter)
-        bare = Mark(self.generation + 1, 0, tuple(sorted(self._own)))
+        bare = Stamped(self.generation + 1, 0, tuple(sorted(self._own)))
         # Not only chance: of a machine that was resumed twice both may draw the same number. Not only the
         # content: who reads the counter could try what the rewards are.
         digest = hashlib.sha256(secrets.token_bytes(32) + seal(bare)).digest()[:_STAMP_BYTES]
@@ -463,7 +463,7 @@ class Right:
             )
         self._at = found
 
-    def _tell(self, mark: Mark) -> None:
+    def _tell(self, mark: Stamped) -> None:
         """Bring the counter to a state, which may be shown then."""
         if self._counter is None:
             return

@@ -17,7 +17,7 @@ from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.meter import ROWS, Meter, farthest, metered
 from verifiable_dp.core.noise import Draw, Noise, Secure, Seeded, described, source_of
 from verifiable_dp.core.query import Memory, NoMemory, Own, Query, State
-from verifiable_dp.core.rights import Counter, Mark, Right, located, regular
+from verifiable_dp.core.rights import Counter, Right, Stamped, located, regular
 from verifiable_dp.core.units import TrustModel
 from verifiable_dp.core.validate import FloatArray, InputError, IntArray, JsonDict, JsonValue
 
@@ -419,7 +419,7 @@ class Session:
             key = self._key if key is None else key
             if self._seeded:
                 with files.replacing(
-                    place, self._sealed(self._now, Mark(0), key), what="session", private=True
+                    place, self._sealed(self._now, Stamped(0), key), what="session", private=True
                 ):
                     regular(place)
                 return
@@ -443,7 +443,7 @@ class Session:
     def __reduce_ex__(self, protocol: object) -> str:  # of which `copy` makes copies, too
         raise InputError(_COPIED)
 
-    def _sealed(self, now: _Moment, mark: Mark, key: bytes | None = None) -> bytes:
+    def _sealed(self, now: _Moment, mark: Stamped, key: bytes | None = None) -> bytes:
         algorithm, run = self._algorithm, np.zeros(1, np.int64)
         kept = statefile.pack("private", now.memory, algorithm.private(run))
         raw = ["block.sums"] if now.scales is None and int(now.query.rounds[0]) > 1 else []
@@ -632,12 +632,12 @@ def _unpacked(stored: JsonDict, algorithm: Played) -> Meter:
     return Meter(float(numbers[0]), float(numbers[1]), found, cost)
 
 
-def _mark(stored: JsonDict) -> Mark:
+def _mark(stored: JsonDict) -> Stamped:
     follows = stored["follows"]
     if not isinstance(follows, list):
         raise InputError(f"session: follows must be a list, got {type(follows).__name__}")
     known = tuple(_whole("follows", one) for one in follows)
-    return Mark(_whole("generation", stored["generation"]), _whole("stamp", stored["stamp"]), known)
+    return Stamped(_whole("generation", stored["generation"]), _whole("stamp", stored["stamp"]), known)
 
 
 def _whole(name: str, value: JsonValue) -> int:

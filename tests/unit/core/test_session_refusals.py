@@ -8,7 +8,7 @@ import pytest
 from tests.live import feed, small
 from verifiable_dp.core import session
 from verifiable_dp.core.claims import PrivacyClaim
-from verifiable_dp.core.rights import Mark
+from verifiable_dp.core.rights import Stamped
 from verifiable_dp.core.session import Session
 from verifiable_dp.core.validate import InputError
 
@@ -26,7 +26,7 @@ def test_what_is_no_whole_number_is_refused(value):
 
 def test_the_stamps_before_a_state_are_a_list_of_whole_numbers():
     mark = {"generation": 3, "stamp": 9, "follows": [0, 5]}
-    assert session._mark(mark) == Mark(3, 9, (0, 5))
+    assert session._mark(mark) == Stamped(3, 9, (0, 5))
     for follows, words in ((5, "must be a list, got int"), ([5, -1], "must be a whole number, got -1")):
         with pytest.raises(InputError, match=f"session: follows {words}"):
             session._mark({**mark, "follows": follows})

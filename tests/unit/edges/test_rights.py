@@ -13,7 +13,7 @@ from unittest import mock
 import pytest
 
 from verifiable_dp.core import rights
-from verifiable_dp.core.rights import FileCounter, Mark, Right, SqliteCounter
+from verifiable_dp.core.rights import FileCounter, Right, SqliteCounter, Stamped
 from verifiable_dp.core.validate import InputError
 
 
@@ -434,16 +434,19 @@ def test_a_file_that_is_replaced_meanwhile_is_opened_again():
 @pytest.mark.parametrize(
     ("at", "mark", "writes"),
     [
-        (None, Mark(7), False),
-        (None, Mark(0), False),
-        (None, Mark(7, 0, (5,)), False),
-        (None, Mark(7, 1), "was saved with a counter; give it"),
-        (9, Mark(7, 9, (3, 6)), True),
-        (6, Mark(7, 9, (3, 6)), True),
-        (3, Mark(7, 9, (3, 6)), True),
-        (0, Mark(7), True),
-        *((at, Mark(7, 9, (3, 6)), "is not the state that the counter is at") for at in (0, 2, 4, 7, 8, 10)),
-        (1, Mark(7), "is not the state that the counter is at"),
+        (None, Stamped(7), False),
+        (None, Stamped(0), False),
+        (None, Stamped(7, 0, (5,)), False),
+        (None, Stamped(7, 1), "was saved with a counter; give it"),
+        (9, Stamped(7, 9, (3, 6)), True),
+        (6, Stamped(7, 9, (3, 6)), True),
+        (3, Stamped(7, 9, (3, 6)), True),
+        (0, Stamped(7), True),
+        *(
+            (at, Stamped(7, 9, (3, 6)), "is not the state that the counter is at")
+            for at in (0, 2, 4, 7, 8, 10)
+        ),
+        (1, Stamped(7), "is not the state that the counter is at"),
     ],
 )
 def test_which_state_goes_on(at, mark, writes):
@@ -464,7 +467,7 @@ def test_what_killed_processes_left_is_removed():
         kept = [".session.json.abcdefg.new", ".session.json.abcdefgh.newer", "session.json.abcdefgh.new"]
         for name in (".session.json.abcdefgh.new", *kept):
             (here.folder / name).touch()
-        here.taken().took(Mark(1))
+        here.taken().took(Stamped(1))
         assert here.left() == sorted([*kept, "session.json"])
 
 
@@ -498,7 +501,7 @@ def test_each_commit_is_the_next_generation(counter):
             assert held_by(here.path)
             assert right._next == -1
         if counter is None:
-            assert marks == [Mark(1), Mark(2), Mark(3)]
+            assert marks == [Stamped(1), Stamped(2), Stamped(3)]
         else:
             bare, last = marks[::2], marks[1::2]  # first without its stamp, which is a digest of that
             assert [mark.stamp for mark in bare] == [0, 0, 0]
@@ -544,12 +547,12 @@ def test_a_stamp_is_above_those_it_follows_and_of_its_state_and_of_chance():
         right = here.right(Numbers(7), generation=4, _own={7, 3, 20})
         with mock.patch.object(rights.secrets, "token_bytes", lambda size: bytes(size)):
             found = right._mark(repr_of)
-        bare = Mark(5, 0, (3, 7, 20))
+        bare = Stamped(5, 0, (3, 7, 20))
         digest = hashlib.sha256(bytes(32) + repr_of(bare)).digest()[:8]
-        assert found == Mark(5, 21 + int.from_bytes(digest), bare.follows)
+        assert found == Stamped(5, 21 + int.from_bytes(digest), bare.follows)
         assert right._mark(repr_of).stamp != right._mark(repr_of).stamp
         assert right._at == 7
-        assert here.right(generation=4)._mark(repr_of) == Mark(5)
+        assert here.right(generation=4)._mark(repr_of) == Stamped(5)
 
 
 def repr_of(mark):
@@ -587,10 +590,10 @@ def test_the_counter_is_brought_to_the_state(late, told, words):
         counter = Numbers(3, *late)
         right = here.right(counter, _at=3, _own={3, 5, 7})
         if words:
-            refused(lambda: right._tell(Mark(1, 9)), words)
+            refused(lambda: right._tell(Stamped(1, 9)), words)
             assert right._own == {3, 5, 7, 9}
         else:
-            right._tell(Mark(1, 9))
+            right._tell(Stamped(1, 9))
             assert (right._at, right._own, counter.at) == (9, {9}, 9)
         assert (counter.told, counter.asked) == (told, len(late) + 1 - (not told))
 
@@ -600,19 +603,19 @@ def test_a_counter_that_stays_is_not_asked_again():
         counter = Numbers(3)
         right = here.right(counter, _at=3, _own={3})
         with mock.patch.object(counter, "advance", side_effect=[False, AssertionError]):
-            refused(lambda: right._tell(Mark(1, 9)), "does not advance, though it is where it is expected")
+            refused(lambda: right._tell(Stamped(1, 9)), "does not advance, though it is where it is expected")
         with (
             mock.patch.object(counter, "advance", side_effect=OSError("no network")),
             pytest.raises(OSError, match="no network"),
         ):
-            right._tell(Mark(1, 11))
+            right._tell(Stamped(1, 11))
         assert (right._at, right._own) == (3, {3, 9, 11})  # it may have come through
 
 
 def test_without_a_counter_nobody_is_told():
     with place() as here:
         right = here.right()
-        right._tell(Mark(1, 9))
+        right._tell(Stamped(1, 9))
         assert (right._at, right._own) == (0, {0})
 
 

@@ -273,7 +273,7 @@ class MovedGenerator(np.random.Generator):
 
 
 @dataclass(frozen=True)
-class Replayed:
+class Tried:
     """What came of a proposal.
 
     Attributes
@@ -296,7 +296,7 @@ def replayed(
     play: Callable[[FloatArray, np.random.Generator], Foreign],
     sides: Sides,
     within: Callable[[float, float], bool],
-) -> Replayed:
+) -> Tried:
     """Run both sides of a proposal.
 
     Parameters
@@ -323,16 +323,16 @@ def replayed(
     before, after = logs
     loss, squared = sides.cost(after.prices)
     if len(before.prices) < len(sides.pushed) or len(after.prices) < len({**sides.pushed, **sides.moves}):
-        return Replayed("", loss, squared, tried=False)
+        return Tried("", loss, squared, tried=False)
     if not alike(shown[0], sides.shown):
-        return Replayed("a run returns something else than was traced", loss, squared)
+        return Tried("a run returns something else than was traced", loss, squared)
     if not before.like(after):
-        return Replayed("a neighbour asks for other draws", loss, squared)
+        return Tried("a neighbour asks for other draws", loss, squared)
     if not alike(*shown):
-        return Replayed("a neighbour returns something else under the noise that hides it", loss, squared)
+        return Tried("a neighbour returns something else under the noise that hides it", loss, squared)
     if not within(loss, squared):
-        return Replayed("what hides the change costs more than the bound", loss, squared)
-    return Replayed("", loss, squared)
+        return Tried("what hides the change costs more than the bound", loss, squared)
+    return Tried("", loss, squared)
 
 
 def alike(left: Foreign, right: Foreign, least: float = CLOSE) -> bool:

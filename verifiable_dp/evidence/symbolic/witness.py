@@ -17,7 +17,7 @@ import numpy as np
 
 from verifiable_dp.core.limits import limited
 from verifiable_dp.core.validate import FloatArray
-from verifiable_dp.evidence.judge.replay import Key, Maker, Move, Replayed, Sides, alike, replayed
+from verifiable_dp.evidence.judge.replay import Key, Maker, Move, Sides, Tried, alike, replayed
 from verifiable_dp.evidence.symbolic import libraries
 from verifiable_dp.evidence.symbolic.alignments import LAWS, groups_of, rows_of
 from verifiable_dp.evidence.symbolic.choosers import Chooser
@@ -239,7 +239,7 @@ def judged(
     return Judgement(held, missing, Failure())
 
 
-def _replayed(program: Program, sides: Sides, within: Callable[[float, float], bool]) -> Replayed:
+def _replayed(program: Program, sides: Sides, within: Callable[[float, float], bool]) -> Tried:
     def play(data: FloatArray, rng: np.random.Generator) -> Any:
         with limited(), reproducible_globals():
             return np.asarray(program.seen(program.function(data, rng)))
@@ -247,7 +247,7 @@ def _replayed(program: Program, sides: Sides, within: Callable[[float, float], b
     try:
         return replayed(play, sides, within)
     except Exception as error:  # which the run that was traced has not raised
-        return Replayed(f"a run ends with {type(error).__name__}")
+        return Tried(f"a run ends with {type(error).__name__}")
 
 
 def _around(scopes: Any, number: int, drawn: tuple[Any, ...]) -> Any:
