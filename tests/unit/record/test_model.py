@@ -217,4 +217,5 @@ def test_every_kind_of_ours_has_its_form():
     held = [kind for kind in kinds() if kind.about != "number"]
     assert len(held) > 15
     for kind in held:
-        assert kind.statistics and kind.result, kind.name
+        assert kind.statistics, kind.name
+        assert kind.result, kind.name
