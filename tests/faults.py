@@ -310,7 +310,7 @@ FAULTS = (
     # noise that rare outcomes of public chance set
     Fault(
         "public draws never all alike",
-        f"{EVIDENCE}/symbolic/paths.py",
+        f"{EVIDENCE}/symbolic/choosers.py",
         "    WAYS = 3",
         "    WAYS = 0",
         "noise that is small only where all public draws are alike is bounded at what it costs elsewhere",
@@ -1724,8 +1724,8 @@ FAULTS = (
     Fault(
         "pytest passes inconclusive audits",
         "verifiable_dp/pytest_plugin.py",
-        "if passing.passes(report.verdict, expect):",
-        'if passing.passes(report.verdict, expect) or report.verdict == "inconclusive":',
+        "if passing.passes(report.verdict, expect) and not short:",
+        'if (passing.passes(report.verdict, expect) and not short) or report.verdict == "inconclusive":',
         "a test passes where nothing was decided",
         ("tests/unit/edges/test_plugin.py",),
     ),

@@ -181,7 +181,7 @@ auditing.answers auditing.calls auditing.regret.catalogue auditing.regret.claims
 auditing.regret.instances auditing.regret.plan auditing.regret.record auditing.regret.run
 auditing.regret.subject auditing.variants cli.audit cli.catalogue cli.inspect cli.judge cli.records
 controls.catalogue controls.running evidence.symbolic.answers evidence.symbolic.calls
-evidence.symbolic.contests evidence.symbolic.crowds evidence.symbolic.draws evidence.symbolic.randoms
+evidence.symbolic.contests evidence.symbolic.crowds evidence.symbolic.randoms
 evidence.symbolic.residues evidence.symbolic.standins evidence.symbolic.states evidence.symbolic.subsets
 evidence.symbolic.tables evidence.tracing.standin render.rendering targets.measured algorithms._robust
 algorithms._stopping auditors._elimination auditors._index auditors._shared auditors.errata.hanna

@@ -362,11 +362,11 @@ def test_without_a_claim_its_rows_are_not_applicable(assess, number):
     )
 
 
-def worlds(rows, declared):
+def carded(rows, declared):
     """A record whose card says of the declared worlds whether they are neighbours."""
     guarantee = None if rows is None else {"threat_hypotheses": rows}
-    declarations = None if declared is None else {"threat_hypotheses": declared}
-    return SimpleNamespace(blocks={"guarantee": guarantee}, declarations=declarations)
+    declarations = {} if declared is None else {"threat_hypotheses": declared}
+    return SimpleNamespace(blocks={"guarantee": guarantee}, declared=declarations)
 
 
 NEAR, FAR = {"neighbours": True, "reason": ""}, {"neighbours": False, "reason": "two rewards differ"}
@@ -384,4 +384,4 @@ NEAR, FAR = {"neighbours": True, "reason": ""}, {"neighbours": False, "reason": 
     ],
 )
 def test_declared_worlds_that_are_no_neighbours(rows, declared, apart):
-    assert nist.apart_worlds(worlds(rows, declared)) == apart
+    assert nist.apart_worlds(carded(rows, declared)) == apart

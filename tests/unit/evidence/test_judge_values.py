@@ -10,7 +10,19 @@ import numpy as np
 import pytest
 
 from verifiable_dp.evidence.judge import calls, expressions, flow, values
-from verifiable_dp.evidence.judge.values import LIST, NONE, PUBLIC, RECORD, SMOOTH, STEEP, WIDE, Value
+from verifiable_dp.evidence.judge.values import (
+    BOTH,
+    DOWN,
+    LIST,
+    NONE,
+    PUBLIC,
+    RECORD,
+    SMOOTH,
+    STEEP,
+    UP,
+    WIDE,
+    Value,
+)
 
 A, B = frozenset((("function", 1),)), frozenset((("function", 2),))
 
@@ -22,11 +34,57 @@ def test_levels_are_in_order():
 def test_of_two_values_the_worse_of_each_part():
     one = Value(level=SMOOTH, size=STEEP, own=A, data=True)
     other = Value(turn=STEEP, rough=SMOOTH, own=B, inner=A, bent=True, many=True)
-    both = Value(SMOOTH, STEEP, STEEP, SMOOTH, A | B, A, True, True, True)
+    both = Value(SMOOTH, STEEP, STEEP, SMOOTH, A | B, A, True, True, True, UP)
     assert one | other == other | one == both
     assert values.joined([one, other]) == both
-    assert one | Value() == one
+    assert one | Value() == one._replace(way=UP)  # which is where a draw goes
     assert values.joined([]) == Value()
+
+
+@pytest.mark.parametrize(
+    ("value", "moves", "turned"),
+    [
+        (Value(), 0, 0),
+        (Value(way=BOTH), 0, 0),  # what no draw moves
+        (Value(turn=STEEP, size=STEEP, data=True), 0, 0),
+        (Value(level=SMOOTH), UP, DOWN),
+        (Value(level=STEEP), UP, DOWN),
+        (Value(level=WIDE, way=UP), UP, DOWN),
+        (Value(level=SMOOTH, way=DOWN), DOWN, UP),
+        (Value(level=SMOOTH, way=BOTH), BOTH, BOTH),
+    ],
+)
+def test_which_ways_a_value_goes_as_draws_rise(value, moves, turned):
+    assert (value.moves, value.turned().moves) == (moves, turned)
+    assert value.turned().turned().moves == moves
+    assert value.turned()._replace(way=value.way) == value  # and nothing else becomes of it
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "way"),
+    [
+        (Value(), Value(), 0),
+        (Value(), Value(way=DOWN), 0),
+        (Value(level=SMOOTH), Value(), UP),
+        (Value(level=SMOOTH), Value(way=DOWN), UP),
+        (Value(level=SMOOTH), Value(level=SMOOTH), UP),
+        (Value(level=SMOOTH, way=DOWN), Value(), DOWN),
+        (Value(level=SMOOTH, way=DOWN), Value(level=STEEP, way=DOWN), DOWN),
+        (Value(level=SMOOTH), Value(level=SMOOTH, way=DOWN), BOTH),
+        (Value(level=SMOOTH), Value(level=SMOOTH).turned(), BOTH),
+        (Value(level=SMOOTH, way=BOTH), Value(), BOTH),
+        (Value(level=SMOOTH, way=BOTH), Value(level=SMOOTH), BOTH),
+    ],
+)
+def test_two_values_go_all_ways_of_either(one, other, way):
+    assert (one | other).way == (other | one).way == (one | other).moves == way
+
+
+@pytest.mark.parametrize("way", [UP, DOWN, BOTH])
+def test_entries_and_what_takes_any_turn_go_the_same_ways(way):
+    value = Value(level=SMOOTH, own=frozenset({LIST}), way=way)
+    for found in (value.entry(Value()), value.each, value.steep(), value.whole()):
+        assert found.moves == way
 
 
 @pytest.mark.parametrize(
@@ -90,8 +148,8 @@ def test_entries_that_are_containers_may_be_of_different_lengths(inner, size):
 
 
 def test_what_is_known_of_data_is_known_of_an_entry():
-    found = Value(data=True, bent=True, many=True).entry(Value())
-    assert found[6:] == (True, True, True)
+    table = Value(data=True, bent=True, many=True, way=DOWN)
+    assert table.entry(Value())[6:] == table.each[6:] == (True, True, True, DOWN)
 
 
 @pytest.mark.parametrize(
@@ -111,10 +169,22 @@ def test_library_functions_are_told_by_what_they_are(value, known, found):
 
 
 @pytest.mark.parametrize(
-    ("source", "positive"), [("3", True), ("0", False), ("-1", False), ("x", False), ("1.5", True)]
+    ("source", "positive"),
+    [
+        *(("3", 3.0), ("1.5", 1.5), ("1", 1.0), ("0.5", 0.5)),
+        *(("0", 0.0), ("0.0", 0.0), ("-1", 0.0), ("x", 0.0), ("2j", 0.0), ("'3'", 0.0), ("1 + 1", 0.0)),
+    ],
 )
-def test_which_steps_are_positive(source, positive):
-    assert bool(expressions._is_positive(ast.parse(source, mode="eval").body)) is positive
+def test_which_constants_are_positive(source, positive):
+    assert expressions._positive(ast.parse(source, mode="eval").body) == positive
+
+
+def test_what_is_not_written_down_is_no_positive_constant():
+    assert expressions._positive(None) == 0.0
+
+
+def test_a_whole_number_may_be_larger_than_any_float():
+    assert expressions._positive(ast.Constant(10**400)) > 1.0
 
 
 @pytest.mark.parametrize(

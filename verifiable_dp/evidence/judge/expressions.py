@@ -382,7 +382,7 @@ class Expressions(Calls):
 def _positive(node: ast.expr | None) -> float:
     """A positive number that is written there, whose powers never change their sign; else 0."""
     value = node.value if isinstance(node, ast.Constant) else None
-    return max(float(value), 0.0) if isinstance(value, int | float) else 0.0
+    return max(value, 0.0) if isinstance(value, int | float) else 0.0
 
 
 TURNS = "a loop turns as often as a draw says"

@@ -526,55 +526,18 @@ _TELLINGS = 3  # times that more is disclosed
 def _explored(
     program: Program, n_arms: int, most: int, meter: WorkMeter, scopes: Any, coverage: Coverage
 ) -> PathFound:
-    paths, events = list[Path](), 0
-    for number in range(most):
-        if meter.is_spent():
-            return PathFound(tuple(paths), Failure(meter.words()))
-        if number >= _LEAST and events > _WORK:
-            break
-        chooser = Chooser(number, n_arms)
-        steps = Coverage(frozenset(scopes)) if chooser.rounds else coverage
-        path = run(program, number, chooser, scopes, steps, meter=meter)
-        events += path.events
-        if path.beyond and path.failure:
-            continue  # it has no chance, and what it has reached does not count as looked at
-        coverage.add(steps)
-        paths.append(path)
-        if path.failure:
-            return PathFound(tuple(paths), path.failure, path.at)
-        if number < NATURAL and not _as_plain(program, path, scopes):
-            return PathFound(tuple(paths), Failure("a traced run returns something else than a plain one"))
-        if (
-            path.contested
-            and not path.natural
-            and not _same_without(program, n_arms, path, scopes, coverage, meter)
-        ):
-            return PathFound(
-                tuple(paths),
-                Failure("how many proposals were turned down shows in what follows"),
-                path.contested,
-            )
-    for way in range(Extreme.WAYS):
-        steps = Coverage(
-            frozenset(scopes)
-        )  # which does not count: what is alike is no typical look at a branch
-        path = run(program, _APART + way, Extreme(_APART + way, n_arms, way), scopes, steps, meter=meter)
-        if path.failure and path.beyond:
-            continue
-        paths.append(path)
-        if path.failure:
-            return PathFound(tuple(paths), path.failure, path.at)
-        coverage.scales |= steps.scales
-        coverage.weights |= steps.weights
-        coverage.drawn |= steps.drawn
+    found, events = _typical(program, n_arms, most, meter, scopes, coverage)
+    found = found if found.failure else _alike(program, n_arms, found.paths, meter, scopes, coverage)
+    if found.failure:
+        return found
+    paths = found.paths
     outside = coverage.outside(scopes)
     if outside is not None:
-        return PathFound(
-            tuple(paths), Failure(outside.words), Place(outside.file, outside.line), outside=True
-        )
+        at = Place(outside.file, outside.line)
+        return PathFound(paths, Failure(outside.words), at, outside=True)
     jumping = coverage.jumping(scopes)
     if jumping is not None:
-        return PathFound(tuple(paths), Failure(_RARE), jumping)
+        return PathFound(paths, Failure(_RARE), jumping)
     strict = any(path.contested for path in paths)
     missed = coverage.missed(scopes, strict=strict)
 
@@ -602,13 +565,67 @@ def _explored(
         return PathFound((*paths, *more), Failure(meter.words()))
     if unseen is not None:
         return PathFound((*paths, *more), Failure("a branch that no traced run takes both ways"), unseen)
-    most = max(2 * events, _LEAST_OF_LEAVES)
+    work = max(2 * events, _LEAST_OF_LEAVES)
     every = leaves(
-        lambda number, chooser: run(program, number, chooser, scopes, None, meter=meter), n_arms, most
+        lambda number, chooser: run(program, number, chooser, scopes, None, meter=meter), n_arms, work
     )
     if every is None:
         return PathFound((*paths, *more), closed=tuple(place for place, _ in closed))
     return PathFound((*paths, *more, *every), every=True)
+
+
+def _typical(
+    program: Program, n_arms: int, most: int, meter: WorkMeter, scopes: Any, coverage: Coverage
+) -> tuple[PathFound, int]:
+    """Paths that typical public draws take, until the work is done or one has no bound; and their work."""
+    paths, events = list[Path](), 0
+    for number in range(most):
+        if meter.is_spent():
+            return PathFound(tuple(paths), Failure(meter.words())), events
+        if number >= _LEAST and events > _WORK:
+            break
+        chooser = Chooser(number, n_arms)
+        steps = Coverage(frozenset(scopes)) if chooser.rounds else coverage
+        path = run(program, number, chooser, scopes, steps, meter=meter)
+        events += path.events
+        if path.beyond and path.failure:
+            continue  # it has no chance, and what it has reached does not count as looked at
+        coverage.add(steps)
+        paths.append(path)
+        if path.failure:
+            return PathFound(tuple(paths), path.failure, path.at), events
+        if number < NATURAL and not _as_plain(program, path, scopes):
+            wrong = Failure("a traced run returns something else than a plain one")
+            return PathFound(tuple(paths), wrong), events
+        asked = path.contested and not path.natural
+        if asked and not _same_without(program, n_arms, path, scopes, coverage, meter):
+            wrong = Failure("how many proposals were turned down shows in what follows")
+            return PathFound(tuple(paths), wrong, path.contested), events
+    return PathFound(tuple(paths)), events
+
+
+def _alike(
+    program: Program,
+    n_arms: int,
+    before: Sequence[Path],
+    meter: WorkMeter,
+    scopes: Any,
+    coverage: Coverage,
+) -> PathFound:
+    """Those before, and the paths where all public draws are alike."""
+    paths = list(before)
+    for way in range(Extreme.WAYS):
+        steps = Coverage(frozenset(scopes))  # does not count: what is alike is no typical look at a branch
+        path = run(program, _APART + way, Extreme(_APART + way, n_arms, way), scopes, steps, meter=meter)
+        if path.failure and path.beyond:
+            continue
+        paths.append(path)
+        if path.failure:
+            return PathFound(tuple(paths), path.failure, path.at)
+        coverage.scales |= steps.scales
+        coverage.weights |= steps.weights
+        coverage.drawn |= steps.drawn
+    return PathFound(tuple(paths))
 
 
 def _crashes(program: Program, path: Path, scopes: Any, flips: BranchFlips) -> bool:
