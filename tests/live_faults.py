@@ -61,7 +61,7 @@ def apply(path: str, source: str) -> int:
     codes = {(old.co_qualname, old.co_firstlineno): new for old, new in _pairs(*compiled) if old != new}
     changed, real = 0, os.path.realpath(path)
     gc.unfreeze()  # what is settled for audits is not listed
-    for function in [one for one in gc.get_objects() if isinstance(one, types.FunctionType)]:
+    for function in [one for one in gc.get_objects() if type(one) is types.FunctionType]:
         code = function.__code__
         new = codes.get((code.co_qualname, code.co_firstlineno))
         if new is None or os.path.realpath(code.co_filename) != real or new.co_freevars != code.co_freevars:
