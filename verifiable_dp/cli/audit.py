@@ -16,13 +16,13 @@ from verifiable_dp.cli.shell import (
     check_outputs,
     checkpoint_option,
     declarations_option,
+    falls_short,
     forget,
     in_process_option,
     main,
     output_options,
     progressing,
     require_option,
-    required,
     say,
     scheduler_option,
     seeded,
@@ -203,7 +203,7 @@ def audit(
         report = api.audit(audited, **asked, progress=progress)
     outputs.conclude(report)
     forget(asked["checkpoint"])
-    sys.exit(required(report, require))
+    sys.exit(report.decision.exit_code or 3 * falls_short(report, require))
 
 
 @main.command()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from verifiable_dp.cli.shell import FILE, aside, main, require_option, required, say
+from verifiable_dp.cli.shell import FILE, aside, falls_short, main, require_option, say
 
 
 @main.command()
@@ -32,5 +32,5 @@ def judge(folder: Path, targets: tuple[str, ...], campaign: Path | None, require
         aside(f"verifiable-dp: {line}")
     if not judged.reports:
         aside("verifiable-dp: nothing was judged: name a TARGET or --campaign FILE")
-    short = max((required(report, require) for _, report in judged.reports), default=0)
-    sys.exit(judged.exit_status or short)
+    short = [falls_short(report, require) for _, report in judged.reports]
+    sys.exit(judged.exit_status or 3 * any(short))

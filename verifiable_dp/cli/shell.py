@@ -338,14 +338,14 @@ require_option = click.option(
 )
 
 
-def required(report: Report, require: str) -> int:
-    """The exit status of a report; says so if what it rests on is less than what is asked for."""
+def falls_short(report: Report, require: str) -> bool:
+    """Whether what is not refuted rests on less than is required; then that is said, and the status is 3."""
     from verifiable_dp.record import passing
 
     short = passing.short_of(report.decision, require)
     if short:
         aside(f"verifiable-dp: {report.name} is not refuted, but rests on {short}; required is {require}")
-    return passing.status(report.decision, require)
+    return bool(short)
 
 
 in_process_option = click.option(

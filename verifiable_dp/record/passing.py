@@ -28,11 +28,6 @@ def short_of(found: Decision, require: str) -> str:
     return ground if REQUIRED.index(ground) < REQUIRED.index(require) else ""
 
 
-def status(found: Decision, require: str) -> int:
-    """The exit status of one audit: 3 also where its ground is less than `require`."""
-    return found.exit_code or (3 if short_of(found, require) else 0)
-
-
 def exit_status(decided: Iterable[tuple[Decision, str | None]]) -> int:
     """The exit status of many audits, from what each decides and what its auditor expects of a listing.
 

@@ -5,7 +5,7 @@ What a command calls is replaced by a recorder. A command or an option that is a
 
 import contextlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -464,6 +464,16 @@ def test_site(broken, lost, status, replaced, tmp_path):
     assert "more than 400 kB: p" in done.stderr
     assert replaced.calls["write"] == ((Path("f"), Path("o")), {"documents": Path("d"), "items": []})
     assert missing("site", typed) == []
+
+
+@pytest.mark.parametrize(("privacy", "role"), [("refuted", Role.BASELINE), ("refuted", Role.PRINTED)])
+def test_what_is_required_leaves_other_statuses_alone(privacy, role, replaced, tmp_path):
+    """A baseline, or a listing that comes out as its auditor expects, is refuted and passes."""
+    report = SimpleNamespace(**{**vars(REPORT), "decision": replace(decided(privacy), role=role)})
+    found = SimpleNamespace(reports=[("x", report)], failed=[], exit_status=0)
+    replaced.put(verifiable_dp.campaign.judge, "judge", found)
+    replaced.put(verifiable_dp.campaign.run, "verdict", privacy)
+    assert commands.run(tmp_path, "judge", "f", "--require", "certified").exit_code == 0
 
 
 @pytest.mark.parametrize("status", [0, 1, 2, 3])
