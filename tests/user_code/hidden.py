@@ -98,7 +98,16 @@ def cut_by_its_first_entries(rewards, rng):
     return _told(rewards, s > 0.5, s > 500)
 
 
+def added_as_truths(rewards, rng):
+    """True and True are added up to True, and their numbers to 2."""
+    first, second = (abs(rewards[:, arm] - 0.25) < 0.01 for arm in (0, 1))
+    both = 1.0 * first + 1.0 * second - 1.0 * (first + second)
+    s = rewards[0, 0] + 1000.0 * both[0] + rng.laplace(0, 1.0)
+    return _told(rewards, s > 0.5, s > 500)
+
+
 LEAKS = [
+    added_as_truths,
     *(noise_of_few_digits, noise_that_starts_again, cut_by_its_first_entries),
     *(coin_in_a_gap, bits_of_python, number_of_python, order_as_a_number, drawn_with_repetitions),
     *(cancelled, wrapped, raised, few_digits),
@@ -166,4 +175,10 @@ def whole_numbers(rewards, rng):
     return _told(rewards, s[0] > 4000)
 
 
-RIGHT = [usual_coin, order_of_play, drawn_once_each, whole_numbers]
+def always_one(rewards, rng):
+    """Geometric noise of chance 1, which cannot move."""
+    s = rewards[:6].sum(axis=0) + rng.laplace(0, 1.0, 2) + rng.geometric(1.0, 2)
+    return _told(rewards, np.argmax(s))
+
+
+RIGHT = [always_one, usual_coin, order_of_play, drawn_once_each, whole_numbers]

@@ -273,7 +273,7 @@ class MovedGenerator(np.random.Generator):
 
 
 @dataclass(frozen=True)
-class Tried:
+class ReplayResult:
     """What came of a proposal.
 
     Attributes
@@ -296,7 +296,7 @@ def replayed(
     play: Callable[[FloatArray, np.random.Generator], Foreign],
     sides: Sides,
     within: Callable[[float, float], bool],
-) -> Tried:
+) -> ReplayResult:
     """Run both sides of a proposal.
 
     Parameters
@@ -323,16 +323,16 @@ def replayed(
     before, after = logs
     loss, squared = sides.cost(after.prices)
     if len(before.prices) < len(sides.pushed) or len(after.prices) < len({**sides.pushed, **sides.moves}):
-        return Tried("", loss, squared, tried=False)
+        return ReplayResult("", loss, squared, tried=False)
     if not alike(shown[0], sides.shown):
-        return Tried("a run returns something else than was traced", loss, squared)
+        return ReplayResult("a run returns something else than was traced", loss, squared)
     if not before.like(after):
-        return Tried("a neighbour asks for other draws", loss, squared)
+        return ReplayResult("a neighbour asks for other draws", loss, squared)
     if not alike(*shown):
-        return Tried("a neighbour returns something else under the noise that hides it", loss, squared)
+        return ReplayResult("a neighbour returns something else under the noise that hides it", loss, squared)
     if not within(loss, squared):
-        return Tried("what hides the change costs more than the bound", loss, squared)
-    return Tried("", loss, squared)
+        return ReplayResult("what hides the change costs more than the bound", loss, squared)
+    return ReplayResult("", loss, squared)
 
 
 def alike(left: Foreign, right: Foreign, least: float = CLOSE) -> bool:

@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from verifiable_dp.core.limits import limited
 from verifiable_dp.core.validate import FloatArray
-from verifiable_dp.evidence.judge.replay import Key, Maker, Move, Sides, Tried, alike, replayed
+from verifiable_dp.evidence.judge.replay import Key, Maker, Move, ReplayResult, Sides, alike, replayed
 from verifiable_dp.evidence.symbolic import libraries
 from verifiable_dp.evidence.symbolic.alignments import LAWS, groups_of, rows_of
 from verifiable_dp.evidence.symbolic.choosers import Chooser
@@ -142,28 +142,6 @@ class Repeating(Recording):
         return not self._left
 
 
-@dataclass(frozen=True)
-class Judgement:
-    """What replays came to.
-
-    Attributes
-    ----------
-    judged
-        Proposals that were replayed and held.
-    open
-        Neighbours for which there was no proposal.
-    wrong
-        What did not hold; empty if all did.
-    sides
-        The proposal that did not hold.
-    """
-
-    judged: int
-    open: int
-    wrong: Failure
-    sides: Sides | None = None
-
-
 _UNITS = 4  # neighbours of a run
 _TYPICAL, _LOW, _HIGH = None, 0, 1
 # Runs: their data, and how often a comparison, made a close one, comes out as larger; None: as it is.
@@ -182,34 +160,16 @@ def confirmed(program: Program, n_arms: int, found: PathFound, delta: float) -> 
 
     scopes = scopes_of(program.function)
     with kept(scopes):
-        made = judged(program, n_arms, scopes, within)
-    if made.wrong:
-        return replace(found, failure=made.wrong)
-    return replace(found, replays=(made.judged, made.open))
+        held, missing, wrong = _judged(program, n_arms, scopes, within)
+    return replace(
+        found, failure=Failure(_APART.format(wrong)) if wrong else found.failure, replays=(held, missing)
+    )
 
 
-def judged(
-    program: Program,
-    n_arms: int,
-    scopes: Any,
-    within: Callable[[float, float], bool],
-    units: int = _UNITS,
-) -> Judgement:
-    """Replay neighbours of a few runs.
-
-    Parameters
-    ----------
-    program
-        What was bounded.
-    n_arms
-        Units are counted arm by arm.
-    scopes
-        Globals of the traced code, by file.
-    within
-        Whether a loss and a squared shift of normal noise are within the bound.
-    units
-        Neighbours of each run.
-    """
+def _judged(
+    program: Program, n_arms: int, scopes: Any, within: Callable[[float, float], bool]
+) -> tuple[int, int, str]:
+    """How many neighbours of a few runs held, how many could not be replayed, and what did not hold."""
     held = missing = 0
     for run, (corner, above) in enumerate(_LOOKS):
         number = _FIRST + run
@@ -221,25 +181,22 @@ def judged(
         if first.world.failure or len(pushed) < len(pushes):
             missing += 1
             continue
-        for other in program.neighbours(values, run, units):
+        around = _around(scopes, number, first.drawn)
+        for other in program.neighbours(values, run, _UNITS):
             proposed = _proposal(program, first, chooser, other, n_arms, scopes)
             if proposed is None:
                 missing += 1
                 continue
             moves, chance = proposed
-            around = _around(scopes, number, first.drawn)
             sides = Sides(values, other, number, moves, around, first.output, chance, pushed)
             found = _replayed(program, sides, within)
-            if not found.tried:
-                missing += 1
-            elif found.wrong:
-                return Judgement(held, missing, Failure(_APART.format(found.wrong)), sides)
-            else:
-                held += 1
-    return Judgement(held, missing, Failure())
+            if found.tried and found.wrong:
+                return held, missing, found.wrong
+            held, missing = held + found.tried, missing + (not found.tried)
+    return held, missing, ""
 
 
-def _replayed(program: Program, sides: Sides, within: Callable[[float, float], bool]) -> Tried:
+def _replayed(program: Program, sides: Sides, within: Callable[[float, float], bool]) -> ReplayResult:
     def play(data: FloatArray, rng: np.random.Generator) -> Any:
         with limited(), reproducible_globals():
             return np.asarray(program.seen(program.function(data, rng)))
@@ -247,7 +204,7 @@ def _replayed(program: Program, sides: Sides, within: Callable[[float, float], b
     try:
         return replayed(play, sides, within)
     except Exception as error:  # which the run that was traced has not raised
-        return Tried(f"a run ends with {type(error).__name__}")
+        return ReplayResult(f"a run ends with {type(error).__name__}")
 
 
 def _around(scopes: Any, number: int, drawn: tuple[Any, ...]) -> Any:
@@ -348,9 +305,10 @@ def _cheapest(
     columns, costs, owners = [], [], []
     for i, (draw, both) in enumerate(zip(draws, prices, strict=True)):
         for sign, price in zip((1.0, -1.0), both, strict=True):
-            if math.isfinite(price):
+            cost = price * (draw.step or 1.0)  # infinite, too, of a draw that is always the same
+            if math.isfinite(cost):
                 columns.append(sign * matrix[:, i])
-                costs.append(price * (draw.step or 1.0))
+                costs.append(cost)
                 owners.append((i, sign))
     if not columns:
         return None
