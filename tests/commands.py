@@ -8,6 +8,7 @@ import sysconfig
 from pathlib import Path
 from types import SimpleNamespace
 
+import pytest
 from click.testing import CliRunner
 
 from verifiable_dp.cli import main
@@ -19,8 +20,10 @@ PATIENCE = 1800.0  # seconds after which a program that a test started counts as
 def run(folder, *arguments):
     """The result of a command that is given in a folder; it raises nothing but its exit."""
     before = set(sys.modules)
-    with contextlib.chdir(folder):
-        done = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    words = [str(argument) for argument in arguments]
+    with contextlib.chdir(folder), pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sys, "argv", ["verifiable-dp", *words])  # which the record names
+        done = CliRunner().invoke(main, words)
     # What it imported from there is not what another test means by the same name.
     for name in set(sys.modules) - before:
         if Path(getattr(sys.modules[name], "__file__", None) or "/").is_relative_to(Path(folder).resolve()):
