@@ -304,14 +304,6 @@ def test_what_hides_has_no_bound_within_the_claim(program):
     assert found.epsilon() > 1.2
 
 
-@pytest.mark.parametrize("program", hidden.OPEN, ids=lambda f: f.__name__)
-@pytest.mark.xfail(strict=True, reason="laws are read at points, floats taken for real numbers")
-def test_what_still_hides_has_no_bound_within_the_claim(program):
-    explored = paths.Program(program, (24, 2), (0.0, 1.0))
-    found = witness.confirmed(explored, 2, paths.explore(explored, 2, most=6), 0.0)
-    assert found.epsilon() > 1.2
-
-
 @pytest.mark.parametrize("program", hidden.RIGHT, ids=lambda f: f.__name__)
 def test_right_twins_of_what_hides_keep_their_bound(program):
     explored = paths.Program(program, (24, 2), (0.0, 1.0))

@@ -1102,6 +1102,7 @@ _PARAMETERS = {
 }
 
 
+_ENDLESS = ("poisson", "zipf", "logseries")
 _UNTRIED = 1 << 62  # values of a draw of which none is looked at on purpose
 _SINGLE = (np.float32, np.dtype(np.float32), "float32", "single", "f", "f4")
 
@@ -1426,6 +1427,8 @@ class FollowedGenerator(np.random.Generator):
         kwargs = {key: self._public(value) for key, value in kwargs.items()}
         self.world.chooser.opens()
         made = getattr(np.random.Generator, name)(self, *args, **kwargs)
+        if np.asarray(made).dtype.kind == "f" or name in _ENDLESS:
+            self.world.widely(_UNTRIED)  # its ends, if it has any, are never reached
         if name == "permutation" and np.ndim(made) == 1 and made.dtype.kind in "fiu":
             return boxes.wrapped(self.world, self.world.chooser.order(made))
         if name in _PARAMETERS and not np.ndim(made) and self.world.oracle is None:

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import functools
 import math
-import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
-from scipy import special
+from scipy import optimize, special
 
 Function = Callable[[Any], Any]
 _WIDE = 4.0 * 2.0**-52  # by which a result is widened, relative: rounding of one operation
@@ -127,13 +127,22 @@ def _reciprocal(x: Enclosure) -> Enclosure:
     return Enclosure(low, high, *_times(x.least, x.most, -square[1], -square[0])).widened
 
 
-def _along(function: Function, slope: Function, low: float = -math.inf) -> Callable[[Enclosure], Enclosure]:
-    """An increasing function, with its slope, which is monotone where it is defined, above `low`."""
+def _along(
+    function: Function, slope: Function, low: float = -math.inf, bend: tuple[float, float] | None = None
+) -> Callable[[Enclosure], Enclosure]:
+    """An increasing function above `low`, with its slope.
+
+    That is monotone, or falls up to a place and rises from there: `bend` is about where, with what it is at
+    least.
+    """
 
     def call(x: Enclosure) -> Enclosure:
         outside = x.low < low
         bottom, top = np.where(outside, -np.inf, function(x.low)), np.where(outside, np.inf, function(x.high))
         steep = _hull(slope(x.low), slope(x.high))
+        if bend is not None:
+            bends = (x.low <= bend[0] + 1e-6) & (x.high >= bend[0] - 1e-6)
+            steep = np.where(bends, np.minimum(steep[0], bend[1]), steep[0]), steep[1]
         least, most = np.where(outside, 0.0, steep[0]), np.where(outside, np.inf, steep[1])
         return Enclosure(bottom, top, *_times(x.least, x.most, least, most)).widened
 
@@ -214,10 +223,10 @@ def _turning(function: Function, slope: Function, turn: float) -> Callable[[Encl
 
 def _tangent(x: Enclosure) -> Enclosure:
     poles = np.floor(x.high / np.pi - 0.5) > np.floor(x.low / np.pi - 0.5)
-    made = _along(np.tan, lambda v: 1 + np.tan(v) ** 2)(x)
-    # Its slope is least where it is 0.
-    least = np.where((made.low < 0) & (made.high > 0), np.minimum(1.0, _hull(x.least, x.most)[0]), made.least)
-    ends = [(-np.inf, made.low), (np.inf, made.high), (-np.inf, least), (np.inf, made.most)]
+    turns = np.pi * np.round((x.low + x.high) / (2 * np.pi))  # between two poles it is flattest in the middle
+    around = Enclosure(x.low - turns, x.high - turns, x.least, x.most)
+    made = _along(np.tan, lambda v: 1 + np.tan(v) ** 2, -2.0, (0.0, 1.0))(around)
+    ends = [(-np.inf, made.low), (np.inf, made.high), (-np.inf, made.least), (np.inf, made.most)]
     return Enclosure(*(np.where(poles, wide, known) for wide, known in ends))
 
 
@@ -277,16 +286,8 @@ _OPERATIONS: dict[Any, Callable[..., Enclosure]] = {
 }
 
 
-def _normal_slope(x: Any) -> Any:
-    return math.sqrt(2 * math.pi) * np.exp(x * x / 2)
-
-
-def _quantile(x: Enclosure) -> Enclosure:
-    """Of the normal law; its slope falls until 1/2 and rises from there."""
-    low, high = special.ndtri(np.maximum(x.low, 0.0)), special.ndtri(np.minimum(x.high, 1.0))
-    steep = _hull(_normal_slope(low), _normal_slope(high))
-    least = np.where((low < 0) & (high > 0), math.sqrt(2 * math.pi), steep[0])
-    return Enclosure(low, high, *_times(x.least, x.most, least, steep[1])).widened
+_ROOT = math.sqrt(2 * math.pi)
+_quantile = _along(special.ndtri, lambda u: _ROOT * np.exp(special.ndtri(u) ** 2 / 2), 0.0, (0.5, _ROOT))
 
 
 def _inverse_error(x: Enclosure) -> Enclosure:
@@ -296,18 +297,29 @@ def _inverse_error(x: Enclosure) -> Enclosure:
 
 @dataclass(frozen=True)
 class Quantile:
-    """The quantile function of a law of scipy's: ``ppf``, or ``isf`` for the one from `above`."""
+    """The quantile function of a law of scipy's: ``ppf``, or ``isf`` for the one from `above`.
+
+    Its density is taken to rise up to one place and to fall from there, as that of a law without shape does.
+    """
 
     law: Any
     above: bool = False
 
     def __call__(self, u: Any) -> Any:
         """For a number, an array or an enclosure of chances."""
-        own, sign = (self.law.isf, -1.0) if self.above else (self.law.ppf, 1.0)
         if type(u) is not Enclosure:
-            return own(u)
-        made: Enclosure = sign * _along(lambda q: sign * own(q), lambda q: 1 / self.law.pdf(own(q)), 0.0)(u)
-        return made
+            return self.law.isf(u) if self.above else self.law.ppf(u)
+        slope = lambda q: 1 / self.law.pdf(self.law.ppf(q))  # noqa: E731
+        return _along(self.law.ppf, slope, 0.0, _flattest(self.law))(1.0 - u if self.above else u)
+
+
+@functools.cache
+def _flattest(law: Any) -> tuple[float, float]:
+    """Where the quantile function of a law rises least, and how much."""
+    ends = law.ppf([1e-9, 1 - 1e-9])
+    found = optimize.minimize_scalar(lambda x: -law.pdf(x), ends, bounds=ends, method="bounded")
+    best = max(law.pdf(np.append(law.ppf(np.linspace(0.001, 0.999, 999)), found.x)))
+    return float(law.cdf(found.x)), (1 - 1e-6) / float(best)
 
 
 _OPERATIONS |= {special.ndtri: _quantile, special.erfinv: _inverse_error}
@@ -349,10 +361,10 @@ def structure(value: Any) -> Any:
     """What a function is made of, so that one that is made of the same is known; None if that is unknown."""
     if isinstance(value, int | float | np.number | np.bool_):
         return type(value), float(value)
-    if isinstance(value, np.ufunc | Quantile) or type(value) is type(operator.add):
-        return value
+    if isinstance(value, np.ufunc | Quantile) or isinstance(getattr(value, "__self__", None), ModuleType):
+        return value  # such as one of `operator`
     code = getattr(value, "__code__", None)
-    if code is None or getattr(value, "__self__", None) is not None or value.__kwdefaults__:
+    if code is None or hasattr(value, "__self__") or value.__kwdefaults__:
         return None
     parts = [structure(cell.cell_contents) for cell in value.__closure__ or ()]
     parts += map(structure, value.__defaults__ or ())
