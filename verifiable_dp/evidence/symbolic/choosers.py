@@ -55,9 +55,14 @@ class Chooser:
         """Whether so much was seen that what is used again is better shown."""
         return len(world.seen) > _CROWDED
 
+    @property
+    def disturbs(self) -> bool:
+        """Whether noise comes out larger than it ever is."""
+        return not self.natural and bool(self._size)
+
     def disturb(self, term: Term) -> None:
         """Move what is about to be shown, by a draw of which nothing was seen."""
-        if self.natural or not self._size:
+        if not self.disturbs:
             return
         draw, weight = next((d, w) for d, w in term.noise.items() if not d.used)
         if draw.of is not None and draw.kind != "law":

@@ -503,8 +503,9 @@ class World:
         return self.stop(words, at)
 
     def reaches(self, size: float) -> None:
-        """Note how large a number that depends on data or noise becomes."""
-        self.largest = max(self.largest, size)
+        """Note how large a number that depends on data or noise becomes where noise is as it usually is."""
+        if not self.chooser.disturbs:
+            self.largest = max(self.largest, size)
 
     def sees(self, item: Row | Winner) -> None:
         """Note what is seen; the bound ends where floats are too coarse for the noise that hides it."""
