@@ -9,8 +9,6 @@ import shlex
 import stat
 import tempfile
 import tomllib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
@@ -177,11 +175,8 @@ def check_writable(path: Path) -> None:
         raise InputError(f"path: {str(path)!r} cannot be written: {error.strerror}") from None
 
 
-@contextmanager
-def replacing(path: str | Path, data: bytes, *, what: str = "path", private: bool = False) -> Iterator[None]:
-    """Write `data` beside `path`; once the block inside is through, put it in the place of `path`.
-
-    If anything fails, `path` stays as it was and nothing is left behind.
+def put(path: str | Path, data: bytes, *, what: str = "path", private: bool = False) -> None:
+    """Write `data` beside `path` and put it in its place, whole or not at all.
 
     Parameters
     ----------
@@ -211,7 +206,6 @@ def replacing(path: str | Path, data: bytes, *, what: str = "path", private: boo
             umask = os.umask(0)
             os.umask(umask)
             os.chmod(temporary, 0o666 & ~umask)
-        yield
         os.replace(temporary, path)
         settle(folder)
     except BaseException as error:
@@ -248,8 +242,8 @@ def write_text(path: Path, text: str) -> Path:
 def write_bytes(path: Path, content: bytes) -> Path:
     """As `write_text`."""
     check_writable(path)
-    with replacing(path, content):
-        return path
+    put(path, content)
+    return path
 
 
 def make_folder(name: str, folder: Path) -> None:

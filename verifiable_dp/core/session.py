@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from os import PathLike
+from pathlib import Path
 from typing import Protocol, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.meter import ROWS, Meter, farthest, metered
 from verifiable_dp.core.noise import Draw, Noise, Secure, Seeded, described, source_of
 from verifiable_dp.core.query import Memory, NoMemory, Own, Query, State
-from verifiable_dp.core.rights import Counter, Right, Stamped, located, regular
+from verifiable_dp.core.rights import Counter, Right, Stamped, located
 from verifiable_dp.core.units import TrustModel
 from verifiable_dp.core.validate import FloatArray, InputError, IntArray, JsonDict, JsonValue
 
@@ -394,8 +395,8 @@ class Session:
     def save(self, path: str | PathLike[str], *, key: bytes | None = None) -> None:
         """Let the session live in a file, readable by its owner only: from then on each update writes it.
 
-        A session with a seed is written once, as it is: such files can be copied and restored at will. They
-        are for experiments only.
+        A session with a seed is written once, as it is, in the place of what lies there: such files can be
+        copied and restored at will. They are for experiments only.
 
         Parameters
         ----------
@@ -410,7 +411,7 @@ class Session:
             If it cannot be written, something else lies there, this one lives elsewhere, or the algorithm's
             parameters or states are not plain values and arrays.
         """
-        place = located(path)
+        place = located("path", path)
         with self._right.alone():
             if self._right.path and self._right.path != place:
                 raise InputError(
@@ -418,11 +419,9 @@ class Session:
                 )
             key = self._key if key is None else key
             if self._seeded:
-                with files.replacing(
-                    place, self._sealed(self._now, Stamped(0), key), what="session", private=True
-                ):
-                    regular(place)
-                return
+                data = self._sealed(self._now, Stamped(0), key)
+                files.check_writable(Path(place))
+                return files.put(place, data, what="session", private=True)
             self._right.commit(lambda mark: self._sealed(self._now, mark, key), place)
             self._key, self._behind = key, False
 
@@ -501,7 +500,7 @@ class Session:
             written by others, was saved with a seed or a key that is not expected here, is of another
             version, of another algorithm or of other parameters, or what it holds does not fit the algorithm.
         """
-        place, right = located(path), Right(counter)
+        place, right = located("path", path), Right(counter)
         try:
             stored = statefile.read(place, right.take(place), key)
             session = cls._of(algorithm, place, stored, noise, seeded, tick)

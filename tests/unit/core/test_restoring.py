@@ -227,7 +227,7 @@ def test_another_algorithm_or_other_parameters_are_refused(saved):
         replace(algorithm, epsilon=2.0).restore(saved / "dp-se")
 
 
-@pytest.mark.parametrize("bad", [None, 7, "", "a\0b", b"", 1.5])
+@pytest.mark.parametrize("bad", [None, 7, "", ".", "/", "a\0b", b"", 1.5])
 def test_a_bad_path_is_refused(bad):
     algorithm = small("dp-se")
     for call in (algorithm.session(seed=0).save, algorithm.restore, restored):
@@ -347,9 +347,9 @@ def test_the_file_itself_is_looked_at_and_not_its_name(path, monkeypatch):
     other.chmod(0o666)
     looked, look = [], rights._check
 
-    def check(name, handle):
+    def check(what, name, handle):
         looked.append(handle)
-        look(name, handle)
+        look(what, name, handle)
         if len(looked) == 1:
             os.replace(other, name)
 

@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -384,15 +385,15 @@ def test_a_file_that_was_touched_ends_its_session_and_nothing_is_shown(how, path
 
 def test_of_two_sessions_that_are_made_at_one_place_together_one_is_refused(path, monkeypatch):
     """Both see that nothing lies there; the second one does not write over the first one."""
-    write, first = rights._written, []
+    make, first = tempfile.mkstemp, []
 
-    def meanwhile(place, data):
+    def meanwhile(**named):
         if not first:
             first.append(None)
             first[0] = feed(ALGORITHM.session(noise=Logged(), path=path), 2)
-        return write(place, data)
+        return make(**named)
 
-    monkeypatch.setattr(rights, "_written", meanwhile)
+    monkeypatch.setattr(tempfile, "mkstemp", meanwhile)
     refused(lambda: ALGORITHM.session(noise=Logged(), path=path), "exists; restore the session in it")
     assert os.listdir(path.parent) == [path.name]
     feed(first[0], 1).close()
