@@ -249,7 +249,7 @@ JUDGES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             "_locked",
             "_forked",
             "Right.__init__",
-            "Right._mine",
+            "Right.mine",
             "Right.held",
             "Right.alone",
             "Right.take",

@@ -114,7 +114,8 @@ def refused(call, match):
     assert "\n" not in str(error.value)
 
 
-def _fork():
+def fork():
+    """As `os.fork`, without the warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # threads of libraries, which we do not use
         return os.fork()
@@ -122,7 +123,7 @@ def _fork():
 
 def forked_and_left(call):
     """Number of a child that does what it is told to, and ends."""
-    child = _fork()
+    child = fork()
     if not child:
         try:
             call()
@@ -134,7 +135,7 @@ def forked_and_left(call):
 def forked(call):
     """What `call` returns or is refused with in a child, as text."""
     reading, writing = os.pipe()
-    child = _fork()
+    child = fork()
     if not child:
         try:
             try:

@@ -129,9 +129,12 @@ def check_own(what: str, path: str, found: os.stat_result) -> None:
         raise InputError(f"{what}: {path!r} belongs to another user, who can change it")
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise InputError(f"{what}: others can write {path!r}; if nobody has: chmod 600 {shlex.quote(path)}")
-    folder = os.stat(os.path.dirname(os.path.realpath(path)))
-    if folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX:
-        raise InputError(f"{what}: everyone can replace files in the folder of {path!r}")
+    for folder in Path(os.path.realpath(path)).parents:  # whoever writes one can put another in its place
+        mode = os.stat(folder).st_mode
+        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+            raise InputError(
+                f"{what}: {path!r} can be replaced: everyone can write the folder {str(folder)!r}"
+            )
 
 
 def toml(what: str, path: str | PathLike[str], largest: int) -> JsonDict:

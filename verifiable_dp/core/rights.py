@@ -279,7 +279,14 @@ class Right:
         self.ended, self._busy = False, False
         _rights.add(self)
 
-    def _mine(self) -> None:
+    def mine(self) -> None:
+        """Refuse a process that was forked since.
+
+        Raises
+        ------
+        InputError
+            In that case.
+        """
         if self._process != (_born[0], os.getpid()):
             raise InputError(
                 "session: it belongs to the process that made it, and this one was forked from that: both "
@@ -295,7 +302,7 @@ class Right:
         InputError
             In a process that was forked since, or once the session was closed.
         """
-        self._mine()  # before the lock, which another thread of the parent may hold
+        self.mine()  # before the lock, which another thread of the parent may hold
         with self._lock:
             if self.ended:
                 raise InputError("session: it was closed; restore it from its file")
@@ -392,7 +399,7 @@ class Right:
             If it cannot be written, something else lies there, somebody has touched the file, or the counter
             is not where this session left it; the session is as it was then.
         """
-        self._mine()
+        self.mine()
         place = self.path or path
         self._adopt(place)
         if self.path and not _same(place, self._file):

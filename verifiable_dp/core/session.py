@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import math
 import time
 from collections.abc import Iterator
@@ -182,7 +183,7 @@ class Session:
             asked.append(draw)
             return np.where(draw.where, draw.value, np.nan)
 
-        self._algorithm.release(state, memory, query, sums, ask)
+        self._algorithm.release(*copy.deepcopy((state, memory, query, sums)), ask)
         if int(query.rounds[0]) <= 1 and not any(draw.count is not None for draw in asked):
             return None  # a block is one report, and released at once
         single = len(asked) == 1 and asked[0].count is not None and asked[0].hidden is None
@@ -353,20 +354,23 @@ class Session:
             if now.scales is not None:
                 return _noised(draw, now, algorithm.name)
             out = self._draw(draw)
-            drawn.append((draw, out))
+            drawn.append(copy.deepcopy((draw, out)))
             return out
 
-        memory, released = algorithm.release(now.state, now.memory, now.query, added.sums, noise)
+        # Copies: an algorithm may work in place, and this session stays as it was if anything fails.
+        given = copy.deepcopy((now.state, now.memory, now.query, added.sums))
+        memory, released = algorithm.release(*given, noise)
         meter = added.meter
         if now.scales is None and self._metered:
             meter = meter.charged(algorithm, now.state, memory, now.query, added.sums, drawn, released)
-        state = algorithm.decide(now.state, now.query, released)
+        state = algorithm.decide(*copy.deepcopy((now.state, now.query)), released)
         return self._opened(state, memory, algorithm.query(state), meter)
 
     # ------------------------------------------------------------ the file
 
     def _commit(self, after: _Moment, *, at_once: bool) -> None:
-        """Make the next state last, if the session lives in a file."""
+        """Make the next state last, if the session lives in a file; nothing is shown before."""
+        self._right.mine()  # a source, or a handler, may have forked in the middle of an update
         if not self._right.path:
             return
         if at_once:

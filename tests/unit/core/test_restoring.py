@@ -327,10 +327,21 @@ def test_a_file_that_others_can_write_is_refused(mode, path):
 
 def test_a_folder_in_which_everyone_replaces_files_is_refused(path):
     path.parent.chmod(0o777)
-    with pytest.raises(InputError, match="everyone can replace files"):
+    with pytest.raises(InputError, match="can be replaced: everyone can write the folder"):
         ALGORITHM.restore(path)
     path.parent.chmod(0o1777)  # as /tmp: files are their owners'
-    assert ALGORITHM.restore(path).rounds == 3
+    ALGORITHM.restore(path).close()
+
+
+def test_a_folder_that_everyone_can_put_another_one_in_the_place_of_is_refused(path):
+    place = path.parent / "a" / "b" / path.name
+    place.parent.mkdir(parents=True)
+    path.rename(place)
+    place.parent.parent.chmod(0o777)
+    with pytest.raises(InputError, match=r"everyone can write the folder .*/a'"):
+        ALGORITHM.restore(place)
+    place.parent.parent.chmod(0o755)
+    assert ALGORITHM.restore(place).rounds == 3
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.live import Blocks, Logged, feed, finish, forked, forked_and_left, refused, small
+from tests.live import Blocks, Logged, feed, finish, fork, forked, forked_and_left, refused, small
 from verifiable_dp.core import rights
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.validate import InputError
@@ -230,6 +230,36 @@ def test_a_fork_with_the_number_of_its_parent_is_refused():
         session.update(0.5)
 
     assert forked(child).startswith(FORKED)
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_who_forks_in_the_middle_of_an_update_shows_nothing_in_the_child(saved, path):
+    """A source of noise, or a handler of a signal, may."""
+    reading, writing = os.pipe()
+
+    class Forking(Logged):
+        child = None
+
+        def __call__(self, draw):
+            self.child = fork()
+            return super().__call__(draw)
+
+    noise = Forking()
+    session = ALGORITHM.session(noise=noise, path=path if saved else None)
+    try:
+        session.update(0.5)
+        said = f"shown {session.state.seen.tolist()}"
+    except InputError as error:
+        said = f"InputError: {error}"
+    if noise.child == 0:
+        os.write(writing, said.encode())
+        os._exit(0)
+    os.waitpid(noise.child, 0)
+    os.close(writing)
+    with open(reading) as file:
+        assert file.read().startswith(FORKED)
+    assert said.startswith("shown")
+    assert session.rounds == 1
 
 
 def test_a_fork_within_a_batch_writes_nothing(path):

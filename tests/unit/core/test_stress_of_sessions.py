@@ -239,7 +239,7 @@ def followed(path, handle, names=1):
 
 BROKEN = {
     "no lock of threads": [(rights.Right, "held", nothing), (rights.Right, "alone", nothing)],
-    "no look at the process": [(rights.Right, "_mine", nothing)],
+    "no look at the process": [(rights.Right, "mine", nothing)],
     "no lock of the file": [(rights, "_own", nothing)],
     "links are followed": [(rights, "_READ", os.O_RDONLY), (rights, "_same", followed)],
     "more names are taken": [(rights, "_same", lambda *_, **__: True), (rights, "_check", nothing)],

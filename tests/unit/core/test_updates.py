@@ -2,6 +2,7 @@
 
 import math
 import traceback
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
@@ -10,6 +11,8 @@ import pytest
 
 from tests.live import Blocks, Counted, feed, first_release, small
 from verifiable_dp.core import session as sessions
+from verifiable_dp.core.noise import altered
+from verifiable_dp.core.query import Batch
 from verifiable_dp.core.validate import InputError
 
 
@@ -33,6 +36,80 @@ def test_an_update_that_fails_changes_nothing():
     noise.broken = False
     feed(session, 1)
     assert noise.draws == 2
+
+
+@dataclass(frozen=True)
+class Total(Batch):
+    """Private: what the rewards add up to."""
+
+    total: np.ndarray
+
+
+@dataclass(frozen=True)
+class Pure(Blocks):
+    """Each release is the sum of all rewards so far."""
+
+    def private(self, run):
+        return Total(np.zeros((len(run), 1)))
+
+    def release(self, state, memory, query, answer, noise):
+        total = memory.total + answer
+        return Total(total), super().release(state, memory, query, total, altered(noise, self.horizon))[1]
+
+
+class InPlace(Pure):
+    """The same, and nothing that it is given stays as it was."""
+
+    def release(self, state, memory, query, answer, noise):
+        def source(draw):
+            out = noise(draw)
+            for array in (draw.value, draw.scale):
+                array += 1.0
+            return out
+
+        _, out = super().release(state, memory, query, answer, source)
+        memory.total[:] += answer
+        for array in (answer, state.seen, out):
+            array += 0.0 if array is out else 1.0
+        state.t[:] += 7
+        return memory, out
+
+    def decide(self, state, query, released):
+        after = super().decide(state, query, released.copy())
+        for array in (state.t, state.seen, released):
+            array += 1
+        return after
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_an_algorithm_that_works_in_place_changes_nothing_of_the_session(saved, quick):
+    """Else a reward would count twice, once for an update that failed."""
+
+    class Failing(Counted):
+        broken = False
+
+        def __call__(self, draw):
+            found = super().__call__(draw)
+            if self.broken:
+                raise RuntimeError("no entropy")
+            return found
+
+    both = []
+    for number, kind in enumerate((Pure, InPlace)):
+        noise = Failing()
+        session = kind(6).session(noise=noise, path=quick / f"s{number}" if saved else None)
+        both.append(session)
+        while not session.finished:
+            noise.broken = True
+            with pytest.raises(RuntimeError, match="entropy"):
+                session.update(0.5)
+            noise.broken = False
+            session.update(0.5)
+    pure, other = both
+    assert pure._now.memory.total.tolist() == other._now.memory.total.tolist() == [[3.0]]
+    assert pure.state.seen.tolist() == other.state.seen.tolist()
+    assert pure.spent == pytest.approx(1.0)
+    assert other.spending() == pure.spending()
 
 
 class Loud(float):

@@ -325,6 +325,11 @@ def test_a_handle_with_the_number_0_is_given_back_like_any_other():
     with place() as here, mock.patch.object(os, "close", closed.append):
         here.right(_file=0).drop()
         assert closed == [0]
+        free = mock.patch.object(fcntl, "flock")
+        with free as flock:
+            here.right(_file=0).close()
+        flock.assert_called_once_with(0, fcntl.LOCK_UN)
+        closed.pop()
         there = here.right(_file=0, _next=7, generation=4)
         with mock.patch.object(rights, "_same", return_value=True):
             there._adopt(here.path)
