@@ -197,7 +197,8 @@ def _locked(path: str) -> Iterator[None]:
         raise InputError(f"counter: {path!r} cannot be used: {error.strerror}") from None
     finally:
         if handle >= 0:
-            fcntl.flock(handle, fcntl.LOCK_UN)  # also of copies of the handle that a fork made
+            with contextlib.suppress(OSError):  # of a file system without locks
+                fcntl.flock(handle, fcntl.LOCK_UN)  # also of copies of the handle that a fork made
             os.close(handle)
 
 

@@ -22,6 +22,7 @@ import pytest
 from tests.live import Blocks, Logged, feed, finish, fork, forked, forked_and_left, refused, small
 from verifiable_dp.core import rights
 from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.rights import FileCounter
 from verifiable_dp.core.validate import InputError
 
 FORKED = "InputError: session: it belongs to the process that made it"
@@ -97,15 +98,30 @@ def test_threads_draw_nothing_twice_in_many_trials(threads):
         assert (taken, noise.most, len(noise.slots)) == (2000, 1, 1000)
 
 
+class Meeting(Logged):
+    """Two threads meet in the source, where two can be there."""
+
+    def __init__(self):
+        super().__init__()
+        self.meeting = threading.Barrier(2)
+
+    def __call__(self, draw):
+        self.meeting.wait(600)
+        return super().__call__(draw)
+
+
 def test_without_the_lock_threads_draw_twice(monkeypatch):
-    """Negative control: what the stress test finds."""
+    """Negative control: what the stress test looks at."""
     for name in ("held", "alone"):
         monkeypatch.setattr(rights.Right, name, lambda right: contextlib.nullcontext())
-    for _ in range(10):
-        taken, noise, _ = stress(4, 300)
-        if noise.most > 1 and taken > 300:
-            return
-    pytest.fail("the stress test does not see threads")
+    noise = Meeting()
+    session = ALGORITHM.session(noise=noise)
+    workers = [threading.Thread(target=session.update, args=(0.5,)) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert (session.rounds, noise.most) == (1, 2)
 
 
 def test_a_reward_of_another_round_is_refused(path):
@@ -455,7 +471,24 @@ def test_a_file_system_without_hard_links_has_sessions(path, monkeypatch):
 
     monkeypatch.setattr(os, "link", none)
     feed(ALGORITHM.session(noise=Logged(), path=path), 1).close()
+    refused(lambda: ALGORITHM.session(noise=Logged(), path=path), "exists; restore the session in it")
     assert ALGORITHM.restore(path, noise=Logged()).rounds == 1
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL])
+def test_a_file_system_without_locks_has_no_sessions(number, path, monkeypatch):
+    def none(*_):
+        raise OSError(number, os.strerror(number))
+
+    ALGORITHM.session(noise=Logged(), path=path).close()
+    with monkeypatch.context() as patch:
+        patch.setattr(rights.fcntl, "flock", none)
+        refused(lambda: ALGORITHM.restore(path, noise=Logged()), "has no locks .*; keep it on a local one")
+        other = path.with_name("other")
+        refused(lambda: ALGORITHM.session(noise=Logged(), path=other), "has no locks .*; keep it on a local")
+        refused(lambda: FileCounter(path.with_name("c")).advance(0, 1), "cannot be used")
+    assert os.listdir(path.parent) == [path.name]
+    assert ALGORITHM.restore(path, noise=Logged()).rounds == 0
 
 
 def test_what_a_killed_process_left_is_removed_and_nothing_else(path):
