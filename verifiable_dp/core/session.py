@@ -381,6 +381,8 @@ class Session:
     def batch(self) -> Iterator[Self]:
         """Write the states of several updates together: once at the end, and before each release is shown.
 
+        Threads wait for its end. Tasks of one thread do not: what they update meanwhile is part of it.
+
         Raises
         ------
         InputError
