@@ -185,20 +185,21 @@ def _locked(path: str) -> Iterator[None]:
     """
     if fcntl is None:
         raise InputError("counter: this system has no locks that end with a process; use SqliteCounter")
-    handle, until = -1, time.monotonic() + _PATIENCE
+    handle, locked, until = -1, False, time.monotonic() + _PATIENCE
     try:
         handle = os.open(os.path.dirname(path), os.O_RDONLY)
         while not _lock(handle):
             if time.monotonic() > until:
                 raise InputError(f"counter: another process has locked the folder of {path!r}; end it")
             time.sleep(0.001)
+        locked = True
         yield
     except OSError as error:
         raise InputError(f"counter: {path!r} cannot be used: {error.strerror}") from None
     finally:
+        if locked:  # before any other call, which an interrupt may come after
+            fcntl.flock(handle, fcntl.LOCK_UN)  # also of copies of the handle that a fork made
         if handle >= 0:
-            with contextlib.suppress(OSError):  # of a file system without locks
-                fcntl.flock(handle, fcntl.LOCK_UN)  # also of copies of the handle that a fork made
             os.close(handle)
 
 
@@ -402,7 +403,6 @@ class Right:
         """
         self.mine()
         place = self.path or path
-        self._adopt(place)
         if self.path and not _same(place, self._file):
             raise InputError(f"session: {place!r} was replaced or removed since; find out by whom")
         if not self.path and os.path.lexists(place):

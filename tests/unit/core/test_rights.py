@@ -21,6 +21,7 @@ import pytest
 
 from tests.live import Blocks, Logged, feed, finish, fork, forked, forked_and_left, refused, small
 from verifiable_dp.core import rights
+from verifiable_dp.core import session as sessions
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.rights import FileCounter
 from verifiable_dp.core.validate import InputError
@@ -171,6 +172,64 @@ def test_a_signal_in_the_middle_of_an_update_draws_nothing_twice(path):
         signal.signal(signal.SIGALRM, before)
     assert any("in the middle of an update" in text for text in told)
     assert (session.rounds, noise.most) == (4000, 1)
+
+
+class Interrupt(BaseException):
+    """What a handler of a signal raises."""
+
+
+def interrupted(call, number):
+    """Whether `call` was interrupted after the call of this number that sessions make: as signals do."""
+    left, files = number, (rights.__file__, sessions.__file__, rights.files.__file__, contextlib.__file__)
+
+    def after(frame, event, _):
+        nonlocal left
+        if event in ("c_return", "call") and frame.f_code.co_filename in files:
+            left -= 1
+            if not left:
+                sys.setprofile(None)
+                raise Interrupt
+
+    sys.setprofile(after)
+    try:
+        call()
+    except Interrupt:
+        return True
+    finally:
+        sys.setprofile(None)
+    return False
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("act", ["update", "batch", "save", "close"])
+def test_an_interrupt_after_any_call_draws_nothing_twice_and_keeps_no_lock(act, path):
+    noise, counter = Logged(), FileCounter(path.with_name("c"))
+    session, shown, number = ALGORITHM.session(noise=noise, path=path, counter=counter), [], 0
+
+    def batch():
+        with session.batch():
+            session.update(0.5)
+
+    def acts():
+        {"update": lambda: session.update(0.5), "save": lambda: session.save(path), "batch": batch}.get(
+            act, session.close
+        )()
+
+    def look():
+        seen = session.state.seen[0].tolist()
+        assert seen[: len(shown)] == shown
+        shown[:] = seen
+
+    while interrupted(acts, number := number + 1):
+        look()
+        if session._right.ended or number % 2:  # here the process is killed right afterwards
+            session._right.drop()
+            session = ALGORITHM.restore(path, noise=noise, counter=counter)
+            look()
+        session.update(0.5)
+        look()
+    assert number > 10
+    assert set(os.listdir(path.parent)) >= {path.name, "c"}
 
 
 # ---------------------------------------------------------------- processes

@@ -1,7 +1,10 @@
 """Updates: those that fail change nothing and quote no reward; with a tick they return at its multiples."""
 
+import errno
 import math
+import os
 import traceback
+from contextlib import nullcontext
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -82,8 +85,11 @@ class InPlace(Pure):
 
 
 @pytest.mark.parametrize("saved", [False, True])
-def test_an_algorithm_that_works_in_place_changes_nothing_of_the_session(saved, quick):
-    """Else a reward would count twice, once for an update that failed."""
+def test_an_algorithm_that_works_in_place_changes_nothing_of_the_session(saved, quick, monkeypatch):
+    """Else a reward would count twice, once for an update that failed: in the source, or on the disk."""
+
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
 
     class Failing(Counted):
         broken = False
@@ -104,7 +110,11 @@ def test_an_algorithm_that_works_in_place_changes_nothing_of_the_session(saved, 
             with pytest.raises(RuntimeError, match="entropy"):
                 session.update(0.5)
             noise.broken = False
-            session.update(0.5)
+            with monkeypatch.context() as patch, pytest.raises(InputError) if saved else nullcontext():
+                patch.setattr(os, "fsync", full)
+                session.update(0.5)
+            if saved:
+                session.update(0.5)
     pure, other = both
     assert pure._now.memory.total.tolist() == other._now.memory.total.tolist() == [[3.0]]
     assert pure.state.seen.tolist() == other.state.seen.tolist()
