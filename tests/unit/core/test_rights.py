@@ -372,6 +372,26 @@ def test_a_child_that_outlives_its_parent_does_not_keep_the_lock(path):
         os.close(writing)
 
 
+def test_a_child_of_a_fork_in_the_middle_of_writing_does_not_keep_the_lock(path, monkeypatch):
+    """Another thread forks while the next file is written; then the parent is killed."""
+    session, flush, children = ALGORITHM.session(noise=Logged(), path=path), os.fsync, []
+
+    def forking(handle):
+        flush(handle)
+        if not children:
+            children.append(forked_and_left(lambda: time.sleep(600)))
+
+    monkeypatch.setattr(os, "fsync", forking)
+    session.update(0.5)
+    session._right.drop()
+    try:
+        assert ALGORITHM.restore(path, noise=Logged()).rounds == 1
+        os.kill(children[0], 0)  # it is still there
+    finally:
+        os.kill(children[0], signal.SIGKILL)
+        os.waitpid(children[0], 0)
+
+
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 def test_pools_of_processes_get_no_session(method):
     session = ALGORITHM.session(noise=Logged())

@@ -1,11 +1,13 @@
 """Updates: those that fail change nothing and quote no reward; with a tick they return at its multiples."""
 
+import copy
 import errno
+import json
 import math
 import os
 import traceback
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from decimal import Decimal
 from fractions import Fraction
 
@@ -14,9 +16,11 @@ import pytest
 
 from tests.live import Blocks, Counted, feed, first_release, small
 from verifiable_dp.core import session as sessions
+from verifiable_dp.core import statefile
 from verifiable_dp.core.noise import altered
 from verifiable_dp.core.query import Batch
 from verifiable_dp.core.validate import InputError
+from verifiable_dp.registry.wrapped import Wrapped
 
 
 def test_an_update_that_fails_changes_nothing():
@@ -120,6 +124,40 @@ def test_an_algorithm_that_works_in_place_changes_nothing_of_the_session(saved, 
     assert pure.state.seen.tolist() == other.state.seen.tolist()
     assert pure.spent == pytest.approx(1.0)
     assert other.spending() == pure.spending()
+
+
+class Spoiling(Wrapped):
+    """Leaves nothing of what it is given."""
+
+    def release(self, state, memory, query, answer, noise):
+        return spoiled(self.inner.release(state, memory, query, answer, noise), state, memory, query, answer)
+
+    def decide(self, state, query, released):
+        return spoiled(self.inner.decide(state, query, released), state, query, released)
+
+
+def spoiled(found, *given):
+    """A copy of what was found, before all arrays that were given are overwritten."""
+    found, given = copy.deepcopy(found), list(given)
+    while given:
+        one = given.pop()
+        if is_dataclass(one):
+            given += [getattr(one, field.name) for field in fields(one)]
+        elif isinstance(one, np.ndarray) and one.flags.writeable:
+            one[...] = 0
+    return found
+
+
+@pytest.mark.parametrize("name", ["dp-se", "dp-ucb", "tree-sum", "lazy-dp-ts", "ldp-ucb", "ldp-linear"])
+def test_an_algorithm_may_overwrite_what_it_is_given(name):
+    """With a memory and without; reports of a block ask for their noise at its start."""
+    ends = []
+    for algorithm in (small(name), Spoiling(small(name))):
+        session = algorithm.session(noise=Counted())
+        while not session.finished and session.rounds < 400:
+            session.update(0.5)
+        ends.append(json.dumps(statefile.pack("x", session.state, session.state)))
+    assert ends[0] == ends[1]
 
 
 class Loud(float):
