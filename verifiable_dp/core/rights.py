@@ -465,7 +465,7 @@ class Right:
         if self._counter is None:
             return
         self._own.add(mark.stamp)  # before it is known how that ends
-        while not self._counter.advance(self._at, mark.stamp):
+        while self._counter.advance(self._at, mark.stamp) is not True:  # such as a coroutine nobody awaits
             before = self._at
             self._look(self._counter)  # an attempt that had failed may have come through late
             if self._at == mark.stamp:

@@ -533,6 +533,25 @@ def test_a_counter_that_answers_no_and_stays_is_not_asked_for_ever(path):
     refused(lambda: ALGORITHM.session(noise=Logged(), path=path, counter=Broken()), "does not advance")
 
 
+@pytest.mark.parametrize("said", ["no", object(), 1, None])
+def test_only_true_is_taken_for_a_yes(said, path):
+    """A coroutine that nobody awaits does nothing; what was done all the same is found out by a look."""
+
+    class Odd(Bare):
+        works = True
+
+        def advance(self, expected, new):
+            if self.works:
+                super().advance(expected, new)
+            return said
+
+    counter = Odd()
+    session = feed(ALGORITHM.session(noise=Logged(), path=path, counter=counter), 2)
+    shown, counter.works = session.state.seen.tolist(), False
+    refused(lambda: session.update(0.5), "does not advance")
+    assert session.state.seen.tolist() == shown
+
+
 def test_an_attempt_that_comes_through_late_is_taken_for_one_of_its_own(path):
     """A request that timed out is done when the next one has been sent already; so it is after a restart."""
 
