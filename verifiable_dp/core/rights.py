@@ -353,13 +353,8 @@ class Right:
                     os.close(handle)
         raise InputError(f"session: {path!r} is replaced all the time; find out by whom")
 
-    def took(self, mark: Stamped) -> bool:
+    def took(self, mark: Stamped) -> None:
         """Check the mark of the file that was taken, and go on from it.
-
-        Returns
-        -------
-        bool
-            Whether the session must be written before it goes on, so that no copy of the file does.
 
         Raises
         ------
@@ -383,7 +378,6 @@ class Right:
                 )
         for other in _left(self.path):  # of a process that was killed meanwhile
             _remove(other)
-        return self._counter is not None
 
     def commit(self, seal: Callable[[Stamped], bytes], path: str = "") -> None:
         """Put the next state in the place of the file, so that it lasts, then tell the counter.

@@ -513,9 +513,9 @@ class Session:
             if session._seeded:
                 right.close()
             else:
-                behind = right.took(_mark(stored))
+                right.took(_mark(stored))
                 session._right, session._key = right, key
-                if behind:
+                if counter is not None:  # so that no copy of the file goes on
                     session._commit(session._now, at_once=True)
             return session
         except BaseException:

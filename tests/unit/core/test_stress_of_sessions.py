@@ -244,7 +244,7 @@ BROKEN = {
     "links are followed": [(rights, "_READ", os.O_RDONLY), (rights, "_same", followed)],
     "more names are taken": [(rights, "_same", lambda *_, **__: True), (rights, "_check", nothing)],
     "the counter is not asked": [
-        (rights.Right, "took", lambda right, _: setattr(right, "_own", {right._counter.value()}) or True)
+        (rights.Right, "took", lambda right, _: setattr(right, "_own", {right._counter.value()}))
     ],
     "the counter is not told": [(rights.Right, "_tell", nothing), (rights.Right, "_look", nothing)],
     "copies": [(session.Session, "__reduce_ex__", object.__reduce_ex__)],
