@@ -1520,12 +1520,12 @@ FAULTS = (
         ("tests/contract/test_verification.py::test_all_evidence_holds_on_other_machines",),
     ),
     Fault(
-        "the first form is meant",
-        f"{RECORD}/verify.py",
-        "named = [form for form, value in zip(branches, asked, strict=True) if value == instance[key]]",
-        "named = list(branches[:1])",
-        "checks of all kinds are held against the form of one",
-        ("tests/unit/record/test_forms.py::test_one_form_says_what_all_of_them_say",),
+        "the form of another kind",
+        f"{RECORD}/schema/record-4.json",
+        '"if": {"properties": {"kind": {"const": "curve"}}}',
+        '"if": {"properties": {"kind": {"const": "alignment"}}}',
+        "checks of a kind are held against the form of another",
+        ("tests/unit/record/test_forms.py::test_what_is_held_is_the_form_of_its_own_kind",),
     ),
     Fault(
         "a crash is a refutation",
