@@ -108,8 +108,8 @@ def _todo(hint: str) -> Markup:
 
 def _scalar(value: object) -> Markup:
     """JSON's strings are YAML's double-quoted ones, but for a few characters that YAML wants escaped."""
-    if hasattr(value, "__html__"):
-        return value
+    if hasattr(value, "__html__"):  # it is written already
+        return page.ours(str(value))
     written = json.dumps(value, ensure_ascii=False)
     if isinstance(value, float):
         mantissa, power, exponent = written.partition("e")
