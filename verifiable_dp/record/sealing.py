@@ -98,15 +98,9 @@ def digest(record: Json) -> str:
     return "sha256:" + hashlib.sha256(canonical(rest).encode()).hexdigest()
 
 
-def as_read(values: Json) -> JsonDict:
-    """Values as a reader of their file gets them back: one round through JSON."""
-    found: JsonDict = json.loads(canonical(plain(values)))
-    return found
-
-
 def sealed(values: Json) -> JsonDict:
     """Values of a record or of another data file, as they are read back, with the digest over them."""
-    whole = as_read(values)
+    whole: JsonDict = json.loads(canonical(plain(values)))
     return {**whole, "digest": digest(whole)}
 
 

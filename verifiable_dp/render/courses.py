@@ -54,9 +54,7 @@ def loss_over_time(record: Record, *, narrow: bool = False) -> str | None:
             axes.axvline(beyond[0], color=BAD, linewidth=0.8, linestyle=":")
         axes.set_xlim(0, 1.02 * max(right, 1))
         axes.set_ylim(0, top)
-        axes.set_xlabel("rounds so far")
-        axes.set_ylabel("epsilon (log of a ratio)")
-        plots.legend(axes)
+        plots.framed(axes, "rounds so far", "epsilon (log of a ratio)")
 
     return plots.single("loss over time", 2.5, draw, narrow=narrow)
 
@@ -203,9 +201,7 @@ def placement(example: Json, number: int = 0, *, narrow: bool = False) -> str | 
             )
         axes.set_ylim(low - 0.35 * room, high + 0.15 * room)
         axes.set_xlim(0.5, horizon + 0.5)
-        axes.set_xlabel("round")
-        axes.set_ylabel("reward")
-        plots.legend(axes)
+        plots.framed(axes, "round", "reward")
 
     return plots.single(f"placement {number}", 1.9, draw, narrow=narrow)
 
@@ -242,13 +238,7 @@ def scaling_fit(record: Record, *, narrow: bool = False) -> str | None:
     def draw(axes: Axes, over: str, shown: Sequence[Check]) -> None:
         for check, marker, color in zip(shown, _MARKERS, plots.MANY, strict=False):
             _fit(axes, check, marker, color)
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_xlabel(over)
-        axes.set_ylabel("relative to the middle")
-        plots.decades(axes.xaxis)
-        plots.decades(axes.yaxis)
-        plots.legend(axes, 1)
+        plots.framed(axes, over, "relative to the middle", log="xy", columns=1)
 
     return plots.panels("scaling", checks, draw, narrow=narrow) or None
 
@@ -270,13 +260,7 @@ def growing(axes: Axes, checks: Sequence[Check], over: str) -> None:
     """Means over a quantity, which is horizon T where no check says another, with the claimed rates."""
     for check, marker, color in zip(checks, _MARKERS, plots.MANY, strict=False):
         _growing(axes, check, marker, color, _LETTERS.get(over, over))
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlabel(over)
-    axes.set_ylabel("mean pseudo-regret (units of reward)")
-    plots.decades(axes.xaxis)
-    plots.decades(axes.yaxis)
-    plots.legend(axes, 2)
+    plots.framed(axes, over, "mean pseudo-regret (units of reward)", log="xy", columns=2)
 
 
 _GROWING = ("scaling", "linear_in_log")
@@ -356,7 +340,6 @@ def kills(rows: Sequence[Json], *, narrow: bool = False) -> str | None:
             left = [a + b for a, b in zip(left, counts, strict=True)]
         plots.rows_named(axes, names)
         axes.set_ylim(len(names) - 0.4, -0.8 if narrow else -0.6)
-        axes.set_xlabel("mutants")
-        plots.legend(axes)
+        plots.framed(axes, "mutants")
 
     return plots.single("kills", 0.9 + (1.6 if narrow else 1) * 0.24 * len(names), draw, narrow=narrow)

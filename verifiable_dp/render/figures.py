@@ -106,19 +106,14 @@ def _panel(axes: Axes, panel: Json) -> None:
         axes.plot(
             bound["xs"], bound["ys"], color=colour, linestyle=style, linewidth=1.1, label=bound["label"]
         )
-    if panel["logx"]:
-        axes.set_xscale("log")
-    if panel["logy"]:
-        axes.set_yscale("log")
-    else:
+    if not panel["logy"]:
         axes.set_ylim(bottom=0)
+    axes.set(**{f"{name}scale": "log" for name in "xy" if panel[f"log{name}"]})
     if panel["axis"] == "t" and panel["logx"]:
         last = max((line["xs"][-1] for line in panel["lines"]), default=1.0)
         axes.set_xlim(max(last / _DECADES, 1.0), 1.3 * last)
         _lowest(axes, panel)
-    for axis, logarithmic in ((axes.xaxis, panel["logx"]), (axes.yaxis, panel["logy"])):
-        if logarithmic:
-            plots.decades(axis)
-    axes.set_xlabel("round t" if panel["axis"] == "t" else panel["axis"])
-    axes.set_ylabel("mean pseudo-regret")
-    plots.legend(axes, 2, panel["title"])  # a title of the axes would lie under it
+    named = "round t" if panel["axis"] == "t" else panel["axis"]
+    logarithmic = "".join(name for name in "xy" if panel[f"log{name}"])
+    # The title stands in the legend: one of the axes would lie under it.
+    plots.framed(axes, named, "mean pseudo-regret", log=logarithmic, columns=2, title=panel["title"])
