@@ -13,24 +13,15 @@ from verifiable_dp.evidence import exclusions
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import kills
-from verifiable_dp.record.decision import decision
+from verifiable_dp.record.decision import EXIT, decision
 from verifiable_dp.record.model import Claim, Record, RecordEntry
 from verifiable_dp.record.verify import first_difference
 
 # What two runs of one audit may differ in.
 _FREE = ("provenance", "digest")
-_RANK = {
-    "refuted": 0,
-    "contradicted": 0,
-    "inconclusive": 1,
-    "vacuous": 1,
-    "not_checked": 1,
-    "not_refuted": 2,
-    "consistent": 2,
-}
+_RANKS = {1: 0, 3: 1, 0: 2}  # of verdicts by their exit status: what was not checked is open
 _NIST = f"({nist.DOCUMENT}, section 2.5)"
 _WIDEST = 200  # characters of a value in a line
-_CAUGHT = ("refuted", "contradicted")
 _PARAMETERS = ("epsilon", "delta", "rho", "mu")
 _UNIT = ("protects", "unit", "adjacency", "relation")
 _SEEN = ("observe", "trust_model")
@@ -198,8 +189,12 @@ def unbroken(line: str) -> str:
     return on_one_line("".join(c if c.isprintable() else " " for c in line))
 
 
+def _rank(verdict: str | None) -> int:
+    return _RANKS[EXIT.get(verdict or "", 3)]
+
+
 def _direction(old: str, new: str) -> str:
-    before, after = _RANK.get(old, 1), _RANK.get(new, 1)
+    before, after = _rank(old), _rank(new)
     return "worse" if after < before else "better" if after > before else "neutral"
 
 
@@ -336,12 +331,10 @@ def _checks(old: Record, new: Record) -> Iterator[Change]:
             if left is not None and right is not None and left != right:
                 yield Change(what, left, right, _direction(left, right))
             elif right is None:
-                gone = "worse" if same and _RANK.get(str(left), 1) == 2 else "neutral"
+                gone = "worse" if same and _rank(left) == 2 else "neutral"
                 yield Change(what, left, None, gone, "this check is gone")
             elif left is None:
-                yield Change(
-                    what, None, right, "worse" if _RANK.get(right, 1) == 0 else "neutral", "a new check"
-                )
+                yield Change(what, None, right, "worse" if _rank(right) == 0 else "neutral", "a new check")
 
 
 def _mutants(old: Record, new: Record) -> Iterator[Change]:
@@ -355,7 +348,7 @@ def _mutants(old: Record, new: Record) -> Iterator[Change]:
         left, right = before.get(name), after.get(name)
         if left == right:
             continue
-        caught = [verdict in _CAUGHT for verdict in (left, right)]
+        caught = [_rank(verdict) == 0 for verdict in (left, right)]
         if left is None or right is None:
             yield Change(f"mutants.{name}", left, right, note="in one of the records only")
         elif caught[0] != caught[1]:
