@@ -2409,8 +2409,8 @@ FAULTS = (
     Fault(
         "what audited nothing has passed",
         f"{RECORD}/decision.py",
-        "held = bool(verdicts) and all(",
-        "held = all(",
+        "held = bool(verdicts) and not any(",
+        "held = not any(",
         "a record without any verdict is a passed test of in-toto",
         ("tests/unit/record/test_decision.py",),
     ),
