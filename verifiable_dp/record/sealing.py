@@ -119,21 +119,6 @@ def pointer(*parts: str | int) -> str:
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
 
 
-def resolve(record: Json, place: str) -> JsonValue:
-    """What a JSON pointer points to.
-
-    Raises
-    ------
-    KeyError, IndexError
-        If there is nothing.
-    """
-    value: JsonValue = record
-    for part in place.split("/")[1:]:
-        key = part.replace("~1", "/").replace("~0", "~")
-        value = value[int(key)] if isinstance(value, list) else value[key]
-    return value
-
-
 def without_run(record: Json, run_of: Json | None = None) -> JsonDict:
     """A record, or another data file, without what names its run (`RUN`).
 

@@ -191,14 +191,13 @@ def placement(example: Json, number: int = 0, *, narrow: bool = False) -> str | 
         low, high = min([*values, is_]), max([*values, is_])
         room = (high - low) or 1.0
         if rounds:
-            axes.plot(
-                [rounds[0] - 0.5, rounds[1] + 0.5],
-                [low - 0.22 * room] * 2,
-                color=GOOD,
-                linewidth=5,
-                solid_capstyle="butt",
-                label="seen by the event",
-            )
+            bar: Style = {
+                "color": GOOD,
+                "linewidth": 5,
+                "solid_capstyle": "butt",
+                "label": "seen by the event",
+            }
+            axes.plot([rounds[0] - 0.5, rounds[1] + 0.5], [low - 0.22 * room] * 2, **bar)
         axes.set_ylim(low - 0.35 * room, high + 0.15 * room)
         axes.set_xlim(0.5, horizon + 0.5)
         plots.framed(axes, "round", "reward")
@@ -282,15 +281,9 @@ def _growing(axes: Axes, check: Check, marker: str, color: str, letter: str) -> 
     shift = math.fsum(math.log(y) - line for y, line in zip(means, claimed, strict=True)) / len(xs)
     parts = [f"{letter}^{exponent:.3g}" if exponent else "", f"(log {letter})^{power:.3g}" if power else ""]
     rate = " ".join(filter(None, parts)).replace("^1", "") or "constant"
-    label = f"{instance}: theorem's rate {rate}"
-    axes.plot(
-        xs,
-        [math.exp(line + shift) for line in claimed],
-        color=color,
-        linestyle="--",
-        linewidth=1,
-        label=label,
-    )
+    style: Style = {"color": color, "linestyle": "--", "linewidth": 1}
+    growth = [math.exp(line + shift) for line in claimed]
+    axes.plot(xs, growth, label=f"{instance}: theorem's rate {rate}", **style)
 
 
 def _fit(axes: Axes, check: Check, marker: str, color: str) -> None:

@@ -367,15 +367,8 @@ def curve(
         if measured:
             style: Style = {"color": GOOD, "markersize": 4, "linestyle": "none", "label": "measured at least"}
             axes.plot(*zip(*measured, strict=True), "o", **style)
-        axes.plot(
-            claim.epsilon,
-            max(claim.delta, bottom),
-            "D",
-            color=CLAIM,
-            mfc="white",
-            clip_on=False,
-            label="the claim",
-        )
+        here: Style = {"color": CLAIM, "mfc": "white", "clip_on": False, "label": "the claim"}
+        axes.plot(claim.epsilon, max(claim.delta, bottom), "D", **here)
         axes.set(yscale="log", ylim=(bottom, 1.3), xlim=(0, right))
         framed(axes, "epsilon", "delta (probability)", log="y")
 
@@ -483,22 +476,16 @@ def bounds(axes: Axes, checks: Sequence[Check], rivals: Mapping[JsonValue, Json]
         numbers, result = check.statistics, check.result
         if result["lower"] is not None and result["lower"] > 0:
             axes.plot([result["lower"], result["upper"]], [row, row], color=GOOD, linewidth=2)
-        axes.plot(numbers["mean"], row, "o", color=GOOD, label="measured" if row == 0 else None)
-        axes.plot(numbers["bound"], row, "|", color=CLAIM, markersize=14, label="bound" if row == 0 else None)
-        if numbers.get("largest"):
-            axes.plot(
-                numbers["largest"], row, "x", color=RIVAL, label="largest possible" if row == 0 else None
-            )
-        rival = rivals.get(numbers.get("instance"))
-        if rival:
-            axes.plot(
-                rival["mean_b"],
-                row,
-                "s",
-                mfc="none",
-                color=BAD,
-                label=rival.get("rival", "rival") if row == 0 else None,
-            )
+        rival = rivals.get(numbers.get("instance")) or {}
+        marks: list[tuple[JsonValue, str, str, Style]] = [
+            (numbers["mean"], "measured", "o", {"color": GOOD}),
+            (numbers["bound"], "bound", "|", {"color": CLAIM, "markersize": 14}),
+            (numbers.get("largest") or None, "largest possible", "x", {"color": RIVAL}),
+            (rival.get("mean_b"), rival.get("rival", "rival"), "s", {"mfc": "none", "color": BAD}),
+        ]
+        for x, label, marker, style in marks:
+            if x is not None:
+                axes.plot(x, row, marker, label=label if row == 0 else None, **style)
     rows_named(axes, [str(c.statistics.get("instance", c.name)) for c in checks])
     axes.set_ylim(len(checks) - 0.5, -0.8)
     framed(axes, "mean pseudo-regret at the horizon (units of reward)", log="x")
