@@ -13,12 +13,14 @@ from enum import StrEnum
 from typing import Annotated
 
 from verifiable_dp.core import validate
-from verifiable_dp.core.claims import gdp_epsilon, zcdp_epsilon
 from verifiable_dp.core.mechanisms import shuffle, wishart
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, exceeds, plain
 from verifiable_dp.evidence.check import Check, Kind
 from verifiable_dp.evidence.fields import Count, Delta, Loss, Positive, Recorded, Scope, Text, Verdict, said
+from verifiable_dp.evidence.judge import arithmetic
+from verifiable_dp.evidence.judge.arithmetic import epsilon_of_mu
+from verifiable_dp.evidence.judge.certificate import TracedCertificate
 from verifiable_dp.evidence.premises import REPLAYED, REPLAYED_OF_USERS, Premise, Taken
 from verifiable_dp.evidence.words import digits
 
@@ -308,56 +310,10 @@ def mu_of(terms: Iterable[Sequence[float]]) -> float:
     return math.sqrt(math.fsum(cost**2 / float(term[2]) for term in terms if (cost := _cost(term[:3])) > 0))
 
 
-def epsilon_of_mu(mu: float, delta: float) -> float:
-    """The epsilon at `delta` of mu-GDP, mu in [0, inf]; infinite at delta 0 unless mu is 0."""
-    if mu == 0:
-        return 0.0
-    return gdp_epsilon(mu, delta) if delta > 0 and math.isfinite(mu) else math.inf
-
-
-def epsilon_of(
-    pure: float,
-    squared: float,
-    delta: float,
-    releases: tuple[wishart.WishartRelease, ...] = (),
-    rho: float = 0.0,
-) -> float:
-    """Epsilon at delta of pure losses, normal noise shifted by sqrt(squared), and Wishart noise.
-
-    `rho` is zero-concentrated differential privacy of the rest.
-    """
-    if squared == 0 and not releases and rho == 0:
-        return pure
-    if delta <= 0 or (releases and rho):
-        return math.inf
-    if rho:  # normal noise has half its squared shift
-        return pure + zcdp_epsilon(rho + squared / 2, delta)
-    if releases:
-        return pure + wishart.epsilon_of(wishart.counted(releases), delta, mu=math.sqrt(squared))
-    return pure + epsilon_of_mu(math.sqrt(squared), delta)
-
-
 @form("paths")
 def _largest_path(certificate: Json, delta: float) -> float:
-    """The largest cost of a path: its ``terms`` [line, loss, squared shift of normal noise], added up.
-
-    Its ``matrices`` [change, degrees of freedom, rows, times] were released with Wishart noise; ``rho`` is
-    what mechanisms of libraries cost besides.
-    """
-    found = [
-        epsilon_of(
-            math.fsum(float(loss) for _, loss, _ in path["terms"]),
-            math.fsum(float(squared) for _, _, squared in path["terms"]),
-            delta,
-            tuple(
-                wishart.WishartRelease(float(s), int(k), int(p), int(n))
-                for s, k, p, n in path.get("matrices", ())
-            ),
-            float(path.get("rho", 0.0)),
-        )
-        for path in certificate["paths"]
-    ]
-    return max(found, default=math.inf)
+    """What the judge's arithmetic makes of the rows and charges of all paths (`judge.certificate`)."""
+    return arithmetic.judged(TracedCertificate.of(certificate), delta).epsilon
 
 
 @form("group")

@@ -17,9 +17,11 @@ import numpy as np
 
 from verifiable_dp.core.limits import limited
 from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.evidence.judge import laws
+from verifiable_dp.evidence.judge.arithmetic import epsilon_of
 from verifiable_dp.evidence.judge.replay import Key, Maker, Move, ReplayResult, Sides, alike, replayed
 from verifiable_dp.evidence.symbolic import libraries
-from verifiable_dp.evidence.symbolic.alignments import LAWS, groups_of, rows_of
+from verifiable_dp.evidence.symbolic.alignments import groups_of, rows_of
 from verifiable_dp.evidence.symbolic.choosers import Chooser
 from verifiable_dp.evidence.symbolic.paths import PathFound, Program, TracedRun, traced
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
@@ -27,7 +29,6 @@ from verifiable_dp.evidence.symbolic.states import kept
 from verifiable_dp.evidence.symbolic.terms import Failure, Part, Row, SymbolicDraw, Term
 from verifiable_dp.evidence.tracing.foreign import reproducible_globals
 from verifiable_dp.evidence.tracing.reach import scopes_of
-from verifiable_dp.evidence.upper import epsilon_of
 
 _FIRST = 700_000  # numbers that no path has
 _STILL = 1e-9
@@ -301,14 +302,15 @@ def _cheapest(
 ) -> dict[SymbolicDraw, float] | None:
     from scipy.optimize import linprog
 
-    prices = [(1.0, 1.0) if draw.kind == "normal" else LAWS[draw.kind] for draw in draws]
+    prices = [
+        (1.0, 1.0) if draw.kind == "normal" else laws.law_of(draw.kind, draw.step)[:2] for draw in draws
+    ]
     columns, costs, owners = [], [], []
-    for i, (draw, both) in enumerate(zip(draws, prices, strict=True)):
+    for i, both in enumerate(prices):
         for sign, price in zip((1.0, -1.0), both, strict=True):
-            cost = price * (draw.step or 1.0)  # infinite, too, of a draw that is always the same
-            if math.isfinite(cost):
+            if math.isfinite(price):
                 columns.append(sign * matrix[:, i])
-                costs.append(cost)
+                costs.append(price)
                 owners.append((i, sign))
     if not columns:
         return None
