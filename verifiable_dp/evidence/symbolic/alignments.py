@@ -106,6 +106,7 @@ class Cost:
 
 
 Costs = dict[int, list[Cost]]
+Moved = dict[Any, list[tuple[Atom, Entry]]]  # entries by unit
 
 
 def costs_of(world: World) -> Costs:
@@ -130,10 +131,10 @@ def costs_of(world: World) -> Costs:
     for unit, cost in _beneath([item for item in world.seen if _of_matrices(item)]):
         found.setdefault(unit, []).append(cost)
     for group in groups_of(seen):
-        place, own = group[-1].place, _releases(rows_of(group))
+        shared = SharedGroup.of(group)
+        own = shared.releases
         releases += own
-        told = bool(own) and any(atom.of or atom.factors for row in rows_of(group) for atom in row.raw)
-        for unit, cost in _paid(group, place, told).items():
+        for unit, cost in shared.costs.items():
             atom = _place_of(group, unit)
             if atom is not None:
                 places.setdefault((unit, atom.cell), {}).setdefault(atom, []).append(cost)
@@ -306,41 +307,71 @@ def groups_of(seen: Sequence[Row | Winner]) -> list[list[Row | Winner]]:
     return list(found.values())
 
 
-def _paid(group: Sequence[Row | Winner], place: Place, told: bool = False) -> dict[Any, Cost]:
-    """What units pay in a group.
+@dataclass(frozen=True)
+class SharedGroup:
+    """What is seen of some draws.
 
-    What users with contexts pay is `told` by what draws were first added to: all of it is bounded together.
+    Attributes
+    ----------
+    draws
+        In the order of the frame.
+    releases
+        What each of them hides, if they move with what they hide.
+    moved
+        What each unit moves.
+    costs
+        What it pays.
     """
-    rows = rows_of(group)
-    index = {draw: i for i, draw in enumerate({draw: 0 for row in rows for draw in row.noise})}
-    noise = _noise(
-        tuple(map(_law_of, index)),
-        tuple((row.relation, tuple((index[d], w) for d, w in row.noise.items())) for row in rows),
-        len(rows) > 1 and len(group) == 1,
-        tuple((i, draw.of) for draw, i in index.items() if draw.kind == READ),
-    )
-    offsets = _offsets(rows) if len(rows) > 1 else None
-    units = _of_one_row(rows[0]) if len(rows) == 1 else _entries(rows)
-    roles: dict[tuple[Any, ...], list[Any]] = {}
-    for unit, moved in units.items():
-        own = (
-            None
-            if offsets is None
-            else tuple(
-                tuple((index[draw], weight) for draw, weight in offsets.get(atom, ())) for atom, _ in moved
-            )
+
+    draws: tuple[SymbolicDraw, ...]
+    releases: list[UserRelease]
+    moved: Moved
+    costs: dict[Any, Cost]
+
+    @classmethod
+    def of(cls, group: Sequence[Row | Winner]) -> SharedGroup:
+        """Of a group.
+
+        What users with contexts pay is told by what draws were first added to: all of it is bounded together.
+        """
+        rows, releases = rows_of(group), _releases(rows_of(group))
+        told = bool(releases) and any(atom.of or atom.factors for row in rows for atom in row.raw)
+        index = {draw: i for i, draw in enumerate({draw: 0 for row in rows for draw in row.noise})}
+        noise = _noise(
+            tuple(map(_law_of, index)),
+            tuple((row.relation, tuple((index[d], w) for d, w in row.noise.items())) for row in rows),
+            len(rows) > 1 and len(group) == 1,
+            tuple((i, draw.of) for draw, i in index.items() if draw.kind == READ),
         )
+        units = _of_one_row(rows[0]) if len(rows) == 1 else _entries(rows)
+        roles = _roles(units, _offsets(rows) if len(rows) > 1 else None, index)
+        number = sum(2 ** len(entries) for entries, _ in roles)
+        few = number <= _MOST_PROGRAMS and all(len(entries) <= MOST_ENTRIES for entries, _ in roles)
+        costs: dict[Any, Cost] = {}
+        for (entries, offsets), alike in roles.items():
+            found = shifts.found(noise, entries, offsets, few, told)
+            squared = max(found.up.squared, found.down.squared)
+            kept = None if found.read or found.pattern is None else (noise.frame, found.pattern)
+            place = group[-1].place
+            cost = Cost(place, found.up.loss, found.down.loss, squared, what=Belief.LAW, pattern=kept)
+            costs |= dict.fromkeys(alike, cost)
+        return cls(tuple(index), releases, units, costs)
+
+
+Offsets = Mapping[Atom, Sequence[tuple[SymbolicDraw, float]]]
+
+
+def _roles(
+    units: Moved, offsets: Offsets | None, index: Mapping[SymbolicDraw, int]
+) -> dict[tuple[tuple[Entry, ...], tuple[Weights, ...] | None], list[Any]]:
+    """Units by what they move, with what draws were added to of that."""
+    roles: dict[tuple[tuple[Entry, ...], tuple[Weights, ...] | None], list[Any]] = {}
+    for unit, moved in units.items():
+        own = None
+        if offsets is not None:
+            own = tuple(tuple((index[d], w) for d, w in offsets.get(atom, ())) for atom, _ in moved)
         roles.setdefault((tuple(entry for _, entry in moved), own), []).append(unit)
-    number = sum(2 ** len(entries) for entries, _ in roles)
-    few = number <= _MOST_PROGRAMS and all(len(entries) <= MOST_ENTRIES for entries, _ in roles)
-    paid: dict[Any, Cost] = {}
-    for (entries, own), alike in roles.items():
-        found = shifts.found(noise, entries, own, few, told)
-        squared = max(found.up.squared, found.down.squared)
-        kept = None if found.read or found.pattern is None else (noise.frame, found.pattern)
-        cost = Cost(place, found.up.loss, found.down.loss, squared, what=Belief.LAW, pattern=kept)
-        paid |= dict.fromkeys(alike, cost)
-    return paid
+    return roles
 
 
 @functools.lru_cache(maxsize=1 << 10)
@@ -358,9 +389,6 @@ def _law_of(draw: SymbolicDraw) -> tuple[str, float]:
     whole = draw.kind == READ and draw.of.whole
     known = math.isfinite(draw.step)  # what is always the same has no price
     return ("whole numbers", 0.0) if whole else (draw.kind, float(draw.step) if known else 0.0)
-
-
-Moved = dict[Any, list[tuple[Atom, Entry]]]
 
 
 def _entries(rows: Sequence[Row]) -> Moved:
@@ -398,7 +426,7 @@ def _of_one_row(row: Row) -> Moved:
     return found
 
 
-def _offsets(rows: Sequence[Row]) -> dict[Atom, list[tuple[SymbolicDraw, float]]] | None:
+def _offsets(rows: Sequence[Row]) -> Offsets | None:
     """What each draw was first added to, by atom, if moving with that leaves all that is seen in place."""
     for row in rows:
         left = dict(row.raw)
