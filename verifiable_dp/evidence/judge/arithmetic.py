@@ -30,7 +30,6 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from verifiable_dp.core.claims import gdp_epsilon, zcdp_epsilon
@@ -277,26 +276,21 @@ def epsilon_of(
     return pure + epsilon_of_mu(math.sqrt(squared), delta)
 
 
-@dataclass(frozen=True)
-class Judgement:
-    """What follows from a certificate.
+class Counted(NamedTuple):
+    """What is in a certificate: rows of patterns, which are checked, and charges, which are believed."""
 
-    Attributes
-    ----------
-    epsilon
-        The upper bound.
-    rows
-        Rows of patterns that were checked, each pattern once.
-    charges
-        Charges that were believed, each once.
-    """
-
-    epsilon: float
     rows: int
     charges: int
 
 
-def judged(certificate: TracedCertificate, delta: float) -> Judgement:
+def counted(certificate: TracedCertificate) -> Counted:
+    """Rows of all patterns, and charges of all profiles, each once."""
+    charges = {charge for profile in certificate.profiles for charge in profile.charges}
+    rows = sum(len(certificate.frames[pattern.frame].rows) for pattern in certificate.patterns)
+    return Counted(rows, len(charges))
+
+
+def judged(certificate: TracedCertificate, delta: float) -> float:
     """The bound that follows, at `delta`: the largest of all units of all paths; infinite without a path.
 
     Raises
@@ -307,9 +301,7 @@ def judged(certificate: TracedCertificate, delta: float) -> Judgement:
     paid = [both(certificate.frames[pattern.frame], pattern) for pattern in certificate.patterns]
     each = [_epsilon(profile, paid, delta) for profile in certificate.profiles]
     found = [max((each[at] for at, _ in path.units), default=0.0) for path in certificate.paths]
-    rows = sum(len(certificate.frames[pattern.frame].rows) for pattern in certificate.patterns)
-    charges = {charge for profile in certificate.profiles for charge in profile.charges}
-    return Judgement(max(found, default=math.inf), rows, len(charges))
+    return max(found, default=math.inf)
 
 
 Prices = Sequence[tuple[Paid, Paid]]  # by pattern

@@ -151,6 +151,12 @@ class Program:
             other[i] += min(max(to - flat[i], -self.furthest), self.furthest)
             yield other.reshape(values.shape)
 
+    def replaced(self, values: FloatArray, other: FloatArray) -> int | None:
+        """Which unit neighbouring data replace; None if it is not one."""
+        changed = np.flatnonzero(values.ravel() != other.ravel()).tolist()
+        units = set.intersection(*({*self._moves(i)} for i in changed)) if changed else set()
+        return min(units, default=None)
+
     def seen(self, value: Any) -> Any:
         """What an observer sees of what is returned."""
         return value
@@ -191,6 +197,10 @@ class NeighbourProgram(Program):
     def neighbours(self, values: FloatArray, number: int, most: int) -> Iterator[FloatArray]:
         """See `Program.neighbours`: the other one."""
         yield (self.left if number % 2 else self.right).reshape(self.shape).copy()
+
+    def replaced(self, values: FloatArray, other: FloatArray) -> int | None:
+        """See `Program.replaced`: all that differs."""
+        return 0
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from msgspec import structs
 from verifiable_dp.core.limits import limited
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.judge import laws
-from verifiable_dp.evidence.judge.arithmetic import Paid, epsilon_of
+from verifiable_dp.evidence.judge.arithmetic import Paid, epsilon_of, judged
 from verifiable_dp.evidence.judge.certificate import Entry, Frame, Pattern, TracedCertificate
 from verifiable_dp.evidence.judge.neighbours import MovedGroup, hidden
 from verifiable_dp.evidence.judge.replay import Key, Maker, Move, ReplayResult, Sides, alike, replayed
@@ -163,15 +163,23 @@ def confirmed(program: Program, n_arms: int, found: PathFound, delta: float) -> 
         return epsilon_of(loss, squared, delta) <= epsilon * (1 + _ROUNDED) + _ROUNDED
 
     scopes = scopes_of(program.function)
+
+    def holds(path: Seen) -> bool:
+        return judged(path.certificate, delta) <= epsilon * (1 + _ROUNDED) + _ROUNDED
+
     with kept(scopes):
-        held, missing, wrong = _judged(program, n_arms, scopes, within)
+        held, missing, wrong = _judged(program, n_arms, scopes, within, holds)
     return replace(
         found, failure=Failure(_APART.format(wrong)) if wrong else found.failure, replays=(held, missing)
     )
 
 
 def _judged(
-    program: Program, n_arms: int, scopes: Any, within: Callable[[float, float], bool]
+    program: Program,
+    n_arms: int,
+    scopes: Any,
+    within: Callable[[float, float], bool],
+    holds: Callable[[Seen], bool],
 ) -> tuple[int, int, str]:
     """How many neighbours of a few runs held, how many could not be replayed, and what did not hold."""
     held = missing = 0
@@ -185,7 +193,9 @@ def _judged(
         if first.world.failure or len(pushed) < len(pushes):
             missing += 1
             continue
-        around, seen = _around(scopes, number, first.drawn), Seen.of(first, chooser)
+        around, seen = _around(scopes, number, first.drawn), Seen.of(first, chooser, values)
+        if not holds(seen):
+            return held, missing, "its path costs more than the bound"
         for other in program.neighbours(values, run, _UNITS):
             proposed = _proposal(program, seen, other, n_arms, scopes)
             if proposed is None:
@@ -233,8 +243,8 @@ class Seen:
 
     Attributes
     ----------
-    run, told
-        The run, and what was told on the way.
+    run, told, values
+        The run, what was told on the way, and its data.
     groups
         What it has shown, by the draws that it shares, with the rows.
     certificate
@@ -245,12 +255,13 @@ class Seen:
 
     run: TracedRun
     told: Recording
+    values: FloatArray
     groups: tuple[tuple[SharedGroup, list[Row]], ...]
     certificate: TracedCertificate
     patterns: Mapping[tuple[Frame, Pattern], int]
 
     @classmethod
-    def of(cls, run: TracedRun, told: Recording) -> Seen:
+    def of(cls, run: TracedRun, told: Recording, values: FloatArray) -> Seen:
         """Of a run without a failure."""
         made = certified((Path(told.number, costs_of(run.world)),))
         groups = groups_of(run.world.seen)
@@ -259,7 +270,12 @@ class Seen:
             for i, pattern in enumerate(made.patterns)
         }
         return cls(
-            run, told, tuple((SharedGroup.of(group), rows_of(group)) for group in groups), made, places
+            run,
+            told,
+            values,
+            tuple((SharedGroup.of(group), rows_of(group)) for group in groups),
+            made,
+            places,
         )
 
 
@@ -322,8 +338,9 @@ def _proposal(program: Program, seen: Seen, other: FloatArray, n_arms: int, scop
     moved = _changes([rows for _, rows in seen.groups], theirs)
     if chance is None or moved is None:
         return None
-    units = [{*atom.moves} for atom in moved]
-    unit = next(iter(sorted(set.intersection(*units), key=str)), None) if units else None
+    unit = program.replaced(seen.values, other)
+    parts = {key for atom in moved for key in atom.moves if getattr(key, "unit", key) == unit}
+    part = next(iter(parts)) if len(parts) == 1 else None
     draws: dict[Key, SymbolicDraw] = {}
     groups, besides = list[MovedGroup](), dict[Key, Move]()
 
@@ -331,12 +348,12 @@ def _proposal(program: Program, seen: Seen, other: FloatArray, n_arms: int, scop
         return _move(draws[key], shift, told.pushed.get(draws[key], 0.0))
 
     for (group, rows), neighbour in zip(seen.groups, theirs, strict=True):
-        cost = group.costs.get(unit)
+        cost = group.costs.get(part)
         at = seen.patterns.get(cost.pattern) if cost is not None and cost.pattern is not None else None
         if at is not None:
             keys = tuple(draw.origin.key if draw.origin else None for draw in group.draws)
             draws |= {key: draw for key, draw in zip(keys, group.draws, strict=True) if key is not None}
-            deltas = _deltas(group.moved[unit], rows, moved)
+            deltas = _deltas(group.moved[part], rows, moved)
             if any(deltas):
                 groups.append(MovedGroup(at, deltas, keys))
             continue
@@ -350,7 +367,7 @@ def _proposal(program: Program, seen: Seen, other: FloatArray, n_arms: int, scop
             besides[draw.origin.key] = made
     if not groups or unit is None:
         return Proposal(besides, chance)
-    said = hidden(seen.certificate, unit.unit if isinstance(unit, Part) else unit, groups, move)
+    said = hidden(seen.certificate, unit, groups, move)
     if said.wrong:
         return Proposal(wrong=said.wrong)
     return None if said.moves is None else Proposal(besides | said.moves, chance, "", said.most)
