@@ -1,8 +1,8 @@
 """The JSON Schema of records, made of the record's types and of what each kind of check says of its numbers.
 
 ``make schema`` writes it, and that of certificates; readers of records, here and elsewhere, take it from its
-file. What no type of ours describes stands in ``schema/forms.json``: neighbouring inputs, parameters and what a
-user declares.
+file. What no type of ours describes stands in ``schema/forms.json``: neighbouring inputs, parameters and what
+a user declares.
 """
 
 from __future__ import annotations

@@ -73,8 +73,12 @@ def test_prices_of_normal_and_geometric_noise():
     for by in (1, 3):
         loss = (stats.geom.logpmf(k, 0.25) - stats.geom.logpmf(k + by, 0.25)).max()
         assert laws.price("geometric", float(by), step)[0] == pytest.approx(loss)
+        two = stats.dlaplace(0.7).logpmf(np.arange(-150, 150 + by))
+        loss = (two[by:] - two[:-by]).max()
+        assert laws.price("two-sided geometric", -float(by), 0.7)[0] == pytest.approx(loss)
     for shift, parameter in ((-1.0, step), (0.5, step), (1.0, 0.0)):
         assert laws.price("geometric", shift, parameter) == (math.inf, 0.0)
+    assert laws.price("two-sided geometric", 0.5, 0.7) == (math.inf, 0.0)
     assert laws.price("student", 1.0) == laws.price("no law", 1.0) == (math.inf, 0.0)
     assert laws.price("no law", 0.0) == (0.0, 0.0)
 
@@ -324,8 +328,8 @@ def lost(law, parameter, shift):
     """What a shift costs at some outcomes, and as a square."""
     if law == "normal" or not shift:
         return 0.0, shift**2
-    if law == "geometric":
-        return (shift * parameter if shift > 0 and shift.is_integer() else math.inf), 0.0
+    if law == "two-sided geometric":
+        return (abs(shift) * parameter if shift.is_integer() else math.inf), 0.0
     return float((LOGS[law](OUTCOMES) - LOGS[law](OUTCOMES + shift)).max()), 0.0
 
 

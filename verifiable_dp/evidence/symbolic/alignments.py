@@ -23,6 +23,7 @@ from verifiable_dp.core.mechanisms import wishart
 from verifiable_dp.evidence.judge import laws
 from verifiable_dp.evidence.judge.certificate import MOST_ENTRIES, Belief, Entry, Frame, Pattern, Weights
 from verifiable_dp.evidence.symbolic import matrices, shifts
+from verifiable_dp.evidence.symbolic.draws import TwoSided
 from verifiable_dp.evidence.symbolic.shifts import MOST_ROWS, READ, Noise
 from verifiable_dp.evidence.symbolic.terms import (
     Atom,
@@ -341,7 +342,7 @@ class SharedGroup:
             tuple(map(_law_of, index)),
             tuple((row.relation, tuple((index[d], w) for d, w in row.noise.items())) for row in rows),
             len(rows) > 1 and len(group) == 1,
-            tuple((i, draw.of) for draw, i in index.items() if draw.kind == READ),
+            tuple((i, draw.of) for draw, i in index.items() if _is_believed(draw)),
         )
         units = _of_one_row(rows[0]) if len(rows) == 1 else _entries(rows)
         roles = _roles(units, _offsets(rows) if len(rows) > 1 else None, index)
@@ -386,9 +387,17 @@ def _noise(
 
 def _law_of(draw: SymbolicDraw) -> tuple[str, float]:
     """For the judge."""
-    whole = draw.kind == READ and draw.of.whole
+    if type(draw.of) is TwoSided:
+        return "two-sided geometric", float(draw.of.step)
+    if draw.kind == READ and draw.of.whole:
+        return "whole numbers", 0.0
     known = math.isfinite(draw.step)  # what is always the same has no price
-    return ("whole numbers", 0.0) if whole else (draw.kind, float(draw.step) if known else 0.0)
+    return draw.kind, float(draw.step) if known else 0.0
+
+
+def _is_believed(draw: SymbolicDraw) -> bool:
+    """Whether the judge has no price for a law that was read off code."""
+    return draw.kind == READ and type(draw.of) is not TwoSided
 
 
 def _entries(rows: Sequence[Row]) -> Moved:
@@ -409,11 +418,7 @@ def _entries(rows: Sequence[Row]) -> Moved:
 
 def _of_one_row(row: Row) -> Moved:
     """What each unit moves in one row, as one number: in steps of the noise, if that has steps."""
-    steps = [
-        abs(weight)
-        for draw, weight in row.noise.items()
-        if _law_of(draw)[0] in ("whole numbers", "geometric")
-    ]
+    steps = [abs(weight) for draw, weight in row.noise.items() if laws.law_of(*_law_of(draw)).whole]
     by, found = (steps or [1.0])[0], {}
     whole = bool(steps) and all(
         atom.whole and abs(w / by - round(w / by)) <= _TINY * abs(w / by) for atom, w in row.raw.items() if w

@@ -21,7 +21,7 @@ from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.judge import laws
 from verifiable_dp.evidence.judge.arithmetic import Paid, epsilon_of, judged
 from verifiable_dp.evidence.judge.certificate import Entry, Frame, Pattern, TracedCertificate
-from verifiable_dp.evidence.judge.neighbours import MovedGroup, hidden
+from verifiable_dp.evidence.judge.neighbours import Hiding, MovedGroup, hidden
 from verifiable_dp.evidence.judge.replay import Key, Maker, Move, ReplayResult, Sides, alike, replayed
 from verifiable_dp.evidence.symbolic import libraries
 from verifiable_dp.evidence.symbolic.alignments import SharedGroup, costs_of, groups_of, rows_of
@@ -342,7 +342,7 @@ def _proposal(program: Program, seen: Seen, other: FloatArray, n_arms: int, scop
     parts = {key for atom in moved for key in atom.moves if getattr(key, "unit", key) == unit}
     part = next(iter(parts)) if len(parts) == 1 else None
     draws: dict[Key, SymbolicDraw] = {}
-    groups, besides = list[MovedGroup](), dict[Key, Move]()
+    groups, open_ = list[MovedGroup](), list[tuple[list[Row], list[Row]]]()
 
     def move(key: Key, shift: float) -> Move | None:
         return _move(draws[key], shift, told.pushed.get(draws[key], 0.0))
@@ -357,6 +357,21 @@ def _proposal(program: Program, seen: Seen, other: FloatArray, n_arms: int, scop
             if any(deltas):
                 groups.append(MovedGroup(at, deltas, keys))
             continue
+        open_.append((rows, neighbour))
+    said = hidden(seen.certificate, unit, groups, move) if groups and unit is not None else Hiding()
+    if said.wrong:
+        return Proposal(wrong=said.wrong)
+    every = [(rows, neighbour) for (_, rows), neighbour in zip(seen.groups, theirs, strict=True)]
+    besides = _solved(open_ if said.moves is not None else every, told)
+    if besides is None:
+        return None
+    return Proposal(besides | (said.moves or {}), chance, "", None if said.moves is None else said.most)
+
+
+def _solved(groups: Sequence[tuple[Sequence[Row], Sequence[Row]]], told: Recording) -> dict[Key, Move] | None:
+    """Moves that make up for how far rows have moved, where no certificate says them; None if none do."""
+    found: dict[Key, Move] = {}
+    for rows, neighbour in groups:
         shifts = _shifts(rows, neighbour)
         if shifts is None:
             return None
@@ -364,13 +379,8 @@ def _proposal(program: Program, seen: Seen, other: FloatArray, n_arms: int, scop
             made = _move(draw, shift, told.pushed.get(draw, 0.0))
             if made is None or draw.origin is None:
                 return None
-            besides[draw.origin.key] = made
-    if not groups or unit is None:
-        return Proposal(besides, chance)
-    said = hidden(seen.certificate, unit, groups, move)
-    if said.wrong:
-        return Proposal(wrong=said.wrong)
-    return None if said.moves is None else Proposal(besides | said.moves, chance, "", said.most)
+            found[draw.origin.key] = made
+    return found
 
 
 def _changes(ours: Sequence[Sequence[Row]], theirs: Sequence[Sequence[Row]]) -> dict[Atom, float] | None:
