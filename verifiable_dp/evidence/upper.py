@@ -394,7 +394,10 @@ def examined(statistics: Json, *, rerun: bool = False) -> str:
     else:
         seen, how = arithmetic.counted(TracedCertificate.of(certificate)), "checked"
     again = "run" if rerun else "not run"
-    return f"{seen.rows} rows {how}, {seen.charges} charges believed, replays {again} again"
+    rows, charges = (
+        f"{n} {what}{'s' * (n != 1)}" for n, what in ((seen.rows, "row"), (seen.charges, "charge"))
+    )
+    return f"{rows} {how}, {charges} believed, replays {again} again"
 
 
 # ---------------------------------------------------------------- the check

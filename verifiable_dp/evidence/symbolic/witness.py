@@ -20,11 +20,11 @@ from verifiable_dp.core.limits import limited
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.judge import laws
 from verifiable_dp.evidence.judge.arithmetic import Paid, epsilon_of, judged
-from verifiable_dp.evidence.judge.certificate import Entry, Frame, Pattern, TracedCertificate
+from verifiable_dp.evidence.judge.certificate import Belief, Entry, Frame, Pattern, TracedCertificate
 from verifiable_dp.evidence.judge.neighbours import Hiding, MovedGroup, hidden
 from verifiable_dp.evidence.judge.replay import Key, Maker, Move, ReplayResult, Sides, alike, replayed
 from verifiable_dp.evidence.symbolic import libraries
-from verifiable_dp.evidence.symbolic.alignments import SharedGroup, costs_of, groups_of, rows_of
+from verifiable_dp.evidence.symbolic.alignments import Cost, SharedGroup, costs_of, groups_of, rows_of
 from verifiable_dp.evidence.symbolic.choosers import Chooser
 from verifiable_dp.evidence.symbolic.paths import Path, PathFound, Program, TracedRun, certified, traced
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
@@ -237,6 +237,9 @@ def _around(scopes: Any, number: int, drawn: tuple[Any, ...]) -> Any:
     return around
 
 
+_TOGETHER = frozenset((Belief.PLACES, Belief.SUBSAMPLED, Belief.USERS))  # what stands for several groups
+
+
 @dataclass(frozen=True)
 class Seen:
     """A run that is replayed.
@@ -251,6 +254,9 @@ class Seen:
         Of its path.
     patterns
         Where patterns stand there, by their frames and themselves.
+    charged
+        Units that pay for groups of theirs by a charge (`_TOGETHER`), with the patterns that they pay for
+        besides.
     """
 
     run: TracedRun
@@ -259,6 +265,13 @@ class Seen:
     groups: tuple[tuple[SharedGroup, list[Row]], ...]
     certificate: TracedCertificate
     patterns: Mapping[tuple[Frame, Pattern], int]
+    charged: Mapping[int, frozenset[int]]
+
+    def place(self, unit: int | None, cost: Cost | None) -> int | None:
+        """Where the pattern of a group stands that a unit pays for; None if a charge stands for it."""
+        at = None if cost is None or cost.pattern is None else self.patterns.get(cost.pattern)
+        besides = None if unit is None else self.charged.get(unit)
+        return None if besides is not None and at not in besides else at
 
     @classmethod
     def of(cls, run: TracedRun, told: Recording, values: FloatArray) -> Seen:
@@ -269,14 +282,14 @@ class Seen:
             (made.frames[pattern.frame], structs.replace(pattern, frame=0)): i
             for i, pattern in enumerate(made.patterns)
         }
-        return cls(
-            run,
-            told,
-            values,
-            tuple((SharedGroup.of(group), rows_of(group)) for group in groups),
-            made,
-            places,
-        )
+        shared = tuple((SharedGroup.of(group), rows_of(group)) for group in groups)
+        profiles = {unit: made.profiles[at] for at, units in made.paths[0].units for unit in units}
+        charged = {
+            unit: frozenset(pattern for pattern, *_ in profile.groups)
+            for unit, profile in profiles.items()
+            if any(charge.what in _TOGETHER for charge in profile.charges)
+        }
+        return cls(run, told, values, shared, made, places, charged)
 
 
 @dataclass(frozen=True)
@@ -348,8 +361,7 @@ def _proposal(program: Program, seen: Seen, other: FloatArray, n_arms: int, scop
         return _move(draws[key], shift, told.pushed.get(draws[key], 0.0))
 
     for (group, rows), neighbour in zip(seen.groups, theirs, strict=True):
-        cost = group.costs.get(part)
-        at = seen.patterns.get(cost.pattern) if cost is not None and cost.pattern is not None else None
+        at = seen.place(unit, group.costs.get(part))
         if at is not None:
             keys = tuple(draw.origin.key if draw.origin else None for draw in group.draws)
             draws |= {key: draw for key, draw in zip(keys, group.draws, strict=True) if key is not None}
