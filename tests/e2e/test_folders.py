@@ -53,11 +53,12 @@ def test_a_report_made_again_is_the_same_but_for_the_run(base):
     assert statuses == {
         **dict.fromkeys(FILES, "run"),
         "index.html": "same",
+        "schema/certificate-1.json": "same",
         "schema/compliance-1.json": "same",
         "schema/record-4.json": "same",
     }
-    assert lines[-1] == "folders first -> second: same: 3 same bytes, 6 same but for the run"
-    assert len(lines) == 10
+    assert lines[-1] == "folders first -> second: same: 4 same bytes, 6 same but for the run"
+    assert len(lines) == 11
     records = [json.loads((base / side / FILES[1]).read_text("utf-8")) for side in ("first", "second")]
     assert records[0]["digest"] != records[1]["digest"]
 

@@ -27,8 +27,9 @@ from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray, Json, J
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, Replay, exceeds, plain, replay
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.doors import ours
+from verifiable_dp.evidence.judge.arithmetic import epsilon_of_mu
 from verifiable_dp.evidence.premises import Premise, Taken
-from verifiable_dp.evidence.upper import Method, UpperBound, epsilon_of_mu, mu_of
+from verifiable_dp.evidence.upper import Method, UpperBound, mu_of
 
 RUNS = 16  # replays of a pair; where at most a tenth of all runs leaves the path, all do so with chance 1e-16
 LARGEST = 0.1  # delta at which runs that leave the path still refute

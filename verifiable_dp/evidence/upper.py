@@ -6,6 +6,8 @@ verified without running anything. Each form of certificate has one function tha
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -13,17 +15,23 @@ from enum import StrEnum
 from typing import Annotated
 
 from verifiable_dp.core import validate
-from verifiable_dp.core.claims import gdp_epsilon, zcdp_epsilon
 from verifiable_dp.core.mechanisms import shuffle, wishart
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, exceeds, plain
 from verifiable_dp.evidence.check import Check, Kind
 from verifiable_dp.evidence.fields import Count, Delta, Loss, Positive, Recorded, Scope, Text, Verdict, said
+from verifiable_dp.evidence.judge import arithmetic
+from verifiable_dp.evidence.judge.arithmetic import epsilon_of_mu
+from verifiable_dp.evidence.judge.certificate import FORM, VERSION, TracedCertificate
 from verifiable_dp.evidence.premises import REPLAYED, REPLAYED_OF_USERS, Premise, Taken
 from verifiable_dp.evidence.words import digits
 
 SCOPES = ("certified", "every path", "n paths")
 KIND = "upper_bound"
+DIGEST = "digest"
+# Bytes of a certificate that a record holds whole: about as much as all else in it, so that who reads a
+# record can take it. Most have 1 to 8 thousand; many paths that release in each round come to 100 thousand.
+LARGEST = 1 << 16
 Evaluate = Callable[[Json, float], float]
 _FORMS: dict[str, Evaluate] = {}
 
@@ -127,6 +135,7 @@ _RESTS: dict[Method, tuple[tuple[str, ...], frozenset[Taken]]] = {
         )
     },
 }
+_TRACED = frozenset({Method.TRACING, Method.TRACING_DATA, Method.TRACING_PAIRS})
 _TESTED = frozenset({*REPLAYED, *REPLAYED_OF_USERS, Taken.RUNS_ALIKE})
 
 
@@ -143,8 +152,17 @@ def unfounded(statistics: Json) -> str:
     ]
     if missing:
         return f"premises must hold {sorted(missing)[0]} for the method {statistics['method']}"
+    if why := _unjudged(Method(statistics["method"]), statistics["certificate"]):
+        return why
     untested = sorted(taken for taken, by in stated.items() if taken in _TESTED and not by)
     return f"the premise {untested[0]} must name the check that tests it" if untested else ""
+
+
+def _unjudged(method: Method, certificate: Json) -> str:
+    """Why a bound of traced code is not the judge's; empty if it is."""
+    form = certificate.get("form")
+    known = form == FORM or (form == DIGEST and certificate.get("of") == FORM)
+    return "" if method not in _TRACED or known else f"certificate must be of the form {FORM} for {method}"
 
 
 _OF_CALLS = {Taken.RUNS_ALIKE, Taken.RUNS_ALONE}
@@ -194,6 +212,8 @@ class UpperBound:
         validate.choice("scope", self.scope, SCOPES)
         validate.choice("method", self.method, tuple(Method))
         validate.delta(self.delta)
+        if why := _unjudged(self.method, self.certificate):
+            raise InputError(why)
         found = evaluated(self.certificate, self.delta)
         if not math.isclose(found, self.epsilon, rel_tol=TOLERANCE):
             raise InputError(f"epsilon must be what the certificate gives, {found!r}, got {self.epsilon!r}")
@@ -221,7 +241,7 @@ class UpperBound:
             "paths": self.paths,
             "method": str(self.method),
             "premises": [premise.as_dict() for premise in self.premises],
-            "certificate": dict(self.certificate),
+            "certificate": recorded(self.certificate, self.epsilon),
         }
         return Check.of(name, KIND, statistics)
 
@@ -308,56 +328,10 @@ def mu_of(terms: Iterable[Sequence[float]]) -> float:
     return math.sqrt(math.fsum(cost**2 / float(term[2]) for term in terms if (cost := _cost(term[:3])) > 0))
 
 
-def epsilon_of_mu(mu: float, delta: float) -> float:
-    """The epsilon at `delta` of mu-GDP, mu in [0, inf]; infinite at delta 0 unless mu is 0."""
-    if mu == 0:
-        return 0.0
-    return gdp_epsilon(mu, delta) if delta > 0 and math.isfinite(mu) else math.inf
-
-
-def epsilon_of(
-    pure: float,
-    squared: float,
-    delta: float,
-    releases: tuple[wishart.WishartRelease, ...] = (),
-    rho: float = 0.0,
-) -> float:
-    """Epsilon at delta of pure losses, normal noise shifted by sqrt(squared), and Wishart noise.
-
-    `rho` is zero-concentrated differential privacy of the rest.
-    """
-    if squared == 0 and not releases and rho == 0:
-        return pure
-    if delta <= 0 or (releases and rho):
-        return math.inf
-    if rho:  # normal noise has half its squared shift
-        return pure + zcdp_epsilon(rho + squared / 2, delta)
-    if releases:
-        return pure + wishart.epsilon_of(wishart.counted(releases), delta, mu=math.sqrt(squared))
-    return pure + epsilon_of_mu(math.sqrt(squared), delta)
-
-
-@form("paths")
+@form(FORM)
 def _largest_path(certificate: Json, delta: float) -> float:
-    """The largest cost of a path: its ``terms`` [line, loss, squared shift of normal noise], added up.
-
-    Its ``matrices`` [change, degrees of freedom, rows, times] were released with Wishart noise; ``rho`` is
-    what mechanisms of libraries cost besides.
-    """
-    found = [
-        epsilon_of(
-            math.fsum(float(loss) for _, loss, _ in path["terms"]),
-            math.fsum(float(squared) for _, _, squared in path["terms"]),
-            delta,
-            tuple(
-                wishart.WishartRelease(float(s), int(k), int(p), int(n))
-                for s, k, p, n in path.get("matrices", ())
-            ),
-            float(path.get("rho", 0.0)),
-        )
-        for path in certificate["paths"]
-    ]
-    return max(found, default=math.inf)
+    """What the judge's arithmetic makes of the rows and charges of all paths (`judge.certificate`)."""
+    return arithmetic.judged(TracedCertificate.of(certificate), delta)
 
 
 @form("group")
@@ -383,13 +357,47 @@ def _shuffled(crowd: int, local: float, delta: float) -> float:
     return shuffle.least_epsilon(lambda level: shuffle.clones_delta(crowd, local, level), delta, local)
 
 
-@form("digest")
+@form(DIGEST)
 def _stated(certificate: Json, delta: float) -> float:
     """The stated ``epsilon`` of a certificate too large for a record, of which it holds the ``sha256``.
 
     Only a re-run computes it again (`verify --rerun`).
     """
     return float(certificate["epsilon"])
+
+
+def recorded(certificate: Json, epsilon: float) -> JsonDict:
+    """A certificate as a record holds it: whole up to `LARGEST` bytes, else by its digest."""
+    whole = dict(certificate)
+    if whole["form"] != FORM:
+        return whole
+    text = json.dumps(whole, sort_keys=True, separators=(",", ":"))
+    if len(text) <= LARGEST:
+        return whole
+    seen = arithmetic.counted(TracedCertificate.of(whole))
+    made = {"form": DIGEST, "of": FORM, "version": VERSION, "epsilon": epsilon, "size": len(text)}
+    made |= {"sha256": hashlib.sha256(text.encode()).hexdigest(), **seen._asdict()}
+    return {**made, "calls": whole["calls"]} if "calls" in whole else made
+
+
+def examined(statistics: Json, *, rerun: bool = False) -> str:
+    """What of a bound of traced code was checked, in words; empty for other bounds.
+
+    The arithmetic of a certificate and the prices of its shifts need the certificate alone; that the plain
+    code does what it says is seen by replays, which only a re-run makes.
+    """
+    certificate = statistics["certificate"]
+    if Method(statistics["method"]) not in _TRACED:
+        return ""
+    if certificate["form"] == DIGEST:
+        seen, how = arithmetic.Counted(certificate["rows"], certificate["charges"]), "held by its digest"
+    else:
+        seen, how = arithmetic.counted(TracedCertificate.of(certificate)), "checked"
+    again = "run" if rerun else "not run"
+    rows, charges = (
+        f"{n} {what}{'s' * (n != 1)}" for n, what in ((seen.rows, "row"), (seen.charges, "charge"))
+    )
+    return f"{rows} {how}, {charges} believed, replays {again} again"
 
 
 # ---------------------------------------------------------------- the check
@@ -413,7 +421,9 @@ def _in_words(numbers: Json, result: Json) -> str:
     scope = f"{numbers['paths']} paths" if numbers["scope"] == "n paths" else numbers["scope"]
     at = f" at delta {digits(numbers['delta'])}" if numbers["delta"] else ""
     method = Method(numbers["method"]).words
+    seen = examined(numbers).rpartition(",")[0]
+    seen = f"; {seen}" if seen else ""
     return (
-        f"epsilon at most {digits(result['epsilon_upper'])}{at} ({scope}, by {method}), "
+        f"epsilon at most {digits(result['epsilon_upper'])}{at} ({scope}, by {method}{seen}), "
         f"claimed {digits(numbers['epsilon'])}"
     )

@@ -1,7 +1,8 @@
 """The JSON Schema of records, made of the record's types and of what each kind of check says of its numbers.
 
-``make schema`` writes it; readers of records, here and elsewhere, take it from its file. What no type of ours
-describes stands in ``schema/forms.json``: neighbouring inputs, parameters and what a user declares.
+``make schema`` writes it, and that of certificates; readers of records, here and elsewhere, take it from its
+file. What no type of ours describes stands in ``schema/forms.json``: neighbouring inputs, parameters and what
+a user declares.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from msgspec import Meta
 from verifiable_dp.core.validate import Json, JsonDict, JsonValue
 from verifiable_dp.evidence.check import Check, Kind, kinds
 from verifiable_dp.evidence.fields import Recorded, RegretStatistics, Verdict
+from verifiable_dp.evidence.judge import certificate
 from verifiable_dp.record.model import Counterexample, Power, Record
 from verifiable_dp.record.sealing import SCHEMAS, text
 
@@ -189,4 +191,5 @@ def _other() -> JsonDict:
 
 
 if __name__ == "__main__":
-    (_FOLDER / f"{SCHEMAS[0]}.json").write_text(text(record_schema()), "utf-8")
+    for name, made in zip(SCHEMAS, (record_schema(), certificate.schema()), strict=False):
+        (_FOLDER / f"{name}.json").write_text(text(made), "utf-8")

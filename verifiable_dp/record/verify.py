@@ -67,9 +67,11 @@ class Verified:
         record = self.parsed
         regret = record.regret.verdict if record.regret else "not checked"
         resumed = "; resumed from a checkpoint" if record.provenance.resumed else ""
+        bounds = (upper.examined(c.statistics, rerun=self.rerun) for c in record.of_kind(upper.KIND))
+        parts = "".join(f"; upper bound: {found}" for found in bounds if found)
         return (
             f"record of {named(record.target.name)}: digest and schema hold, {self.checks} checks "
-            f"judged again; privacy {record.verdict}, regret {regret}{resumed}; "
+            f"judged again; privacy {record.verdict}, regret {regret}{resumed}{parts}; "
             f"{said_of(self.signature, self.rerun)}"
         )
 

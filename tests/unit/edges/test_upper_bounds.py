@@ -21,8 +21,22 @@ def states(form, *terms, **more):
     return {"form": form, "states": [{"state": "s", "terms": list(each)} for each in terms], **more}
 
 
+def traced(*charges):
+    """A certificate of paths, each with one unit that pays (line, loss, squared shift) and more."""
+    return {
+        "form": "paths",
+        "version": 1,
+        "frames": [],
+        "patterns": [],
+        "profiles": [{"groups": [], "charges": list(each)} for each in charges],
+        "paths": [{"path": i, "units": [[i, [0]]]} for i in range(len(charges))],
+    }
+
+
 def path(*terms, **more):
-    return {"form": "paths", "paths": [{"terms": list(terms), **more}]}
+    costs = [(line, {"up": loss, "down": 0.0, "squared": squared}) for line, loss, squared in terms]
+    charges = [{"what": "outcome", "line": line, **numbers} for line, numbers in costs]
+    return traced([*charges[:-1], {**charges[-1], **more}] if charges else [])
 
 
 @pytest.mark.parametrize(
@@ -41,8 +55,9 @@ def path(*terms, **more):
         (states("sums", [(1, 1, 1)]), 1.0),
         (path(), 0.0),
         (path((1, 0.25, 0), (2, 0.5, 0)), 0.75),
-        ({"form": "paths", "paths": []}, math.inf),
-        ({"form": "paths", "paths": [{"terms": [(1, 0.25, 0)]}, {"terms": [(1, 0.5, 0)]}]}, 0.5),
+        (traced(), math.inf),
+        (traced([], []), 0.0),
+        (traced([{"what": "law", "line": 1, "up": 0.25}], [{"what": "bits", "line": 1, "down": 0.5}]), 0.5),
         ({"form": "group", "size": 3, "of": states("sums", [(1, 2, 1)])}, 1.5),
         ({"form": "digest", "epsilon": 0.0}, 0.0),
         ({"form": "digest", "epsilon": 0.25, "sha256": ""}, 0.25),

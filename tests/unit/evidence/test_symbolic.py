@@ -35,13 +35,15 @@ from verifiable_dp.auditing import traced
 from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.evidence.blackbox.events import EventSetting, Observation, choose
 from verifiable_dp.evidence.blackbox.statistics import ratio_p_value
-from verifiable_dp.evidence.symbolic.alignments import _at_ends, _of_one, _programs
+from verifiable_dp.evidence.judge.arithmetic import cost, epsilon_of, wrong
+from verifiable_dp.evidence.judge.certificate import Frame
+from verifiable_dp.evidence.symbolic import alignments, shifts
 from verifiable_dp.evidence.symbolic.choosers import Extreme
 from verifiable_dp.evidence.symbolic.coverage import _ends
 from verifiable_dp.evidence.symbolic.paths import PathFound, Program, explore
 from verifiable_dp.evidence.symbolic.terms import Atom, Row, SymbolicDraw
 from verifiable_dp.evidence.tracing.ledger import Place
-from verifiable_dp.evidence.upper import UpperBound, epsilon_of, evaluated
+from verifiable_dp.evidence.upper import UpperBound, evaluated
 from verifiable_dp.targets.adapters import taken
 from verifiable_dp.targets.roles import GivenRole
 
@@ -272,6 +274,24 @@ def test_no_leaking_decision_is_bounded_within_the_claim(play):
     assert found(play, n_arms=getattr(play, "n_arms", 2), horizon=30, most=6).epsilon() > 1 + 1e-3
 
 
+def shared_noise(rows):
+    """For the judge, with what unit 0 moves."""
+    index = {draw: i for i, draw in enumerate({draw: 0 for row in rows for draw in row.noise})}
+    noise = tuple((row.relation, tuple((index[d], w) for d, w in row.noise.items())) for row in rows)
+    frame = Frame(tuple(("laplace", 0.0) for _ in index), noise)
+    return shifts.Noise(frame), tuple(entry for _, entry in alignments._entries(rows)[0])
+
+
+def cheapest(noise, entries, proposals):
+    """What the judge asks for the cheapest of some proposals, for a change up and for one down."""
+    found = []
+    for way in (entries, tuple(one.turned() for one in entries)):
+        made = list(proposals(noise, way))
+        assert all(wrong(noise.frame, way, one) == "" for one in made)
+        found.append(min(cost(noise.frame, way, one, noise.price).loss for one in made))
+    return found
+
+
 def test_one_shared_draw_costs_no_less_than_the_best_shift():
     rng = np.random.default_rng(5)
     for _ in range(40):
@@ -286,7 +306,10 @@ def test_one_shared_draw_costs_no_less_than_the_best_shift():
             )
             for draw in own
         ]
-        closed, best = (bound(rows, [shared, *own])[0] for bound in (_of_one, _programs))
+        noise, entries = shared_noise(rows)
+        closed, best = (
+            cheapest(noise, entries, bound) for bound in (shifts._of_one_draw, shifts._programmed)
+        )
         # Nothing but the shared draw stands in more than one row, so that no other shift is cheaper.
         assert closed == pytest.approx(best, rel=1e-9)
 
@@ -301,9 +324,13 @@ def test_rows_that_move_at_will_cost_no_less():
             Row(Place("", 0), "=" if rng.random() < 0.2 else ">", {atom: 1.0}, {shared: -1.0, draw: 1.0})
             for atom, draw in zip(atoms, own, strict=True)
         ]
-        weights, prices = np.full(len(rows), -1.0), np.ones((2, len(rows)))
-        prices[1, [row.relation == ">" for row in rows]] = 0.0
-        ends, corners = _at_ends(rows, (1.0, 1.0), weights, prices)[0], _of_one(rows, [shared, *own])[0]
+        noise, entries = shared_noise(rows)
+        prices = [shifts._own_draws(noise, row) for row in range(len(rows))]
+
+        def for_all(noise, entries, prices=prices):
+            return shifts._for_all(noise, 0, noise.matrix[:, 0], prices, entries)
+
+        ends, corners = (cheapest(noise, entries, bound) for bound in (for_all, shifts._of_one_draw))
         assert all(end >= corner - 1e-9 for end, corner in zip(ends, corners, strict=True))
         if not any(row.relation == "=" for row in rows):
             assert ends == pytest.approx(corners, rel=1e-9)

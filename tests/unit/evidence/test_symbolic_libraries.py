@@ -75,7 +75,8 @@ def test_normal_noise_of_opendp_has_its_curve():
     """Two measurements of scale 8, each of a sum that moves by 1: rho is 1 / 128 each."""
     made, _ = bounded(bandit("OpenDP", "gaussian_twice"), 1e-5, horizon=4)
     assert made.epsilon == pytest.approx(zcdp_epsilon(2 / 128, 1e-5))
-    assert {path["rho"] for path in made.certificate["paths"]} == {2 / 128}
+    charges = [profile["charges"] for profile in made.certificate["profiles"]]
+    assert {sum(charge["rho"] for charge in each) for each in charges} == {2 / 128}
     assert bounded(bandit("OpenDP", "gaussian_twice"), horizon=4)[0] is None  # without delta
 
 

@@ -13,9 +13,9 @@ from verifiable_dp.auditing.request import Inputs, Promise
 from verifiable_dp.auditing.traced import bound
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.mechanisms.wishart import WishartRelease, counted, epsilon_of
+from verifiable_dp.evidence.judge.arithmetic import epsilon_of as together
 from verifiable_dp.evidence.symbolic import matrices, users
 from verifiable_dp.evidence.symbolic.terms import Atom
-from verifiable_dp.evidence.upper import epsilon_of as together
 from verifiable_dp.evidence.upper import evaluated
 from verifiable_dp.targets.adapters import contextual, taken
 from verifiable_dp.targets.roles import GivenRole
@@ -51,7 +51,8 @@ def test_wishart_noise_has_the_law_of_the_catalogue(target):
     """|(x, r)|^2 <= 2, and a user stands in one matrix of 3 x 3."""
     made, _ = bounded(target)
     assert made.epsilon == pytest.approx(wishart(2.0))
-    rows = [path for path in made.certificate["paths"] if "matrices" in path]
+    charges = [charge for profile in made.certificate["profiles"] for charge in profile.get("charges", ())]
+    rows = [charge for charge in charges if "matrices" in charge]
     assert rows
     assert evaluated(made.certificate, DELTA) == made.epsilon
     rows[-1]["matrices"][0][0] *= 2  # the certificate alone says what the epsilon is

@@ -1,5 +1,6 @@
 """Upper bounds follow from their certificates, and acquit within the claim while their premises hold."""
 
+import json
 import math
 
 import pytest
@@ -8,7 +9,7 @@ from tests.records import read_all
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.check import Check, in_words, judged
 from verifiable_dp.evidence.premises import Premise, Taken
-from verifiable_dp.evidence.upper import Method, UpperBound, evaluated
+from verifiable_dp.evidence.upper import LARGEST, Method, UpperBound, evaluated, examined, unfounded
 from verifiable_dp.record import conclude
 
 REPLAYED = Premise(Taken.POST_PROCESSING, tested_by="alignment")
@@ -74,6 +75,71 @@ def test_a_bound_says_what_its_certificate_gives():
         UpperBound.of(sums(), method="guesswork", premises=())
     with pytest.raises(InputError, match="premise must be one of"):
         Premise("hearsay")
+
+
+def traced(units=1, **more):
+    """Of one path, on which a sum with Laplace noise of scale 2 is shown."""
+    shifts = [{"type": "linear", "terms": [[0, 0.0, [[0, -0.5]]]]}] * 2
+    pattern = {"frame": 0, "entries": [[0.0, 1.0, [[0, 1.0]], False]], "up": shifts[0], "down": shifts[1]}
+    return {
+        "form": "paths",
+        "version": 1,
+        "frames": [{"draws": [["laplace", 0.0]], "rows": [["=", [[0, 2.0]]]]}],
+        "patterns": [pattern],
+        "profiles": [{"groups": [[0, 7, 1]]}],
+        "paths": [{"path": 0, "units": [[0, list(range(units))]]}],
+        **more,
+    }
+
+
+def tracing(certificate):
+    return UpperBound.of(certificate, method=Method.TRACING, premises=(), scope="every path", paths=1)
+
+
+def test_a_bound_of_traced_code_is_the_judges():
+    """An older one, or one of another form, adds up costs that somebody wrote down."""
+    assert tracing(traced()).epsilon == 0.5
+    with pytest.raises(InputError, match="certificate must be of the form paths for tracing"):
+        tracing(sums([[1, 2, 1]]))
+    with pytest.raises(InputError, match="version must be 1, got None; older ones add up costs"):
+        tracing({"form": "paths", "paths": [{"path": 0, "unit": 0, "terms": [[7, 0.5, 0.0]]}]})
+    wrong = traced()
+    wrong["patterns"][0]["up"]["terms"] = [[0, 0.0, [[0, 0.5]]]]
+    with pytest.raises(InputError, match="certificate: row 0 moves"):
+        tracing(wrong)
+    assert "form paths" in unfounded(
+        {**tracing(traced()).check(1.0).statistics, "premises": FOUNDED, "certificate": sums()}
+    )
+
+
+FOUNDED = [
+    {"id": str(taken), "values": {}, "tested_by": ""}
+    for taken in (Taken.NO_STATE, Taken.AS_TRACED, Taken.IDEAL_NOISE_OF_CODE)
+]
+
+
+def test_a_record_holds_a_certificate_whole_or_by_its_digest():
+    small = tracing(traced(calls=[1])).check(1.0)
+    assert small.statistics["certificate"] == traced(calls=[1])
+    words = "epsilon at most 0.5 (every path, by tracing with rewards of any value in bounds; 1 row {}), "
+    assert in_words(small) == words.format("checked, 0 charges believed") + "claimed 1"
+    large = tracing(traced(LARGEST // 4, calls=[1])).check(1.0)
+    held = large.statistics["certificate"]
+    assert len(json.dumps(held)) < 300
+    assert (held["form"], held["of"], held["calls"], held["rows"]) == ("digest", "paths", [1], 1)
+    assert large.result == small.result
+    assert in_words(large) == words.format("held by its digest, 0 charges believed") + "claimed 1"
+    assert unfounded({**large.statistics, "premises": FOUNDED, "certificate": {**held, "calls": []}}) != ""
+    other = tracing(traced(LARGEST // 4 + 1, calls=[1])).check(1.0)
+    assert other.statistics["certificate"]["sha256"] != held["sha256"]
+
+
+def test_what_was_checked_is_told():
+    """Replays need a re-run; of other bounds there is nothing to tell."""
+    statistics = tracing(traced()).check(1.0).statistics
+    assert examined(statistics) == "1 row checked, 0 charges believed, replays not run again"
+    assert examined(statistics, rerun=True).endswith("replays run again")
+    assert examined(bound(sums()).check(1.0).statistics) == ""
 
 
 def test_it_is_judged_again_from_its_certificate():

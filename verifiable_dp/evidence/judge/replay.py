@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from verifiable_dp.core.validate import FloatArray, Foreign
+from verifiable_dp.evidence.judge.laws import METHODS, parameter_of, price
 
 CLOSE = 1e-8  # relative, of floats that are shown: sums are added up in another order
 GIVEN = 0  # the stream of the generator that the program is given
@@ -53,47 +54,6 @@ class Move:
     law: str = ""
     step: float = 0.0
     push: float = 0.0
-
-
-# Largest slope of the logarithm of the density of a law at scale 1, for a shift up and for one down. Where
-# it is infinite the density is 0 on one side. Laplace: |x|. Logistic: tanh(x / 2). Cauchy: 2x / (1 + x^2).
-# Hyperbolic secant: pi / 2 tanh(pi x / 2) at scale pi / 2. Gumbel: 1 - exp(-x), for a shift up at most 1.
-_SLOPES = {
-    "laplace": (1.0, 1.0),
-    "logistic": (1.0, 1.0),
-    "cauchy": (1.0, 1.0),
-    "hypsecant": (1.0, 1.0),
-    "exponential": (1.0, math.inf),
-    "gumbel": (1.0, math.inf),
-}
-
-_LAWS = {  # of NumPy's methods
-    **{name: name for name in ("laplace", "normal", "gumbel", "logistic", "exponential", "geometric")},
-    **{f"standard_{name}": name for name in ("normal", "exponential", "cauchy")},
-}
-
-
-def price(law: str, shift: float, step: float = 0.0) -> tuple[float, float]:
-    """What a shift of noise of a law costs: as pure loss, and as squared shift of normal noise.
-
-    Parameters
-    ----------
-    law
-        What is not known here has no price.
-    shift
-        In units of the scale; of geometric noise a whole number of steps up.
-    step
-        Of geometric noise with chance p: -log(1 - p).
-    """
-    if not shift:
-        return 0.0, 0.0
-    if law == "normal":
-        return 0.0, shift**2
-    if law == "geometric":
-        whole = float(shift).is_integer() and shift > 0
-        return (shift * step if whole and step > 0 else math.inf), 0.0
-    up, down = _SLOPES.get(law, (math.inf, math.inf))
-    return abs(shift) * (up if shift > 0 else down), 0.0
 
 
 @dataclass(frozen=True)
@@ -180,10 +140,10 @@ class MovedGenerator(np.random.Generator):
         made.stream, made.moves, made.log = stream, moves, log
         return made
 
-    def _moved(self, method: str, drawn: Foreign, scale: Foreign, chance: Foreign = 0.0) -> Foreign:
-        """What was drawn, with its moves; `chance` is that of geometric noise."""
+    def _moved(self, method: str, drawn: Foreign, scale: Foreign, shape: Foreign = 0.0) -> Foreign:
+        """What was drawn, with its moves; `shape` is a chance, or degrees of freedom."""
         size = int(np.size(drawn))
-        self.log.asked.append((self.stream, method, size, np.append(scale, chance)))
+        self.log.asked.append((self.stream, method, size, np.append(scale, shape)))
         if not self.moves:
             return drawn
         after = position(self.bit_generator)
@@ -192,7 +152,7 @@ class MovedGenerator(np.random.Generator):
         if not hits:
             return drawn
         flat = np.array(drawn, dtype=np.asarray(drawn).dtype).ravel()
-        scales, chances = (np.broadcast_to(v, np.shape(drawn)).ravel() for v in (scale, chance))
+        scales, shapes = (np.broadcast_to(v, np.shape(drawn)).ravel() for v in (scale, shape))
         for i, move in hits:
             if method == "random":
                 flat[i] = math.nan if move.instead is None else move.instead
@@ -200,7 +160,7 @@ class MovedGenerator(np.random.Generator):
             else:
                 flat[i] += move.push + move.shift
                 by = move.shift / scales[i]
-                self.log.prices.append(price(_LAWS.get(method, ""), by, -math.log1p(-chances[i])))
+                self.log.prices.append(price(METHODS.get(method, ""), by, parameter_of(method, shapes[i])))
         return flat.reshape(drawn.shape) if isinstance(drawn, np.ndarray) else type(drawn)(flat[0])
 
     def spawn(self, n_children: int) -> list[np.random.Generator]:
@@ -241,7 +201,7 @@ class MovedGenerator(np.random.Generator):
 
     def standard_t(self, df: Foreign, size: Foreign = None) -> Foreign:
         """As numpy's."""
-        return self._moved("standard_t", super().standard_t(df, size), 1.0)
+        return self._moved("standard_t", super().standard_t(df, size), 1.0, df)
 
     def geometric(self, p: Foreign, size: Foreign = None) -> Foreign:
         """As numpy's; the scale of what moves by whole numbers is 1."""

@@ -10,18 +10,21 @@ program. What several draws hide together and no shift can follow has no bound.
 
 from __future__ import annotations
 
-import itertools
+import functools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from verifiable_dp.core.mechanisms import wishart
-from verifiable_dp.evidence.symbolic import matrices
+from verifiable_dp.evidence.judge import laws
+from verifiable_dp.evidence.judge.certificate import MOST_ENTRIES, Belief, Entry, Frame, Pattern, Weights
+from verifiable_dp.evidence.symbolic import matrices, shifts
+from verifiable_dp.evidence.symbolic.draws import TwoSided
+from verifiable_dp.evidence.symbolic.shifts import MOST_ROWS, READ, Noise
 from verifiable_dp.evidence.symbolic.terms import (
     Atom,
     Charge,
@@ -37,43 +40,38 @@ from verifiable_dp.evidence.symbolic.users import UserRelease
 from verifiable_dp.evidence.symbolic.users import paid as paid_together
 from verifiable_dp.evidence.tracing.ledger import Place
 
-# Cost of shifting a draw of scale 1 up or down by 1; inf where the density has no bound for that.
-LAWS = {
-    "laplace": (1.0, 1.0),
-    "logistic": (1.0, 1.0),
-    "cauchy": (1.0, 1.0),
-    "hypsecant": (1.0, 1.0),
-    "exponential": (1.0, math.inf),
-    "gumbel": (1.0, math.inf),
-    "geometric": (1.0, math.inf),
-    "law": (math.inf, math.inf),  # see `_price`
-    "normal": (math.inf, math.inf),
-    "gamma": (math.inf, math.inf),
-    "polya": (math.inf, math.inf),
-    "student": (math.inf, math.inf),  # see `_prices`
-    "product": (math.inf, math.inf),
-    "square": (math.inf, math.inf),
-    "root": (math.inf, math.inf),
-    "uniform": (math.inf, math.inf),
-    matrices.KIND: (math.inf, math.inf),
-}
-
-
-def _prices(draw: SymbolicDraw) -> tuple[float, float]:
-    """Cost of shifting a draw of scale 1 up or down by 1."""
-    if (
-        draw.kind == "student"
-    ):  # the steepest slope of the logarithm of its density, at sqrt(degrees of freedom)
-        steepest = (draw.step + 1) / (2 * math.sqrt(draw.step))
-        return steepest, steepest
-    return LAWS[draw.kind]
-
-
-_SYMMETRIC = {kind for kind, prices in LAWS.items() if prices == (1.0, 1.0)}
-_IN_STEPS = ("geometric", "law")  # no shift of these by a part costs that part
-_FEW_ROWS, _MOST_ROWS, _MOST_PROGRAMS, _MOST_CORNERS = 12, 60, 400, 10
+KINDS = frozenset(
+    (
+        *(
+            "laplace",
+            "logistic",
+            "cauchy",
+            "hypsecant",
+            "exponential",
+            "gumbel",
+            "geometric",
+            "normal",
+            "student",
+        ),
+        *(
+            READ,
+            "gamma",
+            "polya",
+            "product",
+            "square",
+            "root",
+            "uniform",
+            matrices.KIND,
+        ),  # no shift has a price
+    )
+)
 _TINY = 1e-9
+_MOST_PROGRAMS = 400  # corners of all units of a group at which linear programs are solved
 _STILL = (0.0, 0.0)
+
+
+def _is_symmetric(draw: SymbolicDraw) -> bool:
+    return laws.law_of(draw.kind, draw.step)[:2] == (1.0, 1.0) and draw.kind != "geometric"
 
 
 @dataclass(frozen=True)
@@ -92,6 +90,10 @@ class Cost:
         Released with Wishart noise.
     rho
         Zero-concentrated differential privacy of what a library drew.
+    what
+        What is believed of it where no pattern stands for it.
+    pattern
+        How noise moves so that all that is seen stays: the judge finds the cost from that alone.
     """
 
     place: Place
@@ -100,9 +102,12 @@ class Cost:
     squared: float = 0.0
     matrices: tuple[wishart.WishartRelease, ...] = ()
     rho: float = 0.0
+    what: Belief = Belief.OUTCOME
+    pattern: tuple[Frame, Pattern] | None = None
 
 
 Costs = dict[int, list[Cost]]
+Moved = dict[Any, list[tuple[Atom, Entry]]]  # entries by unit
 
 
 def costs_of(world: World) -> Costs:
@@ -117,7 +122,7 @@ def costs_of(world: World) -> Costs:
         for unit, (up, down) in charge.costs.items():
             found.setdefault(unit, []).append(Cost(charge.place, up, down))
         for unit, rho in charge.rho.items():
-            found.setdefault(unit, []).append(Cost(charge.place, 0.0, 0.0, rho=rho))
+            found.setdefault(unit, []).append(Cost(charge.place, 0.0, 0.0, rho=rho, what=Belief.LIBRARY))
     for (unit, _), charges in bits.items():
         found.setdefault(unit, []).append(_of_bits(charges))
     alone: Costs = {}
@@ -127,14 +132,14 @@ def costs_of(world: World) -> Costs:
     for unit, cost in _beneath([item for item in world.seen if _of_matrices(item)]):
         found.setdefault(unit, []).append(cost)
     for group in groups_of(seen):
-        place, own = group[-1].place, _releases(rows_of(group))
+        shared = SharedGroup.of(group)
+        own = shared.releases
         releases += own
-        told = bool(own) and any(atom.of or atom.factors for row in rows_of(group) for atom in row.raw)
-        for unit, (up, down, squared) in _paid(group, told).items():
-            cost, atom = Cost(place, up, down, squared), _place_of(group, unit)
+        for unit, cost in shared.costs.items():
+            atom = _place_of(group, unit)
             if atom is not None:
                 places.setdefault((unit, atom.cell), {}).setdefault(atom, []).append(cost)
-            elif up or down or squared:
+            else:
                 (alone if own else found).setdefault(unit, []).append(cost)
     for (unit, _), each in places.items():
         found.setdefault(unit, []).append(_of_two(list(each.values())))
@@ -161,7 +166,8 @@ def _of_two(places: Sequence[Sequence[Cost]]) -> Cost:
     """What is paid at two places together: a value that is replaced leaves one and enters another."""
     pure = sorted(math.fsum(max(cost.up, cost.down) for cost in costs) for costs in places)
     squared = sorted(math.fsum(cost.squared for cost in costs) for costs in places)
-    return Cost(places[0][0].place, sum(pure[-2:]), sum(pure[-2:]), sum(squared[-2:]))
+    most = sum(pure[-2:])
+    return Cost(places[0][0].place, most, most, sum(squared[-2:]), what=Belief.PLACES)
 
 
 def _of_bits(charges: Sequence[Charge]) -> Cost:
@@ -170,7 +176,7 @@ def _of_bits(charges: Sequence[Charge]) -> Cost:
     for charge in charges:
         losses[charge.bit] = losses.get(charge.bit, 0.0) + charge.loss
     most = max(losses.values()) - min(losses.values())
-    return Cost(charges[-1].place, most, most)
+    return Cost(charges[-1].place, most, most, what=Belief.BITS)
 
 
 def _of_matrices(item: Row | Winner) -> bool:
@@ -185,14 +191,17 @@ def _beneath(seen: Sequence[Row | Winner]) -> Iterator[tuple[int, Cost]]:
     draws = {draw for row in rows for draw in row.noise}
     found, met = None, None
     if all(draw.kind == matrices.KIND for draw in draws):
-        known = _companions(rows, ()) is not None
+        known = _offsets(rows) is not None
         met = {draw: draw.met for draw in draws} if known else _of_groups(seen)
     if met is not None:
         found = matrices.paid(met)
     if found is None:
-        yield from ((unit, Cost(rows[-1].place, math.inf, math.inf)) for unit in _without(rows))
+        yield from ((unit, Cost(rows[-1].place, math.inf, math.inf)) for unit in _movers(rows))
         return
-    yield from ((unit, Cost(rows[-1].place, 0.0, 0.0, 0.0, (*each,))) for unit, each in found.items())
+    yield from (
+        (unit, Cost(rows[-1].place, 0.0, 0.0, 0.0, (*each,), what=Belief.MATRICES))
+        for unit, each in found.items()
+    )
 
 
 def _of_groups(seen: Sequence[Row | Winner]) -> dict[SymbolicDraw, Mapping[Atom, float]] | None:
@@ -237,19 +246,21 @@ def _counted(part: Part, costs: Sequence[Cost]) -> Cost:
     """What a unit pays that counts if a coin says so which nothing else shows."""
     most = max(math.fsum(cost.up for cost in costs), math.fsum(cost.down for cost in costs))
     paid = math.log1p(part.chance * math.expm1(most)) if most < 700 else math.inf
-    return Cost(costs[0].place, paid, paid)
+    return Cost(costs[0].place, paid, paid, what=Belief.SUBSAMPLED)
 
 
 def _releases(rows: Sequence[Row]) -> list[UserRelease]:
     """What each draw hides, if the draws of a group move with what they hide; else none."""
     draws = {draw for row in rows for draw in row.noise}
     kinds = {draw.kind for draw in draws}
-    if any(row.relation != "=" for row in rows) or not (kinds == {"normal"} or kinds <= _SYMMETRIC):
+    if any(row.relation != "=" for row in rows) or not (
+        kinds == {"normal"} or all(map(_is_symmetric, draws))
+    ):
         return []
     if len(rows) == len(draws) == 1:
         ((draw, weight),) = rows[0].noise.items()
         return [UserRelease({a: own / weight for a, own in rows[0].raw.items()}, draw.kind == "normal")]
-    if _companions(rows, ()) is not None:
+    if _offsets(rows) is not None:
         return [UserRelease(draw.met, draw.kind == "normal") for draw in draws if draw.met]
     found = _together(rows, draws) if kinds == {"normal"} else None
     return [UserRelease(weights, True) for weights in (found or {}).values()]
@@ -264,7 +275,7 @@ def _cheaper(costs: list[Cost], together: tuple[float, float] | None) -> list[Co
         return costs
     each = max(math.fsum(cost.up for cost in costs), math.fsum(cost.down for cost in costs))
     if plain < each or squared < math.fsum(cost.squared for cost in costs):
-        return [Cost(costs[-1].place, plain, plain, squared)]
+        return [Cost(costs[-1].place, plain, plain, squared, what=Belief.USERS)]
     return costs
 
 
@@ -297,162 +308,131 @@ def groups_of(seen: Sequence[Row | Winner]) -> list[list[Row | Winner]]:
     return list(found.values())
 
 
-Paid = dict[int, tuple[float, float, float]]
+@dataclass(frozen=True)
+class SharedGroup:
+    """What is seen of some draws.
 
-
-def _paid(group: Sequence[Row | Winner], told: bool = False) -> Paid:
-    """Loss up, loss down and squared shift of normal noise, by unit.
-
-    What users with contexts pay is `told` by the draws' companions: all of it is bounded together.
+    Attributes
+    ----------
+    draws
+        In the order of the frame.
+    releases
+        What each of them hides, if they move with what they hide.
+    moved
+        What each unit moves.
+    costs
+        What it pays.
     """
-    rows = rows_of(group)
-    draws = {draw for row in rows for draw in row.noise}
-    if any(draw.kind == "normal" for draw in draws):
-        return _normal(rows, draws)
-    companions = _companions(rows, draws) if told and len(rows) > 1 else None
-    if companions is not None:
-        return companions
-    bounds: list[Paid | None] = [_one_row(rows[0])] if len(rows) == 1 else []
-    if len(group) == 1 and isinstance(group[0], Winner):
-        bounds.append(_either_way(_one_winner(group[0])))
-    if len(rows) > 1:
-        bounds += [_companions(rows, draws), _of_one(rows, draws)]
-    best = _least([b for b in bounds if b is not None])
-    simple = len(rows) == 1 or (best is not None and (len(group) == 1 or _single(rows)))
-    if simple or len(rows) > _MOST_ROWS or any(draw.kind in _IN_STEPS for draw in draws):
-        return best if best is not None else _without(rows)
-    # Of one shared draw the best move is known, and what moves with its own noise is rarely dearer.
-    known = best is not None and (len(rows) > _FEW_ROWS or len(_shared_by(rows)) == 1)
-    solved = None if known else _programs(rows, sorted(draws, key=id))
-    return _least([b for b in (best, solved) if b is not None]) or _without(rows)
+
+    draws: tuple[SymbolicDraw, ...]
+    releases: list[UserRelease]
+    moved: Moved
+    costs: dict[Any, Cost]
+
+    @classmethod
+    def of(cls, group: Sequence[Row | Winner]) -> SharedGroup:
+        """Of a group.
+
+        What users with contexts pay is told by what draws were first added to: all of it is bounded together.
+        """
+        rows, releases = rows_of(group), _releases(rows_of(group))
+        told = bool(releases) and any(atom.of or atom.factors for row in rows for atom in row.raw)
+        index = {draw: i for i, draw in enumerate({draw: 0 for row in rows for draw in row.noise})}
+        noise = _noise(
+            tuple(map(_law_of, index)),
+            tuple((row.relation, tuple((index[d], w) for d, w in row.noise.items())) for row in rows),
+            len(rows) > 1 and len(group) == 1,
+            tuple((i, draw.of) for draw, i in index.items() if _is_believed(draw)),
+        )
+        units = _of_one_row(rows[0]) if len(rows) == 1 else _entries(rows)
+        roles = _roles(units, _offsets(rows) if len(rows) > 1 else None, index)
+        number = sum(2 ** len(entries) for entries, _ in roles)
+        few = number <= _MOST_PROGRAMS and all(len(entries) <= MOST_ENTRIES for entries, _ in roles)
+        costs: dict[Any, Cost] = {}
+        for (entries, offsets), alike in roles.items():
+            found = shifts.found(noise, entries, offsets, few, told)
+            squared = max(found.up.squared, found.down.squared)
+            kept = None if found.read or found.pattern is None else (noise.frame, found.pattern)
+            place = group[-1].place
+            cost = Cost(place, found.up.loss, found.down.loss, squared, what=Belief.LAW, pattern=kept)
+            costs |= dict.fromkeys(alike, cost)
+        return cls(tuple(index), releases, units, costs)
 
 
-def _shared_by(rows: Sequence[Row]) -> list[SymbolicDraw]:
-    """The draws that stand in more than one row."""
-    often = Counter(draw for row in rows for draw in row.noise)
-    return [draw for draw, times in often.items() if times > 1]
+Offsets = Mapping[Atom, Sequence[tuple[SymbolicDraw, float]]]
 
 
-def _single(rows: Sequence[Row]) -> bool:
-    """Whether every unit moves one sum alone, so that no shift is cheaper than one of its own noise."""
-    return all(row.relation == "=" and len(row.noise) == 1 for row in rows)
+def _roles(
+    units: Moved, offsets: Offsets | None, index: Mapping[SymbolicDraw, int]
+) -> dict[tuple[tuple[Entry, ...], tuple[Weights, ...] | None], list[Any]]:
+    """Units by what they move, with what draws were added to of that."""
+    roles: dict[tuple[tuple[Entry, ...], tuple[Weights, ...] | None], list[Any]] = {}
+    for unit, moved in units.items():
+        own = None
+        if offsets is not None:
+            own = tuple(tuple((index[d], w) for d, w in offsets.get(atom, ())) for atom, _ in moved)
+        roles.setdefault((tuple(entry for _, entry in moved), own), []).append(unit)
+    return roles
 
 
-def _least(bounds: Sequence[Paid]) -> Paid | None:
-    """The least of several bounds, unit by unit and direction by direction."""
-    if not bounds:
-        return None
-    found = dict(bounds[0])
-    for other in bounds[1:]:
-        for unit in found.keys() | other.keys():
-            a, b = found.get(unit, (0.0, 0.0, 0.0)), other.get(unit, (0.0, 0.0, 0.0))
-            found[unit] = (min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]))
+@functools.lru_cache(maxsize=1 << 10)
+def _noise(
+    draws: tuple[tuple[str, float], ...],
+    rows: tuple[tuple[Literal["=", ">"], Weights], ...],
+    maximum: bool,
+    read: tuple[tuple[int, Any], ...],
+) -> Noise:
+    return Noise(Frame(draws, rows, maximum), read)
+
+
+def _law_of(draw: SymbolicDraw) -> tuple[str, float]:
+    """For the judge."""
+    if type(draw.of) is TwoSided:
+        return "two-sided geometric", float(draw.of.step)
+    if draw.kind == READ and draw.of.whole:
+        return "whole numbers", 0.0
+    known = math.isfinite(draw.step)  # what is always the same has no price
+    return draw.kind, float(draw.step) if known else 0.0
+
+
+def _is_believed(draw: SymbolicDraw) -> bool:
+    """Whether the judge has no price for a law that was read off code."""
+    return draw.kind == READ and type(draw.of) is not TwoSided
+
+
+def _entries(rows: Sequence[Row]) -> Moved:
+    """What each unit moves in some rows."""
+    columns: dict[Atom, list[tuple[int, float]]] = {}
+    for number, row in enumerate(rows):
+        for atom, weight in row.raw.items():
+            if weight:
+                columns.setdefault(atom, []).append((number, weight))
+    found: Moved = {}
+    for atom, weights in columns.items():
+        column = tuple(weights)
+        for unit, (low, high) in atom.moves.items():
+            if low or high:
+                found.setdefault(unit, []).append((atom, Entry(low, high, column, atom.whole)))
     return found
 
 
-def _without(rows: Sequence[Row]) -> Paid:
-    """No bound for any unit that moves anything."""
-    units = {unit for row in rows for unit, move in moves_of(row.raw).items() if move != _STILL}
-    return dict.fromkeys(units, (math.inf, math.inf, 0.0))
-
-
-# ---------------------------------------------------------------- closed forms
-
-
-def _price(draw: SymbolicDraw, weight: float, move: float, row: Row, exact: bool) -> float:
-    """Cost of moving weight * draw by `move`."""
-    if abs(move) <= _TINY * abs(weight) * 1e-3:
-        return 0.0
-    if weight == 0:  # masks that cancel
-        return math.inf
-    shift = move / weight
-    if draw.kind in _IN_STEPS:
-        if draw.kind == "law" and not draw.of.whole:
-            return float(draw.of.price(shift))
-        if exact and not _on_lattice(row, weight):
-            return math.inf
-        shift = round(shift) if exact else math.copysign(math.ceil(abs(shift) - _TINY), shift)
-        if draw.kind == "law":
-            return float(draw.of.price(shift))
-        return shift * draw.step if shift > 0 else math.inf
-    up, down = _prices(draw)
-    return abs(shift) * (up if shift > 0 else down)
-
-
-def _on_lattice(row: Row, weight: float) -> bool:
-    steps = ((atom, w / weight) for atom, w in row.raw.items() if w)
-    return all(atom.whole and abs(by - round(by)) <= _TINY * abs(by) for atom, by in steps)
-
-
-def _cheapest(row: Row, draws: Mapping[SymbolicDraw, float], move: float) -> float:
-    """Cost of moving the sum of a row by `move` with one of these draws."""
-    if move == 0:
-        return 0.0
-    exact = row.relation == "="
-    return min((_price(draw, w, move, row, exact) for draw, w in draws.items()), default=math.inf)
-
-
-def _one_row(row: Row) -> Paid:
-    """The best shift of one draw, which is the best of all for one row."""
-    found = {}
-    turned = {draw: -weight for draw, weight in row.noise.items()}
-    for unit, (low, high) in moves_of(row.raw).items():
-        if row.relation == ">":
-            # Its noise serves nothing else: on another path it comes out otherwise. The dearer answer.
-            least, most = max(-low, 0.0), max(high, 0.0)
-            up = max(_cheapest(row, row.noise, least), _cheapest(row, turned, most))
-            down = max(_cheapest(row, row.noise, most), _cheapest(row, turned, least))
-        else:
-            ends = [_cheapest(row, row.noise, -low), _cheapest(row, row.noise, -high)]
-            back = [_cheapest(row, row.noise, low), _cheapest(row, row.noise, high)]
-            up, down = max(ends), max(back)
-        found[unit] = (up, down, 0.0)
-    return found
-
-
-def _one_winner(winner: Winner) -> Paid | None:
-    """Shift the winner's noise by what the others gain most, or each of the others' by what it gains."""
-    theirs = [{d: w for d, w in row.noise.items() if d not in winner.own} for row in winner.rows]
-    several = [draw for noise in theirs for draw in noise]
-    alike = all(row.noise.get(d) == w for row in winner.rows for d, w in winner.own.items())
-    if len(set(several)) != len(several) or not alike:
-        return None
-    gains: dict[int, list[tuple[float, float]]] = {}
-    for i, row in enumerate(winner.rows):
-        for unit, (low, high) in moves_of(row.raw).items():
-            each = gains.setdefault(unit, [_STILL] * len(winner.rows))
-            each[i] = (max(-low, 0.0), max(high, 0.0))
-    found = {}
-    for unit, each in gains.items():
-        costs = []
-        for way in (0, 1):
-            needs = [need[way] for need in each]
-            # The cost is convex and bends only where the winner's shift suffices for one more of the others.
-            costs.append(min(_shared(winner, theirs, needs, own) for own in {0.0, *needs}))
-        found[unit] = (costs[0], costs[1], 0.0)
-    return found
-
-
-def _either_way(found: Paid | None) -> Paid | None:
-    """The dearer way for both: on another path another one wins, and what rose has to fall."""
-    if found is None:
-        return None
-    return {unit: (max(up, down), max(up, down), squared) for unit, (up, down, squared) in found.items()}
-
-
-def _shared(
-    winner: Winner, theirs: Sequence[Mapping[SymbolicDraw, float]], needs: Sequence[float], own: float
-) -> float:
-    """Cost of shifting the winner's sum by `own`, and each of the others by what it still needs."""
-    others = sum(
-        _cheapest(row, noise, max(need - own, 0.0))
-        for row, noise, need in zip(winner.rows, theirs, needs, strict=True)
+def _of_one_row(row: Row) -> Moved:
+    """What each unit moves in one row, as one number: in steps of the noise, if that has steps."""
+    steps = [abs(weight) for draw, weight in row.noise.items() if laws.law_of(*_law_of(draw)).whole]
+    by, found = (steps or [1.0])[0], {}
+    whole = bool(steps) and all(
+        atom.whole and abs(w / by - round(w / by)) <= _TINY * abs(w / by) for atom, w in row.raw.items() if w
     )
-    return _cheapest(winner.rows[0], winner.own, own) + others
+    for unit, (low, high) in moves_of(row.raw).items():
+        if low or high:
+            ends = (low / by, high / by)
+            low, high = (float(round(end)) for end in ends) if whole else ends
+            found[unit] = [(next(iter(row.raw)), Entry(low, high, ((0, by),), whole))]
+    return found
 
 
-def _companions(rows: Sequence[Row], draws: Iterable[SymbolicDraw]) -> Paid | None:
-    """Every draw moves with what it was first added to, if that leaves all that is seen in place."""
+def _offsets(rows: Sequence[Row]) -> Offsets | None:
+    """What each draw was first added to, by atom, if moving with that leaves all that is seen in place."""
     for row in rows:
         left = dict(row.raw)
         sizes = {atom: abs(weight) for atom, weight in left.items()}
@@ -463,111 +443,21 @@ def _companions(rows: Sequence[Row], draws: Iterable[SymbolicDraw]) -> Paid | No
         # Atom by atom, for they may move by very different amounts.
         if any(abs(weight) > _TINY * sizes[atom] for atom, weight in left.items()):
             return None
-    found: Paid = {}
-    for draw in draws:
-        row = Row(Place("", 0), "=", draw.met, {draw: 1.0})
-        for unit, paid in (_one_row(row) if draw.met else {}).items():
-            known = found.get(unit, (0.0, 0.0, 0.0))
-            found[unit] = (known[0] + paid[0], known[1] + paid[1], 0.0)
+    found: dict[Atom, list[tuple[SymbolicDraw, float]]] = {}
+    for draw in {draw: 0 for row in rows for draw in row.noise}:
+        for atom, own in draw.met.items():
+            found.setdefault(atom, []).append((draw, own))
     return found
 
 
-def _of_one(rows: Sequence[Row], draws: Iterable[SymbolicDraw]) -> Paid | None:
-    """One draw that several rows share moves, as a sparse vector's threshold does, and each row's own."""
-    often = Counter(draw for row in rows for draw in row.noise)
-    shared = _shared_by(rows)
-    if not shared or len(shared) > _MOST_CORNERS or any(draw.kind in _IN_STEPS for draw in draws):
-        return None
-    signatures = _signatures(rows)
-    equal = np.array([row.relation == "=" for row in rows])
-    prices = np.array([_own_prices(row, often) for row in rows]).T
-    prices[1, ~equal] = 0.0  # whatever leads may lead by more
-    found = []
-    for draw in shared:
-        weights = np.array([row.noise.get(draw, 0.0) for row in rows])
-        if signatures is None:
-            found.append(_at_ends(rows, _prices(draw), weights, prices))
-        else:
-            found.append(_at_corners(signatures, partial(_moved, _prices(draw), weights, prices), len(rows)))
-    return _least(found)
-
-
-def _at_ends(rows: Sequence[Row], law: tuple[float, float], weights: Any, prices: Any) -> Paid:
-    """As `_moved` at corners, with a move of the shared draw that does for all that a unit can do at once.
-
-    Each row is taken to move within its range, whatever the others do: what units pay is no less for that.
-    """
-    ranges: dict[int, Any] = {}
-    for i, row in enumerate(rows):
-        for unit, move in moves_of(row.raw).items():
-            if move != _STILL:
-                ranges.setdefault(unit, np.zeros((2, len(rows))))[:, i] = move
-    found: Paid = {}
-    for unit, (low, high) in ranges.items():
-        ways = ((low, high), (-high, -low))
-        up, down = (_cheapest_for_all(least, most, law, weights, prices) for least, most in ways)
-        found[unit] = (up, down, 0.0)
-    return found
-
-
-def _cheapest_for_all(least: Any, most: Any, law: tuple[float, float], weights: Any, prices: Any) -> float:
-    moved = weights != 0
-    own = np.unique(np.concatenate([-least[moved] / weights[moved], -most[moved] / weights[moved], [0.0]]))
-    each = np.zeros((len(own), len(weights)))
-    for shift in (least, most):
-        left = -(shift + own[:, None] * weights)
-        left[np.abs(left) < _TINY * 1e-3 * (1 + max(np.abs(least).max(), np.abs(most).max()))] = 0.0
-        with np.errstate(invalid="ignore"):
-            cost = np.where(left > 0, left * prices[0], np.where(left < 0, -left * prices[1], 0.0))
-        each = np.maximum(each, cost)
-    with np.errstate(invalid="ignore"):
-        first = np.where(own > 0, own * law[0], np.where(own < 0, -own * law[1], 0.0))
-    return float((each.sum(axis=1) + first).min())
-
-
-def _own_prices(row: Row, often: Mapping[SymbolicDraw, int]) -> tuple[float, float]:
-    """Cost of moving a row up or down by 1 with a draw that stands in no other row."""
-    best = [math.inf, math.inf]
-    for draw, weight in row.noise.items():
-        if often[draw] == 1:
-            prices = _prices(draw) if weight > 0 else _prices(draw)[::-1]
-            best = [min(b, price / abs(weight)) for b, price in zip(best, prices, strict=True)]
-    return best[0], best[1]
-
-
-def _moved(law: tuple[float, float], weights: Any, prices: Any, shift: Any) -> float:
-    """The least cost of undoing a shift of the rows by one shared draw, and what is left by each row's own.
-
-    That is convex in the draw's move and bends where a row needs no more, so that one of these is best.
-    """
-    own = np.unique(np.append(-shift[weights != 0] / weights[weights != 0], 0.0))
-    left = -(shift + own[:, None] * weights)
-    left[np.abs(left) < _TINY * 1e-3 * (1 + np.abs(shift).max())] = 0.0
-    with np.errstate(invalid="ignore"):
-        each = np.where(left > 0, left * prices[0], np.where(left < 0, -left * prices[1], 0.0)).sum(axis=1)
-        first = np.where(own > 0, own * law[0], np.where(own < 0, -own * law[1], 0.0))
-    return float((each + first).min())
-
-
-# ---------------------------------------------------------------- normal noise
-
-
-def _normal(rows: Sequence[Row], draws: Iterable[SymbolicDraw]) -> Paid:
-    """Squared shift of normal noise, all that depends on it being shown."""
-    draws = sorted(draws, key=id)
-    solved = _solved(rows, draws) if all(draw.kind == "normal" for draw in draws) else None
-    if solved is None:
-        return _without(rows)
-    shifts: dict[int, Any] = {}
-    for atom, shift in zip(solved[0], np.abs(solved[1]).T, strict=True):
-        for unit, move in atom.moves.items():
-            shifts[unit] = shifts.get(unit, 0.0) + shift * max(map(abs, move))
-    return {unit: (0.0, 0.0, float(shift @ shift)) for unit, shift in shifts.items()}
+def _movers(rows: Sequence[Row]) -> set[Any]:
+    """Units that move anything."""
+    return {unit for row in rows for unit, move in moves_of(row.raw).items() if move != _STILL}
 
 
 def _solved(rows: Sequence[Row], draws: Sequence[SymbolicDraw]) -> tuple[list[Atom], Any] | None:
     """The least shifts of draws, per unit of each atom, that leave all that is seen; None if none do."""
-    if len(rows) > 4 * _MOST_ROWS:
+    if len(rows) > 4 * MOST_ROWS:
         return None
     atoms = sorted({atom for row in rows for atom in row.raw}, key=id)
     matrix = np.array([[row.noise.get(draw, 0.0) for draw in draws] for row in rows])
@@ -592,97 +482,3 @@ def _together(
         draw: {atom: float(s) for atom, s, small in zip(atoms, row, least, strict=True) if abs(s) > small}
         for draw, row in zip(order, shifts, strict=True)
     }
-
-
-# ---------------------------------------------------------------- linear programs
-
-
-Signatures = dict[tuple[Any, ...], list[int]]
-
-
-def _signatures(rows: Sequence[Row]) -> Signatures | None:
-    """Units by what they move: columns of the rows, each with its range; None for too many corners."""
-    atoms = sorted({atom for row in rows for atom in row.raw}, key=id)
-    moving: dict[int, list[Any]] = {}
-    for atom in atoms:
-        column = tuple(row.raw.get(atom, 0.0) for row in rows)
-        for unit, move in atom.moves.items():
-            if move != _STILL:
-                moving.setdefault(unit, []).append((column, move))
-    found: Signatures = {}
-    for unit in {*moving}:
-        found.setdefault(tuple(moving[unit]), []).append(unit)
-    number = sum(2 ** len(moved) for moved in found)
-    few = number <= _MOST_PROGRAMS and all(len(moved) <= _MOST_CORNERS for moved in found)
-    return found if few else None
-
-
-def _at_corners(signatures: Signatures, least: Callable[[Any], float], size: int) -> Paid:
-    """What units pay if moving the rows costs `least` of the shift, which is convex: the worst corner."""
-    found: Paid = {}
-    for moved, alike in signatures.items():
-        costs = [0.0, 0.0]
-        for corner in itertools.product(*(move for _, move in moved)):
-            shift = sum(
-                (step * np.array(weights) for step, (weights, _) in zip(corner, moved, strict=True)),
-                np.zeros(size),
-            )
-            if shift.any():
-                costs = [max(c, least(way * shift)) for c, way in zip(costs, (1.0, -1.0), strict=True)]
-        found |= dict.fromkeys(alike, (costs[0], costs[1], 0.0))
-    return found
-
-
-def _programs(rows: Sequence[Row], draws: Sequence[SymbolicDraw]) -> Paid | None:
-    """The best shifts; None if there are too many."""
-    signatures = _signatures(rows)
-    if signatures is None:
-        return None
-    return _at_corners(signatures, _Solver.of(rows, draws).least, len(rows))
-
-
-@dataclass
-class _Solver:
-    """Linear programs that differ in how far the sums move."""
-
-    matrix: Any
-    equal: Any
-    prices: Any
-    known: dict[bytes, float]
-
-    @classmethod
-    def of(cls, rows: Sequence[Row], draws: Sequence[SymbolicDraw]) -> _Solver:
-        """For these rows."""
-        columns, prices = [], []
-        for draw in draws:
-            column = np.array([row.noise.get(draw, 0.0) for row in rows])
-            for sign, price in zip((1.0, -1.0), _prices(draw), strict=True):
-                if math.isfinite(price):
-                    columns.append(sign * column)
-                    prices.append(price)
-        equal = np.array([row.relation == "=" for row in rows])
-        return cls(np.array(columns).T.reshape(len(rows), -1), equal, np.array(prices), {})
-
-    def least(self, shift: Any) -> float:
-        """The least cost; inf if no shift of the noise follows."""
-        key = shift.tobytes()
-        if key not in self.known:
-            self.known[key] = self._solved(shift)
-        return self.known[key]
-
-    def _solved(self, shift: Any) -> float:
-        from scipy.optimize import linprog
-
-        if not self.matrix.shape[1]:
-            wrong = (self.equal & (shift != 0)) | (shift < 0)
-            return math.inf if wrong.any() else 0.0
-        equal, above = self.equal, ~self.equal
-        found = linprog(
-            self.prices,
-            A_ub=-self.matrix[above] if above.any() else None,
-            b_ub=shift[above] if above.any() else None,
-            A_eq=self.matrix[equal] if equal.any() else None,
-            b_eq=-shift[equal] if equal.any() else None,
-            method="highs",
-        )
-        return float(found.fun) if found.status == 0 else math.inf

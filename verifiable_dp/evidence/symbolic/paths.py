@@ -10,6 +10,7 @@ import gc
 import math
 import traceback
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -17,12 +18,24 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 
 from verifiable_dp.core.filled import note_placed, noting
 from verifiable_dp.core.limits import limited
 from verifiable_dp.core.mechanisms import wishart
 from verifiable_dp.core.validate import FloatArray
-from verifiable_dp.evidence.alignment.replay import plain
+from verifiable_dp.evidence.judge.arithmetic import epsilon_of
+from verifiable_dp.evidence.judge.certificate import (
+    FORM,
+    VERSION,
+    Believed,
+    Frame,
+    Pattern,
+    Profile,
+    Table,
+    TracedCertificate,
+    TracedPath,
+)
 from verifiable_dp.evidence.judge.replay import GIVEN
 from verifiable_dp.evidence.premises import Premise, Taken
 from verifiable_dp.evidence.symbolic import boxes, libraries, subsets
@@ -52,7 +65,7 @@ from verifiable_dp.evidence.tracing.flow import returns_of
 from verifiable_dp.evidence.tracing.foreign import global_states, plain_run, reproducible_globals
 from verifiable_dp.evidence.tracing.ledger import Place, same
 from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
-from verifiable_dp.evidence.upper import Method, UpperBound, epsilon_of
+from verifiable_dp.evidence.upper import Method, UpperBound
 
 _LEAST, _MOST, _WORK = 12, 60, 600_000  # paths, and operations on terms of all of them
 _LEAST_OF_LEAVES = 20_000  # operations, where every path is looked for
@@ -139,6 +152,12 @@ class Program:
             other[i] += min(max(to - flat[i], -self.furthest), self.furthest)
             yield other.reshape(values.shape)
 
+    def replaced(self, values: FloatArray, other: FloatArray) -> int | None:
+        """Which unit neighbouring data replace; None if it is not one."""
+        changed = np.flatnonzero(values.ravel() != other.ravel()).tolist()
+        units = set.intersection(*({*self._moves(i)} for i in changed)) if changed else set()
+        return min(units, default=None)
+
     def seen(self, value: Any) -> Any:
         """What an observer sees of what is returned."""
         return value
@@ -179,6 +198,10 @@ class NeighbourProgram(Program):
     def neighbours(self, values: FloatArray, number: int, most: int) -> Iterator[FloatArray]:
         """See `Program.neighbours`: the other one."""
         yield (self.left if number % 2 else self.right).reshape(self.shape).copy()
+
+    def replaced(self, values: FloatArray, other: FloatArray) -> int | None:
+        """See `Program.replaced`: all that differs."""
+        return 0
 
 
 @dataclass(frozen=True)
@@ -267,17 +290,15 @@ class PathFound:
         """The bound; inf if there is none."""
         if self.failure:
             return math.inf
-        return max((_epsilon(path, delta)[0] for path in self.paths), default=math.inf)
+        return max((_epsilon(path, delta) for path in self.paths), default=math.inf)
 
     def bound(self, delta: float = 0.0, tested_by: str = "") -> UpperBound | None:
         """The bound with its certificate; None if it is not finite."""
         if not math.isfinite(self.epsilon(delta)):
             return None
-        rows = [_as_row(path, delta) for path in self.paths]
-        certificate = {"form": "paths", "paths": sorted(rows, key=lambda row: row["path"])}
         held, missing = self.replays
         return UpperBound.of(
-            certificate,
+            certified(self.paths).as_dict(),
             scope="every path" if self.every else "n paths",
             paths=len(self.paths),
             delta=delta,
@@ -293,35 +314,50 @@ class PathFound:
         )
 
 
-def _epsilon(path: Path, delta: float) -> tuple[float, int, str]:
-    """Epsilon of a path, the unit that pays it, and whether it goes up or down."""
-    best = (0.0, -1, "up")
-    for unit, costs in sorted(path.costs.items()):  # ties are decided alike in every process
+def _epsilon(path: Path, delta: float) -> float:
+    """Epsilon of a path: of the unit and the way that pay most."""
+    best = 0.0
+    for costs in path.costs.values():
         squared = math.fsum(cost.squared for cost in costs)
         matrices = tuple(release for cost in costs for release in cost.matrices)
+        rho = math.fsum(cost.rho for cost in costs)
         for way in ("up", "down"):
             pure = math.fsum(getattr(cost, way) for cost in costs)
-            found = epsilon_of(pure, squared, delta, matrices, math.fsum(cost.rho for cost in costs))
-            if found > best[0] * (1 + 1e-12):
-                best = (found, unit, way)
+            best = max(best, epsilon_of(pure, squared, delta, matrices, rho))
     return best
 
 
-def _as_row(path: Path, delta: float) -> dict[str, Any]:
-    """The costliest unit of a path."""
-    _, unit, way = _epsilon(path, delta)
-    costs = path.costs.get(unit, [])
-    row = {
-        "path": path.number,
-        "unit": unit,
-        "terms": [[cost.place.line, plain(getattr(cost, way)), cost.squared] for cost in costs],
-    }
-    releases = wishart.counted(release for cost in costs for release in cost.matrices)
-    rho = math.fsum(cost.rho for cost in costs)
-    row |= {"rho": rho} if rho else {}
-    if releases:
-        row["matrices"] = [[each.change, each.freedom, each.size, each.times] for each in releases]
-    return row
+def certified(paths: Sequence[Path]) -> TracedCertificate:
+    """What the judge needs of paths."""
+    frames, patterns, profiles = Table[Frame](), Table[Pattern](), Table[Profile]()
+    known: dict[int, int] = {}  # patterns are large: units and paths share them
+
+    def pattern_of(cost: Cost) -> int:
+        assert cost.pattern is not None
+        frame, pattern = cost.pattern
+        if id(pattern) not in known:
+            known[id(pattern)] = patterns.place(structs.replace(pattern, frame=frames.place(frame)))
+        return known[id(pattern)]
+
+    listed = []
+    for path in sorted(paths, key=lambda path: path.number):
+        units: dict[int, list[int]] = {}
+        for unit, costs in sorted(path.costs.items()):
+            groups = Counter((pattern_of(cost), cost.place.line) for cost in costs if cost.pattern)
+            charges = tuple(_believed(cost) for cost in costs if not cost.pattern)
+            profile = Profile(tuple((at, line, times) for (at, line), times in groups.items()), charges)
+            units.setdefault(profiles.place(profile), []).append(unit)
+        listed.append(TracedPath(path.number, tuple((at, tuple(each)) for at, each in units.items())))
+    tables = tuple(frames.rows), tuple(patterns.rows), tuple(profiles.rows)
+    return TracedCertificate(FORM, VERSION, *tables, tuple(listed))
+
+
+def _believed(cost: Cost) -> Believed:
+    """A cost that no pattern stands for."""
+    matrices = tuple(
+        (each.change, each.freedom, each.size, each.times) for each in wishart.counted(cost.matrices)
+    )
+    return Believed(cost.what, cost.place.line, cost.up, cost.down, cost.squared, cost.rho, matrices)
 
 
 def _closed(places: Sequence[Place]) -> Premise:

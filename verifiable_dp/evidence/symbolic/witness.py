@@ -10,24 +10,28 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 
 from verifiable_dp.core.limits import limited
 from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.evidence.judge import laws
+from verifiable_dp.evidence.judge.arithmetic import Paid, epsilon_of, judged
+from verifiable_dp.evidence.judge.certificate import Belief, Entry, Frame, Pattern, TracedCertificate
+from verifiable_dp.evidence.judge.neighbours import Hiding, MovedGroup, hidden
 from verifiable_dp.evidence.judge.replay import Key, Maker, Move, ReplayResult, Sides, alike, replayed
 from verifiable_dp.evidence.symbolic import libraries
-from verifiable_dp.evidence.symbolic.alignments import LAWS, groups_of, rows_of
+from verifiable_dp.evidence.symbolic.alignments import Cost, SharedGroup, costs_of, groups_of, rows_of
 from verifiable_dp.evidence.symbolic.choosers import Chooser
-from verifiable_dp.evidence.symbolic.paths import PathFound, Program, TracedRun, traced
+from verifiable_dp.evidence.symbolic.paths import Path, PathFound, Program, TracedRun, certified, traced
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
 from verifiable_dp.evidence.symbolic.states import kept
-from verifiable_dp.evidence.symbolic.terms import Failure, Part, Row, SymbolicDraw, Term
+from verifiable_dp.evidence.symbolic.terms import Atom, Failure, Part, Row, SymbolicDraw, Term
 from verifiable_dp.evidence.tracing.foreign import reproducible_globals
 from verifiable_dp.evidence.tracing.reach import scopes_of
-from verifiable_dp.evidence.upper import epsilon_of
 
 _FIRST = 700_000  # numbers that no path has
 _STILL = 1e-9
@@ -159,15 +163,23 @@ def confirmed(program: Program, n_arms: int, found: PathFound, delta: float) -> 
         return epsilon_of(loss, squared, delta) <= epsilon * (1 + _ROUNDED) + _ROUNDED
 
     scopes = scopes_of(program.function)
+
+    def holds(path: Seen) -> bool:
+        return judged(path.certificate, delta) <= epsilon * (1 + _ROUNDED) + _ROUNDED
+
     with kept(scopes):
-        held, missing, wrong = _judged(program, n_arms, scopes, within)
+        held, missing, wrong = _judged(program, n_arms, scopes, within, holds)
     return replace(
         found, failure=Failure(_APART.format(wrong)) if wrong else found.failure, replays=(held, missing)
     )
 
 
 def _judged(
-    program: Program, n_arms: int, scopes: Any, within: Callable[[float, float], bool]
+    program: Program,
+    n_arms: int,
+    scopes: Any,
+    within: Callable[[float, float], bool],
+    holds: Callable[[Seen], bool],
 ) -> tuple[int, int, str]:
     """How many neighbours of a few runs held, how many could not be replayed, and what did not hold."""
     held = missing = 0
@@ -181,15 +193,20 @@ def _judged(
         if first.world.failure or len(pushed) < len(pushes):
             missing += 1
             continue
-        around = _around(scopes, number, first.drawn)
+        around, seen = _around(scopes, number, first.drawn), Seen.of(first, chooser, values)
+        if not holds(seen):
+            return held, missing, "its path costs more than the bound"
         for other in program.neighbours(values, run, _UNITS):
-            proposed = _proposal(program, first, chooser, other, n_arms, scopes)
+            proposed = _proposal(program, seen, other, n_arms, scopes)
             if proposed is None:
                 missing += 1
                 continue
-            moves, chance = proposed
-            sides = Sides(values, other, number, moves, around, first.output, chance, pushed)
-            found = _replayed(program, sides, within)
+            if proposed.wrong:
+                return held, missing, proposed.wrong
+            sides = Sides(
+                values, other, number, proposed.moves, around, first.output, proposed.chance, pushed
+            )
+            found = _replayed(program, sides, proposed.capped(within))
             if found.tried and found.wrong:
                 return held, missing, found.wrong
             held, missing = held + found.tried, missing + (not found.tried)
@@ -220,13 +237,105 @@ def _around(scopes: Any, number: int, drawn: tuple[Any, ...]) -> Any:
     return around
 
 
-def _proposal(
-    program: Program, first: TracedRun, told: Recording, other: FloatArray, n_arms: int, scopes: Any
-) -> tuple[dict[Key, Move], float] | None:
-    """How far draws move for a neighbour, and the chance that it counts; None if that is not known.
+_TOGETHER = frozenset((Belief.PLACES, Belief.SUBSAMPLED, Belief.USERS))  # what stands for several groups
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A run that is replayed.
+
+    Attributes
+    ----------
+    run, told, values
+        The run, what was told on the way, and its data.
+    groups
+        What it has shown, by the draws that it shares, with the rows.
+    certificate
+        Of its path.
+    patterns
+        Where patterns stand there, by their frames and themselves.
+    charged
+        Units that pay for groups of theirs by a charge (`_TOGETHER`), with the patterns that they pay for
+        besides.
+    """
+
+    run: TracedRun
+    told: Recording
+    values: FloatArray
+    groups: tuple[tuple[SharedGroup, list[Row]], ...]
+    certificate: TracedCertificate
+    patterns: Mapping[tuple[Frame, Pattern], int]
+    charged: Mapping[int, frozenset[int]]
+
+    def place(self, unit: int | None, cost: Cost | None) -> int | None:
+        """Where the pattern of a group stands that a unit pays for; None if a charge stands for it."""
+        at = None if cost is None or cost.pattern is None else self.patterns.get(cost.pattern)
+        besides = None if unit is None else self.charged.get(unit)
+        return None if besides is not None and at not in besides else at
+
+    @classmethod
+    def of(cls, run: TracedRun, told: Recording, values: FloatArray) -> Seen:
+        """Of a run without a failure."""
+        made = certified((Path(told.number, costs_of(run.world)),))
+        groups = groups_of(run.world.seen)
+        places = {
+            (made.frames[pattern.frame], structs.replace(pattern, frame=0)): i
+            for i, pattern in enumerate(made.patterns)
+        }
+        shared = tuple((SharedGroup.of(group), rows_of(group)) for group in groups)
+        profiles = {unit: made.profiles[at] for at, units in made.paths[0].units for unit in units}
+        charged = {
+            unit: frozenset(pattern for pattern, *_ in profile.groups)
+            for unit, profile in profiles.items()
+            if any(charge.what in _TOGETHER for charge in profile.charges)
+        }
+        return cls(run, told, values, shared, made, places, charged)
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """How far draws move for a neighbour.
+
+    Attributes
+    ----------
+    moves
+        The draws.
+    chance
+        That what changes counts.
+    wrong
+        Why the certificate does not say it; empty if it does.
+    most
+        What it may cost by the certificate of the path; None where no pattern stands for it.
+    """
+
+    moves: dict[Key, Move] = field(default_factory=dict)
+    chance: float = 1.0
+    wrong: str = ""
+    most: Paid | None = None
+
+    def capped(self, within: Callable[[float, float], bool]) -> Callable[[float, float], bool]:
+        """Within the bound, and within what the certificate says of the unit."""
+        most = self.most
+        if most is None:
+            return within
+
+        def both(loss: float, squared: float) -> bool:
+            own = _at_most(loss, most.loss) and _at_most(squared, most.squared)
+            return own and within(loss, squared)
+
+        return both
+
+
+def _at_most(paid: float, most: float) -> bool:
+    return paid <= most * (1 + _ROUNDED) + _ROUNDED
+
+
+def _proposal(program: Program, seen: Seen, other: FloatArray, n_arms: int, scopes: Any) -> Proposal | None:
+    """How far draws move for a neighbour; None if that is not known.
 
     Where the neighbour draws more or less often, as a sampler does that turns down, shifts do not hide it.
     """
+    first, told = seen.run, seen.told
     chooser = Repeating(told, n_arms)
     second = traced(program, other, told.number, chooser, scopes)
     if second.world.failure or not chooser.is_done or _states(first) != _states(second):
@@ -235,21 +344,78 @@ def _proposal(
         first.output, second.output
     ):  # what is told leaves something open, as within a piece of a law
         return None
-    ours, theirs = groups_of(first.world.seen), groups_of(second.world.seen)
-    if [len(rows_of(group)) for group in ours] != [len(rows_of(group)) for group in theirs]:
+    theirs = [rows_of(group) for group in groups_of(second.world.seen)]
+    if [len(rows) for _, rows in seen.groups] != [len(rows) for rows in theirs]:
         return None
-    moves: dict[Key, Move] = {}
-    for group, neighbour in zip(ours, theirs, strict=True):
-        shifts = _shifts(rows_of(group), rows_of(neighbour))
+    chance = _chance([*zip(first.world.seen, second.world.seen, strict=True)])
+    moved = _changes([rows for _, rows in seen.groups], theirs)
+    if chance is None or moved is None:
+        return None
+    unit = program.replaced(seen.values, other)
+    parts = {key for atom in moved for key in atom.moves if getattr(key, "unit", key) == unit}
+    part = next(iter(parts)) if len(parts) == 1 else None
+    draws: dict[Key, SymbolicDraw] = {}
+    groups, open_ = list[MovedGroup](), list[tuple[list[Row], list[Row]]]()
+
+    def move(key: Key, shift: float) -> Move | None:
+        return _move(draws[key], shift, told.pushed.get(draws[key], 0.0))
+
+    for (group, rows), neighbour in zip(seen.groups, theirs, strict=True):
+        at = seen.place(unit, group.costs.get(part))
+        if at is not None:
+            keys = tuple(draw.origin.key if draw.origin else None for draw in group.draws)
+            draws |= {key: draw for key, draw in zip(keys, group.draws, strict=True) if key is not None}
+            deltas = _deltas(group.moved[part], rows, moved)
+            if any(deltas):
+                groups.append(MovedGroup(at, deltas, keys))
+            continue
+        open_.append((rows, neighbour))
+    said = hidden(seen.certificate, unit, groups, move) if groups and unit is not None else Hiding()
+    if said.wrong:
+        return Proposal(wrong=said.wrong)
+    every = [(rows, neighbour) for (_, rows), neighbour in zip(seen.groups, theirs, strict=True)]
+    besides = _solved(open_ if said.moves is not None else every, told)
+    if besides is None:
+        return None
+    return Proposal(besides | (said.moves or {}), chance, "", None if said.moves is None else said.most)
+
+
+def _solved(groups: Sequence[tuple[Sequence[Row], Sequence[Row]]], told: Recording) -> dict[Key, Move] | None:
+    """Moves that make up for how far rows have moved, where no certificate says them; None if none do."""
+    found: dict[Key, Move] = {}
+    for rows, neighbour in groups:
+        shifts = _shifts(rows, neighbour)
         if shifts is None:
             return None
         for draw, shift in shifts.items():
-            move = _move(draw, shift, told.pushed.get(draw, 0.0))
-            if move is None or draw.origin is None:
+            made = _move(draw, shift, told.pushed.get(draw, 0.0))
+            if made is None or draw.origin is None:
                 return None
-            moves[draw.origin.key] = move
-    chance = _chance([*zip(first.world.seen, second.world.seen, strict=True)])
-    return None if chance is None else (moves, chance)
+            found[draw.origin.key] = made
+    return found
+
+
+def _changes(ours: Sequence[Sequence[Row]], theirs: Sequence[Sequence[Row]]) -> dict[Atom, float] | None:
+    """How far each number moves that does; None where rows are made of other numbers."""
+    found: dict[Atom, float] = {}
+    for one, other in zip(ours, theirs, strict=True):
+        for row, neighbour in zip(one, other, strict=True):
+            if [*row.raw.values()] != [*neighbour.raw.values()]:
+                return None
+            for atom, changed in zip(row.raw, neighbour.raw, strict=True):
+                if changed.value != atom.value:
+                    found[atom] = changed.value - atom.value
+    return found
+
+
+def _deltas(
+    moved: Sequence[tuple[Atom, Entry]], rows: Sequence[Row], changes: Mapping[Atom, float]
+) -> tuple[float, ...]:
+    """How far the entries of a group move: one row has one, which is all that it moves by."""
+    if len(rows) > 1:
+        return tuple(changes.get(atom, 0.0) for atom, _ in moved)
+    ((_, weight),) = moved[0][1].weights
+    return (math.fsum(own * changes.get(atom, 0.0) for atom, own in rows[0].raw.items()) / weight,)
 
 
 def _states(run: TracedRun) -> list[str]:
@@ -301,14 +467,15 @@ def _cheapest(
 ) -> dict[SymbolicDraw, float] | None:
     from scipy.optimize import linprog
 
-    prices = [(1.0, 1.0) if draw.kind == "normal" else LAWS[draw.kind] for draw in draws]
+    prices = [
+        (1.0, 1.0) if draw.kind == "normal" else laws.law_of(draw.kind, draw.step)[:2] for draw in draws
+    ]
     columns, costs, owners = [], [], []
-    for i, (draw, both) in enumerate(zip(draws, prices, strict=True)):
+    for i, both in enumerate(prices):
         for sign, price in zip((1.0, -1.0), both, strict=True):
-            cost = price * (draw.step or 1.0)  # infinite, too, of a draw that is always the same
-            if math.isfinite(cost):
+            if math.isfinite(price):
                 columns.append(sign * matrix[:, i])
-                costs.append(cost)
+                costs.append(price)
                 owners.append((i, sign))
     if not columns:
         return None

@@ -28,6 +28,7 @@ from verifiable_dp.evidence.alignment.replay import (
     searching,
 )
 from verifiable_dp.evidence.check import Check, Kind
+from verifiable_dp.evidence.judge.arithmetic import epsilon_of_mu
 from verifiable_dp.evidence.tracing import flow, laws
 from verifiable_dp.evidence.tracing.arrays import is_tracked
 from verifiable_dp.evidence.tracing.foreign import plain_run, sources
@@ -47,7 +48,6 @@ from verifiable_dp.evidence.tracing.ledger import (
 from verifiable_dp.evidence.tracing.numbers import TracingResult, TracingStatistics
 from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
 from verifiable_dp.evidence.tracing.trace import Traced, trace
-from verifiable_dp.evidence.upper import epsilon_of_mu
 from verifiable_dp.evidence.words import digits
 
 if TYPE_CHECKING:

@@ -1,0 +1,108 @@
+"""Prices of shifts: the one table of what it costs to move a draw of noise, with the reason for each entry.
+
+A shift h of a draw with density p costs the largest value of log p(z) - log p(z + h). Where log p has slopes
+of at most s that is |h| s, and no more is used here: a price is the largest slope at scale 1, for a shift up
+(the density falls) and for one down. It is infinite where the density is 0 on one side, so that a shift that
+way leaves it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+
+class Law(NamedTuple):
+    """What a shift by 1 costs at scale 1.
+
+    Attributes
+    ----------
+    up, down
+        As pure loss, for a shift up and for one down.
+    whole
+        Whether the law lives on whole numbers, so that only shifts by whole numbers have a price.
+    """
+
+    up: float
+    down: float
+    whole: bool = False
+
+
+_OF_SLOPE_1 = Law(1.0, 1.0)
+_UPWARDS = Law(1.0, math.inf)
+_NONE = Law(math.inf, math.inf)
+_NONE_OF_WHOLE = Law(math.inf, math.inf, True)
+
+_LAWS = {
+    "laplace": _OF_SLOPE_1,  # log p = -|x| + c: slope 1 everywhere
+    "logistic": _OF_SLOPE_1,  # log p = -x - 2 log(1 + exp(-x)): its slope is -tanh(x / 2)
+    "cauchy": _OF_SLOPE_1,  # log p = -log(1 + x^2) + c: slope 2x / (1 + x^2), at most 1, at x = 1
+    "hypsecant": _OF_SLOPE_1,  # log p = -log cosh(x) + c at this scale: slope tanh(x)
+    "exponential": _UPWARDS,  # log p = -x for x > 0: slope 1; a shift down leaves x > 0
+    "gumbel": _UPWARDS,  # p(x) / p(x + h) = exp(h - exp(-x) (1 - exp(-h))), at most exp(h) for h > 0
+}
+
+
+def law_of(name: str, parameter: float) -> Law:
+    """What a shift of a law by 1 costs; infinitely much of what is not known here.
+
+    Parameters
+    ----------
+    name
+        Of the law.
+    parameter
+        ``geometric``: what a step up costs: log P(k) / P(k + 1) = -log(1 - p), at each k >= 1.
+        ``two-sided geometric``: the same of P(k) in proportion to exp(-parameter |k|), either way; that is
+        the difference of two geometric draws of one chance, and discrete Laplace noise.
+        ``student``: the degrees of freedom v: log p = -(v + 1) / 2 log(1 + x^2 / v), whose slope is steepest
+        at x = sqrt(v), (v + 1) / (2 sqrt(v)).
+    """
+    if name == "geometric":
+        return Law(parameter, math.inf, True) if parameter > 0 else _NONE_OF_WHOLE
+    if name == "two-sided geometric" and parameter > 0:
+        return Law(parameter, parameter, True)
+    if name == "whole numbers":  # read off code: what it costs is not known here
+        return _NONE_OF_WHOLE
+    if name == "student" and parameter > 0:
+        steepest = (parameter + 1) / (2 * math.sqrt(parameter))
+        return Law(steepest, steepest)
+    return _LAWS.get(name, _NONE)
+
+
+def price(name: str, shift: float, parameter: float = 0.0) -> tuple[float, float]:
+    """What a shift costs: as pure loss, and as squared shift of normal noise.
+
+    Shifts of normal noise have no pure price. They add up as squares: noise that moves by h_1, h_2, ...
+    standard deviations is as hard to tell apart as one that moves by the root of the sum of h_i^2 (Dong, Roth
+    & Su, 2022).
+
+    Parameters
+    ----------
+    name
+        Of the law; what is not known here has no price.
+    shift
+        In units of the scale.
+    parameter
+        See `law_of`.
+    """
+    if not shift:
+        return 0.0, 0.0
+    if name == "normal":
+        return 0.0, shift**2
+    law = law_of(name, parameter)
+    if law.whole and not float(shift).is_integer():
+        return math.inf, 0.0
+    return abs(shift) * (law.up if shift > 0 else law.down), 0.0
+
+
+# Laws of NumPy's methods.
+METHODS = {
+    **{name: name for name in ("laplace", "normal", "gumbel", "logistic", "exponential", "geometric")},
+    **{f"standard_{name}": name for name in ("normal", "exponential", "cauchy")},
+    "standard_t": "student",
+}
+
+
+def parameter_of(method: str, given: float) -> float:
+    """The parameter of a law from what a method of NumPy's was given: a chance, or degrees of freedom."""
+    return -math.log1p(-given) if method == "geometric" else given
