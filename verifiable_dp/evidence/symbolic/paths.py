@@ -610,7 +610,7 @@ def _explored(
         met = coinciding(
             lambda number, chooser: run(program, number, chooser, scopes, None, meter=meter),
             n_arms,
-            lambda path: math.inf if path.failure else _epsilon(path, _SOME)[0],
+            lambda path: math.inf if path.failure else _epsilon(path, _SOME),
             work,
         )
         made = PathFound((*paths, *more, *met), closed=tuple(place for place, _ in closed))

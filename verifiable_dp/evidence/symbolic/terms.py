@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dis
 import functools
+import itertools
 import math
 import os
 import random
@@ -388,6 +389,8 @@ class World:
         The atoms of the data themselves, which are floats.
     largest
         Above it lies no summand that was made of data or noise.
+    doubts
+        Raw numbers that were asked whether they are above 0, in order (`doubts`).
     extra, instead
         What stands in for builtins, and a function that gives what stands in for another function, or None.
     """
@@ -429,6 +432,7 @@ class World:
     disclosed: frozenset[tuple[str, Any]] = frozenset()
     given: frozenset[Atom] = frozenset()
     largest: float = 0.0
+    doubts: list[float] = field(default_factory=list)
     extra: dict[Any, Any] = field(default_factory=dict)
     instead: Callable[[Any], Any] | None = None
 
@@ -506,6 +510,10 @@ class World:
         """Note how large a number that depends on data or noise becomes where noise is as it usually is."""
         if not self.chooser.disturbs:
             self.largest = max(self.largest, size)
+
+    def doubt(self, *terms: Any) -> None:
+        """Note raw numbers of which it counts whether they are above 0."""
+        self.doubts += [term.value() for term in terms if is_term(term) and not term.noise]
 
     def sees(self, item: Row | Winner) -> None:
         """Note what is seen; the bound ends where floats are too coarse for the noise that hides it."""
@@ -1389,6 +1397,7 @@ def limited(term: Any, low: Any, high: Any) -> Any:
     bottom, top = term.range()
     if low <= bottom and top <= high:
         return term
+    term.world.doubt(*(subtract(term, end, pools=False) for end in (low, high) if math.isfinite(end)))
     value = min(max(term.value(), low), high)
     ends = min(max(bottom, low), high), min(max(top, low), high)
     return opaque(term, value, *ends, lambda: moves_of(term.raw), term.whole and _is_whole(low, high))
@@ -1408,6 +1417,7 @@ def absolute(term: Any) -> Any:
         return term
     if high <= 0:
         return multiply(term, -1)
+    term.world.doubt(term)
 
     def moving() -> Moves:
         return {u: (-max(-a, b), max(-a, b)) for u, (a, b) in moves_of(term.raw).items()}
@@ -1512,6 +1522,7 @@ def order_statistic(
                 found[unit] = (min(known[0], a), max(known[1], b))
         return found
 
+    terms[0].world.doubts += [b - a for a, b in itertools.pairwise(plain)]
     made = opaque(terms[0], of(plain), low, high, moving, all(_whole(v) for v in values))
     if pick is max and type(made) is Term:
         next(iter(made.raw)).largest_of = tuple(values)
@@ -1554,6 +1565,7 @@ def indicator(term: Term, value: bool) -> Any:
     def moving() -> Moves:
         return dict.fromkeys(moves_of(term.raw), (-1.0, 1.0))
 
+    term.world.doubt(term)
     return _truth(opaque(term, float(value), 0.0, 1.0, moving, True))
 
 

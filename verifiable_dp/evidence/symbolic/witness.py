@@ -26,6 +26,7 @@ from verifiable_dp.evidence.judge.replay import Key, Maker, Move, ReplayResult, 
 from verifiable_dp.evidence.symbolic import libraries
 from verifiable_dp.evidence.symbolic.alignments import Cost, SharedGroup, costs_of, groups_of, rows_of
 from verifiable_dp.evidence.symbolic.choosers import Chooser
+from verifiable_dp.evidence.symbolic.doubts import doubtful, lines
 from verifiable_dp.evidence.symbolic.paths import Path, PathFound, Program, TracedRun, certified, traced
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
 from verifiable_dp.evidence.symbolic.states import kept
@@ -33,7 +34,8 @@ from verifiable_dp.evidence.symbolic.terms import Atom, Failure, Part, Row, Symb
 from verifiable_dp.evidence.tracing.foreign import reproducible_globals
 from verifiable_dp.evidence.tracing.reach import scopes_of
 
-_FIRST = 700_000  # numbers that no path has
+_FIRST, _DOUBTED = 700_000, 700_900  # numbers that no path has
+_WORK, _ASKED = 300_000, 256  # operations of runs that look for data, and what is asked in one of them
 _STILL = 1e-9
 _ANYWHERE = ("laplace", "normal", "logistic", "cauchy", "hypsecant", "gumbel")  # noise that may be any number
 _CLOSE = 1e-3  # of the scale of its noise, by which what is close leads
@@ -183,9 +185,12 @@ def _judged(
 ) -> tuple[int, int, str]:
     """How many neighbours of a few runs held, how many could not be replayed, and what did not hold."""
     held = missing = 0
-    for run, (corner, above) in enumerate(_LOOKS):
+    looks = [
+        (program.values(_FIRST + run) if corner is None else program.corner(corner), above, _UNITS)
+        for run, (corner, above) in enumerate(_LOOKS)
+    ]
+    for run, (values, above, units) in enumerate([*looks, *_doubted(program, n_arms, scopes)]):
         number = _FIRST + run
-        values = program.values(number) if corner is None else program.corner(corner)
         chooser = Recording(number, n_arms, above)
         first = traced(program, values, number, chooser, scopes)
         pushes = {_place(draw): _move(draw, 0.0, by) for draw, by in chooser.pushed.items()}
@@ -196,7 +201,13 @@ def _judged(
         around, seen = _around(scopes, number, first.drawn), Seen.of(first, chooser, values)
         if not holds(seen):
             return held, missing, "its path costs more than the bound"
-        for other in program.neighbours(values, run, _UNITS):
+        if run >= len(looks):
+            alone = _replayed(
+                program, Sides(values, values, number, {}, around, first.output, 1.0, pushed), within
+            )
+            if alone.tried and alone.wrong:
+                return held, missing, alone.wrong
+        for other in program.neighbours(values, run, units):
             proposed = _proposal(program, seen, other, n_arms, scopes)
             if proposed is None:
                 missing += 1
@@ -211,6 +222,22 @@ def _judged(
                 return held, missing, found.wrong
             held, missing = held + found.tried, missing + (not found.tried)
     return held, missing, ""
+
+
+def _doubted(program: Program, n_arms: int, scopes: Any) -> Iterator[tuple[FloatArray, float, int]]:
+    """Data on which what is asked of raw numbers comes out otherwise, as looks; none if nothing is asked."""
+    if not all(map(math.isfinite, program.bounds)) or type(program) is not Program:
+        return
+    spent = 0
+
+    def asked(values: FloatArray) -> Sequence[float] | None:
+        nonlocal spent
+        run = traced(program, values, _DOUBTED, Recording(_DOUBTED, n_arms), scopes)
+        spent += run.world.events
+        return None if run.world.failure or spent > _WORK else run.world.doubts[:_ASKED]
+
+    ways = lines(program.shape, *program.bounds)
+    yield from ((values, 0.5, 1) for values in doubtful(asked, list(ways)))
 
 
 def _replayed(program: Program, sides: Sides, within: Callable[[float, float], bool]) -> ReplayResult:
