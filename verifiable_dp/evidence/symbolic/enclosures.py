@@ -24,7 +24,9 @@ _WIDE = 4.0 * 2.0**-52  # by which a result is widened, relative: rounding of on
 _LEAST = 2.0**-53  # the least chance that a draw of a generator has
 _OPEN = 1e-12  # what may stay open: no more than that of all draws
 _NEAR = 0.005  # by how much a slope may differ from that of a law on a stretch, relative
-_HALVINGS = 45
+_EDGE = 1e-9  # what jump may stay, in units of the scale
+_ROUGH, _FAR = 1e-13, 1e-9  # what rounding may do, relative, but to draws that are as near to 0 or 1
+_HALVINGS = 60
 _MOST = 200_000  # stretches
 
 
@@ -89,8 +91,12 @@ class Enclosure(NDArrayOperatorsMixin):
     def widened(self) -> Enclosure:
         """By what rounding may do."""
         by = [_WIDE * np.abs(part) for part in (self.low, self.high, self.least, self.most)]
-        low, least = _known(self.low - by[0], -np.inf), _known(self.least - by[2], -np.inf)
-        return Enclosure(low, _known(self.high + by[1], np.inf), least, _known(self.most + by[3], np.inf))
+        least, most = _known(self.least - by[2], -np.inf), _known(self.most + by[3], np.inf)
+        return Enclosure(_off(self.low, -by[0]), _off(self.high, by[1]), least, most)
+
+
+def _off(end: Any, by: Any) -> Any:
+    return np.where(np.isinf(end), end, end + by)
 
 
 def _known(end: Any, far: float) -> Any:
@@ -102,8 +108,12 @@ def _hull(*ends: Any) -> tuple[Any, Any]:
 
 
 def _times(a: Any, b: Any, c: Any, d: Any) -> tuple[Any, Any]:
-    """The product of [a, b] and [c, d]; 0 times infinity is 0."""
-    return _hull(*(np.where((x == 0) | (y == 0), 0.0, x * y) for x in (a, b) for y in (c, d)))
+    """The product of [a, b] and [c, d]; 0 times infinity is 0, for ends are only neared."""
+    return _hull(*(np.where(_is_open(x, y) | _is_open(y, x), 0.0, x * y) for x in (a, b) for y in (c, d)))
+
+
+def _is_open(x: Any, y: Any) -> Any:
+    return (x == 0) & np.isinf(y)
 
 
 def _add(x: Enclosure, y: Enclosure) -> Enclosure:
@@ -138,7 +148,7 @@ def _along(
 
     def call(x: Enclosure) -> Enclosure:
         outside = x.low < low
-        bottom, top = np.where(outside, -np.inf, function(x.low)), np.where(outside, np.inf, function(x.high))
+        bottom, top = (np.where(outside, np.nan, function(end)) for end in (x.low, x.high))
         steep = _hull(slope(x.low), slope(x.high))
         if bend is not None:
             bends = (x.low <= bend[0] + 1e-6) & (x.high >= bend[0] - 1e-6)
@@ -160,7 +170,8 @@ def _abs(x: Enclosure) -> Enclosure:
 
 
 def _copysign(x: Enclosure, y: Enclosure) -> Enclosure:
-    return _multiply(_abs(x), _jumping(np.where(y.low >= 0, 1.0, -1.0), np.where(y.high < 0, -1.0, 1.0)))
+    # 0 has a sign, too.
+    return _multiply(_abs(x), _jumping(np.where(y.low > 0, 1.0, -1.0), np.where(y.high < 0, -1.0, 1.0)))
 
 
 def _maximum(x: Enclosure, y: Enclosure) -> Enclosure:
@@ -185,12 +196,14 @@ def _monotone_steps(function: Function) -> Callable[[Enclosure], Enclosure]:
 
 
 def _less(x: Enclosure, y: Enclosure) -> Enclosure:
-    return _jumping(np.float64(x.high < y.low), np.float64(x.low <= y.high))
+    return _jumping(
+        np.float64(x.high < y.low), np.float64(~(x.low > y.high))
+    )  # what is undefined may be both
 
 
 def _equal(x: Enclosure, y: Enclosure) -> Enclosure:
     same = (x.low == x.high) & (y.low == y.high) & (x.low == y.low)
-    return _jumping(np.float64(same), np.float64((x.low <= y.high) & (y.low <= x.high)))
+    return _jumping(np.float64(same), np.float64(~((x.low > y.high) | (y.low > x.high))))
 
 
 def _chosen(condition: Enclosure, x: Enclosure, y: Enclosure) -> Enclosure:
@@ -326,13 +339,14 @@ _OPERATIONS |= {special.ndtri: _quantile, special.erfinv: _inverse_error}
 _ENDS = _stretches()
 
 
-def chance(
-    function: Function, fits: Callable[[Enclosure, Enclosure], tuple[Any, Any]]
-) -> tuple[float, float]:
+Fits = Callable[[Enclosure, Enclosure], tuple[Any, Any]]
+
+
+def chance(function: Function, fits: Fits, least: float = math.inf) -> tuple[float, float]:
     """The chance that something holds of a draw, and that of where this stays open.
 
     `fits` is given the stretches and what the function is on them, and says on which it holds and on which it
-    certainly does not.
+    certainly does not. Where it stays open the function must not jump by more than `least`.
     """
     low, high = _ENDS[:-1], _ENDS[1:]
     sure, open_ = 0.0, float(_ENDS[0] + 1 - _ENDS[-1])
@@ -345,12 +359,16 @@ def chance(
         with np.errstate(all="ignore"):
             yes, no = (np.broadcast_to(np.asarray(part, bool), low.shape) for part in fits(draw, found))
         sure += float((high - low)[yes].sum())
+        jumps = ~(np.broadcast_to(found.high - found.low, low.shape)[~(yes | no)] <= least)
         low, high = low[~(yes | no)], high[~(yes | no)]
+        jumps &= (low > _FAR) & (high < 1 - _FAR)
         left = float((high - low).sum())
-        if open_ + left <= _OPEN or 2 * low.size > _MOST:
+        if (open_ + left <= _OPEN and not (jumps.any() and math.isfinite(least))) or 2 * low.size > _MOST:
             return sure, open_ + left
         middle = (low + high) / 2
         short = (middle <= low) | (middle >= high)  # no floats lie between
+        if math.isfinite(least) and (short & jumps).any():
+            return sure, 1.0
         open_ += float((high - low)[short].sum())
         low, middle, high = low[~short], middle[~short], high[~short]
         low, high = np.concatenate([low, middle]), np.concatenate([middle, high])
@@ -396,8 +414,18 @@ def _is_like(function: Function, law: Function, scale: float) -> bool:
         apart = (most < (1 - _NEAR) * small) | (least > (1 + _NEAR) * large)
         return near & (rises | falls), apart & (rises | falls)
 
-    sure, open_ = chance(function, fits)
-    return open_ <= _OPEN and sure >= 1 - 2 * _OPEN
+    sure, open_ = chance(function, fits, _EDGE * abs(scale))
+    return open_ <= _OPEN and sure >= 1 - 2 * _OPEN and _is_fine(function, scale)
+
+
+def _is_fine(function: Function, scale: float) -> bool:
+    """Whether rounding moves a function by next to nothing, beside what it does to the draw itself."""
+    at = (_ENDS[:-1] + _ENDS[1:]) / 2
+    at = at[(at > _FAR) & (at < 1 - _FAR)]
+    point = Enclosure.of(function(Enclosure(at, at, np.ones(at.shape), np.ones(at.shape))))
+    with np.errstate(all="ignore"):
+        size = (np.maximum(np.abs(point.low), np.abs(point.high)) + abs(scale)) / np.minimum(at, 1 - at)
+        return bool((point.high - point.low <= _ROUGH * size).all())
 
 
 def chance_of(function: Function, value: float) -> float:

@@ -192,7 +192,8 @@ class _Inverse:
 
 def _is_law(value: Any) -> bool:
     stats = sys.modules.get("scipy.stats")
-    return stats is not None and isinstance(value, stats.rv_continuous) and not value.shapes
+    known = stats is not None and isinstance(value, stats.rv_continuous) and not value.shapes
+    return known and any(value is law for law in vars(stats).values())  # and no law of the user's
 
 
 class _Scipy(_Module):
