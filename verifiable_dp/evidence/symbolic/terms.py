@@ -1539,7 +1539,9 @@ def cast(value: Any, kind: str) -> Any:
             return value
         return Term(value.world, value.const, value.raw, value.noise, False, value.ratio)
     if kind in "iu":
-        return multiply(value, 1) if value.whole else rounded(value, np.trunc)
+        if value.type == "truth":
+            return Term(value.world, value.const, value.raw, value.noise, True, value.ratio)
+        return value if value.whole else rounded(value, np.trunc)
     if kind == "b":
         return negated(equal(value, 0))
     raise value.world.stop("numbers are turned into something else")
