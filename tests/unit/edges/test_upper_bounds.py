@@ -12,6 +12,7 @@ from verifiable_dp.core.mechanisms import shuffle, wishart
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence import upper
 from verifiable_dp.evidence.check import judged
+from verifiable_dp.evidence.judge import laws
 from verifiable_dp.evidence.upper import Method, UpperBound, evaluated
 
 DELTA = 1e-5
@@ -142,7 +143,7 @@ def test_what_a_certificate_costs_at_a_delta(certificate, delta, epsilon):
     ],
 )
 def test_the_epsilon_of_normal_noise(mu, delta, epsilon):
-    assert upper.epsilon_of_mu(mu, delta) == epsilon
+    assert laws.epsilon_of_mu(mu, delta) == epsilon
 
 
 ONE, FEW, MANY = (0.5, 1, 1, 50), (0.5, 1, 2, 50), (0.5, 1, 4, 50)

@@ -19,8 +19,9 @@ from msgspec import structs
 from verifiable_dp.core.limits import limited
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.judge import laws
-from verifiable_dp.evidence.judge.arithmetic import Paid, epsilon_of, judged
+from verifiable_dp.evidence.judge.arithmetic import Paid, judged
 from verifiable_dp.evidence.judge.certificate import Belief, Entry, Frame, Pattern, TracedCertificate
+from verifiable_dp.evidence.judge.laws import epsilon_of
 from verifiable_dp.evidence.judge.neighbours import Hiding, MovedGroup, hidden
 from verifiable_dp.evidence.judge.replay import Key, Maker, Move, ReplayResult, Sides, alike, replayed
 from verifiable_dp.evidence.symbolic import libraries
