@@ -34,6 +34,9 @@ def traced(*charges):
     }
 
 
+HALVES = [{"what": "law", "line": 1, "up": 0.25}], [{"what": "bits", "line": 1, "down": 0.5}]
+
+
 def path(*terms, **more):
     costs = [(line, {"up": loss, "down": 0.0, "squared": squared}) for line, loss, squared in terms]
     charges = [{"what": "outcome", "line": line, **numbers} for line, numbers in costs]
@@ -58,7 +61,9 @@ def path(*terms, **more):
         (path((1, 0.25, 0), (2, 0.5, 0)), 0.75),
         (traced(), math.inf),
         (traced([], []), 0.0),
-        (traced([{"what": "law", "line": 1, "up": 0.25}], [{"what": "bits", "line": 1, "down": 0.5}]), 0.5),
+        ({**traced([]), "paths": [{"path": 0, "units": []}]}, 0.0),
+        ({**traced(*HALVES), "paths": [{"path": 0, "units": [[0, [3]], [1, [1, 2]]]}]}, 0.5),
+        (traced(*HALVES), 0.5),
         ({"form": "group", "size": 3, "of": states("sums", [(1, 2, 1)])}, 1.5),
         ({"form": "digest", "epsilon": 0.0}, 0.0),
         ({"form": "digest", "epsilon": 0.25, "sha256": ""}, 0.25),

@@ -21,7 +21,8 @@ comparison that is alone in its group says how either answer stays, and the dear
 it comes out the other way. For the same reason a maximum counts the dearer of the two directions for both.
 
 Floats: a number is taken for 0 if it is below `TOLERANCE` times the size of what was added up to it. The rows
-are then exact for sums whose data weigh so much more or less, as rounding in the program may make them do.
+are then exact for sums whose data weigh, or whose noise moves, by so much more or less: rounding in the
+program does no less, and costs change by that factor, which comparisons with a claim allow for.
 """
 
 from __future__ import annotations
