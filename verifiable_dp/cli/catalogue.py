@@ -17,9 +17,11 @@ from verifiable_dp.cli.shell import (
     check_outputs,
     checkpoint_option,
     declarations_option,
+    falls_short,
     forget,
     main,
     progressing,
+    require_option,
     say,
     scheduler_option,
     seeded,
@@ -225,10 +227,12 @@ def report(
 @click.option("--workers", type=int, default=1, show_default=True, help="Targets at a time.")
 @scheduler_option
 @click.option("--resume", is_flag=True, help="Keep what an earlier run into --out has finished.")
-def campaign(file: Path, out: Path, workers: int, scheduler: str | None, resume: bool) -> None:
+@require_option
+def campaign(file: Path, out: Path, workers: int, scheduler: str | None, resume: bool, require: str) -> None:
     """Audit all targets of the campaign FILE (TOML) and write a record and a page for each, with an index.
 
-    Exit status: 2 if a target could not be audited, else 1 if one is refuted, 3 if one is inconclusive, 0.
+    Exit status: 2 if a target could not be audited, else 1 if one is refuted, 3 if one is inconclusive or
+    rests on less than --require, 0.
     """
     from verifiable_dp.campaign import file as campaign_file
 
@@ -240,7 +244,8 @@ def campaign(file: Path, out: Path, workers: int, scheduler: str | None, resume:
     for name, reason in done.failed.items():
         aside(f"verifiable-dp: {name}: {' '.join(reason.split())}")
     say(f"written: {done.index}")
-    sys.exit(done.exit_status)
+    short = [falls_short(report, require) for report in done.reports.values()]
+    sys.exit(done.exit_status or 3 * any(short))
 
 
 @main.command()
