@@ -23,7 +23,7 @@ from verifiable_dp.evidence.alignment.replay import Instance
 from verifiable_dp.evidence.blackbox import adversary
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.exclusions import Exclusion, Left
-from verifiable_dp.evidence.judge.arithmetic import epsilon_of_mu
+from verifiable_dp.evidence.judge.laws import epsilon_of_mu
 from verifiable_dp.evidence.upper import UpperBound
 
 _STRONGEST = 2  # neighbours of the auditor that games are played around

@@ -27,7 +27,7 @@ from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray, Json, J
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, Replay, exceeds, plain, replay
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.doors import ours
-from verifiable_dp.evidence.judge.arithmetic import epsilon_of_mu
+from verifiable_dp.evidence.judge.laws import epsilon_of_mu
 from verifiable_dp.evidence.premises import Premise, Taken
 from verifiable_dp.evidence.upper import Method, UpperBound, mu_of
 

@@ -21,8 +21,8 @@ from verifiable_dp.evidence.alignment.replay import TOLERANCE, exceeds, plain
 from verifiable_dp.evidence.check import Check, Kind
 from verifiable_dp.evidence.fields import Count, Delta, Loss, Positive, Recorded, Scope, Text, Verdict, said
 from verifiable_dp.evidence.judge import arithmetic
-from verifiable_dp.evidence.judge.arithmetic import epsilon_of_mu
 from verifiable_dp.evidence.judge.certificate import FORM, VERSION, TracedCertificate
+from verifiable_dp.evidence.judge.laws import epsilon_of_mu
 from verifiable_dp.evidence.premises import REPLAYED, REPLAYED_OF_USERS, Premise, Taken
 from verifiable_dp.evidence.words import digits
 

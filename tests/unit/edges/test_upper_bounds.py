@@ -12,6 +12,7 @@ from verifiable_dp.core.mechanisms import shuffle, wishart
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence import upper
 from verifiable_dp.evidence.check import judged
+from verifiable_dp.evidence.judge import laws
 from verifiable_dp.evidence.upper import Method, UpperBound, evaluated
 
 DELTA = 1e-5
@@ -31,6 +32,9 @@ def traced(*charges):
         "profiles": [{"groups": [], "charges": list(each)} for each in charges],
         "paths": [{"path": i, "units": [[i, [0]]]} for i in range(len(charges))],
     }
+
+
+HALVES = [{"what": "law", "line": 1, "up": 0.25}], [{"what": "bits", "line": 1, "down": 0.5}]
 
 
 def path(*terms, **more):
@@ -57,7 +61,9 @@ def path(*terms, **more):
         (path((1, 0.25, 0), (2, 0.5, 0)), 0.75),
         (traced(), math.inf),
         (traced([], []), 0.0),
-        (traced([{"what": "law", "line": 1, "up": 0.25}], [{"what": "bits", "line": 1, "down": 0.5}]), 0.5),
+        ({**traced([]), "paths": [{"path": 0, "units": []}]}, 0.0),
+        ({**traced(*HALVES), "paths": [{"path": 0, "units": [[0, [3]], [1, [1, 2]]]}]}, 0.5),
+        (traced(*HALVES), 0.5),
         ({"form": "group", "size": 3, "of": states("sums", [(1, 2, 1)])}, 1.5),
         ({"form": "digest", "epsilon": 0.0}, 0.0),
         ({"form": "digest", "epsilon": 0.25, "sha256": ""}, 0.25),
@@ -142,7 +148,7 @@ def test_what_a_certificate_costs_at_a_delta(certificate, delta, epsilon):
     ],
 )
 def test_the_epsilon_of_normal_noise(mu, delta, epsilon):
-    assert upper.epsilon_of_mu(mu, delta) == epsilon
+    assert laws.epsilon_of_mu(mu, delta) == epsilon
 
 
 ONE, FEW, MANY = (0.5, 1, 1, 50), (0.5, 1, 2, 50), (0.5, 1, 4, 50)

@@ -68,7 +68,7 @@ def test_prices_of_normal_and_geometric_noise():
     x = np.linspace(-12, 12, 200_001)
     p, q = stats.norm.pdf(x), stats.norm.pdf(x, mu)
     delta = np.trapezoid(np.maximum(p - math.exp(epsilon) * q, 0), x)
-    assert arithmetic.epsilon_of(0.0, mu**2, delta) == pytest.approx(epsilon, rel=1e-6)
+    assert laws.epsilon_of(0.0, mu**2, delta) == pytest.approx(epsilon, rel=1e-6)
     k, step = np.arange(1, 200), laws.parameter_of("geometric", 0.25)
     for by in (1, 3):
         loss = (stats.geom.logpmf(k, 0.25) - stats.geom.logpmf(k + by, 0.25)).max()

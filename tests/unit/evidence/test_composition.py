@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from verifiable_dp.core.mechanisms.wishart import WishartRelease, epsilon_of
-from verifiable_dp.evidence.symbolic import alignments
+from verifiable_dp.evidence.judge import laws
 from verifiable_dp.evidence.upper import evaluated
 
 pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
@@ -50,7 +50,7 @@ def test_releases_with_normal_noise(mus):
     assert low - 1e-3 <= found <= high + 1e-3
     assert low > evaluated({**certificate, "states": [{"state": "all", "terms": terms[:-1]}]}, DELTA) - 1e-9
     squared = math.fsum(mu**2 for mu in mus)
-    assert alignments.epsilon_of(0.0, squared, DELTA) == pytest.approx(found, rel=1e-6)
+    assert laws.epsilon_of(0.0, squared, DELTA) == pytest.approx(found, rel=1e-6)
 
 
 @pytest.mark.parametrize(("costs", "mus"), [((0.5,), (0.5,)), ((0.2, 0.3), (0.3, 0.1)), ((1.0,), (0.05,))])
@@ -58,16 +58,16 @@ def test_pure_losses_beside_normal_noise_are_never_charged_too_little(costs, mus
     """What is pure is added whole: more than it takes, and no more than that."""
     parts = [*map(laplace, costs), *map(normal, mus)]
     pure, squared = math.fsum(costs), math.fsum(mu**2 for mu in mus)
-    found = alignments.epsilon_of(pure, squared, DELTA)
+    found = laws.epsilon_of(pure, squared, DELTA)
     low, _ = between(parts)
     assert found >= low
     assert found <= pure + between([normal(mu) for mu in mus])[1] + 1e-3
-    assert alignments.epsilon_of(0.0, squared, DELTA) < low  # without the pure part it is charged too little
+    assert laws.epsilon_of(0.0, squared, DELTA) < low  # without the pure part it is charged too little
 
 
 def test_the_curve_of_rho_is_never_below_that_of_normal_noise():
     mu = 0.4
-    found = alignments.epsilon_of(0.0, 0.0, DELTA, (), mu**2 / 2)
+    found = laws.epsilon_of(0.0, 0.0, DELTA, (), mu**2 / 2)
     low, _ = between([normal(mu)])
     assert low <= found <= 1.4 * low
 

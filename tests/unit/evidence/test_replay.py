@@ -354,6 +354,22 @@ def test_what_only_plain_code_can_see_is_seen_there(program, lie, monkeypatch):
     assert LIES[lie] in confirmed(program).failure.words
 
 
+def test_a_certificate_that_the_arithmetic_refuses_is_no_bound(monkeypatch):
+    """The reason is told; no replay is needed for it."""
+    turned = Linear(((0, 0.0, ((0, 0.5),)),))
+
+    def wrong(paths, real=witness.certified):
+        made = real(paths)
+        return structs.replace(
+            made, patterns=tuple(structs.replace(one, up=turned, down=turned) for one in made.patterns)
+        )
+
+    monkeypatch.setattr(witness, "certified", wrong)
+    found = confirmed(pick)
+    assert found.failure.words.startswith("certificate: row 0 ")
+    assert found.bound() is None
+
+
 # ---------------------------------------------------------------- faults of the search
 
 

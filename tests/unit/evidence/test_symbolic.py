@@ -35,8 +35,9 @@ from verifiable_dp.auditing import traced
 from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.evidence.blackbox.events import EventSetting, Observation, choose
 from verifiable_dp.evidence.blackbox.statistics import ratio_p_value
-from verifiable_dp.evidence.judge.arithmetic import cost, epsilon_of, wrong
+from verifiable_dp.evidence.judge.arithmetic import cost, wrong
 from verifiable_dp.evidence.judge.certificate import Frame
+from verifiable_dp.evidence.judge.laws import epsilon_of
 from verifiable_dp.evidence.symbolic import alignments, shifts
 from verifiable_dp.evidence.symbolic.choosers import Extreme
 from verifiable_dp.evidence.symbolic.coverage import _ends

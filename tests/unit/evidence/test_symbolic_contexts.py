@@ -10,7 +10,7 @@ from tests.user_code import crowds
 from verifiable_dp.auditing.request import Inputs, Promise
 from verifiable_dp.auditing.traced import bound
 from verifiable_dp.core.contexts import Contexts
-from verifiable_dp.evidence.judge.arithmetic import epsilon_of
+from verifiable_dp.evidence.judge.laws import epsilon_of
 from verifiable_dp.evidence.symbolic import users
 from verifiable_dp.evidence.symbolic.terms import Atom
 from verifiable_dp.targets.adapters import contextual

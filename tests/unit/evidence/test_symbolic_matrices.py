@@ -13,7 +13,7 @@ from verifiable_dp.auditing.request import Inputs, Promise
 from verifiable_dp.auditing.traced import bound
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.mechanisms.wishart import WishartRelease, counted, epsilon_of
-from verifiable_dp.evidence.judge.arithmetic import epsilon_of as together
+from verifiable_dp.evidence.judge.laws import epsilon_of as together
 from verifiable_dp.evidence.symbolic import matrices, users
 from verifiable_dp.evidence.symbolic.terms import Atom
 from verifiable_dp.evidence.upper import evaluated

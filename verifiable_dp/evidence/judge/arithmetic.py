@@ -21,7 +21,8 @@ comparison that is alone in its group says how either answer stays, and the dear
 it comes out the other way. For the same reason a maximum counts the dearer of the two directions for both.
 
 Floats: a number is taken for 0 if it is below `TOLERANCE` times the size of what was added up to it. The rows
-are then exact for sums whose data weigh so much more or less, as rounding in the program may make them do.
+are then exact for sums whose data weigh, or whose noise moves, by so much more or less: rounding in the
+program does no less, and costs change by that factor, which comparisons with a claim allow for.
 """
 
 from __future__ import annotations
@@ -32,8 +33,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from verifiable_dp.core.claims import gdp_epsilon, zcdp_epsilon
-from verifiable_dp.core.mechanisms import wishart
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.judge import laws
 from verifiable_dp.evidence.judge.certificate import (
@@ -247,35 +246,6 @@ def _shares(entry: Entry, delta: float) -> tuple[float, float]:
 # ---------------------------------------------------------------- what a path comes to
 
 
-def epsilon_of_mu(mu: float, delta: float) -> float:
-    """The epsilon at `delta` of mu-GDP, mu in [0, inf]; infinite at delta 0 unless mu is 0."""
-    if mu == 0:
-        return 0.0
-    return gdp_epsilon(mu, delta) if delta > 0 and math.isfinite(mu) else math.inf
-
-
-def epsilon_of(
-    pure: float,
-    squared: float,
-    delta: float,
-    releases: tuple[wishart.WishartRelease, ...] = (),
-    rho: float = 0.0,
-) -> float:
-    """Epsilon at delta of pure losses, normal noise shifted by sqrt(squared), and Wishart noise.
-
-    `rho` is zero-concentrated differential privacy of the rest.
-    """
-    if squared == 0 and not releases and rho == 0:
-        return pure
-    if delta <= 0 or (releases and rho):
-        return math.inf
-    if rho:  # normal noise has half its squared shift
-        return pure + zcdp_epsilon(rho + squared / 2, delta)
-    if releases:
-        return pure + wishart.epsilon_of(wishart.counted(releases), delta, mu=math.sqrt(squared))
-    return pure + epsilon_of_mu(math.sqrt(squared), delta)
-
-
 class Counted(NamedTuple):
     """What is in a certificate: rows of patterns, which are checked, and charges, which are believed."""
 
@@ -311,7 +281,7 @@ def _epsilon(profile: Profile, paid: Prices, delta: float) -> float:
     """The dearer of both changes of a unit."""
     releases = tuple(release for charge in profile.charges for release in charge.releases())
     rho = math.fsum(charge.rho for charge in profile.charges)
-    return max(epsilon_of(*total, delta, releases, rho) for total in totals(profile, paid))
+    return max(laws.epsilon_of(*total, delta, releases, rho) for total in totals(profile, paid))
 
 
 def totals(profile: Profile, paid: Prices) -> tuple[Paid, Paid]:

@@ -11,6 +11,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from verifiable_dp.core.claims import gdp_epsilon, zcdp_epsilon
+from verifiable_dp.core.mechanisms import wishart
+
 
 class Law(NamedTuple):
     """What a shift by 1 costs at scale 1.
@@ -106,3 +109,35 @@ METHODS = {
 def parameter_of(method: str, given: float) -> float:
     """The parameter of a law from what a method of NumPy's was given: a chance, or degrees of freedom."""
     return -math.log1p(-given) if method == "geometric" else given
+
+
+# ---------------------------------------------------------------- what losses and shifts come to
+
+
+def epsilon_of_mu(mu: float, delta: float) -> float:
+    """The epsilon at `delta` of mu-GDP, mu in [0, inf]; infinite at delta 0 unless mu is 0."""
+    if mu == 0:
+        return 0.0
+    return gdp_epsilon(mu, delta) if delta > 0 and math.isfinite(mu) else math.inf
+
+
+def epsilon_of(
+    pure: float,
+    squared: float,
+    delta: float,
+    releases: tuple[wishart.WishartRelease, ...] = (),
+    rho: float = 0.0,
+) -> float:
+    """Epsilon at delta of pure losses, normal noise shifted by sqrt(squared), and Wishart noise.
+
+    `rho` is zero-concentrated differential privacy of the rest.
+    """
+    if squared == 0 and not releases and rho == 0:
+        return pure
+    if delta <= 0 or (releases and rho):
+        return math.inf
+    if rho:  # normal noise has half its squared shift
+        return pure + zcdp_epsilon(rho + squared / 2, delta)
+    if releases:
+        return pure + wishart.epsilon_of(wishart.counted(releases), delta, mu=math.sqrt(squared))
+    return pure + epsilon_of_mu(math.sqrt(squared), delta)

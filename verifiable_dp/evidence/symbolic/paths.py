@@ -24,7 +24,6 @@ from verifiable_dp.core.filled import note_placed, noting
 from verifiable_dp.core.limits import limited
 from verifiable_dp.core.mechanisms import wishart
 from verifiable_dp.core.validate import FloatArray
-from verifiable_dp.evidence.judge.arithmetic import epsilon_of
 from verifiable_dp.evidence.judge.certificate import (
     FORM,
     VERSION,
@@ -36,6 +35,7 @@ from verifiable_dp.evidence.judge.certificate import (
     TracedCertificate,
     TracedPath,
 )
+from verifiable_dp.evidence.judge.laws import epsilon_of
 from verifiable_dp.evidence.judge.replay import GIVEN
 from verifiable_dp.evidence.premises import Premise, Taken
 from verifiable_dp.evidence.symbolic import boxes, libraries, subsets

@@ -171,7 +171,7 @@ class SymbolicDraw:
     Attributes
     ----------
     kind
-        One of `alignments.LAWS`.
+        One of `alignments.KINDS`.
     value
         In the run that is traced.
     step

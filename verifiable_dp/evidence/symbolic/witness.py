@@ -17,10 +17,11 @@ import numpy as np
 from msgspec import structs
 
 from verifiable_dp.core.limits import limited
-from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.core.validate import FloatArray, InputError
 from verifiable_dp.evidence.judge import laws
-from verifiable_dp.evidence.judge.arithmetic import Paid, epsilon_of, judged
+from verifiable_dp.evidence.judge.arithmetic import Paid, judged
 from verifiable_dp.evidence.judge.certificate import Belief, Entry, Frame, Pattern, TracedCertificate
+from verifiable_dp.evidence.judge.laws import epsilon_of
 from verifiable_dp.evidence.judge.neighbours import Hiding, MovedGroup, hidden
 from verifiable_dp.evidence.judge.replay import Key, Maker, Move, ReplayResult, Sides, alike, replayed
 from verifiable_dp.evidence.symbolic import libraries
@@ -157,9 +158,12 @@ _APART = "a replay on plain code: {}"
 
 def confirmed(program: Program, n_arms: int, found: PathFound, delta: float) -> PathFound:
     """What paths came to, once the judge has replayed some; without a bound if one does not hold."""
-    epsilon = found.epsilon(delta)
-    if not math.isfinite(epsilon):
+    if not math.isfinite(found.epsilon(delta)):
         return found
+    try:
+        epsilon = judged(certified(found.paths), delta)
+    except InputError as reason:
+        return replace(found, failure=Failure(str(reason)))
 
     def within(loss: float, squared: float) -> bool:
         return epsilon_of(loss, squared, delta) <= epsilon * (1 + _ROUNDED) + _ROUNDED

@@ -28,7 +28,7 @@ from verifiable_dp.evidence.alignment.replay import (
     searching,
 )
 from verifiable_dp.evidence.check import Check, Kind
-from verifiable_dp.evidence.judge.arithmetic import epsilon_of_mu
+from verifiable_dp.evidence.judge.laws import epsilon_of_mu
 from verifiable_dp.evidence.tracing import flow, laws
 from verifiable_dp.evidence.tracing.arrays import is_tracked
 from verifiable_dp.evidence.tracing.foreign import plain_run, sources
