@@ -257,7 +257,7 @@ class Box:
     def _found(self, found: Any) -> Any:
         if type(found) is np.ndarray:
             return self._same(found)
-        return _scalar(found, self.kind)
+        return _scalar(found, self.kind, self.narrow)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self.world.count()
@@ -680,9 +680,13 @@ def _kind_of(value: Any) -> str:
     return "i" if isinstance(value, int | np.integer) else "f"
 
 
-def _scalar(value: Any, kind: str) -> Any:
+def _scalar(value: Any, kind: str, narrow: Any = None) -> Any:
     if _of_own(value):
-        return number(value)
+        found = number(value)
+        if narrow is not None and is_term(found):
+            found = terms.Term(found.world, found.const, found.raw, found.noise, found.whole, found.ratio)
+            found.type = "narrow"
+        return found
     return _KINDS[kind](value)
 
 
@@ -1090,19 +1094,23 @@ def _typed(world: World, ufunc: Any, inputs: Any, made: Any) -> None:
     if type(made) is not Box or any(kind is None for kind in kinds):
         return
     try:
-        kind = ufunc.resolve_dtypes((*kinds, *(None,) * ufunc.nout))[-1].kind
+        dtype = ufunc.resolve_dtypes((*kinds, *(None,) * ufunc.nout))[-1]
     except TypeError:
         return
-    if kind == "b" and ufunc is np.add:
+    if dtype.kind == "b" and ufunc is np.add:
         raise world.stop("truth values are added up, which makes them one truth value")
-    if kind == "f" and made.kind == "i":
+    if dtype.kind == "f" and made.kind == "i":
         made.kind = "f"
+    if dtype.itemsize < 8 and dtype.kind in "fiu":
+        made.narrow = _fitting(world, made, dtype)
 
 
 def _typed_as(value: Any) -> Any:
     """The type of an array, or of a plain number as `resolve_dtypes` takes it; None of anything else."""
     if type(value) in (int, float):
         return type(value)
+    if is_term(value):  # which may be Python's own, and then takes the other's type
+        return int if value.whole else float
     return value.dtype if type(value) in (Box, np.ndarray) or isinstance(value, np.generic) else None
 
 

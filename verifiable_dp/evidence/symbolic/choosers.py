@@ -197,7 +197,7 @@ class Extreme(Chooser):
 
 
 class Coinciding(Chooser):
-    """Takes what comes, but for public whole numbers that it is told.
+    """Takes what comes, but for public numbers that it is told.
 
     Parameters
     ----------
@@ -205,26 +205,39 @@ class Coinciding(Chooser):
         As of `Chooser`.
     told
         What those come out as, by their order.
+
+    Attributes
+    ----------
+    came
+        What came out, with the least and the largest that could have.
     """
 
-    def __init__(self, number: int, n_arms: int, told: Mapping[int, int]) -> None:
+    def __init__(self, number: int, n_arms: int, told: Mapping[int, float]) -> None:
         super().__init__(number, n_arms)
         self.natural, self.rounds, self._told = True, False, told
-        self.came: list[tuple[int, int, int]] = []  # what came out, the least and the largest that could have
+        self.came: list[tuple[float, float, float]] = []
+
+    def _came(self, natural: float, least: float, largest: float) -> float:
+        found = self._told.get(len(self.came), natural)
+        found = round(found) if type(natural) is int else found
+        self.came.append((found, least, largest))
+        return found
 
     def seldom(self, natural: Any, others: Callable[[], Sequence[Any]]) -> Any:
         """As it is told."""
         ends = others()
         if type(ends) is not tuple or not all(isinstance(end, int | np.integer) for end in (natural, *ends)):
             return natural
-        found = self._told.get(len(self.came), int(natural))
-        self.came.append((found, int(ends[0]), int(ends[1])))
-        return type(natural)(found)
+        return type(natural)(self._came(int(natural), int(min(ends)), int(max(ends))))
 
     def several(self, natural: Any, others: Callable[[], Sequence[Any]]) -> Any:
         """As `seldom`, entry by entry."""
         found = np.array([self.seldom(one, others) for one in natural.ravel()], natural.dtype)
         return found.reshape(natural.shape)
+
+    def level(self, natural: float) -> float:
+        """As it is told, of a uniform number."""
+        return self._came(float(natural), 0.0, 1.0 - 2.0**-53)
 
 
 class Deciding(Chooser):

@@ -10,7 +10,7 @@ import functools
 import itertools
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -270,6 +270,7 @@ class UniformDraw(Lazy):
             return bool(self.plain() < bound)
         if not self.is_bare and not _shows(own, bound):
             raise self.world.stop("a coin is made in a way that may come out otherwise for a few draws")
+        self.source.tosses(lambda u: own(u) < bound)
         return DrawnCoin(
             self.source, lambda u: own(u) < bound, min(max(bound, 0.0), 1.0) if self.is_bare else None
         )
@@ -862,6 +863,16 @@ def _itself(u: Any) -> Any:
     return u
 
 
+_TOGETHER = 3  # coins of one draw that are looked at together with the next one
+
+
+def _joint(coins: Sequence[Callable[[Any], Any]], way: Sequence[bool]) -> Callable[[Any], Any]:
+    """1 where coins fall in a way, 0 elsewhere."""
+    return lambda u: math.prod(
+        1.0 * coin(u) if bit else 1.0 - 1.0 * coin(u) for coin, bit in zip(coins, way, strict=True)
+    )
+
+
 class DrawSource:
     """A uniform draw, and what of it was used.
 
@@ -896,10 +907,25 @@ class DrawSource:
         self.oracle = world.oracle
         self.thins: set[Any] = set()
         self._shapes: set[Any] = set()
+        self._coins: list[Callable[[Any], Any]] = []
 
     def shape(self, side: int | None) -> None:
         """Note where a public number, on which side of an operation, has a part in what becomes of it."""
         self._shapes.add(self.world.here(side))
+
+    def tosses(self, coin: Callable[[Any], Any]) -> None:
+        """Make one more coin of it; the bound ends if coins can fall together as at no value looked at."""
+        self._coins = [*self._coins[-_TOGETHER:], coin]
+        with np.errstate(all="ignore"):
+            falls = np.array([np.broadcast_to(each(_FINE), _FINE.shape) for each in self._coins], bool).T
+        shown = {tuple(row) for row in np.unique(falls, axis=0).tolist()}
+        for way in itertools.product((False, True), repeat=len(self._coins)):
+            if (
+                len(way) > 1
+                and way not in shown
+                and not enclosures.chance_of(_joint(self._coins, way), 1.0) <= 0
+            ):
+                raise self.world.stop("coins of one draw may fall together as hardly ever")
 
     def count(self) -> None:
         """What has shaped it sets how much noise there is, as it meets the data."""
@@ -1453,8 +1479,11 @@ class FollowedGenerator(np.random.Generator):
         return least, most + 1 if name == "poisson" and given != [0] else most
 
 
-def _possible(a: Any, p: Any) -> list[int]:
-    """Positions of an outcome with public chances: the least likely one, the first and last, and the ends."""
+def _possible(a: Any, p: Any) -> Sequence[int]:
+    """Positions of an outcome with public chances: the least likely one, the first and last, and the ends.
+
+    A tuple if all in between are possible, too.
+    """
     size = len(a) if np.ndim(a) else int(a)
     chances = np.ones(size) if p is None else np.asarray(p, np.float64)
     possible = np.flatnonzero(chances > 0)
@@ -1462,7 +1491,7 @@ def _possible(a: Any, p: Any) -> list[int]:
     if np.ndim(a) == 1 and not boxes.has_terms(a) and np.asarray(a).dtype.kind in "fiub":
         order = possible[np.argsort(np.asarray(a)[possible])]
         found += [int(order[0]), int(order[-1])]
-    return found
+    return tuple(found) if p is None else found
 
 
 def paid_for(world: World, chances: list[Any], natural: int) -> int:

@@ -21,7 +21,7 @@ from verifiable_dp.evidence.symbolic.choosers import Coinciding, Deciding
 _MOST = 64  # paths
 _DEEPEST = 12  # decisions of a path
 _FIRST, _MEETING = 500_000, 600_000  # numbers that no other path has
-_MEETINGS, _EARLY, _NEAR = 40, 24, 4  # paths, numbers that are set, and how near to another one
+_MEETINGS, _EARLY, _SMALL = 80, 48, 1e-9  # paths, numbers that are moved, and losses that do not count
 Path = Any  # `paths.Path`
 
 
@@ -53,30 +53,54 @@ def leaves(run: Callable[[int, Deciding], Path], n_arms: int, work: float) -> li
     return found
 
 
-def coinciding(
-    run: Callable[[int, Coinciding], Path], n_arms: int, cost: Callable[[Path], float], work: float
-) -> list[Path]:
-    """Paths on which public whole numbers meet, so that one entry of the data counts more often.
+def coinciding(run: Callable[[int, Coinciding], Path], n_arms: int, work: float) -> list[Path]:
+    """Paths on which public numbers meet, so that one entry of the data counts more often.
 
-    One number after the other is set to where another one lies, or near it, and stays where that costs more.
-    It gives up after `work` operations.
+    Each number is moved once, which shows which entry it names; then all are moved to where they name one and
+    the same. It gives up after `work` operations.
     """
-    chance, told = np.random.default_rng(20260107), dict[int, int]()
-    first = Coinciding(_MEETING, n_arms, told)
-    found = [run(_MEETING, first)]
-    most, came = cost(found[0]), first.came
-    while len(came) > 1 and len(found) < _MEETINGS and not found[-1].failure:
-        if sum(path.events for path in found) > work:
-            break
-        at, other = chance.choice(min(len(came), _EARLY), 2, replace=False).tolist()
-        least, largest = came[at][1:]
-        near = came[other][0] + int(chance.integers(-_NEAR, _NEAR + 1))
-        tried = {**told, at: min(max(near, least), largest)}
-        chooser = Coinciding(_MEETING, n_arms, tried)
+    found = list[Path]()
+
+    def tried(numbers: Mapping[int, float]) -> Coinciding | None:
+        """A path on which numbers are these; None if there are enough."""
+        if len(found) >= _MEETINGS or sum(path.events for path in found) > work:
+            return None
+        chooser = Coinciding(_MEETING, n_arms, numbers)
         found.append(run(_MEETING, chooser))
-        if cost(found[-1]) > most * (1 + 1e-9):
-            told, most, came = tried, cost(found[-1]), chooser.came
+        return None if found[-1].failure else chooser
+
+    first = tried({})
+    if first is None or len(first.came) < 2:
+        return found
+    base = _whole(found[0])
+    named: dict[int, tuple[int, float]] = {}
+    order = np.random.default_rng(20260107).permutation(len(first.came))[:_EARLY].tolist()
+    for at in order:
+        value, least, largest = first.came[at]
+        by = (1.0 if value < largest else -1.0) if type(value) is int else (0.25 if value < 0.5 else -0.25)
+        if least == largest or tried({at: value + by}) is None:
+            continue
+        now = _whole(found[-1])
+        lost = [unit for unit in base if base[unit] > now.get(unit, 0.0) + _SMALL]
+        gained = [unit for unit in now if now[unit] > base.get(unit, 0.0) + _SMALL]
+        if len(lost) == len(gained) == 1:
+            (one,), (other,) = lost, gained
+            named[at] = one, (other - one) / by
+    for target in {unit for unit, _ in named.values()}:
+        told = dict[int, float]()
+        for at, (unit, step) in named.items():
+            value, least, largest = first.came[at]
+            round_ = largest - least + 1  # places may go round
+            moved = [value + (target - unit) / step + turn for turn in (0.0, round_, -round_)]
+            there = [to for to in moved if least <= to <= largest]
+            told |= {at: there[0]} if there else {}
+        tried(told)
     return found
+
+
+def _whole(path: Path) -> dict[int, float]:
+    """What each unit pays in all."""
+    return {unit: sum(paid) for unit, paid in sums(path.costs).items()}
 
 
 def sums(costs: Mapping[int, Sequence[Cost]]) -> dict[int, tuple[float, ...]]:

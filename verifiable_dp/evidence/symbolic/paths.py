@@ -69,7 +69,6 @@ from verifiable_dp.evidence.upper import Method, UpperBound
 
 _LEAST, _MOST, _WORK = 12, 60, 600_000  # paths, and operations on terms of all of them
 _LEAST_OF_LEAVES = 20_000  # operations, where every path is looked for
-_SOME = 1e-6  # delta, at which paths with normal noise are compared
 _APART = 1003  # numbers that no other path has
 
 
@@ -610,7 +609,6 @@ def _explored(
         met = coinciding(
             lambda number, chooser: run(program, number, chooser, scopes, None, meter=meter),
             n_arms,
-            lambda path: math.inf if path.failure else _epsilon(path, _SOME),
             work,
         )
         made = PathFound((*paths, *more, *met), closed=tuple(place for place, _ in closed))

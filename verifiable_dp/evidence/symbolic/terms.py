@@ -611,7 +611,8 @@ class Term:
     whole
         Whether it is a whole number.
     type
-        ``truth`` of a truth value, ``either`` where data decide whether it is a float; else "", see `whole`.
+        ``truth`` of a truth value, ``either`` where data decide whether it is a float, ``narrow`` of a number
+        of less than 64 bits; else "", see `whole`.
     """
 
     __slots__ = ("_shown", "const", "noise", "ratio", "raw", "type", "whole", "world")
@@ -956,7 +957,15 @@ def _may_be_whole(value: Any) -> bool:
 
 def _typed(made: Any, left: Any, right: Any) -> Any:
     """What a sum, difference or product makes of two numbers has the type that follows from theirs."""
-    if type(made) is not Term or made.whole:
+    if type(made) is not Term:
+        return made
+    if any(type(v) is Term and v.type == "narrow" for v in (left, right)):
+        if made.noise:
+            raise made.world.stop("noise is added to numbers of less than 64 bits, which hold too little")
+        wide = any(type(v) is np.float64 for v in (left, right))
+        made.type = "" if wide else "narrow"
+        return made
+    if made.whole:
         return made
     if _may_be_whole(left) and _may_be_whole(right):
         made.type = "either"
