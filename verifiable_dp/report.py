@@ -22,6 +22,7 @@ from verifiable_dp.record.decision import Decision, decision
 from verifiable_dp.record.declarations import given
 from verifiable_dp.record.model import Record, Target
 from verifiable_dp.record.provenance import ci, place, provenance
+from verifiable_dp.record.requests import RequestEntry
 from verifiable_dp.record.sealing import SCHEMA_VERSION, plain, sealed, text
 from verifiable_dp.record.verify import examine, verify
 from verifiable_dp.render import page, plots, regrets
@@ -37,6 +38,7 @@ def finish(
     started: float,
     cpu_seconds: float,
     declarations: Json | None = None,
+    request: RequestEntry | None = None,
     in_process: str = "",
     resumed: int = 0,
 ) -> Report:
@@ -49,7 +51,9 @@ def finish(
     started, cpu_seconds
         Seconds since the epoch; seconds of processor time.
     declarations
-        As `declarations.checked` gives them; None: those of the draft, if any.
+        As `declarations.checked` gives them; None: those of the request or of the draft, if any.
+    request
+        What was asked, a copy of which the record holds; None for a re-run.
     in_process
         Why code of a user ran in this process, if it did.
     resumed
@@ -59,10 +63,12 @@ def finish(
     checks = [Check.read(check) for check in draft["checks"]]
     verdict, reason = conclude.conclusion(checks, draft["plan"].get("detect", DETECT))
     bound = conclude.epsilon_upper(checks)
+    stated = draft.get("declarations") if declarations is None else declarations
+    stated = request.declarations if request else stated
     record = {
         **draft,
         "schema_version": SCHEMA_VERSION,
-        "declarations": draft.get("declarations") if declarations is None else declarations,
+        "declarations": stated,
         "verdict": verdict,
         "reason": reason,
         "epsilon_lower": conclude.epsilon_lower(checks),
@@ -75,6 +81,7 @@ def finish(
             **provenance(started, cpu_seconds, not draft["plan"].get("numerics", False)),
             "target": place(target.source.path, target.ours),
             "ci": ci(),
+            **({"request": request.as_dict()} if request else {}),
             **({"in_process": in_process} if in_process else {}),
             **({"resumed": {"steps": resumed}} if resumed else {}),
         },

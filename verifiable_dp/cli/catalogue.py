@@ -225,7 +225,8 @@ def report(
 @click.option("--workers", type=int, default=1, show_default=True, help="Targets at a time.")
 @scheduler_option
 @click.option("--resume", is_flag=True, help="Keep what an earlier run into --out has finished.")
-def campaign(file: Path, out: Path, workers: int, scheduler: str | None, resume: bool) -> None:
+@click.option("--ask", is_flag=True, help="Write what would be asked of each target; nothing is run.")
+def campaign(file: Path, out: Path, workers: int, scheduler: str | None, resume: bool, ask: bool) -> None:
     """Audit all targets of the campaign FILE (TOML) and write a record and a page for each, with an index.
 
     Exit status: 2 if a target could not be audited, else 1 if one is refuted, 3 if one is inconclusive, 0.
@@ -233,6 +234,10 @@ def campaign(file: Path, out: Path, workers: int, scheduler: str | None, resume:
     from verifiable_dp.campaign import file as campaign_file
 
     found = campaign_file.read(file)
+    if ask:
+        for path, request in campaign_file.ask(found, out=out).items():
+            say(f"{request.digest}  {path}")
+        return
     with progressing(scheduler) as progress:
         done = campaign_file.run(found, out=out, workers=workers, resume=resume, progress=progress, say=aside)
     for name, item in done.reports.items():

@@ -13,7 +13,7 @@ import numpy as np
 from verifiable_dp.core.validate import Json, JsonDict, JsonValue
 
 SCHEMA_VERSION = "4.0.0"
-SCHEMAS = ("record-4", "compliance-1")
+SCHEMAS = ("record-4", "compliance-1", "request-1")
 # Pointers to what names the run: when, where, with which versions and from which commit it was made. Two runs
 # of one audit agree in everything else; see `without_run`.
 _FACTS = (
@@ -34,6 +34,7 @@ _FACTS = (
     "ci",
     "in_process",
     "resumed",
+    "request",
 )
 RUN = (
     "/digest",

@@ -31,11 +31,12 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import IO, NoReturn, cast
 
 from verifiable_dp.core import engine, watch
 from verifiable_dp.core.limits import late
+from verifiable_dp.core.steering import steering
 from verifiable_dp.core.validate import Foreign, InputError, Json, JsonDict, JsonValue, one_line
 from verifiable_dp.evidence.tracing.foreign import settle
 from verifiable_dp.targets import guard
@@ -52,20 +53,9 @@ _START = "from verifiable_dp.targets.child import main; main()"
 _KEPT: list[object] = []  # streams of the parent: one that nobody has any more closes its descriptor
 _leave, _dumps = os._exit, json.dumps  # as they are before code of a target runs
 
-# What a service lets a job steer later steps with, and what may hold a secret; `ci/audit.sh` has the same.
-_STEERING = re.compile(
-    r"GITHUB_(ENV|PATH|OUTPUT|STATE|STEP_SUMMARY)|BASH_ENV|ENV|ACTIONS_.*|SSH_AUTH_SOCK|BASH_FUNC_.*"
-)
-_SECRET = re.compile(r"TOKEN|SECRET|PASSW|CREDENTIAL|JWT|(API|ACCESS|PRIVATE)_?KEY")
-
 
 class CrashedError(Exception):
     """An error of this program in a child, under the name of its class there; its traceback is a note."""
-
-
-def steering(names: Iterable[str]) -> list[str]:
-    """Those variables of an environment that a target must not inherit."""
-    return [name for name in names if _STEERING.fullmatch(name) or _SECRET.search(name.upper())]
 
 
 def unforkable() -> str:
