@@ -56,6 +56,7 @@ run() { # NAME RECORD COMMAND...: its stderr is shown; what it says last is note
     status=2
   fi
   if [[ $status != [013] ]]; then
+    if [[ -L $reports/not-audited.txt || ! -f $reports/not-audited.txt ]]; then rm -rf "$reports/not-audited.txt"; fi
     while IFS= read -r line; do
       printf '%s\t%s\n' "$1" "${line#verifiable-dp: }" >>"$reports/not-audited.txt"
     done < <(grep '^verifiable-dp: ' "$errors" || echo "exit status $status")
@@ -119,8 +120,9 @@ judge() {
   # Set and without a digest: nothing could be asked for, so that nothing answers.
   if [[ -n ${REQUESTS+set} && ! $REQUESTS == *sha256:* ]]; then given+=(--request sha256:); fi
   failed=$(mktemp) || exit 2
-  mkdir -p "$reports/sarif" && : >"$reports/summary.md" || exit 2
-  if [[ -f $reports/not-audited.txt ]]; then sed 's/\t/: /' "$reports/not-audited.txt" >"$failed"; fi
+  rm -rf "$reports/sarif" "$reports/summary.md" # which a target may have made links or pipes of
+  mkdir "$reports/sarif" && : >"$reports/summary.md" || exit 2
+  if [[ -f $reports/not-audited.txt && ! -L $reports/not-audited.txt ]]; then sed 's/\t/: /' "$reports/not-audited.txt" >"$failed"; fi
   {
     verifiable-dp judge ${given[@]+"${given[@]}"} -- "$reports" ${targets[@]+"${targets[@]}"} 2>&1 >&3 |
       awk '!sub(/^verifiable-dp: /, "") { print >"/dev/stderr"; next } { print }' >>"$failed"

@@ -187,7 +187,7 @@ def audit(
     asked, written = _requested(target, parameters, declarations, options)
     written = requested.settled(request, written)
     settings = asked.settings
-    files = written.target.files.values()
+    files = tuple(written.target.files.values())
     task = functools.partial(_audited, target, asked, parameters, checkpoint, files)
     most = most_seconds(settings.budget, settings.timeout)
     return _isolated(task, [target], in_process, progress, most, written)

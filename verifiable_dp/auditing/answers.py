@@ -47,7 +47,7 @@ def _answers(answer: Json, asked: Json) -> None:
     target = asked["target"]
     kind, name = target["kind"], target["name"]
     if asked["question"] == "audit":
-        parameters = {} if kind in ("code", "command") else target["parameters"]
+        parameters = target["parameters"] if kind in ("catalogue", "algorithm") else {}
         of_audit(answer, name, asking.question(asked), parameters)
     elif asked["question"] == "regret":
         of_regret(answer, asked)

@@ -89,16 +89,13 @@ def question(values: Json) -> AuditRequest:
     if "bounds" in inputs:
         inputs["bounds"] = tuple(inputs["bounds"])
     known = values["target"]
-    parameters = known["parameters"] if known["kind"] in ("code", "command") else {}
-    plan = dict(values["plan"])
-    with contextlib.suppress(ValueError):  # a name
-        plan["budget"] = float(plan["budget"])
+    parameters = known["parameters"] if known["kind"] in ("code", "object") else {}
     return AuditRequest(
         known["name"],
         known["name"],
         Promise(**values["claim"]),
         Inputs(**inputs, parameters=parameters),
-        Settings(**plan, **values["level"], seed=values["seed"]),
+        Settings(**values["plan"], **values["level"], seed=values["seed"]),
     )
 
 
@@ -124,7 +121,7 @@ def _kind(target: Given) -> str:
     if isinstance(target, str):
         return "code" if ":" in target else "catalogue"
     if isinstance(target, Algorithm):
-        return "catalogue" if ours(target) else "object"
+        return "catalogue" if ours(target) else "algorithm"
     return "command" if isinstance(target, Exec) else "object"
 
 

@@ -178,7 +178,7 @@ def _line(what: str, why: str = "no record of it verifies") -> str:
 
 def _reasons(folder: Path) -> dict[str, list[str]]:
     """Why targets have no record, as far as it was noted."""
-    if not (folder / REASONS).is_file():
+    if not (folder / REASONS).is_file() or (folder / REASONS).is_symlink():
         return {}
     found = dict[str, list[str]]()
     for line in files.content("reasons", folder / REASONS, _LARGEST).decode("utf-8", "replace").splitlines():

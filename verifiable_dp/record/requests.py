@@ -28,7 +28,7 @@ class AskedTarget(RecordEntry, frozen=True):
     """What is to be audited, and the bytes that run when it is loaded."""
 
     name: Text
-    kind: Literal["catalogue", "code", "command", "object"]
+    kind: Literal["catalogue", "algorithm", "code", "command", "object"]
     parameters: Json
     files: Annotated[
         Mapping[str, Sha256],

@@ -39,7 +39,7 @@ from verifiable_dp.core.limits import late
 from verifiable_dp.core.steering import steering
 from verifiable_dp.core.validate import Foreign, InputError, Json, JsonDict, JsonValue, one_line
 from verifiable_dp.evidence.tracing.foreign import settle
-from verifiable_dp.targets import guard
+from verifiable_dp.targets import guard, keeping
 from verifiable_dp.targets.measured import Measured, measured
 
 Progress = Callable[[str], None]
@@ -109,7 +109,7 @@ def call(task: Task, progress: Progress, most: float = math.inf) -> JsonValue:
         for stream in (sys.stdout, sys.stderr):  # what they still hold would be written twice
             with contextlib.suppress(AttributeError, OSError, ValueError):
                 stream.flush()
-        with watch.shared() as calls, measured() as coverage:
+        with watch.shared() as calls, measured() as coverage, keeping.kept():
             pid = start(task, channel_in, output_in, calls.path, coverage)
             try:
                 for end in (channel_in, output_in):
@@ -371,6 +371,7 @@ def _serve(task: Task, channel: int, output: int, calls: str, coverage: Measured
 def _settle(channel: int, output: int) -> None:
     """A session, streams, signals and an environment of its own."""
     guard.Child.inside = True
+    keeping.open_again()
     settle()
     with contextlib.suppress(OSError):
         os.setsid()  # nothing of the terminal is left to it, and it can be ended with what it starts
