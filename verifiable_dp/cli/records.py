@@ -31,6 +31,15 @@ if TYPE_CHECKING:
 DIFF_EXIT = {"same": 0, "better": 0, "worse": 1, "differs": 1, "not_comparable": 3}
 
 
+key_option = click.option(
+    "--key",
+    type=FILE,
+    multiple=True,
+    metavar="NAME.pub|FOLDER",
+    help="Check signatures with this Ed25519 public key (PEM), or those of a folder of NAME.pub.",
+)
+
+
 @main.command()
 @click.argument("path", type=click.Path(path_type=Path), default=Path("declarations.toml"))
 def init(path: Path) -> None:
@@ -85,30 +94,30 @@ def _check_apart(written: list[Path], kept: dict[str, Path]) -> None:
 )
 @click.option("--workers", type=int, default=1, show_default=True)
 @scheduler_option
-@click.option("--key", type=FILE, help="Check its signature with this Ed25519 public key (PEM).")
+@key_option
 @click.option("--signature", type=FILE, help="The signature file (RECORD.sig).")
 def verify(
     record: Path,
     rerun: bool,
     workers: int,
     scheduler: str | None,
-    key: Path | None,
+    key: tuple[Path, ...],
     signature: Path | None,
 ) -> None:
     """Check RECORD: schema, digest, and every verdict from its counts. Exit status 2 if anything is off.
 
     With --key also its signature, before anything is run; without, the line says whether there is one, and
     one of another record is refused. If RECORD is a folder, every record below it is checked, and the errata,
-    the kill table and the studies in it.
+    the kill table and the studies in it; with --key each record needs a signature that holds.
     """
     if record.is_dir():
-        _verify_folder(record, alone=rerun or key is not None or signature is not None)
+        _verify_folder(record, key, alone=rerun or signature is not None)
     from verifiable_dp.record.verify import read
     from verifiable_dp.record.verify import verify as check
 
     whole = read(record)  # once: what is signed is what is judged and run
     signed = _signed(whole, key, signature or Path(f"{record}.sig"), given=signature is not None)
-    if key is not None:
+    if key:
         say(signed)
     kind = _data_file(whole)
     with progressing(scheduler if rerun else None) as progress:
@@ -133,17 +142,21 @@ def _again(workers: int, progress: Callable[[str], None]) -> Callable[[Json], Js
     return again
 
 
-def _verify_folder(folder: Path, *, alone: bool) -> None:
+def _verify_folder(folder: Path, keys: tuple[Path, ...], *, alone: bool) -> None:
     """Verify all data files of a folder, name those that do not hold, and exit."""
     from verifiable_dp.core.validate import InputError
     from verifiable_dp.record import signing
     from verifiable_dp.render import portfolio
 
     if alone:
-        raise InputError("record: --rerun, --key and --signature need a single file, not a folder")
-    found = portfolio.find(folder)
-    signed = {path: signing.beside(f"{path}.sig", one.parsed.digest) for path, one in found.records.items()}
-    wrong = {Path(f"{path}.sig"): known.words for path, known in signed.items() if known.holds is False}
+        raise InputError("record: --rerun and --signature need a single file, not a folder")
+    found, ring = portfolio.find(folder), signing.keyring(keys)
+    signed = portfolio.signatures(found, ring)
+    wrong = {
+        Path(f"{path}.sig"): known.words
+        for path, known in signed.items()
+        if known.holds is False or (ring and not known.holds)
+    }
     for path, why in {**found.broken, **wrong}.items():
         aside(f"does not hold: {path}: {why}")
     holding = [*found.records, *(w for w in (found.errata, found.mutants) if w), *found.studies]
@@ -152,23 +165,27 @@ def _verify_folder(folder: Path, *, alone: bool) -> None:
     count = f"{len(holding)} of {len(holding) + len(found.broken)} files hold"
     there = sum(known.there for known in signed.values())
     sealed = f"signatures found: {there}, not checked" if there else signing.NONE.words
+    if ring:
+        sealed = f"signatures of {len(signed) - len(wrong)} of {len(signed)} records hold"
     say(f"{count}; {sealed}; counts not run again")
     sys.exit(2 if found.broken or wrong else 0)
 
 
-def _signed(whole: Json, key: Path | None, signature: Path, *, given: bool) -> str:
+def _signed(whole: Json, keys: tuple[Path, ...], signature: Path, *, given: bool) -> str:
     """That the signature holds, or what is known of it without a key; one that does not hold is refused."""
     from verifiable_dp.core.validate import InputError
     from verifiable_dp.record import signing
 
-    if key is not None:
-        return f"signature holds: Ed25519 key {signing.check(whole, key, signature)}"
-    if given:
+    if len(keys) == 1 and not keys[0].is_dir():  # which says more of what is wrong
+        return f"signature holds: Ed25519 key {signing.check(whole, keys[0], signature)}"
+    if given and not keys:
         raise InputError("signature needs --key PUBLIC.pem")
-    found = signing.beside(signature, str(whole["digest"]))
+    found = signing.state(signature, whole, signing.keyring(keys))
     if found.holds is False:
         raise InputError(f"signature: {str(signature)!r}: {found.words}; sign anew, or remove the file")
-    return f"{found.words} (verify --key PUBLIC.pem checks it)" if found.there else found.words
+    if keys and not found.holds:
+        raise InputError(f"signature: {str(signature)!r}: {found.words}")
+    return f"{found.words} (verify --key PUBLIC.pem checks it)" if found.there and not keys else found.words
 
 
 @main.command()
@@ -219,19 +236,21 @@ def _verified(path: Path) -> Json:
 )
 @click.option("--out", type=PATH, help="Write it here rather than to stdout.")
 @click.option("--url", default="", help="Of the run of CI, for in-toto; the record's by default.")
-def render(record: Path, to: str, out: Path | None, url: str) -> None:
+@key_option
+def render(record: Path, to: str, out: Path | None, url: str, key: tuple[Path, ...]) -> None:
     """Verify RECORD and show it as a page, a document or findings for other tools.
 
     Exit status 0 whatever the verdict is, 2 if the record does not hold.
     """
     from verifiable_dp.core.files import write_bytes
     from verifiable_dp.core.validate import InputError
+    from verifiable_dp.record.signing import keyring
     from verifiable_dp.render import renderings
 
     check_outputs(out)
     if to == "pdf" and out is None:
         raise InputError("out must be given: PDF is not for terminals")
-    content = renderings.render(record, to, url=url, out=out)
+    content = renderings.render(record, to, url=url, out=out, keys=keyring(key))
     if out is None:
         click.echo(content, nl=False)
         return
@@ -292,19 +311,25 @@ def _difference(old: Path, new: Path, without: tuple[str, ...]) -> Difference | 
 @main.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--out", type=PATH, help="Of the page (FOLDER/index.html).")
-def portfolio(folder: Path, out: Path | None) -> None:
+@key_option
+def portfolio(folder: Path, out: Path | None, key: tuple[Path, ...]) -> None:
     """Verify every record below FOLDER and write one page over all, with filters.
 
-    Exit status 2 if a record does not hold: the page names it, with the reason.
+    Exit status 2 if a record, or with --key a signature, does not hold: the page names it, with the reason.
     """
-    from verifiable_dp.render.portfolio import write
+    from verifiable_dp.record.signing import keyring
+    from verifiable_dp.render.portfolio import signatures, write
 
     check_outputs(out)
-    page, found = write(folder, out)
+    ring = keyring(key)
+    page, found = write(folder, out, ring)
+    wrong = [path for path, known in signatures(found, ring).items() if ring and known.holds is False]
+    for path in wrong:
+        aside(f"does not hold: {path}.sig")
     for path, why in found.broken.items():
         aside(f"does not hold: {path}: {why}")
     say(f"written: {page} ({len(found.records)} records)")
-    sys.exit(2 if found.broken else 0)
+    sys.exit(2 if found.broken or wrong else 0)
 
 
 @main.command()
