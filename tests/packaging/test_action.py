@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -417,10 +418,32 @@ def test_requirements_are_installed_with_the_package(tmp_path):
     (tmp_path / "python").write_text('#!/bin/bash\nprintf "%s\\n" "$@"\n', "utf-8")
     (tmp_path / "python").chmod(0o755)
     path = f"{tmp_path}{os.pathsep}{environment(tmp_path)['PATH']}"
-    for requirements, wanted in (("", [str(ROOT)]), ("my needs.txt", [str(ROOT), "-r", "my needs.txt"])):
-        inputs = {**INPUTS, "requirements": requirements}
+    common = ["-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
+    locked = ["--require-hashes", "-r", f"{ROOT}/ci/requirements.lock"]
+    alone = ["--no-deps", "--no-build-isolation", str(ROOT)]
+    needs = ["-r", "my needs.txt"]
+    for version, requirements, wanted in (
+        ("", "", [[str(ROOT)]]),
+        ("", "my needs.txt", [[str(ROOT), *needs]]),
+        ("3.12", "", [locked, alone]),
+        ("3.12", "my needs.txt", [locked, alone, needs]),
+    ):
+        inputs = {**INPUTS, "requirements": requirements, "python-version": version}
         done = run("Install verifiable-dp", tmp_path, inputs, PATH=path)
-        assert done.stdout.splitlines()[5:] == wanted, done.stderr
+        assert done.stdout.splitlines() == [word for more in wanted for word in (*common, *more)], done.stderr
+
+
+def test_what_the_action_installs_is_pinned_by_digest():
+    """Also what builds the package, and all that it needs; a line without a digest pip refuses."""
+    text = (ROOT / "ci/requirements.lock").read_text("utf-8")
+    rows = re.split(r"\n(?=[a-z])", re.sub(r"^#.*\n", "", text, flags=re.MULTILINE).strip())
+    pinned = {row.partition("==")[0]: row.count("--hash=sha256:") for row in rows}
+    assert all(pinned.values()), [name for name, many in pinned.items() if not many]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    needed = [*project["project"]["dependencies"], *project["build-system"]["requires"]]
+    names = {re.split(r"[^A-Za-z0-9-]", one)[0].lower() for one in needed}
+    assert names <= set(pinned)
+    assert len(pinned) > len(names)
 
 
 def test_a_folder_in_use_is_refused(job):
@@ -440,7 +463,7 @@ def test_the_action_installs_the_package(tmp_path):
     }
     done = subprocess.run(
         ["bash", "-e", tmp_path / "step.sh"],
-        env=environment(tmp_path, **quiet),
+        env=environment(tmp_path, PYTHON_VERSION="", **quiet),
         capture_output=True,
         text=True,
     )

@@ -23,7 +23,7 @@ from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, Settin
 from verifiable_dp.core import engine
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contexts import words_of
-from verifiable_dp.core.validate import Given, Json, JsonDict, JsonValue
+from verifiable_dp.core.validate import Given, InputError, Json, JsonDict, JsonValue
 from verifiable_dp.evidence.doors import ours
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.targets.process import Exec
@@ -115,6 +115,24 @@ def _named(target: Given, name: str, parameters: Json) -> JsonDict:
 def _files(*code: Given) -> dict[str, str]:
     """The files that run when code is loaded, by their digests."""
     return identity.reached(*(place for part in code for place in _places(part)))
+
+
+def files_of(asked: Json) -> dict[str, str]:
+    """The files that would run now for a request, by their digests; they are looked up where we are.
+
+    Raises
+    ------
+    InputError
+        If a file that it names is not there.
+    """
+    target, claim = asked["target"], asked["claim"]
+    named: list[Given] = [target["name"]]
+    if target["kind"] == "command":
+        named = [Exec(target["name"])]
+    elif target["kind"] == "object":
+        raise InputError(f"source: {target['name']} was given as an object, whose file is not named")
+    others = (asked["inputs"].get("reward"), claim.get("bound"), claim.get("better_than"))
+    return _files(*named, *(one for one in others if isinstance(one, str) and ":" in one))
 
 
 def _kind(target: Given) -> str:

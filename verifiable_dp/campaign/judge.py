@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from verifiable_dp.auditing import answers
 from verifiable_dp.campaign import file as campaigns
+from verifiable_dp.campaign.origin import Origin
 from verifiable_dp.campaign.run import exit_status
 from verifiable_dp.core import files
 from verifiable_dp.core.validate import InputError, Json, printable
 from verifiable_dp.record import requested
+from verifiable_dp.record.model import Record
 from verifiable_dp.record.requests import RequestEntry, asked_of
 from verifiable_dp.render import portfolio
 from verifiable_dp.report import Report
@@ -55,9 +57,12 @@ class Expected:
     requests
         Files of requests that were kept where no code of a target has been, folders of them, or digests
         ``sha256:…`` of requests in the folder that is judged; empty: all requests that lie in it.
+    origin
+        Of which code they have to be, of which commit, and how old.
     """
 
     requests: Sequence[str] = ()
+    origin: Origin = field(default_factory=Origin)
 
 
 def judge(
@@ -98,7 +103,7 @@ def judge(
     statuses = list[int]()
     for path, one in found.records.items():
         where = path.relative_to(place)
-        why = _unanswered(one.record, asked.get(where))
+        why = _unanswered(one.record, asked.get(where), expected.origin)
         if why:
             failed.append(_line(where.as_posix(), why))
             continue
@@ -157,7 +162,7 @@ def _below(folder: Path) -> dict[Path, RequestEntry]:
     return found
 
 
-def _unanswered(record: Json, asked: RequestEntry | None) -> str:
+def _unanswered(record: Json, asked: RequestEntry | None, origin: Origin) -> str:
     """Why a record does not answer the request that was made of it; empty if it does."""
     if asked is None:
         return "no request was made of it"
@@ -167,6 +172,7 @@ def _unanswered(record: Json, asked: RequestEntry | None) -> str:
             other = named.digest if named else "none"
             return f"it answers another request ({other}) than was made of it ({asked.digest})"
         answers.of_request(record, asked.as_dict())
+        origin.check(Record.of(record))
     except InputError as error:
         return str(error)
     return ""

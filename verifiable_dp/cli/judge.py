@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from verifiable_dp.cli.shell import FILE, aside, falls_short, main, require_option, say
+from verifiable_dp.cli.shell import FILE, aside, falls_short, main, origin_options, require_option, say
 
 
 @main.command()
@@ -22,9 +22,17 @@ from verifiable_dp.cli.shell import FILE, aside, falls_short, main, require_opti
     help="What was asked, kept where no code of a target has been, or its digest; by default what lies in "
     "FOLDER.",
 )
+@origin_options
 @require_option
 def judge(
-    folder: Path, targets: tuple[str, ...], campaign: Path | None, requests: tuple[str, ...], require: str
+    folder: Path,
+    targets: tuple[str, ...],
+    campaign: Path | None,
+    requests: tuple[str, ...],
+    source: Path | None,
+    commit: str,
+    max_age: str,
+    require: str,
 ) -> None:
     """Verify the records in FOLDER and give the exit status of the audits that left them; no code is run.
 
@@ -33,9 +41,11 @@ def judge(
     hold, else 1 if a promise is refuted or a claim about regret contradicted, 3 if one is undecided, 0.
     """
     from verifiable_dp.campaign import judge as judges
+    from verifiable_dp.campaign.origin import Origin
     from verifiable_dp.campaign.run import verdict
 
-    judged = judges.judge(folder, targets, campaign, judges.Expected(requests))
+    expected = judges.Expected(requests, Origin(source, commit, max_age))
+    judged = judges.judge(folder, targets, campaign, expected)
     for name, report in judged.reports:
         say(f"{verdict(report)}: {name}")
     for line in judged.failed:

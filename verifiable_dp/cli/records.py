@@ -18,6 +18,7 @@ from verifiable_dp.cli.shell import (
     aside,
     check_outputs,
     main,
+    origin_options,
     progressing,
     say,
     scheduler_option,
@@ -96,6 +97,8 @@ def _check_apart(written: list[Path], kept: dict[str, Path]) -> None:
 @scheduler_option
 @key_option
 @click.option("--signature", type=FILE, help="The signature file (RECORD.sig).")
+@click.option("--request", type=FILE, help="What has to be answered: request.json.")
+@origin_options
 def verify(
     record: Path,
     rerun: bool,
@@ -103,6 +106,10 @@ def verify(
     scheduler: str | None,
     key: tuple[Path, ...],
     signature: Path | None,
+    request: Path | None,
+    source: Path | None,
+    commit: str,
+    max_age: str,
 ) -> None:
     """Check RECORD: schema, digest, and every verdict from its counts. Exit status 2 if anything is off.
 
@@ -110,8 +117,14 @@ def verify(
     one of another record is refused. If RECORD is a folder, every record below it is checked, and the errata,
     the kill table and the studies in it; with --key each record needs a signature that holds.
     """
+    apart = rerun or signature is not None or request is not None
+    expected = (source, commit, max_age)
     if record.is_dir():
-        _verify_folder(record, key, alone=rerun or signature is not None)
+        _verify_folder(record, key, alone=apart or any(expected))
+    from verifiable_dp.campaign.origin import Origin
+    from verifiable_dp.core.validate import InputError
+    from verifiable_dp.record import requested
+    from verifiable_dp.record.model import Record
     from verifiable_dp.record.verify import read
     from verifiable_dp.record.verify import verify as check
 
@@ -120,6 +133,12 @@ def verify(
     if key:
         say(signed)
     kind = _data_file(whole)
+    if request or any(expected):
+        if kind is not None:
+            raise InputError("request, source, commit and max_age need the record of an audit")
+        check(whole)  # before what it says is compared
+        asked = None if request is None else requested.read(request)
+        Origin(*expected, asked).check(Record.of(whole))
     with progressing(scheduler if rerun else None) as progress:
         if kind is not None:
             found = partial(kind.again, whole, workers, progress) if rerun else None
@@ -145,18 +164,26 @@ def _again(workers: int, progress: Callable[[str], None]) -> Callable[[Json], Js
 def _verify_folder(folder: Path, keys: tuple[Path, ...], *, alone: bool) -> None:
     """Verify all data files of a folder, name those that do not hold, and exit."""
     from verifiable_dp.core.validate import InputError
-    from verifiable_dp.record import signing
+    from verifiable_dp.record import manifest, signing
     from verifiable_dp.render import portfolio
 
     if alone:
-        raise InputError("record: --rerun and --signature need a single file, not a folder")
+        raise InputError(
+            "record: --rerun, --signature, --request, --source, --commit and --max-age need a single file, "
+            "not a folder; judge takes a folder"
+        )
     found, ring = portfolio.find(folder), signing.keyring(keys)
     signed = portfolio.signatures(found, ring)
-    wrong = {
-        Path(f"{path}.sig"): known.words
-        for path, known in signed.items()
-        if known.holds is False or (ring and not known.holds)
-    }
+    listed, wrong = folder / manifest.NAME, dict[Path, str]()
+    whole = signing.NONE
+    if listed.exists():
+        values, changed = manifest.differences(folder)
+        whole = signing.state(f"{listed}.sig", values, ring)
+        wrong = {folder / name: why for name, why in changed.items()}
+        wrong |= {Path(f"{listed}.sig"): whole.words} if whole.holds is False else {}
+    for path, known in signed.items():  # a signature of the manifest speaks of all that is in it
+        if known.holds is False or (ring and not (known.holds or whole.holds)):
+            wrong[Path(f"{path}.sig")] = known.words
     for path, why in {**found.broken, **wrong}.items():
         aside(f"does not hold: {path}: {why}")
     holding = [*found.records, *(w for w in (found.errata, found.mutants) if w), *found.studies]
@@ -166,7 +193,9 @@ def _verify_folder(folder: Path, keys: tuple[Path, ...], *, alone: bool) -> None
     there = sum(known.there for known in signed.values())
     sealed = f"signatures found: {there}, not checked" if there else signing.NONE.words
     if ring:
-        sealed = f"signatures of {len(signed) - len(wrong)} of {len(signed)} records hold"
+        good = [one for one in signed.values() if one.holds or (whole.holds and one.holds is None)]
+        sealed = f"signatures of {len(good)} of {len(signed)} records hold"
+        sealed += f", by the manifest: {whole.words}" if whole.holds else ""
     say(f"{count}; {sealed}; counts not run again")
     sys.exit(2 if found.broken or wrong else 0)
 
@@ -174,8 +203,10 @@ def _verify_folder(folder: Path, keys: tuple[Path, ...], *, alone: bool) -> None
 def _signed(whole: Json, keys: tuple[Path, ...], signature: Path, *, given: bool) -> str:
     """That the signature holds, or what is known of it without a key; one that does not hold is refused."""
     from verifiable_dp.core.validate import InputError
-    from verifiable_dp.record import signing
+    from verifiable_dp.record import dsse, signing
 
+    if keys and dsse.is_envelope(signature):
+        return _enveloped(whole, keys, signature)
     if len(keys) == 1 and not keys[0].is_dir():  # which says more of what is wrong
         return f"signature holds: Ed25519 key {signing.check(whole, keys[0], signature)}"
     if given and not keys:
@@ -191,16 +222,71 @@ def _signed(whole: Json, keys: tuple[Path, ...], signature: Path, *, given: bool
 @main.command()
 @click.argument("record", type=FILE)
 @click.option("--key", type=FILE, required=True, help="Ed25519 private key: PEM, without a password.")
-@click.option("--out", type=PATH, help="Where the signature goes (RECORD.sig).")
-def sign(record: Path, key: Path, out: Path | None) -> None:
-    """Verify RECORD and write a detached signature of it."""
-    from verifiable_dp.core.files import write_text
-    from verifiable_dp.record import signing
+@click.option("--out", type=PATH, help="Where the signature goes (RECORD.sig, RECORD.dsse.json).")
+@click.option(
+    "--to",
+    type=click.Choice(["detached", "dsse"]),
+    default="detached",
+    show_default=True,
+    help="A signature file beside RECORD, or a DSSE envelope around its in-toto statement.",
+)
+def sign(record: Path, key: Path, out: Path | None, to: str) -> None:
+    """Verify RECORD and write a detached signature of it.
 
-    path = out or Path(f"{record}.sig")
+    If RECORD is a folder, its manifest is written into it, with the digest of every file, and signed.
+    """
+    import json
+
+    from verifiable_dp.core.files import write_text
+    from verifiable_dp.core.validate import InputError
+    from verifiable_dp.record import dsse, manifest, signing
+    from verifiable_dp.record.sealing import text
+
+    if record.is_dir():
+        if out is not None or to != "detached":
+            raise InputError("out and to work only with a single record")
+        whole = manifest.of(record)
+        path = record / manifest.NAME
+        for place, content in ((path, text(whole)), (Path(f"{path}.sig"), signing.sign(whole, key))):
+            say(f"written: {write_text(place, content)}")
+        return
+    path = out or Path(f"{record}.sig" if to == "detached" else record.with_suffix(".dsse.json"))
     check_outputs(path)
-    write_text(path, signing.sign(_verified(record), key))
+    found = _verified(record)
+    if to == "dsse":
+        statement = json.dumps(_statement(found), ensure_ascii=False).encode()
+        write_text(path, dsse.envelope(statement, key))
+    else:
+        write_text(path, signing.sign(found, key))
     say(f"written: {path}")
+
+
+def _statement(whole: Json) -> JsonDict:
+    """The in-toto statement of a record."""
+    import json
+
+    from verifiable_dp.record.model import Record
+    from verifiable_dp.render.intoto import to_intoto
+
+    found: JsonDict = json.loads(to_intoto(Record.of(whole)))
+    return found
+
+
+def _enveloped(whole: Json, keys: tuple[Path, ...], envelope: Path) -> str:
+    """That a DSSE envelope is signed, and is of this record: its statement is made again."""
+    import json
+
+    from verifiable_dp.core.validate import InputError, named
+    from verifiable_dp.record import dsse, signing
+
+    payload, name, key = dsse.opened(envelope, signing.keyring(keys))
+    try:
+        same = json.loads(payload) == _statement(whole)
+    except ValueError:
+        same = False
+    if not same:
+        raise InputError(f"signature: {str(envelope)!r} is of another record, or the record was altered")
+    return f"signature holds: Ed25519 key {key} of {named(name)}, DSSE envelope"
 
 
 @main.command()

@@ -350,6 +350,22 @@ def request_options(function: Function[None]) -> Function[None]:
     return function
 
 
+def origin_options(function: Function[None]) -> Function[None]:
+    """Add --source, --commit and --max-age."""
+    for option in (
+        click.option("--max-age", default="", metavar="30d", help="How long ago it may have been asked for."),
+        click.option("--commit", default="", metavar="SHA", help="Of the audited file, without changes."),
+        click.option(
+            "--source",
+            type=click.Path(path_type=Path),
+            metavar="FOLDER",
+            help="Where the audit would be started now: its code has to be that of the record; none is run.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
 def write_request(new: RequestEntry, path: Path) -> None:
     """Write a request and say its digest.
 

@@ -113,9 +113,9 @@ def checked(values: Json) -> RequestEntry:
     return RequestEntry.of(values)
 
 
-def age(request: RequestEntry, now: float | None = None) -> float:
-    """Seconds since a request was made."""
-    return (time.time() if now is None else now) - calendar.timegm(time.strptime(request.made, _STAMP))
+def seconds(instant: str) -> int:
+    """Seconds since the epoch of an instant."""
+    return calendar.timegm(time.strptime(instant, _STAMP))
 
 
 def asked_of(record: Json) -> RequestEntry | None:

@@ -190,6 +190,35 @@ def beside(path: str | Path, digest: str) -> SignatureState:
 _OTHER = "it is of another record, or the record was altered and given a new digest"
 
 
+def signature_of(content: bytes, key: str | Path) -> tuple[bytes, str]:
+    """The signature of some bytes with a private key, and the fingerprint of the public one.
+
+    Raises
+    ------
+    InputError
+        As `sign`.
+    """
+    private = _private(key)
+    return private.sign(content), _fingerprint(private.public_key())
+
+
+def holds(content: bytes, signature: bytes, key: str | Path) -> bool:
+    """Whether a signature of some bytes is by the owner of a public key."""
+    public = _public(key)
+    from cryptography.exceptions import InvalidSignature
+
+    try:
+        public.verify(signature, content)
+    except InvalidSignature:
+        return False
+    return True
+
+
+def fingerprint_of(key: str | Path) -> str:
+    """Of a public key."""
+    return _fingerprint(_public(key))
+
+
 KeyRing = Mapping[str, Path]  # names of those who sign, and the files with their public keys
 
 
