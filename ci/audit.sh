@@ -2,6 +2,7 @@
 # Audits the targets in TARGETS (one a line), or the campaign file in CAMPAIGN, and keeps in the folder REPORTS
 # one folder with the request, the record and its renderings for each, index.html over all, summary.md and sarif/.
 # Targets that could not be audited have no record: summary.md names them, with the reason.
+# CAGE is what code of a target is kept from (best): required, best or none.
 # Arguments are options of `verifiable-dp audit`; with CHECK=regret of `verifiable-dp regret`, which is run instead.
 # With `ask` before them requests are written and their digests printed, and no code of a target is run; with
 # `audit` they are answered, or made if there are none, and nothing is judged; with `judge` nothing is audited, and
@@ -25,7 +26,7 @@ done < <(compgen -e)
 shopt -u nocasematch
 if [[ -n $dropped ]]; then exec env -i "${kept[@]}" "$BASH" "$0" "$@"; fi
 
-reports=${REPORTS:-audit-reports} steps='ask audit judge' check=${CHECK:-audit}
+reports=${REPORTS:-audit-reports} steps='ask audit judge' check=${CHECK:-audit} cage=${CAGE:-best}
 if [[ ${1:-} == ask || ${1:-} == audit || ${1:-} == judge ]]; then steps=$1 && shift; fi
 
 case $check in
@@ -100,14 +101,14 @@ audit() { # OPTIONS...
   local number=0 target folder
   if [[ $steps == audit ]]; then new; fi
   if [[ -n ${CAMPAIGN:-} ]]; then
-    run "$CAMPAIGN" "$reports/index.html" verifiable-dp campaign "$CAMPAIGN" --out "$reports"
+    run "$CAMPAIGN" "$reports/index.html" verifiable-dp campaign "$CAMPAIGN" --out "$reports" --cage "$cage"
   fi
   for target in ${targets[@]+"${targets[@]}"}; do
     number=$((number + 1))
     folder=$(place "$number" "$target")
     if [[ $steps == *ask* && ! -f $folder/request.json ]]; then continue; fi # why not was noted
     mkdir -p "$folder" || exit 2
-    run "$target" "$folder/record.json" verifiable-dp "$check" "$@" --request "$folder/request.json" \
+    run "$target" "$folder/record.json" verifiable-dp "$check" "$@" --cage "$cage" --request "$folder/request.json" \
       --json "$folder/record.json" --html "$folder/record.html" -- "$target"
     rmdir "$folder" 2>/dev/null
   done

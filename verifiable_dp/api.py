@@ -50,6 +50,7 @@ from verifiable_dp.registry import entries as registry
 from verifiable_dp.report import Report, finish
 from verifiable_dp.targets import child, guard, players
 from verifiable_dp.targets import load as targets
+from verifiable_dp.targets.cage import Caged
 from verifiable_dp.targets.guard import check_outside
 from verifiable_dp.targets.players import Player, PlayerPart
 from verifiable_dp.targets.process import TIMEOUT, Exec
@@ -138,6 +139,7 @@ def audit(
     checkpoint: str | PathLike[str] | None = None,
     request: Request = None,
     in_process: bool = False,
+    cage: str = "none",
     progress: Progress = silent,
     **options: Unpack[AuditOptions],
 ) -> Report:
@@ -168,6 +170,9 @@ def audit(
     in_process
         Whether code of your own runs in this process instead, as a debugger needs it; the record says so. It
         also does, and the record says why, where a child cannot be started safely.
+    cage
+        What the child is kept from, on Linux: ``none``, ``best`` (a user namespace of its own, the network,
+        shared memory, as far as this system allows; the record says what of it) or ``required``.
     progress
         Called with a line of text at each stage.
     options
@@ -190,7 +195,7 @@ def audit(
     files = tuple(written.target.files.values())
     task = functools.partial(_audited, target, asked, parameters, checkpoint, files)
     most = most_seconds(settings.budget, settings.timeout)
-    return _isolated(task, [target], in_process, progress, most, written)
+    return _isolated(task, [target], in_process, progress, most, written, cage)
 
 
 def ask(
@@ -326,6 +331,7 @@ def _isolated(
     progress: Progress,
     most: float,
     request: RequestEntry | None,
+    cage: str = "none",
 ) -> Report:
     """The report of what `task` makes: in a child process, for `most` seconds, if any of `code` is a user's.
 
@@ -334,13 +340,15 @@ def _isolated(
     """
     if not callable(progress):
         raise InputError(f"progress must be a function of a line of text, got {type(progress).__name__}")
-    here = guard.Child.inside or not any(map(_foreign, code))
+    caged, here = Caged(cage), guard.Child.inside or not any(map(_foreign, code))
     why = "" if here else _kept_here(code, in_process)
+    if why and cage == "required":
+        raise InputError(f"cage: the code would run in this process, {why}; give best, or none")
     if here or why:
         return finish(**_checked(task(progress), request), request=request, in_process=why)
     scores.prepare()
-    made = child.call(functools.partial(_plainly, task), progress, most)
-    report = finish(**_checked(_judged_here(made, request), request), request=request)
+    made = child.call(functools.partial(_plainly, task), progress, most, caged)
+    report = finish(**_checked(_judged_here(made, request), request), request=request, cage=caged.taken)
     examine(report.record)
     return report
 
@@ -412,6 +420,7 @@ def check_regret(
     workers: int = 1,
     request: Request = None,
     in_process: bool = False,
+    cage: str = "none",
     progress: Progress = silent,
     **claims: Unpack[RegretOptions],
 ) -> Report:
@@ -429,7 +438,7 @@ def check_regret(
         ``package.module:name`` of one.
     budget
         ``quick``, ``standard`` or ``thorough``.
-    seed, workers, request, in_process
+    seed, workers, request, in_process, cage
         As `audit`.
     progress
         Called with a line of text at each stage.
@@ -456,7 +465,7 @@ def check_regret(
     new = ask_regret(target, budget=budget, seed=seed, **claims)
     written = requested.settled(request, new)
     runs = 0 if asked.runs is None else validate.integer("runs", asked.runs, least=2)
-    return _isolated(task, code, in_process, progress, most_of_regret(runs), written)
+    return _isolated(task, code, in_process, progress, most_of_regret(runs), written, cage)
 
 
 def ask_regret(
@@ -835,7 +844,12 @@ def _asked_evidence(
 
 
 def rerun(
-    record: Json, *, workers: int = 1, in_process: bool = False, progress: Progress = silent
+    record: Json,
+    *,
+    workers: int = 1,
+    in_process: bool = False,
+    cage: str = "none",
+    progress: Progress = silent,
 ) -> JsonDict:
     """Make a record again from its target, plan and seed; imports and runs the target's code.
 
@@ -855,7 +869,7 @@ def rerun(
         else most_seconds(plan.budget, TIMEOUT if plan.timeout is None else plan.timeout)
     )
     # Whoever asked compares the whole record with this one.
-    return dict(_isolated(task, code, in_process, progress, most, None).record)
+    return dict(_isolated(task, code, in_process, progress, most, None, cage).record)
 
 
 def _rerun(record: Record, workers: int, progress: Progress) -> Made:

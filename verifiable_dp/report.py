@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
@@ -40,6 +40,7 @@ def finish(
     declarations: Json | None = None,
     request: RequestEntry | None = None,
     in_process: str = "",
+    cage: Sequence[str] = (),
     resumed: int = 0,
 ) -> Report:
     """Conclude a draft: verdicts, provenance and digest.
@@ -56,6 +57,8 @@ def finish(
         What was asked, a copy of which the record holds; None for a re-run.
     in_process
         Why code of a user ran in this process, if it did.
+    cage
+        What code of a user was kept from.
     resumed
         How many finished steps were taken from a checkpoint of an earlier attempt.
     """
@@ -83,6 +86,7 @@ def finish(
             "ci": ci(),
             **({"request": request.as_dict()} if request else {}),
             **({"in_process": in_process} if in_process else {}),
+            **({"cage": list(cage)} if cage else {}),
             **({"resumed": {"steps": resumed}} if resumed else {}),
         },
     }
@@ -360,6 +364,8 @@ class Report:
             lines.append(f"note: {words.note(record)}")
         if record.provenance.in_process:
             lines.append(f"note: {words.in_process(record)}")
+        if record.provenance.cage:
+            lines.append(f"note: {words.caged(record)}")
         if record.provenance.resumed:
             lines.append(f"note: {words.resumed(record)}")
         for check in record.checks:

@@ -402,7 +402,7 @@ def test_targets_are_trimmed_and_taken_in_the_folder_and_the_mode_that_are_given
     done = run("Audit", tmp_path, inputs, PATH=path)
     assert done.returncode == 0, done.stderr
     found = [line.split(" --request ") for line in (tmp_path / "called").read_text("utf-8").splitlines()]
-    assert [before for before, _ in found] == [f"{check} --budget quick --seed 0 --gap .2"] * 2
+    assert [before for before, _ in found] == [f"{check} --budget quick --seed 0 --gap .2 --cage best"] * 2
     assert [after.partition(" -- ")[2] for _, after in found] == ["a.py:x", "b c.py:y"]
     assert (tmp_path / "code/audit-reports/01-a.py-x/record.json").is_file()
     wrong = run("Audit", tmp_path, {**inputs, "check": "regrets", "report-folder": "other"}, PATH=path)

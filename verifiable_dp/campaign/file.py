@@ -480,6 +480,7 @@ class _Task:
     workers: int = 1
     steps: Path | None = None
     request: RequestEntry | None = None
+    cage: str = "none"
 
 
 def run(
@@ -488,6 +489,7 @@ def run(
     out: str | Path = "campaign",
     workers: int = 1,
     resume: bool = False,
+    cage: str = "none",
     progress: Progress = silent,
     say: Progress = silent,
 ) -> Done:
@@ -510,6 +512,8 @@ def run(
         Whether what ``campaign.json`` of an earlier run names as finished is kept, where its record holds,
         and the entry, its code and this package are the same; what was interrupted then goes on after its
         last step.
+    cage
+        As `api.audit`, for code of your own.
     progress
         Called with a line of text at each stage.
     say
@@ -538,6 +542,7 @@ def run(
             alone,
             campaign.steps_of(place / entry.name, resume),
             _asked(entry, found.folder, place),
+            cage,
         )
         for entry in left
     ]
@@ -624,7 +629,9 @@ def _written(entry: Entry, folder: Path, place: Path) -> RequestEntry:
 
 
 def _report(task: _Task) -> Callable[[Path | None], Report]:
-    return lambda steps: _calls(task.entry)[1](workers=task.workers, request=task.request, checkpoint=steps)
+    more = {} if task.entry.regret else {"cage": task.cage}
+    given = {"workers": task.workers, "request": task.request, **more}
+    return lambda steps: _calls(task.entry)[1](checkpoint=steps, **given)
 
 
 def _calls(entry: Entry) -> tuple[Callable[[], RequestEntry], Function[Report]]:

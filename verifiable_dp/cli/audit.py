@@ -13,6 +13,7 @@ import click
 from verifiable_dp.cli.shell import (
     PATH,
     Outputs,
+    cage_option,
     check_outputs,
     checkpoint_option,
     declarations_option,
@@ -185,6 +186,7 @@ def _several(
 @declarations_option
 @checkpoint_option
 @in_process_option
+@cage_option
 @seeded
 @scheduler_option
 @output_options
@@ -203,7 +205,7 @@ def audit(
 
     audited = _target(target, command, exec_timeout)
     if ask is not None:
-        runs = ("checkpoint", "request", "in_process")
+        runs = ("checkpoint", "request", "in_process", "cage")
         write_request(api.ask(audited, **{k: v for k, v in asked.items() if k not in runs}), ask)
         return
     outputs.check()
@@ -249,6 +251,7 @@ def audit(
 )
 @request_options
 @in_process_option
+@cage_option
 @seeded
 @scheduler_option
 @output_options
@@ -271,7 +274,7 @@ def regret(
     if population:
         asked["environments"] = [*(asked["environments"] or ()), *population]
     if ask is not None:
-        runs = ("workers", "request", "in_process")
+        runs = ("workers", "request", "in_process", "cage")
         write_request(api.ask_regret(target, **{k: v for k, v in asked.items() if k not in runs}), ask)
         return
     with progressing(scheduler) as progress:

@@ -14,6 +14,7 @@ from verifiable_dp.cli.shell import (
     FILE,
     PATH,
     aside,
+    cage_option,
     check_outputs,
     checkpoint_option,
     declarations_option,
@@ -226,7 +227,10 @@ def report(
 @scheduler_option
 @click.option("--resume", is_flag=True, help="Keep what an earlier run into --out has finished.")
 @click.option("--ask", is_flag=True, help="Write what would be asked of each target; nothing is run.")
-def campaign(file: Path, out: Path, workers: int, scheduler: str | None, resume: bool, ask: bool) -> None:
+@cage_option
+def campaign(
+    file: Path, out: Path, workers: int, scheduler: str | None, resume: bool, ask: bool, cage: str
+) -> None:
     """Audit all targets of the campaign FILE (TOML) and write a record and a page for each, with an index.
 
     Exit status: 2 if a target could not be audited, else 1 if one is refuted, 3 if one is inconclusive, 0.
@@ -239,7 +243,9 @@ def campaign(file: Path, out: Path, workers: int, scheduler: str | None, resume:
             say(f"{request.digest}  {path}")
         return
     with progressing(scheduler) as progress:
-        done = campaign_file.run(found, out=out, workers=workers, resume=resume, progress=progress, say=aside)
+        done = campaign_file.run(
+            found, out=out, workers=workers, resume=resume, cage=cage, progress=progress, say=aside
+        )
     for name, item in done.reports.items():
         say(f"entry {name}: {item.line()}")
     for name, reason in done.failed.items():

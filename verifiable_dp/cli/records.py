@@ -16,6 +16,7 @@ from verifiable_dp.cli.shell import (
     PATH,
     Outputs,
     aside,
+    cage_option,
     check_outputs,
     main,
     origin_options,
@@ -98,6 +99,7 @@ def _check_apart(written: list[Path], kept: dict[str, Path]) -> None:
 @key_option
 @click.option("--signature", type=FILE, help="The signature file (RECORD.sig).")
 @click.option("--request", type=FILE, help="What has to be answered: request.json.")
+@cage_option
 @origin_options
 def verify(
     record: Path,
@@ -107,6 +109,7 @@ def verify(
     key: tuple[Path, ...],
     signature: Path | None,
     request: Path | None,
+    cage: str,
     source: Path | None,
     commit: str,
     max_age: str,
@@ -144,19 +147,19 @@ def verify(
             found = partial(kind.again, whole, workers, progress) if rerun else None
             line = _verify_data_file(whole, kind, signed, found)
         else:
-            again = _again(workers, progress) if rerun else None
+            again = _again(workers, cage, progress) if rerun else None
             line = replace(check(whole, rerun=again), signature=signed).summary()
     say(line)
 
 
-def _again(workers: int, progress: Callable[[str], None]) -> Callable[[Json], JsonDict]:
+def _again(workers: int, cage: str, progress: Callable[[str], None]) -> Callable[[Json], JsonDict]:
     """Runs a record again, after saying what it is about to run."""
     from verifiable_dp import api
 
     def again(found: Json) -> JsonDict:
         for line in api.will_run(found):
             aside(line)
-        return api.rerun(found, workers=workers, progress=progress)
+        return api.rerun(found, workers=workers, cage=cage, progress=progress)
 
     return again
 

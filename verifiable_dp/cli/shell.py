@@ -409,6 +409,15 @@ in_process_option = click.option(
 )
 
 
+cage_option = click.option(
+    "--cage",
+    type=click.Choice(["required", "best", "none"]),
+    default="none",
+    show_default=True,
+    help="Keep your own code from the network and from what root may do (Linux): as it can be, or must be.",
+)
+
+
 def forget(checkpoint: Path | None) -> None:
     """Remove a checkpoint whose result is saved."""
     if checkpoint is not None:

@@ -504,6 +504,10 @@ class Provenance(RecordEntry, frozen=True):
             "if it did not."
         ),
     ] = None
+    cage: Annotated[
+        tuple[Text, ...] | None,
+        said("What the audited code was kept from, as far as the system allowed; absent if of nothing."),
+    ] = None
     resumed: Annotated[Resumed | None, said("Present where an interrupted audit went on.")] = None
     request: Annotated[
         RequestEntry | None,

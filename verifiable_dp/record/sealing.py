@@ -33,6 +33,7 @@ _FACTS = (
     "target",
     "ci",
     "in_process",
+    "cage",
     "resumed",
     "request",
 )
