@@ -137,9 +137,7 @@ def audit(
     parameters: Json | None = None,
     declarations: Declared = None,
     checkpoint: str | PathLike[str] | None = None,
-    request: Request = None,
     in_process: bool = False,
-    cage: str = "none",
     progress: Progress = silent,
     **options: Unpack[AuditOptions],
 ) -> Report:
@@ -164,15 +162,9 @@ def audit(
     checkpoint
         File in which finished steps are kept while the audit runs: interrupted, the same call goes on after
         them. It stays, so that nothing is lost before the report is saved: remove it then.
-    request
-        File of what is asked: written before any code of the target runs, or, if it is there already,
-        compared with what is asked here. The record holds a copy in any case.
     in_process
         Whether code of your own runs in this process instead, as a debugger needs it; the record says so. It
         also does, and the record says why, where a child cannot be started safely.
-    cage
-        What the child is kept from, on Linux: ``none``, ``best`` (a user namespace of its own, the network,
-        shared memory, as far as this system allows; the record says what of it) or ``required``.
     progress
         Called with a line of text at each stage.
     options
@@ -189,8 +181,9 @@ def audit(
     InputError
         If an argument is unusable: one line that names it and what is accepted.
     """
+    given, cage = options.pop("request", None), options.pop("cage", "none")
     asked, written = _requested(target, parameters, declarations, options)
-    written = requested.settled(request, written)
+    written = requested.settled(given, written)
     settings = asked.settings
     files = tuple(written.target.files.values())
     task = functools.partial(_audited, target, asked, parameters, checkpoint, files)
@@ -345,10 +338,12 @@ def _isolated(
     if why and cage == "required":
         raise InputError(f"cage: the code would run in this process, {why}; give best, or none")
     if here or why:
-        return finish(**_checked(task(progress), request), request=request, in_process=why)
+        made = _checked(task(progress), request)
+        return finish(**made, request=request, kept={"in_process": why} if why else {})
     scores.prepare()
     made = child.call(functools.partial(_plainly, task), progress, most, caged)
-    report = finish(**_checked(_judged_here(made, request), request), request=request, cage=caged.taken)
+    kept: Json = {"cage": caged.taken} if caged.taken else {}
+    report = finish(**_checked(_judged_here(made, request), request), request=request, kept=kept)
     examine(report.record)
     return report
 
@@ -418,9 +413,7 @@ def check_regret(
     budget: str = "quick",
     seed: int = 0,
     workers: int = 1,
-    request: Request = None,
     in_process: bool = False,
-    cage: str = "none",
     progress: Progress = silent,
     **claims: Unpack[RegretOptions],
 ) -> Report:
@@ -438,7 +431,7 @@ def check_regret(
         ``package.module:name`` of one.
     budget
         ``quick``, ``standard`` or ``thorough``.
-    seed, workers, request, in_process, cage
+    seed, workers, in_process
         As `audit`.
     progress
         Called with a line of text at each stage.
@@ -459,11 +452,12 @@ def check_regret(
     validate.choice("budget", budget, BUDGETS)
     seed, workers = validate.integer("seed", seed, least=0), validate.workers(workers)
     check_known("check_regret", claims, RegretOptions)
-    asked = claims_of_regret.Asked(**claims)
+    given, cage = claims.pop("request", None), claims.pop("cage", "none")
+    asked = _asked_regret(claims)
     task = functools.partial(_measured, target, asked, budget, seed, workers)
     code = [target, claims.get("bound"), claims.get("better_than")]
     new = ask_regret(target, budget=budget, seed=seed, **claims)
-    written = requested.settled(request, new)
+    written = requested.settled(given, new)
     runs = 0 if asked.runs is None else validate.integer("runs", asked.runs, least=2)
     return _isolated(task, code, in_process, progress, most_of_regret(runs), written, cage)
 
@@ -478,8 +472,13 @@ def ask_regret(
     InputError
         If an argument is unusable.
     """
-    asked = claims_of_regret.Asked(**claims)
+    asked = _asked_regret(claims)
     return requests.made(asking.of_regret(target, _name_of(target), asked, budget, seed), None)
+
+
+def _asked_regret(claims: RegretOptions) -> claims_of_regret.Asked:
+    own: JsonDict = {name: value for name, value in claims.items() if name not in ("request", "cage")}
+    return claims_of_regret.Asked(**own)
 
 
 class Own(TypedDict, total=False):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
@@ -39,8 +39,7 @@ def finish(
     cpu_seconds: float,
     declarations: Json | None = None,
     request: RequestEntry | None = None,
-    in_process: str = "",
-    cage: Sequence[str] = (),
+    kept: Json | None = None,
     resumed: int = 0,
 ) -> Report:
     """Conclude a draft: verdicts, provenance and digest.
@@ -55,10 +54,8 @@ def finish(
         As `declarations.checked` gives them; None: those of the request or of the draft, if any.
     request
         What was asked, a copy of which the record holds; None for a re-run.
-    in_process
-        Why code of a user ran in this process, if it did.
-    cage
-        What code of a user was kept from.
+    kept
+        ``in_process``: why code of a user ran in this process, or ``cage``: what it was kept from.
     resumed
         How many finished steps were taken from a checkpoint of an earlier attempt.
     """
@@ -85,8 +82,7 @@ def finish(
             "target": place(target.source.path, target.ours),
             "ci": ci(),
             **({"request": request.as_dict()} if request else {}),
-            **({"in_process": in_process} if in_process else {}),
-            **({"cage": list(cage)} if cage else {}),
+            **(kept or {}),
             **({"resumed": {"steps": resumed}} if resumed else {}),
         },
     }

@@ -66,8 +66,8 @@ def test_code_in_a_cage_reaches_neither_its_parent_nor_the_network(folder):
     assert done.exit_code in (0, 3), done.stderr
     assert (folder / "done").read_text() == ""
     taken = vdp.verify(folder / "r.json").record["provenance"]["cage"]
-    assert taken == ["no new privileges", cage.USER, cage.OFFLINE, "own IPC"]
-    assert "note: the audited code ran in a cage: no new privileges" in done.stdout
+    assert taken == ["no-new-privileges", "user-namespace", "no-network", "own-ipc"]
+    assert "note: the audited code ran in a cage: no-new-privileges" in done.stdout
     assert run(folder, *options).exit_code in (0, 3)
     free = ["environ", "mem"] * (os.geteuid() == 0) + ["network"] * online()
     assert (folder / "done").read_text().split() == free
@@ -91,13 +91,13 @@ def test_results_in_a_cage_are_the_same(folder, monkeypatch):
 
 
 def test_where_no_cage_can_be_had_best_goes_on_and_required_does_not(folder, monkeypatch):
-    monkeypatch.setattr(cage, "enter", lambda: ["no new privileges"])
+    monkeypatch.setattr(cage, "enter", lambda: ["no-new-privileges"])
     options = ("audit", "a.py:right", *QUICK, "--json", "r.json")
     assert run(folder, *options, "--cage", "best").exit_code in (0, 3)
-    assert vdp.verify(folder / "r.json").record["provenance"]["cage"] == ["no new privileges"]
+    assert vdp.verify(folder / "r.json").record["provenance"]["cage"] == ["no-new-privileges"]
     (folder / "r.json").unlink()
     done = run(folder, *options, "--cage", "required")
-    assert (done.exit_code, "cage: this system allows no new privileges; required are" in done.stderr) == (
+    assert (done.exit_code, "cage: this system allows no-new-privileges; required are" in done.stderr) == (
         2,
         True,
     )

@@ -60,6 +60,16 @@ def test_a_daemon_of_the_code_does_not_outlive_the_audit(tmp_path):
     assert vdp.verify(tmp_path / "r.json").checks > 0
 
 
+def test_what_cannot_be_ended_is_no_verdict(tmp_path, monkeypatch):
+    (tmp_path / "a.py").write_text("def right(data, size, rng):\n    return data + rng.laplace(0, 1, size)\n")
+    monkeypatch.setattr(keeping, "_strays", lambda: {1 << 22: False})  # a number that no process has
+    monkeypatch.setattr(keeping, "_PATIENCE", 0.0)
+    done = run(tmp_path, "audit", "a.py:right", *QUICK, "--json", "r.json")
+    assert done.exit_code == 2
+    assert "target: processes that its code has started could not be ended" in done.stderr
+    assert not (tmp_path / "r.json").exists()
+
+
 def test_without_the_parents_care_the_daemon_lives(tmp_path, monkeypatch):
     """Control of the test before."""
     (tmp_path / "a.py").write_text(DAEMON.replace("r.json", "x.json"), "utf-8")

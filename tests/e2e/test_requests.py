@@ -42,6 +42,7 @@ EDITS = {
     "loads": ('draft["target"]["source"]["loads"] = {"b": "0" * 64}', "none of the files"),
     "not covered": ('del draft["not_covered"][:-1]', "left out of what is not covered"),
     "seed": ('draft["seed"] = 7', "seed 7, asked was 0"),
+    "confidence": ('draft["confidence"] = 0.5', "confidence of the bound 0.5, asked was 0.95"),
     "claim": ('draft["claim"]["epsilon"] = 2.0', "claim's epsilon 2.0"),
     "parameters": ('draft["target"]["parameters"]["y"] = 7', "parameter 'y'"),
     "result": ('draft["checks"][0]["statistics"]["x"] = 1', "does not fit the schema"),
@@ -60,6 +61,36 @@ def test_code_cannot_answer_another_question(name, tmp_path):
     assert (done.exit_code, done.stdout) == (2, "")
     assert said in done.stderr
     assert not (tmp_path / "r.json").exists()
+
+
+@pytest.mark.parametrize("field", ["role", "kind"])
+def test_a_function_of_python_cannot_either(field):
+    said = {"role": "baseline", "kind": "algorithm"}[field]
+
+    def release(data, size, rng):
+        if api.child._send is not other:
+            api.child._send = other  # of the child: it is a copy
+        return data + rng.laplace(0, 1, size)
+
+    send = api.child._send
+
+    def other(channel, message):
+        if "answer" in message:
+            message["answer"]["draft"]["target"][field] = said
+        send(channel, message)
+
+    with pytest.raises(InputError, match="role 'baseline'" if field == "role" else "cannot be compared"):
+        vdp.audit(release, epsilon=1.0, runs=400)
+    assert api.child._send is send
+
+
+def test_a_copy_of_the_request_that_was_edited_does_not_hold(tmp_path):
+    record = vdp.audit("nas", budget="smoke", mutants=False).record
+    asked = {**record["provenance"]["request"], "seed": 7}
+    edited = sealed({**record, "provenance": {**record["provenance"], "request": asked}})
+    with pytest.raises(InputError, match="request: edited or corrupted"):
+        vdp.verify(edited)
+    vdp.verify(record)
 
 
 def test_results_are_made_of_statistics_where_none_of_the_code_runs(tmp_path):

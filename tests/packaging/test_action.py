@@ -358,12 +358,12 @@ def test_what_could_not_be_audited_is_named_in_the_summary(tmp_path):
     lines = head.strip().splitlines()
     assert lines[0] == "# Not audited"
     assert [line.split(": ")[0] for line in lines[2:]] == [
-        "- `c.toml",
         "- `none.py:x",
+        "- `c.toml",
         "- `mechanisms.py:wrng",
     ]
     assert all(line.count("`") == 2 for line in lines[2:])
-    assert "no file 'none.py'" in lines[3]
+    assert "no file 'none.py'" in lines[2]
     assert rest.count("Not audited") == 0
     assert sorted(path.parent.name for path in (tmp_path / "kept").glob("*/record.json")) == [
         "02-mechanisms.py-wrong"

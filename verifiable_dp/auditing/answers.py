@@ -57,7 +57,7 @@ def _answers(answer: Json, asked: Json) -> None:
         plan = [(key, asked["plan"][key], answer["plan"].get(key)) for key in ("budget", "mutants")]
         rows: list[Row] = [("target", name, answer["target"]["name"]), ("printed", printed, found), *plan]
         _compare([*rows, ("seed", asked["seed"], answer["seed"])])
-    if kind in ("code", "command"):
+    if kind in ("code", "command", "object"):
         _compare([*_of_strangers(answer, asked)])
 
 
@@ -119,6 +119,7 @@ def of_audit(draft: Json, name: str, asked: AuditRequest, parameters: Json) -> N
         ("budget", str(settings.budget), plan["budget"]),
         ("alpha", settings.alpha, plan["alpha"]),
         ("confidence", settings.confidence, plan["confidence"]),
+        ("confidence of the bound", settings.confidence, draft["confidence"]),
         ("pairs", asked.inputs.pairs is not None, plan["given_pairs"]),
         ("detect", settings.detect, plan.get("detect", DETECT)),
         ("sequential", settings.sequential, plan.get("sequential", False)),

@@ -495,8 +495,7 @@ def run(
 ) -> Done:
     """Audit all targets of a campaign and write a record and a page for each, and one portfolio.
 
-    A target that cannot be audited does not keep the others from it. Code of your own runs in processes of
-    its own, so that a crash takes nothing else along.
+    A target that cannot be audited does not keep the others from it, nor does one that crashes.
 
     Parameters
     ----------
@@ -506,8 +505,7 @@ def run(
         Folder; a folder in it for each target, ``campaign.json`` with what is done, ``index.html``.
     workers
         Targets at a time. On a cluster, within `engine.on`, the campaign's folder has to be at the same path
-        on every machine; it is checked that a target's file, the
-        modules beside it and what they import are the same there.
+        on every machine; it is checked that a target's code is the same there.
     resume
         Whether what ``campaign.json`` of an earlier run names as finished is kept, where its record holds,
         and the entry, its code and this package are the same; what was interrupted then goes on after its

@@ -115,7 +115,8 @@ def judge(
             failed.append(_line(f"{campaign}: {entry.name}", why))
     answered = {path.relative_to(place) for path in found.records}
     for where in asked.keys() - answered:
-        missing[asked[where].target.name] = None
+        entry = entries.get(where.parent.as_posix())
+        missing[asked[where].target.name if entry is None else str(campaign)] = None
     for name in entries:
         if Path(name, "record.json") not in answered:
             missing[str(campaign)] = None

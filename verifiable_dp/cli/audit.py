@@ -197,13 +197,12 @@ def audit(
     scheduler: str | None,
     outputs: Outputs,
     require: str,
-    ask: Path | None,
     **asked: Given,
 ) -> None:
     """Audit TARGET: a catalogue name, file.py:callable or package.module:callable, or --exec COMMAND."""
     from verifiable_dp import api
 
-    audited = _target(target, command, exec_timeout)
+    audited, ask = _target(target, command, exec_timeout), asked.pop("ask")
     if ask is not None:
         runs = ("checkpoint", "request", "in_process", "cage")
         write_request(api.ask(audited, **{k: v for k, v in asked.items() if k not in runs}), ask)

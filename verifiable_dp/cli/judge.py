@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from verifiable_dp.cli.shell import FILE, aside, falls_short, main, origin_options, require_option, say
+from verifiable_dp.core.validate import Given
 
 
 @main.command()
@@ -29,10 +30,8 @@ def judge(
     targets: tuple[str, ...],
     campaign: Path | None,
     requests: tuple[str, ...],
-    source: Path | None,
-    commit: str,
-    max_age: str,
     require: str,
+    **origin: Given,
 ) -> None:
     """Verify the records in FOLDER and give the exit status of the audits that left them; no code is run.
 
@@ -44,7 +43,7 @@ def judge(
     from verifiable_dp.campaign.origin import Origin
     from verifiable_dp.campaign.run import verdict
 
-    expected = judges.Expected(requests, Origin(source, commit, max_age))
+    expected = judges.Expected(requests, Origin(**origin))
     judged = judges.judge(folder, targets, campaign, expected)
     for name, report in judged.reports:
         say(f"{verdict(report)}: {name}")

@@ -24,7 +24,7 @@ from verifiable_dp.cli.shell import (
     say,
     scheduler_option,
 )
-from verifiable_dp.core.validate import Json, JsonDict
+from verifiable_dp.core.validate import Given, Json, JsonDict
 
 if TYPE_CHECKING:
     from verifiable_dp.render.diff import Difference
@@ -108,11 +108,7 @@ def verify(
     scheduler: str | None,
     key: tuple[Path, ...],
     signature: Path | None,
-    request: Path | None,
-    cage: str,
-    source: Path | None,
-    commit: str,
-    max_age: str,
+    **more: Given,
 ) -> None:
     """Check RECORD: schema, digest, and every verdict from its counts. Exit status 2 if anything is off.
 
@@ -120,14 +116,9 @@ def verify(
     one of another record is refused. If RECORD is a folder, every record below it is checked, and the errata,
     the kill table and the studies in it; with --key each record needs a signature that holds.
     """
-    apart = rerun or signature is not None or request is not None
-    expected = (source, commit, max_age)
+    cage = more.pop("cage")
     if record.is_dir():
-        _verify_folder(record, key, alone=apart or any(expected))
-    from verifiable_dp.campaign.origin import Origin
-    from verifiable_dp.core.validate import InputError
-    from verifiable_dp.record import requested
-    from verifiable_dp.record.model import Record
+        _verify_folder(record, key, alone=rerun or signature is not None or any(more.values()))
     from verifiable_dp.record.verify import read
     from verifiable_dp.record.verify import verify as check
 
@@ -136,12 +127,8 @@ def verify(
     if key:
         say(signed)
     kind = _data_file(whole)
-    if request or any(expected):
-        if kind is not None:
-            raise InputError("request, source, commit and max_age need the record of an audit")
-        check(whole)  # before what it says is compared
-        asked = None if request is None else requested.read(request)
-        Origin(*expected, asked).check(Record.of(whole))
+    if any(more.values()):
+        _expected(whole, kind, more)
     with progressing(scheduler if rerun else None) as progress:
         if kind is not None:
             found = partial(kind.again, whole, workers, progress) if rerun else None
@@ -150,6 +137,20 @@ def verify(
             again = _again(workers, cage, progress) if rerun else None
             line = replace(check(whole, rerun=again), signature=signed).summary()
     say(line)
+
+
+def _expected(whole: Json, kind: _DataFile | None, given: JsonDict) -> None:
+    """Refuse a record that is not of the code, the commit, the age or the question that is expected."""
+    from verifiable_dp.campaign.origin import Origin
+    from verifiable_dp.core.validate import InputError
+    from verifiable_dp.record import requested
+    from verifiable_dp.record.verify import verify as check
+
+    if kind is not None:
+        raise InputError("request, source, commit and max_age need the record of an audit")
+    request = given.pop("request")
+    asked = None if request is None else requested.read(request)
+    Origin(**given, request=asked).check(check(whole).parsed)
 
 
 def _again(workers: int, cage: str, progress: Callable[[str], None]) -> Callable[[Json], JsonDict]:

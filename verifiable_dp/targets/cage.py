@@ -18,9 +18,9 @@ from verifiable_dp.core.validate import InputError, choice
 CAGES = ("required", "best", "none")
 _NEW_USER, _NEW_NETWORK, _NEW_IPC = 0x10000000, 0x40000000, 0x08000000
 _NO_NEW_PRIVILEGES = 38
-USER = "own user namespace"
-OFFLINE = "no network"
-_STEPS = ((OFFLINE, _NEW_NETWORK), ("own IPC", _NEW_IPC))
+USER = "user-namespace"
+OFFLINE = "no-network"
+_STEPS = ((OFFLINE, _NEW_NETWORK), ("own-ipc", _NEW_IPC))
 
 
 @dataclass
@@ -71,7 +71,7 @@ def enter() -> list[str]:
         return []
     libc, user, group = ctypes.CDLL(None, use_errno=True), os.geteuid(), os.getegid()
     libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    taken = ["no new privileges"]
+    taken = ["no-new-privileges"]
     if libc.unshare(_NEW_USER) != 0:
         return taken
     try:
