@@ -473,6 +473,7 @@ def ask_regret(
         If an argument is unusable.
     """
     asked = _asked_regret(claims)
+    _mapping(asked.parameters)
     return requests.made(asking.of_regret(target, _name_of(target), asked, budget, seed), None)
 
 
