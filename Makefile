@@ -43,7 +43,7 @@ same: venv
 	@made=$$(mktemp -d) && \
 	budget=$$($(BIN)/python -c "import json, pathlib; print(*{json.loads(path.read_bytes())['plan']['budget'] \
 	  for path in pathlib.Path('reports').glob('*/record.json')})") && \
-	for file in $$(cd reports && ls -d mutants.json mutants.html studies/*/study.json 2>/dev/null); do \
+	for file in $$(cd reports && ls -d mutants.json mutants.html studies/*/study.json studies/*/index.html 2>/dev/null); do \
 	  mkdir -p "$$made/$$(dirname "$$file")" && cp "reports/$$file" "$$made/$$file" || exit 1; \
 	done; \
 	echo "making reports at the $$budget budget in $$made"; \

@@ -114,27 +114,35 @@ def refused(call, match):
     assert "\n" not in str(error.value)
 
 
-def _fork():
+def fork():
+    """As `os.fork`, without the warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # threads of libraries, which we do not use
         return os.fork()
 
 
 def forked_and_left(call):
-    """Number of a child that does what it is told to, and ends."""
-    child = _fork()
+    """Number of a child that does what it is told to, and ends; it has begun, and dropped its sessions."""
+    reading, writing = os.pipe()
+    child = fork()
     if not child:
         try:
+            os.close(reading)
+            os.write(writing, b"x")
+            os.close(writing)
             call()
         finally:
             os._exit(0)
+    os.close(writing)
+    os.read(reading, 1)
+    os.close(reading)
     return child
 
 
 def forked(call):
     """What `call` returns or is refused with in a child, as text."""
     reading, writing = os.pipe()
-    child = _fork()
+    child = fork()
     if not child:
         try:
             try:

@@ -18,3 +18,12 @@ def reviewed(values: Json) -> Reviewed:
     """A record with its blocks, as the card reads it."""
     record = Record.of(values)
     return Reviewed.with_blocks(record, blocks.of(record))
+
+
+def resolve(record, place):
+    """What a JSON pointer points to in a record; KeyError or IndexError if there is nothing."""
+    value = record
+    for part in place.split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        value = value[int(key)] if isinstance(value, list) else value[key]
+    return value

@@ -757,7 +757,7 @@ def restore(
     InputError
         As `Session.restore`; if its algorithm is not in the catalogue, or promises something else.
     """
-    place = located(path)
+    place = located("path", path)
     stored = statefile.read(place, files.content("session", place, MOST_BYTES), key)
     name, parameters = stored["algorithm"], stored["parameters"]
     if not (isinstance(name, str) and isinstance(parameters, dict)):

@@ -397,4 +397,4 @@ def _regret_failure(report: Report, expect: str | None, path: str, place: Path, 
     return "\n".join([*lines, f"record: {path}", *map("".join, zip(signs, again, strict=False))])
 
 
-_SHOWN = 6  # checks in a failure text
+_SHOWN = 6  # checks named where a test fails

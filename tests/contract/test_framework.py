@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,38 @@ def test_the_framework_names_no_algorithm_and_no_study(path):
 )
 def test_a_name_is_found_where_it_decides(source, found):
     assert named(source) == found
+
+
+# ---------------------------------------------------------------- the record is a type, and a name one thing
+
+INDEXED = re.compile(r"""\brecord\[["']""")
+ASKED = re.compile(r'startswith\("[a-z ]{8,}|in .*failure')  # sentences that decide: HOUSE's search
+
+
+def twice(sources):
+    """Names of public classes that more than one program defines."""
+    found = Counter(
+        node.name
+        for source in sources
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    return sorted(name for name, count in found.items() if count > 1)
+
+
+def test_no_two_public_classes_have_one_name():
+    assert twice(path.read_text("utf-8") for path in SOURCES) == []
+    assert twice(["class Found: ...\nclass _Law: ...", "class Found: ...\nclass _Law: ..."]) == ["Found"]
+
+
+def test_only_its_own_room_takes_a_record_apart_by_keys():
+    others = [path for path in SOURCES if path.relative_to(ROOT).parts[0] != "record"]
+    assert [str(path) for path in others if INDEXED.search(path.read_text("utf-8"))] == []
+    assert INDEXED.search('verdict = record["verdict"]')
+
+
+def test_no_line_asks_a_sentence_of_ours():
+    files = [*SOURCES, *(ROOT / "render").rglob("*.jinja")]
+    assert [str(path) for path in files if ASKED.search(path.read_text("utf-8"))] == []
+    for planted in ('note.startswith("the listing as printed")', '"raw rewards" in last.failure'):
+        assert ASKED.search(planted)

@@ -65,7 +65,7 @@ def test_a_file_that_is_wrong_is_named_before_any_work(run, tmp_path):
         done = run(*command, "--declarations", "declarations.toml")
         assert done.returncode == 2
         assert done.stderr.count("\n") == 1
-        assert "actor is unknown; accepted: unprotected_outputs" in done.stderr
+        assert "actor is unknown; accepted: access_control" in done.stderr
     assert not (tmp_path / "out").exists()
 
 

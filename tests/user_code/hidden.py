@@ -106,14 +106,6 @@ def added_as_truths(rewards, rng):
     return _told(rewards, s > 0.5, s > 500)
 
 
-LEAKS = [
-    added_as_truths,
-    *(noise_of_few_digits, noise_that_starts_again, cut_by_its_first_entries),
-    *(coin_in_a_gap, bits_of_python, number_of_python, order_as_a_number, drawn_with_repetitions),
-    *(cancelled, wrapped, raised, few_digits),
-]
-
-
 def no_noise_in_a_gap(rewards, rng):
     """The law of a function of a uniform number is known at some thousand values."""
     u = rng.random()
@@ -144,7 +136,88 @@ def places_that_may_meet(rewards, rng):
     return _told(rewards, s > 2.0, *[place == places[0] for place in places])
 
 
-OPEN = [no_noise_in_a_gap, cancelled_in_a_band, cut_by_a_list, places_that_may_meet]  # bounded today
+def sign_in_a_gap(rewards, rng):
+    """A sign of exponential noise that is 0 for few values of its draw."""
+    u = rng.random()
+    flat = np.minimum(1.0, np.maximum(0.0, abs(u - 0.50015) - 0.00001) * 1e12)
+    s = rewards[0, 0] + np.sign(u - 0.5) * flat * rng.exponential(1.0)
+    return _told(rewards, s > 1 - 1e-9, s < 1 + 1e-9)
+
+
+def smooth_in_a_gap(rewards, rng):
+    """As `no_noise_in_a_gap`, without an edge: the slope of the noise is smaller there."""
+    u = rng.random()
+    s = rewards[0, 0] + np.log(u / (1.0 - u)) - 3e-6 * np.tanh(1e6 * (u - 0.40015))
+    return _told(rewards, s > 0.5)
+
+
+def beyond_all_floats(rewards, rng):
+    """Where nearly all rewards are 1, infinity is added and taken off."""
+    m = np.maximum(rewards[:, 0].sum() - 22.0, 0.0) * 1e200
+    q = m * m
+    return _told(rewards, (rewards[0, 1] + q) - q + rng.laplace(0, 1.0) > 0.5)
+
+
+def cut_entry_by_entry(rewards, rng):
+    """The first entry says of which type all are: a whole number only where its reward is 0."""
+    s = np.vectorize(lambda x: max(0, x))(rewards[:, 0]).sum() + rng.laplace(0, 1.0)
+    return _told(rewards, s > 6)
+
+
+def cut_row_by_row(rewards, rng):
+    x = np.apply_along_axis(lambda row: max(0, row[0]), 1, rewards)
+    return _told(rewards, x.sum() + rng.laplace(0, 1.0) > 20)
+
+
+def cut_by_a_copy(rewards, rng):
+    """An array of the type of another one."""
+    other = np.zeros_like(np.array([min(1, 2 * reward) for reward in rewards[:, 0]]))
+    other[0] = rewards[:, 0].mean()
+    return _told(rewards, other[0] + rng.laplace(0, 1 / len(rewards)) > 0.4)
+
+
+def truths_multiplied(rewards, rng):
+    """A sum of products of truth values is one truth value."""
+    t = rewards[:, 0].sum()
+    near = np.array([abs(t - 20.5) < 0.5, abs(t - 20.5) < 0.6])
+    both = np.dot(near, np.array([True, True])) * 1.0 - near[0] * 1.0 - near[1] * 1.0
+    return _told(rewards, rewards[0, 1] + 1000.0 * both + rng.laplace(0, 1.0) > -500)
+
+
+def truths_added(rewards, rng):
+    t = rewards[:, 0].sum()
+    one, other = abs(t - 20.5) < 0.5, abs(t - 20.5) < 0.6
+    both = (one + other) * 1.0 - one * 1.0 - other * 1.0
+    return _told(rewards, rewards[0, 1] + 1000.0 * both + rng.laplace(0, 1.0) > -500)
+
+
+def truths_subtracted(rewards, rng):
+    """The difference of neighbouring truth values is whether they differ."""
+    near = np.array([abs(rewards[:, 0].sum() - 20.5) < width for width in (0.5, 0.6)])
+    step = np.diff(near)[0] * 1.0 - near[1] * 1.0 + near[0] * 1.0
+    return _told(rewards, rewards[0, 1] + 1000.0 * step + rng.laplace(0, 1.0) > -500)
+
+
+def weight_of_a_rare_share(rewards, rng):
+    w = random.betavariate(1.0, 12.0)
+    return _told(rewards, w * rewards[0, 0] + rng.laplace(0, 0.4) > 0.9 * w, w > 0.875)
+
+
+def weight_of_a_rare_number(rewards, rng):
+    w = rng.beta(1.0, 12.0)
+    return _told(rewards, w * rewards[0, 0] + rng.laplace(0, 0.4) > 0.9 * w, w > 0.875)
+
+
+LEAKS = [
+    added_as_truths,
+    *(noise_of_few_digits, noise_that_starts_again, cut_by_its_first_entries),
+    *(coin_in_a_gap, bits_of_python, number_of_python, order_as_a_number, drawn_with_repetitions),
+    *(cancelled, wrapped, raised, few_digits, cancelled_in_a_band, beyond_all_floats),
+    *(no_noise_in_a_gap, sign_in_a_gap, smooth_in_a_gap, places_that_may_meet),
+    *(cut_by_a_list, cut_entry_by_entry, cut_row_by_row, cut_by_a_copy),
+    *(truths_multiplied, truths_added, truths_subtracted),
+    *(weight_of_a_rare_share, weight_of_a_rare_number),
+]
 
 
 # ---------------------------------------------------------------- right twins
@@ -181,4 +254,43 @@ def always_one(rewards, rng):
     return _told(rewards, np.argmax(s))
 
 
-RIGHT = [always_one, usual_coin, order_of_play, drawn_once_each, whole_numbers]
+def far_away(rewards, rng):
+    """Large numbers, which floats hold well enough, and one that is only compared."""
+    s = rewards[:6].sum(axis=0) + 1e6 - np.array([1e6, 2e6]) + rng.laplace(0, 1.0, 2)
+    return _told(rewards, np.argmax([*s, -1e18]))
+
+
+def floats_in_lists(rewards, rng):
+    kept = np.array([min(max(reward, 0.0), 1.0) for reward in rewards[:, 0]])
+    kept[0] = 0.5 * rewards[0, 0]
+    doubled = np.vectorize(lambda x: 2 * x)(kept) + np.apply_along_axis(lambda row: row[1], 1, rewards)
+    return _told(rewards, doubled[:4].sum() + rng.laplace(0, 3.0) > 4)
+
+
+def mixed_lists(rewards, rng):
+    """Of whole numbers and floats, which are only read."""
+    kept = [reward if reward < 0.5 else 1 for reward in rewards[:4, 0]]
+    return _told(rewards, np.array(kept).sum() + sum(kept) + rng.laplace(0, 4.0) > 4)
+
+
+def counted_truths(rewards, rng):
+    high = rewards > 0.5
+    counts = high.sum(axis=0) + np.dot(high.T, np.ones(len(rewards))) + np.cumsum(high, axis=0)[-1]
+    return _told(rewards, np.argmax(counts + rng.laplace(0, 3.0, 2)))
+
+
+def both_truths(rewards, rng):
+    high = np.array([rewards[t, 0] > 0.5 for t in range(len(rewards))])
+    return _told(rewards, (high & (rewards[:, 1] > 0.5)).sum() + rng.laplace(0, 1.0) > 6)
+
+
+def noise_by_its_quantiles(rewards, rng):
+    u = rng.random(2)
+    noise = np.where(u < 0.5, np.log(2 * u), -np.log(2 - 2 * u))
+    return _told(rewards, np.argmax(rewards[:6].sum(axis=0) + noise))
+
+
+RIGHT = [
+    *(always_one, usual_coin, order_of_play, drawn_once_each, whole_numbers, far_away, floats_in_lists),
+    *(mixed_lists, counted_truths, both_truths, noise_by_its_quantiles),
+]

@@ -123,10 +123,15 @@ class AlgorithmCase(AlgorithmCaseState, Case):
         if request.promise.adjacency is not None:
             raise InputError("adjacency works only with your own code: an algorithm brings its own")
         live = algorithm.claim is not None and not isinstance(algorithm, ContextualAlgorithm)
-        if settings.numerics and not (live and algorithm.claim.delta == 0):
+        if settings.numerics and not live:
             raise InputError(
                 "numerics works only with a mechanism of yours, or with an algorithm that promises epsilon "
                 "and has live sessions"
+            )
+        if settings.numerics and algorithm.claim.delta > 0:
+            raise InputError(
+                f"numerics tests each draw against epsilon, but {algorithm.name} promises epsilon with a "
+                "delta: there a single report or draw may cost more than epsilon; audit it without numerics"
             )
         auditor, given = registry.find(algorithm), request.inputs.pairs
         subject = subject_of(algorithm, auditor, request.promise)

@@ -214,6 +214,13 @@ class UserCase(UserCaseState, Case, Generic[Sampling]):
         return self.request.settings.workers if self.ground.parallel else 1
 
     @property
+    def terms(self) -> Terms:
+        """Of each of its tests."""
+        seed, shared = self.request.settings.seed, self.levels
+        levels = shared.alpha, shared.confidence, shared.tests
+        return Terms(self.claim, seed, self.workers, *levels, self.ground.carried)
+
+    @property
     def sampler(self) -> Sampling:
         """What makes runs."""
         return self.ground.sampler
@@ -384,10 +391,10 @@ def _look(
 ) -> Look:
     claim, levels = case.claim, case.levels
     own = case.request.settings.seed + 0x5EED * number
-    source = powers.reseeded(sampler, own)
+    source = replace(sampler, seed=own)
     # Runs of a user's bandit are few: what they are to show is a refutation, if there is one.
     level = levels.alpha if isinstance(sampler, PlaySampler) else LEVEL
-    terms = Terms(claim, own, workers, levels.alpha, levels.confidence, levels.tests, case.ground.carried)
+    terms = replace(case.terms, seed=own, workers=workers)
     test = "sequential test" if plan.sequential and lead is None else "black box"
     name = f"{test}, look {number + 1}" if levels.looks > 1 else test
     if number == INTERACTIVE:
@@ -489,8 +496,5 @@ def curve(case: UserCase[Sampling]) -> None:
     if case.black_boxes > 1 and levels.looks > 1:
         seed += 0x5EED
     assert case.last is not None
-    terms = Terms(
-        case.claim, seed, case.workers, levels.alpha, levels.confidence, levels.tests, case.ground.carried
-    )
-    source = powers.reseeded(case.sampler, seed)
+    source, terms = replace(case.sampler, seed=seed), replace(case.terms, seed=seed)
     case.found([curves.check(source, case.last.chosen, case.plan, terms)])

@@ -28,7 +28,7 @@ from verifiable_dp.core.validate import FloatArray, Function, Given, InputError,
 from verifiable_dp.evidence.alignment.replay import exceeds
 from verifiable_dp.evidence.blackbox import numerics as bits
 from verifiable_dp.evidence.blackbox import search
-from verifiable_dp.evidence.blackbox.test import TUNE, Plan, Terms
+from verifiable_dp.evidence.blackbox.test import TUNE, Plan
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.exclusions import Exclusion, Left
 from verifiable_dp.evidence.upper import UpperBound
@@ -425,14 +425,7 @@ def last_bits(case: ReleaseCase) -> None:
         ReleaseSampler(case.function, settings.seed),
         data_pairs(case.function, case.bounds, case.request.inputs.pairs, case.request.promise.adjacency),
         bits.sizes(case.plan.select, case.plan.test),
-        Terms(
-            case.claim,
-            settings.seed,
-            settings.workers,
-            case.levels.alpha,
-            case.levels.confidence,
-            carried=case.ground.carried,
-        ),
+        replace(case.terms, workers=settings.workers, tests=1),
     )
     case.checks.append(check)
     case.counterexamples += drafts.counterexamples([check], {}, chosen)

@@ -152,19 +152,17 @@ class Allowance:
     @property
     def left(self) -> int:
         """Runs that may still be made."""
-        left = max(0, self.runs - self.spent)
-        in_time = int(self.seconds_left / self.each) if self.each and math.isfinite(self.seconds) else left
-        if in_time < left:
-            self.capped = True
-        return min(left, in_time)
+        return self._in_time(max(0, self.runs - self.spent))
 
     def beyond(self, factor: int) -> int:
         """Runs of a test that may exceed the budget: what is left and `factor` budgets, within the cap."""
-        wanted = self.left + factor * self.runs
-        in_time = int(self.seconds_left / self.each) if self.each and math.isfinite(self.seconds) else wanted
-        if in_time < wanted:
-            self.capped = True
-        return min(wanted, in_time)
+        return self._in_time(self.left + factor * self.runs)
+
+    def _in_time(self, wanted: int) -> int:
+        """As many of these runs as the cap leaves time for; notes whether it binds."""
+        fit = int(self.seconds_left / self.each) if self.each and math.isfinite(self.seconds) else wanted
+        self.capped = self.capped or fit < wanted
+        return min(wanted, fit)
 
     @property
     def seconds_left(self) -> float:

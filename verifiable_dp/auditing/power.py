@@ -48,7 +48,11 @@ def of_black_box(
     def caught(factor: float) -> bool:
         if factor not in tried:
             [picked[factor]], _ = blackbox.select(
-                reseeded(make(factor), seed + POWER), pairs, cheaper, delta=claim.delta, workers=terms.workers
+                replace(make(factor), seed=seed + POWER),
+                pairs,
+                cheaper,
+                delta=claim.delta,
+                workers=terms.workers,
             )
             p, q = picked[factor].event.careful_shares()
             power = rejection(p, q, plan, claim, terms.alpha)
@@ -130,18 +134,13 @@ def _repeat(
     refuted = 0
     for i in range(repeats):
         tests, _, _ = sequential.conduct(
-            reseeded(sampler, terms.seed + 1 + i),
+            replace(sampler, seed=terms.seed + 1 + i),
             lambda _: ([picked], [picked.number]),
             plan,
             replace(terms, seed=terms.seed + 1 + i),
         )
         refuted += any(c.verdict == "refuted" for c in tests)
     return refuted
-
-
-def reseeded(sampler: Seeded, seed: int) -> Seeded:
-    """The same sampler with another seed."""
-    return replace(sampler, seed=seed)
 
 
 def stated(
@@ -157,27 +156,14 @@ def stated(
     """
     if align.statistics["visible"] and align.verdict == "not_refuted":
         # Noise reduced by a factor above epsilon / cost is refuted exactly, on the transcripts examined.
-        return {
-            "smallest_epsilon": claim.epsilon * (1 + alignment.TOLERANCE),
-            "probability": 1.0,
-            "by": "alignment",
-            "largest": align.statistics["max_cost"],
-            "black_box": black_box,
-        }
-    if law is not None:
-        return {
-            "smallest_epsilon": law[1],
-            "probability": 1.0,
-            "by": "exact",
-            "noise_divided_by": law[0],
-            "black_box": black_box,
-        }
-    if black_box is None:
+        least, by = claim.epsilon * (1 + alignment.TOLERANCE), "alignment"
+        more: JsonDict = {"largest": align.statistics["max_cost"]}
+    elif law is not None:
+        least, by, more = law[1], "exact", {"noise_divided_by": law[0]}
+    elif black_box is not None:
+        least, by = black_box["smallest_epsilon"], "black_box"
+        more = {"variant": {"of": "algorithm", "parameter": "", "stated": "computed"}}
+    else:
         return None
-    return {
-        "smallest_epsilon": black_box["smallest_epsilon"],
-        "probability": black_box["probability"],
-        "by": "black_box",
-        "variant": {"of": "algorithm", "parameter": "", "stated": "computed"},
-        "black_box": black_box,
-    }
+    sure = black_box["probability"] if by == "black_box" and black_box else 1.0
+    return {"smallest_epsilon": least, "probability": sure, "by": by, "black_box": black_box, **more}

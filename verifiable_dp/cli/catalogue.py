@@ -18,9 +18,11 @@ from verifiable_dp.cli.shell import (
     check_outputs,
     checkpoint_option,
     declarations_option,
+    falls_short,
     forget,
     main,
     progressing,
+    require_option,
     say,
     scheduler_option,
     seeded,
@@ -228,12 +230,12 @@ def report(
 @click.option("--resume", is_flag=True, help="Keep what an earlier run into --out has finished.")
 @click.option("--ask", is_flag=True, help="Write what would be asked of each target; nothing is run.")
 @cage_option
-def campaign(
-    file: Path, out: Path, workers: int, scheduler: str | None, resume: bool, ask: bool, cage: str
-) -> None:
+@require_option
+def campaign(file: Path, out: Path, scheduler: str | None, ask: bool, require: str, **how: Given) -> None:
     """Audit all targets of the campaign FILE (TOML) and write a record and a page for each, with an index.
 
-    Exit status: 2 if a target could not be audited, else 1 if one is refuted, 3 if one is inconclusive, 0.
+    Exit status: 2 if a target could not be audited, else 1 if one is refuted, 3 if one is inconclusive or
+    rests on less than --require, 0.
     """
     from verifiable_dp.campaign import file as campaign_file
 
@@ -243,15 +245,14 @@ def campaign(
             say(f"{request.digest}  {path}")
         return
     with progressing(scheduler) as progress:
-        done = campaign_file.run(
-            found, out=out, workers=workers, resume=resume, cage=cage, progress=progress, say=aside
-        )
+        done = campaign_file.run(found, out=out, **how, progress=progress, say=aside)
     for name, item in done.reports.items():
         say(f"entry {name}: {item.line()}")
     for name, reason in done.failed.items():
         aside(f"verifiable-dp: {name}: {' '.join(reason.split())}")
     say(f"written: {done.index}")
-    sys.exit(done.exit_status)
+    short = [falls_short(report, require) for report in done.reports.values()]
+    sys.exit(done.exit_status or 3 * any(short))
 
 
 @main.command()

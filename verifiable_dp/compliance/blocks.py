@@ -410,6 +410,9 @@ def _utility(record: Record) -> list[Block]:
     return found
 
 
+_COUNTS = ("replications", "failures")
+
+
 def _instance(number: int, check: Check) -> Block:
     found: Block = {
         "check": pointer("regret", "checks", number),
@@ -418,7 +421,7 @@ def _instance(number: int, check: Check) -> Block:
     }
     for key, (part, name) in check.form.numbers.items():
         value = getattr(check, part).get(name)
-        found[key] = value if key in ("replications", "failures") else decimal(value)
+        found[key] = value if key in _COUNTS else decimal(value)
     return found
 
 

@@ -177,6 +177,11 @@ def _mechanism(record: Reviewed) -> bool:
     return record.target.kind == "release"
 
 
+def _always(status: str, note: str, *evidence: str) -> Rule:
+    """The same for every record."""
+    return lambda _: Assessment(status, note, evidence)
+
+
 def _declaration(key: str, missing: str) -> Rule:
     """A hazard that only a declaration can answer."""
 
@@ -284,22 +289,6 @@ def _event_level(record: Reviewed) -> Assessment:
         return Assessment("declared", note, table, place)
     note = f"one person has up to {rounds} rounds as declared, more than the unit of {size} events"
     return Assessment("open", note, table, place)
-
-
-def _same_delta(record: Reviewed) -> Assessment:
-    return Assessment(
-        "stated",
-        "measure and delta are stated, and the record compares with no other guarantee",
-        ("/guarantee/measure", "/guarantee/privacy_parameters/delta"),
-    )
-
-
-def _same_unit(record: Reviewed) -> Assessment:
-    return Assessment(
-        "stated",
-        "the unit is stated, and the record compares with no other guarantee",
-        ("/guarantee/privacy_unit", "/guarantee/neighboring_relation"),
-    )
 
 
 def _conversion(record: Reviewed) -> Assessment:
@@ -477,8 +466,22 @@ _RULES = {
     "NIST-H02": _claimed(_delta),
     "NIST-H03": _claimed(_harm),
     "NIST-H04": _claimed(_event_level),
-    "NIST-H05": _claimed(_same_delta),
-    "NIST-H06": _claimed(_same_unit),
+    "NIST-H05": _claimed(
+        _always(
+            "stated",
+            "measure and delta are stated, and the record compares with no other guarantee",
+            "/guarantee/measure",
+            "/guarantee/privacy_parameters/delta",
+        )
+    ),
+    "NIST-H06": _claimed(
+        _always(
+            "stated",
+            "the unit is stated, and the record compares with no other guarantee",
+            "/guarantee/privacy_unit",
+            "/guarantee/neighboring_relation",
+        )
+    ),
     "NIST-H07": _claimed(_conversion),
     "NIST-H08": _declaration("unprotected_outputs", "outputs beside the guarantee are not declared"),
     "NIST-H09": _custom,
@@ -490,7 +493,7 @@ _RULES = {
     "NIST-H15": _learning,
     "NIST-H16": _NO_SYNTHETIC,
     "NIST-H17": _NO_SYNTHETIC,
-    "NIST-H18": lambda record: Assessment("not_applicable", "the data are arrays of numbers"),
+    "NIST-H18": _always("not_applicable", "the data are arrays of numbers"),
     "NIST-H19": _claimed(_interactive),
     "NIST-H20": _trust,
     "NIST-H21": _implementation,

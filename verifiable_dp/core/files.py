@@ -9,8 +9,6 @@ import shlex
 import stat
 import tempfile
 import tomllib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
@@ -131,9 +129,12 @@ def check_own(what: str, path: str, found: os.stat_result) -> None:
         raise InputError(f"{what}: {path!r} belongs to another user, who can change it")
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise InputError(f"{what}: others can write {path!r}; if nobody has: chmod 600 {shlex.quote(path)}")
-    folder = os.stat(os.path.dirname(os.path.realpath(path)))
-    if folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX:
-        raise InputError(f"{what}: everyone can replace files in the folder of {path!r}")
+    for folder in Path(os.path.realpath(path)).parents:  # whoever writes one can put another in its place
+        mode = os.stat(folder).st_mode
+        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+            raise InputError(
+                f"{what}: {path!r} can be replaced: everyone can write the folder {str(folder)!r}"
+            )
 
 
 def toml(what: str, path: str | PathLike[str], largest: int) -> JsonDict:
@@ -177,11 +178,8 @@ def check_writable(path: Path) -> None:
         raise InputError(f"path: {str(path)!r} cannot be written: {error.strerror}") from None
 
 
-@contextmanager
-def replacing(path: str | Path, data: bytes, *, what: str = "path", private: bool = False) -> Iterator[None]:
-    """Write `data` beside `path`; once the block inside is through, put it in the place of `path`.
-
-    If anything fails, `path` stays as it was and nothing is left behind.
+def put(path: str | Path, data: bytes, *, what: str = "path", private: bool = False) -> None:
+    """Write `data` beside `path` and put it in its place, whole or not at all.
 
     Parameters
     ----------
@@ -211,7 +209,6 @@ def replacing(path: str | Path, data: bytes, *, what: str = "path", private: boo
             umask = os.umask(0)
             os.umask(umask)
             os.chmod(temporary, 0o666 & ~umask)
-        yield
         os.replace(temporary, path)
         settle(folder)
     except BaseException as error:
@@ -248,8 +245,8 @@ def write_text(path: Path, text: str) -> Path:
 def write_bytes(path: Path, content: bytes) -> Path:
     """As `write_text`."""
     check_writable(path)
-    with replacing(path, content):
-        return path
+    put(path, content)
+    return path
 
 
 def check_own_folder(name: str, folder: Path) -> None:

@@ -112,7 +112,7 @@ class Meter:
         limit, spent = float(algorithm.claim.epsilon), math.inf
         if np.isfinite(cost).all():
             spent = max(self.spent, self.base + _dearest(cost[known:] - cost[0], query), float(cost.max()))
-        if not spent <= limit * (1 + _ROUNDING):
+        if spent > limit * (1 + _ROUNDING):
             raise BudgetError(
                 f"session: a reward would cost {spent:.6g}, more than the {limit:g} that "
                 f"{algorithm.name} promises; nothing was released, and the session stays as it was"

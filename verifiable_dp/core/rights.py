@@ -29,7 +29,6 @@ import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from os import PathLike
-from pathlib import Path
 from typing import Protocol
 
 from verifiable_dp.core import files
@@ -42,8 +41,7 @@ except ImportError:  # Windows
 
 # What other systems lack is 0 there.
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
-_READ = os.O_RDONLY | _NO_LINK | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
-_UNLOCK = fcntl.LOCK_UN if fcntl is not None else 0
+_READ = os.O_RDONLY | _NO_LINK | getattr(os, "O_NONBLOCK", 0)
 
 
 class BudgetError(InputError):
@@ -72,11 +70,11 @@ class FileCounter:
     Parameters
     ----------
     path
-        Of the file; it is made at the first use, and a file for its lock beside it.
+        Of the file; it is made at the first use. Who advances it holds a lock on its folder.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        self._path = located(files.located("counter", path))
+        self._path = located("counter", path)
 
     def value(self) -> int:
         """See `Counter`.
@@ -90,7 +88,7 @@ class FileCounter:
             return 0
         handle = _opened("counter", self._path)
         try:
-            files.check_own("counter", self._path, _regular("counter", self._path, handle))
+            _check("counter", self._path, handle)
             found = os.read(handle, _LONGEST + 1)
         finally:
             os.close(handle)
@@ -104,13 +102,13 @@ class FileCounter:
         Raises
         ------
         InputError
-            If the file cannot be read or written, or another process holds its lock for long.
+            If the file cannot be read or written, or another process locks its folder for long.
         """
         with _locked(self._path):
             if self.value() != expected:
                 return False
             temporary = f"{self._path}.new"  # who holds the lock writes it; so does the next one after a kill
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_LINK
             with open(os.open(temporary, flags, 0o600), "wb") as file:
                 file.write(f"{new}\n".encode())
                 file.flush()
@@ -132,7 +130,7 @@ class SqliteCounter:
     """
 
     def __init__(self, path: str | PathLike[str], name: str) -> None:
-        self._path, self._name = os.path.abspath(files.located("counter", path)), str(name)
+        self._path, self._name = located("counter", path), str(name)
 
     @contextlib.contextmanager
     def _table(self) -> Iterator[sqlite3.Connection]:
@@ -174,52 +172,44 @@ class SqliteCounter:
 
 
 _PATIENCE = 30.0  # seconds, for a lock that others hold for an instant
-_TRIES = 100  # to lock a file that others replace
 
 
 @contextlib.contextmanager
 def _locked(path: str) -> Iterator[None]:
-    """Hold the lock of a counter: a file beside it, which is made if there is none.
+    """Hold the lock of the folder of a counter.
 
     Raises
     ------
     InputError
-        If it cannot be made or locked, or what is done with it fails.
+        If it cannot be locked, or what is done with it fails.
     """
-    handle, beside = -1, f"{path}.lock"
+    if fcntl is None:
+        raise InputError("counter: this system has no locks that end with a process; use SqliteCounter")
+    handle, locked, until = -1, False, time.monotonic() + _PATIENCE
     try:
-        for _ in range(_TRIES):
-            handle = os.open(beside, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o600)
-            _wait(beside, handle)
-            if _same(beside, handle):
-                break
-            os.close(handle)  # removed or replaced meanwhile: others lock the new one
-            handle = -1
-        if handle < 0:
-            raise InputError(
-                f"counter: {beside!r} has more names, or is replaced all the time; find out by whom"
-            )
+        handle = os.open(os.path.dirname(path), os.O_RDONLY)
+        while not _lock(handle):
+            if time.monotonic() > until:
+                raise InputError(f"counter: another process has locked the folder of {path!r}; end it")
+            time.sleep(0.001)
+        locked = True
         yield
     except OSError as error:
         raise InputError(f"counter: {path!r} cannot be used: {error.strerror}") from None
     finally:
+        if locked:  # before any other call, which an interrupt may come after
+            fcntl.flock(handle, fcntl.LOCK_UN)  # also of copies of the handle that a fork made
         if handle >= 0:
-            if fcntl is not None:
-                fcntl.flock(handle, fcntl.LOCK_UN)  # also of copies of the handle that a fork made
             os.close(handle)
 
 
-def _wait(path: str, handle: int) -> None:
-    if fcntl is None:
-        raise InputError("counter: this system has no locks that end with a process; use SqliteCounter")
-    until = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > until:
-                raise InputError(f"counter: another process holds the lock {path!r}; end it") from None
-            time.sleep(0.001)
+def _lock(handle: int) -> bool:
+    """Lock an open file or folder until it is closed; False if somebody else holds it."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 # ---------------------------------------------------------------- processes
@@ -277,27 +267,28 @@ class Right:
     ----------
     generation
         How many states were committed.
+    path
+        Where the session lives; empty if it is in memory only.
+    ended
+        Whether the right was given up.
     """
 
     def __init__(self, counter: Counter | None = None) -> None:
         self.generation = 0
         self._counter, self._at, self._own = counter, 0, {0}  # where it was last, and what was done by this
         self._lock, self._process = threading.RLock(), (_born[0], os.getpid())
-        self._path, self._file, self._next = "", -1, -1
-        self._ended, self._busy = "", False
+        self.path, self._file, self._next = "", -1, -1
+        self.ended, self._busy = False, False
         _rights.add(self)
 
-    @property
-    def path(self) -> str:
-        """Where the session lives; empty if it is in memory only."""
-        return self._path
+    def mine(self) -> None:
+        """Refuse a process that was forked since.
 
-    @property
-    def ended(self) -> bool:
-        """Whether the right was given up."""
-        return bool(self._ended)
-
-    def _mine(self) -> None:
+        Raises
+        ------
+        InputError
+            In that case.
+        """
         if self._process != (_born[0], os.getpid()):
             raise InputError(
                 "session: it belongs to the process that made it, and this one was forked from that: both "
@@ -313,10 +304,10 @@ class Right:
         InputError
             In a process that was forked since, or once the session was closed.
         """
-        self._mine()  # before the lock, which another thread of the parent may hold
+        self.mine()  # before the lock, which another thread of the parent may hold
         with self._lock:
-            if self._ended:
-                raise InputError(f"session: {self._ended}")
+            if self.ended:
+                raise InputError("session: it was closed; restore it from its file")
             yield
 
     @contextlib.contextmanager
@@ -349,12 +340,12 @@ class Right:
             handle = _opened("session", path)
             try:
                 for other in _left(path):  # of one that was killed when it had just made the file
-                    if _one(other, os.fstat(handle)):
+                    if _same(other, handle, names=2):
                         _remove(other)
-                _check(path, handle)
-                _lock(path, handle)
+                _check("session", path, handle)
+                _own(path, handle)
                 if _same(path, handle):
-                    self._path, self._file, handle = path, handle, -1
+                    self.path, self._file, handle = path, handle, -1
                     with open(self._file, "rb", closefd=False) as file:
                         return file.read(MOST_BYTES + 1)
             finally:
@@ -362,13 +353,8 @@ class Right:
                     os.close(handle)
         raise InputError(f"session: {path!r} is replaced all the time; find out by whom")
 
-    def took(self, mark: Stamped) -> bool:
+    def took(self, mark: Stamped) -> None:
         """Check the mark of the file that was taken, and go on from it.
-
-        Returns
-        -------
-        bool
-            Whether the session must be written before it goes on, so that no copy of the file does.
 
         Raises
         ------
@@ -378,7 +364,7 @@ class Right:
         self.generation = mark.generation
         if self._counter is None and mark.stamp:
             raise InputError(
-                f"session: {self._path!r} was saved with a counter; give it (counter=...), else an older "
+                f"session: {self.path!r} was saved with a counter; give it (counter=...), else an older "
                 "copy would not be noticed"
             )
         if self._counter is not None:
@@ -386,13 +372,12 @@ class Right:
             self._own = {mark.stamp, *mark.follows}
             if self._at not in self._own:
                 raise InputError(
-                    f"session: {self._path!r} is not the state that the counter is at: an older copy, whose "
+                    f"session: {self.path!r} is not the state that the counter is at: an older copy, whose "
                     "values were released since, or the counter is that of another session; find the newest "
                     "file, or begin a new session with a budget of its own"
                 )
-        for other in _left(self._path):  # of a process that was killed meanwhile
+        for other in _left(self.path):  # of a process that was killed meanwhile
             _remove(other)
-        return self._counter is not None
 
     def commit(self, seal: Callable[[Stamped], bytes], path: str = "") -> None:
         """Put the next state in the place of the file, so that it lasts, then tell the counter.
@@ -410,21 +395,27 @@ class Right:
             If it cannot be written, something else lies there, somebody has touched the file, or the counter
             is not where this session left it; the session is as it was then.
         """
-        self._mine()
-        place = self._path or path
-        self._adopt(place)
-        if self._path and not _same(place, self._file):
+        self.mine()
+        place = self.path or path
+        if self.path and not _same(place, self._file):
             raise InputError(f"session: {place!r} was replaced or removed since; find out by whom")
-        if not self._path and os.path.lexists(place):
+        if not self.path and os.path.lexists(place):
             raise InputError(_EXISTS.format(place))
         mark = self._mark(seal)
-        temporary, self._next = _written(place, seal(mark))
+        data, temporary = seal(mark), ""
+        folder, name = os.path.split(place)
         try:
-            (os.replace if self._path else _new)(temporary, place)
+            self._next, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name}.", suffix=_NEW)
+            while data:
+                data = data[os.write(self._next, data) :]
+            os.fsync(self._next)
+            _own(place, self._next)
+            (os.replace if self.path else _new)(temporary, place)
             self._adopt(place)
-            files.settle(os.path.dirname(place))
+            files.settle(folder)
         except BaseException as error:
             _remove(temporary)
+            self._adopt(place)
             if isinstance(error, OSError):
                 raise InputError(f"session: {place!r} cannot be written: {error.strerror}") from None
             raise
@@ -435,7 +426,7 @@ class Right:
         if self._next < 0:
             return
         if _same(place, self._next):
-            old, self._file, self._next, self._path = self._file, self._next, -1, place
+            old, self._file, self._next, self.path = self._file, self._next, -1, place
             self.generation += 1
         else:
             old, self._next = self._next, -1
@@ -468,7 +459,7 @@ class Right:
         if self._counter is None:
             return
         self._own.add(mark.stamp)  # before it is known how that ends
-        while not self._counter.advance(self._at, mark.stamp):
+        while self._counter.advance(self._at, mark.stamp) is not True:  # such as a coroutine nobody awaits
             before = self._at
             self._look(self._counter)  # an attempt that had failed may have come through late
             if self._at == mark.stamp:
@@ -477,22 +468,20 @@ class Right:
                 raise InputError("session: the counter does not advance, though it is where it is expected")
         self._at, self._own = mark.stamp, {mark.stamp}
 
-    def close(self, why: str = "it was closed; restore it from its file") -> None:
+    def close(self) -> None:
         """Give the right up: the file can be taken by another session."""
-        self._ended = why
-        self._free(_UNLOCK)
+        self.ended = True
+        for handle in (self._file, self._next):
+            if handle >= 0:
+                fcntl.flock(handle, fcntl.LOCK_UN)  # also of copies of the handle that others have
+        self.drop()
 
     def drop(self) -> None:
         """Close the files without unlocking them, which the parent of a fork still has open."""
-        self._free(0)
-
-    def _free(self, unlock: int) -> None:
         handles = self._file, self._next
         self._file = self._next = -1
         for handle in handles:
             if handle >= 0:
-                if unlock:  # also of copies of the handle that others have
-                    fcntl.flock(handle, unlock)
                 os.close(handle)
 
     def __del__(self) -> None:
@@ -501,13 +490,11 @@ class Right:
 
 
 MOST_BYTES = 64 << 20
+_TRIES = 100  # to take a file that others replace
 _NEW = ".new"  # ends the name of what is to take the place of a file
 _EXISTS = (
     "session: {!r} exists; restore the session in it, or give another path: a new session has a budget of "
     "its own"
-)
-_TAKEN = (
-    "session: {!r} is open in another session, of this process or another one; only one may draw on its data"
 )
 
 
@@ -520,23 +507,27 @@ def _opened(what: str, path: str) -> int:
         raise InputError(f"{what}: {path!r} cannot be read: {error.strerror}") from None
 
 
-def _lock(path: str, handle: int) -> None:
-    """Lock a file until it is closed, which the end of the process does, too."""
+def _own(path: str, handle: int) -> None:
+    """Lock the file of a session until it is closed, which the end of the process does, too."""
     if fcntl is None:
         raise InputError(
             "session: this system has no locks that end with a process; keep the session in memory"
         )
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise InputError(_TAKEN.format(path)) from None
+        free = _lock(handle)
     except OSError as error:
         raise InputError(
             f"session: the file system of {path!r} has no locks ({error.strerror}); keep it on a local one"
         ) from None
+    if not free:
+        raise InputError(
+            f"session: {path!r} is open in another session, of this process or another one; only one may "
+            "draw on its data"
+        )
 
 
-def _regular(what: str, path: str, handle: int) -> os.stat_result:
+def _check(what: str, path: str, handle: int) -> None:
+    """Refuse what is not a file of one name that only its owner can write."""
     found = os.fstat(handle)
     if not stat.S_ISREG(found.st_mode):
         raise InputError(f"{what}: {path!r} is not a regular file")
@@ -545,55 +536,16 @@ def _regular(what: str, path: str, handle: int) -> os.stat_result:
             f"{what}: {path!r} has {found.st_nlink} names (hard links): the others would keep an older "
             "state; remove them"
         )
-    return found
+    files.check_own(what, path, found)
 
 
-def _check(path: str, handle: int) -> None:
-    found = _regular("session", path, handle)
-    files.check_own("session", path, found)
-    if found.st_size > MOST_BYTES:
-        raise InputError(
-            f"session: a state file must have at most {MOST_BYTES} bytes, {path!r} has {found.st_size}"
-        )
-
-
-def _same(path: str, handle: int) -> bool:
-    """Whether a path still names an open file."""
+def _same(path: str, handle: int, names: int = 1) -> bool:
+    """Whether a path still names an open file, which has so many names."""
     try:
-        held = os.fstat(handle)
+        named, held = os.stat(path, follow_symlinks=False), os.fstat(handle)
     except OSError:
         return False
-    return _one(path, held) and held.st_nlink == 1
-
-
-def _one(path: str, held: os.stat_result) -> bool:
-    """Whether a path names a file."""
-    try:
-        named = os.stat(path, follow_symlinks=False)
-    except OSError:
-        return False
-    return (named.st_dev, named.st_ino) == (held.st_dev, held.st_ino)
-
-
-def _written(path: str, data: bytes) -> tuple[str, int]:
-    """Write a file for its owner only beside `path` and lock it; its name, and the open file."""
-    folder, name = os.path.split(path)
-    temporary, handle = "", -1
-    try:
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name}.", suffix=_NEW)
-        written = 0
-        while written < len(data):
-            written += os.write(handle, data[written:])
-        os.fsync(handle)
-        _lock(path, handle)
-        return temporary, handle
-    except BaseException as error:
-        if handle >= 0:
-            os.close(handle)
-            _remove(temporary)
-        if isinstance(error, OSError):
-            raise InputError(f"session: {path!r} cannot be written: {error.strerror}") from None
-        raise
+    return os.path.samestat(named, held) and held.st_nlink == names
 
 
 def _new(temporary: str, path: str) -> None:
@@ -626,23 +578,7 @@ def _remove(temporary: str) -> None:
         os.unlink(temporary)
 
 
-def regular(path: str) -> None:
-    """Refuse a path where something else than a regular file of one name lies.
-
-    Raises
-    ------
-    InputError
-        In that case.
-    """
-    if os.path.lexists(path):
-        handle = _opened("session", path)
-        try:
-            _regular("session", path, handle)
-        finally:
-            os.close(handle)
-
-
-def located(path: object) -> str:
+def located(what: str, path: object) -> str:
     """The path of a file with the folders' links resolved; its own name may not be a link.
 
     Raises
@@ -650,13 +586,8 @@ def located(path: object) -> str:
     InputError
         If it is not a path.
     """
-    try:
-        name = os.fsdecode(path)  # type: ignore[arg-type]
-    except TypeError:
-        raise InputError(f"path must be the path of a file, got {type(path).__name__}") from None
-    if not name or "\0" in name:
-        raise InputError(f"path must be the path of a file, got {path!r}")
+    name = str(files.located(what, path))
     folder, own = os.path.split(os.path.abspath(name))
-    if not own:
-        raise InputError(f"path must be the path of a file, got {path!r}")
-    return str(Path(os.path.realpath(folder)) / own)
+    if not own or name == "." or "\0" in name:
+        raise InputError(f"{what} must be the path of a file, got {path!r}")
+    return os.path.join(os.path.realpath(folder), own)

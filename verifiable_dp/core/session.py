@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from os import PathLike
+from pathlib import Path
 from typing import Protocol, Self
 
 import numpy as np
@@ -17,7 +19,7 @@ from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.meter import ROWS, Meter, farthest, metered
 from verifiable_dp.core.noise import Draw, Noise, Secure, Seeded, described, source_of
 from verifiable_dp.core.query import Memory, NoMemory, Own, Query, State
-from verifiable_dp.core.rights import Counter, Right, Stamped, located, regular
+from verifiable_dp.core.rights import Counter, Right, Stamped, located
 from verifiable_dp.core.units import TrustModel
 from verifiable_dp.core.validate import FloatArray, InputError, IntArray, JsonDict, JsonValue
 
@@ -181,7 +183,7 @@ class Session:
             asked.append(draw)
             return np.where(draw.where, draw.value, np.nan)
 
-        self._algorithm.release(state, memory, query, sums, ask)
+        self._algorithm.release(*copy.deepcopy((state, memory, query, sums)), ask)
         if int(query.rounds[0]) <= 1 and not any(draw.count is not None for draw in asked):
             return None  # a block is one report, and released at once
         single = len(asked) == 1 and asked[0].count is not None and asked[0].hidden is None
@@ -352,20 +354,23 @@ class Session:
             if now.scales is not None:
                 return _noised(draw, now, algorithm.name)
             out = self._draw(draw)
-            drawn.append((draw, out))
+            drawn.append(copy.deepcopy((draw, out)))
             return out
 
-        memory, released = algorithm.release(now.state, now.memory, now.query, added.sums, noise)
+        # Copies: an algorithm may work in place, and this session stays as it was if anything fails.
+        given = copy.deepcopy((now.state, now.memory, now.query, added.sums))
+        memory, released = algorithm.release(*given, noise)
         meter = added.meter
         if now.scales is None and self._metered:
             meter = meter.charged(algorithm, now.state, memory, now.query, added.sums, drawn, released)
-        state = algorithm.decide(now.state, now.query, released)
+        state = algorithm.decide(*copy.deepcopy((now.state, now.query)), released)
         return self._opened(state, memory, algorithm.query(state), meter)
 
     # ------------------------------------------------------------ the file
 
     def _commit(self, after: _Moment, *, at_once: bool) -> None:
-        """Make the next state last, if the session lives in a file."""
+        """Make the next state last, if the session lives in a file; nothing is shown before."""
+        self._right.mine()  # a source, or a handler, may have forked in the middle of an update
         if not self._right.path:
             return
         if at_once:
@@ -375,6 +380,8 @@ class Session:
     @contextlib.contextmanager
     def batch(self) -> Iterator[Self]:
         """Write the states of several updates together: once at the end, and before each release is shown.
+
+        Threads wait for its end. Tasks of one thread do not: what they update meanwhile is part of it.
 
         Raises
         ------
@@ -394,8 +401,8 @@ class Session:
     def save(self, path: str | PathLike[str], *, key: bytes | None = None) -> None:
         """Let the session live in a file, readable by its owner only: from then on each update writes it.
 
-        A session with a seed is written once, as it is: such files can be copied and restored at will. They
-        are for experiments only.
+        A session with a seed is written once, as it is, in the place of what lies there: such files can be
+        copied and restored at will. They are for experiments only.
 
         Parameters
         ----------
@@ -410,7 +417,7 @@ class Session:
             If it cannot be written, something else lies there, this one lives elsewhere, or the algorithm's
             parameters or states are not plain values and arrays.
         """
-        place = located(path)
+        place = located("path", path)
         with self._right.alone():
             if self._right.path and self._right.path != place:
                 raise InputError(
@@ -418,11 +425,9 @@ class Session:
                 )
             key = self._key if key is None else key
             if self._seeded:
-                with files.replacing(
-                    place, self._sealed(self._now, Stamped(0), key), what="session", private=True
-                ):
-                    regular(place)
-                return
+                data = self._sealed(self._now, Stamped(0), key)
+                files.check_writable(Path(place))
+                return files.put(place, data, what="session", private=True)
             self._right.commit(lambda mark: self._sealed(self._now, mark, key), place)
             self._key, self._behind = key, False
 
@@ -501,16 +506,16 @@ class Session:
             written by others, was saved with a seed or a key that is not expected here, is of another
             version, of another algorithm or of other parameters, or what it holds does not fit the algorithm.
         """
-        place, right = located(path), Right(counter)
+        place, right = located("path", path), Right(counter)
         try:
             stored = statefile.read(place, right.take(place), key)
             session = cls._of(algorithm, place, stored, noise, seeded, tick)
             if session._seeded:
                 right.close()
             else:
-                behind = right.took(_mark(stored))
+                right.took(_mark(stored))
                 session._right, session._key = right, key
-                if behind:
+                if counter is not None:  # so that no copy of the file goes on
                     session._commit(session._now, at_once=True)
             return session
         except BaseException:

@@ -204,6 +204,8 @@ def read(path: str, data: bytes, key: bytes | None = None) -> JsonDict:
     InputError
         If it is too large, not what was written (with this key), or of another version.
     """
+    if len(data) > MOST_BYTES:
+        raise InputError(f"session: {path!r} is larger than {MOST_BYTES >> 20} MiB")
     files.check_values(f"session: {path!r}", data, _MOST_VALUES)
     try:
         record = json.loads(data)

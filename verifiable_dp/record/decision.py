@@ -14,7 +14,7 @@ from verifiable_dp.record import conclude, kills
 from verifiable_dp.record.model import Passed, Record
 
 WEAK = 1.5  # a leak of so many times the claim that could pass makes an audit weak
-_PASSING = ("not_refuted", "consistent")
+# Exit status of a verdict: 0 where nothing speaks against a claim, 1 where something refutes it, 3 if open.
 EXIT = {"not_refuted": 0, "refuted": 1, "inconclusive": 3, "consistent": 0, "contradicted": 1, "vacuous": 3}
 
 
@@ -82,7 +82,7 @@ class Decision:
         if self.privacy == "refuted" or self.regret == "contradicted":
             return "failed"
         verdicts = [verdict for verdict in (self.privacy, self.regret) if verdict]
-        held = bool(verdicts) and all(verdict in _PASSING for verdict in verdicts)
+        held = bool(verdicts) and not any(EXIT[verdict] for verdict in verdicts)
         return "passed" if held and not self.weak and not self.faults else "undecided"
 
     @property

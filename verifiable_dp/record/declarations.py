@@ -6,10 +6,12 @@ what is left out stays "not declared".
 
 from __future__ import annotations
 
+import functools
+import json
 import math
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -18,21 +20,14 @@ import numpy as np
 from verifiable_dp.core import files, validate
 from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
 from verifiable_dp.record.model import Claim
+from verifiable_dp.record.sealing import schema
 
 _LARGEST = 256 << 10  # bytes of the file
 _LONGEST = 2000  # characters of a text
 _MOST = 200  # items of a list
 _NUMBERS = 20_000  # of one world
 
-MODELS = ("central", "local", "shuffle", "other")
-QUERY_MODELS = ("interactive", "non-interactive")
-RELEASES = ("one release", "many releases", "continual release")
-DATA_SOURCES = ("static", "dynamic")
-STATUSES = ("draft", "final")
-
 STARTER = Path(__file__).with_name("starter.toml").read_text("utf-8")
-
-Reader = Callable[[str, JsonValue], JsonValue]
 
 
 def starter(path: Path) -> Path:
@@ -66,8 +61,9 @@ def read(path: str | PathLike[str]) -> JsonDict:
     """
     found = checked(files.toml("declarations", path, _LARGEST))
     samples = dict(_leaves(tomllib.loads(re.sub(r"^#(?=\S)", "", STARTER, flags=re.MULTILINE))))
+    listed = json.dumps(_form())  # an example that is one of the accepted values may be meant
     for place, text in _leaves(found):
-        if " " in text and text not in RELEASES and samples.get(place) == text:  # their words
+        if " " in text and f'"{text}"' not in listed and samples.get(place) == text:
             raise InputError(
                 f"declarations: {place} is still the example of the template, {text!r}; write what is true "
                 "of your deployment, or remove the line"
@@ -93,7 +89,14 @@ def checked(given: Json) -> JsonDict:
     InputError
         As `read`.
     """
-    found: JsonDict = _table("", given, _KEYS)
+    found: JsonDict = _checked("", given, _form())
+    return found
+
+
+@functools.cache
+def _form() -> Json:
+    """What may be declared: as the schema of records says it."""
+    found: Json = schema()["$defs"]["declarations"]
     return found
 
 
@@ -113,84 +116,56 @@ def given(declared: str | PathLike[str] | Json | None) -> JsonDict | None:
 # ---------------------------------------------------------------- values
 
 
-def _table(name: str, value: JsonValue, keys: Mapping[str, Reader]) -> JsonDict:
+def _checked(name: str, value: JsonValue, form: Json) -> JsonValue:
+    """A value in its one form."""
+    kind, said = form.get("type", ""), f"declarations: {name}"
+    if "enum" in form and value not in form["enum"]:
+        raise InputError(f"{said} must be one of {', '.join(form['enum'])}, got {value!r}")
+    if "anyOf" in form:
+        return _text(said, value, form["anyOf"][0]) if isinstance(value, str) else _world(said, value)
+    if kind == "object":
+        return _table(name, value, form["properties"], form["required"])
+    if kind == "array":
+        if not isinstance(value, list):
+            raise InputError(f"{said} must be a list, got {type(value).__name__}")
+        if len(value) > _MOST:
+            raise InputError(f"{said} must have at most {_MOST} items, got {len(value)}")
+        return [_checked(f"{name}[{i}]", entry, form["items"]) for i, entry in enumerate(value)]
+    if kind == "boolean" and not isinstance(value, bool):
+        raise InputError(f"{said} must be true or false, got {value!r}")
+    if kind == "integer":
+        return validate.integer(said, value, least=form["minimum"], most=form["maximum"])
+    return value if kind == "boolean" else _text(said, value, form)
+
+
+def _table(name: str, value: JsonValue, keys: Mapping[str, Json], required: Sequence[str]) -> JsonDict:
     if not isinstance(value, Mapping):
         raise InputError(f"declarations: {name} must be a table with keys {', '.join(keys)}")
     dot = f"{name}." if name else ""
     for key in value:
         if key not in keys:
             raise InputError(f"declarations: {dot}{str(key)[:60]} is unknown; accepted: {', '.join(keys)}")
-    return {key: reader(f"{dot}{key}", value[key]) for key, reader in keys.items() if key in value}
+    found = {key: _checked(f"{dot}{key}", item, keys[key]) for key, item in value.items()}
+    for key in required:
+        if key not in found:
+            raise InputError(f"declarations: {name} must have {key}")
+    return found
 
 
-def _text(name: str, value: JsonValue) -> str:
+def _text(said: str, value: JsonValue, form: Json) -> str:
     if not isinstance(value, str):
-        raise InputError(f"declarations: {name} must be a text in quotes, got {type(value).__name__}")
+        raise InputError(f"{said} must be a text in quotes, got {type(value).__name__}")
     if len(value) > _LONGEST:
-        raise InputError(f"declarations: {name} must have at most {_LONGEST} characters, got {len(value)}")
-    return value.strip()
-
-
-def _said(name: str, value: JsonValue) -> str:
-    text = _text(name, value)
-    if not text:
-        raise InputError(f"declarations: {name} must not be empty; leave it out if there is nothing to say")
+        raise InputError(f"{said} must have at most {_LONGEST} characters, got {len(value)}")
+    text = value.strip()
+    if not text and form.get("minLength"):
+        raise InputError(f"{said} must not be empty; leave it out if there is nothing to say")
     return text
 
 
-def _flag(name: str, value: JsonValue) -> bool:
-    if not isinstance(value, bool):
-        raise InputError(f"declarations: {name} must be true or false, got {value!r}")
-    return value
-
-
-def _one_of(*accepted: str) -> Reader:
-    def reader(name: str, value: JsonValue) -> str:
-        if value not in accepted:
-            raise InputError(f"declarations: {name} must be one of {', '.join(accepted)}, got {value!r}")
-        return str(value)
-
-    return reader
-
-
-def _whole(least: int, most: int) -> Reader:
-    def reader(name: str, value: JsonValue) -> int:
-        return validate.integer(f"declarations: {name}", value, least=least, most=most)
-
-    return reader
-
-
-def _list(item: Reader) -> Reader:
-    def reader(name: str, value: JsonValue) -> list[JsonValue]:
-        if not isinstance(value, list):
-            raise InputError(f"declarations: {name} must be a list, got {type(value).__name__}")
-        if len(value) > _MOST:
-            raise InputError(f"declarations: {name} must have at most {_MOST} items, got {len(value)}")
-        return [item(f"{name}[{i}]", entry) for i, entry in enumerate(value)]
-
-    return reader
-
-
-def _tables(keys: Mapping[str, Reader], required: Sequence[str]) -> Reader:
-    return _list(_of(keys, *required))
-
-
-def _of(keys: Mapping[str, Reader], *required: str) -> Reader:
-    def reader(name: str, value: JsonValue) -> JsonDict:
-        found = _table(name, value, keys)
-        for key in required:
-            if key not in found:
-                raise InputError(f"declarations: {name} must have {key}")
-        return found
-
-    return reader
-
-
-def _world(name: str, value: JsonValue) -> JsonValue:
-    """Words, a list of numbers, or a list of equally long lists of numbers."""
-    if isinstance(value, str):
-        return _said(name, value)
-    accepted = f"declarations: {name} must be words, a list of rewards or one list of rewards for each round"
+def _world(said: str, value: JsonValue) -> JsonValue:
+    """A list of numbers, or a list of equally long lists of numbers."""
+    accepted = f"{said} must be words, a list of rewards or one list of rewards for each round"
     if not isinstance(value, list) or not value:
         raise InputError(f"{accepted}, got {type(value).__name__}")
     rows = value if all(isinstance(row, list) for row in value) else [value]
@@ -202,41 +177,6 @@ def _world(name: str, value: JsonValue) -> JsonValue:
             raise InputError(f"{accepted}, got {str(number)[:60]!r} among them")
     numbers = [[float(number) for number in row] for row in rows]
     return numbers if rows is value else numbers[0]
-
-
-_STATEMENT = _of({"statement": _said, "reference": _text}, "statement")
-_TEXTS = _list(_said)
-_KEYS: dict[str, Reader] = {
-    "unprotected_outputs": _TEXTS,
-    "deployment": _of(
-        {
-            "description": _said,
-            "model": _one_of(*MODELS),
-            "query_model": _one_of(*QUERY_MODELS),
-            "release_type": _one_of(*RELEASES),
-            "data_source": _one_of(*DATA_SOURCES),
-        }
-    ),
-    "actors": _tables({"role": _said, "trusted": _flag, "assumption": _said}, ("role", "trusted")),
-    "threat_hypotheses": _tables(
-        {"harm": _said, "world_0": _world, "world_1": _world}, ("world_0", "world_1")
-    ),
-    "contribution": _of({"max_rounds_per_user": _whole(1, 10**9), "enforced_by": _said}),
-    "accounting": _of({"composition": _said, "post_processing": _said, "tool": _said}),
-    "data_security": _STATEMENT,
-    "access_control": _STATEMENT,
-    "data_minimisation": _STATEMENT,
-    "administrative": _of(
-        {
-            "status": _one_of(*STATUSES),
-            "tier": _whole(1, 3),
-            "authors": _TEXTS,
-            "reviewers": _TEXTS,
-            "sources": _TEXTS,
-            "notes": _text,
-        }
-    ),
-}
 
 
 # ---------------------------------------------------------------- are two worlds neighbouring?

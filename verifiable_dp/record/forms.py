@@ -71,7 +71,7 @@ def record_schema() -> JsonDict:
     whole = defined.pop("record")
     defined |= json.loads((_FOLDER / "forms.json").read_text("utf-8"))
     defined |= {
-        "privacy_check": {"$ref": "#/$defs/check", "oneOf": [*map(_branch, kinds("privacy")), _other()]},
+        "privacy_check": {"$ref": "#/$defs/check", "allOf": [*map(_asked, kinds("privacy")), _other()]},
         "regret_check": {"$ref": "#/$defs/any_regret_check", "allOf": [*map(_asked, kinds("regret"))]},
         "any_table": _table(defined["check"]),
     }
@@ -172,12 +172,8 @@ def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
-def _branch(kind: Kind) -> JsonDict:
-    """A check of a kind that says what it holds."""
-    return {"properties": {"kind": {"const": kind.name}, **_numbers(kind)}}
-
-
 def _asked(kind: Kind) -> JsonDict:
+    """What a check of a kind holds, where the kind says it."""
     return {"if": {"properties": {"kind": {"const": kind.name}}}, "then": {"properties": _numbers(kind)}}
 
 
@@ -188,8 +184,8 @@ def _numbers(kind: Kind) -> JsonDict:
 
 def _table(check: Json) -> JsonDict:
     """A table, which has no verdict."""
-    properties = {**check["properties"], "result": {"type": "object"}}
-    return {**check, "properties": properties, "oneOf": [*map(_branch, kinds("table"))]}
+    known = {"kind": {"enum": [kind.name for kind in kinds("table")]}, "result": {"type": "object"}}
+    return {**check, "properties": {**check["properties"], **known}, "allOf": [*map(_asked, kinds("table"))]}
 
 
 def _other() -> JsonDict:
@@ -197,10 +193,12 @@ def _other() -> JsonDict:
     verdict = {"verdict": {"enum": list(typing.get_args(Verdict))}}
     return {
         "description": _OF_KIND,
-        "properties": {
-            "kind": {"$ref": "#/$defs/kind", "not": {"enum": [kind.name for kind in kinds("privacy")]}},
-            "statistics": {"type": "object"},
-            "result": {"type": "object", "required": ["verdict"], "properties": verdict},
+        "if": {"properties": {"kind": {"not": {"enum": [kind.name for kind in kinds("privacy")]}}}},
+        "then": {
+            "properties": {
+                "kind": {"$ref": "#/$defs/kind"},
+                "result": {"required": ["verdict"], "properties": verdict},
+            }
         },
     }
 

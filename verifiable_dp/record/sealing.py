@@ -100,15 +100,9 @@ def digest(record: Json) -> str:
     return "sha256:" + hashlib.sha256(canonical(rest).encode()).hexdigest()
 
 
-def as_read(values: Json) -> JsonDict:
-    """Values as a reader of their file gets them back: one round through JSON."""
-    found: JsonDict = json.loads(canonical(plain(values)))
-    return found
-
-
 def sealed(values: Json) -> JsonDict:
     """Values of a record or of another data file, as they are read back, with the digest over them."""
-    whole = as_read(values)
+    whole: JsonDict = json.loads(canonical(plain(values)))
     return {**whole, "digest": digest(whole)}
 
 
@@ -125,21 +119,6 @@ def schema(name: str = SCHEMAS[0]) -> JsonDict:
 def pointer(*parts: str | int) -> str:
     """JSON pointer (RFC 6901) to a place in the record."""
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
-
-
-def resolve(record: Json, place: str) -> JsonValue:
-    """What a JSON pointer points to.
-
-    Raises
-    ------
-    KeyError, IndexError
-        If there is nothing.
-    """
-    value: JsonValue = record
-    for part in place.split("/")[1:]:
-        key = part.replace("~1", "/").replace("~0", "~")
-        value = value[int(key)] if isinstance(value, list) else value[key]
-    return value
 
 
 def without_run(record: Json, run_of: Json | None = None) -> JsonDict:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from verifiable_dp.core import files
 from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue, named
@@ -24,7 +24,7 @@ from verifiable_dp.record.requests import asked_of
 from verifiable_dp.record.sealing import SCHEMA_VERSION, SCHEMAS, canonical, digest, plain, schema
 
 if TYPE_CHECKING:
-    from jsonschema import Draft202012Validator, ValidationError
+    from jsonschema import Draft202012Validator
 
 LARGEST = 64 << 20  # bytes of a file
 _DIGITS = 300  # of a whole number: what reads it takes a float
@@ -253,36 +253,13 @@ def _fits(values: Json, name: str = SCHEMAS[0], what: str = "record") -> None:
 
 @functools.cache
 def _validator(name: str, what: str) -> Draft202012Validator:
-    from jsonschema import Draft202012Validator, ValidationError, validators
+    from jsonschema import Draft202012Validator
     from referencing import Registry, Resource
 
     ours = schema(name)
     known = [(form["$id"], Resource.from_contents(form)) for form in (ours, schema())]
     form = ours if name == SCHEMAS[0] else {"$ref": f"{ours['$id']}#/$defs/{what}"}
-    every = Draft202012Validator.VALIDATORS["oneOf"]
-
-    def one_of(
-        validator: Draft202012Validator, branches: Sequence[Json], instance: JsonValue, whole: Json
-    ) -> Iterator[ValidationError]:
-        """Where forms are told apart by a constant, try the one that is meant; the message stays."""
-        meant = _meant(branches, instance)
-        if len(meant) > 1:
-            yield from every(validator, branches, instance, whole)
-        elif not meant or next(validator.descend(instance, meant[0]), None) is not None:
-            yield ValidationError(f"{instance!r} is not valid under any of the given schemas")
-
-    checked = validators.extend(Draft202012Validator, {"oneOf": one_of})
-    return checked(form, registry=Registry().with_resources(known))
-
-
-def _meant(branches: Sequence[Json], instance: JsonValue) -> Sequence[Json]:
-    """The branches that the kind or the type of an instance leaves; all where these say nothing."""
-    for key in ("kind", "type") if isinstance(instance, dict) else ():
-        asked = [branch.get("properties", {}).get(key, {}).get("const") for branch in branches]
-        if key in instance and asked.count(None) <= 1 < len(asked):  # one may be for all others
-            named = [form for form, value in zip(branches, asked, strict=True) if value == instance[key]]
-            return named or [form for form, value in zip(branches, asked, strict=True) if value is None]
-    return branches
+    return Draft202012Validator(form, registry=Registry().with_resources(known))
 
 
 def _word(value: JsonValue) -> None:
@@ -481,54 +458,63 @@ def _listed(versions: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {version}" for name, version in versions.items() if version)[:300]
 
 
-def first_difference(recorded: JsonValue, again: JsonValue, place: str = "", scale: JsonValue = None) -> str:
+GONE = ...  # what stands at a place that only the other value has
+
+
+class Apart(NamedTuple):
+    """A place at which two JSON values are not the same text; `off`: how far floats are, on their scale."""
+
+    place: str
+    old: JsonValue
+    new: JsonValue
+    off: float = math.inf
+
+    @property
+    def words(self) -> str:
+        """In a sentence."""
+        if self.old is GONE or self.new is GONE:
+            return f"{self.place} is {'missing' if self.old is GONE else 'unexpected'}"
+        said = f"{self.place} is {_short(self.old)}, and comes out as {_short(self.new)}"
+        allowed = f", off by {self.off:.1e} of its scale, where {rounding.TOLERANCE:g} is allowed"
+        both = isinstance(self.old, float) and isinstance(self.new, float)
+        return f"{said}{allowed if both else ''}"
+
+
+def apart(old: JsonValue, new: JsonValue, place: str = "", scale: JsonValue = None) -> Iterator[Apart]:
+    """Every place at which two JSON values differ; of lists of two lengths that, and what both have.
+
+    `scale` is that of the values if they are part of a check: a number, or nested as they are; None if it is
+    not known.
+    """
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        # Scales are not taken from what was recorded, where an edit could widen them.
+        scale = scales_of(Check.read(new)) if scale is None and new.keys() >= _CHECK else scale
+        for key in sorted({*old, *new}):
+            here = f"{place}.{key}" if place else key
+            yield from apart(old.get(key, GONE), new.get(key, GONE), here, _below(scale, key))
+    elif isinstance(old, list) and isinstance(new, list):
+        if len(old) != len(new):
+            yield Apart(place, old, new)
+        for i, (left, right) in enumerate(zip(old, new, strict=False)):
+            yield from apart(left, right, f"{place}.{i}", _below(scale, i))
+    elif isinstance(old, float) and isinstance(new, float) and repr(old) != repr(new):
+        size = float(scale) if isinstance(scale, int | float) else 0.0
+        yield Apart(place, old, new, rounding.difference(old, new, size))
+    elif repr(old) != repr(new):  # 1 and 1.0 are not the same text
+        yield Apart(place, old, new)
+
+
+def first_difference(recorded: JsonValue, again: JsonValue, place: str = "") -> str:
     """Where two JSON values differ first, in words; empty if they are equal.
 
     Whole numbers, words and structure must be the same. Floats are compared by the rule of
     `evidence.rounding`, at the scales that the judge of each check in the values states.
-
-    Parameters
-    ----------
-    recorded, again
-        JSON values.
-    place
-        Where they stand, for the words.
-    scale
-        Scales of the values if they are part of a check: a number, or nested as they are; None if unknown.
     """
-    if isinstance(recorded, dict) and isinstance(again, dict):
-        scale = scales_in(again, scale)  # not in what was recorded, where an edit could widen them
-        for key in sorted({*recorded, *again}):
-            here = f"{place}.{key}" if place else key
-            if key not in recorded or key not in again:
-                return f"{here} is {'missing' if key not in recorded else 'unexpected'}"
-            found = first_difference(recorded[key], again[key], here, below(scale, key))
-            if found:
-                return found
-        return ""
-    if isinstance(recorded, list) and isinstance(again, list) and len(recorded) == len(again):
-        for i, (left, right) in enumerate(zip(recorded, again, strict=True)):
-            found = first_difference(left, right, f"{place}.{i}", below(scale, i))
-            if found:
-                return found
-        return ""
-    if type(recorded) is type(again) and recorded == again:
-        return ""
-    words = f"{place} is {_short(recorded)}, and comes out as {_short(again)}"
-    if isinstance(recorded, float) and isinstance(again, float):
-        apart = rounding.difference(recorded, again, float(scale) if isinstance(scale, int | float) else 0.0)
-        if apart <= rounding.TOLERANCE:
-            return ""
-        return f"{words}, off by {apart:.1e} of its scale, where {rounding.TOLERANCE:g} is allowed"
-    return words
+    found = (one.words for one in apart(recorded, again, place) if one.off > rounding.TOLERANCE)
+    return next(found, "")
 
 
-def scales_in(value: Json, scale: JsonValue) -> JsonValue:
-    """Scales of an object: those given or, of a check, those that its judge states."""
-    return scales_of(Check.read(value)) if scale is None and value.keys() >= _CHECK else scale
-
-
-def below(scale: JsonValue, key: JsonValue) -> JsonValue:
+def _below(scale: JsonValue, key: JsonValue) -> JsonValue:
     """Scales of what is at `key` within values with these scales; one number holds for all below it."""
     if isinstance(scale, Mapping):
         return scale.get(key)

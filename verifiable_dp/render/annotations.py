@@ -20,12 +20,10 @@ def to_github(record: Record) -> str:
 
 
 def _command(record: Record, finding: Finding) -> str:
-    said = " ".join(filter(None, (finding.sentence, finding.detail)))
-    said = said if finding.of_code else f"{words.title(record)}: {said}"
     place = {"file": finding.file, "line": str(finding.line or "")} if finding.file else {}
     values = {**place, "title": finding.code}
     properties = ",".join(f"{key}={_property(value)}" for key, value in values.items() if value)
-    text = _data(f"{said.rstrip('.')}. To do: {finding.advice}.")
+    text = _data(f"{finding.told(words.title(record)).rstrip('.')}. To do: {finding.advice}.")
     return f"::{_LEVELS[finding.severity]} {properties}::{text}"
 
 

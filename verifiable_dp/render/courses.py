@@ -54,9 +54,7 @@ def loss_over_time(record: Record, *, narrow: bool = False) -> str | None:
             axes.axvline(beyond[0], color=BAD, linewidth=0.8, linestyle=":")
         axes.set_xlim(0, 1.02 * max(right, 1))
         axes.set_ylim(0, top)
-        axes.set_xlabel("rounds so far")
-        axes.set_ylabel("epsilon (log of a ratio)")
-        plots.legend(axes)
+        plots.framed(axes, "rounds so far", "epsilon (log of a ratio)")
 
     return plots.single("loss over time", 2.5, draw, narrow=narrow)
 
@@ -193,19 +191,16 @@ def placement(example: Json, number: int = 0, *, narrow: bool = False) -> str | 
         low, high = min([*values, is_]), max([*values, is_])
         room = (high - low) or 1.0
         if rounds:
-            axes.plot(
-                [rounds[0] - 0.5, rounds[1] + 0.5],
-                [low - 0.22 * room] * 2,
-                color=GOOD,
-                linewidth=5,
-                solid_capstyle="butt",
-                label="seen by the event",
-            )
+            bar: Style = {
+                "color": GOOD,
+                "linewidth": 5,
+                "solid_capstyle": "butt",
+                "label": "seen by the event",
+            }
+            axes.plot([rounds[0] - 0.5, rounds[1] + 0.5], [low - 0.22 * room] * 2, **bar)
         axes.set_ylim(low - 0.35 * room, high + 0.15 * room)
         axes.set_xlim(0.5, horizon + 0.5)
-        axes.set_xlabel("round")
-        axes.set_ylabel("reward")
-        plots.legend(axes)
+        plots.framed(axes, "round", "reward")
 
     return plots.single(f"placement {number}", 1.9, draw, narrow=narrow)
 
@@ -242,13 +237,7 @@ def scaling_fit(record: Record, *, narrow: bool = False) -> str | None:
     def draw(axes: Axes, over: str, shown: Sequence[Check]) -> None:
         for check, marker, color in zip(shown, _MARKERS, plots.MANY, strict=False):
             _fit(axes, check, marker, color)
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_xlabel(over)
-        axes.set_ylabel("relative to the middle")
-        plots.decades(axes.xaxis)
-        plots.decades(axes.yaxis)
-        plots.legend(axes, 1)
+        plots.framed(axes, over, "relative to the middle", log="xy", columns=1)
 
     return plots.panels("scaling", checks, draw, narrow=narrow) or None
 
@@ -270,13 +259,7 @@ def growing(axes: Axes, checks: Sequence[Check], over: str) -> None:
     """Means over a quantity, which is horizon T where no check says another, with the claimed rates."""
     for check, marker, color in zip(checks, _MARKERS, plots.MANY, strict=False):
         _growing(axes, check, marker, color, _LETTERS.get(over, over))
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlabel(over)
-    axes.set_ylabel("mean pseudo-regret (units of reward)")
-    plots.decades(axes.xaxis)
-    plots.decades(axes.yaxis)
-    plots.legend(axes, 2)
+    plots.framed(axes, over, "mean pseudo-regret (units of reward)", log="xy", columns=2)
 
 
 _GROWING = ("scaling", "linear_in_log")
@@ -298,15 +281,9 @@ def _growing(axes: Axes, check: Check, marker: str, color: str, letter: str) -> 
     shift = math.fsum(math.log(y) - line for y, line in zip(means, claimed, strict=True)) / len(xs)
     parts = [f"{letter}^{exponent:.3g}" if exponent else "", f"(log {letter})^{power:.3g}" if power else ""]
     rate = " ".join(filter(None, parts)).replace("^1", "") or "constant"
-    label = f"{instance}: theorem's rate {rate}"
-    axes.plot(
-        xs,
-        [math.exp(line + shift) for line in claimed],
-        color=color,
-        linestyle="--",
-        linewidth=1,
-        label=label,
-    )
+    style: Style = {"color": color, "linestyle": "--", "linewidth": 1}
+    growth = [math.exp(line + shift) for line in claimed]
+    axes.plot(xs, growth, label=f"{instance}: theorem's rate {rate}", **style)
 
 
 def _fit(axes: Axes, check: Check, marker: str, color: str) -> None:
@@ -356,7 +333,6 @@ def kills(rows: Sequence[Json], *, narrow: bool = False) -> str | None:
             left = [a + b for a, b in zip(left, counts, strict=True)]
         plots.rows_named(axes, names)
         axes.set_ylim(len(names) - 0.4, -0.8 if narrow else -0.6)
-        axes.set_xlabel("mutants")
-        plots.legend(axes)
+        plots.framed(axes, "mutants")
 
     return plots.single("kills", 0.9 + (1.6 if narrow else 1) * 0.24 * len(names), draw, narrow=narrow)

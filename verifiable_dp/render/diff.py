@@ -13,24 +13,16 @@ from verifiable_dp.evidence import exclusions
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import kills
-from verifiable_dp.record.decision import decision
+from verifiable_dp.record.decision import EXIT, decision
+from verifiable_dp.record.entries import RecordEntry
 from verifiable_dp.record.model import Claim, Record
 from verifiable_dp.record.verify import first_difference
 
 # What two runs of one audit may differ in.
 _FREE = ("provenance", "digest")
-_RANK = {
-    "refuted": 0,
-    "contradicted": 0,
-    "inconclusive": 1,
-    "vacuous": 1,
-    "not_checked": 1,
-    "not_refuted": 2,
-    "consistent": 2,
-}
+_RANKS = {1: 0, 3: 1, 0: 2}  # of verdicts by their exit status: what was not checked is open
 _NIST = f"({nist.DOCUMENT}, section 2.5)"
 _WIDEST = 200  # characters of a value in a line
-_CAUGHT = ("refuted", "contradicted")
 _PARAMETERS = ("epsilon", "delta", "rho", "mu")
 _UNIT = ("protects", "unit", "adjacency", "relation")
 _SEEN = ("observe", "trust_model")
@@ -198,8 +190,12 @@ def unbroken(line: str) -> str:
     return on_one_line("".join(c if c.isprintable() else " " for c in line))
 
 
+def _rank(verdict: str | None) -> int:
+    return _RANKS[EXIT.get(verdict or "", 3)]
+
+
 def _direction(old: str, new: str) -> str:
-    before, after = _RANK.get(old, 1), _RANK.get(new, 1)
+    before, after = _rank(old), _rank(new)
     return "worse" if after < before else "better" if after > before else "neutral"
 
 
@@ -233,37 +229,36 @@ def _incomparable(old: Claim | None, new: Claim | None) -> Iterator[str]:
         deltas = f"{old.delta:g} against {new.delta:g}"
         yield f"guarantees with different delta cannot be compared: {deltas} {_NIST}"
     for key in _UNIT:
-        before, after = _of(old, key), _of(new, key)
+        before, after = (claim.as_dict().get(key) for claim in (old, new))
         if before != after:
             units = f"{_shown(before)} against {_shown(after)}"
             yield f"guarantees with different {key} cannot be compared: {units} {_NIST}"
 
 
-def _of(claim: Claim, key: str) -> JsonValue:
-    """A value of a claim as a record has it; None where it is left out."""
-    return claim.as_dict().get(key)
-
-
 def _target(old: Record, new: Record) -> Iterator[Change]:
-    for key in ("name", "kind", "role", "note"):
-        before, after = (str(getattr(record.target, key)) or None for record in (old, new))
-        if before != after:
-            yield Change(f"target.{key}", before, after)
+    named = (_held(r.target, "name", "kind", "role", "note") for r in (old, new))
+    files = ({"sha256": r.target.source.sha256[:12] or None} for r in (old, new))
+    yield from _by_key("target", *named)
     yield from _by_key("target.parameters", old.target.parameters, new.target.parameters)
-    before, after = (record.target.source.sha256[:12] or None for record in (old, new))
-    if before != after:
-        yield Change("target.source.sha256", before, after)
+    yield from _by_key("target.source", *files)
 
 
-def _by_key(what: str, old: Json, new: Json, free: Sequence[str] = ()) -> Iterator[Change]:
+def _held(part: RecordEntry, *keys: str) -> JsonDict:
+    """Values of a part of a record as the record has them; none where they are empty or left out."""
+    values = part.as_dict()
+    return {key: values[key] for key in keys if values.get(key) not in (None, "")}
+
+
+def _by_key(what: str, old: Json, new: Json, *, free: Sequence[str] = ()) -> Iterator[Change]:
+    """What differs under the keys of two mappings; `what` is their name, if they have one."""
     for key in dict.fromkeys([*old, *new]):
-        left, right = old.get(key), new.get(key)
+        left, right, place = old.get(key), new.get(key), f"{what}.{key}" if what else key
         if key in free or left == right:
             continue
         if isinstance(left, Mapping) and isinstance(right, Mapping):
-            yield from _by_key(f"{what}.{key}", left, right)
+            yield from _by_key(place, left, right)
         else:
-            yield Change(f"{what}.{key}", left, right)
+            yield Change(place, left, right)
 
 
 def _privacy(record: Record) -> str:
@@ -308,11 +303,9 @@ def _claim(old: Claim | None, new: Claim | None, apart: bool) -> Iterator[Change
             yield Change(f"claim.{key}", before, after, "worse", "a weaker promise")
         else:
             yield Change(f"claim.{key}", before, after, "better", "a stronger promise")
-    for key in (*_UNIT, *_SEEN):
-        left, right = _of(old, key), _of(new, key)
-        if left != right:
-            note = "an adversary who sees something else" if key == "observe" else ""
-            yield Change(f"claim.{key}", left, right, note=note)
+    for change in _by_key("claim", *(_held(claim, *_UNIT, *_SEEN) for claim in (old, new))):
+        seen = change.what == "claim.observe"
+        yield replace(change, note="an adversary who sees something else") if seen else change
 
 
 def _listed(record: Record, group: str) -> dict[str, Check]:
@@ -339,12 +332,10 @@ def _checks(old: Record, new: Record) -> Iterator[Change]:
             if left is not None and right is not None and left != right:
                 yield Change(what, left, right, _direction(left, right))
             elif right is None:
-                gone = "worse" if same and _RANK.get(str(left), 1) == 2 else "neutral"
+                gone = "worse" if same and _rank(left) == 2 else "neutral"
                 yield Change(what, left, None, gone, "this check is gone")
             elif left is None:
-                yield Change(
-                    what, None, right, "worse" if _RANK.get(right, 1) == 0 else "neutral", "a new check"
-                )
+                yield Change(what, None, right, "worse" if _rank(right) == 0 else "neutral", "a new check")
 
 
 def _mutants(old: Record, new: Record) -> Iterator[Change]:
@@ -358,7 +349,7 @@ def _mutants(old: Record, new: Record) -> Iterator[Change]:
         left, right = before.get(name), after.get(name)
         if left == right:
             continue
-        caught = [verdict in _CAUGHT for verdict in (left, right)]
+        caught = [_rank(verdict) == 0 for verdict in (left, right)]
         if left is None or right is None:
             yield Change(f"mutants.{name}", left, right, note="in one of the records only")
         elif caught[0] != caught[1]:
@@ -396,16 +387,19 @@ def _numbers(old: Record, new: Record) -> Iterator[Change]:
         if before != after:
             note = "" if old.claimed.observe == new.claimed.observe else "of different adversaries"
             yield Change("epsilon_lower", before, after, note=note)
-    was, now = (r.epsilon_upper.epsilon if r.epsilon_upper else None for r in (old, new))
-    if was != now:
-        yield Change("epsilon_upper", was, now)
-    for key in ("by", "smallest_epsilon", "probability"):
-        left, right = (getattr(record.power, key, None) for record in (old, new))
-        if left != right:
-            values = (
-                (left, right) if key == "by" else (None if v is None else float(v) for v in (left, right))
-            )
-            yield Change(f"power.{key}", *values)
+    bounds = [{"epsilon_upper": r.epsilon_upper.epsilon if r.epsilon_upper else None} for r in (old, new)]
+    yield from _by_key("", *bounds)
+    powers = [
+        {
+            "by": r.power.by,
+            "smallest_epsilon": float(r.power.smallest_epsilon),
+            "probability": float(r.power.probability),
+        }
+        if r.power
+        else {}
+        for r in (old, new)
+    ]
+    yield from _by_key("power", *powers)
 
 
 def _uncovered(old: Record, new: Record) -> Iterator[Change]:
@@ -415,10 +409,7 @@ def _uncovered(old: Record, new: Record) -> Iterator[Change]:
 
 
 def _settings(old: Record, new: Record) -> Iterator[Change]:
-    for key in ("seed", "confidence"):
-        left, right = getattr(old, key), getattr(new, key)
-        if left != right:
-            yield Change(key, left, right)
+    yield from _by_key("", *({"seed": r.seed, "confidence": r.confidence} for r in (old, new)))
     yield from _by_key("plan", old.plan.as_dict(), new.plan.as_dict())
 
 
@@ -442,7 +433,5 @@ def _provenance(old: Record, new: Record) -> Iterator[Change]:
     """Versions, machine and commit; times differ always."""
     left, right = old.provenance.as_dict(), new.provenance.as_dict()
     yield from _by_key("packages", left["packages"], right["packages"])
-    free = ("packages", "started", "finished", "cpu_seconds")
-    yield from (Change(c.what[1:], c.old, c.new) for c in _by_key("", left, right, free))
-    if left["started"] != right["started"]:
-        yield Change("started", left["started"], right["started"])
+    yield from _by_key("", left, right, free=("packages", "started", "finished", "cpu_seconds"))
+    yield from _by_key("", *({"started": side["started"]} for side in (left, right)))

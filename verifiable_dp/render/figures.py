@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from verifiable_dp.core.validate import Json
 from verifiable_dp.render import plots
+from verifiable_dp.render.plots import Style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,49 +77,30 @@ def _panel(axes: Axes, panel: Json) -> None:
     colours = {}
     for number, line in enumerate(panel["lines"]):
         colour = colours[line["label"]] = _COLOURS[number % len(_COLOURS)]
-        dashes = _DASHES[number % len(_DASHES)]
+        xs, means, lows, highs = (line[key] for key in ("xs", "means", "lows", "highs"))
+        style: Style = {"color": colour, "linestyle": _DASHES[number % len(_DASHES)], "label": line["label"]}
         if panel["axis"] == "t":
-            axes.plot(
-                line["xs"], line["means"], color=colour, linestyle=dashes, linewidth=1.3, label=line["label"]
-            )
-            if line["lows"] != line["highs"]:
-                axes.fill_between(
-                    line["xs"], line["lows"], line["highs"], color=colour, alpha=0.15, linewidth=0
-                )
+            axes.plot(xs, means, linewidth=1.3, **style)
+            if lows != highs:
+                axes.fill_between(xs, lows, highs, color=colour, alpha=0.15, linewidth=0)
             continue
-        below = [mean - low for mean, low in zip(line["means"], line["lows"], strict=True)]
-        above = [high - mean for mean, high in zip(line["means"], line["highs"], strict=True)]
-        axes.errorbar(
-            line["xs"],
-            line["means"],
-            yerr=[below, above],
-            color=colour,
-            linestyle=dashes,
-            linewidth=1.2,
-            marker="osD^v"[number % 5],
-            markersize=3.5,
-            capsize=2,
-            label=line["label"],
-        )
+        sizes = [
+            [mean - low for mean, low in zip(means, lows, strict=True)],
+            [high - mean for mean, high in zip(means, highs, strict=True)],
+        ]
+        marker = "osD^v"[number % 5]
+        axes.errorbar(xs, means, yerr=sizes, linewidth=1.2, marker=marker, markersize=3.5, capsize=2, **style)
     for number, bound in enumerate(panel["bounds"]):
-        colour = colours.get(bound["line"], "#111827")
-        style = (0, (1, 1 + number % 3))
-        axes.plot(
-            bound["xs"], bound["ys"], color=colour, linestyle=style, linewidth=1.1, label=bound["label"]
-        )
-    if panel["logx"]:
-        axes.set_xscale("log")
-    if panel["logy"]:
-        axes.set_yscale("log")
-    else:
+        style = {"color": colours.get(bound["line"], "#111827"), "label": bound["label"]}
+        axes.plot(bound["xs"], bound["ys"], linestyle=(0, (1, 1 + number % 3)), linewidth=1.1, **style)
+    if not panel["logy"]:
         axes.set_ylim(bottom=0)
+    axes.set(**{f"{name}scale": "log" for name in "xy" if panel[f"log{name}"]})
     if panel["axis"] == "t" and panel["logx"]:
         last = max((line["xs"][-1] for line in panel["lines"]), default=1.0)
         axes.set_xlim(max(last / _DECADES, 1.0), 1.3 * last)
         _lowest(axes, panel)
-    for axis, logarithmic in ((axes.xaxis, panel["logx"]), (axes.yaxis, panel["logy"])):
-        if logarithmic:
-            plots.decades(axis)
-    axes.set_xlabel("round t" if panel["axis"] == "t" else panel["axis"])
-    axes.set_ylabel("mean pseudo-regret")
-    plots.legend(axes, 2, panel["title"])  # a title of the axes would lie under it
+    named = "round t" if panel["axis"] == "t" else panel["axis"]
+    logarithmic = "".join(name for name in "xy" if panel[f"log{name}"])
+    # The title stands in the legend: one of the axes would lie under it.
+    plots.framed(axes, named, "mean pseudo-regret", log=logarithmic, columns=2, title=panel["title"])

@@ -132,6 +132,11 @@ class Finding:
         """See `Rule`."""
         return RULES[self.code].advice
 
+    def told(self, title: str) -> str:
+        """Sentence and detail, of the target of this title unless a line of code is what it is about."""
+        said = " ".join(filter(None, (self.sentence, self.detail)))
+        return said if self.of_code else f"{title}: {said}"
+
     def words(self) -> str:
         """Severity, code, place and sentence, as linters write it."""
         at = f" {self.file}:{self.line}:" if self.file else ":"

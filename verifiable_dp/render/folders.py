@@ -9,7 +9,6 @@ Nothing is masked by its look, so that no other difference can hide.
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,10 +17,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from verifiable_dp.core import files
-from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
+from verifiable_dp.core.validate import InputError, Json, JsonDict
+from verifiable_dp.evidence import rounding
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import SCHEMA_VERSION, text, without_run
-from verifiable_dp.record.verify import LARGEST, below, first_difference, parsed, scales_in, verify
+from verifiable_dp.record.verify import GONE, LARGEST, Apart, apart, first_difference, parsed, verify
 from verifiable_dp.render import mutation, page
 from verifiable_dp.render.diff import Change, unbroken
 from verifiable_dp.render.errata import ERRATA_VERSION, verify_errata
@@ -248,7 +248,7 @@ def _data(
         except InputError as error:
             notes.append(f"{str(side)!r} does not hold: {error}")
     before, after = sides.values()
-    every = list(_fields(without_run(before), without_run(after)))
+    every = [_change(one) for one in apart(without_run(before), without_run(after))]
     changes = tuple(change for change in every if change.note != _DIGITS)
     if not notes:
         held[path] = _Pair(kind, before, after, close=bool(every) and not changes)
@@ -260,31 +260,18 @@ def _data(
     return ComparedFile(path, status, changes, "; ".join(notes))
 
 
-def _fields(old: JsonValue, new: JsonValue, place: str = "", scale: JsonValue = None) -> Iterator[Change]:
-    """Every field that is not the same JSON; scales as in `first_difference`."""
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
-        scale = scales_in(new, scale)
-        for key in sorted({*old, *new}):
-            here = f"{place}.{key}" if place else key
-            if key in old and key in new:
-                yield from _fields(old[key], new[key], here, below(scale, key))
-            elif key in old:
-                yield Change(here, old[key], None, note="only in the old one")
-            else:
-                yield Change(here, None, new[key], note="only in the new one")
-    elif isinstance(old, list) and isinstance(new, list):
-        if len(old) != len(new):
-            yield Change(place, f"{len(old)} entries", f"{len(new)} entries")
-        for i, (left, right) in enumerate(zip(old, new, strict=False)):
-            yield from _fields(left, right, f"{place}.{i}", below(scale, i))
-    elif isinstance(old, str) and isinstance(new, str):
-        if old != new:
-            yield Change(place, *_where(old, new), note=_DIGITS if _close(old, new) else "")
-    elif json.dumps(old) != json.dumps(new):  # 1 and 1.0 are not the same text
-        close = (
-            isinstance(old, float) and isinstance(new, float) and not first_difference(old, new, place, scale)
-        )
-        yield Change(place, old, new, note=_DIGITS if close else "")
+def _change(found: Apart) -> Change:
+    """A field that is not the same JSON."""
+    place, old, new = found.place, found.old, found.new
+    if old is GONE or new is GONE:
+        only, old, new = ("new", None, new) if old is GONE else ("old", old, None)
+        return Change(place, old, new, note=f"only in the {only} one")
+    if isinstance(old, list) and isinstance(new, list):
+        return Change(place, f"{len(old)} entries", f"{len(new)} entries")
+    texts = isinstance(old, str) and isinstance(new, str)
+    close = _close(old, new) if texts else found.off <= rounding.TOLERANCE
+    old, new = _where(old, new) if texts else (old, new)
+    return Change(place, old, new, note=_DIGITS if close else "")
 
 
 def _close(old: str, new: str) -> bool:

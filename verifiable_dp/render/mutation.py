@@ -10,7 +10,7 @@ from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.record.provenance import provenance
 from verifiable_dp.record.sealing import sealed, text
 from verifiable_dp.record.verify import Given, judged_again, verify_sealed
-from verifiable_dp.render import courses, page, tables
+from verifiable_dp.render import courses, page
 from verifiable_dp.selfcheck.mutation import concluded, summary
 
 MUTANTS_VERSION = "mutants-2.0.0"
@@ -100,10 +100,10 @@ def save(whole: Json, folder: Path) -> tuple[Path, Path]:
 
 def render(whole: Json) -> str:
     """The kill table as a self-contained page; the same document gives the same bytes."""
-    environment = page.environment()
     rows = whole["mutants"]
     names = list(dict.fromkeys(row["algorithm"] for row in rows))
-    drawn = environment.get_template("mutants.html.jinja").render(
+    return page.filled(
+        "mutants.html.jinja",
         whole=whole,
         plot=page.layouts(courses.kills, rows),
         summary=whole["summary"],
@@ -111,9 +111,7 @@ def render(whole: Json) -> str:
         seconds=whole["provenance"]["cpu_seconds_by_mutant"],
         rungs=RUNGS,
         samples=samples,
-        style=page.style(),
     )
-    return tables.arranged(drawn, whole=True)
 
 
 def samples(row: Json) -> str:

@@ -9,18 +9,11 @@ from dataclasses import dataclass
 
 from verifiable_dp.evidence.check import Check, in_words
 from verifiable_dp.record import words
-from verifiable_dp.record.decision import decision
+from verifiable_dp.record.decision import EXIT, decision
 from verifiable_dp.record.model import MutantEntry, Record
 from verifiable_dp.render import card
 
-_STATUS = {
-    "not_refuted": "passed",
-    "consistent": "passed",
-    "refuted": "failed",
-    "contradicted": "failed",
-    "inconclusive": "undecided",
-    "vacuous": "undecided",
-}
+_STATUS = {0: "passed", 1: "failed", 3: "undecided"}  # by exit status
 
 
 @dataclass(frozen=True)
@@ -82,8 +75,8 @@ def _check(group: str, check: Check, record: Record, whole: str) -> TestOutcome:
         for example in record.counterexamples
         if group == "privacy" and example.check == check.name
     ]
-    status = _STATUS.get(verdict, "undecided")
-    if status == "undecided" and _STATUS.get(whole) == "passed":
+    status = _STATUS[EXIT.get(verdict, 3)]
+    if status == "undecided" and EXIT.get(whole) == 0:
         status = "silent"
     details = (
         *found,

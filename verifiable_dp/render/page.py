@@ -267,16 +267,14 @@ def render(record: Record, *, drawn: bool = True, around: card.Around = card.ALO
 def render_pack(record: Record, around: card.Around = card.ALONE) -> str:
     """Two pages to print: the card of a record, its open items with what is left to do, room to sign."""
     found = context(record, around)
-    page = (
-        environment()
-        .get_template("pack.html.jinja")
-        .render(
-            **found,
-            open=[row for row in found["r"].blocks["hazards"] if row["status"] == "open"],
-            style=style() + style("card.css") + style("pack.css"),
-        )
-    )
-    return tables.arranged(page, whole=True)
+    left = [row for row in found["r"].blocks["hazards"] if row["status"] == "open"]
+    return filled("pack.html.jinja", "card.css", "pack.css", **found, open=left)
+
+
+def filled(template: str, *sheets: str, **given: JsonValue) -> str:
+    """A page in the usual style and in these sheets, on which every row of a table is shown."""
+    styled = ours("".join([style(), *map(style, sheets)]))
+    return tables.arranged(environment().get_template(template).render(style=styled, **given), whole=True)
 
 
 _SECTION = re.compile(r'<section id="([a-z-]+)">\s*<h2>(.*?)</h2>')
@@ -312,7 +310,6 @@ def _example(templates: Environment, drawn: bool = True, record: Record | None =
     def example(
         found: Counterexample | Json, plot: bool = True, checks: Sequence[Check] | None = None
     ) -> Markup:
-        known = found if isinstance(found, Counterexample) else Counterexample.of(found)
         known = Counterexample.of(found)
         pair = {"rows": [], "words": "", **known.pair}
         whole = {"event": "", "divergence": "", "releases": [], **known.as_dict(), "pair": pair}
@@ -337,40 +334,27 @@ def _example(templates: Environment, drawn: bool = True, record: Record | None =
 
 def render_errata(whole: Json) -> str:
     """The page of the errata's data file."""
-    templates, rows = environment(), whole["errata"]
-    return tables.arranged(
-        templates.get_template("errata.html.jinja").render(
-            rows=rows,
-            style=style(),
-            registers=REGISTERS,
-            contradicted=sum(row["outcome"] == "confirmed" and row["register"] == "false" for row in rows),
-            confirmed=sum(row["outcome"] == "confirmed" for row in rows),
-            by_reading=sum(row["outcome"] == "by_reading" for row in rows),
-            example=_example(templates),
-        ),
-        whole=True,
+    rows = whole["errata"]
+    return filled(
+        "errata.html.jinja",
+        rows=rows,
+        registers=REGISTERS,
+        contradicted=sum(row["outcome"] == "confirmed" and row["register"] == "false" for row in rows),
+        confirmed=sum(row["outcome"] == "confirmed" for row in rows),
+        by_reading=sum(row["outcome"] == "by_reading" for row in rows),
+        example=_example(environment()),
     )
 
 
 def render_papers(rows: Sequence[Json]) -> str:
     """The page of the papers' items (`campaign.papers.rows`)."""
     papers = list(dict.fromkeys(row["paper"] for row in rows))
-    template = environment().get_template("papers.html.jinja")
-    return tables.arranged(template.render(rows=rows, papers=papers, style=style()), whole=True)
+    return filled("papers.html.jinja", rows=rows, papers=papers)
 
 
 def render_study(whole: Json) -> str:
     """The page of a study's data file; each figure is on a page of its own beside it."""
-    return tables.arranged(
-        environment()
-        .get_template("study.html.jinja")
-        .render(
-            w=whole,
-            style=style(),
-            by_name={row["name"]: row for row in whole["statements"]},
-        ),
-        whole=True,
-    )
+    return filled("study.html.jinja", w=whole, by_name={row["name"]: row for row in whole["statements"]})
 
 
 def render_figure(whole: Json, figure: Json, shown: str, before: str, after: str) -> str:
@@ -459,21 +443,16 @@ def render_index(
         same = seen.get(record.digest, "") if path else ""
         rows.append({**_row(record), "link": link, "path": path, "same_as": same, "signature": signed})
         seen.setdefault(record.digest, path)
-    shown = {field.name: getattr(beside, field.name) for field in fields(beside)}
-    return tables.arranged(
-        environment()
-        .get_template("index.html.jinja")
-        .render(
-            **shown,
-            rows=rows,
-            said=words,
-            style=style() + style("portfolio.css"),
-            script=style("portfolio.js"),
-            options={name: Counter(row["facets"][name] for row in rows) for name in _FACETS},
-            broken=broken,
-            example=shlex.quote(paths[0]) if paths else "RECORD",
-        ),
-        whole=True,
+    return filled(
+        "index.html.jinja",
+        "portfolio.css",
+        **{field.name: getattr(beside, field.name) for field in fields(beside)},
+        rows=rows,
+        said=words,
+        script=style("portfolio.js"),
+        options={name: Counter(row["facets"][name] for row in rows) for name in _FACETS},
+        broken=broken,
+        example=shlex.quote(paths[0]) if paths else "RECORD",
     )
 
 

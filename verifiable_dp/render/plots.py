@@ -128,6 +128,19 @@ def legend(axes: Axes, columns: int = 4, title: str | None = None) -> None:
     axes.legend(handles, folded, frameon=False, fontsize=8, ncols=fitting, **place, **style)
 
 
+def framed(
+    axes: Axes, x: str, y: str = "", *, log: str = "", columns: int = 4, title: str | None = None
+) -> None:
+    """Name the axes, write those in `log` in powers of ten, and add the legend: once all is drawn."""
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    for name in log:
+        axes.set(**{f"{name}scale": "log"})
+    for axis in (axes.xaxis if name == "x" else axes.yaxis for name in log):
+        decades(axis)
+    legend(axes, columns, title)
+
+
 def decades(axis: Axis) -> None:
     """A logarithmic axis whose powers of ten are written in letters of full size."""
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
@@ -354,22 +367,10 @@ def curve(
         if measured:
             style: Style = {"color": GOOD, "markersize": 4, "linestyle": "none", "label": "measured at least"}
             axes.plot(*zip(*measured, strict=True), "o", **style)
-        axes.plot(
-            claim.epsilon,
-            max(claim.delta, bottom),
-            "D",
-            color=CLAIM,
-            mfc="white",
-            clip_on=False,
-            label="the claim",
-        )
-        axes.set_yscale("log")
-        axes.set_ylim(bottom, 1.3)
-        axes.set_xlim(0, right)
-        axes.set_xlabel("epsilon")
-        axes.set_ylabel("delta (probability)")
-        decades(axes.yaxis)
-        legend(axes)
+        here: Style = {"color": CLAIM, "mfc": "white", "clip_on": False, "label": "the claim"}
+        axes.plot(claim.epsilon, max(claim.delta, bottom), "D", **here)
+        axes.set(yscale="log", ylim=(bottom, 1.3), xlim=(0, right))
+        framed(axes, "epsilon", "delta (probability)", log="y")
 
     return single("hockey stick", 3.0, draw, narrow=narrow)
 
@@ -427,9 +428,7 @@ def budget(record: Record, *, narrow: bool = False) -> str | None:
         if infinite:
             axes.vlines(infinite, 0, edge, color=BAD, linewidth=0.8, linestyle=":")
             axes.plot(infinite, [edge] * len(infinite), "^", color=BAD, markersize=5, label="∞")
-        axes.set_xlabel("round of the reward")
-        axes.set_ylabel("cost at most (epsilon)")
-        legend(axes)
+        framed(axes, "round of the reward", "cost at most (epsilon)")
 
     return single("budget", 2.7, draw, narrow=narrow)
 
@@ -447,9 +446,7 @@ def spending(record: Record, *, narrow: bool = False) -> str | None:
         _against(axes, float(numbers["epsilon"]), [y for _, y in points], right)
         xs, ys = zip((0, 0.0), *points, (right, points[-1][1]), strict=True)
         axes.step(xs, ys, where="post", color=GOOD, linewidth=1.5, label="cost so far")
-        axes.set_xlabel("releases so far")
-        axes.set_ylabel("cost at most (epsilon)")
-        legend(axes)
+        framed(axes, "releases so far", "cost at most (epsilon)")
 
     return single("spending", 2.4, draw, narrow=narrow)
 
@@ -479,28 +476,19 @@ def bounds(axes: Axes, checks: Sequence[Check], rivals: Mapping[JsonValue, Json]
         numbers, result = check.statistics, check.result
         if result["lower"] is not None and result["lower"] > 0:
             axes.plot([result["lower"], result["upper"]], [row, row], color=GOOD, linewidth=2)
-        axes.plot(numbers["mean"], row, "o", color=GOOD, label="measured" if row == 0 else None)
-        axes.plot(numbers["bound"], row, "|", color=CLAIM, markersize=14, label="bound" if row == 0 else None)
-        if numbers.get("largest"):
-            axes.plot(
-                numbers["largest"], row, "x", color=RIVAL, label="largest possible" if row == 0 else None
-            )
-        rival = rivals.get(numbers.get("instance"))
-        if rival:
-            axes.plot(
-                rival["mean_b"],
-                row,
-                "s",
-                mfc="none",
-                color=BAD,
-                label=rival.get("rival", "rival") if row == 0 else None,
-            )
-    axes.set_xscale("log")
+        rival = rivals.get(numbers.get("instance")) or {}
+        marks: list[tuple[JsonValue, str, str, Style]] = [
+            (numbers["mean"], "measured", "o", {"color": GOOD}),
+            (numbers["bound"], "bound", "|", {"color": CLAIM, "markersize": 14}),
+            (numbers.get("largest") or None, "largest possible", "x", {"color": RIVAL}),
+            (rival.get("mean_b"), rival.get("rival", "rival"), "s", {"mfc": "none", "color": BAD}),
+        ]
+        for x, label, marker, style in marks:
+            if x is not None:
+                axes.plot(x, row, marker, label=label if row == 0 else None, **style)
     rows_named(axes, [str(c.statistics.get("instance", c.name)) for c in checks])
     axes.set_ylim(len(checks) - 0.5, -0.8)
-    axes.set_xlabel("mean pseudo-regret at the horizon (units of reward)")
-    decades(axes.xaxis)
-    legend(axes)
+    framed(axes, "mean pseudo-regret at the horizon (units of reward)", log="x")
 
 
 def growth(record: Record, *, narrow: bool = False) -> str | None:
@@ -527,12 +515,8 @@ def growth(record: Record, *, narrow: bool = False) -> str | None:
             style: Style = {"color": color, "markersize": 4, "capsize": 2, "label": label}
             axes.errorbar(xs, ys, yerr=bars(sizes), fmt=marker, **style)
         axes.axhline(1.0, color=CLAIM, linewidth=1, label="claimed")
-        axes.set_xscale("log")
         axes.set_ylim(0, 2)
-        axes.set_xlabel(over)
-        axes.set_ylabel("measured / claimed rate")
-        decades(axes.xaxis)
-        legend(axes, 1, "exponent left over")
+        framed(axes, over, "measured / claimed rate", log="x", columns=1, title="exponent left over")
 
     return panels("growth", checks, draw, narrow=narrow)
 
@@ -594,10 +578,7 @@ def constants(record: Record, *, narrow: bool = False) -> str | None:
                 label = f"{'at most' if one_sided else 'claimed'}: slope {claimed:.3g}"
                 label += f" {'+' if one_sided else '±'} {room:.3g}" if room else ""
                 axes.plot(ends, most, color=CLAIM, linewidth=1, linestyle="--", label=label)
-        axes.set_xscale("log")
-        axes.set_xlabel(checks[0].statistics.get("over", "horizon T"))
-        axes.set_ylabel("mean pseudo-regret (units of reward)")
-        decades(axes.xaxis)
-        legend(axes, 1)
+        over = checks[0].statistics.get("over", "horizon T")
+        framed(axes, over, "mean pseudo-regret (units of reward)", log="x", columns=1)
 
     return single("constants", 2.6 + 0.32 * len(checks), draw, narrow=narrow)

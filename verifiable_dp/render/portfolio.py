@@ -142,12 +142,12 @@ def page(found: Portfolio, out: Path, *, own: bool = False, keys: KeyRing | None
         With which signatures are checked.
     """
     signed = signatures(found, keys)
-    folder, links = found.folder, _Links(out)
+    folder, address = found.folder, functools.partial(company.address, page=out)
 
     def link(path: Path, values: Json, name: str, made: Callable[[Json], str]) -> str:
         beside = path.with_name(name)
         ours = beside.is_file() and _inside(folder, beside) and (own or _is(beside, made, values))
-        return links.of(beside if ours else path)
+        return address(beside if ours else path)
 
     places = {folder / "errata.json": found.errata, folder / "mutants.json": found.mutants}
     makers = (("errata.html", render_errata), ("mutants.html", mutation.render))
@@ -163,8 +163,8 @@ def page(found: Portfolio, out: Path, *, own: bool = False, keys: KeyRing | None
             (link(path, whole, "index.html", render_study), whole) for path, whole in found.studies.items()
         ],
         pages=(apart[0], apart[1]),
-        papers=links.of(items) if own and items.is_file() and _inside(folder, items) else "",
-        schema=links.of(folder / "schema" / f"{SCHEMAS[0]}.json") if (folder / "schema").is_dir() else "",
+        papers=address(items) if own and items.is_file() and _inside(folder, items) else "",
+        schema=address(folder / "schema" / f"{SCHEMAS[0]}.json") if (folder / "schema").is_dir() else "",
     )
     return render_index(
         [one.parsed for one in found.records.values()],
@@ -219,17 +219,6 @@ def _is(path: Path, made: Callable[[Json], str], values: Json) -> bool:
         return _content(path) == made(values).encode()
     except Exception:  # what values of a stranger do to a page is not known
         return False
-
-
-@dataclass(frozen=True)
-class _Links:
-    """Relative addresses as they stand in the page at `page`."""
-
-    page: Path
-
-    def of(self, path: Path) -> str:
-        """Of a file or folder."""
-        return company.address(path, self.page)
 
 
 def write(

@@ -72,32 +72,30 @@ def _category(record: Record) -> str:
 
 
 def _result(record: Record, finding: Finding) -> JsonDict:
-    text = " ".join(filter(None, (finding.sentence, finding.detail)))
-    if not finding.of_code:
-        text = f"{words.title(record)}: {text}"
-    result: JsonDict = {"ruleId": finding.code, "level": finding.severity, "message": {"text": text}}
+    result: JsonDict = {
+        "ruleId": finding.code,
+        "level": finding.severity,
+        "message": {"text": finding.told(words.title(record))},
+    }
     if finding.file:
-        result["locations"] = [_location(finding.file, finding.line)]
+        result["locations"] = [_location(finding.file, finding.line, record.target.ours)]
     return result
 
 
 _ROOT = Path(__file__).resolve().parents[2]
+# Folders that are links in a checkout of ours; installed there are none.
+_LINKS = {
+    place.relative_to(_ROOT): place.resolve().relative_to(_ROOT)
+    for place in (_ROOT / "verifiable_dp").iterdir()
+    if place.is_symlink()
+}
 
 
-def _in_repository(file: str) -> PurePath:
-    """A path without links, as a code host shows it: the package's `algorithms` is a link in our checkout.
-
-    Installed there are no links, and the file of any other target stays as it is.
-    """
+def _location(file: str, line: int, ours: bool) -> JsonDict:
+    """A place as a code host shows it: without links, where the target is one of ours."""
     path = PurePath(file)
-    if path.is_absolute() or ".." in path.parts or path.parts[:1] != ("verifiable_dp",):
-        return path
-    real = (_ROOT / path).resolve()
-    return real.relative_to(_ROOT) if real.is_relative_to(_ROOT) else path
-
-
-def _location(file: str, line: int) -> JsonDict:
-    path = _in_repository(file)
+    links = [link for link in _LINKS if ours and path.is_relative_to(link)]
+    path = _LINKS[links[0]] / path.relative_to(links[0]) if links else path
     uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
     location: JsonDict = {"artifactLocation": {"uri": uri}}
     if line:

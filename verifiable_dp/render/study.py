@@ -233,25 +233,14 @@ def curves(plan: StudyPlan, outcomes: Mapping[str, StudyOutcome]) -> pd.DataFram
     """
     import pandas as pd
 
-    parts = []
-    for figure in plan.figures:
-        for panel in figure.panels:
-            for line in panel.lines:
-                found = drawn(line, outcomes)
-                parts.append(
-                    pd.DataFrame(
-                        {
-                            "figure": figure.name,
-                            "panel": panel.title,
-                            "line": line.label,
-                            "x": found["xs"],
-                            "mean": found["means"],
-                            "low": found["lows"],
-                            "high": found["highs"],
-                        }
-                    )
-                )
-    return pd.concat(parts, ignore_index=True)
+    parts = [
+        pd.DataFrame({"figure": figure.name, "panel": panel.title, **drawn(line, outcomes)})
+        for figure in plan.figures
+        for panel in figure.panels
+        for line in panel.lines
+    ]
+    names = {"label": "line", "xs": "x", "means": "mean", "lows": "low", "highs": "high"}
+    return pd.concat(parts, ignore_index=True).rename(columns=names)
 
 
 def runs(plan: StudyPlan, outcomes: Mapping[str, StudyOutcome]) -> pd.DataFrame:

@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from verifiable_dp.auditing.plans import BUDGETS, Budget, Progress, silent, sizes_of
-from verifiable_dp.auditing.power import reseeded
 from verifiable_dp.auditing.request import Promise
 from verifiable_dp.auditing.subject import Subject, aligned_pairs, plan_for, subject_of, visible
 from verifiable_dp.core import engine, validate
@@ -185,7 +184,7 @@ def _black_box(subject: Subject, size: Budget, seed: int, before: Sequence[Check
     plans = list(dict.fromkeys(plans))
     for look, plan in enumerate(plans):
         own = seed + 0x5EED * look
-        sampler = reseeded(base, own)
+        sampler = replace(base, seed=own)
         chosen, _ = blackbox.select(sampler, subject.pairs, plan, delta=claim.delta, workers=1)
         checks += blackbox.put_to_test(
             sampler,

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import pytest
 
 import verifiable_dp as vdp
+from tests.records import resolve
 from tests.user_code import bandits
 from verifiable_dp.compliance import blocks, nist
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.record.sealing import resolve
 
 SECTIONS = (
     "2.2 2.3 2.4 2.4 2.5 2.5 2.5 2.6 3 3.3.1 3.3.2 3.3.3 3.4.1 3.4.1 3.5 3.6 3.6 3.7 4.1 4.2 4.3 4.4 4.4 4.5"

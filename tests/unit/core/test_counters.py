@@ -234,30 +234,11 @@ def test_a_counter_stays_where_it_was_when_the_process_goes_elsewhere(kind, quic
     assert counter.value() == 7
 
 
-def test_a_lock_of_a_counter_that_was_removed_while_one_waited_is_not_held(quick):
-    """Who cleans up removes it: two who wait would hold two locks."""
-    lock, held = quick / "c.lock", rights._locked(str(quick / "c"))
-    wait = rights._wait
-
-    def waiting(path, handle):
-        wait(path, handle)
-        if not done:
-            done.append(lock.unlink())
-
-    done = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rights, "_wait", waiting)
-        with held:
-            assert lock.exists()
-            patch.setattr(rights, "_PATIENCE", 0.0)
-            refused(lambda: FileCounter(quick / "c").advance(0, 1), "another process holds the lock")
-
-
 def test_what_a_killed_process_left_of_a_counter_is_used_up(quick):
     counter = FileCounter(quick / "c")
     (quick / "c.new").write_text("999999999999\n")
     assert counter.advance(0, 7)
-    assert sorted(os.listdir(quick)) == ["c", "c.lock"]
+    assert sorted(os.listdir(quick)) == ["c"]
     assert (quick / "c").read_text() == "7\n"
 
 
@@ -552,6 +533,25 @@ def test_a_counter_that_answers_no_and_stays_is_not_asked_for_ever(path):
     refused(lambda: ALGORITHM.session(noise=Logged(), path=path, counter=Broken()), "does not advance")
 
 
+@pytest.mark.parametrize("said", ["no", object(), 1, None])
+def test_only_true_is_taken_for_a_yes(said, path):
+    """A coroutine that nobody awaits does nothing; what was done all the same is found out by a look."""
+
+    class Odd(Bare):
+        works = True
+
+        def advance(self, expected, new):
+            if self.works:
+                super().advance(expected, new)
+            return said
+
+    counter = Odd()
+    session = feed(ALGORITHM.session(noise=Logged(), path=path, counter=counter), 2)
+    shown, counter.works = session.state.seen.tolist(), False
+    refused(lambda: session.update(0.5), "does not advance")
+    assert session.state.seen.tolist() == shown
+
+
 def test_an_attempt_that_comes_through_late_is_taken_for_one_of_its_own(path):
     """A request that timed out is done when the next one has been sent already; so it is after a restart."""
 
@@ -589,5 +589,5 @@ def test_a_lock_of_a_counter_that_is_held_for_long_is_said(quick, monkeypatch):
     counter = FileCounter(quick / "c")
     with rights._locked(str(quick / "c")):
         monkeypatch.setattr(rights, "_PATIENCE", 0.0)
-        refused(lambda: counter.advance(0, 1), "another process holds the lock")
+        refused(lambda: counter.advance(0, 1), "another process has locked the folder")
     assert counter.advance(0, 1)

@@ -12,15 +12,18 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from tests.live import Blocks, Logged, feed, finish, forked, forked_and_left, refused, small
+from tests.live import Blocks, Logged, feed, finish, fork, forked, forked_and_left, refused, small
 from verifiable_dp.core import rights
+from verifiable_dp.core import session as sessions
 from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.rights import FileCounter
 from verifiable_dp.core.validate import InputError
 
 FORKED = "InputError: session: it belongs to the process that made it"
@@ -96,15 +99,30 @@ def test_threads_draw_nothing_twice_in_many_trials(threads):
         assert (taken, noise.most, len(noise.slots)) == (2000, 1, 1000)
 
 
+class Meeting(Logged):
+    """Two threads meet in the source, where two can be there."""
+
+    def __init__(self):
+        super().__init__()
+        self.meeting = threading.Barrier(2)
+
+    def __call__(self, draw):
+        self.meeting.wait(600)
+        return super().__call__(draw)
+
+
 def test_without_the_lock_threads_draw_twice(monkeypatch):
-    """Negative control: what the stress test finds."""
+    """Negative control: what the stress test looks at."""
     for name in ("held", "alone"):
         monkeypatch.setattr(rights.Right, name, lambda right: contextlib.nullcontext())
-    for _ in range(10):
-        taken, noise, _ = stress(4, 300)
-        if noise.most > 1 and taken > 300:
-            return
-    pytest.fail("the stress test does not see threads")
+    noise = Meeting()
+    session = ALGORITHM.session(noise=noise)
+    workers = [threading.Thread(target=session.update, args=(0.5,)) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert (session.rounds, noise.most) == (1, 2)
 
 
 def test_a_reward_of_another_round_is_refused(path):
@@ -154,6 +172,64 @@ def test_a_signal_in_the_middle_of_an_update_draws_nothing_twice(path):
         signal.signal(signal.SIGALRM, before)
     assert any("in the middle of an update" in text for text in told)
     assert (session.rounds, noise.most) == (4000, 1)
+
+
+class Interrupt(BaseException):
+    """What a handler of a signal raises."""
+
+
+def interrupted(call, number):
+    """Whether `call` was interrupted after the call of this number that sessions make: as signals do."""
+    left, files = number, (rights.__file__, sessions.__file__, rights.files.__file__, contextlib.__file__)
+
+    def after(frame, event, _):
+        nonlocal left
+        if event in ("c_return", "call") and frame.f_code.co_filename in files:
+            left -= 1
+            if not left:
+                sys.setprofile(None)
+                raise Interrupt
+
+    sys.setprofile(after)
+    try:
+        call()
+    except Interrupt:
+        return True
+    finally:
+        sys.setprofile(None)
+    return False
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("act", ["update", "batch", "save", "close"])
+def test_an_interrupt_after_any_call_draws_nothing_twice_and_keeps_no_lock(act, path):
+    noise, counter = Logged(), FileCounter(path.with_name("c"))
+    session, shown, number = ALGORITHM.session(noise=noise, path=path, counter=counter), [], 0
+
+    def batch():
+        with session.batch():
+            session.update(0.5)
+
+    def acts():
+        {"update": lambda: session.update(0.5), "save": lambda: session.save(path), "batch": batch}.get(
+            act, session.close
+        )()
+
+    def look():
+        seen = session.state.seen[0].tolist()
+        assert seen[: len(shown)] == shown
+        shown[:] = seen
+
+    while interrupted(acts, number := number + 1):
+        look()
+        if session._right.ended or number % 2:  # here the process is killed right afterwards
+            session._right.drop()
+            session = ALGORITHM.restore(path, noise=noise, counter=counter)
+            look()
+        session.update(0.5)
+        look()
+    assert number > 10
+    assert set(os.listdir(path.parent)) >= {path.name, "c"}
 
 
 # ---------------------------------------------------------------- processes
@@ -231,6 +307,36 @@ def test_a_fork_with_the_number_of_its_parent_is_refused():
     assert forked(child).startswith(FORKED)
 
 
+@pytest.mark.parametrize("saved", [False, True])
+def test_who_forks_in_the_middle_of_an_update_shows_nothing_in_the_child(saved, path):
+    """A source of noise, or a handler of a signal, may."""
+    reading, writing = os.pipe()
+
+    class Forking(Logged):
+        child = None
+
+        def __call__(self, draw):
+            self.child = fork()
+            return super().__call__(draw)
+
+    noise = Forking()
+    session = ALGORITHM.session(noise=noise, path=path if saved else None)
+    try:
+        session.update(0.5)
+        said = f"shown {session.state.seen.tolist()}"
+    except InputError as error:
+        said = f"InputError: {error}"
+    if noise.child == 0:
+        os.write(writing, said.encode())
+        os._exit(0)
+    os.waitpid(noise.child, 0)
+    os.close(writing)
+    with open(reading) as file:
+        assert file.read().startswith(FORKED)
+    assert said.startswith("shown")
+    assert session.rounds == 1
+
+
 def test_a_fork_within_a_batch_writes_nothing(path):
     session = Blocks(100, 50).session(noise=Logged(), path=path)
     batch = session.batch()
@@ -264,6 +370,26 @@ def test_a_child_that_outlives_its_parent_does_not_keep_the_lock(path):
         os.kill(child, signal.SIGKILL)
         os.close(reading)
         os.close(writing)
+
+
+def test_a_child_of_a_fork_in_the_middle_of_writing_does_not_keep_the_lock(path, monkeypatch):
+    """Another thread forks while the next file is written; then the parent is killed."""
+    session, flush, children = ALGORITHM.session(noise=Logged(), path=path), os.fsync, []
+
+    def forking(handle):
+        flush(handle)
+        if not children:
+            children.append(forked_and_left(lambda: time.sleep(600)))
+
+    monkeypatch.setattr(os, "fsync", forking)
+    session.update(0.5)
+    session._right.drop()
+    try:
+        assert ALGORITHM.restore(path, noise=Logged()).rounds == 1
+        os.kill(children[0], 0)  # it is still there
+    finally:
+        os.kill(children[0], signal.SIGKILL)
+        os.waitpid(children[0], 0)
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
@@ -384,15 +510,15 @@ def test_a_file_that_was_touched_ends_its_session_and_nothing_is_shown(how, path
 
 def test_of_two_sessions_that_are_made_at_one_place_together_one_is_refused(path, monkeypatch):
     """Both see that nothing lies there; the second one does not write over the first one."""
-    write, first = rights._written, []
+    make, first = tempfile.mkstemp, []
 
-    def meanwhile(place, data):
+    def meanwhile(**named):
         if not first:
             first.append(None)
             first[0] = feed(ALGORITHM.session(noise=Logged(), path=path), 2)
-        return write(place, data)
+        return make(**named)
 
-    monkeypatch.setattr(rights, "_written", meanwhile)
+    monkeypatch.setattr(tempfile, "mkstemp", meanwhile)
     refused(lambda: ALGORITHM.session(noise=Logged(), path=path), "exists; restore the session in it")
     assert os.listdir(path.parent) == [path.name]
     feed(first[0], 1).close()
@@ -424,7 +550,24 @@ def test_a_file_system_without_hard_links_has_sessions(path, monkeypatch):
 
     monkeypatch.setattr(os, "link", none)
     feed(ALGORITHM.session(noise=Logged(), path=path), 1).close()
+    refused(lambda: ALGORITHM.session(noise=Logged(), path=path), "exists; restore the session in it")
     assert ALGORITHM.restore(path, noise=Logged()).rounds == 1
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL])
+def test_a_file_system_without_locks_has_no_sessions(number, path, monkeypatch):
+    def none(*_):
+        raise OSError(number, os.strerror(number))
+
+    ALGORITHM.session(noise=Logged(), path=path).close()
+    with monkeypatch.context() as patch:
+        patch.setattr(rights.fcntl, "flock", none)
+        refused(lambda: ALGORITHM.restore(path, noise=Logged()), "has no locks .*; keep it on a local one")
+        other = path.with_name("other")
+        refused(lambda: ALGORITHM.session(noise=Logged(), path=other), "has no locks .*; keep it on a local")
+        refused(lambda: FileCounter(path.with_name("c")).advance(0, 1), "cannot be used")
+    assert os.listdir(path.parent) == [path.name]
+    assert ALGORITHM.restore(path, noise=Logged()).rounds == 0
 
 
 def test_what_a_killed_process_left_is_removed_and_nothing_else(path):

@@ -1,7 +1,13 @@
 """Updates: those that fail change nothing and quote no reward; with a tick they return at its multiples."""
 
+import copy
+import errno
+import json
 import math
+import os
 import traceback
+from contextlib import nullcontext
+from dataclasses import dataclass, fields, is_dataclass
 from decimal import Decimal
 from fractions import Fraction
 
@@ -10,7 +16,11 @@ import pytest
 
 from tests.live import Blocks, Counted, feed, first_release, small
 from verifiable_dp.core import session as sessions
+from verifiable_dp.core import statefile
+from verifiable_dp.core.noise import altered
+from verifiable_dp.core.query import Batch
 from verifiable_dp.core.validate import InputError
+from verifiable_dp.registry.wrapped import Wrapped
 
 
 def test_an_update_that_fails_changes_nothing():
@@ -33,6 +43,121 @@ def test_an_update_that_fails_changes_nothing():
     noise.broken = False
     feed(session, 1)
     assert noise.draws == 2
+
+
+@dataclass(frozen=True)
+class Total(Batch):
+    """Private: what the rewards add up to."""
+
+    total: np.ndarray
+
+
+@dataclass(frozen=True)
+class Pure(Blocks):
+    """Each release is the sum of all rewards so far."""
+
+    def private(self, run):
+        return Total(np.zeros((len(run), 1)))
+
+    def release(self, state, memory, query, answer, noise):
+        total = memory.total + answer
+        return Total(total), super().release(state, memory, query, total, altered(noise, self.horizon))[1]
+
+
+class InPlace(Pure):
+    """The same, and nothing that it is given stays as it was."""
+
+    def release(self, state, memory, query, answer, noise):
+        def source(draw):
+            out = noise(draw)
+            for array in (draw.value, draw.scale):
+                array += 1.0
+            return out
+
+        _, out = super().release(state, memory, query, answer, source)
+        memory.total[:] += answer
+        for array in (answer, state.seen, out):
+            array += 0.0 if array is out else 1.0
+        state.t[:] += 7
+        return memory, out
+
+    def decide(self, state, query, released):
+        after = super().decide(state, query, released.copy())
+        for array in (state.t, state.seen, released):
+            array += 1
+        return after
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_an_algorithm_that_works_in_place_changes_nothing_of_the_session(saved, quick, monkeypatch):
+    """Else a reward would count twice, once for an update that failed: in the source, or on the disk."""
+
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    class Failing(Counted):
+        broken = False
+
+        def __call__(self, draw):
+            found = super().__call__(draw)
+            if self.broken:
+                raise RuntimeError("no entropy")
+            return found
+
+    both = []
+    for number, kind in enumerate((Pure, InPlace)):
+        noise = Failing()
+        session = kind(6).session(noise=noise, path=quick / f"s{number}" if saved else None)
+        both.append(session)
+        while not session.finished:
+            noise.broken = True
+            with pytest.raises(RuntimeError, match="entropy"):
+                session.update(0.5)
+            noise.broken = False
+            with monkeypatch.context() as patch, pytest.raises(InputError) if saved else nullcontext():
+                patch.setattr(os, "fsync", full)
+                session.update(0.5)
+            if saved:
+                session.update(0.5)
+    pure, other = both
+    assert pure._now.memory.total.tolist() == other._now.memory.total.tolist() == [[3.0]]
+    assert pure.state.seen.tolist() == other.state.seen.tolist()
+    assert pure.spent == pytest.approx(1.0)
+    assert other.spending() == pure.spending()
+
+
+class Spoiling(Wrapped):
+    """Leaves nothing of what it is given."""
+
+    def release(self, state, memory, query, answer, noise):
+        return spoiled(self.inner.release(state, memory, query, answer, noise), state, memory, query, answer)
+
+    def decide(self, state, query, released):
+        return spoiled(self.inner.decide(state, query, released), state, query, released)
+
+
+def spoiled(found, *given):
+    """A copy of what was found, before all arrays that were given are overwritten."""
+    found, given = copy.deepcopy(found), list(given)
+    while given:
+        one = given.pop()
+        if is_dataclass(one):
+            given += [getattr(one, field.name) for field in fields(one)]
+        elif isinstance(one, np.ndarray) and one.flags.writeable:
+            one[...] = 0
+    return found
+
+
+@pytest.mark.parametrize("name", ["dp-se", "dp-ucb", "tree-sum", "lazy-dp-ts", "ldp-ucb", "ldp-linear"])
+def test_an_algorithm_may_overwrite_what_it_is_given(name):
+    """With a memory and without; reports of a block ask for their noise at its start."""
+    ends = []
+    for algorithm in (small(name), Spoiling(small(name))):
+        session = algorithm.session(noise=Counted())
+        while not session.finished and session.rounds < 400:
+            session.update(0.5)
+        ends.append(json.dumps(statefile.pack("x", session.state, session.state)))
+    assert ends[0] == ends[1]
 
 
 class Loud(float):

@@ -97,12 +97,14 @@ def refused(call, words):
 
 
 def held_by(path):
-    """Whether a lock lies on a file that nobody may share."""
-    with open(path, "rb") as file:
-        try:
-            fcntl.flock(file.fileno(), fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
+    """Whether a lock lies on a file or folder that nobody may share."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
     return False
 
 
@@ -172,16 +174,15 @@ def test_what_a_file_counts_is_written_once_and_is_its_owners():
         before = os.stat(here.path).st_ino
         assert not counter.advance(2, 4)
         assert (os.stat(here.path).st_ino, Path(here.path).read_text()) == (before, "3\n")
-        assert here.left() == ["session.json", "session.json.lock"]
-        for name in here.left():
-            assert stat.S_IMODE(os.stat(here.folder / name).st_mode) == 0o600
+        assert here.left() == ["session.json"]
+        assert stat.S_IMODE(os.stat(here.path).st_mode) == 0o600
 
 
 def test_a_link_in_the_place_of_the_next_number_is_not_followed():
     with place() as here:
         os.symlink(here.folder / "other", f"{here.path}.new")
         refused(lambda: FileCounter(here.path).advance(0, 1), "counter: .* cannot be used")
-        assert here.left() == ["session.json.lock", "session.json.new"]
+        assert here.left() == ["session.json.new"]
         assert FileCounter(here.path).value() == 0
 
 
@@ -207,75 +208,48 @@ def test_a_database_counts_for_each_name():
 
 def test_a_lock_is_held_as_long_as_it_is_needed():
     with place() as here:
-        lock, copies, wait = f"{here.path}.lock", [], rights._wait
+        copies, lock = [], rights._lock
 
-        def waiting(path, handle):
+        def locking(handle):
             copies.append(os.dup(handle))
-            wait(path, handle)
+            return lock(handle)
 
-        with mock.patch.object(rights, "_wait", waiting), rights._locked(here.path):
-            assert held_by(lock)
+        with mock.patch.object(rights, "_lock", locking), rights._locked(here.path):
+            assert held_by(here.folder)
         assert len(copies) == 1
-        assert not held_by(lock)  # also where others have copies of the open file
+        assert not held_by(here.folder)  # also where others have copies of the open folder
         os.close(copies[0])
         with pytest.raises(ValueError, match="in the middle"), rights._locked(here.path):
             raise ValueError("in the middle")
-        assert not held_by(lock)
+        assert not held_by(here.folder)
 
 
-def test_a_lock_that_cannot_be_made_is_refused():
-    refused(lambda: FileCounter("/nowhere/at/all").advance(0, 1), "counter: .* cannot be used")
-    with place() as here:
-        os.symlink(here.folder / "other", f"{here.path}.lock")
-        refused(lambda: FileCounter(here.path).advance(0, 1), "counter: .* cannot be used")
+def test_a_lock_that_cannot_be_had_is_refused():
+    refused(lambda: FileCounter("/nowhere/at/all").advance(0, 1), "counter: .* cannot be used: No such file")
     with place() as here, mock.patch.object(rights, "fcntl", None):
         refused(lambda: FileCounter(here.path).advance(0, 1), "has no locks that end with a process; use Sql")
-
-
-@pytest.mark.parametrize("others", [0, 1, 2, 3])
-def test_a_lock_that_is_replaced_meanwhile_is_made_again(others):
-    close, closed, opened = os.close, [], []
-    with place() as here, mock.patch.object(rights, "_TRIES", 3):
-        was = os.open
-
-        def opening(*given):
-            opened.append(was(*given))
-            return opened[-1]
-
-        def closing(handle):
-            closed.append(handle)
-            close(handle)
-
-        same = mock.patch.object(rights, "_same", side_effect=[False] * others + [True])
-        with same, mock.patch.object(os, "open", opening), mock.patch.object(os, "close", closing):
-            if others < 3:
-                with rights._locked(here.path):
-                    assert len(closed) == others
-            else:
-                refused(rights._locked(here.path).__enter__, "has more names, or is replaced all the time")
-        assert closed == opened
-        assert len(closed) == min(others + 1, 3)
+    with place() as here, mock.patch.object(fcntl, "flock", side_effect=OSError(95, "Not supported")):
+        refused(lambda: FileCounter(here.path).advance(0, 1), "counter: .* cannot be used: Not supported")
 
 
 def test_the_lock_of_a_counter_may_have_the_number_0():
     closed, done = [], []
     with contextlib.ExitStack() as stack:
         stack.enter_context(mock.patch.object(os, "open", return_value=0))
-        stack.enter_context(mock.patch.object(rights, "_wait"))
-        stack.enter_context(mock.patch.object(rights, "_same", return_value=True))
         stack.enter_context(mock.patch.object(fcntl, "flock", lambda *given: done.append(given)))
         stack.enter_context(mock.patch.object(os, "close", closed.append))
         with rights._locked("/nowhere/at/all"):
-            assert (closed, done) == ([], [])
-    assert (closed, done) == ([0], [(0, fcntl.LOCK_UN)])
+            assert (closed, done) == ([], [(0, fcntl.LOCK_EX | fcntl.LOCK_NB)])
+    assert (closed, done[1:]) == ([0], [(0, fcntl.LOCK_UN)])
 
 
 def test_so_long_a_lock_is_waited_for():
-    with place() as here, rights._locked(here.path), open(f"{here.path}.lock", "rb") as other:
+    with place() as here, rights._locked(here.path):
         slept, times = [], iter([100.0, 100.5, 100.75])
         clock = SimpleNamespace(monotonic=lambda: next(times), sleep=slept.append)
         with mock.patch.object(rights, "time", clock):
-            refused(lambda: rights._wait(here.path, other.fileno()), "another process holds the lock .*; end")
+            words = "another process has locked the folder of .*; end it"
+            refused(lambda: FileCounter(here.path).advance(0, 1), words)
         assert slept == [0.001]
 
 
@@ -351,6 +325,11 @@ def test_a_handle_with_the_number_0_is_given_back_like_any_other():
     with place() as here, mock.patch.object(os, "close", closed.append):
         here.right(_file=0).drop()
         assert closed == [0]
+        free = mock.patch.object(fcntl, "flock")
+        with free as flock:
+            here.right(_file=0).close()
+        flock.assert_called_once_with(0, fcntl.LOCK_UN)
+        closed.pop()
         there = here.right(_file=0, _next=7, generation=4)
         with mock.patch.object(rights, "_same", return_value=True):
             there._adopt(here.path)
@@ -359,12 +338,13 @@ def test_a_handle_with_the_number_0_is_given_back_like_any_other():
         with mock.patch.object(rights, "_same", return_value=True):
             there._adopt(here.path)
         assert (there._file, there._next, there.generation) == (0, -1, 6)
+        there = here.right()
         with (
-            mock.patch.object(rights.tempfile, "mkstemp", return_value=(0, here.path)),
+            mock.patch.object(rights.tempfile, "mkstemp", return_value=(0, f"{here.path}.new")),
             mock.patch.object(os, "write", side_effect=OSError(28, "No space")),
         ):
-            refused(lambda: rights._written(here.path, b"1"), "cannot be written: No space")
-        assert closed == [0, 0, 0]
+            refused(lambda: there.commit(seal, here.path), "cannot be written: No space")
+        assert (closed, there._next) == ([0, 0, 0], -1)
         with (
             mock.patch.object(rights, "_opened", return_value=0),
             mock.patch.object(rights, "_check", side_effect=InputError("others can write")),
@@ -411,12 +391,8 @@ def test_a_file_without_locks_is_not_taken():
 def test_so_long_a_file_is_taken():
     with place() as here, mock.patch.object(rights, "MOST_BYTES", 4):
         here.taken(b"1234").close()
-        refused(lambda: here.taken(b"12345"), "at most 4 bytes, .* has 5")
-        with mock.patch.object(rights, "_check"):  # it has grown since
-            here.right().take(here.path)
-            Path(here.path).unlink()
-            Path(here.path).write_bytes(b"1234567")
-            assert here.right().take(here.path) == b"12345"
+        Path(here.path).write_bytes(b"1234567")
+        assert here.right().take(here.path) == b"12345"  # enough to see that it is too long
 
 
 def test_a_file_that_is_replaced_meanwhile_is_opened_again():
@@ -435,28 +411,28 @@ OTHER = "is not the state that the counter is at"
 
 
 @pytest.mark.parametrize(
-    ("at", "mark", "writes"),
+    ("at", "mark", "words"),
     [
-        (None, Stamped(7), False),
-        (None, Stamped(0), False),
-        (None, Stamped(7, 0, (5,)), False),
+        (None, Stamped(7), ""),
+        (None, Stamped(0), ""),
+        (None, Stamped(7, 0, (5,)), ""),
         (None, Stamped(7, 1), "was saved with a counter; give it"),
-        (9, Stamped(7, 9, (3, 6)), True),
-        (6, Stamped(7, 9, (3, 6)), True),
-        (3, Stamped(7, 9, (3, 6)), True),
-        (0, Stamped(7), True),
+        (9, Stamped(7, 9, (3, 6)), ""),
+        (6, Stamped(7, 9, (3, 6)), ""),
+        (3, Stamped(7, 9, (3, 6)), ""),
+        (0, Stamped(7), ""),
         *((at, Stamped(7, 9, (3, 6)), OTHER) for at in (0, 2, 4, 7, 8, 10)),
         (1, Stamped(7), OTHER),
     ],
 )
-def test_which_state_goes_on(at, mark, writes):
-    """That of the counter or one that follows it: the file is written before the counter is told."""
+def test_which_state_goes_on(at, mark, words):
+    """That of the counter or one that follows it."""
     with place() as here:
         right = here.taken(counter=None if at is None else Numbers(at))
-        if isinstance(writes, str):
-            refused(lambda: right.took(mark), writes)
+        if words:
+            refused(lambda: right.took(mark), words)
         else:
-            assert right.took(mark) is writes
+            right.took(mark)
             assert right.generation == mark.generation
             if at is not None:
                 assert (right._at, right._own) == (at, {mark.stamp, *mark.follows})
@@ -626,7 +602,7 @@ def test_after_an_interrupt_the_file_that_lies_there_goes_on(replaced, generatio
         right = here.right()
         right.commit(seal, here.path)
         first = right._file
-        temporary, right._next = rights._written(here.path, b"next")
+        right._next, temporary = tempfile.mkstemp(dir=here.folder)
         second = right._next
         if replaced:
             os.replace(temporary, here.path)
@@ -651,25 +627,43 @@ def test_what_cannot_be_written_changes_nothing(call):
         for error, kind in ((OSError(28, "No space"), InputError), (KeyboardInterrupt(), KeyboardInterrupt)):
             with mock.patch.object(os, call, side_effect=error), pytest.raises(kind):
                 right.commit(seal)
-            assert (right.generation, here.left()) == (1, ["session.json"])
+            assert (right.generation, right._next, here.left()) == (1, -1, ["session.json"])
             assert Path(here.path).read_bytes() == b"1"
         right.commit(seal)
         assert (right.generation, Path(here.path).read_bytes()) == (2, b"2")
 
 
 def test_a_folder_that_is_gone_cannot_be_written():
-    refused(lambda: rights._written("/nowhere/at/all", b""), "cannot be written: No such file")
+    with place() as here:
+        words = "cannot be written: No such file"
+        refused(lambda: here.right().commit(seal, "/nowhere/at/all"), words)
+
+
+def test_what_is_interrupted_after_it_lies_there_goes_on():
+    """The new file is in its place: the session holds its lock, and nobody is told of it."""
+    with place() as here:
+        numbers = Numbers()
+        right = here.right(numbers)
+        right.commit(seal, here.path)
+        first, told = right._file, list(numbers.told)
+        interrupted = mock.patch.object(rights.files, "settle", side_effect=KeyboardInterrupt())
+        with interrupted, pytest.raises(KeyboardInterrupt):
+            right.commit(seal)
+        assert (right.generation, right._next, numbers.told, here.left()) == (2, -1, told, ["session.json"])
+        assert right._file != first
+        assert held_by(here.path)
+        right.commit(seal)
+        assert Path(here.path).read_bytes() == b"3"
 
 
 def test_all_bytes_are_written():
     write = os.write
     with place() as here:
-        for data in (b"", b"1", b"12", b"123456"):
+        right = here.right()
+        for data in (b"1", b"", b"12", b"123456"):
             with mock.patch.object(os, "write", lambda handle, data: write(handle, data[:2])):
-                temporary, handle = rights._written(here.path, data)
-            assert Path(temporary).read_bytes() == data
-            assert held_by(temporary)
-            os.close(handle)
+                right.commit(lambda mark, data=data: data, here.path)
+            assert Path(here.path).read_bytes() == data
 
 
 def test_a_file_is_made_where_there_is_none():
@@ -687,13 +681,13 @@ def test_a_file_is_made_where_there_is_none():
 
 def test_another_one_that_makes_the_file_meanwhile_is_first():
     with place() as here:
-        right, written = here.right(), rights._written
+        right, make = here.right(), tempfile.mkstemp
 
-        def writing(path, data):
-            Path(path).write_bytes(b"other")
-            return written(path, data)
+        def making(**named):
+            Path(here.path).write_bytes(b"other")
+            return make(**named)
 
-        with mock.patch.object(rights, "_written", writing):
+        with mock.patch.object(rights.tempfile, "mkstemp", making):
             refused(lambda: right.commit(seal, here.path), "exists; restore the session in it")
         assert (Path(here.path).read_bytes(), here.left()) == (b"other", ["session.json"])
         assert (right.generation, right.path) == (0, "")
@@ -702,27 +696,34 @@ def test_another_one_that_makes_the_file_meanwhile_is_first():
 # ---------------------------------------------------------------- paths
 
 
-def test_what_may_lie_at_a_path():
+@pytest.mark.parametrize("names", [1, 2])
+def test_a_path_names_an_open_file(names):
     with place() as here:
-        rights.regular(here.path)
-        Path(here.path).touch(0o600)
-        rights.regular(here.path)
-        os.link(here.path, f"{here.path}.2")
-        refused(lambda: rights.regular(here.path), r"has 2 names \(hard links\)")
-        refused(lambda: rights.regular(str(here.folder)), "is not a regular file")
-        os.symlink("nowhere", here.folder / "link")
-        refused(lambda: rights.regular(str(here.folder / "link")), "is a link")
+        right, link = here.taken(), f"{here.path}.link"
+        if names == 2:
+            os.link(here.path, f"{here.path}.2")
+        os.symlink(here.path, link)
+        for path, many, same in (
+            (here.path, names, True),
+            (here.path, 3 - names, False),
+            (link, names, False),
+            (str(here.folder), names, False),
+            (f"{here.path}.none", names, False),
+        ):
+            assert rights._same(path, right._file, many) is same
+        assert rights._same(here.path, right._file) is (names == 1)
+        assert rights._same(here.path, -1, names) is False
 
 
-@pytest.mark.parametrize("path", [7, None, "", "a\0b", "/"])
+@pytest.mark.parametrize("path", [7, None, b"a", "a\0b", "/", "", "."])
 def test_what_is_no_path(path):
-    refused(lambda: rights.located(path), "path must be the path of a file, got ")
+    refused(lambda: rights.located("counter", path), "counter must be the path of a file, got ")
 
 
 def test_the_folders_of_a_path_are_resolved():
     with place() as here:
         os.symlink(here.folder, here.folder / "folder")
         os.symlink("session.json", here.folder / "own")
-        assert rights.located(here.folder / "folder" / "session.json") == here.path
-        assert rights.located(str(here.folder / "folder" / "own")) == str(here.folder / "own")
-        assert rights.located(os.fsencode(here.path)) == here.path
+        assert rights.located("path", here.folder / "folder" / "session.json") == here.path
+        assert rights.located("path", str(here.folder / "folder" / "own")) == str(here.folder / "own")
+        assert rights.located("path", "own") == str(Path.cwd().resolve() / "own")

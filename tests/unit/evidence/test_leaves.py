@@ -124,6 +124,22 @@ def test_the_command_asks_for_what_is_required(program, require, status, tmp_pat
     assert (judged.returncode, said in judged.stderr) == (status, status == 3)
 
 
+def test_a_campaign_asks_for_what_is_required(tmp_path):
+    shutil.copy(programs.__file__, tmp_path / "leaving.py")
+    targets = [
+        f"[[targets]]\nname = '{name}'\ntarget = 'leaving.py:{name}'\narms = 2\nhorizon = 12\n"
+        for name in ("commit", "greedy")
+    ]
+    defaults = "[defaults]\nepsilon = 1.0\nbudget = 'smoke'\n"
+    (tmp_path / "all.toml").write_text(defaults + "".join(targets), encoding="utf-8")
+    done = finished(tmp_path, "campaign", "all.toml", "--require", "every-path")
+    assert done.returncode == 3
+    assert "greedy is not refuted, but rests on tested-paths; required is every-path" in done.stderr
+    assert "commit is not refuted, but" not in done.stderr
+    again = finished(tmp_path, "campaign", "all.toml", "--require", "tested-paths", "--resume")
+    assert again.returncode == 0
+
+
 def test_a_test_asks_for_what_is_required(pytester):
     shutil.copy(programs.__file__, pytester.path / "leaving.py")
     given = "epsilon=1.0, n_arms=2, horizon=12, budget='smoke', require='every-path'"

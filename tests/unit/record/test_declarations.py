@@ -60,8 +60,11 @@ def test_the_starter_is_written_once(tmp_path):
 @pytest.mark.parametrize(
     ("text", "match"),
     [
-        ("deployement = 1", "deployement is unknown; accepted: unprotected_outputs, deployment, actors"),
-        ("[deployment]\nmodle = 1", r"deployment\.modle is unknown; accepted: description, model"),
+        ("deployement = 1", "deployement is unknown; accepted: access_control, accounting, actors"),
+        (
+            "[deployment]\nmodle = 1",
+            r"deployment\.modle is unknown; accepted: data_source, description, model",
+        ),
         ('[deployment]\nmodel = "centre"', r"deployment\.model must be one of central, local, shuffle"),
         ("deployment = 3", "deployment must be a table"),
         ("[[actors]]\ntrusted = true", r"actors\[0\] must have role"),

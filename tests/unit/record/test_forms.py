@@ -1,4 +1,4 @@
-"""Forms of checks and pairs are told apart by their names: the schema says what it says of all of them."""
+"""Forms of checks and pairs are told apart by their names: each is held against that of its own kind."""
 
 import copy
 import random
@@ -47,8 +47,8 @@ def plainly(record):
 
 @pytest.mark.parametrize("edits", [4, pytest.param(25, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("made", [small, refuted])
-def test_one_form_says_what_all_of_them_say(made, edits):
-    """Negative control: with the first form in place of the one that is meant, records that fit do not."""
+def test_what_does_not_fit_is_named_by_its_first_place(made, edits):
+    """Records that fit and records that do not are both among those edited."""
     record, rng, found = made(), random.Random(0), set()
     for _ in range(edits):
         wrong = edited(record, rng)
@@ -62,13 +62,30 @@ def test_one_form_says_what_all_of_them_say(made, edits):
     assert found == {True, False}
 
 
-def test_only_that_form_is_left():
-    forms = [{"properties": {"kind": {"const": kind}}} for kind in ("a", "b")]
-    assert verify._meant(forms, {"kind": "b"}) == forms[1:]
-    assert verify._meant(forms, {"kind": "c"}) == []
-    for nothing_said in ({}, "b", {"type": "b"}):
-        assert verify._meant(forms, nothing_said) == forms
-    # One form may be for all others; of several it is not known which is meant.
-    assert verify._meant([*forms, {}], {"kind": "b"}) == forms[1:]
-    assert verify._meant([*forms, {}], {"kind": "c"}) == [{}]
-    assert verify._meant([*forms, {}, {}], {"kind": "b"}) == [*forms, {}, {}]
+def of_another(record, part, key, value):
+    """The record whose first check, or counterexample's pair, says that it is of another kind."""
+    found = copy.deepcopy(record)
+    place = found[part][0] if part == "checks" else found[part][0]["pair"]
+    place[key] = value
+    return found
+
+
+@pytest.mark.parametrize(
+    ("part", "key", "other"), [("checks", "kind", "curve"), ("counterexamples", "type", "user")]
+)
+def test_what_is_held_is_the_form_of_its_own_kind(part, key, other):
+    """Negative control: the same values of their own kind fit."""
+    record = refuted()
+    verify.validate(record)
+    for wrong in (other, "Not a name", None):
+        with pytest.raises(InputError, match=rf"does not fit the schema: {part}\.0\."):
+            verify.validate(of_another(record, part, key, wrong))
+
+
+def test_a_kind_of_another_package_needs_a_verdict_only():
+    record = of_another(refuted(), "checks", "kind", "kind_of_mine")
+    record["checks"][0]["statistics"] = {"anything": [1, 2]}
+    verify.validate(record)
+    record["checks"][0]["result"] = {"verdict": "perhaps"}
+    with pytest.raises(InputError, match=r"checks\.0\.result\.verdict: 'perhaps' is not one of"):
+        verify.validate(record)

@@ -11,17 +11,21 @@ import pytest
 from tests.committed import NAMES, REPORTS, SIX, each, without_plots
 from verifiable_dp.campaign import run as campaign
 from verifiable_dp.campaign.run import put_kill_table, save_kill_table
+from verifiable_dp.compliance.blocks import to_compliance
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import kills
+from verifiable_dp.record.decision import WEAK as WEAK_AT
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import sealed
 from verifiable_dp.record.verify import examine, verify
 from verifiable_dp.render import beside, card, renderings
+from verifiable_dp.render.annotations import to_github
 from verifiable_dp.render.diff import compare
 from verifiable_dp.render.intoto import to_intoto
 from verifiable_dp.render.junit import to_junit
 from verifiable_dp.render.markdown import to_dpia, to_markdown
+from verifiable_dp.render.opendp_registry import to_opendp
 from verifiable_dp.render.page import render, render_index, render_pack
 from verifiable_dp.render.sarif import to_sarif
 from verifiable_dp.report import Report
@@ -62,6 +66,12 @@ def said(record):
     assert f"**{headline}.**" in document
     assert statement["headline"] == headline
     strength = card.strength(Record.of(record))
+    refuted, silent = record["verdict"] == "refuted", record["target"]["role"] == "baseline"
+    commands = to_github(Record.of(record))
+    assert (" title=DP100::" in commands or ",title=DP100::" in commands) == (refuted and not silent)
+    assert json.loads(to_compliance(Record.of(record)))["summary"]["verdict"] == record["verdict"]
+    if not silent:
+        assert ("The audit REFUTES" in to_opendp(Record.of(record))) == refuted
     label = "" if strength.state == "none" else f"{strength.state.capitalize()}. "
     strong = f"{label}{strength.words}"
     # Its own words only: the page and its kin show them, with the state before them.
@@ -115,11 +125,50 @@ def test_what_machines_read_follows_from_verdict_and_strength(name):
     assert (bool(failures), "strength" in skipped) == (expected == "failed", state == "weak")
 
 
-def test_what_is_shown_of_an_undecided_record_agrees_too():
-    """Control: the strength of a record does not make it decided."""
-    record = load("dp-se") | {"verdict": "inconclusive", "reason": "weak"}
+def caught_from(times):
+    """A record whose tests catch a leak of so many times the claim."""
+    record = load("dp-se")
+    return record | {"power": record["power"] | {"smallest_epsilon": times * record["claim"]["epsilon"]}}
+
+
+UNDECIDED = {"verdict": "inconclusive", "reason": "weak"}
+BORDERS = {
+    "as weak as is strong": (lambda: caught_from(WEAK_AT), "passed", "strong"),
+    "a little weaker": (lambda: caught_from(WEAK_AT * (1 + 1e-9)), "undecided", "weak"),
+    "undecided, whatever its strength": (lambda: load("dp-se") | UNDECIDED, "undecided", "strong"),
+}
+
+
+@pytest.mark.parametrize("name", BORDERS)
+def test_what_is_shown_of_a_record_at_a_border_agrees_too(name):
+    made, result, strength = BORDERS[name]
+    assert len(said(made())) == 1
+    found = decision(Record.of(made()))
+    assert (found.result, found.strength) == (result, strength)
+
+
+RENDERINGS = (
+    *("render", "render_pack", "render_index", "to_markdown", "to_dpia", "to_sarif", "to_intoto", "to_junit"),
+    *("to_compliance", "to_opendp", "to_github"),
+)
+
+
+@pytest.mark.parametrize("broken", RENDERINGS)
+def test_a_rendering_that_tells_of_another_verdict_does_not_agree(broken, monkeypatch):
+    """Each of them in turn shows a twin of the record that is refuted: what is above has to notice it."""
+    record, make = load("dp-se"), globals()[broken]
+    twin = Record.of(record | {"verdict": "refuted"})
+
+    def of_the_twin(given, *more, **named):
+        return make([twin] if isinstance(given, list) else twin, *more, **named)
+
     assert len(said(record)) == 1
-    assert decision(Record.of(record)).result == "undecided"
+    monkeypatch.setitem(globals(), broken, of_the_twin)
+    try:
+        agreed = len(said(record)) == 1
+    except AssertionError:
+        agreed = False
+    assert not agreed
 
 
 # ---------------------------------------------------------------- alone and in its folder

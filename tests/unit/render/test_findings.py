@@ -1,5 +1,6 @@
-"""Findings: codes that stay, one section of the docs each, the same in the terminal and in SARIF."""
+"""Findings: codes that stay, one section of the docs each, the same in the terminal, SARIF and the page."""
 
+import html
 import json
 import re
 from pathlib import Path
@@ -8,7 +9,8 @@ import pytest
 
 from tests.committed import NAMES, REPORTS
 from verifiable_dp.record.model import Record
-from verifiable_dp.render.findings import RULES, FindingCode, findings
+from verifiable_dp.render.findings import OF_VERDICT, RULES, FindingCode, findings, told
+from verifiable_dp.render.page import render
 from verifiable_dp.render.sarif import to_sarif
 from verifiable_dp.report import Report
 
@@ -53,6 +55,34 @@ def test_sarif_has_every_finding_but_notes(name):
     results = json.loads(to_sarif(Record.of(record)))["runs"][0]["results"]
     told = [each for each in findings(Record.of(record)) if each.severity != "note"]
     assert [r["ruleId"] for r in results] == sorted(each.code for each in told)
+
+
+def shown_on(page):
+    """Severity, code, place and sentence of each finding on a page, as it is read."""
+    listed = re.search(r'<section id="findings">.*?</section>', page, re.DOTALL)
+    items = re.findall(r"<li>(.*?)</li>", listed[0] if listed else "", re.DOTALL)
+    return [" ".join(html.unescape(re.sub(r"<[^>]*>", "", item)).split()) for item in items]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_page_has_every_finding_to_act_on(name):
+    """What is said of the verdict stands above; a line of code has its place and what to do."""
+    record = Record.of(load(name))
+    expected = {(one.code, one.sentence): one for one in told(record)}.values()
+    shown = shown_on(render(record, drawn=False))
+    assert len(shown) == len(expected)
+    for item, one in zip(shown, expected, strict=True):
+        place = f" {one.file}:{one.line}" if one.file else ""
+        said = "see above" if one.code in OF_VERDICT else f"{one.sentence}. To do: {one.advice}"
+        assert item == f"{one.severity} {one.code}{place}: {' '.join(said.split())}"
+
+
+def test_a_finding_that_is_left_out_would_be_missed():
+    """Negative control of the test above."""
+    record = Record.of(load("dp-linear-printed"))
+    page = render(record, drawn=False)
+    assert shown_on(page)
+    assert shown_on(re.sub(r"<li><b class=.*?</li>", "", page)) == []
 
 
 @pytest.mark.parametrize("name", NAMES)

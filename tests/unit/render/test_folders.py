@@ -7,17 +7,23 @@ from pathlib import Path
 
 import pytest
 
-from tests.records import read_all
+from tests.records import read_all, resolve
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.record import conclude
 from verifiable_dp.record.model import Record
-from verifiable_dp.record.sealing import RUN, digest, plain, pointer, resolve, text, without_run
-from verifiable_dp.record.verify import verify
+from verifiable_dp.record.sealing import RUN, digest, plain, pointer, text, without_run
+from verifiable_dp.record.verify import apart, verify
 from verifiable_dp.render import folders, mutation
 from verifiable_dp.render.page import render, render_errata, render_study
 from verifiable_dp.report import finish
 from verifiable_dp.selfcheck.mutation import summary
+
+
+def changes_of(old, new):
+    """What is told of two data files."""
+    return [folders._change(one) for one in apart(old, new)]
+
 
 REPORTS = Path(__file__).parents[3] / "reports"
 LATER = {
@@ -185,7 +191,7 @@ def test_every_other_field_is_seen():
         for part in parents:
             inner = inner[int(part) if isinstance(inner, list) else part]
         inner[int(last) if isinstance(inner, list) else last] = "edited"
-        changes = list(folders._fields(kept, without_run(edited)))
+        changes = changes_of(kept, without_run(edited))
         assert bool(changes) != names_the_run(place), place
         if changes:
             assert [change.what for change in changes] == [".".join([*parents, last])]
@@ -347,7 +353,7 @@ def test_the_form_of_a_data_file_counts(tree):
     ],
 )
 def test_decimal_strings_are_compared_as_the_numbers_they_are(old, new, note):
-    (change,) = folders._fields(old, new)
+    (change,) = changes_of(old, new)
     assert change.note == note
 
 
@@ -366,7 +372,7 @@ def test_last_digits_of_another_machine_are_no_difference(tree, factor, status):
 
 
 def test_numbers_that_are_equal_and_written_differently(tree):
-    fields = list(folders._fields({"a": 1, "b": [0.5, 2.0]}, {"a": 1.0, "b": [0.5 + 1e-12, 2.0]}))
+    fields = changes_of({"a": 1, "b": [0.5, 2.0]}, {"a": 1.0, "b": [0.5 + 1e-12, 2.0]})
     assert [(change.what, change.note) for change in fields] == [("a", ""), ("b.0", "last digits")]
     assert [change.line() for change in fields] == [
         "a: 1 -> 1.0",
@@ -375,7 +381,7 @@ def test_numbers_that_are_equal_and_written_differently(tree):
 
 
 def test_fields_that_come_and_go():
-    fields = list(folders._fields({"a": None, "c": [1, 2]}, {"b": 3, "c": [1]}))
+    fields = changes_of({"a": None, "c": [1, 2]}, {"b": 3, "c": [1]})
     assert [(change.what, change.old, change.new) for change in fields] == [
         ("a", None, None),
         ("b", None, 3),

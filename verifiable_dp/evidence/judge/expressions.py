@@ -259,9 +259,7 @@ class Expressions(Calls):
         )
         if isinstance(node.func, ast.Attribute):
             if GENERATOR in base.own:
-                drawn = self.draw(node.func.attr, given)
-                rare = (self.names.home[self.scope], where(node)) in self.wide
-                made = [drawn._replace(level=values.WIDE) if rare else drawn]
+                made = [self.draw(node.func.attr, given)]
                 callee = callee._replace(own=callee.own - {ANY}) if base.own == {GENERATOR} else callee
             else:
                 made = []
@@ -288,7 +286,9 @@ class Expressions(Calls):
                 self.add((ref, parameters(ref)[0].arg), Value(base.level, base.turn))
             made.append(self.called(node, kind, ref, given, bound=bound))
         self.context = before
-        return joined(made) if made or not self.firm else UNKNOWN
+        found = joined(made) if made or not self.firm else UNKNOWN
+        rare = (self.names.home[self.scope], where(node)) in self.wide
+        return found._replace(level=values.WIDE) if rare else found
 
     def called(self, node: ast.Call, kind: str, ref: Foreign, given: Given, *, bound: bool) -> Value:
         """What a call of one of those gives that it may be of."""

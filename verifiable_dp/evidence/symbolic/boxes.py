@@ -181,7 +181,14 @@ class Box:
     def of(cls, world: World, data: Any) -> Box:
         """An array of objects, with the type that its entries have."""
         kinds = {_kind_of(v) for v in data.ravel().tolist()} or {"f"}
-        return cls(world, data, "f" if "f" in kinds else "i" if "i" in kinds else "b")
+        return cls(world, data, "f" if kinds & {"f", "?"} else "i" if "i" in kinds else "b")
+
+    def settle_type(self) -> None:
+        """End the bound if data decide whether it holds floats: then what is written into it may be cut."""
+        if self._data is not None and self.kind == "f":
+            kinds = {_kind_of(v) for v in self._data.ravel().tolist()}
+            if "?" in kinds and "f" not in kinds:
+                raise self.world.stop_raw("the type of an array follows from raw {data}")
 
     def shared(self, part: Any, array: Any) -> Any:
         """Of a part of a plain array that stands for it, the same part of it."""
@@ -254,6 +261,7 @@ class Box:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self.world.count()
+        self.settle_type()
         if type(value) is Masked:
             if value.mask is not key or self.shape != key.shape:
                 raise self.world.stop(_DECIDES, why=Ends.POSITION)
@@ -664,7 +672,7 @@ def _fitting(world: World, value: Any, dtype: Any) -> Any:
 
 def _kind_of(value: Any) -> str:
     if is_term(value):
-        return "i" if value.whole else "f"
+        return {"truth": "b", "either": "?"}.get(value.type) or ("i" if value.whole else "f")
     if nature(value) == "coin" or isinstance(value, bool | np.bool_):
         return "b"
     if nature(value) in ("uniform", "veiled"):
@@ -1527,7 +1535,16 @@ def _applied(world: World, func1d: Any, axis: Any, arr: Any, *args: Any, **kwarg
     made = [func1d(Box.of(world, row), *args, **kwargs) for row in rows.reshape(-1, rows.shape[-1])]
     if any(np.ndim(one) for one in made):
         raise world.stop_raw("np.apply_along_axis of raw {data} makes arrays")
-    return wrapped(world, made).reshape(rows.shape[:-1])
+    return of_first_type(world, made).reshape(rows.shape[:-1])
+
+
+def of_first_type(world: World, values: list[Any]) -> Box:
+    """An array of the type of its first entry; the bound ends if others are not of this one."""
+    first, *others = (_kind_of(number(value)) for value in values)
+    if first == "?" or (first != "f" and {*others} - {first}):
+        raise world.stop_raw("the type of an array follows from raw {data}, or cuts them")
+    made: Box = wrapped(world, values)
+    return made
 
 
 def _histogram(world: World, a: Any, bins: Any = 10, range: Any = None, **kwargs: Any) -> Any:
@@ -1665,6 +1682,8 @@ def calling(world: World, function: Any, args: Any, kwargs: Any) -> Any:
 
 def _called(world: World, function: Any, args: Any, kwargs: Any) -> Any:
     hidden = any(has_terms(v) for v in (*args, *kwargs.values()))
+    if hidden and any(type(v) is Box and v.kind == "b" for v in args):
+        _of_truths(world, function, args, kwargs)
     own = _FUNCTIONS.get(function)
     if hidden and own is not None:
         return _own(world, function, own, args, kwargs)
@@ -1684,6 +1703,25 @@ def _called(world: World, function: Any, args: Any, kwargs: Any) -> Any:
         return out
     both = zip((*args, *kwargs.values()), (*values, *named.values()), strict=True)
     return given_back(found, [pair for pair in both if type(pair[0]) is Box], lambda one: wrapped(world, one))
+
+
+def _of_truths(world: World, function: Any, args: Any, kwargs: Any) -> None:
+    """End the bound if NumPy makes something else of truth values than of the numbers 0 and 1."""
+
+    def tried(value: Any, every: int, kind: type) -> Any:
+        if type(value) is not Box:
+            return value
+        ones = np.arange(value.size).reshape(value.shape) % every == 0
+        return ones.astype(kind if value.kind == "b" else value.dtype)
+
+    for every in (1, 2):
+        try:
+            one, other = (function(*(tried(v, every, kind) for v in args), **kwargs) for kind in (bool, int))
+            same = np.array_equal(np.asarray(one, np.float64), np.asarray(other, np.float64), equal_nan=True)
+        except (TypeError, ValueError):
+            return  # it takes something else, or none of these
+        if not same:
+            raise world.stop("truth values are added up, which makes them one truth value")
 
 
 _FILLING = (np.put, np.place, np.putmask, np.copyto, np.fill_diagonal, np.put_along_axis)
@@ -1756,6 +1794,8 @@ def _like(world: World, function: Any, args: Any, kwargs: Any) -> Any:
     if function in (np.shape, np.ndim, np.size):
         return function(first.data if type(first) is Box else np.zeros(()), *args[1:], **kwargs)
     kwargs = {key: _type(value) if key == "dtype" else value for key, value in kwargs.items()}
+    if type(first) is Box and "dtype" not in kwargs:
+        first.settle_type()
     shaped = np.zeros(first.shape, first.dtype)
     if function is np.full_like:
         made = wrapped(world, np.zeros_like(shaped, **{k: v for k, v in kwargs.items() if k == "dtype"}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,9 +55,14 @@ class Chooser:
         """Whether so much was seen that what is used again is better shown."""
         return len(world.seen) > _CROWDED
 
+    @property
+    def disturbs(self) -> bool:
+        """Whether noise comes out larger than it ever is."""
+        return not self.natural and bool(self._size)
+
     def disturb(self, term: Term) -> None:
         """Move what is about to be shown, by a draw of which nothing was seen."""
-        if self.natural or not self._size:
+        if not self.disturbs:
             return
         draw, weight = next((d, w) for d, w in term.noise.items() if not d.used)
         if draw.of is not None and draw.kind != "law":
@@ -189,6 +194,37 @@ class Extreme(Chooser):
         """As `Chooser`'s."""
         turn = self._turn()
         return natural if turn is None else abs(turn + 1e-12)
+
+
+class Coinciding(Chooser):
+    """Takes what comes, but for public whole numbers that it is told.
+
+    Parameters
+    ----------
+    number, n_arms
+        As of `Chooser`.
+    told
+        What those come out as, by their order.
+    """
+
+    def __init__(self, number: int, n_arms: int, told: Mapping[int, int]) -> None:
+        super().__init__(number, n_arms)
+        self.natural, self.rounds, self._told = True, False, told
+        self.came: list[tuple[int, int, int]] = []  # what came out, the least and the largest that could have
+
+    def seldom(self, natural: Any, others: Callable[[], Sequence[Any]]) -> Any:
+        """As it is told."""
+        ends = others()
+        if type(ends) is not tuple or not all(isinstance(end, int | np.integer) for end in (natural, *ends)):
+            return natural
+        found = self._told.get(len(self.came), int(natural))
+        self.came.append((found, int(ends[0]), int(ends[1])))
+        return type(natural)(found)
+
+    def several(self, natural: Any, others: Callable[[], Sequence[Any]]) -> Any:
+        """As `seldom`, entry by entry."""
+        found = np.array([self.seldom(one, others) for one in natural.ravel()], natural.dtype)
+        return found.reshape(natural.shape)
 
 
 class Deciding(Chooser):

@@ -149,7 +149,7 @@ def won(world: World, logs: list[Any], index: int) -> None:
         )
         for i, lead in leads
     ]
-    world.seen.append(Winner(place, tuple(rows), noise[index]))
+    world.sees(Winner(place, tuple(rows), noise[index]))
 
 
 def log_of(world: World, chance: Any) -> Any:

@@ -20,7 +20,7 @@ from scipy import special
 
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.judge.replay import position
-from verifiable_dp.evidence.symbolic import answers, boxes, contests
+from verifiable_dp.evidence.symbolic import answers, boxes, contests, enclosures
 from verifiable_dp.evidence.symbolic.terms import (
     Lazy,
     Origin,
@@ -460,7 +460,10 @@ def _axis(function: Callable[[Any], Any]) -> tuple[float, float] | None:
     except (TypeError, ValueError):
         return None
     gaps = np.abs(a * np.cos(2 * np.pi * _FINE) + b * np.sin(2 * np.pi * _FINE) - values)
-    return (a, b) if math.hypot(a, b) > 0 and (gaps <= 1e-9 * math.hypot(a, b)).all() else None
+    if not math.hypot(a, b) > 0 or (gaps > 1e-9 * math.hypot(a, b)).any():
+        return None
+    turns = enclosures.is_like(function, lambda u: a * np.cos(2 * np.pi * u) + b * np.sin(2 * np.pi * u), 1.0)
+    return (a, b) if turns else None
 
 
 def _product(world: World, left: Term, right: Term) -> Any:
@@ -599,6 +602,7 @@ def _sign_size(function: Callable[[Any], Any]) -> float:
     values = np.broadcast_to(np.asarray(function(_HALVES), np.float64), _HALVES.shape)
     size = float(abs(values[0]))
     fits = np.array_equal(np.abs(values), np.full(len(values), size)) and values.sum() == 0
+    fits = fits and all(abs(enclosures.chance_of(function, end) - 0.5) < 1e-9 for end in (size, -size))
     return size if fits and math.isfinite(size) else 0.0
 
 
@@ -662,6 +666,7 @@ def signed(coin: DrawnCoin, one: Any, other: Any) -> Any:
     if type(one) is UniformDraw and type(other) is UniformDraw and one.source is other.source is not source:
         with np.errstate(all="ignore"):
             same = np.array_equal(one.function(_GRID), -np.asarray(other.function(_GRID)))
+            same = same and enclosures.is_like(other.function, one.function, -1.0)
         return sign * one if same and not one._gone else None
     return None
 
@@ -1023,27 +1028,33 @@ def _is_line(function: Callable[[Any], Any]) -> bool:
         return False
     slope = 2 * (values[3072] - values[1024])
     gaps = np.abs(values - values[1024] - slope * (_FINE - _FINE[1024]))
-    return bool(slope != 0 and (gaps <= 1e-12 * (abs(slope) + np.abs(values))).all())
+    fits = slope != 0 and (gaps <= 1e-12 * (abs(slope) + np.abs(values))).all()
+    return bool(fits) and enclosures.is_like(function, _itself, float(slope))
+
+
+def _turned(quantile: Callable[[Any], Any], sign: float, above: bool) -> Callable[[Any], Any]:
+    return lambda u: sign * quantile(1 - u if above else u)
 
 
 @functools.cache
-def _laws() -> list[tuple[str, float, Any]]:
-    """Kind, sign and values of the laws at scale 1."""
-    grids = [(quantile(g), kind) for kind, quantile in _QUANTILES.items() for g in (_GRID, 1 - _GRID)]
-    # The others are symmetric: with the other sign they are their own laws at 1 - u.
-    return [
-        (kind, sign, sign * law)
-        for law, kind in grids
-        for sign in (1.0, -1.0)
-        if sign > 0 or kind in ("exponential", "gumbel")
+def _laws() -> list[tuple[str, float, Any, Callable[[Any], Any]]]:
+    """Kind, sign and values of the laws at scale 1, and the function that gives them."""
+    # Those without a sign are symmetric: with the other sign they are their own laws at 1 - u.
+    laws = [
+        (kind, sign, _turned(quantile, sign, above))
+        for kind, quantile in _QUANTILES.items()
+        for above in (False, True)
+        for sign in ((1.0, -1.0) if kind in ("exponential", "gumbel") else (1.0,))
     ]
+    return [(kind, sign, law(_GRID), law) for kind, sign, law in laws]
 
 
 @functools.lru_cache(maxsize=4096)
 def _law_of(function: Callable[[Any], Any]) -> tuple[str, float, float] | None:
-    """Kind, center and scale of a function of a uniform draw, seen at 3801 of its values; None if unknown.
+    """Kind, center and scale of a function of a uniform draw; None if unknown.
 
-    Clipped or rounded noise has another law, and so do functions that bend where a law does not.
+    It is recognised at 3801 of its values, and then enclosed in between. Clipped or rounded noise has another
+    law, and so do functions that bend where a law does not.
     """
     with np.errstate(all="ignore"):
         try:
@@ -1052,7 +1063,7 @@ def _law_of(function: Callable[[Any], Any]) -> tuple[str, float, float] | None:
             return None
         if not np.isfinite(values).all():
             return None
-        for kind, sign, law in _laws():
+        for kind, sign, law, rising in _laws():
             scale = (values[1200] - values[800]) / (law[1200] - law[800])
             center = values[1000] - scale * law[1000]
             if not scale > 0 or abs(center + scale * law[2000] - values[2000]) > 1e-6 * (scale + abs(center)):
@@ -1061,6 +1072,8 @@ def _law_of(function: Callable[[Any], Any]) -> tuple[str, float, float] | None:
             # What rounding does to 1 - u, and a logarithm or a tangent to that.
             rounding = 1e-15 / np.minimum(_GRID, 1 - _GRID) * (size if kind == "cauchy" else scale)
             if (np.abs(center + scale * law - values) <= 1e-9 * size + rounding).all():
+                if not enclosures.is_like(function, rising, float(scale)):
+                    return None
                 center = 0.0 if abs(center) <= 1e-9 * scale else float(center)
                 return kind, center, sign * float(scale)
     return None
@@ -1089,6 +1102,7 @@ _PARAMETERS = {
 }
 
 
+_ENDLESS = ("poisson", "zipf", "logseries")
 _UNTRIED = 1 << 62  # values of a draw of which none is looked at on purpose
 _SINGLE = (np.float32, np.dtype(np.float32), "float32", "single", "f", "f4")
 
@@ -1413,6 +1427,8 @@ class FollowedGenerator(np.random.Generator):
         kwargs = {key: self._public(value) for key, value in kwargs.items()}
         self.world.chooser.opens()
         made = getattr(np.random.Generator, name)(self, *args, **kwargs)
+        if np.asarray(made).dtype.kind == "f" or name in _ENDLESS:
+            self.world.widely(_UNTRIED)  # its ends, if it has any, are never reached
         if name == "permutation" and np.ndim(made) == 1 and made.dtype.kind in "fiu":
             return boxes.wrapped(self.world, self.world.chooser.order(made))
         if name in _PARAMETERS and not np.ndim(made) and self.world.oracle is None:

@@ -13,12 +13,15 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from verifiable_dp.evidence.symbolic.alignments import Cost
-from verifiable_dp.evidence.symbolic.choosers import Deciding
+from verifiable_dp.evidence.symbolic.choosers import Coinciding, Deciding
 
 _MOST = 64  # paths
 _DEEPEST = 12  # decisions of a path
-_FIRST = 500_000  # numbers that no other path has
+_FIRST, _MEETING = 500_000, 600_000  # numbers that no other path has
+_MEETINGS, _EARLY, _NEAR = 40, 24, 4  # paths, numbers that are set, and how near to another one
 Path = Any  # `paths.Path`
 
 
@@ -47,6 +50,32 @@ def leaves(run: Callable[[int, Deciding], Path], n_arms: int, work: float) -> li
             waiting += [(*so_far, way) for way in range(1, one.options[at])]
         if len(found) + len(waiting) > _MOST:
             return None
+    return found
+
+
+def coinciding(
+    run: Callable[[int, Coinciding], Path], n_arms: int, cost: Callable[[Path], float], work: float
+) -> list[Path]:
+    """Paths on which public whole numbers meet, so that one entry of the data counts more often.
+
+    One number after the other is set to where another one lies, or near it, and stays where that costs more.
+    It gives up after `work` operations.
+    """
+    chance, told = np.random.default_rng(20260107), dict[int, int]()
+    first = Coinciding(_MEETING, n_arms, told)
+    found = [run(_MEETING, first)]
+    most, came = cost(found[0]), first.came
+    while len(came) > 1 and len(found) < _MEETINGS and not found[-1].failure:
+        if sum(path.events for path in found) > work:
+            break
+        at, other = chance.choice(min(len(came), _EARLY), 2, replace=False).tolist()
+        least, largest = came[at][1:]
+        near = came[other][0] + int(chance.integers(-_NEAR, _NEAR + 1))
+        tried = {**told, at: min(max(near, least), largest)}
+        chooser = Coinciding(_MEETING, n_arms, tried)
+        found.append(run(_MEETING, chooser))
+        if cost(found[-1]) > most * (1 + 1e-9):
+            told, most, came = tried, cost(found[-1]), chooser.came
     return found
 
 

@@ -32,7 +32,7 @@ from verifiable_dp.evidence.symbolic.contests import Proposals
 from verifiable_dp.evidence.symbolic.coverage import Coverage, compares
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
 from verifiable_dp.evidence.symbolic.forcing import BranchFlips, forced
-from verifiable_dp.evidence.symbolic.leaves import leaves, sums
+from verifiable_dp.evidence.symbolic.leaves import coinciding, leaves, sums
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
 from verifiable_dp.evidence.symbolic.rewriting import rewritten, unasked
 from verifiable_dp.evidence.symbolic.standins import standing_in
@@ -56,6 +56,7 @@ from verifiable_dp.evidence.upper import Method, UpperBound, epsilon_of
 
 _LEAST, _MOST, _WORK = 12, 60, 600_000  # paths, and operations on terms of all of them
 _LEAST_OF_LEAVES = 20_000  # operations, where every path is looked for
+_SOME = 1e-6  # delta, at which paths with normal noise are compared
 _APART = 1003  # numbers that no other path has
 
 
@@ -570,7 +571,14 @@ def _explored(
         lambda number, chooser: run(program, number, chooser, scopes, None, meter=meter), n_arms, work
     )
     if every is None:
-        return PathFound((*paths, *more), closed=tuple(place for place, _ in closed))
+        met = coinciding(
+            lambda number, chooser: run(program, number, chooser, scopes, None, meter=meter),
+            n_arms,
+            lambda path: math.inf if path.failure else _epsilon(path, _SOME)[0],
+            work,
+        )
+        made = PathFound((*paths, *more, *met), closed=tuple(place for place, _ in closed))
+        return replace(made, failure=met[-1].failure, at=met[-1].at) if met[-1].failure else made
     return PathFound((*paths, *more, *every), every=True)
 
 

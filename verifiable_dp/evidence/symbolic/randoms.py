@@ -161,10 +161,10 @@ class FollowedRandom:
         if name != "betavariate":
             raise self._world.stop(f"random.{name} is not followed")
         real = getattr(self._real, name)
-        self._world.chooser.opens()
-        self._world.widely(1 << 62)
 
         def draw(*args: Any, **kwargs: Any) -> Any:
+            self._world.chooser.opens()
+            self._world.widely(1 << 62)
             if boxes.has_own(args) or boxes.has_own(list(kwargs.values())):
                 raise self._world.stop(f"random.{name} of what is not public")
             return real(*args, **kwargs)

@@ -296,7 +296,7 @@ def _counted(coin: Any, sides: Sequence[Any]) -> Any:
     raw = [is_term(v) and bool(v.raw) and not v.noise for v in sides]
     if not any(raw) or not all(own or _is_plain(v) for own, v in zip(raw, sides, strict=True)):
         return None
-    return coin.mixed(*sides)
+    return terms.either(coin.mixed(*sides), sides)
 
 
 def switch(world: World, coin: Any, one: Callable[[], Any], other: Callable[[], Any], rest: Any) -> Any:
@@ -382,7 +382,7 @@ def blend(world: World, places: tuple[Any, ...], condition: Any, *sides: Callabl
         raise world.stop("raw {data} decide a branch", why=Ends.BRANCH)
     _note(world, places)
     world.scaled()
-    return terms.mixed(condition, *values)
+    return terms.either(terms.mixed(condition, *values), values)
 
 
 def decides(value: Any) -> bool:

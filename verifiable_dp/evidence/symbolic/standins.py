@@ -38,6 +38,7 @@ from verifiable_dp.evidence.symbolic import (
     terms,
 )
 from verifiable_dp.evidence.symbolic.boxes import Box, calling, has_own, on_arrays, wrapped
+from verifiable_dp.evidence.symbolic.enclosures import Quantile
 from verifiable_dp.evidence.symbolic.randoms import FollowedRandom, Sources, name_of_secret, refused, secret
 from verifiable_dp.evidence.symbolic.terms import Term, World, number
 from verifiable_dp.evidence.tracing.foreign import PYTHON_SEED
@@ -142,7 +143,8 @@ class _Entrywise:
             return _boxed(self._world, self._plain(*args, **kwargs))
         arrays = np.broadcast_arrays(*(boxes.as_objects(self._world, a) for a in args))
         made = [self._function(*values) for values in zip(*(a.ravel().tolist() for a in arrays), strict=True)]
-        return wrapped(self._world, made).reshape(arrays[0].shape)
+        found = wrapped(self._world, made) if self._plain.otypes else boxes.of_first_type(self._world, made)
+        return found.reshape(arrays[0].shape)
 
 
 class _Elsewhere(_Module):
@@ -180,7 +182,7 @@ class _Inverse:
 
         def unit(value: Any) -> Any:
             if terms.nature(value) == "uniform":
-                return value.through(real)
+                return value.through(Quantile(real.__self__, real.__name__ == "isf"))
             return real(boxes.plain(self._world, value, "a function of raw {data} has no bound"))
 
         made = boxes.as_objects(self._world, q)
@@ -479,7 +481,8 @@ def _extreme(real: Any, sign: int, world: World) -> Any:
         if key is None:
             if len(values) == 2 and "uniform" in map(terms.nature, values):
                 return on_arrays(world, np.maximum if sign > 0 else np.minimum, "__call__", values, None, {})
-            return pick(values) if any(type(number(v)) is Term for v in values) else real(values)
+            tracked = any(type(number(v)) is Term for v in values)
+            return terms.either(pick(values), map(number, values)) if tracked else real(values)
         keys = [number(key(value)) for value in values]
         firsts = [number(k[0]) if type(k) is tuple and k and not has_own(k[1:]) else k for k in keys]
         places = all(type(v) is int and v == i for i, v in enumerate(values))

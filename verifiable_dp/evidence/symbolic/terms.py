@@ -386,6 +386,8 @@ class World:
         Expressions, by file and position, of which the adversary is told all numbers that they are made of.
     given
         The atoms of the data themselves, which are floats.
+    largest
+        Above it lies no summand that was made of data or noise.
     extra, instead
         What stands in for builtins, and a function that gives what stands in for another function, or None.
     """
@@ -426,6 +428,7 @@ class World:
     drawn: set[tuple[Any, frozenset[str] | None]] = field(default_factory=set)
     disclosed: frozenset[tuple[str, Any]] = frozenset()
     given: frozenset[Atom] = frozenset()
+    largest: float = 0.0
     extra: dict[Any, Any] = field(default_factory=dict)
     instead: Callable[[Any], Any] | None = None
 
@@ -499,6 +502,24 @@ class World:
         self.unseen = True
         return self.stop(words, at)
 
+    def reaches(self, size: float) -> None:
+        """Note how large a number that depends on data or noise becomes where noise is as it usually is."""
+        if not self.chooser.disturbs:
+            self.largest = max(self.largest, size)
+
+    def sees(self, item: Row | Winner) -> None:
+        """Note what is seen; the bound ends where floats are too coarse for the noise that hides it."""
+        for row in item.rows if isinstance(item, Winner) else (item,):
+            if row.raw and row.noise:
+                floats = [atom for atom in row.raw if not atom.whole]
+                ends = (end for atom in floats for end in (atom.low, atom.high) if math.isfinite(end))
+                size = max(self.largest, *map(abs, ends), 0.0)
+                if size * _COARSE > min(map(abs, row.noise.values())) or size > _OVERFLOW:
+                    raise self.stop_raw(
+                        f"noise is added to numbers of up to {size:.1g}, which floats hold too coarsely"
+                    )
+        self.seen.append(item)
+
     def count(self) -> None:
         """Note an operation."""
         self.events += 1
@@ -523,6 +544,11 @@ class World:
     def place(self) -> Place:
         """The line of the traced code; of what it has returned, where it did."""
         return self.back or caller(self.files)
+
+
+# A float that is n times as large as noise rounds away n 2^-53 of it; what a few hundred sums do to that
+# costs less than a ten thousandth of what the noise does.
+_COARSE, _OVERFLOW = 2.0**-46 * 1e4, 1e300
 
 
 @functools.lru_cache(maxsize=1 << 10)
@@ -576,9 +602,11 @@ class Term:
         Sums of exponentials that it is the quotient of, or None.
     whole
         Whether it is a whole number.
+    type
+        ``truth`` of a truth value, ``either`` where data decide whether it is a float; else "", see `whole`.
     """
 
-    __slots__ = ("_shown", "const", "noise", "ratio", "raw", "whole", "world")
+    __slots__ = ("_shown", "const", "noise", "ratio", "raw", "type", "whole", "world")
     __array_priority__ = 2000.0
 
     def __init__(
@@ -591,7 +619,7 @@ class Term:
         ratio: Ratio | None = None,
     ) -> None:
         self.world, self.const, self.raw, self.noise = world, const, raw, noise
-        self.whole, self.ratio = whole, ratio
+        self.whole, self.ratio, self.type = whole, ratio, ""
         self._shown: float | None = None
         world.count()
 
@@ -647,10 +675,12 @@ class Term:
     # ------------------------------------------------------------ arithmetic
 
     def __add__(self, other: Any) -> Any:
+        if self.type == "truth" and (type(other) is np.bool_ or getattr(other, "type", "") == "truth"):
+            raise self.world.stop("truth values are added up, which makes them one truth value")
         return _operate(add, self, other)
 
     def __radd__(self, other: Any) -> Any:
-        return _operate(lambda a, b: add(b, a), self, other)
+        return self + other if type(other) is np.bool_ else _operate(lambda a, b: add(b, a), self, other)
 
     def __sub__(self, other: Any) -> Any:
         return _operate(subtract, self, other)
@@ -876,6 +906,8 @@ def _term(
     """A term, or a plain number where nothing is unknown."""
     if world.pooling is not None and pools:
         noise = world.pooling(noise)
+    if pools and not whole:  # a lead is taken by nobody but us, and whole numbers are not rounded
+        world.reaches(abs(const))
     if not raw and not noise:
         return np.int64(const) if whole else np.float64(const)
     if raw and len(noise) == 1:
@@ -901,6 +933,28 @@ def _parts(value: Any) -> tuple[float, Mapping[Atom, float], Mapping[SymbolicDra
     return (value.const, value.raw, value.noise) if type(value) is Term else (float(value), {}, {})
 
 
+def either(made: Any, values: Iterable[Any]) -> Any:
+    """One of several numbers as Python has it: a float, or a whole number if that one is."""
+    values = list(values)
+    if is_term(made) and not made.whole and any(map(_may_be_whole, values)):
+        made = Term(made.world, made.const, made.raw, made.noise, False, made.ratio)
+        made.type = "either"
+    return made
+
+
+def _may_be_whole(value: Any) -> bool:
+    return _whole(value) or (type(value) is Term and value.type == "either")
+
+
+def _typed(made: Any, left: Any, right: Any) -> Any:
+    """What a sum, difference or product makes of two numbers has the type that follows from theirs."""
+    if type(made) is not Term or made.whole:
+        return made
+    if _may_be_whole(left) and _may_be_whole(right):
+        made.type = "either"
+    return made
+
+
 def add(left: Any, right: Any) -> Any:
     """The sum."""
     left, right = number(left), number(right)
@@ -910,7 +964,7 @@ def add(left: Any, right: Any) -> Any:
     (a, raw, noise), (b, more, others) = _parts(left), _parts(right)
     if (raw and others and not more) or (more and noise and not raw):
         world.scaled(-1 - int(bool(raw)))
-    return _term(
+    made = _term(
         world,
         a + b,
         _merged(raw, more) if more else raw,
@@ -918,6 +972,7 @@ def add(left: Any, right: Any) -> Any:
         _whole(left) and _whole(right),
         Ratio.sum(left, right),
     )
+    return _typed(made, left, right)
 
 
 def total(values: Iterable[Any]) -> Any:
@@ -951,7 +1006,7 @@ def subtract(left: Any, right: Any, *, pools: bool = True) -> Any:
         return left - right
     world = _world(left, right)
     (a, raw, noise), (b, more, others) = _parts(left), _parts(right)
-    return _term(
+    made = _term(
         world,
         a - b,
         _merged(raw, more, -1.0) if more else raw,
@@ -960,6 +1015,7 @@ def subtract(left: Any, right: Any, *, pools: bool = True) -> Any:
         Ratio.difference(left, right),
         pools=pools,
     )
+    return _typed(made, left, right)
 
 
 def _quiet(value: Any) -> Any:
@@ -991,7 +1047,9 @@ def multiply(left: Any, right: Any) -> Any:
         term.world.scaled(side, raw=bool(term.raw))
     if not math.isfinite(by):
         raise term.world.stop_raw("raw {data} are multiplied by a number that is not finite")
-    return _term(
+    if not (_whole(left) and _whole(right)):  # whole numbers are not rounded
+        term.world.reaches(abs(by) * _size(term))
+    made = _term(
         term.world,
         term.const * by,
         {atom: weight * by for atom, weight in term.raw.items()},
@@ -999,6 +1057,18 @@ def multiply(left: Any, right: Any) -> Any:
         _whole(left) and _whole(right),
         term.ratio.times(by) if term.ratio is not None else None,
     )
+    return _typed(made, left, right)
+
+
+_FAR = 40.0  # noise of scale 1 lies within, but for a chance of e^-40
+
+
+def _size(term: Term) -> float:
+    """How large the summands of a term can be; of quotients of exponentials, their weight."""
+    known = term.ratio is None
+    sizes = (abs(w) * (max(abs(a.low), abs(a.high)) if known else 1.0) for a, w in term.raw.items())
+    finite = (size for size in sizes if math.isfinite(size))  # what has no bounds is as large as data are
+    return max(max(finite, default=0.0), _FAR * max(map(abs, term.noise.values()), default=0.0))
 
 
 def opaque(
@@ -1024,6 +1094,8 @@ def opaque(
 
     if math.isnan(low) or math.isnan(high):
         raise term.world.stop_raw("raw {data} may become undefined")
+    if ratio is None and not whole and all(map(math.isfinite, term.range())):
+        term.world.reaches(max(abs(low), abs(high)))
     made = Term(term.world, 0.0, {Atom(value, low, high, bounded, whole): 1.0}, {}, whole, ratio)
     return term.world.fixed(made) if whole and term.world.oracle is not None else made
 
@@ -1122,7 +1194,7 @@ def divide(left: Any, right: Any) -> Any:
             raise left.world.stop_raw("raw {data} are divided by 0 or by a number that is not finite")
         found = multiply(left, 1 / float(right))
         if type(found) is Term:
-            found.whole = False
+            found.whole, found.type = False, ""
         return found
     if type(left) is Term:
         left = _quiet(left)
@@ -1340,7 +1412,7 @@ def absolute(term: Any) -> Any:
     def moving() -> Moves:
         return {u: (-max(-a, b), max(-a, b)) for u, (a, b) in moves_of(term.raw).items()}
 
-    return opaque(term, abs(term.value()), 0.0, max(-low, high), moving, term.whole)
+    return _typed(opaque(term, abs(term.value()), 0.0, max(-low, high), moving, term.whole), term, 0)
 
 
 def rounded(term: Any, function: Any) -> Any:
@@ -1456,7 +1528,7 @@ def cast(value: Any, kind: str) -> Any:
             return value
         return Term(value.world, value.const, value.raw, value.noise, False, value.ratio)
     if kind in "iu":
-        return value if value.whole else rounded(value, np.trunc)
+        return multiply(value, 1) if value.whole else rounded(value, np.trunc)
     if kind == "b":
         return negated(equal(value, 0))
     raise value.world.stop("numbers are turned into something else")
@@ -1472,7 +1544,7 @@ def show(term: Term) -> float:
         world.chooser.disturb(term)
     for draw in term.noise:
         draw.used = True
-    world.seen.append(Row(world.place(), "=", term.raw, term.noise))
+    world.sees(Row(world.place(), "=", term.raw, term.noise))
     return float(world.chooser.shown(term))
 
 
@@ -1482,7 +1554,13 @@ def indicator(term: Term, value: bool) -> Any:
     def moving() -> Moves:
         return dict.fromkeys(moves_of(term.raw), (-1.0, 1.0))
 
-    return opaque(term, float(value), 0.0, 1.0, moving, True)
+    return _truth(opaque(term, float(value), 0.0, 1.0, moving, True))
+
+
+def _truth(made: Any) -> Any:
+    if type(made) is Term:
+        made.type = "truth"
+    return made
 
 
 def exclusive(value: Any, cell: Any) -> Any:
@@ -1496,7 +1574,7 @@ def exclusive(value: Any, cell: Any) -> Any:
     if weight != 1 or not atom.whole or (atom.low, atom.high) != (0.0, 1.0):
         return value
     made = Atom(atom.value, 0.0, 1.0, lambda: atom.moves, whole=True, cell=cell)
-    return Term(value.world, 0.0, {made: 1.0}, {}, True)
+    return _truth(Term(value.world, 0.0, {made: 1.0}, {}, True))
 
 
 def is_place(value: Any, size: int) -> bool:
@@ -1566,7 +1644,7 @@ def above(left: Any, right: Any, *, strict: bool) -> Any:
     for draw in lead.noise:
         draw.used = True
     turned = lead if answer else multiply(lead, -1)
-    world.seen.append(Row(world.place(), ">", turned.raw, turned.noise))
+    world.sees(Row(world.place(), ">", turned.raw, turned.noise))
     return np.bool_(answer)
 
 
@@ -1591,7 +1669,7 @@ def equal(left: Any, right: Any) -> Any:
     if len(raw) == 1 and raw[0][1] and raw[0][0].cell is not None:
         ((bit, weight),) = raw
         asked = -gap.const / weight
-        holds = Term(gap.world, 0.0, {bit: 1.0}, {}, True)
+        holds = _truth(Term(gap.world, 0.0, {bit: 1.0}, {}, True))
         return holds if asked == 1 else negated(holds) if asked == 0 else np.False_
     cell = ("equal", *((id(atom), weight) for atom, weight in raw))
     if (cell, gap.const) not in gap.world.kept:
@@ -1610,7 +1688,7 @@ def mixed(condition: Term, one: Any, other: Any) -> Any:
 
 def negated(value: Any) -> Any:
     """The opposite of a truth value."""
-    return subtract(1, value) if type(value) is Term else not value
+    return _truth(subtract(1, value)) if type(value) is Term else not value
 
 
 def largest(world: World, values: list[Any]) -> int:
@@ -1640,7 +1718,7 @@ def largest(world: World, values: list[Any]) -> int:
     for draw in draws:
         draw.used = True
     own = values[winner].noise if type(values[winner]) is Term else {}
-    world.seen.append(Winner(place, tuple(rows), own))
+    world.sees(Winner(place, tuple(rows), own))
     return winner
 
 
