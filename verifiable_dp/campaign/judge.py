@@ -10,7 +10,7 @@ from pathlib import Path
 
 from verifiable_dp.auditing import answers
 from verifiable_dp.campaign import file as campaigns
-from verifiable_dp.campaign.origin import Origin
+from verifiable_dp.campaign.origin import RecordOrigin
 from verifiable_dp.campaign.run import exit_status
 from verifiable_dp.core import files
 from verifiable_dp.core.validate import InputError, Json, printable
@@ -62,7 +62,7 @@ class Expected:
     """
 
     requests: Sequence[str] = ()
-    origin: Origin = field(default_factory=Origin)
+    origin: RecordOrigin = field(default_factory=RecordOrigin)
 
 
 def judge(
@@ -163,7 +163,7 @@ def _below(folder: Path) -> dict[Path, RequestEntry]:
     return found
 
 
-def _unanswered(record: Json, asked: RequestEntry | None, origin: Origin) -> str:
+def _unanswered(record: Json, asked: RequestEntry | None, origin: RecordOrigin) -> str:
     """Why a record does not answer the request that was made of it; empty if it does."""
     if asked is None:
         return "no request was made of it"

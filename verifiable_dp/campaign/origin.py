@@ -26,7 +26,7 @@ _LEAST = 7  # digits of a commit
 
 
 @dataclass(frozen=True)
-class Origin:
+class RecordOrigin:
     """What is expected of records.
 
     Parameters

@@ -40,10 +40,10 @@ def judge(
     hold, else 1 if a promise is refuted or a claim about regret contradicted, 3 if one is undecided, 0.
     """
     from verifiable_dp.campaign import judge as judges
-    from verifiable_dp.campaign.origin import Origin
+    from verifiable_dp.campaign.origin import RecordOrigin
     from verifiable_dp.campaign.run import verdict
 
-    expected = judges.Expected(requests, Origin(**origin))
+    expected = judges.Expected(requests, RecordOrigin(**origin))
     judged = judges.judge(folder, targets, campaign, expected)
     for name, report in judged.reports:
         say(f"{verdict(report)}: {name}")

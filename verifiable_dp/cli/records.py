@@ -141,7 +141,7 @@ def verify(
 
 def _expected(whole: Json, kind: _DataFile | None, given: JsonDict) -> None:
     """Refuse a record that is not of the code, the commit, the age or the question that is expected."""
-    from verifiable_dp.campaign.origin import Origin
+    from verifiable_dp.campaign.origin import RecordOrigin
     from verifiable_dp.core.validate import InputError
     from verifiable_dp.record import requested
     from verifiable_dp.record.verify import verify as check
@@ -150,7 +150,7 @@ def _expected(whole: Json, kind: _DataFile | None, given: JsonDict) -> None:
         raise InputError("request, source, commit and max_age need the record of an audit")
     request = given.pop("request")
     asked = None if request is None else requested.read(request)
-    Origin(**given, request=asked).check(check(whole).parsed)
+    RecordOrigin(**given, request=asked).check(check(whole).parsed)
 
 
 def _again(workers: int, cage: str, progress: Callable[[str], None]) -> Callable[[Json], JsonDict]:

@@ -9,7 +9,7 @@ import pytest
 import verifiable_dp as vdp
 from tests.commands import run
 from verifiable_dp.campaign.judge import Expected, judge
-from verifiable_dp.campaign.origin import Origin
+from verifiable_dp.campaign.origin import RecordOrigin
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import requested, requests
 from verifiable_dp.record.model import Record
@@ -83,7 +83,7 @@ def test_the_commit_is_that_of_the_record(folder):
     place = {**record["provenance"]["target"], "dirty": True}
     dirty = Record.of(sealed({**record, "provenance": {**record["provenance"], "target": place}}))
     with pytest.raises(InputError, match="uncommitted"):
-        Origin(commit=found).check(dirty)
+        RecordOrigin(commit=found).check(dirty)
 
 
 @pytest.mark.parametrize(
@@ -126,20 +126,20 @@ def test_records_without_a_request_are_compared_by_their_source(folder):
     record = vdp.verify(folder / "kept/record.json").record
     provenance = {key: value for key, value in record["provenance"].items() if key != "request"}
     old = Record.of(sealed({**record, "provenance": provenance}))
-    Origin(source=folder, max_age="1d").check(old)
+    RecordOrigin(source=folder, max_age="1d").check(old)
     (folder / "a.py").write_text(CODE + "\n", "utf-8")
     with pytest.raises(InputError, match=r"a\.py is not the one"):
-        Origin(source=folder).check(old)
+        RecordOrigin(source=folder).check(old)
 
 
 def test_the_catalogue_is_its_own_source(tmp_path):
     report = vdp.audit("dp-se", n_arms=2, horizon=40, budget="smoke", mutants=False)
-    Origin(source=tmp_path).check(report.parsed)
+    RecordOrigin(source=tmp_path).check(report.parsed)
     whole = report.record
     other = sealed({**whole["provenance"]["request"], "code": "0" * 64})
     changed = Record.of(sealed({**whole, "provenance": {**whole["provenance"], "request": other}}))
     with pytest.raises(InputError, match="installed here is another"):
-        Origin(source=tmp_path).check(changed)
+        RecordOrigin(source=tmp_path).check(changed)
 
 
 def test_what_is_expected_of_folders_is_judged(folder):
