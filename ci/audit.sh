@@ -1,30 +1,38 @@
 #!/usr/bin/env bash
 # Audits the targets in TARGETS (one a line), or the campaign file in CAMPAIGN, and keeps in the folder REPORTS
-# one folder with the record and its renderings for each, index.html over all, summary.md and sarif/. Targets that
-# could not be audited have no folder: summary.md names them, with the reason.
-# Arguments are options of `verifiable-dp audit`; with CHECK=regret of `verifiable-dp regret`, which is run instead. With `audit` before them nothing is judged; with `judge` nothing
-# is audited, and no code of a target is run. Exit status: 0 not refuted, 1 refuted, 2 unusable, 3 inconclusive; of
-# several targets the worst counts, in the order 2, 1, 3, 0. It is that of the records: what has none that verifies
-# is unusable, whatever its audit ended with.
+# one folder with the request, the record and its renderings for each, index.html over all, summary.md and sarif/.
+# Targets that could not be audited have no record: summary.md names them, with the reason.
+# CAGE is what code of a target is kept from (best): required, best or none.
+# Arguments are options of `verifiable-dp audit`; with CHECK=regret of `verifiable-dp regret`, which is run instead.
+# With `ask` before them requests are written and their digests printed, and no code of a target is run; with
+# `audit` they are answered, or made if there are none, and nothing is judged; with `judge` nothing is audited, and
+# no code of a target is run: REQUESTS may hold the digests that `ask` has printed. Exit status: 0 not
+# refuted, 1 refuted, 2 unusable, 3 inconclusive; of several targets the worst counts, in the order 2, 1, 3, 0. It is
+# that of the records: what has none that answers its request and verifies is unusable, whatever its audit ended with.
 set -uo pipefail
-reports=${REPORTS:-audit-reports} steps='audit judge' check=${CHECK:-audit}
-if [[ ${1:-} == audit || ${1:-} == judge ]]; then steps=$1 && shift; fi
 
-case $check in
-  audit | regret) ;;
-  *) echo "audit.sh: CHECK must be audit or regret, got $check" >&2 && exit 2 ;;
-esac
-
-# What steers later steps of a job, and what may hold a secret, is nothing that a target needs to see.
+# What steers later steps of a job, and what may hold a secret, is nothing that a target needs to see. `unset` leaves
+# it in /proc/PID/environ, which a target can read of its parent: this process begins again without it.
+kept=() dropped=
 shopt -s nocasematch
 while IFS= read -r name; do
   case $name in
     GITHUB_ENV | GITHUB_PATH | GITHUB_OUTPUT | GITHUB_STATE | GITHUB_STEP_SUMMARY | BASH_ENV | ENV | ACTIONS_* | \
       SSH_AUTH_SOCK | *TOKEN* | *SECRET* | *PASSW* | *CREDENTIAL* | *JWT* | *API_KEY* | *APIKEY* | *ACCESS_KEY* | \
-      *ACCESSKEY* | *PRIVATE_KEY* | *PRIVATEKEY*) unset -v "$name" ;;
+      *ACCESSKEY* | *PRIVATE_KEY* | *PRIVATEKEY*) dropped=yes ;;
+    *) kept+=("$name=${!name}") ;;
   esac
 done < <(compgen -e)
 shopt -u nocasematch
+if [[ -n $dropped ]]; then exec env -i "${kept[@]}" "$BASH" "$0" "$@"; fi
+
+reports=${REPORTS:-audit-reports} steps='ask audit judge' check=${CHECK:-audit} cage=${CAGE:-best}
+if [[ ${1:-} == ask || ${1:-} == audit || ${1:-} == judge ]]; then steps=$1 && shift; fi
+
+case $check in
+  audit | regret) ;;
+  *) echo "audit.sh: CHECK must be audit or regret, got $check" >&2 && exit 2 ;;
+esac
 
 targets=()
 while IFS= read -r target; do
@@ -44,11 +52,12 @@ run() { # NAME RECORD COMMAND...: its stderr is shown; what it says last is note
     "${@:3}" 2>&1 >&3 </dev/null | tee "$errors" >&2
     status=${PIPESTATUS[0]}
   } 3>&1
-  if [[ $status == [013] && ! -f $2 ]]; then
+  if [[ $status == [013] && ! -e $2 ]]; then
     echo "verifiable-dp: exit status $status without a record" >>"$errors"
     status=2
   fi
   if [[ $status != [013] ]]; then
+    if [[ -L $reports/not-audited.txt || ! -f $reports/not-audited.txt ]]; then rm -rf "$reports/not-audited.txt"; fi
     while IFS= read -r line; do
       printf '%s\t%s\n' "$1" "${line#verifiable-dp: }" >>"$reports/not-audited.txt"
     done < <(grep '^verifiable-dp: ' "$errors" || echo "exit status $status")
@@ -56,32 +65,65 @@ run() { # NAME RECORD COMMAND...: its stderr is shown; what it says last is note
   rm -f "$errors"
 }
 
-audit() { # OPTIONS...
-  local number=0 target folder
-  if [[ -n $(ls -A "$reports" 2>/dev/null) ]]; then
+records() { compgen -G "$reports/*/record.json"; }
+
+place() { # NUMBER TARGET: the folder of a target
+  printf '%s/%02d-%s' "$reports" "$1" "$(tr -cs 'A-Za-z0-9_.\n' '-' <<<"$2")"
+}
+
+new() { # REPORTS has to be a new or empty folder and not a link to one, or to hold what was asked for and no more
+  local there
+  there=$(ls -A "$reports" 2>/dev/null)
+  if [[ $steps == audit ]] && compgen -G "$reports/*/request.json" >/dev/null; then there=$(records); fi
+  if [[ -L $reports || -n $there ]]; then
     echo "audit.sh: REPORTS must be a new or empty folder, got $reports" >&2
     exit 2
   fi
   mkdir -p "$reports" || exit 2
+}
+
+ask() { # OPTIONS...: the digests of the requests, a line each
+  local number=0 target folder
   if [[ -n ${CAMPAIGN:-} ]]; then
-    run "$CAMPAIGN" "$reports/index.html" verifiable-dp campaign "$CAMPAIGN" --out "$reports"
+    run "$CAMPAIGN" "$reports" verifiable-dp campaign "$CAMPAIGN" --out "$reports" --ask
   fi
   for target in ${targets[@]+"${targets[@]}"}; do # as older shells want it, for which an empty list is unset
     number=$((number + 1))
-    folder=$(printf '%s/%02d-%s' "$reports" "$number" "$(tr -cs 'A-Za-z0-9_.\n' '-' <<<"$target")")
+    folder=$(place "$number" "$target")
+    mkdir "$folder" || exit 2
+    run "$target" "$folder/request.json" verifiable-dp "$check" "$@" --ask "$folder/request.json" -- "$target"
+    rmdir "$folder" 2>/dev/null # that of what could not be asked for
+  done
+  return 0
+}
+
+audit() { # OPTIONS...
+  local number=0 target folder
+  if [[ $steps == audit ]]; then new; fi
+  if [[ -n ${CAMPAIGN:-} ]]; then
+    run "$CAMPAIGN" "$reports/index.html" verifiable-dp campaign "$CAMPAIGN" --out "$reports" --cage "$cage"
+  fi
+  for target in ${targets[@]+"${targets[@]}"}; do
+    number=$((number + 1))
+    folder=$(place "$number" "$target")
+    if [[ $steps == *ask* && ! -f $folder/request.json ]]; then continue; fi # why not was noted
     mkdir -p "$folder" || exit 2
-    run "$target" "$folder/record.json" \
-      verifiable-dp "$check" "$@" --json "$folder/record.json" --html "$folder/record.html" -- "$target"
-    rmdir "$folder" 2>/dev/null # that of what could not be audited
+    run "$target" "$folder/record.json" verifiable-dp "$check" "$@" --cage "$cage" --request "$folder/request.json" \
+      --json "$folder/record.json" --html "$folder/record.html" -- "$target"
+    rmdir "$folder" 2>/dev/null
   done
 }
 
 judge() {
-  local given=() worst record folder failed
+  local given=() request worst record folder failed
   if [[ -n ${CAMPAIGN:-} ]]; then given=(--campaign "$CAMPAIGN"); fi
+  for request in $(grep -oE 'sha256:[0-9a-f]{64}' <<<"${REQUESTS:-}"); do given+=(--request "$request"); done
+  # Set and without a digest: nothing could be asked for, so that nothing answers.
+  if [[ -n ${REQUESTS+set} && ! $REQUESTS == *sha256:* ]]; then given+=(--request sha256:); fi
   failed=$(mktemp) || exit 2
-  mkdir -p "$reports/sarif" && : >"$reports/summary.md" || exit 2
-  if [[ -f $reports/not-audited.txt ]]; then sed 's/\t/: /' "$reports/not-audited.txt" >"$failed"; fi
+  rm -rf "$reports/sarif" "$reports/summary.md" # which a target may have made links or pipes of
+  mkdir "$reports/sarif" && : >"$reports/summary.md" || exit 2
+  if [[ -f $reports/not-audited.txt && ! -L $reports/not-audited.txt ]]; then sed 's/\t/: /' "$reports/not-audited.txt" >"$failed"; fi
   {
     verifiable-dp judge ${given[@]+"${given[@]}"} -- "$reports" ${targets[@]+"${targets[@]}"} 2>&1 >&3 |
       awk '!sub(/^verifiable-dp: /, "") { print >"/dev/stderr"; next } { print }' >>"$failed"
@@ -105,7 +147,7 @@ judge() {
     cat "$folder/record.md" >>"$reports/summary.md"
     if [[ ${GITHUB_ACTIONS:-} == true ]]; then verifiable-dp render "$record" --to github || worst=2; fi
   done
-  if ! compgen -G "$reports/*/record.json" >/dev/null; then
+  if [[ -z $(records) ]]; then
     echo "audit.sh: no record was made: TARGETS or CAMPAIGN must name something that can be audited" >&2
     exit 2
   fi
@@ -113,5 +155,9 @@ judge() {
   case $worst in 0 | 1 | 3) exit "$worst" ;; *) exit 2 ;; esac
 }
 
+case $steps in
+  ask) new && ask "$@" ;;
+  *ask*) new && REQUESTS=$(ask "$@") || exit 2 ;; # kept here, where no code of a target gets
+esac
 if [[ $steps == *audit* ]]; then audit "$@"; fi
 if [[ $steps == *judge* ]]; then judge; fi

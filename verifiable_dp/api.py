@@ -13,7 +13,7 @@ from typing import TypedDict, Unpack, get_args, get_type_hints
 
 import numpy as np
 
-from verifiable_dp.auditing import answers, identity, pilots, resume, rungs
+from verifiable_dp.auditing import answers, asking, identity, pilots, resume, rungs
 from verifiable_dp.auditing import regret as claims_of_regret
 from verifiable_dp.auditing.code import Code
 from verifiable_dp.auditing.plans import BUDGETS, Progress, most_of_regret, most_seconds, silent
@@ -39,14 +39,18 @@ from verifiable_dp.core.session import Session
 from verifiable_dp.core.validate import Function, Given, InputError, Json, JsonDict, JsonValue
 from verifiable_dp.evidence.blackbox import scores
 from verifiable_dp.evidence.doors import ours
+from verifiable_dp.record import requested, requests
 from verifiable_dp.record.declarations import given as read_declarations
 from verifiable_dp.record.model import CodeEntry, Record
+from verifiable_dp.record.requested import Request
+from verifiable_dp.record.requests import RequestEntry
 from verifiable_dp.record.sealing import plain
-from verifiable_dp.record.verify import examine
+from verifiable_dp.record.verify import examine, judged_again
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.report import Report, finish
 from verifiable_dp.targets import child, guard, players
 from verifiable_dp.targets import load as targets
+from verifiable_dp.targets.cage import Caged
 from verifiable_dp.targets.guard import check_outside
 from verifiable_dp.targets.players import Player, PlayerPart
 from verifiable_dp.targets.process import TIMEOUT, Exec
@@ -56,7 +60,6 @@ from verifiable_dp.targets.source import CodeSource, load
 Target = Algorithm | Function[object] | Exec | str
 Made = JsonDict  # arguments of `finish`
 Task = Callable[[Progress], Made]
-Asked = Callable[[Json], None]  # refuses a draft that answers another question than was asked
 Declared = str | PathLike[str] | Json | None
 
 
@@ -78,8 +81,8 @@ def arguments(function: Function[object]) -> list[str]:
     return found
 
 
-def resolve(target: Target) -> tuple[Given, str]:
-    """The object that a target names, and the name under which it is reported.
+def resolve(target: Target, files: Collection[str] | None = None) -> tuple[Given, str]:
+    """The object that a target names, and the name under which it is reported; `files` as `source.load`.
 
     Raises
     ------
@@ -89,7 +92,7 @@ def resolve(target: Target) -> tuple[Given, str]:
     check_outside()
     name = _name_of(target)
     if isinstance(target, str):
-        return (load(target) if ":" in target else registry.auditor(target)), name
+        return (load(target, files) if ":" in target else registry.auditor(target)), name
     return target, name
 
 
@@ -178,20 +181,43 @@ def audit(
     InputError
         If an argument is unusable: one line that names it and what is accepted.
     """
-    asked = question(target, parameters, options)
-    inputs, settings = asked.inputs, asked.settings
-    declared = read_declarations(declarations)
-    task = functools.partial(_audited, target, asked, parameters, checkpoint)
+    given, cage = options.pop("request", None), options.pop("cage", "none")
+    asked, written = _requested(target, parameters, declarations, options)
+    written = requested.settled(given, written)
+    settings = asked.settings
+    files = tuple(written.target.files.values())
+    task = functools.partial(_audited, target, asked, parameters, checkpoint, files)
     most = most_seconds(settings.budget, settings.timeout)
+    return _isolated(task, [target], in_process, progress, most, written, cage)
 
-    given = (
-        {"n_arms": inputs.n_arms, "horizon": inputs.horizon, **(parameters or {})} if _listed(target) else {}
-    )
 
-    def check(draft: Json) -> None:
-        answers.of_audit(draft, _name_of(target), asked, given)
+def ask(
+    target: Target,
+    *,
+    parameters: Json | None = None,
+    declarations: Declared = None,
+    **options: Unpack[AuditOptions],
+) -> RequestEntry:
+    """What `audit` with these arguments asks, with the digests of all files that would run; nothing is run.
 
-    return _isolated(task, [target], in_process, progress, most, check, declarations=declared)
+    Whoever keeps it can tell later whether a record answers this question (`verifiable-dp judge --request`).
+
+    Raises
+    ------
+    InputError
+        If an argument is unusable.
+    """
+    return _requested(target, parameters, declarations, options)[1]
+
+
+def _requested(
+    target: Target, parameters: Json | None, declarations: Declared, options: AuditOptions
+) -> tuple[AuditRequest, RequestEntry]:
+    asked = question(target, parameters, options)
+    sizes = {"n_arms": asked.inputs.n_arms, "horizon": asked.inputs.horizon} if _listed(target) else {}
+    given = {key: value for key, value in {**sizes, **(parameters or {})}.items() if value is not None}
+    values = asking.of_audit(target, _name_of(target), asked, given)
+    return asked, requests.made(values, read_declarations(declarations))
 
 
 def question(target: Target | None, parameters: Json | None, options: AuditOptions) -> AuditRequest:
@@ -219,11 +245,12 @@ def _audited(
     asked: AuditRequest,
     parameters: Json | None,
     checkpoint: str | PathLike[str] | None,
+    files: Collection[str],
     progress: Progress,
 ) -> Made:
-    """What an audit of `target` finds."""
+    """What an audit of `target` finds; `files` are the digests of those that may run when it is loaded."""
     targets.check_imported(target, asked.settings.workers)
-    thing, name = resolve(target)
+    thing, name = resolve(target, files)
     if isinstance(target, str) and ":" not in target:
         epsilon = asked.promise.epsilon if "epsilon" in _fields(thing.algorithm) else None
         given = {"n_arms": asked.inputs.n_arms, "horizon": asked.inputs.horizon, "epsilon": epsilon}
@@ -296,30 +323,58 @@ def _isolated(
     in_process: bool,
     progress: Progress,
     most: float,
-    check: Asked,
-    **more: Given,
+    request: RequestEntry | None,
+    cage: str = "none",
 ) -> Report:
     """The report of what `task` makes: in a child process, for `most` seconds, if any of `code` is a user's.
 
-    `check` refuses a draft that answers anything but what was asked. It is concluded, sealed and verified
-    here, where code of the child has not been.
+    A draft that answers anything but the request is refused. Of the rest only the statistics of its checks
+    count: it is concluded, sealed and verified here, where code of the child has not been.
     """
     if not callable(progress):
         raise InputError(f"progress must be a function of a line of text, got {type(progress).__name__}")
-    if guard.Child.inside or not any(map(_foreign, code)):
-        return finish(**_checked(task(progress), check), **more)
-    why = _kept_here(code, in_process)
-    if why:
-        return finish(**_checked(task(progress), check), **more, in_process=why)
+    caged, here = Caged(cage), guard.Child.inside or not any(map(_foreign, code))
+    why = "" if here else _kept_here(code, in_process)
+    if why and cage == "required":
+        raise InputError(f"cage: the code would run in this process, {why}; give best, or none")
+    if here or why:
+        made = _checked(task(progress), request)
+        return finish(**made, request=request, kept={"in_process": why} if why else {})
     scores.prepare()
-    made = child.call(functools.partial(_plainly, task), progress, most)
-    report = finish(**_checked(made, check), **more)
+    made = child.call(functools.partial(_plainly, task), progress, most, caged)
+    kept: Json = {"cage": caged.taken} if caged.taken else {}
+    report = finish(**_checked(_judged_here(made, request), request), request=request, kept=kept)
     examine(report.record)
     return report
 
 
-def _checked(made: Made, check: Asked) -> Made:
-    check(made["draft"])
+def _judged_here(made: Made, request: RequestEntry | None) -> Made:
+    """What a child has found, with the results that follow from the statistics of its checks.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or says more than what was found.
+    """
+    try:
+        found, regret = dict(made["draft"]), made["draft"].get("regret")
+        found["checks"] = judged_again(found["checks"])
+        found["mutants"] = [{**one, "checks": judged_again(one["checks"])} for one in found["mutants"]]
+        if regret is not None:
+            found["regret"] = {**regret, "checks": judged_again(regret["checks"])}
+        if request is not None:
+            answers.of_strangers(found, request.as_dict())
+        times: Made = {key: made[key] for key in ("started", "cpu_seconds", "resumed") if key in made}
+    except InputError:
+        raise
+    except Exception as error:  # values of a stranger, in whatever form
+        raise InputError(f"target: its process sent a draft that cannot be read: {error!r}"[:200]) from None
+    return {"draft": found, **times}
+
+
+def _checked(made: Made, request: RequestEntry | None) -> Made:
+    if request is not None:
+        answers.of_request(plain(made["draft"]), request.as_dict())
     return made
 
 
@@ -397,15 +452,34 @@ def check_regret(
     validate.choice("budget", budget, BUDGETS)
     seed, workers = validate.integer("seed", seed, least=0), validate.workers(workers)
     check_known("check_regret", claims, RegretOptions)
-    asked = claims_of_regret.Asked(**claims)
+    given, cage = claims.pop("request", None), claims.pop("cage", "none")
+    asked = _asked_regret(claims)
     task = functools.partial(_measured, target, asked, budget, seed, workers)
     code = [target, claims.get("bound"), claims.get("better_than")]
-
-    def check(draft: Json) -> None:
-        answers.of_regret(draft, _name_of(target), asked, budget, seed)
-
+    new = ask_regret(target, budget=budget, seed=seed, **claims)
+    written = requested.settled(given, new)
     runs = 0 if asked.runs is None else validate.integer("runs", asked.runs, least=2)
-    return _isolated(task, code, in_process, progress, most_of_regret(runs), check)
+    return _isolated(task, code, in_process, progress, most_of_regret(runs), written, cage)
+
+
+def ask_regret(
+    target: Target, *, budget: str = "quick", seed: int = 0, **claims: Unpack[RegretOptions]
+) -> RequestEntry:
+    """As `ask`, of `check_regret`.
+
+    Raises
+    ------
+    InputError
+        If an argument is unusable.
+    """
+    asked = _asked_regret(claims)
+    _mapping(asked.parameters)
+    return requests.made(asking.of_regret(target, _name_of(target), asked, budget, seed), None)
+
+
+def _asked_regret(claims: RegretOptions) -> claims_of_regret.Asked:
+    own: JsonDict = {name: value for name, value in claims.items() if name not in ("request", "cage")}
+    return claims_of_regret.Asked(**own)
 
 
 class Own(TypedDict, total=False):
@@ -705,6 +779,7 @@ def evidence(
     printed: bool = False,
     declarations: Declared = None,
     checkpoint: str | PathLike[str] | None = None,
+    request: Request = None,
     progress: Progress = silent,
     **sizes: Unpack[Sizes],
 ) -> Report:
@@ -718,10 +793,8 @@ def evidence(
     InputError
         If the name is unknown or an argument is unusable.
     """
-    check_known("evidence", sizes, Sizes)
-    settings = Settings(**sizes, mutants=not printed)
-    validate.choice("budget", settings.budget, BUDGETS)
-    declared = read_declarations(declarations)
+    settings, written = _asked_evidence(name, printed, declarations, sizes)
+    written = requested.settled(request, written)
     auditor = registry.auditor(name)
     algorithm = auditor.algorithm(**(auditor.printed_instance if printed else auditor.instance))
 
@@ -743,12 +816,40 @@ def evidence(
         draft["mutants"] = [*draft["mutants"], *regret["mutants"]]
         return draft
 
-    request = AuditRequest(algorithm, name, settings=settings, progress=progress)
-    return finish(**_made(request, make, checkpoint, evidence=True), declarations=declared)
+    asked = AuditRequest(algorithm, name, settings=settings, progress=progress)
+    return finish(**_checked(_made(asked, make, checkpoint, evidence=True), written), request=written)
+
+
+def ask_evidence(
+    name: str, *, printed: bool = False, declarations: Declared = None, **sizes: Unpack[Sizes]
+) -> RequestEntry:
+    """As `ask`, of `evidence`.
+
+    Raises
+    ------
+    InputError
+        If an argument is unusable.
+    """
+    return _asked_evidence(name, printed, declarations, sizes)[1]
+
+
+def _asked_evidence(
+    name: str, printed: bool, declarations: Declared, sizes: Sizes
+) -> tuple[Settings, RequestEntry]:
+    check_known("evidence", sizes, Sizes)
+    settings = Settings(**sizes, mutants=not printed)
+    validate.choice("budget", settings.budget, BUDGETS)
+    declared = read_declarations(declarations)
+    return settings, requests.made(asking.of_evidence(name, printed, settings), declared)
 
 
 def rerun(
-    record: Json, *, workers: int = 1, in_process: bool = False, progress: Progress = silent
+    record: Json,
+    *,
+    workers: int = 1,
+    in_process: bool = False,
+    cage: str = "none",
+    progress: Progress = silent,
 ) -> JsonDict:
     """Make a record again from its target, plan and seed; imports and runs the target's code.
 
@@ -768,7 +869,7 @@ def rerun(
         else most_seconds(plan.budget, TIMEOUT if plan.timeout is None else plan.timeout)
     )
     # Whoever asked compares the whole record with this one.
-    return dict(_isolated(task, code, in_process, progress, most, lambda draft: None).record)
+    return dict(_isolated(task, code, in_process, progress, most, None, cage).record)
 
 
 def _rerun(record: Record, workers: int, progress: Progress) -> Made:

@@ -127,6 +127,9 @@ def _stem(request: pytest.FixtureRequest) -> str:
 
 def _save(request: pytest.FixtureRequest, report: Report, folder: str | None = None) -> str:
     """Write record and page into `folder`, or that of ``--dp-report``; the path of the record, if any."""
+    from verifiable_dp.core.files import write_text
+    from verifiable_dp.record.requested import beside
+
     folder = folder or request.config.getoption("--dp-report")
     if folder is None:
         return ""
@@ -136,6 +139,9 @@ def _save(request: pytest.FixtureRequest, report: Report, folder: str | None = N
     saved = len(request.node.stash.setdefault(_COUNT, []))
     request.node.stash[_COUNT].append(stem)
     json_path, _ = report.save(place, stem if saved == 0 else f"{stem}-{saved + 1}")
+    asked = report.parsed.provenance.request
+    if asked is not None:  # what `judge` looks for beside a record
+        write_text(beside(json_path), asked.written())
     try:  # as it is named from where pytest was started, and in another checkout
         return str(json_path.relative_to(request.config.invocation_params.dir))
     except ValueError:

@@ -22,6 +22,7 @@ from verifiable_dp.record.decision import Decision, decision
 from verifiable_dp.record.declarations import given
 from verifiable_dp.record.model import Record, Target
 from verifiable_dp.record.provenance import ci, place, provenance
+from verifiable_dp.record.requests import RequestEntry
 from verifiable_dp.record.sealing import SCHEMA_VERSION, plain, sealed, text
 from verifiable_dp.record.verify import examine, verify
 from verifiable_dp.render import page, plots, regrets
@@ -37,7 +38,8 @@ def finish(
     started: float,
     cpu_seconds: float,
     declarations: Json | None = None,
-    in_process: str = "",
+    request: RequestEntry | None = None,
+    kept: Json | None = None,
     resumed: int = 0,
 ) -> Report:
     """Conclude a draft: verdicts, provenance and digest.
@@ -49,9 +51,11 @@ def finish(
     started, cpu_seconds
         Seconds since the epoch; seconds of processor time.
     declarations
-        As `declarations.checked` gives them; None: those of the draft, if any.
-    in_process
-        Why code of a user ran in this process, if it did.
+        As `declarations.checked` gives them; None: those of the request or of the draft, if any.
+    request
+        What was asked, a copy of which the record holds; None for a re-run.
+    kept
+        ``in_process``: why code of a user ran in this process, or ``cage``: what it was kept from.
     resumed
         How many finished steps were taken from a checkpoint of an earlier attempt.
     """
@@ -59,10 +63,12 @@ def finish(
     checks = [Check.read(check) for check in draft["checks"]]
     verdict, reason = conclude.conclusion(checks, draft["plan"].get("detect", DETECT))
     bound = conclude.epsilon_upper(checks)
+    stated = draft.get("declarations") if declarations is None else declarations
+    stated = request.declarations if request else stated
     record = {
         **draft,
         "schema_version": SCHEMA_VERSION,
-        "declarations": draft.get("declarations") if declarations is None else declarations,
+        "declarations": stated,
         "verdict": verdict,
         "reason": reason,
         "epsilon_lower": conclude.epsilon_lower(checks),
@@ -75,7 +81,8 @@ def finish(
             **provenance(started, cpu_seconds, not draft["plan"].get("numerics", False)),
             "target": place(target.source.path, target.ours),
             "ci": ci(),
-            **({"in_process": in_process} if in_process else {}),
+            **({"request": request.as_dict()} if request else {}),
+            **(kept or {}),
             **({"resumed": {"steps": resumed}} if resumed else {}),
         },
     }
@@ -353,6 +360,8 @@ class Report:
             lines.append(f"note: {words.note(record)}")
         if record.provenance.in_process:
             lines.append(f"note: {words.in_process(record)}")
+        if record.provenance.cage:
+            lines.append(f"note: {words.caged(record)}")
         if record.provenance.resumed:
             lines.append(f"note: {words.resumed(record)}")
         for check in record.checks:

@@ -9,6 +9,7 @@ import pytest
 
 from tests import formats
 from tests.commands import PATIENCE
+from verifiable_dp.record.requested import beside
 
 BANDIT = """
 import numpy as np
@@ -58,7 +59,8 @@ def test_a_broken_promise_fails_with_the_counterexample_and_the_command(pytester
     )
     result.stdout.fnmatch_lines(["*verifiable-dp verify *.json --rerun*"])
     assert "cannot be re-run" not in result.stdout.str()
-    (record,) = (pytester.path / "audits").glob("*.json")
+    record, request = sorted((pytester.path / "audits").glob("*.json"))
+    assert request == beside(record)
     assert json.loads(record.read_text("utf-8"))["verdict"] == "refuted"
     assert len(list((pytester.path / "audits").glob("*.html"))) == 1
 

@@ -11,6 +11,7 @@ import verifiable_dp as vdp
 from verifiable_dp.auditing.request import Settings
 from verifiable_dp.cli import main
 from verifiable_dp.evidence.blackbox.test import ALPHA
+from verifiable_dp.record.requested import beside, is_request
 
 MECHANISMS = """
 def right(data, size, rng):
@@ -28,7 +29,14 @@ def run(pytester, test, *options):
 
 
 def records(folder):
-    return [json.loads(path.read_text("utf-8")) for path in sorted(folder.glob("*.json"))]
+    return [json.loads(path.read_text("utf-8")) for path in paths(folder)]
+
+
+def paths(folder):
+    """Records; a request lies beside each."""
+    found = sorted(path for path in folder.glob("*.json") if not is_request(path))
+    assert all(beside(path).is_file() for path in found)
+    return found
 
 
 def test_options_arrive_where_audits_are_made(pytester, monkeypatch):
@@ -104,7 +112,7 @@ def test_options_override_what_tests_give(pytester):
     result.assert_outcomes(passed=2)
     assert [record["seed"] for record in records(pytester.path / "audits")] == [11, 11]
     # The level is part of what the verdict is judged by.
-    for path in (pytester.path / "audits").glob("*.json"):
+    for path in paths(pytester.path / "audits"):
         vdp.verify(path)
 
 
@@ -141,7 +149,7 @@ def test_workers_keep_every_record_once(pytester):
     result.assert_outcomes(passed=5)
     found = records(pytester.path / "audits")
     assert sorted(record["seed"] for record in found) == [0, 1, 2, 3, 4]
-    assert len({path.name.casefold() for path in (pytester.path / "audits").iterdir()}) == 10
+    assert len({path.name.casefold() for path in (pytester.path / "audits").iterdir()}) == 15
 
 
 @pytest.mark.slow

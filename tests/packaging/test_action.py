@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ import yaml
 
 from tests import formats
 from tests.commands import PATIENCE
-from verifiable_dp.targets import child
+from verifiable_dp.core.steering import steering
 
 ROOT = Path(__file__).parents[2]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
@@ -130,10 +131,17 @@ WRONG = "01-mechanisms.py-wrong"  # the folder of what is refuted
 INSTALLED = {"scripts": sysconfig.get_path("scripts"), "libraries": ""}
 
 
-def judged(folder, inputs, **more):
+def asked(folder):
+    """The digests of the requests in a folder, as the step that asks gives them to the runner."""
+    found = [json.loads(path.read_text("utf-8")) for path in folder.glob("audit-reports/*/request.json")]
+    return " ".join(request["digest"] for request in found)
+
+
+def judged(folder, inputs, requests=None, **more):
     """Exit status of the step that judges what the step before it has left."""
     (folder / "output").unlink(missing_ok=True)
-    done = run("Judge", folder, inputs, INSTALLED, **more)
+    given = {**INSTALLED, "requests": asked(folder) if requests is None else requests}
+    done = run("Judge", folder, inputs, given, **more)
     assert done.returncode == 0, done.stdout + done.stderr
     return (folder / "output").read_text(), done
 
@@ -152,9 +160,15 @@ def job(tmp_path_factory):
         "options": "--workers 1  --delta 1e-6",
         "detect": "1.01",  # more than so few draws can show, so that what is right stays undecided
     }
+    asking = run("Ask", folder, inputs)
+    assert asking.returncode == 0, asking.stdout + asking.stderr
+    requests = (folder / "output").read_text("utf-8").removeprefix("requests=").strip()
+    assert sorted(requests.split()) == sorted(asked(folder).split())
+    assert len(requests.split()) == 2
+    assert not list(folder.glob("audit-reports/*/record.json"))
     audit = run("Audit", folder, inputs)
     assert audit.returncode == 0, audit.stdout + audit.stderr
-    judged(folder, inputs)
+    judged(folder, inputs, requests)
     assert run("Summary", folder, inputs).returncode == 0
     outputs = dict(line.split("=") for line in (folder / "output").read_text().splitlines())
     return folder, inputs, outputs, audit
@@ -198,6 +212,36 @@ def test_what_audited_code_does_to_later_steps_decides_nothing(job, tmp_path):
     assert "evil" in run("Summary", tmp_path, inputs, **steered).stdout
 
 
+REPLACES = """
+import json, pathlib, shutil
+
+def release(data, size, rng):
+    place = pathlib.Path("audit-reports")
+    for other in place.glob("01-*"):
+        for name in ("record.json", "request.json"):
+            shutil.copy("made/" + name, other / name)
+    return data + rng.laplace(0, 1, size)
+"""
+
+
+@pytest.mark.slow
+def test_a_target_that_replaces_the_record_of_another_one_hides_nothing(job, tmp_path):
+    """Record and request of another question are put in the place of what is refuted."""
+    (tmp_path / "mechanisms.py").write_text(MECHANISMS, "utf-8")
+    (tmp_path / "b.py").write_text(REPLACES, "utf-8")
+    shutil.copytree(job[0] / "audit-reports" / "02-mechanisms.py-unseeded", tmp_path / "made")
+    inputs = {**job[1], "targets": "mechanisms.py:wrong\nb.py:release", "detect": "", "options": ""}
+    assert run("Ask", tmp_path, inputs).returncode == 0
+    requests = (tmp_path / "output").read_text("utf-8").removeprefix("requests=").strip()
+    assert run("Audit", tmp_path, inputs).returncode == 0
+    assert (
+        json.loads((tmp_path / "audit-reports" / WRONG / "record.json").read_text())["verdict"] != "refuted"
+    )
+    output, done = judged(tmp_path, inputs, requests)
+    assert output == "status=2\n"
+    assert "has the digest" in done.stderr
+
+
 def test_audited_code_sees_nothing_that_steers_the_job(tmp_path):
     """Not in what its process was started with, either: `environ` of Python is only a copy of that."""
     (tmp_path / "a.py").write_text(
@@ -239,14 +283,20 @@ def test_the_script_drops_the_variables_that_a_child_does_not_inherit(tmp_path):
     ]
     drops += ["X_JWT", "API_KEY", "APIKEY", "ACCESS_KEY_ID", "ACCESSKEY", "PRIVATE_KEY", "PRIVATEKEY"]
     keeps = ["GITHUB_SHA", "GITHUB_ENVIRONMENT", "MONKEY", "KEY", "ENVIRONMENT", "PATH", "HOME", "ACCESS"]
-    assert child.steering([*drops, *keeps]) == drops
-    text = (ROOT / "ci" / "audit.sh").read_text("utf-8")
-    cleaning = text[text.index("shopt -s nocasematch") : text.index("targets=()")]
-    variables = {**dict.fromkeys([*drops, *keeps], "x"), "PATH": os.environ["PATH"]}
-    done = subprocess.run(
-        ["bash", "-c", f"{cleaning}\ncompgen -e"], env=variables, capture_output=True, text=True, check=True
+    assert steering([*drops, *keeps]) == drops
+    (tmp_path / "verifiable-dp").write_text(
+        "#!/bin/bash\ncompgen -e >../own\ntr '\\0' '\\n' </proc/$PPID/environ | sed 's/=.*//' >../above\n",
+        "utf-8",
     )
-    assert set(done.stdout.split()) & {*drops, *keeps} == set(keeps)
+    (tmp_path / "verifiable-dp").chmod(0o755)
+    (tmp_path / "here").mkdir()
+    variables = {**dict.fromkeys([*drops, *keeps], "x"), **dict.fromkeys(("BASH_ENV", "ENV"), "/dev/null")}
+    variables |= {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "TARGETS": "a.py:x"}
+    command = ["bash", ROOT / "ci" / "audit.sh", "audit"]
+    subprocess.run(command, env=variables, cwd=tmp_path / "here", capture_output=True, check=True)
+    for place in ("own", "above"):  # what it sees of itself, and in /proc of its parent
+        seen = set((tmp_path / place).read_text().split())
+        assert seen & {*drops, *keeps} == set(keeps), place
 
 
 def test_sarif_files_can_be_uploaded_together(job):
@@ -308,14 +358,14 @@ def test_what_could_not_be_audited_is_named_in_the_summary(tmp_path):
     lines = head.strip().splitlines()
     assert lines[0] == "# Not audited"
     assert [line.split(": ")[0] for line in lines[2:]] == [
-        "- `c.toml",
         "- `none.py:x",
+        "- `c.toml",
         "- `mechanisms.py:wrng",
     ]
     assert all(line.count("`") == 2 for line in lines[2:])
-    assert "no file 'none.py'" in lines[3]
+    assert "no file 'none.py'" in lines[2]
     assert rest.count("Not audited") == 0
-    assert sorted(path.name for path in (tmp_path / "kept").iterdir() if path.name[:2].isdigit()) == [
+    assert sorted(path.parent.name for path in (tmp_path / "kept").glob("*/record.json")) == [
         "02-mechanisms.py-wrong"
     ]
 
@@ -351,8 +401,8 @@ def test_targets_are_trimmed_and_taken_in_the_folder_and_the_mode_that_are_given
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
     done = run("Audit", tmp_path, inputs, PATH=path)
     assert done.returncode == 0, done.stderr
-    found = [line.split(" --json ") for line in (tmp_path / "called").read_text("utf-8").splitlines()]
-    assert [before for before, _ in found] == [f"{check} --budget quick --seed 0 --gap .2"] * 2
+    found = [line.split(" --request ") for line in (tmp_path / "called").read_text("utf-8").splitlines()]
+    assert [before for before, _ in found] == [f"{check} --budget quick --seed 0 --gap .2 --cage best"] * 2
     assert [after.partition(" -- ")[2] for _, after in found] == ["a.py:x", "b c.py:y"]
     assert (tmp_path / "code/audit-reports/01-a.py-x/record.json").is_file()
     wrong = run("Audit", tmp_path, {**inputs, "check": "regrets", "report-folder": "other"}, PATH=path)
@@ -368,10 +418,32 @@ def test_requirements_are_installed_with_the_package(tmp_path):
     (tmp_path / "python").write_text('#!/bin/bash\nprintf "%s\\n" "$@"\n', "utf-8")
     (tmp_path / "python").chmod(0o755)
     path = f"{tmp_path}{os.pathsep}{environment(tmp_path)['PATH']}"
-    for requirements, wanted in (("", [str(ROOT)]), ("my needs.txt", [str(ROOT), "-r", "my needs.txt"])):
-        inputs = {**INPUTS, "requirements": requirements}
+    common = ["-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
+    locked = ["--require-hashes", "-r", f"{ROOT}/ci/requirements.lock"]
+    alone = ["--no-deps", "--no-build-isolation", str(ROOT)]
+    needs = ["-r", "my needs.txt"]
+    for version, requirements, wanted in (
+        ("", "", [[str(ROOT)]]),
+        ("", "my needs.txt", [[str(ROOT), *needs]]),
+        ("3.12", "", [locked, alone]),
+        ("3.12", "my needs.txt", [locked, alone, needs]),
+    ):
+        inputs = {**INPUTS, "requirements": requirements, "python-version": version}
         done = run("Install verifiable-dp", tmp_path, inputs, PATH=path)
-        assert done.stdout.splitlines()[5:] == wanted, done.stderr
+        assert done.stdout.splitlines() == [word for more in wanted for word in (*common, *more)], done.stderr
+
+
+def test_what_the_action_installs_is_pinned_by_digest():
+    """Also what builds the package, and all that it needs; a line without a digest pip refuses."""
+    text = (ROOT / "ci/requirements.lock").read_text("utf-8")
+    rows = re.split(r"\n(?=[a-z])", re.sub(r"^#.*\n", "", text, flags=re.MULTILINE).strip())
+    pinned = {row.partition("==")[0]: row.count("--hash=sha256:") for row in rows}
+    assert all(pinned.values()), [name for name, many in pinned.items() if not many]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    needed = [*project["project"]["dependencies"], *project["build-system"]["requires"]]
+    names = {re.split(r"[^A-Za-z0-9-]", one)[0].lower() for one in needed}
+    assert names <= set(pinned)
+    assert len(pinned) > len(names)
 
 
 def test_a_folder_in_use_is_refused(job):
@@ -391,7 +463,7 @@ def test_the_action_installs_the_package(tmp_path):
     }
     done = subprocess.run(
         ["bash", "-e", tmp_path / "step.sh"],
-        env=environment(tmp_path, **quiet),
+        env=environment(tmp_path, PYTHON_VERSION="", **quiet),
         capture_output=True,
         text=True,
     )
@@ -444,7 +516,10 @@ def test_a_campaign_is_audited(tmp_path):
         '[[targets]]\ntarget = "mechanisms.py:wrong"\nname = "weaker"\nepsilon = 2.5\n',
         "utf-8",
     )
-    done = run("Audit", tmp_path, {**INPUTS, "campaign": "campaign.toml"})
+    inputs = {**INPUTS, "campaign": "campaign.toml"}
+    assert run("Ask", tmp_path, inputs).returncode == 0
+    assert len(asked(tmp_path).split()) == 2
+    done = run("Audit", tmp_path, inputs)
     assert done.returncode == 0
     output, _ = judged(tmp_path, {**INPUTS, "campaign": "campaign.toml"})
     assert output == "status=1\n", done.stdout + done.stderr
@@ -468,4 +543,4 @@ def test_the_script_of_the_page_runs_as_it_stands(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     (folder,) = (tmp_path / "audit-reports").glob("01-*")
     kept = {path.name for path in folder.iterdir()}
-    assert kept == {"record.json", "record.html", "record.md", "junit.xml"}
+    assert kept == {"request.json", "record.json", "record.html", "record.md", "junit.xml"}

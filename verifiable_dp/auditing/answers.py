@@ -2,18 +2,104 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import fields
+from pathlib import Path
 
-from verifiable_dp.auditing import bandits, mechanisms
-from verifiable_dp.auditing.bounds import GivenBound
+from verifiable_dp.auditing import asking, bandits, mechanisms
 from verifiable_dp.auditing.plans import ROWS
-from verifiable_dp.auditing.regret import Asked
+from verifiable_dp.auditing.rates import claim_of
 from verifiable_dp.auditing.request import AuditRequest, Inputs, promised
-from verifiable_dp.core.validate import Given, InputError, Json, JsonValue
+from verifiable_dp.core.units import Role
+from verifiable_dp.core.validate import InputError, Json, JsonValue
 from verifiable_dp.evidence.blackbox.statistics import DETECT
+from verifiable_dp.evidence.exclusions import EVERY, Left
+from verifiable_dp.targets.source import file_digest
 
 Row = tuple[str, JsonValue, JsonValue]  # what, as it was asked, as it was answered
+# What code of a target may answer; all else of a record is made where none of it runs.
+_PARTS = {
+    *("target", "claim", "plan", "checks", "pairs", "confidence", "power", "counterexamples", "mutants"),
+    *("not_covered", "unbounded", "regret", "seed"),
+}
+
+
+def of_request(answer: Json, asked: Json) -> None:
+    """Compare an answer, a draft or a record, with a request (`asking`).
+
+    Raises
+    ------
+    InputError
+        If it answers anything else: the first difference.
+    """
+    try:
+        _answers(answer, asked)
+    except InputError:
+        raise
+    except Exception as error:  # values of a stranger, in whatever form
+        raise InputError(
+            f"target: its answer cannot be compared with what was asked: {error!r}"[:200]
+        ) from None
+
+
+def _answers(answer: Json, asked: Json) -> None:
+    target = asked["target"]
+    kind, name = target["kind"], target["name"]
+    if asked["question"] == "audit":
+        parameters = target["parameters"] if kind in ("catalogue", "algorithm") else {}
+        of_audit(answer, name, asking.question(asked), parameters)
+    elif asked["question"] == "regret":
+        of_regret(answer, asked)
+    else:
+        printed = bool(target["parameters"])
+        found = answer["target"]["role"] == Role.PRINTED
+        plan = [(key, asked["plan"][key], answer["plan"].get(key)) for key in ("budget", "mutants")]
+        rows: list[Row] = [("target", name, answer["target"]["name"]), ("printed", printed, found), *plan]
+        _compare([*rows, ("seed", asked["seed"], answer["seed"])])
+    if kind in ("code", "command", "object"):
+        _compare([*_of_strangers(answer, asked)])
+
+
+def _of_strangers(answer: Json, asked: Json) -> Iterator[Row]:
+    """What code of a user may not say of itself."""
+    target = answer["target"]
+    yield "kind algorithm", False, target["kind"] == "algorithm"
+    yield "role", str(Role.USER), target["role"]
+    yield "paper", "", target["paper"]
+    yield "model", "local" if asked["claim"].get("model") == "local" else "central", target["model"]
+    yield "mutants", 0, len(answer["mutants"])
+    if asked["question"] == "audit":
+        left = {str(one["id"]) for one in answer["not_covered"]}
+        every = {str(one.id) for one in EVERY} - ({str(Left.SAMPLER)} if asked["plan"]["numerics"] else set())
+        yield "left out of what is not covered", [], sorted(every - left)
+        yield "regret", None, answer.get("regret")
+
+
+def of_strangers(draft: Json, asked: Json) -> None:
+    """Refuse what code of a user may not say, where it has just run: more than was found, or of other files.
+
+    Raises
+    ------
+    InputError
+        In that case.
+    """
+    _compare([("part", "", name) for name in sorted(draft.keys() - _PARTS)])
+    source, known = draft["target"]["source"], set(asked["target"]["files"].values())
+    stated = {**source.get("loads", {}), source["path"]: source["sha256"]}
+    for place, digest in stated.items():
+        if digest and digest not in known and digest != _digest_of(place):
+            raise InputError(
+                f"target: its code is said to be in {place!r}, which is none of the files that were to be run"
+            )
+
+
+def _digest_of(place: str) -> str:
+    """Of a file, or of a module of an installed package, that was not among the files of the request."""
+    module = Path(*place.split(".")) if not place.endswith(".py") else Path(place)
+    forms = [module] if place.endswith(".py") else [module.with_suffix(".py"), module / "__init__.py"]
+    found = (Path(folder, form) for folder in ("", *sys.path) for form in forms)
+    return next((file_digest(file) for file in found if file.is_file()), "")
 
 
 def of_audit(draft: Json, name: str, asked: AuditRequest, parameters: Json) -> None:
@@ -33,6 +119,7 @@ def of_audit(draft: Json, name: str, asked: AuditRequest, parameters: Json) -> N
         ("budget", str(settings.budget), plan["budget"]),
         ("alpha", settings.alpha, plan["alpha"]),
         ("confidence", settings.confidence, plan["confidence"]),
+        ("confidence of the bound", settings.confidence, draft["confidence"]),
         ("pairs", asked.inputs.pairs is not None, plan["given_pairs"]),
         ("detect", settings.detect, plan.get("detect", DETECT)),
         ("sequential", settings.sequential, plan.get("sequential", False)),
@@ -42,35 +129,33 @@ def of_audit(draft: Json, name: str, asked: AuditRequest, parameters: Json) -> N
     _compare([*rows, *own(draft, asked, parameters)])
 
 
-def of_regret(draft: Json, name: str, asked: Asked, budget: str, seed: int) -> None:
-    """As `of_audit`, of a check of claims about regret."""
-    plan = draft["plan"]
+def of_regret(draft: Json, asked: Json) -> None:
+    """As `of_audit`, of a check of claims about regret and its request."""
+    plan, claims, inputs = draft["plan"], asked["claim"], asked["inputs"]
     claimed = plan.get("regret")
+    own = any(name in claims for name in ("bound", "scaling", "better_than"))
     rows: list[Row] = [
-        ("target", name, draft["target"]["name"]),
-        ("seed", seed, draft["seed"]),
-        ("budget", budget, plan["budget"]),
-        ("claims of your own", asked.own, claimed is not None),
+        ("target", asked["target"]["name"], draft["target"]["name"]),
+        ("seed", asked["seed"], draft["seed"]),
+        ("budget", asked["plan"]["budget"], plan["budget"]),
+        ("claims of your own", own, claimed is not None),
     ]
     if claimed is not None:
-        bound = claimed["bound"] or {}
+        scaling = claims.get("scaling", {})
+        wanted = sorted([over, *claim_of(over, claim)] for over, claim in scaling.items())
+        keys = ("over", "exponent", "log_power", "margin")
         rows += [
-            ("bound", None if asked.bound is None else _called(asked.bound), bound.get("name")),
-            ("scaling", sorted(asked.scaling or ()), sorted(rate["over"] for rate in claimed["rates"])),
-            ("better_than", asked.better_than is not None, claimed["rival"] is not None),
-            ("factor", float(asked.factor), claimed["factor"]),
-            ("beta", asked.beta, claimed["beta"]),
+            ("bound", claims.get("bound"), (claimed["bound"] or {}).get("name")),
+            ("scaling", wanted, sorted([rate[key] for key in keys] for rate in claimed["rates"])),
+            ("better_than", "better_than" in claims, claimed["rival"] is not None),
+            ("factor", float(claims["factor"]), claimed["factor"]),
+            ("beta", claims.get("beta"), claimed["beta"]),
         ]
-        given = {name: getattr(asked, name) for name in ("runs", "gap")}
-        rows += [(name, value, claimed[name]) for name, value in given.items() if value is not None]
-        found = draft["target"]["parameters"]
-        rows += _given(found, {"n_arms": asked.n_arms, "horizon": asked.horizon, **(asked.parameters or {})})
+        rows += [(name, claims[name], claimed[name]) for name in ("runs", "gap") if name in claims]
+        given = {**inputs, **asked["target"]["parameters"]}
+        apart = ("contexts", "environments", "values")
+        rows += _given(draft["target"]["parameters"], {k: v for k, v in given.items() if k not in apart})
     _compare(rows)
-
-
-def _called(bound: Given) -> str:
-    """The name of a bound; what it names is not imported here."""
-    return bound if isinstance(bound, str) and ":" in bound else GivenBound.of(bound).name
 
 
 def _compare(rows: list[Row]) -> None:
@@ -99,7 +184,10 @@ def _of_code(draft: Json, asked: AuditRequest, parameters: Json) -> Iterator[Row
         rows = [count for kind, count in ROWS.items() if kind.startswith("release") == releases]
         fits = any(runs == most * row or (plan.get("capped") and runs < most * row) for row in rows)
         yield "runs", fits, True
-    found = Inputs.read({k: v for k, v in target["parameters"].items() if k not in ("exec", "exec_timeout")})
+    apart, known = ("exec", "exec_timeout"), {one.name for one in fields(Inputs)}
+    recorded = {key: value for key, value in target["parameters"].items() if key not in apart}
+    _compare([("parameter", "", key) for key in sorted(recorded) if ":" not in key and key not in known])
+    found = Inputs.read(recorded)
     for name in (one.name for one in fields(Inputs)):
         wanted, answered = getattr(inputs, name), getattr(found, name)
         if name == "bounds":

@@ -63,8 +63,19 @@ def code(*files: Path | None) -> dict[str, str]:
     dict
         By the path from the folder of the first file.
     """
+    return _digests(files, beside=True)
+
+
+def reached(*files: Path | None) -> dict[str, str]:
+    """As `code`, without the modules beside the files that none of them imports by name."""
+    return _digests(files, beside=False)
+
+
+def _digests(files: Iterable[Path | None], beside: bool) -> dict[str, str]:
     given = [file.absolute() for file in files if file is not None and file.is_file()]
-    found = {one for file in given for one in (file, *file.parent.glob("*.py"))}
+    found = set(given)
+    if beside:
+        found |= {one for file in given for one in file.parent.glob("*.py")}
     left = list(found)
     while left:
         others = set(_imports(left.pop(), [file.parent for file in given])) - found

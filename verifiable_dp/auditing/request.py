@@ -102,6 +102,13 @@ class AuditOptions(TypedDict, total=False):
         For a mechanism: the promise of mu-GDP, Gaussian differential privacy, in place of epsilon, as `rho`.
     curve
         Whether delta is bounded at many epsilons and epsilon at many deltas, too; always with `rho` or `mu`.
+    request
+        File of what is asked: written before any code of the target runs, or, if it is there already,
+        compared with what is asked here. The record holds a copy in any case.
+    cage
+        What a user's code is kept from, on Linux: ``none`` (the default), ``best`` (a user namespace of its
+        own, the network, shared memory, as far as this system allows; the record says what of it) or
+        ``required``.
     """
 
     epsilon: float | None
@@ -133,6 +140,8 @@ class AuditOptions(TypedDict, total=False):
     mu: float | None
     curve: bool
     epsilon_parameter: str | None
+    request: validate.Given
+    cage: str
 
 
 def check_known(function: str, options: Json, known: type) -> None:

@@ -36,7 +36,7 @@ from pathlib import Path
 from typing import cast
 
 from verifiable_dp import api
-from verifiable_dp.auditing import answers, identity, rates, resume
+from verifiable_dp.auditing import answers, asking, identity, rates, resume
 from verifiable_dp.auditing.bounds import GivenBound
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent, sizes_of
 from verifiable_dp.auditing.regret import Asked
@@ -47,9 +47,11 @@ from verifiable_dp.core.claims import MODELS
 from verifiable_dp.core.contexts import shape_of
 from verifiable_dp.core.files import make_folder, write_text
 from verifiable_dp.core.units import ADJACENCIES
-from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
+from verifiable_dp.core.validate import Function, Given, InputError, Json, JsonDict, JsonValue
+from verifiable_dp.record import requested
 from verifiable_dp.record.declarations import read as read_declarations
 from verifiable_dp.record.model import Record
+from verifiable_dp.record.requests import RequestEntry
 from verifiable_dp.record.verify import read as read_json
 from verifiable_dp.record.verify import verify
 from verifiable_dp.registry import entries as registry
@@ -107,7 +109,8 @@ class Entry:
             if self.claims:
                 given = {key: options.pop(key) for key in ("budget", "seed") if key in options}
                 asked = Asked(**options, **self.claims)
-                answers.of_regret(record, name, asked, given.get("budget", "quick"), given.get("seed", 0))
+                of = (given.get("budget", "quick"), given.get("seed", 0))
+                answers.of_regret(record, asking.of_regret(name, name, asked, *of, read=False))
             else:
                 options.pop("exec_timeout", None)
                 own = options.pop("parameters", {})
@@ -476,6 +479,8 @@ class _Task:
     code: Mapping[str, str]  # see `identity.code`
     workers: int = 1
     steps: Path | None = None
+    request: RequestEntry | None = None
+    cage: str = "none"
 
 
 def run(
@@ -484,13 +489,13 @@ def run(
     out: str | Path = "campaign",
     workers: int = 1,
     resume: bool = False,
+    cage: str = "none",
     progress: Progress = silent,
     say: Progress = silent,
 ) -> Done:
     """Audit all targets of a campaign and write a record and a page for each, and one portfolio.
 
-    A target that cannot be audited does not keep the others from it. Code of your own runs in processes of
-    its own, so that a crash takes nothing else along.
+    A target that cannot be audited does not keep the others from it, nor does one that crashes.
 
     Parameters
     ----------
@@ -500,12 +505,13 @@ def run(
         Folder; a folder in it for each target, ``campaign.json`` with what is done, ``index.html``.
     workers
         Targets at a time. On a cluster, within `engine.on`, the campaign's folder has to be at the same path
-        on every machine; it is checked that a target's file, the
-        modules beside it and what they import are the same there.
+        on every machine; it is checked that a target's code is the same there.
     resume
         Whether what ``campaign.json`` of an earlier run names as finished is kept, where its record holds,
         and the entry, its code and this package are the same; what was interrupted then goes on after its
         last step.
+    cage
+        As `api.audit`, for code of your own.
     progress
         Called with a line of text at each stage.
     say
@@ -533,6 +539,8 @@ def run(
             _code_of(entry, found.folder),
             alone,
             campaign.steps_of(place / entry.name, resume),
+            _asked(entry, found.folder, place),
+            cage,
         )
         for entry in left
     ]
@@ -570,7 +578,7 @@ def _audited(task: _Task) -> Report | str:
         )
     try:
         with contextlib.chdir(folder), _forgotten(folder):
-            return resume.attempt(functools.partial(_report, task.entry, task.workers), task.steps)
+            return resume.attempt(_report(task), task.steps)
     except InputError as error:
         return str(error)
     except Exception as error:  # the other targets are still audited
@@ -582,13 +590,64 @@ def _code_of(entry: Entry, folder: Path) -> dict[str, str]:
         return identity.code(*_files_of(entry, folder))
 
 
-def _report(entry: Entry, workers: int, steps: Path | None) -> Report:
-    options = {"workers": workers, "declarations": entry.declarations, "checkpoint": steps, **entry.options}
+def ask(given: Campaign | str | Path, *, out: str | Path = "campaign") -> dict[Path, RequestEntry]:
+    """Write what `run` will ask of each target where its record will lie; nothing is run.
+
+    Raises
+    ------
+    InputError
+        If the file is unusable, something cannot be asked for, or the folder cannot be written.
+    """
+    found, place = given if isinstance(given, Campaign) else read(given), Path(out).absolute()
+    make_folder("out", place)
+    return {
+        Path(out, entry.name, "request.json"): _written(entry, found.folder, place) for entry in found.entries
+    }
+
+
+def _asked(entry: Entry, folder: Path, place: Path) -> RequestEntry | None:
+    """What is asked of an entry; None where that fails, as its audit will and say why."""
+    try:
+        return _written(entry, folder, place)
+    except InputError:
+        return None
+
+
+def _written(entry: Entry, folder: Path, place: Path) -> RequestEntry:
+    """The request in the folder of an entry, if it asks the same; else a new one, which is written there."""
+    with contextlib.chdir(folder):
+        new = _calls(entry)[0]()
+    path = place / entry.name / "request.json"
+    make_folder("out", path.parent)
+    with contextlib.suppress(InputError):
+        if not (there := requested.read(path)).difference(new):
+            return there
+    write_text(path, new.written())
+    return new
+
+
+def _report(task: _Task) -> Callable[[Path | None], Report]:
+    more = {} if task.entry.regret else {"cage": task.cage}
+    given = {"workers": task.workers, "request": task.request, **more}
+    return lambda steps: _calls(task.entry)[1](checkpoint=steps, **given)
+
+
+def _calls(entry: Entry) -> tuple[Callable[[], RequestEntry], Function[Report]]:
+    """What asks an entry, and what audits it."""
+    declared = {"declarations": entry.declarations}
     if entry.claims:
-        return api.check_regret(entry.target, workers=workers, **entry.options, **entry.claims)
+        whole = {**entry.options, **entry.claims}
+
+        def check(checkpoint: Path | None, **more: Given) -> Report:
+            return api.check_regret(entry.target, **whole, **more)
+
+        return functools.partial(api.ask_regret, entry.target, **whole), check
     if entry.regret:
-        accepted = ("workers", "declarations", "checkpoint", "budget", "seed")
-        return api.evidence(entry.target, **{key: options[key] for key in accepted if key in options})
+        sizes = {key: entry.options[key] for key in ("budget", "seed") if key in entry.options}
+        given = {**sizes, **declared}
+        ask = functools.partial(api.ask_evidence, entry.target, **given)
+        return ask, functools.partial(api.evidence, entry.target, **given)
+    options = {**entry.options, **declared}
     timeout = options.pop("exec_timeout", None)
     target: api.Target = entry.target
     if entry.listed:
@@ -596,7 +655,7 @@ def _report(entry: Entry, workers: int, steps: Path | None) -> Report:
         target = registry.make(entry.target, **{**auditor.instance, **entry.parameters})
     elif entry.command:
         target = Exec(entry.command) if timeout is None else Exec(entry.command, timeout)
-    return api.audit(target, **options)
+    return functools.partial(api.ask, target, **options), functools.partial(api.audit, target, **options)
 
 
 def _crashed(task: _Task) -> str:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from verifiable_dp.auditing import answers
 from verifiable_dp.campaign import file as campaigns
+from verifiable_dp.campaign.origin import RecordOrigin
 from verifiable_dp.campaign.run import exit_status
 from verifiable_dp.core import files
-from verifiable_dp.core.validate import printable
+from verifiable_dp.core.validate import InputError, Json, printable
+from verifiable_dp.record import requested
+from verifiable_dp.record.model import Record
+from verifiable_dp.record.requests import RequestEntry, asked_of
 from verifiable_dp.render import portfolio
 from verifiable_dp.report import Report
 
@@ -42,52 +48,135 @@ class Judged:
     exit_status: int
 
 
-def judge(folder: str | Path, targets: Sequence[str] = (), campaign: str | Path | None = None) -> Judged:
+@dataclass(frozen=True)
+class Expected:
+    """What records have to answer, beside what they say of themselves.
+
+    Parameters
+    ----------
+    requests
+        Files of requests that were kept where no code of a target has been, folders of them, or digests
+        ``sha256:…`` of requests in the folder that is judged; empty: all requests that lie in it.
+    origin
+        Of which code they have to be, of which commit, and how old.
+    """
+
+    requests: Sequence[str] = ()
+    origin: RecordOrigin = field(default_factory=RecordOrigin)
+
+
+def judge(
+    folder: str | Path,
+    targets: Sequence[str] = (),
+    campaign: str | Path | None = None,
+    expected: Expected | None = None,
+) -> Judged:
     """Verify what a folder holds, and look for a record of all that was to be audited.
+
+    A record counts if it lies beside the request that it answers. All that lies in the folder counts: a
+    record that answers no request, and a request without a record, make it unusable.
 
     Parameters
     ----------
     folder
-        With a folder for each record in it.
+        With a folder for each record and its request in it.
     targets
-        As they were given to `audit`: a record for each, also for one that stands twice. If there are more of
-        that name, all count.
+        As they were given to `audit`: there has to be a request of each, two of one that stands twice.
     campaign
         File of a campaign that was run into the same folder.
+    expected
+        What the records have to answer.
 
     Raises
     ------
     InputError
-        If there is no such folder, or the file of the campaign is unusable.
+        If there is no such folder, or the file of the campaign or of a request is unusable.
     """
-    place = Path(folder)
+    place, expected = Path(folder), expected or Expected()
     found = portfolio.find(place)
-    reasons, held = _reasons(place), {path: one.record for path, one in found.records.items()}
-    reports, failed, statuses = list[tuple[str, Report]](), list[str](), list[int]()
-    missing = dict[str, None]()
-    entries = [] if campaign is None else campaigns.read(campaign).entries
-    for entry in entries:
-        record = held.pop(place / entry.name / "record.json", None)
-        why = "no record of it verifies" if record is None else entry.unanswered(record)
-        if record is None or why:
+    reasons, asked = _reasons(place), _asked(place, expected.requests)
+    reports, missing = list[tuple[str, Report]](), dict[str, None]()
+    broken = {path.relative_to(place).as_posix(): why for path, why in found.broken.items()}
+    failed = [_line(where, why) for where, why in broken.items()]
+    names = Counter(one.target.name for one in asked.values())
+    entries = {entry.name: entry for entry in ([] if campaign is None else campaigns.read(campaign).entries)}
+    statuses = list[int]()
+    for path, one in found.records.items():
+        where = path.relative_to(place)
+        why = _unanswered(one.record, asked.get(where), expected.origin)
+        if why:
+            failed.append(_line(where.as_posix(), why))
+            continue
+        entry = entries.get(where.parent.as_posix())
+        report = Report(one.record)
+        reports.append((report.name if entry is None else entry.name, report))
+        statuses.append(report.decision.exit_code if entry is None else exit_status([report]))
+        if entry is not None and (why := entry.unanswered(one.record)):
+            failed.append(_line(f"{campaign}: {entry.name}", why))
+    answered = {path.relative_to(place) for path in found.records}
+    for where in asked.keys() - answered:
+        entry = entries.get(where.parent.as_posix())
+        missing[asked[where].target.name if entry is None else str(campaign)] = None
+    for name in entries:
+        if Path(name, "record.json") not in answered:
             missing[str(campaign)] = None
-            failed += [] if str(campaign) in reasons else [_line(f"{campaign}: {entry.name}", why)]
-        else:
-            reports.append((entry.name, Report(record)))
-    statuses.append(exit_status([report for _, report in reports]))
+            failed += [] if str(campaign) in reasons else [_line(f"{campaign}: {name}")]
     for target, times in Counter(targets).items():
-        # All that are called so: of several the worst counts, whoever wrote the others.
-        same = [one for one in map(Report, held.values()) if one.name == target]
-        reports += [(target, one) for one in same]
-        statuses += [one.decision.exit_code for one in same]
-        for _ in range(times - len(same)):
+        if names[target] < times:
             missing[target] = None
-            failed += [] if target in reasons else [_line(target)]
-    told = [_line(what, why) for what in missing for why in reasons.get(what, ())]
-    broken = [_line(path.relative_to(place).as_posix(), why) for path, why in found.broken.items()]
-    failed = [*told, *failed, *broken]
+    failed += [_line(name) for name in missing if name not in reasons and name != str(campaign)]
+    told = [_line(what, why) for what in reasons for why in reasons[what]]
+    failed = [*told, *failed]
     statuses += [2] if failed or not reports else []
     return Judged(reports, failed, min(statuses, key=_WORST.index))
+
+
+def _asked(folder: Path, given: Sequence[str]) -> dict[Path, RequestEntry]:
+    """Requests, by the place below the folder where the record is expected that answers it."""
+    if not given:
+        return _below(folder)
+    found, own = dict[Path, RequestEntry](), dict[str, Path]()
+    for place, one in _below(folder).items():
+        own[one.digest] = place
+    for word in given:
+        if Path(word).is_dir():
+            found |= _below(Path(word))
+            continue
+        digest = word if word.startswith(_DIGEST) else requested.read(word).digest
+        if digest not in own:
+            raise InputError(f"request: no request of {str(folder)!r} has the digest {digest[:80]!r}")
+        found[own[digest]] = requested.read(folder / requested.beside(own[digest]))
+    return found
+
+
+_DIGEST = "sha256:"
+
+
+def _below(folder: Path) -> dict[Path, RequestEntry]:
+    """All requests below a folder, by the place of their answer; links to folders are not followed."""
+    found = dict[Path, RequestEntry]()
+    for here, inside, names in os.walk(folder):
+        inside.sort()
+        for path in (Path(here, name) for name in sorted(names)):
+            if requested.is_request(path):
+                found[requested.answer(path).relative_to(folder)] = requested.read(path)
+    return found
+
+
+def _unanswered(record: Json, asked: RequestEntry | None, origin: RecordOrigin) -> str:
+    """Why a record does not answer the request that was made of it; empty if it does."""
+    if asked is None:
+        return "no request was made of it"
+    try:
+        named = asked_of(record)
+        if named is None or named.digest != asked.digest:
+            other = named.digest if named else "none"
+            return f"it answers another request ({other}) than was made of it ({asked.digest})"
+        answers.of_request(record, asked.as_dict())
+        origin.check(Record.of(record))
+    except InputError as error:
+        return str(error)
+    return ""
 
 
 def _line(what: str, why: str = "no record of it verifies") -> str:
@@ -96,7 +185,7 @@ def _line(what: str, why: str = "no record of it verifies") -> str:
 
 def _reasons(folder: Path) -> dict[str, list[str]]:
     """Why targets have no record, as far as it was noted."""
-    if not (folder / REASONS).is_file():
+    if not (folder / REASONS).is_file() or (folder / REASONS).is_symlink():
         return {}
     found = dict[str, list[str]]()
     for line in files.content("reasons", folder / REASONS, _LARGEST).decode("utf-8", "replace").splitlines():

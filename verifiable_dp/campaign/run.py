@@ -15,7 +15,7 @@ from verifiable_dp.auditing import identity, resume
 from verifiable_dp.auditing.plans import BUDGETS, Progress, silent
 from verifiable_dp.campaign import papers
 from verifiable_dp.core import engine, validate
-from verifiable_dp.core.files import make_folder, write_text
+from verifiable_dp.core.files import check_own_folder, make_folder, write_text
 from verifiable_dp.core.units import Role
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.blackbox.test import ALPHA
@@ -178,9 +178,16 @@ def _evidence(task: _Task) -> Report:
 
 
 def steps_of(folder: Path, resume: bool) -> Path | None:
-    """Where an audit that will be saved in `folder` keeps its steps; None where other machines run it."""
+    """Where an audit that will be saved in `folder` keeps its steps; None where other machines run it.
+
+    Raises
+    ------
+    InputError
+        If the folder is a link.
+    """
     if engine.remote():
         return None
+    check_own_folder("out", folder)
     with suppress(OSError):  # saving will tell
         folder.mkdir(exist_ok=True)
     if not resume:

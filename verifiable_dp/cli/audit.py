@@ -13,6 +13,7 @@ import click
 from verifiable_dp.cli.shell import (
     PATH,
     Outputs,
+    cage_option,
     check_outputs,
     checkpoint_option,
     declarations_option,
@@ -22,10 +23,12 @@ from verifiable_dp.cli.shell import (
     main,
     output_options,
     progressing,
+    request_options,
     require_option,
     say,
     scheduler_option,
     seeded,
+    write_request,
 )
 from verifiable_dp.core.validate import Function, Given, JsonDict
 
@@ -179,9 +182,11 @@ def _several(
     help="Without an upper bound, call a claim not refuted only if FACTOR times it would have been detected.",
 )
 @require_option
+@request_options
 @declarations_option
 @checkpoint_option
 @in_process_option
+@cage_option
 @seeded
 @scheduler_option
 @output_options
@@ -197,7 +202,11 @@ def audit(
     """Audit TARGET: a catalogue name, file.py:callable or package.module:callable, or --exec COMMAND."""
     from verifiable_dp import api
 
-    audited = _target(target, command, exec_timeout)
+    audited, ask = _target(target, command, exec_timeout), asked.pop("ask")
+    if ask is not None:
+        runs = ("checkpoint", "request", "in_process", "cage")
+        write_request(api.ask(audited, **{k: v for k, v in asked.items() if k not in runs}), ask)
+        return
     outputs.check()
     with progressing(scheduler) as progress:
         report = api.audit(audited, **asked, progress=progress)
@@ -239,12 +248,19 @@ def audit(
 @click.option(
     "--budget", type=click.Choice(["quick", "standard", "thorough"]), default="quick", show_default=True
 )
+@request_options
 @in_process_option
+@cage_option
 @seeded
 @scheduler_option
 @output_options
 def regret(
-    target: str, population: tuple[str, ...], scheduler: str | None, outputs: Outputs, **asked: Given
+    target: str,
+    population: tuple[str, ...],
+    scheduler: str | None,
+    outputs: Outputs,
+    ask: Path | None,
+    **asked: Given,
 ) -> None:
     """Check the regret of TARGET: a catalogue name, file.py:name or package.module:name.
 
@@ -256,6 +272,10 @@ def regret(
     outputs.check()
     if population:
         asked["environments"] = [*(asked["environments"] or ()), *population]
+    if ask is not None:
+        runs = ("workers", "request", "in_process", "cage")
+        write_request(api.ask_regret(target, **{k: v for k, v in asked.items() if k not in runs}), ask)
+        return
     with progressing(scheduler) as progress:
         report = api.check_regret(target, **asked, progress=progress)
     outputs.conclude(report)

@@ -14,6 +14,7 @@ from verifiable_dp.cli.shell import (
     FILE,
     PATH,
     aside,
+    cage_option,
     check_outputs,
     checkpoint_option,
     declarations_option,
@@ -227,8 +228,10 @@ def report(
 @click.option("--workers", type=int, default=1, show_default=True, help="Targets at a time.")
 @scheduler_option
 @click.option("--resume", is_flag=True, help="Keep what an earlier run into --out has finished.")
+@click.option("--ask", is_flag=True, help="Write what would be asked of each target; nothing is run.")
+@cage_option
 @require_option
-def campaign(file: Path, out: Path, workers: int, scheduler: str | None, resume: bool, require: str) -> None:
+def campaign(file: Path, out: Path, scheduler: str | None, ask: bool, require: str, **how: Given) -> None:
     """Audit all targets of the campaign FILE (TOML) and write a record and a page for each, with an index.
 
     Exit status: 2 if a target could not be audited, else 1 if one is refuted, 3 if one is inconclusive or
@@ -237,8 +240,12 @@ def campaign(file: Path, out: Path, workers: int, scheduler: str | None, resume:
     from verifiable_dp.campaign import file as campaign_file
 
     found = campaign_file.read(file)
+    if ask:
+        for path, request in campaign_file.ask(found, out=out).items():
+            say(f"{request.digest}  {path}")
+        return
     with progressing(scheduler) as progress:
-        done = campaign_file.run(found, out=out, workers=workers, resume=resume, progress=progress, say=aside)
+        done = campaign_file.run(found, out=out, **how, progress=progress, say=aside)
     for name, item in done.reports.items():
         say(f"entry {name}: {item.line()}")
     for name, reason in done.failed.items():

@@ -16,19 +16,30 @@ from verifiable_dp.cli.shell import (
     PATH,
     Outputs,
     aside,
+    cage_option,
     check_outputs,
     main,
+    origin_options,
     progressing,
     say,
     scheduler_option,
 )
-from verifiable_dp.core.validate import Json, JsonDict
+from verifiable_dp.core.validate import Given, Json, JsonDict
 
 if TYPE_CHECKING:
     from verifiable_dp.render.diff import Difference
     from verifiable_dp.render.folders import Folders
 
 DIFF_EXIT = {"same": 0, "better": 0, "worse": 1, "differs": 1, "not_comparable": 3}
+
+
+key_option = click.option(
+    "--key",
+    type=FILE,
+    multiple=True,
+    metavar="NAME.pub|FOLDER",
+    help="Check signatures with this Ed25519 public key (PEM), or those of a folder of NAME.pub.",
+)
 
 
 @main.command()
@@ -85,65 +96,98 @@ def _check_apart(written: list[Path], kept: dict[str, Path]) -> None:
 )
 @click.option("--workers", type=int, default=1, show_default=True)
 @scheduler_option
-@click.option("--key", type=FILE, help="Check its signature with this Ed25519 public key (PEM).")
+@key_option
 @click.option("--signature", type=FILE, help="The signature file (RECORD.sig).")
+@click.option("--request", type=FILE, help="What has to be answered: request.json.")
+@cage_option
+@origin_options
 def verify(
     record: Path,
     rerun: bool,
     workers: int,
     scheduler: str | None,
-    key: Path | None,
+    key: tuple[Path, ...],
     signature: Path | None,
+    **more: Given,
 ) -> None:
     """Check RECORD: schema, digest, and every verdict from its counts. Exit status 2 if anything is off.
 
     With --key also its signature, before anything is run; without, the line says whether there is one, and
     one of another record is refused. If RECORD is a folder, every record below it is checked, and the errata,
-    the kill table and the studies in it.
+    the kill table and the studies in it; with --key each record needs a signature that holds.
     """
+    cage = more.pop("cage")
     if record.is_dir():
-        _verify_folder(record, alone=rerun or key is not None or signature is not None)
+        _verify_folder(record, key, alone=rerun or signature is not None or any(more.values()))
     from verifiable_dp.record.verify import read
     from verifiable_dp.record.verify import verify as check
 
     whole = read(record)  # once: what is signed is what is judged and run
     signed = _signed(whole, key, signature or Path(f"{record}.sig"), given=signature is not None)
-    if key is not None:
+    if key:
         say(signed)
     kind = _data_file(whole)
+    if any(more.values()):
+        _expected(whole, kind, more)
     with progressing(scheduler if rerun else None) as progress:
         if kind is not None:
             found = partial(kind.again, whole, workers, progress) if rerun else None
             line = _verify_data_file(whole, kind, signed, found)
         else:
-            again = _again(workers, progress) if rerun else None
+            again = _again(workers, cage, progress) if rerun else None
             line = replace(check(whole, rerun=again), signature=signed).summary()
     say(line)
 
 
-def _again(workers: int, progress: Callable[[str], None]) -> Callable[[Json], JsonDict]:
+def _expected(whole: Json, kind: _DataFile | None, given: JsonDict) -> None:
+    """Refuse a record that is not of the code, the commit, the age or the question that is expected."""
+    from verifiable_dp.campaign.origin import RecordOrigin
+    from verifiable_dp.core.validate import InputError
+    from verifiable_dp.record import requested
+    from verifiable_dp.record.verify import verify as check
+
+    if kind is not None:
+        raise InputError("request, source, commit and max_age need the record of an audit")
+    request = given.pop("request")
+    asked = None if request is None else requested.read(request)
+    RecordOrigin(**given, request=asked).check(check(whole).parsed)
+
+
+def _again(workers: int, cage: str, progress: Callable[[str], None]) -> Callable[[Json], JsonDict]:
     """Runs a record again, after saying what it is about to run."""
     from verifiable_dp import api
 
     def again(found: Json) -> JsonDict:
         for line in api.will_run(found):
             aside(line)
-        return api.rerun(found, workers=workers, progress=progress)
+        return api.rerun(found, workers=workers, cage=cage, progress=progress)
 
     return again
 
 
-def _verify_folder(folder: Path, *, alone: bool) -> None:
+def _verify_folder(folder: Path, keys: tuple[Path, ...], *, alone: bool) -> None:
     """Verify all data files of a folder, name those that do not hold, and exit."""
     from verifiable_dp.core.validate import InputError
-    from verifiable_dp.record import signing
+    from verifiable_dp.record import manifest, signing
     from verifiable_dp.render import portfolio
 
     if alone:
-        raise InputError("record: --rerun, --key and --signature need a single file, not a folder")
-    found = portfolio.find(folder)
-    signed = {path: signing.beside(f"{path}.sig", one.parsed.digest) for path, one in found.records.items()}
-    wrong = {Path(f"{path}.sig"): known.words for path, known in signed.items() if known.holds is False}
+        raise InputError(
+            "record: --rerun, --signature, --request, --source, --commit and --max-age need a single file, "
+            "not a folder; judge takes a folder"
+        )
+    found, ring = portfolio.find(folder), signing.keyring(keys)
+    signed = portfolio.signatures(found, ring)
+    listed, wrong = folder / manifest.NAME, dict[Path, str]()
+    whole = signing.NONE
+    if listed.exists():
+        values, changed = manifest.differences(folder)
+        whole = signing.state(f"{listed}.sig", values, ring)
+        wrong = {folder / name: why for name, why in changed.items()}
+        wrong |= {Path(f"{listed}.sig"): whole.words} if whole.holds is False else {}
+    for path, known in signed.items():  # a signature of the manifest speaks of all that is in it
+        if known.holds is False or (ring and not (known.holds or whole.holds)):
+            wrong[Path(f"{path}.sig")] = known.words
     for path, why in {**found.broken, **wrong}.items():
         aside(f"does not hold: {path}: {why}")
     holding = [*found.records, *(w for w in (found.errata, found.mutants) if w), *found.studies]
@@ -152,38 +196,101 @@ def _verify_folder(folder: Path, *, alone: bool) -> None:
     count = f"{len(holding)} of {len(holding) + len(found.broken)} files hold"
     there = sum(known.there for known in signed.values())
     sealed = f"signatures found: {there}, not checked" if there else signing.NONE.words
+    if ring:
+        good = [one for one in signed.values() if one.holds or (whole.holds and one.holds is None)]
+        sealed = f"signatures of {len(good)} of {len(signed)} records hold"
+        sealed += f", by the manifest: {whole.words}" if whole.holds else ""
     say(f"{count}; {sealed}; counts not run again")
     sys.exit(2 if found.broken or wrong else 0)
 
 
-def _signed(whole: Json, key: Path | None, signature: Path, *, given: bool) -> str:
+def _signed(whole: Json, keys: tuple[Path, ...], signature: Path, *, given: bool) -> str:
     """That the signature holds, or what is known of it without a key; one that does not hold is refused."""
     from verifiable_dp.core.validate import InputError
-    from verifiable_dp.record import signing
+    from verifiable_dp.record import dsse, signing
 
-    if key is not None:
-        return f"signature holds: Ed25519 key {signing.check(whole, key, signature)}"
-    if given:
+    if keys and dsse.is_envelope(signature):
+        return _enveloped(whole, keys, signature)
+    if len(keys) == 1 and not keys[0].is_dir():  # which says more of what is wrong
+        return f"signature holds: Ed25519 key {signing.check(whole, keys[0], signature)}"
+    if given and not keys:
         raise InputError("signature needs --key PUBLIC.pem")
-    found = signing.beside(signature, str(whole["digest"]))
+    found = signing.state(signature, whole, signing.keyring(keys))
     if found.holds is False:
         raise InputError(f"signature: {str(signature)!r}: {found.words}; sign anew, or remove the file")
-    return f"{found.words} (verify --key PUBLIC.pem checks it)" if found.there else found.words
+    if keys and not found.holds:
+        raise InputError(f"signature: {str(signature)!r}: {found.words}")
+    return f"{found.words} (verify --key PUBLIC.pem checks it)" if found.there and not keys else found.words
 
 
 @main.command()
 @click.argument("record", type=FILE)
 @click.option("--key", type=FILE, required=True, help="Ed25519 private key: PEM, without a password.")
-@click.option("--out", type=PATH, help="Where the signature goes (RECORD.sig).")
-def sign(record: Path, key: Path, out: Path | None) -> None:
-    """Verify RECORD and write a detached signature of it."""
-    from verifiable_dp.core.files import write_text
-    from verifiable_dp.record import signing
+@click.option("--out", type=PATH, help="Where the signature goes (RECORD.sig, RECORD.dsse.json).")
+@click.option(
+    "--to",
+    type=click.Choice(["detached", "dsse"]),
+    default="detached",
+    show_default=True,
+    help="A signature file beside RECORD, or a DSSE envelope around its in-toto statement.",
+)
+def sign(record: Path, key: Path, out: Path | None, to: str) -> None:
+    """Verify RECORD and write a detached signature of it.
 
-    path = out or Path(f"{record}.sig")
+    If RECORD is a folder, its manifest is written into it, with the digest of every file, and signed.
+    """
+    import json
+
+    from verifiable_dp.core.files import write_text
+    from verifiable_dp.core.validate import InputError
+    from verifiable_dp.record import dsse, manifest, signing
+    from verifiable_dp.record.sealing import text
+
+    if record.is_dir():
+        if out is not None or to != "detached":
+            raise InputError("out and to work only with a single record")
+        whole = manifest.of(record)
+        path = record / manifest.NAME
+        for place, content in ((path, text(whole)), (Path(f"{path}.sig"), signing.sign(whole, key))):
+            say(f"written: {write_text(place, content)}")
+        return
+    path = out or Path(f"{record}.sig" if to == "detached" else record.with_suffix(".dsse.json"))
     check_outputs(path)
-    write_text(path, signing.sign(_verified(record), key))
+    found = _verified(record)
+    if to == "dsse":
+        statement = json.dumps(_statement(found), ensure_ascii=False).encode()
+        write_text(path, dsse.envelope(statement, key))
+    else:
+        write_text(path, signing.sign(found, key))
     say(f"written: {path}")
+
+
+def _statement(whole: Json) -> JsonDict:
+    """The in-toto statement of a record."""
+    import json
+
+    from verifiable_dp.record.model import Record
+    from verifiable_dp.render.intoto import to_intoto
+
+    found: JsonDict = json.loads(to_intoto(Record.of(whole)))
+    return found
+
+
+def _enveloped(whole: Json, keys: tuple[Path, ...], envelope: Path) -> str:
+    """That a DSSE envelope is signed, and is of this record: its statement is made again."""
+    import json
+
+    from verifiable_dp.core.validate import InputError, named
+    from verifiable_dp.record import dsse, signing
+
+    payload, name, key = dsse.opened(envelope, signing.keyring(keys))
+    try:
+        same = json.loads(payload) == _statement(whole)
+    except ValueError:
+        same = False
+    if not same:
+        raise InputError(f"signature: {str(envelope)!r} is of another record, or the record was altered")
+    return f"signature holds: Ed25519 key {key} of {named(name)}, DSSE envelope"
 
 
 @main.command()
@@ -219,19 +326,21 @@ def _verified(path: Path) -> Json:
 )
 @click.option("--out", type=PATH, help="Write it here rather than to stdout.")
 @click.option("--url", default="", help="Of the run of CI, for in-toto; the record's by default.")
-def render(record: Path, to: str, out: Path | None, url: str) -> None:
+@key_option
+def render(record: Path, to: str, out: Path | None, url: str, key: tuple[Path, ...]) -> None:
     """Verify RECORD and show it as a page, a document or findings for other tools.
 
     Exit status 0 whatever the verdict is, 2 if the record does not hold.
     """
     from verifiable_dp.core.files import write_bytes
     from verifiable_dp.core.validate import InputError
+    from verifiable_dp.record.signing import keyring
     from verifiable_dp.render import renderings
 
     check_outputs(out)
     if to == "pdf" and out is None:
         raise InputError("out must be given: PDF is not for terminals")
-    content = renderings.render(record, to, url=url, out=out)
+    content = renderings.render(record, to, url=url, out=out, keys=keyring(key))
     if out is None:
         click.echo(content, nl=False)
         return
@@ -292,19 +401,25 @@ def _difference(old: Path, new: Path, without: tuple[str, ...]) -> Difference | 
 @main.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--out", type=PATH, help="Of the page (FOLDER/index.html).")
-def portfolio(folder: Path, out: Path | None) -> None:
+@key_option
+def portfolio(folder: Path, out: Path | None, key: tuple[Path, ...]) -> None:
     """Verify every record below FOLDER and write one page over all, with filters.
 
-    Exit status 2 if a record does not hold: the page names it, with the reason.
+    Exit status 2 if a record, or with --key a signature, does not hold: the page names it, with the reason.
     """
-    from verifiable_dp.render.portfolio import write
+    from verifiable_dp.record.signing import keyring
+    from verifiable_dp.render.portfolio import signatures, write
 
     check_outputs(out)
-    page, found = write(folder, out)
+    ring = keyring(key)
+    page, found = write(folder, out, ring)
+    wrong = [path for path, known in signatures(found, ring).items() if ring and known.holds is False]
+    for path in wrong:
+        aside(f"does not hold: {path}.sig")
     for path, why in found.broken.items():
         aside(f"does not hold: {path}: {why}")
     say(f"written: {page} ({len(found.records)} records)")
-    sys.exit(2 if found.broken else 0)
+    sys.exit(2 if found.broken or wrong else 0)
 
 
 @main.command()

@@ -25,9 +25,11 @@ import click
 
 from verifiable_dp._links import check_links
 from verifiable_dp.core.crash import crashed
+from verifiable_dp.core.steering import start_again_without
 
 if TYPE_CHECKING:
     from verifiable_dp.core.validate import Function, Given
+    from verifiable_dp.record.requests import RequestEntry
     from verifiable_dp.report import Report
 
 _PATIENCE = 2.0  # seconds before progress is shown
@@ -60,6 +62,8 @@ class _Group(click.Group):
         """As click's, without usage text and tracebacks."""
         from verifiable_dp.core.validate import InputError
 
+        if not (args or "args" in kwargs) and os.name == "posix":  # as the program that was started
+            start_again_without()
         kwargs["standalone_mode"] = False
         if sys.stdout is None:  # closed by whoever started this; the verdict is in the exit status
             sys.stdout = open(os.devnull, "w")  # noqa: SIM115
@@ -329,6 +333,56 @@ checkpoint_option = click.option(
 )
 
 
+def request_options(function: Function[None]) -> Function[None]:
+    """Add --ask and --request."""
+    for option in (
+        click.option(
+            "--request",
+            type=PATH,
+            metavar="FILE",
+            help="Answer what is asked in FILE; if there is none, it is written before any code runs.",
+        ),
+        click.option(
+            "--ask", type=PATH, metavar="FILE", help="Write what would be asked to FILE; nothing is run."
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def origin_options(function: Function[None]) -> Function[None]:
+    """Add --source, --commit and --max-age."""
+    for option in (
+        click.option("--max-age", default="", metavar="30d", help="How long ago it may have been asked for."),
+        click.option("--commit", default="", metavar="SHA", help="Of the audited file, without changes."),
+        click.option(
+            "--source",
+            type=click.Path(path_type=Path),
+            metavar="FOLDER",
+            help="Where the audit would be started now: its code has to be that of the record; none is run.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def write_request(new: RequestEntry, path: Path) -> None:
+    """Write a request and say its digest.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written, or is there already.
+    """
+    from verifiable_dp.core.files import write_text
+    from verifiable_dp.core.validate import InputError
+
+    if os.path.lexists(path):
+        raise InputError(f"ask: {str(path)!r} exists already; it is not overwritten")
+    write_text(path, new.written())
+    say(f"{new.digest}  {path}")
+
+
 require_option = click.option(
     "--require",
     type=click.Choice(["detectable", "tested-paths", "every-path", "certified"]),  # `passing.REQUIRED`
@@ -352,6 +406,15 @@ in_process_option = click.option(
     "--in-process",
     is_flag=True,
     help="Run your own code in this process, for a debugger; it can then end the audit.",
+)
+
+
+cage_option = click.option(
+    "--cage",
+    type=click.Choice(["required", "best", "none"]),
+    default="none",
+    show_default=True,
+    help="Keep your own code from the network and from what root may do (Linux): as it can be, or must be.",
 )
 
 

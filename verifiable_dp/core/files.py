@@ -249,14 +249,27 @@ def write_bytes(path: Path, content: bytes) -> Path:
     return path
 
 
+def check_own_folder(name: str, folder: Path) -> None:
+    """Refuse a folder that is a link.
+
+    Raises
+    ------
+    InputError
+        In that case.
+    """
+    if folder.is_symlink():
+        raise InputError(f"{name}: {str(folder)!r} is a link; give the folder that it leads to")
+
+
 def make_folder(name: str, folder: Path) -> None:
     """Make a folder, and those above it, where there is none; `name` is that of the argument.
 
     Raises
     ------
     InputError
-        If it cannot be made.
+        If it cannot be made, or is a link: what is written would go where somebody else has decided.
     """
+    check_own_folder(name, folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

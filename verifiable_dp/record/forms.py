@@ -21,6 +21,7 @@ from verifiable_dp.evidence.check import Check, Kind, kinds
 from verifiable_dp.evidence.fields import Recorded, RegretStatistics, Verdict
 from verifiable_dp.evidence.judge import certificate
 from verifiable_dp.record.model import Counterexample, Power, Record
+from verifiable_dp.record.requests import RequestEntry
 from verifiable_dp.record.sealing import SCHEMAS, text
 
 _FOLDER = Path(__file__).parent / "schema"
@@ -81,6 +82,20 @@ def record_schema() -> JsonDict:
         "$id": "urn:verifiable-dp:record:4",
         "title": "Record of a privacy and regret audit",
         **whole,
+        "$defs": defined,
+    }
+
+
+def request_schema() -> JsonDict:
+    """The schema of requests."""
+    _, made = msgspec.json.schema_components([RequestEntry], ref_template="#/$defs/{name}")
+    types = {kind.__name__: kind for kind in _entries(RequestEntry)}
+    defined = {_snake(name): _entry(form, types.get(name)) for name, form in made.items()}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:verifiable-dp:request:1",
+        "title": "What is asked of a privacy and regret audit",
+        **defined.pop("request_entry"),
         "$defs": defined,
     }
 
@@ -191,5 +206,6 @@ def _other() -> JsonDict:
 
 
 if __name__ == "__main__":
-    for name, made in zip(SCHEMAS, (record_schema(), certificate.schema()), strict=False):
-        (_FOLDER / f"{name}.json").write_text(text(made), "utf-8")
+    made = {SCHEMAS[0]: record_schema(), "certificate-1": certificate.schema(), "request-1": request_schema()}
+    for name, form in made.items():
+        (_FOLDER / f"{name}.json").write_text(text(form), "utf-8")

@@ -7,14 +7,14 @@ statistics of a check are those of its kind (`evidence.check`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from verifiable_dp.core.claims import CURVED, Basis, PrivacyClaim, Relation
 from verifiable_dp.core.units import Adjacency, Observed, Plays, Protected, Role, TrustModel, Unit
-from verifiable_dp.core.validate import InputError, Json, JsonDict
+from verifiable_dp.core.validate import Json
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.check import Check, fits
 from verifiable_dp.evidence.exclusions import Left
@@ -30,7 +30,6 @@ from verifiable_dp.evidence.fields import (
     Positive,
     Probability,
     Real,
-    Recorded,
     RegretVerdict,
     Scope,
     Text,
@@ -38,43 +37,17 @@ from verifiable_dp.evidence.fields import (
     described,
     said,
 )
-from verifiable_dp.record.sealing import SCHEMA_VERSION, plain
+from verifiable_dp.record.entries import Instant, RecordEntry, Sealed, Sha256
+from verifiable_dp.record.requests import RequestEntry
+from verifiable_dp.record.sealing import SCHEMA_VERSION
 from verifiable_dp.registry import entries as registry
 
-Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
-Sealed = Annotated[str, Meta(pattern="^sha256:[0-9a-f]{64}$")]
 Commit = Annotated[str, Meta(pattern="^([0-9a-f]{40}|[0-9a-f]{64})?$")]
-Instant = Annotated[str, Meta(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$")]
 Parameters = Annotated[Json, described("parameters")]
 PrivacyCheck = Annotated[Check, described("privacy_check")]
 RegretCheck = Annotated[Check, described("regret_check")]
 AnyCheck = Annotated[Check, described("any_check")]
 Table = Annotated[Check, described("any_table")]
-
-
-class RecordEntry(Recorded, frozen=True, omit_defaults=True):
-    """A part of a record."""
-
-    @classmethod
-    def of(cls, values: Json | Self) -> Self:
-        """From JSON values that fit the schema, or as it is if it was parsed already.
-
-        Raises
-        ------
-        InputError
-            If they do not; `verify` says why better.
-        """
-        if isinstance(values, cls):
-            return values
-        try:
-            return msgspec.convert(values, cls)
-        except msgspec.ValidationError as error:
-            raise InputError(f"record: it does not fit the schema: {error}") from None
-
-    def as_dict(self) -> JsonDict:
-        """JSON values, as they stand in a record."""
-        found: JsonDict = plain(msgspec.to_builtins(self, order="sorted"))
-        return found
 
 
 class CodeEntry(RecordEntry, frozen=True):
@@ -531,7 +504,15 @@ class Provenance(RecordEntry, frozen=True):
             "if it did not."
         ),
     ] = None
+    cage: Annotated[
+        tuple[Text, ...] | None,
+        said("What the audited code was kept from, as far as the system allowed; absent if of nothing."),
+    ] = None
     resumed: Annotated[Resumed | None, said("Present where an interrupted audit went on.")] = None
+    request: Annotated[
+        RequestEntry | None,
+        said("What was asked, as it was written before any code of the target ran; absent of older records."),
+    ] = None
 
 
 class Record(RecordEntry, frozen=True):

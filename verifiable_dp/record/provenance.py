@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import subprocess
@@ -13,13 +14,34 @@ from pathlib import Path
 from verifiable_dp.core import engine
 from verifiable_dp.core.validate import JsonDict
 
+_CODE = ("verifiable_dp", "algorithms", "auditors")
 _PACKAGES = ("numpy", "scipy", "numba", "hypothesis", "pandas", "joblib")
 
 
+# A repository's own configuration may name programs, and code of a target may have written it: nothing of a
+# user or of the system is read, and no program of the repository is started.
+_CLEAN = ("core.fsmonitor=false", f"core.hooksPath={os.devnull}", "safe.directory=*", "core.pager=cat")
+_LINK = "120000"  # mode
+_ENVIRONMENT = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+}
+
+
 def _git(*arguments: str, folder: Path | None = None) -> str:
+    """What git says that reads objects and names; what compares files would run filters."""
+    options = [word for one in _CLEAN for word in ("-c", one)]
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = subprocess.run(
-            ["git", "-C", str(folder or Path(__file__).parent), *arguments],
+            ["git", *options, "-C", str(folder or Path(__file__).parent), *arguments],
+            env={**kept, **_ENVIRONMENT},
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             timeout=5,
@@ -28,6 +50,24 @@ def _git(*arguments: str, folder: Path | None = None) -> str:
     except (OSError, subprocess.SubprocessError):
         return ""
     return done.stdout.strip()
+
+
+def _blobs(folder: Path, *places: str) -> dict[str, str]:
+    """Files of the last commit below a folder, by their paths in it, and what git calls their contents."""
+    listed = _git("ls-tree", "-rz", "HEAD", "--", *places, folder=folder)
+    rows = (row.split(maxsplit=3) for row in listed.split("\0"))
+    return {row[3]: row[2] for row in rows if len(row) == 4 and row[1] == "blob" and row[0] != _LINK}
+
+
+def _changed(file: Path, blob: str) -> bool:
+    """Whether a file is not what git calls `blob`, but for line ends."""
+    try:
+        content = file.read_bytes()
+    except OSError:
+        return True
+    name = hashlib.sha1 if len(blob) == 40 else hashlib.sha256
+    forms = {content, content.replace(b"\r\n", b"\n")}
+    return blob not in {name(b"blob %d\0%b" % (len(one), one)).hexdigest() for one in forms}
 
 
 def place(path: str, ours: bool = False) -> JsonDict:
@@ -39,12 +79,13 @@ def place(path: str, ours: bool = False) -> JsonDict:
     unknown = {"repository": "", "commit": "", "dirty": False}
     # Our own folders of algorithms are links; git knows the files behind them.
     file = file.resolve()
-    if not path or not file.is_file() or not _git("ls-files", "--", file.name, folder=file.parent):
+    blobs = _blobs(file.parent, file.name) if path and file.is_file() else {}
+    if not blobs:
         return unknown
     return {
         "repository": _without_login(_git("config", "--get", "remote.origin.url", folder=file.parent)),
         "commit": _git("rev-parse", "HEAD", folder=file.parent),
-        "dirty": bool(_git("status", "--porcelain", "--", file.name, folder=file.parent)),
+        "dirty": any(_changed(file.parent / name, blob) for name, blob in blobs.items()),
     }
 
 
@@ -73,9 +114,9 @@ def provenance(started: float, cpu_seconds: float, idealized: bool = True) -> Js
     """Versions, machine, time and command: what may differ between two runs of one audit."""
     stamp = "%Y-%m-%dT%H:%M:%SZ"
     ended = max(started, time.time())  # a clock may be set back meanwhile
-    # An installed package may lie in the folder of somebody else's repository.
-    ours = bool(_git("ls-files", "--", Path(__file__).name))
-    changes = ("status", "--porcelain", "--untracked-files=no", "--", ":(top,exclude)reports")
+    # An installed package may lie in the folder of somebody else's repository, which does not know its files.
+    root = Path(__file__).parents[2]
+    blobs = _blobs(root, *_CODE)
     return {
         "tool": "verifiable-dp",
         "version": _own_version(),
@@ -88,8 +129,8 @@ def provenance(started: float, cpu_seconds: float, idealized: bool = True) -> Js
         "finished": time.strftime(stamp, time.gmtime(ended)),
         "cpu_seconds": round(max(0.0, cpu_seconds), 3),
         "code": engine.code_digest(),
-        "commit": _git("rev-parse", "HEAD") if ours else "",
-        "dirty": ours and bool(_git(*changes)),
+        "commit": _git("rev-parse", "HEAD") if blobs else "",
+        "dirty": any(_changed(root / name, blob) for name, blob in blobs.items()),
         "bit_generator": "Philox4x64-10, addressed by (seed, pair, world, run, slot)",
         "idealized_numerics": idealized,
     }

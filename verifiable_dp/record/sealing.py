@@ -13,7 +13,7 @@ import numpy as np
 from verifiable_dp.core.validate import Json, JsonDict, JsonValue
 
 SCHEMA_VERSION = "4.0.0"
-SCHEMAS = ("record-4", "certificate-1", "compliance-1")
+SCHEMAS = ("record-4", "certificate-1", "compliance-1", "request-1")
 # Pointers to what names the run: when, where, with which versions and from which commit it was made. Two runs
 # of one audit agree in everything else; see `without_run`.
 _FACTS = (
@@ -33,7 +33,9 @@ _FACTS = (
     "target",
     "ci",
     "in_process",
+    "cage",
     "resumed",
+    "request",
 )
 RUN = (
     "/digest",

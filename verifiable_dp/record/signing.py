@@ -15,16 +15,18 @@ from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
 import hashlib
 import json
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 from verifiable_dp.core import files
-from verifiable_dp.core.validate import InputError, Json, JsonDict
+from verifiable_dp.core.validate import InputError, Json, JsonDict, named
 from verifiable_dp.record.sealing import canonical
 from verifiable_dp.record.verify import check_digest
 
@@ -186,6 +188,83 @@ def beside(path: str | Path, digest: str) -> SignatureState:
 
 
 _OTHER = "it is of another record, or the record was altered and given a new digest"
+
+
+def signature_of(content: bytes, key: str | Path) -> tuple[bytes, str]:
+    """The signature of some bytes with a private key, and the fingerprint of the public one.
+
+    Raises
+    ------
+    InputError
+        As `sign`.
+    """
+    private = _private(key)
+    return private.sign(content), _fingerprint(private.public_key())
+
+
+def holds(content: bytes, signature: bytes, key: str | Path) -> bool:
+    """Whether a signature of some bytes is by the owner of a public key."""
+    public = _public(key)
+    from cryptography.exceptions import InvalidSignature
+
+    try:
+        public.verify(signature, content)
+    except InvalidSignature:
+        return False
+    return True
+
+
+def fingerprint_of(key: str | Path) -> str:
+    """Of a public key."""
+    return _fingerprint(_public(key))
+
+
+KeyRing = Mapping[str, Path]  # names of those who sign, and the files with their public keys
+
+
+def keyring(given: Sequence[str | Path]) -> KeyRing:
+    """The keys that a verifier trusts: files ``NAME.pub``, or folders of such files.
+
+    Raises
+    ------
+    InputError
+        If a folder holds none, two files are called the same, or one is not a public key.
+    """
+    found = dict[str, Path]()
+    for place in map(Path, given):
+        files_of = sorted(place.glob("*.pub")) if place.is_dir() else [place]
+        if not files_of:
+            raise InputError(f"key: no public keys NAME.pub in {str(place)!r}")
+        for path in files_of:
+            if path.stem in found:
+                raise InputError(f"key: two keys are called {path.stem!r}")
+            _public(path)
+            found[path.stem] = path
+    return found
+
+
+def state(path: str | Path, record: Json, ring: KeyRing) -> SignatureState:
+    """What is known of the signature file of a record: none, not checked, holds for a name, does not hold.
+
+    Parameters
+    ----------
+    path
+        Of the signature file.
+    record
+        As it was read.
+    ring
+        Keys that are trusted; without any, nothing is checked.
+    """
+    known = beside(path, str(record["digest"]))
+    if not ring or not known.there or known.holds is False:
+        return known
+    for name, key in ring.items():
+        with contextlib.suppress(InputError):
+            return SignatureState(
+                f"signature holds: Ed25519 key {check(record, key, path)} of {named(name)}", holds=True
+            )
+    names = ", ".join(map(named, ring))
+    return SignatureState(f"a signature file was found that does not hold for {names}", holds=False)
 
 
 def _why(record: Json, public: Ed25519PublicKey, found: Json) -> str:

@@ -20,6 +20,7 @@ from verifiable_dp.evidence.exclusions import SETTLED_BY
 from verifiable_dp.record import conclude, declarations, words
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.provenance import installed
+from verifiable_dp.record.requests import asked_of
 from verifiable_dp.record.sealing import SCHEMA_VERSION, SCHEMAS, canonical, digest, plain, schema
 
 if TYPE_CHECKING:
@@ -574,6 +575,7 @@ def examine(record: Json) -> int:
     """
     validate(record)
     check_digest(record)
+    asked_of(record)
     if record["checks"] and record["claim"] is None:
         raise InputError("record: claim must be given, as there are checks of it")
     parsed = Record.of(record)

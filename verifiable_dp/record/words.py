@@ -575,6 +575,11 @@ def of_production(record: Record) -> str:
     return f"whose last bits were tested: {found[0].verdict.replace('_', ' ')}" if found else ""
 
 
+def caged(record: Record) -> str:
+    """What the audited code was kept from."""
+    return f"the audited code ran in a cage: {', '.join(record.provenance.cage or ())}"
+
+
 def in_process(record: Record) -> str:
     """That the audited code was not in a process of its own, and why."""
     why = record.provenance.in_process

@@ -24,7 +24,7 @@ def address(path: Path, page: Path) -> str:
     return quote(Path(relative).as_posix())
 
 
-def of(path: Path, record: Record, page: Path | None = None) -> Around:
+def of(path: Path, record: Record, page: Path | None = None, signed: SignatureState | None = None) -> Around:
     """What lies beside the record at `path`: in its folder, and in the one above, where reports have theirs.
 
     It adds links, and words on a signature file; what the record concludes is in the record alone.
@@ -37,6 +37,8 @@ def of(path: Path, record: Record, page: Path | None = None) -> Around:
         What it holds.
     page
         Where the page will be, from which its links lead; no links without one.
+    signed
+        What is known of its signature, if it was checked.
     """
     above = path.resolve().parent.parent
     links = [("the record as JSON", path)] if page else []
@@ -48,7 +50,8 @@ def of(path: Path, record: Record, page: Path | None = None) -> Around:
     if page and record.kill_table and (above / "mutants.html").is_file():
         anchor = quote(record.target.name)
         found += (("kill table", f"{address(above / 'mutants.html', page)}#{anchor}"),)
-    return Around(found, known if (known := signature(path, record)).there else None)
+    known = signed or signature(path, record)
+    return Around(found, known if known.there else None)
 
 
 def _twin(path: Path, record: Record, above: Path) -> tuple[str, Path] | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from verifiable_dp.compliance.nist import BEARS, HAZARDS, Reviewed, apart_worlds
 from verifiable_dp.core.claims import Basis
-from verifiable_dp.core.units import Plays, Unit
+from verifiable_dp.core.units import Plays, Role, Unit
 from verifiable_dp.core.validate import Json, JsonValue
 from verifiable_dp.evidence import exclusions
 from verifiable_dp.evidence.premises import briefly
@@ -470,6 +470,8 @@ def _audited(record: Reviewed, around: Around) -> list[tuple[str, str]]:
     by = f"{authors} (as declared), with " if authors else "no auditor is named; "
     own = f"tool {_commit(facts)}"
     found.append(("Audited by", f"{by}{facts.tool} {facts.version} ({own}), {ci}; self-attested"))
+    if record.target.role is Role.USER and facts.request is not None:
+        found.append(("Trust in the code", _TRUST))
     tier = record.blocks["tier"]
     if tier:
         found.append(("Tier", f"{tier} (as declared)"))
@@ -477,6 +479,12 @@ def _audited(record: Reviewed, around: Around) -> list[tuple[str, str]]:
     check = "; check with verify --key" if signed.holds is None else ""
     found.append(("Signature", f"{signed.words}{check}"))
     return found if words.is_baseline(record) else [*found, ("Noise", sampler(record))]
+
+
+# What no audit that runs code can exclude.
+_TRUST = (
+    "assumed not to deceive: hostile code could make up its counts, or behave differently when it is watched"
+)
 
 
 def _code(source: CodeEntry, place: Checkout) -> str:

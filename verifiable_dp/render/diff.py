@@ -14,7 +14,8 @@ from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import kills
 from verifiable_dp.record.decision import EXIT, decision
-from verifiable_dp.record.model import Claim, Record, RecordEntry
+from verifiable_dp.record.entries import RecordEntry
+from verifiable_dp.record.model import Claim, Record
 from verifiable_dp.record.verify import first_difference
 
 # What two runs of one audit may differ in.

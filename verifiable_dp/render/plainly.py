@@ -10,7 +10,8 @@ from pathlib import Path
 
 from verifiable_dp.core.validate import Json, JsonValue
 from verifiable_dp.record import words
-from verifiable_dp.record.model import Record, RecordEntry
+from verifiable_dp.record.entries import RecordEntry
+from verifiable_dp.record.model import Record
 
 _MEASURED = {
     "Regret": "Measured regret, what is lost against the best arm,",

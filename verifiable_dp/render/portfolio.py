@@ -14,6 +14,7 @@ from verifiable_dp.core.files import write_text
 from verifiable_dp.core.validate import InputError, Json, Result
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import SCHEMAS
+from verifiable_dp.record.signing import KeyRing, SignatureState, state
 from verifiable_dp.record.verify import LARGEST, Verified, parsed, verify
 from verifiable_dp.render import beside as company
 from verifiable_dp.render import mutation
@@ -124,7 +125,7 @@ def _record(path: Path) -> Verified | None:
     return verify(parsed(path, content))
 
 
-def page(found: Portfolio, out: Path, *, own: bool = False) -> str:
+def page(found: Portfolio, out: Path, *, own: bool = False, keys: KeyRing | None = None) -> str:
     """The page at `out` over what was found, with the folder's errata, mutation suite and studies.
 
     It links the page beside a data file only if that is the very page of this file; else the file.
@@ -137,7 +138,10 @@ def page(found: Portfolio, out: Path, *, own: bool = False) -> str:
         Of the page.
     own
         Whether the pages in the folder are known to be ours, and need not be made again to compare them.
+    keys
+        With which signatures are checked.
     """
+    signed = signatures(found, keys)
     folder, address = found.folder, functools.partial(company.address, page=out)
 
     def link(path: Path, values: Json, name: str, made: Callable[[Json], str]) -> str:
@@ -165,22 +169,30 @@ def page(found: Portfolio, out: Path, *, own: bool = False) -> str:
     return render_index(
         [one.parsed for one in found.records.values()],
         [
-            link(path, one.record, f"{path.stem}.html", functools.partial(_page_of, path))
+            link(path, one.record, f"{path.stem}.html", functools.partial(_page_of, path, signed[path]))
             for path, one in found.records.items()
         ],
         beside,
         paths=[path.relative_to(folder).as_posix() for path in found.records],
-        signatures=[company.signature(path, one.parsed) for path, one in found.records.items()],
+        signatures=list(signed.values()),
         broken=[(path.relative_to(folder).as_posix(), why) for path, why in found.broken.items()],
     )
 
 
-def _page_of(path: Path, values: Json) -> str:
+def signatures(found: Portfolio, keys: KeyRing | None) -> dict[Path, SignatureState]:
+    """What is known of the signature of each record, by its path."""
+    return {path: state(f"{path}.sig", one.record, keys or {}) for path, one in found.records.items()}
+
+
+def _page_of(path: Path, signed: SignatureState, values: Json) -> str:
     """The page of the record at `path` as it belongs into its folder, or the one of the record alone."""
     record = Record.of(values)
     place = path.with_name(f"{path.stem}.html")
-    whole = render(record, around=company.of(path, record, place))
-    return whole if _content(place) == whole.encode() else render(record)
+    for known in (signed, None):
+        whole = render(record, around=company.of(path, record, place, known))
+        if _content(place) == whole.encode():
+            return whole
+    return render(record)
 
 
 def write_pages(found: Portfolio, folders: Collection[str]) -> None:
@@ -209,7 +221,9 @@ def _is(path: Path, made: Callable[[Json], str], values: Json) -> bool:
         return False
 
 
-def write(folder: str | Path, out: str | Path | None = None) -> tuple[Path, Portfolio]:
+def write(
+    folder: str | Path, out: str | Path | None = None, keys: KeyRing | None = None
+) -> tuple[Path, Portfolio]:
     """Write the page over all records of a folder.
 
     Parameters
@@ -218,6 +232,8 @@ def write(folder: str | Path, out: str | Path | None = None) -> tuple[Path, Port
         Looked through with all folders in it.
     out
         Of the page; ``index.html`` in the folder if None.
+    keys
+        With which signatures are checked.
 
     Returns
     -------
@@ -233,4 +249,4 @@ def write(folder: str | Path, out: str | Path | None = None) -> tuple[Path, Port
     if not found.records and not found.broken:
         raise InputError(f"folder: no record below {str(found.folder)!r}")
     place = found.folder / "index.html" if out is None else Path(out)
-    return write_text(place, page(found, place)), found
+    return write_text(place, page(found, place, keys=keys)), found

@@ -7,6 +7,7 @@ from pathlib import Path
 from verifiable_dp.compliance.blocks import to_compliance
 from verifiable_dp.core import files, plugins
 from verifiable_dp.core.validate import InputError, choice
+from verifiable_dp.record.signing import KeyRing, state
 from verifiable_dp.record.verify import LARGEST, parsed, verify
 from verifiable_dp.render import beside
 from verifiable_dp.render.rendering import GROUP, Rendering, Shown
@@ -31,7 +32,9 @@ def rendering(to: str) -> Rendering:
     return plugins.registered(GROUP, to, Rendering)
 
 
-def render(path: str | Path, to: str, *, url: str = "", out: Path | None = None) -> bytes:
+def render(
+    path: str | Path, to: str, *, url: str = "", out: Path | None = None, keys: KeyRing | None = None
+) -> bytes:
     """Verify a record and render it.
 
     Parameters
@@ -44,6 +47,8 @@ def render(path: str | Path, to: str, *, url: str = "", out: Path | None = None)
         Of the run of CI that made the record; only for ``in-toto``.
     out
         Where it will be written, from which a page's links lead; without it, a page links no other file.
+    keys
+        With which the signature beside the record is checked.
 
     Raises
     ------
@@ -55,8 +60,9 @@ def render(path: str | Path, to: str, *, url: str = "", out: Path | None = None)
     if url and not found.takes_url:
         raise InputError(f"url works only with a form that names the run of CI, such as in-toto, got {to}")
     content = files.content("record", path, LARGEST)
-    record = verify(parsed(path, content)).parsed
-    around = beside.of(place, record, page=out if found.linked else None)
+    held = verify(parsed(path, content))
+    record, signed = held.parsed, state(f"{place}.sig", held.record, keys or {})
+    around = beside.of(place, record, out if found.linked else None, signed)
     try:
         made = found.make(Shown(record, around, place.name, content, url))
     except InputError:

@@ -16,6 +16,7 @@ import codecs
 import contextlib
 import ctypes
 import faulthandler
+import functools
 import io
 import json
 import math
@@ -31,14 +32,16 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import IO, NoReturn, cast
 
 from verifiable_dp.core import engine, watch
 from verifiable_dp.core.limits import late
+from verifiable_dp.core.steering import steering
 from verifiable_dp.core.validate import Foreign, InputError, Json, JsonDict, JsonValue, one_line
 from verifiable_dp.evidence.tracing.foreign import settle
-from verifiable_dp.targets import guard
+from verifiable_dp.targets import guard, keeping
+from verifiable_dp.targets.cage import Caged
 from verifiable_dp.targets.measured import Measured, measured
 
 Progress = Callable[[str], None]
@@ -52,20 +55,9 @@ _START = "from verifiable_dp.targets.child import main; main()"
 _KEPT: list[object] = []  # streams of the parent: one that nobody has any more closes its descriptor
 _leave, _dumps = os._exit, json.dumps  # as they are before code of a target runs
 
-# What a service lets a job steer later steps with, and what may hold a secret; `ci/audit.sh` has the same.
-_STEERING = re.compile(
-    r"GITHUB_(ENV|PATH|OUTPUT|STATE|STEP_SUMMARY)|BASH_ENV|ENV|ACTIONS_.*|SSH_AUTH_SOCK|BASH_FUNC_.*"
-)
-_SECRET = re.compile(r"TOKEN|SECRET|PASSW|CREDENTIAL|JWT|(API|ACCESS|PRIVATE)_?KEY")
-
 
 class CrashedError(Exception):
     """An error of this program in a child, under the name of its class there; its traceback is a note."""
-
-
-def steering(names: Iterable[str]) -> list[str]:
-    """Those variables of an environment that a target must not inherit."""
-    return [name for name in names if _STEERING.fullmatch(name) or _SECRET.search(name.upper())]
 
 
 def unforkable() -> str:
@@ -91,7 +83,7 @@ def _native_threads() -> int:
     return len(os.listdir("/proc/self/task")) - int(known)
 
 
-def call(task: Task, progress: Progress, most: float = math.inf) -> JsonValue:
+def call(task: Task, progress: Progress, most: float = math.inf, caged: Caged | None = None) -> JsonValue:
     """What `task` returns in a child process: JSON values.
 
     Parameters
@@ -103,6 +95,8 @@ def call(task: Task, progress: Progress, most: float = math.inf) -> JsonValue:
         Called with each line of progress.
     most
         Seconds that it may take.
+    caged
+        What the child is kept from, see `cage`; what of it was taken is noted there.
 
     Raises
     ------
@@ -112,20 +106,20 @@ def call(task: Task, progress: Progress, most: float = math.inf) -> JsonValue:
     CrashedError
         If `task` raises anything else.
     """
-    start = _spawned if unforkable() else _forked
+    start, caged = _spawned if unforkable() else _forked, caged or Caged()
     ends = [*os.pipe(), *os.pipe()]
     channel, channel_in, output, output_in = ends
     try:
         for stream in (sys.stdout, sys.stderr):  # what they still hold would be written twice
             with contextlib.suppress(AttributeError, OSError, ValueError):
                 stream.flush()
-        with watch.shared() as calls, measured() as coverage:
-            pid = start(task, channel_in, output_in, calls.path, coverage)
+        with watch.shared() as calls, measured() as coverage, keeping.kept():
+            pid = start(task, channel_in, output_in, calls.path, coverage, caged)
             try:
                 for end in (channel_in, output_in):
                     ends.remove(end)
                     os.close(end)
-                found = _heard(pid, channel, output, progress, _Clock(calls, most))
+                found = _heard(pid, channel, output, progress, _Clock(calls, most), caged)
             finally:
                 status = _end(pid)
     finally:
@@ -189,19 +183,23 @@ def _kill(pid: int) -> None:
     _signal(pid, signal.SIGKILL)
 
 
-def _forked(task: Task, channel: int, output: int, calls: str, coverage: Measured | None) -> int:
+def _forked(
+    task: Task, channel: int, output: int, calls: str, coverage: Measured | None, caged: Caged
+) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of threads: `unforkable` has looked at them
         pid = os.fork()
     if pid == 0:
-        _serve(task, channel, output, calls, coverage)
+        _serve(task, channel, output, calls, coverage, caged)
     return pid
 
 
-def _spawned(task: Task, channel: int, output: int, calls: str, coverage: Measured | None) -> int:
+def _spawned(
+    task: Task, channel: int, output: int, calls: str, coverage: Measured | None, caged: Caged
+) -> int:
     """A new Python, which is given the task on its stdin."""
     # The path first: by it the task is found.
-    given = b"".join(pickle.dumps(part) for part in (sys.path, coverage, task))
+    given = b"".join(pickle.dumps(part) for part in (sys.path, coverage, caged, task))
     steered = steering(os.environ)
     process = subprocess.Popen(
         [sys.executable, "-P", "-c", _START, str(channel)],
@@ -217,8 +215,10 @@ def _spawned(task: Task, channel: int, output: int, calls: str, coverage: Measur
     return process.pid
 
 
-def _heard(pid: int, channel: int, output: int, progress: Progress, clock: _Clock) -> list[JsonDict]:
-    """The answers of the child: one, if all is right."""
+def _heard(
+    pid: int, channel: int, output: int, progress: Progress, clock: _Clock, caged: Caged
+) -> list[JsonDict]:
+    """The answers of the child: one, if all is right; before it, what of the cage it has taken."""
     received, answers = bytearray(), list[JsonDict]()
     decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
     deadline = float("inf")
@@ -237,6 +237,8 @@ def _heard(pid: int, channel: int, output: int, progress: Progress, clock: _Cloc
                 else:
                     received += part
                     answers += _messages(received, progress)
+                    if caged.policy != "none" and not caged.taken and answers and [*answers[0]] == ["cage"]:
+                        caged.taken = [str(one) for one in answers.pop(0)["cage"]]
                 if not part:
                     selector.unregister(key.fd)
             if ended or answers or channel not in selector.get_map():
@@ -354,18 +356,20 @@ def main() -> None:
     channel = int(sys.argv.pop())
     with open(0, "rb", closefd=False) as pipe:
         sys.path[:] = pickle.load(pipe)
-        coverage, task = pickle.load(pipe), pickle.load(pipe)
-    _serve(task, channel, 1, os.environ[watch.NAME], coverage)
+        coverage, caged, task = pickle.load(pipe), pickle.load(pipe), pickle.load(pipe)
+    _serve(task, channel, 1, os.environ[watch.NAME], coverage, caged)
 
 
-def _serve(task: Task, channel: int, output: int, calls: str, coverage: Measured | None) -> NoReturn:
+def _serve(
+    task: Task, channel: int, output: int, calls: str, coverage: Measured | None, caged: Caged
+) -> NoReturn:
     """Do the task, tell what it gave, and end this process, whatever happens."""
     status = 1
     try:
         os.environ[watch.NAME] = calls
         _settle(channel, output)
         meter = None if coverage is None else coverage.begin()
-        answer = _answered(task, channel)
+        answer = _answered(functools.partial(_caged, task, caged, channel), channel)
         with contextlib.suppress(Exception):
             sys.stdout.flush()
         _send(channel, answer)
@@ -378,9 +382,17 @@ def _serve(task: Task, channel: int, output: int, calls: str, coverage: Measured
         _leave(status)
 
 
+def _caged(task: Task, caged: Caged, channel: int, progress: Progress) -> JsonValue:
+    """What the task gives within the cage, which is told before any code of a target runs."""
+    if taken := caged.enter():
+        _send(channel, {"cage": taken})
+    return task(progress)
+
+
 def _settle(channel: int, output: int) -> None:
     """A session, streams, signals and an environment of its own."""
     guard.Child.inside = True
+    keeping.open_again()
     settle()
     with contextlib.suppress(OSError):
         os.setsid()  # nothing of the terminal is left to it, and it can be ended with what it starts

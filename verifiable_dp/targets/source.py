@@ -15,7 +15,7 @@ import importlib.util
 import inspect
 import pkgutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.machinery import SOURCE_SUFFIXES, ModuleSpec, PathFinder
 from pathlib import Path
@@ -214,20 +214,41 @@ class CodeSource:
 TWO = "record: it names two programs to run, {!r} and {!r}, and is not run again"
 
 
-def load(reference: str) -> Foreign:
+def load(reference: str, digests: Collection[str] | None = None) -> Foreign:
     """The object that ``file.py:name`` or ``package.module:name`` names.
+
+    With `digests`, each file on the way to it has to have one of them; the bytes that had it are run.
 
     Raises
     ------
     InputError
-        If the file, the module or the name does not exist, or importing it fails.
+        If the file, the module or the name does not exist, a file has another digest, or importing it fails.
     """
+    parts = _named_way(reference)
+    for part in parts:
+        if digests is not None and part.sha256 not in digests:
+            raise InputError(f"target: {str(part.path)!r} has changed since the audit was asked for")
+    return _loaded(reference, parts)
+
+
+def way_of(reference: str) -> list[Path]:
+    """The files that run when a reference is loaded; nothing is imported.
+
+    Raises
+    ------
+    InputError
+        If it has not the form of a reference, or there is no such file.
+    """
+    return [part.path for part in _named_way(reference)]
+
+
+def _named_way(reference: str) -> list[SourcePart]:
     place, _, name = reference.rpartition(":")
     if not place or not name:
         raise InputError(
             f"target must be a catalogue name, file.py:name or package.module:name, got {reference!r}"
         )
-    return _loaded(reference, list(_way(reference)))
+    return list(_way(reference))
 
 
 def file_digest(path: Path | None) -> str:

@@ -1,12 +1,14 @@
 """What audits came to, from their records alone: what has none that holds is unusable."""
 
+import json
 import shutil
 
 import pytest
 
 import verifiable_dp as vdp
 from verifiable_dp import api
-from verifiable_dp.campaign.judge import REASONS, judge
+from verifiable_dp.campaign.judge import REASONS, Expected, judge
+from verifiable_dp.record import requests
 from verifiable_dp.record.sealing import sealed
 
 CODE = """
@@ -34,29 +36,124 @@ def made(tmp_path_factory):
     return found
 
 
+def saved(report, place):
+    """A record with its request beside it, as an audit leaves them."""
+    report.save(place)
+    (place / "request.json").write_text(report.parsed.provenance.request.written(), "utf-8")
+
+
 @pytest.fixture
 def folder(made, tmp_path):
     for number, report in enumerate(made.values(), start=1):
-        report.save(tmp_path / f"reports/{number:02d}-a")
+        saved(report, tmp_path / f"reports/{number:02d}-a")
     return tmp_path / "reports"
 
 
 ASKED = [
-    ([RIGHT], 0),
-    ([RIGHT, WEAK], 3),
-    ([RIGHT, WRONG, WEAK], 1),
-    ([RIGHT, "b.py:x"], 2),
-    ([WRONG, WRONG], 2),
-    ([], 2),
+    ([RIGHT], [RIGHT], 0),
+    ([RIGHT, WEAK], [RIGHT, WEAK], 3),
+    ([RIGHT, WRONG, WEAK], [], 1),
+    ([RIGHT], [RIGHT, "b.py:x"], 2),
+    ([RIGHT, WRONG], [WRONG, WRONG], 2),
+    ([], [], 2),
 ]
 
 
-@pytest.mark.parametrize(("targets", "status"), ASKED)
-def test_the_status_is_the_worst_of_what_was_asked(targets, status, folder):
-    judged = judge(folder, targets)
+@pytest.mark.parametrize(("there", "targets", "status"), ASKED)
+def test_the_status_is_the_worst_of_all_that_is_there(there, targets, status, made, tmp_path):
+    for number, target in enumerate(there):
+        saved(made[target], tmp_path / str(number))
+    judged = judge(tmp_path, targets)
     assert judged.exit_status == status
-    assert len(judged.reports) + len(judged.failed) == len(targets)
+    assert len(judged.reports) == len(there)
     assert all(line.endswith(": no record of it verifies") for line in judged.failed)
+
+
+# ---------------------------------------------------------------- which request a record answers
+
+
+def test_a_record_of_another_job_under_the_same_name_hides_nothing(folder, made):
+    """Planted in place of what is refuted, it answers no request, whatever its target is called."""
+    kept = folder.parent / "asked"
+    for path in folder.glob("*/request.json"):
+        (kept / path.parent.name).mkdir(parents=True)
+        shutil.copy(path, kept / path.parent.name)
+    assert judge(folder, [], None, Expected([str(kept)])).exit_status == 1
+    other, refuted = made[RIGHT], made[WRONG]
+    renamed = sealed({**other.record, "target": {**other.record["target"], "name": WRONG}})
+    provenance = {**renamed["provenance"], "request": refuted.record["provenance"]["request"]}
+    copied = sealed({**renamed, "provenance": provenance})
+    for planted, said in ((other.record, "another request"), (renamed, "another request"), (copied, "")):
+        vdp.Report(planted).save(folder / "02-a")
+        for given in ([], [str(kept)]):
+            judged = judge(folder, [WRONG], None, Expected(given))
+            # What is copied answers the question with other counts: only a re-run tells.
+            assert judged.exit_status == (2 if said else 3)
+            assert any(said in line for line in judged.failed) == bool(said)
+    saved(other, folder / "02-a")  # its request, too
+    assert judge(folder, [], None, Expected([str(kept)])).exit_status == 2
+    assert judge(folder, [WRONG]).exit_status == 2
+
+
+def test_what_answers_no_request_is_an_error(folder, made):
+    (folder / "02-a/request.json").unlink()
+    judged = judge(folder)
+    assert (judged.exit_status, judged.failed) == (2, ["02-a/record.json: no request was made of it"])
+    made[WRONG].save(folder / "01-a")
+    assert judge(folder).exit_status == 2
+    older = {**made[WRONG].record, "provenance": dict(made[WRONG].record["provenance"])}
+    del older["provenance"]["request"]
+    vdp.Report(sealed(older)).save(folder / "01-a")
+    assert any("another request (none)" in line for line in judge(folder).failed)
+
+
+def test_a_request_without_a_record_is_an_error(folder):
+    shutil.rmtree(folder / "02-a")
+    assert judge(folder).exit_status == 3
+    (folder / "02-a").mkdir()
+    asked = requests.made({**made_of(folder), "seed": 5}, None)
+    (folder / "02-a/request.json").write_text(asked.written(), "utf-8")
+    judged = judge(folder)
+    assert (judged.exit_status, judged.failed) == (2, [f"{RIGHT}: no record of it verifies"])
+
+
+def made_of(folder):
+    """What a request of the folder asks."""
+    return without(json.loads((folder / "01-a/request.json").read_text("utf-8")))
+
+
+def without(whole):
+    """What was asked, without what tells two requests apart."""
+    apart = ("schema_version", "made", "nonce", "digest", "declarations")
+    return {key: value for key, value in whole.items() if key not in apart}
+
+
+def test_of_given_requests_all_are_needed_and_nothing_else_counts(folder, made):
+    digests = {name: made[name].parsed.provenance.request.digest for name in made}
+    assert judge(folder, [], None, Expected(list(digests.values()))).exit_status == 1
+    judged = judge(folder, [], None, Expected([digests[RIGHT], digests[WEAK]]))
+    assert (judged.exit_status, judged.failed) == (2, ["02-a/record.json: no request was made of it"])
+    with pytest.raises(vdp.InputError, match="has the digest"):
+        judge(folder, [], None, Expected(["sha256:" + "0" * 64]))
+    kept = folder.parent / "kept.json"
+    shutil.copy(folder / "02-a/request.json", kept)
+    for name in ("01-a", "03-a"):
+        shutil.rmtree(folder / name)
+    assert judge(folder, [], None, Expected([str(kept)])).exit_status == 1
+
+
+def test_a_record_that_says_something_else_than_its_request_does_not_answer_it(folder, made):
+    record = made[RIGHT].record
+    for part, edited in {
+        "seed": {"seed": 7},
+        "target": {"target": {**record["target"], "role": "baseline"}},
+        "plan": {"plan": {**record["plan"], "detect": 3}},
+        "not_covered": {"not_covered": record["not_covered"][:1]},
+    }.items():
+        vdp.Report(sealed({**record, **edited})).save(folder / "01-a")
+        judged = judge(folder)
+        assert judged.exit_status == 2, part
+        assert ["another question" in line for line in judged.failed] == [True], part
 
 
 def test_a_reason_that_was_noted_is_told(folder):
@@ -85,16 +182,15 @@ def test_of_a_campaign_each_target_needs_its_record_in_its_folder(folder, made):
     )
     campaign.write_text(f'[defaults]\nepsilon = 1.0\nbudget = "smoke"\n{rows}', "utf-8")
     assert judge(folder, [], campaign).exit_status == 2
-    made[RIGHT].save(folder / "one")
+    for name in ("01-a", "02-a", "03-a"):
+        shutil.rmtree(folder / name)
+    saved(made[RIGHT], folder / "one")
     judged = judge(folder, [], campaign)
     assert (judged.exit_status, judged.failed) == (2, [f"{campaign}: two: no record of it verifies"])
     shutil.copytree(folder / "one", folder / "two")  # of another target
     assert judge(folder, [], campaign).exit_status == 2
-    made[WRONG].save(folder / "two")
-    assert judge(folder, [RIGHT, WRONG], campaign).exit_status == 1
-    # What the campaign has taken counts for no target.
-    shutil.rmtree(folder / "01-a")
-    assert judge(folder, [RIGHT, WRONG], campaign).exit_status == 2
+    saved(made[WRONG], folder / "two")
+    assert judge(folder, [], campaign).exit_status == 1
 
 
 @pytest.mark.parametrize(
@@ -114,29 +210,29 @@ def test_a_record_of_another_question_answers_for_no_target_of_a_campaign(key, s
     )
     campaign = folder.parent / "c.toml"
     campaign.write_text(f'[[targets]]\ntarget = "{RIGHT}"\nname = "one"\n{key}\n{rest}', "utf-8")
-    made[RIGHT].save(folder / "one")
+    for name in ("01-a", "02-a", "03-a"):
+        shutil.rmtree(folder / name)
+    saved(made[RIGHT], folder / "one")
     judged = judge(folder, [], campaign)
     assert judged.exit_status == (2 if said else 0)
     assert [said in line for line in judged.failed] == [True] * bool(said)
 
 
-def test_of_records_of_one_target_the_worst_counts(folder, made):
+def test_of_records_of_one_target_the_worst_counts(made, tmp_path):
     """Whichever is found first; a target that stands twice needs two."""
     for first, second in ((RIGHT, WRONG), (WRONG, RIGHT)):
-        renamed = [
-            vdp.Report(
-                sealed({**made[one].record, "target": {**made[one].record["target"], "name": "a.py:x"}})
-            )
-            for one in (first, second)
-        ]
-        for name, report in zip(("03-x", "04-x"), renamed, strict=True):
-            report.save(folder / name)
-        judged = judge(folder, ["a.py:x"])
-        assert judged.exit_status == 1
+        for name, one in zip(("03-x", "04-x"), (first, second), strict=True):
+            found = made[one].record
+            asked = found["provenance"]["request"]
+            renamed = requests.made({**without(asked), "target": {**asked["target"], "name": "a.py:x"}}, None)
+            provenance = {**found["provenance"], "request": renamed.as_dict()}
+            target = {**found["target"], "name": "a.py:x"}
+            saved(vdp.Report(sealed({**found, "target": target, "provenance": provenance})), tmp_path / name)
+        judged = judge(tmp_path, ["a.py:x"])
+        assert judged.exit_status == 1, judged.failed
         assert [name for name, _ in judged.reports] == ["a.py:x", "a.py:x"]
-        assert judge(folder, ["a.py:x", "a.py:x"]).exit_status == 1
-        assert judge(folder, ["a.py:x"] * 3).exit_status == 2
-    assert judge(folder, [RIGHT]).exit_status == 0
+        assert judge(tmp_path, ["a.py:x", "a.py:x"]).exit_status == 1
+        assert judge(tmp_path, ["a.py:x"] * 3).exit_status == 2
 
 
 def test_no_code_of_a_target_is_run(folder, monkeypatch):
@@ -153,5 +249,5 @@ def test_a_check_of_regret_alone_is_judged_by_its_own_verdict(bound, status, tmp
     """Its verdict on privacy is inconclusive, as it asks nothing about it."""
     report = vdp.check_regret("ucb1", n_arms=2, horizon=50, bound=bound, runs=64)
     assert report.regret_verdict == {0: "consistent", 1: "contradicted"}[status]
-    report.save(tmp_path / "01-ucb1")
+    saved(report, tmp_path / "01-ucb1")
     assert judge(tmp_path, ["ucb1"]).exit_status == status

@@ -14,6 +14,7 @@ import jsonschema
 import pytest
 
 import verifiable_dp as vdp
+from tests.records import resolve
 from tests.user_code import bandits
 from verifiable_dp.compliance import blocks
 from verifiable_dp.core.validate import InputError
@@ -27,7 +28,6 @@ from verifiable_dp.record.sealing import (
     canonical,
     digest,
     pointer,
-    resolve,
     schema,
 )
 from verifiable_dp.record.verify import read, verify

@@ -71,6 +71,8 @@ class RegretOptions(TypedDict, total=False):
         `parameters` hold, as far as it takes them.
     rival_parameters
         Of `better_than`, by name, where they are to differ.
+    request, cage
+        As `AuditOptions`.
     """
 
     bound: float | str | Function[float] | None
@@ -87,6 +89,8 @@ class RegretOptions(TypedDict, total=False):
     better_than: Given
     factor: float
     rival_parameters: Json | None
+    request: Given
+    cage: str
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ def coinciding(run: Callable[[int, Coinciding], Path], n_arms: int, work: float)
 
     first = tried({})
     if first is None or len(first.came) < 2:
-        return found
+        return found if first is None else []
     base = _whole(found[0])
     named: dict[int, tuple[int, float]] = {}
     order = np.random.default_rng(20260107).permutation(len(first.came))[:_EARLY].tolist()

@@ -612,7 +612,8 @@ def _explored(
             work,
         )
         made = PathFound((*paths, *more, *met), closed=tuple(place for place, _ in closed))
-        return replace(made, failure=met[-1].failure, at=met[-1].at) if met[-1].failure else made
+        last = next((path for path in met[-1:] if path.failure), None)
+        return made if last is None else replace(made, failure=last.failure, at=last.at)
     return PathFound((*paths, *more, *every), every=True)
 
 

@@ -1,0 +1,121 @@
+"""A cage for code of a target: what it is kept from, that results stay the same, and what happens without."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import verifiable_dp as vdp
+from tests.commands import run
+from tests.e2e.test_child import forkable  # noqa: F401  used in every test here
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.targets import cage
+
+WHOLE = "import sys; from verifiable_dp.targets import cage; sys.exit(len(cage.enter()) != 4)"
+ALONE = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # a process of several threads gets no user namespace
+POSSIBLE = not subprocess.run([sys.executable, "-c", WHOLE], env=ALONE, capture_output=True).returncode
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="namespaces are those of Linux")
+needs_namespaces = pytest.mark.skipif(not POSSIBLE, reason="this system gives no user namespaces")
+
+CODE = """
+import os, socket
+
+def right(data, size, rng):
+    return data + rng.laplace(0, 1, size)
+
+def reaches(data, size, rng):
+    done = []
+    for name, mode in (("environ", "rb"), ("mem", "r+b")):
+        try:
+            with open(f"/proc/{os.getppid()}/{name}", mode) as file:
+                done.append(name)
+        except OSError:
+            pass
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+            other.connect(("192.0.2.1", 9))  # sends nothing
+            done.append("network")
+    except OSError:
+        pass
+    with open("done", "w") as file:
+        file.write(" ".join(done))
+    return right(data, size, rng)
+"""
+QUICK = ("--epsilon", 1, "--runs", 400)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "a.py").write_text(CODE, "utf-8")
+    return tmp_path
+
+
+def online():
+    """Whether this process has a way to other machines."""
+    with open("/proc/net/route") as file:
+        return len(file.readlines()) > 1
+
+
+@needs_namespaces
+def test_code_in_a_cage_reaches_neither_its_parent_nor_the_network(folder):
+    """Also where root runs it. Control: without a cage it reaches what it could."""
+    options = ("audit", "a.py:reaches", *QUICK, "--json", "r.json", "-v")
+    done = run(folder, *options, "--cage", "required")
+    assert done.exit_code in (0, 3), done.stderr
+    assert (folder / "done").read_text() == ""
+    taken = vdp.verify(folder / "r.json").record["provenance"]["cage"]
+    assert taken == ["no-new-privileges", "user-namespace", "no-network", "own-ipc"]
+    assert "note: the audited code ran in a cage: no-new-privileges" in done.stdout
+    assert run(folder, *options).exit_code in (0, 3)
+    free = ["environ", "mem"] * (os.geteuid() == 0) + ["network"] * online()
+    assert (folder / "done").read_text().split() == free
+    assert "cage" not in vdp.verify(folder / "r.json").record["provenance"]
+
+
+@needs_namespaces
+def test_results_in_a_cage_are_the_same(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    found = [
+        vdp.audit("a.py:right", epsilon=1.0, runs=400, seed=3, workers=workers, cage=asked).record
+        for asked, workers in (("none", 1), ("required", 1), ("required", 2))
+    ]
+    bare = [json.dumps({**record, "provenance": None, "digest": None}) for record in found]
+    assert bare[0] == bare[1] == bare[2]
+    assert run(folder, "audit", "a.py:right", *QUICK, "--json", "r.json", "--cage", "best").exit_code in (
+        0,
+        3,
+    )
+    assert run(folder, "verify", "r.json", "--rerun", "--cage", "required").exit_code == 0
+
+
+def test_where_no_cage_can_be_had_best_goes_on_and_required_does_not(folder, monkeypatch):
+    monkeypatch.setattr(cage, "enter", lambda: ["no-new-privileges"])
+    options = ("audit", "a.py:right", *QUICK, "--json", "r.json")
+    assert run(folder, *options, "--cage", "best").exit_code in (0, 3)
+    assert vdp.verify(folder / "r.json").record["provenance"]["cage"] == ["no-new-privileges"]
+    (folder / "r.json").unlink()
+    done = run(folder, *options, "--cage", "required")
+    assert (done.exit_code, "cage: this system allows no-new-privileges; required are" in done.stderr) == (
+        2,
+        True,
+    )
+    assert not (folder / "r.json").exists()
+    monkeypatch.chdir(folder)
+    with pytest.raises(InputError, match="cage: the code would run in this process"):
+        vdp.audit("a.py:right", epsilon=1.0, runs=400, in_process=True, cage="required")
+    with pytest.raises(InputError, match="cage must be"):
+        vdp.audit("a.py:right", epsilon=1.0, runs=400, cage="iron")
+
+
+def test_code_cannot_say_that_it_was_in_a_cage(folder):
+    told = CODE + (
+        "\nfrom verifiable_dp.targets import child\nsend = child._send\n"
+        "def other(channel, message):\n    send(channel, {'cage': ['all']})\n    send(channel, message)\n"
+        "child._send = other\n"
+    )
+    (folder / "a.py").write_text(told, "utf-8")
+    for asked in ("none", "best"):
+        done = run(folder, "audit", "a.py:right", *QUICK, "--cage", asked)
+        assert (done.exit_code, "more than one verdict" in done.stderr) == (2, True), done.stderr

@@ -1,0 +1,115 @@
+"""Of which code a record is, of which commit, how old, and of which question: what it cannot say of itself.
+
+A record says what it was made of, and a signature says who answers for that. That it speaks of the code that
+is here today is compared with that code; nothing of it is run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from verifiable_dp.auditing import answers, asking
+from verifiable_dp.core import engine
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.record import requests
+from verifiable_dp.record.model import Record
+from verifiable_dp.record.requests import RequestEntry
+from verifiable_dp.targets.source import file_digest
+
+_UNITS = {"m": 60.0, "h": 3600.0, "d": 86400.0}
+_AHEAD = 300.0  # seconds that a clock may be ahead of another one
+_LEAST = 7  # digits of a commit
+
+
+@dataclass(frozen=True)
+class RecordOrigin:
+    """What is expected of records.
+
+    Parameters
+    ----------
+    source
+        Folder from which the audit would be started now: its code has to be that of the record.
+    commit
+        Of the audited file, or of this package for an algorithm of the catalogue: digits that it begins with.
+    max_age
+        Such as ``30d``, ``12h`` or ``90m``: how long ago it may have been asked for.
+    request
+        What has to be answered; None where that is looked for beside a record.
+
+    Raises
+    ------
+    InputError
+        If one is not of this form.
+    """
+
+    source: Path | None = None
+    commit: str = ""
+    max_age: str = ""
+    request: RequestEntry | None = None
+
+    def __post_init__(self) -> None:
+        if self.source is not None and not self.source.is_dir():
+            raise InputError(f"source: {str(self.source)!r} is not a folder")
+        if self.commit and not re.fullmatch(f"[0-9a-f]{{{_LEAST},64}}", self.commit):
+            raise InputError(f"commit must be {_LEAST} hexadecimal digits or more, got {self.commit!r}")
+        if self.max_age and not re.fullmatch(r"\d+[mhd]", self.max_age):
+            raise InputError(f"max_age must be such as 30d, 12h or 90m, got {self.max_age!r}")
+
+    def check(self, record: Record) -> None:
+        """Refuse a record that is not what is expected.
+
+        Raises
+        ------
+        InputError
+            In that case: the first thing that differs.
+        """
+        asked = record.provenance.request
+        asked = None if asked is None else requests.checked(asked.as_dict())
+        if self.request is not None:
+            if asked is None or asked.digest != self.request.digest:
+                raise InputError(f"request: the record answers {asked.digest if asked else 'no request'}")
+            answers.of_request(record.as_dict(), asked.as_dict())
+        if self.max_age:
+            self._fresh(record, asked)
+        if self.commit:
+            self._committed(record)
+        if self.source is not None:
+            self._present(record, asked, self.source)
+
+    def _fresh(self, record: Record, asked: RequestEntry | None) -> None:
+        made = asked.made if asked else record.provenance.started
+        age = time.time() - requests.seconds(made)
+        most = int(self.max_age[:-1]) * _UNITS[self.max_age[-1]]
+        if not -_AHEAD <= age <= most:
+            raise InputError(f"max_age: the record was asked for at {made}, more than {self.max_age} ago")
+
+    def _committed(self, record: Record) -> None:
+        facts = record.provenance
+        place = facts if record.target.ours else facts.target
+        if not place.commit.startswith(self.commit):
+            raise InputError(f"commit: the record is of {place.commit or 'an unknown commit'}")
+        if place.dirty:
+            raise InputError(f"commit: the record is of {place.commit} with uncommitted changes")
+
+    def _present(self, record: Record, asked: RequestEntry | None, source: Path) -> None:
+        code = asked.code if asked else record.provenance.code
+        if record.target.ours:
+            if code != engine.code_digest():
+                raise InputError("source: the catalogue that is installed here is another one")
+            return
+        known = asked.target.files if asked else {}
+        with contextlib.chdir(source):
+            if asked is None:
+                known = {record.target.source.path: record.target.source.sha256}
+                there = {name: file_digest(Path(name)) for name in known}
+            else:
+                there = asking.files_of(asked.as_dict())
+        if not any(known.values()):
+            raise InputError("source: the record names no file of its code")
+        for name in sorted({*known, *there}):
+            if known.get(name) != there.get(name):
+                raise InputError(f"source: {name} is not the one that was audited")
