@@ -14,7 +14,8 @@ import numpy as np
 
 from verifiable_dp.core.validate import FloatArray
 
-_RUNS, _STEPS, _CLOSER = 160, 33, 14  # in all, along a line, and to come closer to where an answer changes
+_RUNS, _KEPT = 240, 80  # in all, and those of them to come closer to where an answer changes
+_STEPS, _CLOSER = 33, 14  # along a line, and halvings of a step
 _MOST, _LINES = 16, 6  # data that are kept, and answers to which runs come closer
 _CLEAR = 1e-9  # what is nearer to 0 may be rounded to either side
 _SHIFT = 0.6180339887  # no step lies where sums of whole numbers do
@@ -66,12 +67,17 @@ def doubtful(asked: Asked, ways: Sequence[Line]) -> list[FloatArray]:
 
     if not (tried(ways[0], _SHIFT) and left):
         return []
+
+    def open_() -> list[int]:
+        return [i for i in nearest if (i, 1) not in found or (i, -1) not in found]
+
     for line in ways:
         for step in range(_STEPS):
-            if left <= 0 or tried(line, (step + _SHIFT) / _STEPS) is None:
+            if left <= _KEPT or tried(line, (step + _SHIFT) / _STEPS) is None:
                 break
-    open_ = [i for i in nearest if (i, 1) not in found or (i, -1) not in found]
-    for i in open_[:_LINES]:
+        if not open_():
+            break
+    for i in open_()[:_LINES]:
         _, line, at = nearest[i]
         width = 1.0 / _STEPS
         for _ in range(_CLOSER):

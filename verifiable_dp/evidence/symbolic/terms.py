@@ -1111,7 +1111,8 @@ def opaque(
 
     if math.isnan(low) or math.isnan(high):
         raise term.world.stop_raw("raw {data} may become undefined")
-    if ratio is None and not whole and all(map(math.isfinite, term.range())):
+    over = math.isinf(low) or math.isinf(high)  # quotients of exponentials do not cancel, but overflow
+    if (ratio is None or over) and not whole and all(map(math.isfinite, term.range())):
         term.world.reaches(max(abs(low), abs(high)))
     made = Term(term.world, 0.0, {Atom(value, low, high, bounded, whole): 1.0}, {}, whole, ratio)
     return term.world.fixed(made) if whole and term.world.oracle is not None else made
