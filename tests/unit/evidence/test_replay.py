@@ -264,7 +264,8 @@ def lies_of_certificates(number, seed):
             for true in (2.0, 1.0, 1.0)
         )
         # Of what has no price here the bound is infinite.
-        priced = law == "no law" or (law != "normal" and weight * high / scale >= 0.5 - 2e-9)
+        # Outputs are alike to 1e-8 of what they are, so that a weight is known no better.
+        priced = law == "no law" or (law != "normal" and weight * high / scale >= 0.5 - 1e-7)
         right = priced and abs(weight - 1) <= 1e-7 and high >= 1 - 1e-9
         accepted += not told_of_the_sum(certified_sum(law, scale, weight, high), one, scale) and not right
     return accepted
