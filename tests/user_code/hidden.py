@@ -208,6 +208,140 @@ def weight_of_a_rare_number(rewards, rng):
     return _told(rewards, w * rewards[0, 0] + rng.laplace(0, 0.4) > 0.9 * w, w > 0.875)
 
 
+def _near(rewards, width=0.5):
+    """What nearly no data have."""
+    return abs(rewards[:, 0].sum() - 20.5) < width
+
+
+def _gained(rewards, much, rng):
+    """A thousand times what is 0 on paper."""
+    s = rewards[0, 1] + 1000.0 * much + rng.laplace(0, 1.0)
+    return _told(rewards, s > 0.5, s > 500, s < -500)
+
+
+def wrapped_in_a_band(rewards, rng):
+    near = _near(rewards) * 1
+    return _gained(rewards, near - near * 2**62 * 4 / 2.0**64, rng)
+
+
+def summed_in_another_order(rewards, rng):
+    a = rewards[1, 0]
+    return _gained(rewards, 1e17 * (_near(rewards) * (0.1 * a + 0.2 * a - 0.3 * a)), rng)
+
+
+def floor_of_a_float(rewards, rng):
+    """1 // 0.1 is 9."""
+    return _gained(rewards, (2.0 - _near(rewards)) // 0.1 < 9.5, rng)
+
+
+def infinity_by_infinity(rewards, rng):
+    e = np.exp(400.0 * _near(rewards))
+    q = e * e
+    s = rewards[0, 1] + q / q + rng.laplace(0, 1.0)
+    return _told(rewards, s > 1.5, s <= 1.5)
+
+
+def view_of_what_is_sorted(rewards, rng):
+    ordered = np.sort(rewards[:4], axis=0)
+    ordered.ravel()[0] += 1000.0 * _near(rewards)
+    return _told(rewards, ordered[0, 0] + rng.laplace(0, 1.0) > 500)
+
+
+def cut_by_a_mask(rewards, rng):
+    mask = abs(rewards[:, 0] - 0.25) < 0.01
+    held = np.zeros(len(rewards), int)
+    held[mask] = held[mask] + 0.9
+    return _gained(rewards, mask[0] * 1.0 - held[0] / 0.9, rng)
+
+
+def noise_on_a_short_float(rewards, rng):
+    """Python's float takes the type of NumPy's number of 32 bits."""
+    s = rewards.astype(np.float32)[0, 0] + rng.laplace(0, 1.0)
+    place = float(s) * 2.0**24
+    return _told(rewards, s > 0.5, abs(place - np.floor(place)) > 1e-9 if abs(place) < 2**22 else 0)
+
+
+def noise_on_a_byte(rewards, rng):
+    chance = 1 - math.exp(-0.5)
+    noisy = np.full(2, 110, np.int8) + rng.geometric(chance) - rng.geometric(chance)
+    s = noisy[0] * 1.0 - 110 + (rewards[:, 0] > 0.5).sum()
+    return _told(rewards, s > 18.5, s > 12)
+
+
+def law_with_a_jump(rewards, rng):
+    u = rng.random()
+    noise = np.log(u / (1.0 - u)) + 2.5 * np.sign(abs(u - 0.50015) - 0.00001)
+    return np.append(rewards[0, 0] + noise, np.zeros(len(rewards) - 1))
+
+
+def law_that_is_undefined(rewards, rng):
+    u = rng.random()
+    noise = np.log(u / (1.0 - u)) + 0.0 * np.sqrt(abs(u - 0.50015) - 0.00001)
+    return _told(rewards, rewards[0, 0] + noise > 1 - 1e-9, rewards[0, 0] + noise < 1 + 1e-9)
+
+
+def law_on_a_coarse_grid(rewards, rng):
+    u = rng.random()
+    v = u + ((u + 1e6) - 1e6 - u) * np.minimum(1.0, 10.0 * u * (1.0 - u))
+    return np.append(rewards[0, 0] + np.log(v / (1.0 - v)), np.zeros(len(rewards) - 1))
+
+
+def coins_of_one_draw(rewards, rng):
+    u = rng.random()
+    both = (u > 0.4) * ((u - 0.3) * (u - 0.50014) * (u - 0.50016) < 0)
+    s = rewards[0, 0] + 1000.0 * (rewards[0, 0] * both) + rng.laplace(0, 1.0)
+    return _told(rewards, s > 0.5, s > 500.0)
+
+
+def _met(rewards, places, rng):
+    s = rewards[places, 0].sum() + rng.laplace(0, 2.0)
+    return _told(rewards, s > 2.0, *[place == places[0] for place in places])
+
+
+def places_far_apart(rewards, rng):
+    n = len(rewards)
+    return _met(rewards, [(int(rng.integers(n)) + 6 * i) % n for i in range(4)], rng)
+
+
+def places_of_uniform_numbers(rewards, rng):
+    n = len(rewards)
+    return _met(rewards, [(int(rng.random() * n) + i) % n for i in range(4)], rng)
+
+
+def places_drawn_together(rewards, rng):
+    n = len(rewards)
+    return _met(rewards, (rng.choice(n, 4) + np.arange(4)) % n, rng)
+
+
+def places_of_orders(rewards, rng):
+    n = len(rewards)
+    return _met(rewards, [(int(rng.permutation(n)[0]) + i) % n for i in range(4)], rng)
+
+
+def equal_by_rounding(rewards, rng):
+    """1e-17 + 1 is 1."""
+    x = rewards[0, 0]
+    return _gained(rewards, (x + 1.0 == 1.0) * 1.0 - (x == 0.0) * 1.0, rng)
+
+
+def below_nought_by_rounding(rewards, rng):
+    a = rewards[1, 0]
+    return _gained(rewards, (_near(rewards) * (0.1 * a + 0.2 * a - 0.3 * a) < 0) * 1.0, rng)
+
+
+def weight_with_a_peak(rewards, rng):
+    """Noise by itself, as a public number, says how much a reward counts."""
+    z = float(rng.normal())
+    s = (max(0.0, 1.0 - 1e6 * (z - 1.0) ** 2) * 1000 + 1.0) * rewards[0, 0] + rng.laplace(0, 1.0)
+    return _told(rewards, s > 100)
+
+
+def scale_with_a_dip(rewards, rng):
+    z = float(rng.laplace(0, 1.0))
+    scale = min(1.0, 0.001 + 1e4 * (z - 1.0) ** 2)
+    return _told(rewards, rewards[0, 0] + rng.laplace(0, scale) > 0.5, scale < 0.002)
+
+
 LEAKS = [
     added_as_truths,
     *(noise_of_few_digits, noise_that_starts_again, cut_by_its_first_entries),
@@ -217,6 +351,13 @@ LEAKS = [
     *(cut_by_a_list, cut_entry_by_entry, cut_row_by_row, cut_by_a_copy),
     *(truths_multiplied, truths_added, truths_subtracted),
     *(weight_of_a_rare_share, weight_of_a_rare_number),
+    *(wrapped_in_a_band, summed_in_another_order, floor_of_a_float, infinity_by_infinity),
+    *(view_of_what_is_sorted, cut_by_a_mask, noise_on_a_short_float, noise_on_a_byte),
+    *(law_with_a_jump, law_that_is_undefined, law_on_a_coarse_grid, coins_of_one_draw),
+    *(places_far_apart, places_of_uniform_numbers, places_drawn_together),
+]
+OPEN = [  # leaks that have a bound within the claim today
+    *(places_of_orders, equal_by_rounding, below_nought_by_rounding, weight_with_a_peak, scale_with_a_dip)
 ]
 
 

@@ -469,15 +469,31 @@ def test_what_hides_has_no_bound_within_the_claim(program):
         (enclosures, "chance_of", lambda *given: 0.5, programs.sign_in_a_gap),
         (leaves, "_MEETINGS", 1, programs.places_that_may_meet),
         (terms.World, "widely", lambda world, many: None, programs.weight_of_a_rare_share),
+        (witness, "doubtful", lambda *given: [], programs.wrapped_in_a_band),
+        (witness, "doubtful", lambda *given: [], programs.view_of_what_is_sorted),
+        (draws.DrawSource, "tosses", lambda source, coin: None, programs.coins_of_one_draw),
+        (enclosures, "_is_fine", lambda *given: True, programs.law_on_a_coarse_grid),
+        (enclosures, "_EDGE", np.inf, programs.law_with_a_jump),
     ],
 )
 def test_without_its_rule_a_leak_has_a_bound(where, rule, wrong, program, monkeypatch):
+    """And without replays on data that are looked for, which end most of these bounds, too."""
+    monkeypatch.setattr(witness, "doubtful", lambda *given: [])
     monkeypatch.setattr(where, rule, wrong)
+    monkeypatch.setattr(enclosures, "_KNOWN", {})
     draws._law_of.cache_clear()
     explored = paths.Program(program, (24, 2), (0.0, 1.0))
     found = witness.confirmed(explored, 2, paths.explore(explored, 2, most=6), 0.0)
     draws._law_of.cache_clear()
     assert found.epsilon() <= 1.2
+
+
+@pytest.mark.parametrize("program", programs.OPEN, ids=lambda f: f.__name__)
+@pytest.mark.xfail(strict=True, reason="numbers that are seldom drawn, and floats that round at an edge")
+def test_what_still_hides_has_no_bound_within_the_claim(program):
+    explored = paths.Program(program, (24, 2), (0.0, 1.0))
+    found = witness.confirmed(explored, 2, paths.explore(explored, 2, most=6), 0.0)
+    assert found.epsilon() > 1.2
 
 
 @pytest.mark.parametrize("program", programs.RIGHT, ids=lambda f: f.__name__)
