@@ -21,9 +21,9 @@ from verifiable_dp.evidence.judge import arithmetic, certificate, laws
 from verifiable_dp.evidence.judge.arithmetic import Paid, judged
 from verifiable_dp.evidence.judge.certificate import (
     Corners,
-    Entry,
     Frame,
-    Linear,
+    LinearShifts,
+    MovedEntry,
     Pattern,
     TracedCertificate,
 )
@@ -86,8 +86,8 @@ def test_prices_of_normal_and_geometric_noise():
 # ---------------------------------------------------------------- single rows
 
 LAPLACE = Frame((("laplace", 0.0),), (("=", ((0, 2.0),)),))
-ONE = Entry(0.0, 1.0, ((0, 1.0),))
-HIDES = Linear(((0, 0.0, ((0, -0.5),)),))
+ONE = MovedEntry(0.0, 1.0, ((0, 1.0),))
+HIDES = LinearShifts(((0, 0.0, ((0, -0.5),)),))
 
 
 def pattern(frame=LAPLACE, entries=(ONE,), up=HIDES, down=HIDES, otherwise=None):
@@ -103,10 +103,10 @@ def test_a_sum_with_noise_costs_what_its_noise_has_to_move():
 @pytest.mark.parametrize(
     "up",
     [
-        Linear(((0, 0.0, ((0, 0.5),)),)),  # one sign off
-        Linear(((0, 0.0, ((0, -0.5 + 1e-8),)),)),
-        Linear(((0, 1e-9, ((0, -0.5),)),)),
-        Linear(),
+        LinearShifts(((0, 0.0, ((0, 0.5),)),)),  # one sign off
+        LinearShifts(((0, 0.0, ((0, -0.5 + 1e-8),)),)),
+        LinearShifts(((0, 1e-9, ((0, -0.5),)),)),
+        LinearShifts(),
         Corners(((), ((0, 0.5),))),
         Corners(((), ())),
         Corners((((0, 1e-9),), ((0, -0.5),))),
@@ -119,11 +119,11 @@ def test_a_shown_number_may_not_move(up):
 
 def test_a_comparison_may_rise_and_not_fall_whichever_way_it_came_out():
     frame = Frame((("laplace", 0.0),), ((">", ((0, 2.0),)),))
-    rises, falls = Linear(((0, 0.5, ()),)), Linear(((0, -0.5, ()),))
-    right = {"frame": frame, "up": Linear(), "down": rises, "otherwise": (falls, Linear())}
+    rises, falls = LinearShifts(((0, 0.5, ()),)), LinearShifts(((0, -0.5, ()),))
+    right = {"frame": frame, "up": LinearShifts(), "down": rises, "otherwise": (falls, LinearShifts())}
     assert pattern(**right) == (Paid(0.5), Paid(0.5))
     # The other answer, turned: its lead falls if the unit rises, and noise has to go down.
-    for wrong in ({"down": Linear()}, {"down": falls}, {"otherwise": (Linear(), Linear())}):
+    for wrong in ({"down": LinearShifts()}, {"down": falls}, {"otherwise": (LinearShifts(), LinearShifts())}):
         with pytest.raises(InputError, match="falls below 0"):
             pattern(**{**right, **wrong})
     assert pattern(**{**right, "up": rises, "otherwise": (falls, falls)}) == (Paid(0.5), Paid(0.5))
@@ -131,9 +131,9 @@ def test_a_comparison_may_rise_and_not_fall_whichever_way_it_came_out():
 
 def test_a_maximum_counts_its_dearer_direction():
     rows = ((">", ((0, 1.0), (1, -1.0))), (">", ((0, 1.0), (2, -1.0))))
-    winner = Entry(0.0, 1.0, ((0, 1.0), (1, 1.0)))
+    winner = MovedEntry(0.0, 1.0, ((0, 1.0), (1, 1.0)))
     draws = (("exponential", 0.0),) * 3
-    up, down = Linear(), Linear(((0, 1.0, ()),))
+    up, down = LinearShifts(), LinearShifts(((0, 1.0, ()),))
     for maximum, paid in ((True, Paid(1.0)), (False, Paid())):
         assert pattern(Frame(draws, rows, maximum), (winner,), up, down) == (paid, Paid(1.0))
 
@@ -141,8 +141,8 @@ def test_a_maximum_counts_its_dearer_direction():
 def test_noise_on_whole_numbers_moves_by_whole_numbers():
     step = laws.parameter_of("geometric", 0.25)
     frame = Frame((("geometric", step), ("geometric", step)), (("=", ((0, 1.0), (1, -1.0))),))
-    whole, part = Entry(0.0, 2.0, ((0, 1.0),), True), Entry(0.0, 2.0, ((0, 1.0),))
-    ways = Linear(((1, 0.0, ((0, 1.0),)),)), Linear(((0, 0.0, ((0, -1.0),)),))
+    whole, part = MovedEntry(0.0, 2.0, ((0, 1.0),), True), MovedEntry(0.0, 2.0, ((0, 1.0),))
+    ways = LinearShifts(((1, 0.0, ((0, 1.0),)),)), LinearShifts(((0, 0.0, ((0, -1.0),)),))
     assert pattern(frame, (whole,), *ways)[0].loss == pytest.approx(2 * step)
     ends = Corners(((), ((1, 2.0),))), Corners((((0, 2.0),), ()))
     assert pattern(frame, (whole,), *ends)[1].loss == pytest.approx(2 * step)
@@ -157,7 +157,10 @@ def test_noise_on_whole_numbers_moves_by_whole_numbers():
 
 def test_what_lies_between_corners_is_hidden_as_well():
     """By the average of their shifts, of one entry by a part of the way."""
-    rng, entries = np.random.default_rng(3), (Entry(-1.0, 2.0, ((0, 1.0),)), Entry(0.5, 1.0, ((0, 2.0),)))
+    rng, entries = (
+        np.random.default_rng(3),
+        (MovedEntry(-1.0, 2.0, ((0, 1.0),)), MovedEntry(0.5, 1.0, ((0, 2.0),))),
+    )
     values = tuple(((0, -a - 2 * b + 0.0),) for a, b in arithmetic.corners(entries))
     for _ in range(50):
         deltas = [float(rng.uniform(one.low, one.high)) for one in entries]
@@ -340,7 +343,7 @@ def holds(frame, entries, shifts, paid, rng):
     for _ in range(2):
         deltas = list(corners[int(rng.integers(len(corners)))])
         moves = {}
-        if isinstance(shifts, Linear):
+        if isinstance(shifts, LinearShifts):
             for draw, constant, by in shifts.terms:
                 moves[draw] = Fraction(constant) + sum(Fraction(w) * Fraction(deltas[e]) for e, w in by)
         else:

@@ -15,9 +15,9 @@ from tests.user_code import hidden as programs
 from tests.user_code.replays import gate, pick
 from verifiable_dp.evidence.judge import neighbours, replay
 from verifiable_dp.evidence.judge.certificate import (
-    Entry,
     Frame,
-    Linear,
+    LinearShifts,
+    MovedEntry,
     Pattern,
     Profile,
     TracedCertificate,
@@ -198,8 +198,8 @@ def test_no_lie_of_a_million_is_accepted():
 
 def certified_sum(law, scale, weight, high):
     """Of `noisy_sum`: what is said of its noise, of the data in it, and of how far they move."""
-    entry, by = Entry(0.0, high, ((0, weight),)), -weight / scale
-    shifts = Linear(((0, 0.0, ((0, by),)),))
+    entry, by = MovedEntry(0.0, high, ((0, weight),)), -weight / scale
+    shifts = LinearShifts(((0, 0.0, ((0, by),)),))
     return TracedCertificate(
         "paths",
         1,
@@ -329,7 +329,7 @@ LIES = {
 def told(frame, entries):
     """The cheapest pattern; of a frame without rows nothing has to move."""
     if not frame.rows:
-        return Pattern(0, entries, Linear(), Linear())
+        return Pattern(0, entries, LinearShifts(), LinearShifts())
     return shifts.found(shifts.Noise(frame), entries, None, True, False).pattern
 
 
@@ -357,7 +357,7 @@ def test_what_only_plain_code_can_see_is_seen_there(program, lie, monkeypatch):
 
 def test_a_certificate_that_the_arithmetic_refuses_is_no_bound(monkeypatch):
     """The reason is told; no replay is needed for it."""
-    turned = Linear(((0, 0.0, ((0, 0.5),)),))
+    turned = LinearShifts(((0, 0.0, ((0, 0.5),)),))
 
     def wrong(paths, real=witness.certified):
         made = real(paths)

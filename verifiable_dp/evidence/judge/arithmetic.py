@@ -38,9 +38,9 @@ from verifiable_dp.evidence.judge import laws
 from verifiable_dp.evidence.judge.certificate import (
     EQUAL,
     Corners,
-    Entry,
     Frame,
-    Linear,
+    LinearShifts,
+    MovedEntry,
     Pattern,
     Profile,
     Shifts,
@@ -49,7 +49,7 @@ from verifiable_dp.evidence.judge.certificate import (
 
 TOLERANCE = 1e-9
 Price = Callable[[int, float], tuple[float, float]]  # of a draw of the frame and how far it moves
-Entries = Sequence[Entry]
+Entries = Sequence[MovedEntry]
 
 
 class Paid(NamedTuple):
@@ -85,7 +85,7 @@ def corners(entries: Entries) -> Iterator[tuple[float, ...]]:
 
 def cost(frame: Frame, entries: Entries, shifts: Shifts, price: Price) -> Paid:
     """What shifts cost at most; the rows are not looked at."""
-    if isinstance(shifts, Linear):
+    if isinstance(shifts, LinearShifts):
         ranges = (_range(constant, by, entries) for _, constant, by in shifts.terms)
         each = [
             [price(draw, low), price(draw, high)]
@@ -112,12 +112,12 @@ def _range(constant: float, by: Sequence[tuple[int, float]], entries: Entries) -
 
 def wrong(frame: Frame, entries: Entries, shifts: Shifts) -> str:
     """What does not hold of shifts: a row moves, or noise on whole numbers by a part; empty if all holds."""
-    if isinstance(shifts, Linear):
+    if isinstance(shifts, LinearShifts):
         return _moves_linearly(frame, entries, shifts) or _not_whole(frame, entries, shifts)
     return _moves_at_corners(frame, entries, shifts) or _not_whole(frame, entries, shifts)
 
 
-def _moves_linearly(frame: Frame, entries: Entries, shifts: Linear) -> str:
+def _moves_linearly(frame: Frame, entries: Entries, shifts: LinearShifts) -> str:
     """A row ``=`` that moves, or one ``>`` that falls below 0."""
     moved = {draw: (constant, by) for draw, constant, by in shifts.terms}
     columns = [dict(one.weights) for one in entries]
@@ -167,7 +167,7 @@ def _not_whole(frame: Frame, entries: Entries, shifts: Shifts) -> str:
     """A draw on whole numbers that may move by a part of one."""
     said = "noise on whole numbers moves by a part of one"
     lattice = {i for i, (law, parameter) in enumerate(frame.draws) if laws.law_of(law, parameter).whole}
-    if isinstance(shifts, Linear):
+    if isinstance(shifts, LinearShifts):
         for draw, constant, by in shifts.terms:
             right = float(constant).is_integer() and all(
                 entries[entry].whole and float(weight).is_integer() for entry, weight in by
@@ -219,7 +219,7 @@ def _checked(frame: Frame, entries: Entries, shifts: Shifts) -> Paid:
 
 def moved(entries: Entries, shifts: Shifts, deltas: Sequence[float]) -> dict[int, float]:
     """How far draws move when entries move by `deltas`, which lie in their box."""
-    if isinstance(shifts, Linear):
+    if isinstance(shifts, LinearShifts):
         return {
             draw: constant + math.fsum(weight * deltas[entry] for entry, weight in by)
             for draw, constant, by in shifts.terms
@@ -236,7 +236,7 @@ def moved(entries: Entries, shifts: Shifts, deltas: Sequence[float]) -> dict[int
     return dict(found)
 
 
-def _shares(entry: Entry, delta: float) -> tuple[float, float]:
+def _shares(entry: MovedEntry, delta: float) -> tuple[float, float]:
     """How much of each end of its range an entry is."""
     width = entry.high - entry.low
     up = (delta - entry.low) / width if width else 1.0

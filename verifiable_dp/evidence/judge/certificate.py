@@ -80,7 +80,7 @@ class Frame(Values, frozen=True):
         return Frame(self.draws, rows, self.maximum)
 
 
-class Entry(Values, frozen=True, array_like=True):
+class MovedEntry(Values, frozen=True, array_like=True):
     """A number that a unit moves: least and most, weights in rows, and whether it moves by whole numbers."""
 
     low: Finite
@@ -88,16 +88,16 @@ class Entry(Values, frozen=True, array_like=True):
     weights: Weights
     whole: bool = False
 
-    def turned(self) -> Entry:
+    def turned(self) -> MovedEntry:
         """For the opposite change."""
-        return Entry(-self.high, -self.low, self.weights, self.whole)
+        return MovedEntry(-self.high, -self.low, self.weights, self.whole)
 
-    def negated(self) -> Entry:
+    def negated(self) -> MovedEntry:
         """In rows with the other answer."""
-        return Entry(self.low, self.high, tuple((r, -w) for r, w in self.weights), self.whole)
+        return MovedEntry(self.low, self.high, tuple((r, -w) for r, w in self.weights), self.whole)
 
 
-class Linear(Values, frozen=True, tag="linear"):
+class LinearShifts(Values, frozen=True, tag="linear"):
     """Draws that move by a constant and a multiple of each entry: (draw, constant, weights of entries)."""
 
     terms: tuple[tuple[Place, Finite, Weights], ...] = ()
@@ -109,7 +109,7 @@ class Corners(Values, frozen=True, tag="corners"):
     values: tuple[Weights, ...]
 
 
-Shifts = Linear | Corners
+Shifts = LinearShifts | Corners
 
 
 class Pattern(Values, frozen=True):
@@ -126,10 +126,10 @@ class Pattern(Values, frozen=True):
     """
 
     frame: Place
-    entries: tuple[Entry, ...]
-    up: Linear | Corners
-    down: Linear | Corners
-    otherwise: tuple[Linear | Corners, Linear | Corners] | None = None
+    entries: tuple[MovedEntry, ...]
+    up: LinearShifts | Corners
+    down: LinearShifts | Corners
+    otherwise: tuple[LinearShifts | Corners, LinearShifts | Corners] | None = None
 
 
 class Believed(Values, frozen=True):
@@ -242,7 +242,7 @@ def _misfit(pattern: Pattern, frame: Frame) -> str:
     if (pattern.otherwise is not None) is not frame.is_compared:
         return "a comparison alone, and nothing else, must say how both answers stay"
     for shifts in (pattern.up, pattern.down, *(pattern.otherwise or ())):
-        if isinstance(shifts, Linear):
+        if isinstance(shifts, LinearShifts):
             whole = tuple((draw, constant) for draw, constant, _ in shifts.terms)
             right = all(_fits(by, len(pattern.entries)) for *_, by in shifts.terms)
             if not (right and _fits(whole, len(frame.draws))):
@@ -254,7 +254,7 @@ def _misfit(pattern: Pattern, frame: Frame) -> str:
     return ""
 
 
-class Table(Generic[T]):
+class TracedTable(Generic[T]):
     """Values that are listed once."""
 
     def __init__(self) -> None:

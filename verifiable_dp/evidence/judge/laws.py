@@ -15,7 +15,7 @@ from verifiable_dp.core.claims import gdp_epsilon, zcdp_epsilon
 from verifiable_dp.core.mechanisms import wishart
 
 
-class Law(NamedTuple):
+class PricedLaw(NamedTuple):
     """What a shift by 1 costs at scale 1.
 
     Attributes
@@ -31,10 +31,10 @@ class Law(NamedTuple):
     whole: bool = False
 
 
-_OF_SLOPE_1 = Law(1.0, 1.0)
-_UPWARDS = Law(1.0, math.inf)
-_NONE = Law(math.inf, math.inf)
-_NONE_OF_WHOLE = Law(math.inf, math.inf, True)
+_OF_SLOPE_1 = PricedLaw(1.0, 1.0)
+_UPWARDS = PricedLaw(1.0, math.inf)
+_NONE = PricedLaw(math.inf, math.inf)
+_NONE_OF_WHOLE = PricedLaw(math.inf, math.inf, True)
 
 _LAWS = {
     "laplace": _OF_SLOPE_1,  # log p = -|x| + c: slope 1 everywhere
@@ -46,7 +46,7 @@ _LAWS = {
 }
 
 
-def law_of(name: str, parameter: float) -> Law:
+def law_of(name: str, parameter: float) -> PricedLaw:
     """What a shift of a law by 1 costs; infinitely much of what is not known here.
 
     Parameters
@@ -61,14 +61,14 @@ def law_of(name: str, parameter: float) -> Law:
         at x = sqrt(v), (v + 1) / (2 sqrt(v)).
     """
     if name == "geometric":
-        return Law(parameter, math.inf, True) if parameter > 0 else _NONE_OF_WHOLE
+        return PricedLaw(parameter, math.inf, True) if parameter > 0 else _NONE_OF_WHOLE
     if name == "two-sided geometric" and parameter > 0:
-        return Law(parameter, parameter, True)
+        return PricedLaw(parameter, parameter, True)
     if name == "whole numbers":  # read off code: what it costs is not known here
         return _NONE_OF_WHOLE
     if name == "student" and parameter > 0:
         steepest = (parameter + 1) / (2 * math.sqrt(parameter))
-        return Law(steepest, steepest)
+        return PricedLaw(steepest, steepest)
     return _LAWS.get(name, _NONE)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from verifiable_dp.evidence.judge.arithmetic import TOLERANCE, Paid, both, moved, totals
-from verifiable_dp.evidence.judge.certificate import Entry, Pattern, TracedCertificate
+from verifiable_dp.evidence.judge.certificate import MovedEntry, Pattern, TracedCertificate
 from verifiable_dp.evidence.judge.replay import Key, Move
 
 _NOTHING = Paid()
@@ -105,7 +105,7 @@ def hidden(
     return Hiding("", moves, totals(own[0], paid)[way] if own else _NOTHING)
 
 
-def _way(entries: Sequence[Entry], way: int) -> Sequence[Entry]:
+def _way(entries: Sequence[MovedEntry], way: int) -> Sequence[MovedEntry]:
     return [one.turned() for one in entries] if way else entries
 
 

@@ -21,10 +21,10 @@ import numpy as np
 
 from verifiable_dp.core.mechanisms import wishart
 from verifiable_dp.evidence.judge import laws
-from verifiable_dp.evidence.judge.certificate import MOST_ENTRIES, Belief, Entry, Frame, Pattern, Weights
+from verifiable_dp.evidence.judge.certificate import MOST_ENTRIES, Belief, Frame, MovedEntry, Pattern, Weights
 from verifiable_dp.evidence.symbolic import matrices, shifts
 from verifiable_dp.evidence.symbolic.draws import TwoSided
-from verifiable_dp.evidence.symbolic.shifts import MOST_ROWS, READ, Noise
+from verifiable_dp.evidence.symbolic.shifts import MOST_ROWS, READ, FrameNoise
 from verifiable_dp.evidence.symbolic.terms import (
     Atom,
     Charge,
@@ -107,7 +107,7 @@ class Cost:
 
 
 Costs = dict[int, list[Cost]]
-Moved = dict[Any, list[tuple[Atom, Entry]]]  # entries by unit
+Moved = dict[Any, list[tuple[Atom, MovedEntry]]]  # entries by unit
 
 
 def costs_of(world: World) -> Costs:
@@ -364,9 +364,9 @@ Offsets = Mapping[Atom, Sequence[tuple[SymbolicDraw, float]]]
 
 def _roles(
     units: Moved, offsets: Offsets | None, index: Mapping[SymbolicDraw, int]
-) -> dict[tuple[tuple[Entry, ...], tuple[Weights, ...] | None], list[Any]]:
+) -> dict[tuple[tuple[MovedEntry, ...], tuple[Weights, ...] | None], list[Any]]:
     """Units by what they move, with what draws were added to of that."""
-    roles: dict[tuple[tuple[Entry, ...], tuple[Weights, ...] | None], list[Any]] = {}
+    roles: dict[tuple[tuple[MovedEntry, ...], tuple[Weights, ...] | None], list[Any]] = {}
     for unit, moved in units.items():
         own = None
         if offsets is not None:
@@ -381,8 +381,8 @@ def _noise(
     rows: tuple[tuple[Literal["=", ">"], Weights], ...],
     maximum: bool,
     read: tuple[tuple[int, Any], ...],
-) -> Noise:
-    return Noise(Frame(draws, rows, maximum), read)
+) -> FrameNoise:
+    return FrameNoise(Frame(draws, rows, maximum), read)
 
 
 def _law_of(draw: SymbolicDraw) -> tuple[str, float]:
@@ -412,7 +412,7 @@ def _entries(rows: Sequence[Row]) -> Moved:
         column = tuple(weights)
         for unit, (low, high) in atom.moves.items():
             if low or high:
-                found.setdefault(unit, []).append((atom, Entry(low, high, column, atom.whole)))
+                found.setdefault(unit, []).append((atom, MovedEntry(low, high, column, atom.whole)))
     return found
 
 
@@ -427,7 +427,7 @@ def _of_one_row(row: Row) -> Moved:
         if low or high:
             ends = (low / by, high / by)
             low, high = (float(round(end)) for end in ends) if whole else ends
-            found[unit] = [(next(iter(row.raw)), Entry(low, high, ((0, by),), whole))]
+            found[unit] = [(next(iter(row.raw)), MovedEntry(low, high, ((0, by),), whole))]
     return found
 
 

@@ -31,9 +31,9 @@ from verifiable_dp.evidence.judge.certificate import (
     Frame,
     Pattern,
     Profile,
-    Table,
     TracedCertificate,
     TracedPath,
+    TracedTable,
 )
 from verifiable_dp.evidence.judge.laws import epsilon_of
 from verifiable_dp.evidence.judge.replay import GIVEN
@@ -328,7 +328,7 @@ def _epsilon(path: Path, delta: float) -> float:
 
 def certified(paths: Sequence[Path]) -> TracedCertificate:
     """What the judge needs of paths."""
-    frames, patterns, profiles = Table[Frame](), Table[Pattern](), Table[Profile]()
+    frames, patterns, profiles = TracedTable[Frame](), TracedTable[Pattern](), TracedTable[Profile]()
     known: dict[int, int] = {}  # patterns are large: units and paths share them
 
     def pattern_of(cost: Cost) -> int:
@@ -612,8 +612,8 @@ def _explored(
             work,
         )
         made = PathFound((*paths, *more, *met), closed=tuple(place for place, _ in closed))
-        last = next((path for path in met[-1:] if path.failure), None)
-        return made if last is None else replace(made, failure=last.failure, at=last.at)
+        last = met[-1] if met else None
+        return replace(made, failure=last.failure, at=last.at) if last is not None and last.failure else made
     return PathFound((*paths, *more, *every), every=True)
 
 

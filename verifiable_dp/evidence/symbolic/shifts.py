@@ -22,9 +22,9 @@ from verifiable_dp.evidence.judge.certificate import (
     LEAST,
     MOST_ENTRIES,
     Corners,
-    Entry,
     Frame,
-    Linear,
+    LinearShifts,
+    MovedEntry,
     Pattern,
     Shifts,
     Weights,
@@ -37,7 +37,7 @@ _NOTHING = Paid(math.inf)
 
 
 @dataclass(frozen=True)
-class Noise:
+class FrameNoise:
     """A frame, and what the search knows of it besides.
 
     Attributes
@@ -51,12 +51,12 @@ class Noise:
     frame: Frame
     read: tuple[tuple[int, Any], ...] = ()
 
-    def turned(self) -> Noise:
+    def turned(self) -> FrameNoise:
         """With the other answer to a comparison."""
         return replace(self, frame=self.frame.turned())
 
     @functools.cached_property
-    def laws(self) -> list[laws.Law]:
+    def laws(self) -> list[laws.PricedLaw]:
         """Of the draws."""
         return [laws.law_of(*draw) for draw in self.frame.draws]
 
@@ -108,14 +108,14 @@ class Noise:
         return laws.price(self.frame.draws[draw][0], shift, self.frame.draws[draw][1])
 
 
-class Way(NamedTuple):
+class ShiftsPaid(NamedTuple):
     """Shifts for one direction, and what they cost."""
 
     shifts: Shifts
     paid: Paid
 
 
-class Found(NamedTuple):
+class PatternFound(NamedTuple):
     """What a unit pays in a group, by direction; the pattern, of frame 0, is None if there is no bound.
 
     `read` says whether a law that was read off code moves, so that the judge cannot price it.
@@ -129,8 +129,12 @@ class Found(NamedTuple):
 
 @functools.lru_cache(maxsize=1 << 12)
 def found(
-    noise: Noise, entries: tuple[Entry, ...], offsets: tuple[Weights, ...] | None, few: bool, told: bool
-) -> Found:
+    noise: FrameNoise,
+    entries: tuple[MovedEntry, ...],
+    offsets: tuple[Weights, ...] | None,
+    few: bool,
+    told: bool,
+) -> PatternFound:
     """The cheapest of some proposals.
 
     Parameters
@@ -147,12 +151,12 @@ def found(
     """
     ways = entries, tuple(one.turned() for one in entries)
     both = [_best(noise, way, offsets, few, told) for way in ways]
-    otherwise: list[Way | None] = []
+    otherwise: list[ShiftsPaid | None] = []
     if noise.frame.is_compared:
         turned, negated = noise.turned(), [tuple(one.negated() for one in way) for way in ways]
         otherwise = [_best(turned, way, offsets, few, told) for way in negated]
     if None in (*both, *otherwise):
-        return Found(None, _NOTHING, _NOTHING)
+        return PatternFound(None, _NOTHING, _NOTHING)
     up, down, *other = [one for one in (*both, *otherwise) if one is not None]
     pattern = Pattern(
         0, entries, up.shifts, down.shifts, (other[0].shifts, other[1].shifts) if other else None
@@ -164,30 +168,38 @@ def found(
         paid = [paid[0].dearer(paid[1])] * 2
     read = {draw for draw, _ in noise.read}
     moved = any(_moving(one.shifts) & read for one in (up, down, *other))
-    return Found(pattern, paid[0], paid[1], moved)
+    return PatternFound(pattern, paid[0], paid[1], moved)
 
 
 def _moving(shifts: Shifts) -> set[int]:
-    if isinstance(shifts, Linear):
+    if isinstance(shifts, LinearShifts):
         return {draw for draw, *_ in shifts.terms}
     return {draw for corner in shifts.values for draw, _ in corner}
 
 
 def _best(
-    noise: Noise, entries: tuple[Entry, ...], offsets: tuple[Weights, ...] | None, few: bool, told: bool
-) -> Way | None:
+    noise: FrameNoise,
+    entries: tuple[MovedEntry, ...],
+    offsets: tuple[Weights, ...] | None,
+    few: bool,
+    told: bool,
+) -> ShiftsPaid | None:
     """The cheapest shifts for one direction of a change; None if none has a finite price."""
-    best: Way | None = None
+    best: ShiftsPaid | None = None
     for shifts in _proposals(noise, entries, offsets, few, told):
         paid = arithmetic.cost(noise.frame, entries, shifts, noise.price)
         cheaper = math.isfinite(paid.loss) and (best is None or paid < best.paid)
         if cheaper and not arithmetic.wrong(noise.frame, entries, shifts):
-            best = Way(shifts, paid)
+            best = ShiftsPaid(shifts, paid)
     return best
 
 
 def _proposals(
-    noise: Noise, entries: tuple[Entry, ...], offsets: tuple[Weights, ...] | None, few: bool, told: bool
+    noise: FrameNoise,
+    entries: tuple[MovedEntry, ...],
+    offsets: tuple[Weights, ...] | None,
+    few: bool,
+    told: bool,
 ) -> Iterator[Shifts]:
     rows = len(noise.frame.rows)
     if noise.is_normal:
@@ -221,18 +233,18 @@ def _proposals(
 # ---------------------------------------------------------------- closed forms
 
 
-def _with_offsets(offsets: Sequence[Weights]) -> Linear:
+def _with_offsets(offsets: Sequence[Weights]) -> LinearShifts:
     """Every draw moves with what it was first added to."""
     by: dict[int, list[tuple[int, float]]] = {}
     for entry, own in enumerate(offsets):
         for draw, weight in own:
             if weight:
                 by.setdefault(draw, []).append((entry, -weight))
-    return Linear(tuple((draw, 0.0, tuple(each)) for draw, each in by.items()))
+    return LinearShifts(tuple((draw, 0.0, tuple(each)) for draw, each in by.items()))
 
 
 def _cheapest(
-    noise: Noise, draws: Sequence[tuple[int, float]], move: float, exact: bool
+    noise: FrameNoise, draws: Sequence[tuple[int, float]], move: float, exact: bool
 ) -> tuple[Any, float]:
     """How one of these draws moves a sum by so much, at least unless it is `exact`, and the least cost."""
     best: tuple[Any, float] = (), math.inf
@@ -256,21 +268,21 @@ def _cheapest(
     return best
 
 
-def _of_one_row(noise: Noise, entries: tuple[Entry, ...]) -> Iterator[Shifts]:
+def _of_one_row(noise: FrameNoise, entries: tuple[MovedEntry, ...]) -> Iterator[Shifts]:
     """The best shift of one draw, which is the best of all for one row."""
     ((relation, draws),) = noise.frame.rows
     low, high = _range(entries, 0)
     if relation == LEAST:
         move, _ = _cheapest(noise, draws, max(-low, 0.0), exact=False)
         if move or low >= 0:
-            yield Linear(tuple((draw, shift, ()) for draw, shift in move))
+            yield LinearShifts(tuple((draw, shift, ()) for draw, shift in move))
         return
     ends = [_cheapest(noise, draws, -end, exact=True) for end in (low, high)]
     if all(math.isfinite(paid) for _, paid in ends):
         yield Corners(tuple(move for move, _ in ends))
 
 
-def _range(entries: Sequence[Entry], row: int) -> tuple[float, float]:
+def _range(entries: Sequence[MovedEntry], row: int) -> tuple[float, float]:
     """Between which numbers a row moves."""
     low = high = 0.0
     for one in entries:
@@ -280,7 +292,7 @@ def _range(entries: Sequence[Entry], row: int) -> tuple[float, float]:
     return low, high
 
 
-def _of_a_maximum(noise: Noise, entries: Sequence[Entry]) -> Iterator[Shifts]:
+def _of_a_maximum(noise: FrameNoise, entries: Sequence[MovedEntry]) -> Iterator[Shifts]:
     """Shift the winner's noise by what the others gain most, or each of the others' by what it gains."""
     rows, leads = [own for _, own in noise.frame.rows], [dict(own) for _, own in noise.frame.rows]
     own = [(draw, weight) for draw, weight in rows[0] if all(lead.get(draw) == weight for lead in leads)]
@@ -297,10 +309,10 @@ def _of_a_maximum(noise: Noise, entries: Sequence[Entry]) -> Iterator[Shifts]:
             for each, need in zip(theirs, needs, strict=True)
         ]
         if all(math.isfinite(paid) for _, paid in moves):
-            yield Linear(tuple((draw, shift, ()) for move, _ in moves for draw, shift in move))
+            yield LinearShifts(tuple((draw, shift, ()) for move, _ in moves for draw, shift in move))
 
 
-def _of_one_draw(noise: Noise, entries: tuple[Entry, ...]) -> Iterator[Shifts]:
+def _of_one_draw(noise: FrameNoise, entries: tuple[MovedEntry, ...]) -> Iterator[Shifts]:
     """One draw that several rows share moves, as a sparse vector's threshold does, and each row's own."""
     if not noise.shared or len(noise.shared) > MOST_ENTRIES or noise.whole:
         return
@@ -319,7 +331,7 @@ def _of_one_draw(noise: Noise, entries: tuple[Entry, ...]) -> Iterator[Shifts]:
             yield from _for_all(noise, draw, weights, own, entries)
 
 
-def _columns(noise: Noise, entries: Sequence[Entry]) -> Any:
+def _columns(noise: FrameNoise, entries: Sequence[MovedEntry]) -> Any:
     """Weights of entries, row by row."""
     found = np.zeros((len(noise.frame.rows), len(entries)))
     for entry, one in enumerate(entries):
@@ -335,7 +347,7 @@ class _Own(NamedTuple):
     draws: tuple[int, int]
 
 
-def _own_draws(noise: Noise, row: int) -> _Own:
+def _own_draws(noise: FrameNoise, row: int) -> _Own:
     best, draws = [math.inf, math.inf], [-1, -1]
     for draw, weight in noise.frame.rows[row][1]:
         if noise.often[draw] == 1 and weight:
@@ -347,7 +359,7 @@ def _own_draws(noise: Noise, row: int) -> _Own:
     return _Own((best[0], best[1]), (draws[0], draws[1]))
 
 
-def _moved(noise: Noise, draw: int, weights: Any, own: Sequence[_Own], shift: Any) -> Weights | None:
+def _moved(noise: FrameNoise, draw: int, weights: Any, own: Sequence[_Own], shift: Any) -> Weights | None:
     """The cheapest way to undo a shift of the rows by one shared draw, and what is left by each row's own.
 
     That is convex in the draw's move and bends where a row needs no more, so that one of these is best.
@@ -373,8 +385,8 @@ def _moved(noise: Noise, draw: int, weights: Any, own: Sequence[_Own], shift: An
 
 
 def _for_all(
-    noise: Noise, draw: int, weights: Any, own: Sequence[_Own], entries: Sequence[Entry]
-) -> Iterator[Linear]:
+    noise: FrameNoise, draw: int, weights: Any, own: Sequence[_Own], entries: Sequence[MovedEntry]
+) -> Iterator[LinearShifts]:
     """A move of the shared draw that does for all that a unit can do at once, and of each row's own draw.
 
     Each row is taken to move within its range, whatever the others do: what units pay is no less for that.
@@ -388,20 +400,20 @@ def _for_all(
         terms = _terms_for(noise, draw, move, weights, own, entries, ranges)
         paid = math.inf
         if terms is not None:
-            paid = arithmetic.cost(noise.frame, entries, Linear(terms), noise.price).loss
+            paid = arithmetic.cost(noise.frame, entries, LinearShifts(terms), noise.price).loss
         if paid < least:
             best, least = terms, paid
     if best is not None:
-        yield Linear(best)
+        yield LinearShifts(best)
 
 
 def _terms_for(
-    noise: Noise,
+    noise: FrameNoise,
     draw: int,
     move: float,
     weights: Any,
     own: Sequence[_Own],
-    entries: Sequence[Entry],
+    entries: Sequence[MovedEntry],
     ranges: Sequence[tuple[float, float]],
 ) -> tuple[tuple[int, float, Weights], ...] | None:
     terms: list[tuple[int, float, Weights]] = [(draw, move, ())] if move else []
@@ -427,7 +439,7 @@ def _terms_for(
 # ---------------------------------------------------------------- normal noise
 
 
-def _least_squares(noise: Noise, entries: Sequence[Entry]) -> Iterator[Linear]:
+def _least_squares(noise: FrameNoise, entries: Sequence[MovedEntry]) -> Iterator[LinearShifts]:
     """The least shifts of normal noise, all that depends on it being shown."""
     columns = _columns(noise, entries)
     shifts = noise.inverse @ columns
@@ -440,13 +452,13 @@ def _least_squares(noise: Noise, entries: Sequence[Entry]) -> Iterator[Linear]:
         by = tuple((e, -own) for e, own in enumerate(row) if abs(own) > small[e])
         if by:
             terms.append((draw, 0.0, by))
-    yield Linear(tuple(terms))
+    yield LinearShifts(tuple(terms))
 
 
 # ---------------------------------------------------------------- linear programs
 
 
-def _programmed(noise: Noise, entries: Sequence[Entry]) -> Iterator[Corners]:
+def _programmed(noise: FrameNoise, entries: Sequence[MovedEntry]) -> Iterator[Corners]:
     """The best shifts at every corner."""
     if len(entries) > MOST_ENTRIES:
         return
@@ -471,7 +483,7 @@ class _Solver:
     known: dict[bytes, Weights | None]
 
     @classmethod
-    def of(cls, noise: Noise) -> _Solver:
+    def of(cls, noise: FrameNoise) -> _Solver:
         """For these rows."""
         columns, prices, owners = [], [], []
         for draw, law in enumerate(noise.laws):

@@ -20,7 +20,7 @@ from verifiable_dp.core.limits import limited
 from verifiable_dp.core.validate import FloatArray, InputError
 from verifiable_dp.evidence.judge import laws
 from verifiable_dp.evidence.judge.arithmetic import Paid, judged
-from verifiable_dp.evidence.judge.certificate import Belief, Entry, Frame, Pattern, TracedCertificate
+from verifiable_dp.evidence.judge.certificate import Belief, Frame, MovedEntry, Pattern, TracedCertificate
 from verifiable_dp.evidence.judge.laws import epsilon_of
 from verifiable_dp.evidence.judge.neighbours import Hiding, MovedGroup, hidden
 from verifiable_dp.evidence.judge.replay import Key, Maker, Move, ReplayResult, Sides, alike, replayed
@@ -440,7 +440,7 @@ def _changes(ours: Sequence[Sequence[Row]], theirs: Sequence[Sequence[Row]]) -> 
 
 
 def _deltas(
-    moved: Sequence[tuple[Atom, Entry]], rows: Sequence[Row], changes: Mapping[Atom, float]
+    moved: Sequence[tuple[Atom, MovedEntry]], rows: Sequence[Row], changes: Mapping[Atom, float]
 ) -> tuple[float, ...]:
     """How far the entries of a group move: one row has one, which is all that it moves by."""
     if len(rows) > 1:
