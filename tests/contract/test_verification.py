@@ -332,7 +332,7 @@ def put(value, path, item):
 
 def at(value, path):
     for key in path:
-        value = verification.below(value, key)
+        value = verification._below(value, key)
     return value
 
 

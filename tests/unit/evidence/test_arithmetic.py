@@ -75,10 +75,10 @@ def test_prices_of_normal_and_geometric_noise():
         assert laws.price("geometric", float(by), step)[0] == pytest.approx(loss)
         two = stats.dlaplace(0.7).logpmf(np.arange(-150, 150 + by))
         loss = (two[by:] - two[:-by]).max()
-        assert laws.price("two-sided geometric", -float(by), 0.7)[0] == pytest.approx(loss)
+        assert laws.price("two_sided_geometric", -float(by), 0.7)[0] == pytest.approx(loss)
     for shift, parameter in ((-1.0, step), (0.5, step), (1.0, 0.0)):
         assert laws.price("geometric", shift, parameter) == (math.inf, 0.0)
-    assert laws.price("two-sided geometric", 0.5, 0.7) == (math.inf, 0.0)
+    assert laws.price("two_sided_geometric", 0.5, 0.7) == (math.inf, 0.0)
     assert laws.price("student", 1.0) == laws.price("no law", 1.0) == (math.inf, 0.0)
     assert laws.price("no law", 0.0) == (0.0, 0.0)
 
@@ -208,6 +208,7 @@ def certificates():
 def test_certificates_fit_their_schema_and_say_what_was_found(certificates):
     schema = json.loads(json.dumps(certificate.schema()))
     jsonschema.Draft202012Validator.check_schema(schema)
+    assert certificates
     for values, epsilon in certificates:
         jsonschema.validate(values, schema)
         found = TracedCertificate.of(values)
@@ -331,7 +332,7 @@ def lost(law, parameter, shift):
     """What a shift costs at some outcomes, and as a square."""
     if law == "normal" or not shift:
         return 0.0, shift**2
-    if law == "two-sided geometric":
+    if law == "two_sided_geometric":
         return (abs(shift) * parameter if shift.is_integer() else math.inf), 0.0
     return float((LOGS[law](OUTCOMES) - LOGS[law](OUTCOMES + shift)).max()), 0.0
 

@@ -114,8 +114,21 @@ def test_the_scope_reaches_the_record():
 def test_the_command_asks_for_what_is_required(program, require, status, tmp_path):
     """One who asks for more than there is gets exit status 3 and is told why."""
     shutil.copy(programs.__file__, tmp_path / "leaving.py")
-    sizes = ("--arms", "2", "--horizon", "12", "--epsilon", "1", "--budget", "smoke", "--json", "r.json")
-    done = finished(tmp_path, "audit", f"leaving.py:{program}", *sizes, "--require", require)
+    asked = (
+        "audit",
+        f"leaving.py:{program}",
+        "--arms",
+        "2",
+        "--horizon",
+        "12",
+        "--epsilon",
+        "1",
+        "--budget",
+        "smoke",
+    )
+    assert finished(tmp_path, *asked, "--ask", "request.json").returncode == 0
+    answer = ("--request", "request.json", "--json", "record.json")
+    done = finished(tmp_path, *asked, *answer, "--require", require)
     assert done.returncode == status
     found = "every-path" if program == "commit" else "tested-paths"
     said = f"is not refuted, but rests on {found}; required is {require}"

@@ -330,7 +330,7 @@ def told(frame, entries):
     """The cheapest pattern; of a frame without rows nothing has to move."""
     if not frame.rows:
         return Pattern(0, entries, LinearShifts(), LinearShifts())
-    return shifts.found(shifts.Noise(frame), entries, None, True, False).pattern
+    return shifts.found(shifts.FrameNoise(frame), entries, None, True, False).pattern
 
 
 def lying(lie, certificate):

@@ -280,7 +280,7 @@ def shared_noise(rows):
     index = {draw: i for i, draw in enumerate({draw: 0 for row in rows for draw in row.noise})}
     noise = tuple((row.relation, tuple((index[d], w) for d, w in row.noise.items())) for row in rows)
     frame = Frame(tuple(("laplace", 0.0) for _ in index), noise)
-    return shifts.Noise(frame), tuple(entry for _, entry in alignments._entries(rows)[0])
+    return shifts.FrameNoise(frame), tuple(entry for _, entry in alignments._entries(rows)[0])
 
 
 def cheapest(noise, entries, proposals):

@@ -55,16 +55,16 @@ def law_of(name: str, parameter: float) -> PricedLaw:
         Of the law.
     parameter
         ``geometric``: what a step up costs: log P(k) / P(k + 1) = -log(1 - p), at each k >= 1.
-        ``two-sided geometric``: the same of P(k) in proportion to exp(-parameter |k|), either way; that is
+        ``two_sided_geometric``: the same of P(k) in proportion to exp(-parameter |k|), either way; that is
         the difference of two geometric draws of one chance, and discrete Laplace noise.
         ``student``: the degrees of freedom v: log p = -(v + 1) / 2 log(1 + x^2 / v), whose slope is steepest
         at x = sqrt(v), (v + 1) / (2 sqrt(v)).
     """
     if name == "geometric":
         return PricedLaw(parameter, math.inf, True) if parameter > 0 else _NONE_OF_WHOLE
-    if name == "two-sided geometric" and parameter > 0:
+    if name == "two_sided_geometric" and parameter > 0:
         return PricedLaw(parameter, parameter, True)
-    if name == "whole numbers":  # read off code: what it costs is not known here
+    if name == "unpriced":  # read off code: what it costs is not known here
         return _NONE_OF_WHOLE
     if name == "student" and parameter > 0:
         steepest = (parameter + 1) / (2 * math.sqrt(parameter))

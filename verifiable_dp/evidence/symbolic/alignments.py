@@ -388,9 +388,9 @@ def _noise(
 def _law_of(draw: SymbolicDraw) -> tuple[str, float]:
     """For the judge."""
     if type(draw.of) is TwoSided:
-        return "two-sided geometric", float(draw.of.step)
+        return "two_sided_geometric", float(draw.of.step)
     if draw.kind == READ and draw.of.whole:
-        return "whole numbers", 0.0
+        return "unpriced", 0.0
     known = math.isfinite(draw.step)  # what is always the same has no price
     return draw.kind, float(draw.step) if known else 0.0
 
