@@ -169,7 +169,7 @@ def bound(gaps, horizon):
         # Its status would have been that of a contradiction.
         ("regret ucb1 --bound odd.py:bound --horizon 1024 --runs 2", "ended the program in"),
         ("simulate dp-se --horizon 1000000000000000000000", "horizon must be an integer in"),
-        ("sign . --key odd.py", "'.'"),
+        ("sign . --key odd.py", "'odd.py' is not a private PEM key"),
         ("audit odd.py:release --rho 1e300 --delta 2", "delta must lie in"),
     ],
 )
