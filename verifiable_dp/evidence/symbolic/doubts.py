@@ -14,9 +14,9 @@ import numpy as np
 
 from verifiable_dp.core.validate import FloatArray
 
-_RUNS, _KEPT = 240, 80  # in all, and those of them to come closer to where an answer changes
+_RUNS, _KEPT = 200, 80  # in all, and those of them to come closer to where an answer changes
 _STEPS, _CLOSER = 33, 14  # along a line, and halvings of a step
-_MOST, _LINES = 16, 6  # data that are kept, and answers to which runs come closer
+_MOST, _LINES = 10, 6  # data that are kept, and answers to which runs come closer
 _CLEAR = 1e-9  # what is nearer to 0 may be rounded to either side
 _SHIFT = 0.6180339887  # no step lies where sums of whole numbers do
 
@@ -71,12 +71,15 @@ def doubtful(asked: Asked, ways: Sequence[Line]) -> list[FloatArray]:
     def open_() -> list[int]:
         return [i for i in nearest if (i, 1) not in found or (i, -1) not in found]
 
+    def kept() -> list[FloatArray]:
+        return list({data.tobytes(): data for data in found.values()}.values())[:_MOST]
+
     for line in ways:
         for step in range(_STEPS):
             if left <= _KEPT or tried(line, (step + _SHIFT) / _STEPS) is None:
                 break
-        if not open_():
-            break
+            if not open_():
+                return kept()
     for i in open_()[:_LINES]:
         _, line, at = nearest[i]
         width = 1.0 / _STEPS
@@ -88,4 +91,4 @@ def doubtful(asked: Asked, ways: Sequence[Line]) -> list[FloatArray]:
             at = nearest[i][2] if nearest[i][1] is line else at
             if (i, 1) in found and (i, -1) in found:
                 break
-    return list({data.tobytes(): data for data in found.values()}.values())[:_MOST]
+    return kept()

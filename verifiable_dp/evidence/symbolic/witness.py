@@ -36,7 +36,7 @@ from verifiable_dp.evidence.tracing.foreign import reproducible_globals
 from verifiable_dp.evidence.tracing.reach import scopes_of
 
 _FIRST, _DOUBTED = 700_000, 700_900  # numbers that no path has
-_WORK, _ASKED = 300_000, 256  # operations of runs that look for data, and what is asked in one of them
+_WORK, _ASKED = 150_000, 256  # operations of runs that look for data, and what is asked in one of them
 _STILL = 1e-9
 _ANYWHERE = ("laplace", "normal", "logistic", "cauchy", "hypsecant", "gumbel")  # noise that may be any number
 _CLOSE = 1e-3  # of the scale of its noise, by which what is close leads
