@@ -23,6 +23,7 @@ from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, Settin
 from verifiable_dp.core import engine
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contexts import words_of
+from verifiable_dp.core.neighbours import pair_of
 from verifiable_dp.core.validate import Given, InputError, Json, JsonDict, JsonValue
 from verifiable_dp.evidence.doors import ours
 from verifiable_dp.registry import entries as registry
@@ -88,6 +89,8 @@ def question(values: Json) -> AuditRequest:
     inputs = dict(values["inputs"])
     if "bounds" in inputs:
         inputs["bounds"] = tuple(inputs["bounds"])
+    if inputs.get("pairs") is not None:  # what they are says whose claim it is
+        inputs["pairs"] = list(map(_pair, inputs["pairs"]))
     known = values["target"]
     parameters = known["parameters"] if known["kind"] in ("code", "object") else {}
     return AuditRequest(
@@ -97,6 +100,14 @@ def question(values: Json) -> AuditRequest:
         Inputs(**inputs, parameters=parameters),
         Settings(**values["plan"], **values["level"], seed=values["seed"]),
     )
+
+
+def _pair(stated: JsonValue) -> Given:
+    """A pair as it was given; of an adversary that is a function, or of data, what is stated."""
+    try:
+        return pair_of(stated) if isinstance(stated, Mapping) else stated
+    except InputError:
+        return stated
 
 
 def _named(target: Given, name: str, parameters: Json) -> JsonDict:
