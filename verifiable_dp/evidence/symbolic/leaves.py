@@ -70,9 +70,11 @@ def coinciding(run: Callable[[int, Coinciding], Path], n_arms: int, work: float)
         return None if found[-1].failure else chooser
 
     first = tried({})
+    if first is None:
+        return found
     base = _whole(found[0])
-    if first is None or len(first.came) < 2 or not base:
-        return found if first is None else []
+    if len(first.came) < 2 or not base:
+        return []
     named: dict[int, tuple[int, float]] = {}
     order = np.random.default_rng(20260107).permutation(len(first.came))[:_EARLY].tolist()
     for at in order:

@@ -612,8 +612,10 @@ def _explored(
             work,
         )
         made = PathFound((*paths, *more, *met), closed=tuple(place for place, _ in closed))
-        last = met[-1] if met else None
-        return replace(made, failure=last.failure, at=last.at) if last is not None and last.failure else made
+        for path in met:
+            if path.failure and not path.beyond:
+                return replace(made, failure=path.failure, at=path.at)
+        return made
     return PathFound((*paths, *more, *every), every=True)
 
 
