@@ -26,6 +26,8 @@ from verifiable_dp import api, controls, report
 from verifiable_dp.campaign import claimed, papers, reproduction
 from verifiable_dp.campaign import file as campaign_file
 from verifiable_dp.campaign import run as campaign
+from verifiable_dp.campaign.judge import Expected
+from verifiable_dp.campaign.origin import RecordOrigin
 from verifiable_dp.cli import main
 from verifiable_dp.core import engine, simulation
 from verifiable_dp.core.contexts import Contexts
@@ -136,8 +138,12 @@ AUDIT = {
     "--in-process": (None, {"in_process": True}),
     "--seed": ("11", {"seed": 11}),
     "--workers": ("4", {"workers": 4}),
+    "--request": ("q.json", {"request": Path("q.json")}),
+    "--cage": ("best", {"cage": "best"}),
 }
 UNSET = {
+    "request": None,
+    "cage": "none",
     "numerics": False,
     "epsilon": None,
     "delta": None,
@@ -213,7 +219,7 @@ def test_audit(replaced, holding, schedulers, tmp_path):
     assert done.stdout == "every check of None\n"
     assert (done.exit_code, "rests on tested-paths; required is certified" in done.stderr) == (3, True)
     assert replaced.calls["audit"] == ((Exec("run me", 2.5),), UNSET)
-    assert missing("audit", typed, command) == []
+    assert missing("audit", typed, command) == [["--ask"]]
 
 
 @pytest.mark.parametrize("option", AUDIT)
@@ -244,7 +250,22 @@ REGRET = {
     "--in-process": (None, {"in_process": True}),
     "--seed": ("11", {"seed": 11}),
     "--workers": ("4", {"workers": 4}),
+    "--request": ("q.json", {"request": Path("q.json")}),
+    "--cage": ("best", {"cage": "best"}),
 }
+ASKED = SimpleNamespace(digest="sha256:1", written=lambda: "{}")
+
+
+@pytest.mark.parametrize(("command", "name"), [("audit", "ask"), ("regret", "ask_regret")])
+def test_what_is_asked_is_written_and_nothing_is_run(command, name, replaced, tmp_path):
+    replaced.put(api, name, ASKED)
+    done = commands.run(tmp_path, command, "dp-se", "--ask", "q.json", "--seed", "3")
+    assert (done.exit_code, done.stdout) == (0, "sha256:1  q.json\n")
+    (target,), given = replaced.calls[name]
+    assert (target, given["seed"]) == ("dp-se", 3)
+    assert (tmp_path / "q.json").read_text() == "{}"
+    again = commands.run(tmp_path, command, "dp-se", "--ask", "q.json")
+    assert (again.exit_code, "exists already" in again.stderr) == (2, True)
 
 
 def test_regret(replaced, holding, schedulers, tmp_path):
@@ -257,13 +278,13 @@ def test_regret(replaced, holding, schedulers, tmp_path):
     assert replaced.calls["check_regret"] == (("dp-se",), merged(REGRET) | both)
     assert schedulers == ["tcp://there:1"]
     assert written(tmp_path) == ["{}", "<html>", "sarif"]
-    assert missing("regret", typed) == []
+    assert missing("regret", typed) == [["--ask"]]
 
 
 @pytest.mark.parametrize("option", REGRET)
 def test_each_option_of_regret_by_itself(option, replaced, holding, tmp_path):
     unset = dict.fromkeys(merged(REGRET)) | {"factor": 1.0, "budget": "quick", "seed": 0, "workers": 1}
-    unset["in_process"] = False
+    unset |= {"in_process": False, "cage": "none"}
     replaced.put(api, "check_regret", REPORT)
     commands.run(tmp_path, "regret", "dp-se", *words({option: REGRET[option]}))
     assert replaced.calls["check_regret"] == (("dp-se",), {**unset, **REGRET[option][1]})
@@ -324,12 +345,17 @@ def test_campaign(replaced, schedulers, tmp_path):
     done_with = SimpleNamespace(reports={"a": REPORT}, failed={"b": "why"}, index="i.html", exit_status=2)
     replaced.put(campaign_file, "run", done_with)
     typed = ["f.toml", "--out", "o", "--workers", "3", "--scheduler", "tcp://there:1", "--resume"]
+    typed += ["--cage", "best", "--require", "certified"]
     done = commands.run(tmp_path, "campaign", *typed)
     assert done.exit_code == 2
     assert replaced.calls["read"] == ((Path("f.toml"),), {})
-    assert replaced.calls["run"] == (("found",), {"out": Path("o"), "workers": 3, "resume": True})
+    how = {"out": Path("o"), "workers": 3, "resume": True, "cage": "best"}
+    assert replaced.calls["run"] == (("found",), how)
     assert schedulers == ["tcp://there:1"]
-    assert missing("campaign", typed) == []
+    replaced.put(campaign_file, "ask", {Path("o/request.json"): ASKED})
+    asking = ["f.toml", "--out", "o", "--ask"]
+    assert commands.run(tmp_path, "campaign", *asking).stdout == "sha256:1  o/request.json\n"
+    assert missing("campaign", typed, asking) == []
 
 
 def test_reproduce(replaced, schedulers, tmp_path):
@@ -389,15 +415,16 @@ def test_verify(replaced, schedulers, tmp_path, monkeypatch):
 
     monkeypatch.setattr(verifiable_dp.record.verify, "verify", check)
     typed = ["r.json", "--rerun", "--workers", "3", "--scheduler", "tcp://there:1", "--key", "k.pem"]
-    typed += ["--signature", "s.sig"]
+    typed += ["--signature", "s.sig", "--cage", "best"]
     done = commands.run(tmp_path, "verify", *typed)
     assert done.exit_code == 0, done.stderr
     assert replaced.calls["verify"] == {"schema_version": "4.0.0"}  # read once, and passed on
     assert replaced.calls["check"][0][1:] == (Path("k.pem"), Path("s.sig"))
-    assert replaced.calls["rerun"] == (({"seed": 0},), {"workers": 3})
+    assert replaced.calls["rerun"] == (({"seed": 0},), {"workers": 3, "cage": "best"})
     assert schedulers == ["tcp://there:1"]
     assert "runs this" in done.stderr
-    assert missing("verify", typed) == []
+    expected = [["--max-age"], ["--commit"], ["--source"], ["--request"]]  # unit/campaign/test_origin.py
+    assert sorted(missing("verify", typed)) == sorted(expected)
 
 
 def test_sign_and_render(replaced, tmp_path):
@@ -405,7 +432,7 @@ def test_sign_and_render(replaced, tmp_path):
     replaced.put(verifiable_dp.record.verify, "read", whole)
     replaced.put(verifiable_dp.record.verify, "verify", SimpleNamespace(record=whole))
     replaced.put(verifiable_dp.record.signing, "sign", "signature")
-    typed = ["r.json", "--key", "k.pem", "--out", "s.sig"]
+    typed = ["r.json", "--key", "k.pem", "--out", "s.sig", "--to", "detached"]
     assert commands.run(tmp_path, "sign", *typed).stdout == "written: s.sig\n"
     assert replaced.calls["sign"] == ((whole, Path("k.pem")), {})
     assert (tmp_path / "s.sig").read_text() == "signature"
@@ -414,11 +441,13 @@ def test_sign_and_render(replaced, tmp_path):
     assert commands.run(tmp_path, "keygen", "k").stdout == "written: k.pem\nwritten: k.pub\n"
     assert replaced.calls["keygen"] == ((Path("k"),), {})
     replaced.put(verifiable_dp.render.renderings, "render", b"page")
-    typed = ["r.json", "--to", "in-toto", "--out", "p.json", "--url", "https://ci"]
+    replaced.put(verifiable_dp.record.signing, "keyring", "ring")
+    (tmp_path / "k.pub").touch()
+    typed = ["r.json", "--to", "in-toto", "--out", "p.json", "--url", "https://ci", "--key", "k.pub"]
     commands.run(tmp_path, "render", *typed)
     assert replaced.calls["render"] == (
         (Path("r.json"), "in-toto"),
-        {"url": "https://ci", "out": Path("p.json")},
+        {"url": "https://ci", "out": Path("p.json"), "keys": "ring"},
     )
     assert (tmp_path / "p.json").read_bytes() == b"page"
     assert missing("render", typed) == []
@@ -444,9 +473,12 @@ def test_diff(outcome, status, replaced, tmp_path):
 def test_portfolio(broken, status, replaced, tmp_path):
     found = (Path("p.html"), SimpleNamespace(broken=broken, records=[1, 2]))
     replaced.put(verifiable_dp.render.portfolio, "write", found)
-    typed = ["f", "--out", "p.html"]
+    replaced.put(verifiable_dp.render.portfolio, "signatures", {})
+    replaced.put(verifiable_dp.record.signing, "keyring", "ring")
+    (tmp_path / "k.pub").touch()
+    typed = ["f", "--out", "p.html", "--key", "k.pub"]
     assert commands.run(tmp_path, "portfolio", *typed).exit_code == status
-    assert replaced.calls["write"] == ((Path("f"), Path("p.html")), {})
+    assert replaced.calls["write"] == ((Path("f"), Path("p.html"), "ring"), {})
     assert missing("portfolio", typed) == []
 
 
@@ -482,10 +514,12 @@ def test_judge(status, replaced, tmp_path):
     replaced.put(verifiable_dp.campaign.judge, "judge", found)
     replaced.put(verifiable_dp.campaign.run, "verdict", "not_refuted")
     typed = ["f", "a.py:x", "b.py:y", "--campaign", "c.toml", "--require", "tested-paths"]
+    typed += ["--request", "sha256:1", "--source", ".", "--commit", "abcdef0123", "--max-age", "3d"]
     done = commands.run(tmp_path, "judge", *typed)
     assert (done.exit_code, done.stdout) == (status, "not_refuted: x\n")
     assert done.stderr == "verifiable-dp: y: why\n"
-    assert replaced.calls["judge"] == ((Path("f"), ("a.py:x", "b.py:y"), Path("c.toml")), {})
+    expected = Expected(("sha256:1",), RecordOrigin(Path("."), "abcdef0123", "3d"))
+    assert replaced.calls["judge"] == ((Path("f"), ("a.py:x", "b.py:y"), Path("c.toml"), expected), {})
     assert missing("judge", typed) == []
 
 
