@@ -185,7 +185,7 @@ class Box:
 
     def settle_type(self) -> None:
         """End the bound if data decide whether it holds floats: then what is written into it may be cut."""
-        if self._data is not None and self.kind == "f":
+        if self.world.mixes_types and self._data is not None and self.kind == "f":
             kinds = {_kind_of(v) for v in self._data.ravel().tolist()}
             if "?" in kinds and "f" not in kinds:
                 raise self.world.stop_raw("the type of an array follows from raw {data}")

@@ -8,7 +8,7 @@ or takes another type. Data are led along a few lines, and those are kept on whi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -24,7 +24,7 @@ Line = Callable[[float], FloatArray]
 Asked = Callable[[FloatArray], Sequence[float] | None]  # gives all raw numbers that are asked, of one run
 
 
-def lines(shape: tuple[int, ...], low: float, high: float) -> Iterator[Line]:
+def lines(shape: tuple[int, ...], low: float, high: float) -> list[Line]:
     """Ways through the data: all entries rise, one after the other, or those of one column or of one half."""
     order = np.arange(math.prod(shape)).reshape(shape)
     columns = order % shape[-1] if len(shape) > 1 else np.zeros(shape, int)
@@ -35,17 +35,18 @@ def lines(shape: tuple[int, ...], low: float, high: float) -> Iterator[Line]:
         count = max(1, int(moving.sum()))
         return lambda at: low + (high - low) * moving * np.clip(at * (count + 1) - places * count, 0.0, 1.0)
 
-    whole = np.ones(shape)
-    yield lambda at: np.full(shape, low + (high - low) * at)
-    for column in range(min(int(columns.max()) + 1, 3)):
-        yield rising(rows / (int(rows.max()) + 1), 1.0 * (columns == column))
-    yield rising(order / order.size, whole)
-    yield rising(rows / (int(rows.max()) + 1), 1.0 * (rows % 2 == 0))
-    yield rising((order[::-1] if order.ndim == 1 else order[::-1, ::-1]) / order.size, whole)
+    turns, whole = rows / (int(rows.max()) + 1), np.ones(shape)
+    return [
+        lambda at: np.full(shape, low + (high - low) * at),
+        *(rising(turns, 1.0 * (columns == column)) for column in range(min(int(columns.max()) + 1, 3))),
+        rising(order / order.size, whole),
+        rising(turns, 1.0 * (rows % 2 == 0)),
+        rising(np.flip(order, (0, -1)[: order.ndim]) / order.size, whole),
+    ]
 
 
 def doubtful(asked: Asked, ways: Sequence[Line]) -> list[FloatArray]:
-    """Data of runs on which an answer is first seen, or for the last time, along one of several lines.
+    """Data of runs on which an answer is first seen, along some lines or near where it changes.
 
     `asked` gives what is asked in a run; None ends the search.
     """

@@ -873,24 +873,13 @@ def _joint(coins: Sequence[Callable[[Any], Any]], way: Sequence[bool]) -> Callab
     )
 
 
-_RARE: dict[Any, bool] = {}  # of coins, by what they are made of
-
-
 def _is_rare(coins: Sequence[Callable[[Any], Any]]) -> bool:
     """Whether coins of one draw can fall together as at no value that is looked at."""
-    key = tuple(map(enclosures.structure, coins))
-    if None not in key and key in _RARE:
-        return _RARE[key]
     with np.errstate(all="ignore"):
         falls = np.array([np.broadcast_to(each(_FINE), _FINE.shape) for each in coins], bool).T
     shown = {tuple(row) for row in np.unique(falls, axis=0).tolist()}
     ways = [way for way in itertools.product((False, True), repeat=len(coins)) if way not in shown]
-    found = any(not enclosures.chance_of(_joint(coins, way), 1.0) <= 0 for way in ways)
-    if None not in key:
-        if len(_RARE) > 1 << 12:
-            _RARE.clear()
-        _RARE[key] = found
-    return found
+    return any(not enclosures.chance_of(_joint(coins, way), 1.0) <= 0 for way in ways)
 
 
 class DrawSource:
@@ -935,8 +924,8 @@ class DrawSource:
 
     def tosses(self, coin: Callable[[Any], Any]) -> None:
         """Make one more coin of it; the bound ends if coins can fall together as at no value looked at."""
-        self._coins = [*self._coins[-_TOGETHER:], coin]
-        if len(self._coins) > 1 and _is_rare(self._coins):
+        self._coins = coins = [*self._coins[-_TOGETHER:], coin]
+        if len(coins) > 1 and enclosures.known("rare", coins, 0.0, lambda: _is_rare(coins)):
             raise self.world.stop("coins of one draw may fall together as hardly ever")
 
     def count(self) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -392,16 +392,21 @@ def structure(value: Any) -> Any:
 _KNOWN: dict[Any, bool] = {}
 
 
-def is_like(function: Function, law: Function, scale: float) -> bool:
-    """Whether a function rises and falls everywhere as `scale` times another one does."""
-    key = (structure(function), structure(law), scale)
+def known(question: str, functions: Sequence[Function], by: float, answer: Callable[[], bool]) -> bool:
+    """The answer to a question about functions and a number; what is made of the same is asked once."""
+    key = (question, by, *map(structure, functions))
     if None in key:
-        return _is_like(function, law, scale)
+        return answer()
     if key not in _KNOWN:
         if len(_KNOWN) > 1 << 12:
             _KNOWN.clear()
-        _KNOWN[key] = _is_like(function, law, scale)
+        _KNOWN[key] = answer()
     return _KNOWN[key]
+
+
+def is_like(function: Function, law: Function, scale: float) -> bool:
+    """Whether a function rises and falls everywhere as `scale` times another one does."""
+    return known("like", (function, law), scale, lambda: _is_like(function, law, scale))
 
 
 def _is_like(function: Function, law: Function, scale: float) -> bool:

@@ -602,15 +602,13 @@ def _explored(
     if unseen is not None:
         return PathFound((*paths, *more), Failure("a branch that no traced run takes both ways"), unseen)
     work = max(2 * events, _LEAST_OF_LEAVES)
-    every = leaves(
-        lambda number, chooser: run(program, number, chooser, scopes, None, meter=meter), n_arms, work
-    )
+
+    def play(number: int, chooser: Chooser) -> Path:
+        return run(program, number, chooser, scopes, None, meter=meter)
+
+    every = leaves(play, n_arms, work)
     if every is None:
-        met = coinciding(
-            lambda number, chooser: run(program, number, chooser, scopes, None, meter=meter),
-            n_arms,
-            work,
-        )
+        met = coinciding(play, n_arms, work)
         made = PathFound((*paths, *more, *met), closed=tuple(place for place, _ in closed))
         for path in met:
             if path.failure and not path.beyond:

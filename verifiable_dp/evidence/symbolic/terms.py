@@ -387,6 +387,8 @@ class World:
         Expressions, by file and position, of which the adversary is told all numbers that they are made of.
     given
         The atoms of the data themselves, which are floats.
+    mixes_types
+        Whether data decided of some number whether it is a float.
     largest
         Above it lies no summand that was made of data or noise.
     doubts
@@ -431,6 +433,7 @@ class World:
     drawn: set[tuple[Any, frozenset[str] | None]] = field(default_factory=set)
     disclosed: frozenset[tuple[str, Any]] = frozenset()
     given: frozenset[Atom] = frozenset()
+    mixes_types: bool = False
     largest: float = 0.0
     doubts: list[float] = field(default_factory=list)
     extra: dict[Any, Any] = field(default_factory=dict)
@@ -947,7 +950,7 @@ def either(made: Any, values: Iterable[Any]) -> Any:
     values = list(values)
     if is_term(made) and not made.whole and any(map(_may_be_whole, values)):
         made = Term(made.world, made.const, made.raw, made.noise, False, made.ratio)
-        made.type = "either"
+        made.type, made.world.mixes_types = "either", True
     return made
 
 

@@ -241,7 +241,7 @@ def _doubted(program: Program, n_arms: int, scopes: Any) -> Iterator[tuple[Float
         return None if run.world.failure or spent > _WORK else run.world.doubts[:_ASKED]
 
     ways = lines(program.shape, *program.bounds)
-    yield from ((values, 0.5, 1) for values in doubtful(asked, list(ways)))
+    yield from ((values, 0.5, 1) for values in doubtful(asked, ways))
 
 
 def _replayed(program: Program, sides: Sides, within: Callable[[float, float], bool]) -> ReplayResult:
