@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from verifiable_dp.core.noise import Divergence
 from verifiable_dp.core.units import Adjacency, Observed, Plays, Protected, Role, Unit
@@ -414,17 +414,26 @@ def trust(record: Record) -> str:
 
 
 def not_covered(record: Record, without: Sequence[Exclusion] = ()) -> list[str]:
-    """What the audit left out; a baseline draws no noise, so that its sampler is not spoken of.
-
-    Inputs that no test was made on are outside the tests, not outside an upper bound.
-    """
-    settled = {upper.KIND} if record.checks and conclude.bounded(record.checks) else set()
+    """What the audit left out, in full."""
+    hidden = {one.id for one in without}
     return [
-        exclusions.in_words(left.id, left.values, left.settled_by in settled)
-        for left in record.not_covered
-        if left.id not in {one.id for one in without}
-        and not (left.id == Left.SAMPLER and is_baseline(record))
+        exclusions.in_words(left, values, settled)
+        for left, values, settled in _left_out(record)
+        if left not in hidden
     ]
+
+
+def not_looked_at(record: Record) -> list[str]:
+    """The same in a few words each, without what an upper bound covers."""
+    return [exclusions.briefly(left) for left, _, settled in _left_out(record) if not settled]
+
+
+def _left_out(record: Record) -> Iterator[tuple[Left, Json, bool]]:
+    """What the audit left out, and whether that rests on an upper bound; a baseline draws no noise."""
+    settled = {upper.KIND} if record.checks and conclude.bounded(record.checks) else set()
+    for left in record.not_covered:
+        if not (left.id == Left.SAMPLER and is_baseline(record)):
+            yield Left(left.id), left.values, left.settled_by in settled
 
 
 def measured(record: Record) -> str:
@@ -591,3 +600,19 @@ def resumed(record: Record) -> str:
     resumed = record.provenance.resumed
     steps = resumed.steps if resumed else 0
     return f"the audit was resumed: {steps} finished steps come from a checkpoint and were not run again"
+
+
+def certainty(epsilon: float, delta: float = 0.0) -> float:
+    """The most that who tosses a coin on one bit can be right after seeing the output.
+
+    The total variation of two such laws is at most (e^epsilon - 1 + 2 delta) / (e^epsilon + 1).
+    """
+    return min(1.0, (1.0 + delta * math.exp(-epsilon)) / (1.0 + math.exp(-epsilon)))
+
+
+def percent(share: float) -> str:
+    """A share of certainty, which is not rounded up to all of it."""
+    return f"{100 * share:.0f} %" if share < _SURE else "nearly 100 %"
+
+
+_SURE = 0.995
