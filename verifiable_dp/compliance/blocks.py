@@ -113,6 +113,7 @@ def _of(record: Record) -> Block:
     found["questionnaire"] = [
         {
             "id": one.question.id,
+            "name": one.question.brief,
             "question": one.question.ask,
             "answer": one.words,
             "state": str(one.state),

@@ -346,8 +346,8 @@ def test_every_mutant_is_shown_and_misses_are_named(table):
     rows = [row for row in table["mutants"] if row["algorithm"] == name]
     killed, left = (sum(row["outcome"] == word for row in rows) for word in ("killed", "undecided"))
     assert (
-        f"of {len(rows)} in the suite of the catalogue, {killed} caught, {left} open, 1 missed. Missed: {MISSED}."
-        in read
+        f"of {len(rows)} in the suite of the catalogue, {killed} caught, {left} open, 1 missed. "
+        f"Missed: {MISSED}." in read
     )
     written = to_markdown(Record.of(load(name)))
     assert f"| {MISSED} |" in written
@@ -746,7 +746,8 @@ def test_a_fault_that_passed_empties_the_meter_and_leads(table):
     assert (found.state, found.full) == ("weak", 0)
     assert found.words == (
         "1 broken variant missed: last reward not truncated (its epsilon: infinity). 1728 runs "
-        "checked exactly; that fault shows only in others, which only the proof covers. Report at most 1 if the premises hold; their tests missed that fault."
+        "checked exactly; that fault shows only in others, which only the proof covers. "
+        "Report at most 1 if the premises hold; their tests missed that fault."
     )
     assert card.strength(Record.of(without_table("dp-robust-elimination"))).full == 100
 
@@ -1004,7 +1005,8 @@ def test_a_refutation_by_samples_says_how_often_those_are_wrong():
 
 def test_what_a_large_delta_means_is_said():
     """Control: a small one is no caveat."""
-    said = "Delta 0.001 is above 1e-05 (NIST's draft guidance): up to a 1 in 1,000 chance that epsilon does not protect"
+    said = "Delta 0.001 is above 1e-05 (NIST's draft guidance): up to a 1 in 1,000 chance that "
+    said += "epsilon does not protect"
     assert of("dp-lin-ucb").caveats[0] == (said, "guarantee")
     assert not any("guidance" in line for line, _ in of("shuffled-linear").caveats)
 
