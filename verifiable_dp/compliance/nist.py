@@ -18,12 +18,15 @@ from pathlib import Path
 from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.record import kills, questions, words
 from verifiable_dp.record.model import Record
-from verifiable_dp.record.questions import AnswerState
 from verifiable_dp.record.sealing import pointer
+from verifiable_dp.record.worth import AnswerState
 
 DOCUMENT = "NIST SP 800-226 (initial public draft, December 2023)"
 FRAMEWORK = {"id": "NIST.SP.800-226", "version": "initial public draft, December 2023"}
-EDITION = "The final edition (March 2025) was not at hand: every row was read from the draft."
+EDITION = (
+    "The final edition (March 2025) was not at hand: every row was read from the draft. Nor were "
+    "ISO/IEC 27559 and the EU AI Act: no row is mapped to them."
+)
 STATUSES = ("tested", "computed", "stated", "declared", "open", "hole", "not_applicable")
 UNSETTLED = ("hole", "open")  # what asks for an action
 WARN_EPSILON, FLAG_EPSILON = 1.0, 10.0

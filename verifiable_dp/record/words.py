@@ -442,11 +442,6 @@ def measured(record: Record) -> str:
     return "Regret" if not claims or any(c.about == "regret" for c in claims) else "Utility"
 
 
-def least_caught(found: Power) -> str:
-    """The smallest violation that the audit would have detected, for a table."""
-    return "any excess, where examined" if found.by == "alignment" else digits(found.smallest_epsilon)
-
-
 def level(record: Record) -> str:
     """How often the sampling tests would reject a true claim; empty without such tests."""
     alphas = [float(c.statistics["alpha"]) for c in sampling(record)]

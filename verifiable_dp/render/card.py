@@ -13,7 +13,7 @@ from verifiable_dp.core.validate import Json, JsonValue
 from verifiable_dp.evidence import exclusions
 from verifiable_dp.evidence.premises import briefly
 from verifiable_dp.evidence.words import digits
-from verifiable_dp.record import conclude, kills, questions, words
+from verifiable_dp.record import conclude, kills, questions, words, worth
 from verifiable_dp.record.decision import WEAK, caught, decision
 from verifiable_dp.record.model import Checkout, Claim, CodeEntry, Provenance, Record
 from verifiable_dp.record.signing import NONE, SignatureState
@@ -302,7 +302,7 @@ def _vouches(record: Reviewed, around: Around) -> str:
     signed = "Nobody has signed this" if around.signature is None else capital(around.signature.words)
     authors = "; ".join(record.blocks["administrative"]["authors"])
     by = f" by {authors} (as declared)" if authors else ""
-    expires = questions.lookup(record.declared, "administrative.expires")
+    expires = worth.lookup(record.declared, "administrative.expires")
     until = f", until {expires}" if expires else ""
     return f"{signed}; made{by} {str(record.provenance.finished)[:10]}{until}."
 

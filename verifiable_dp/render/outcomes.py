@@ -11,7 +11,8 @@ from verifiable_dp.evidence.check import Check, in_words
 from verifiable_dp.record import questions, words
 from verifiable_dp.record.decision import EXIT, decision
 from verifiable_dp.record.model import MutantEntry, Record
-from verifiable_dp.record.questions import Answer, AnswerState
+from verifiable_dp.record.questions import Answer
+from verifiable_dp.record.worth import AnswerState
 from verifiable_dp.render import strength
 
 _STATUS = {0: "passed", 1: "failed", 3: "undecided"}  # by exit status

@@ -28,7 +28,7 @@ from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Counterexample, Record
 from verifiable_dp.record.signing import SignatureState
 from verifiable_dp.registry.errata import REGISTERS
-from verifiable_dp.render import card, courses, limits, plainly, plots, strength, strips, tables
+from verifiable_dp.render import card, courses, forest, limits, plainly, plots, strength, strips, tables
 from verifiable_dp.render.findings import OF_VERDICT, Finding, told
 from verifiable_dp.render.rendering import Rendering
 
@@ -171,7 +171,7 @@ _PLOTS: Mapping[str, Function[str | None]] = {
     "course": courses.loss_over_time,
     "budget": plots.budget,
     "spending": plots.spending,
-    "certainty": plots.certainty,
+    "certainty": forest.certainty,
 }
 
 

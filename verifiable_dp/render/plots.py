@@ -11,12 +11,11 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, Any
 
-from verifiable_dp.core.claims import PrivacyClaim, Relation, group_table
+from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.units import Role
 from verifiable_dp.core.validate import FloatArray, Function, Json, JsonValue
 from verifiable_dp.evidence.blackbox.statistics import ratio_lower
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.record import words
 from verifiable_dp.record.model import Record
 
 if TYPE_CHECKING:
@@ -312,32 +311,6 @@ def epsilon_bars(record: Record, *, narrow: bool = False) -> str | None:
 
     names = [name for name, _, _, _ in bars]
     return single("epsilon", 0.9 + rows_high(names, narrow), draw, narrow=narrow)
-
-
-_MOST_ROUNDS = 1000
-
-
-def certainty(record: Record, *, narrow: bool = False) -> str | None:
-    """How sure an attacker becomes of one bit, against the rounds of one person; None without a promise."""
-    if not words.promises(record) or record.claimed.value.relation != Relation():
-        return None
-    claim = record.claimed.value
-    sizes = (1, 2, 5, 10, 20, 50, 100, 200, 500, _MOST_ROUNDS)
-    rows = group_table(claim, sizes)
-    sure = [100 * words.certainty(row["epsilon"], row["delta"]) for row in rows]
-
-    def draw(axes: Axes) -> None:
-        axes.axhline(50, color=RIVAL, linewidth=1, linestyle=":")
-        axes.plot(sizes, sure, "o-", color=GOOD, markersize=4, linewidth=1.3)
-        axes.annotate(f"{sure[0]:.0f} %", (1, sure[0]), (6, -11), textcoords="offset points", fontsize=8)
-        axes.annotate(
-            "a coin toss", (_MOST_ROUNDS, 50), (0, 4), textcoords="offset points", ha="right", fontsize=8
-        )
-        axes.set(ylim=(45, 103), ylabel="guesses that are right, at most (%)", xscale="log")
-        axes.set_xlabel("rounds of one person")
-        decades(axes.xaxis)
-
-    return single("certainty", 2.3, draw, narrow=narrow)
 
 
 def _interval(axes: Axes, row: int, value: float, near: tuple[float, float | None], right: float) -> float:

@@ -15,10 +15,11 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.declarations import STARTER, checked, given, read, starter
 from verifiable_dp.record.model import Record, RelationEntry
-from verifiable_dp.record.questions import QUESTIONS, AnswerState, answers, lookup
+from verifiable_dp.record.questions import QUESTIONS, answers
 from verifiable_dp.record.sealing import digest
 from verifiable_dp.record.verify import examine
 from verifiable_dp.record.worlds import neighbouring
+from verifiable_dp.record.worth import AnswerState, lookup
 from verifiable_dp.report import Report
 
 
