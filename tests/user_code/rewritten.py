@@ -84,11 +84,10 @@ def method(rewards, rng):
 
 
 def branches(rewards, rng):
+    first = _first(rewards)
     if rng.random() < 0.5:
-        total = _twice(_first(rewards))
-    else:
-        total = _thrice(_first(rewards))
-    return _ends(rewards, rng, total)
+        return _ends(rewards, rng, _twice(first))
+    return _ends(rewards, rng, _thrice(first))
 
 
 def reflection(rewards, rng):

@@ -51,22 +51,6 @@ _ENDS_DATA = (
 )
 
 
-_NUMBERS = (
-    int,
-    float,
-    len,
-    round,
-    math.floor,
-    math.ceil,
-    np.argmax,
-    np.argmin,
-    np.argsort,
-    np.flatnonzero,
-    sum,
-    np.sum,
-)
-
-
 class Given(NamedTuple):
     """What a call gives, by place or name, `...` for what may reach any, and whose entries it shares."""
 
@@ -271,9 +255,9 @@ class Calls(Marks):
         applied = frozenset(("applied", ref) for tag, ref in functions if tag != "class")
         applied |= frozenset(tag for tag in functions if tag[0] == "class")
         arrays = home in ("numpy", "scipy", "math")  # what these give
-        container = NONE if arrays else every.container
+        number = values.same(value, values.NUMBERS)
+        container = NONE if arrays or (number and len(given.parts) == 1) else every.container
         own = (every.inner & refs) | applied | container
-        number = values.same(value, _NUMBERS)
         unclear = not (keeps or sized or bends or shaped or operation)
         result = Value(made.level, made.turn, size, rough, own, refs, *made[6:])
         result = result._replace(truth=not number and (result.truth or unclear))

@@ -339,6 +339,10 @@ OPERATIONS: dict[Foreign, ast.operator] = {  # of two numbers
     np.power: ast.Pow(),
     math.pow: ast.Pow(),
 }
+NUMBERS = (  # what gives numbers, of whatever it is given
+    *(int, float, len, round, math.floor, math.ceil, sum),
+    *(np.argmax, np.argmin, np.argsort, np.flatnonzero, np.sum),
+)
 MULTIPLIES = (math.prod, np.prod, np.dot, np.einsum, np.matmul, np.inner, np.outer)
 ADDITIVE = (  # what puts numbers beside each other or adds them up
     *(
