@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from verifiable_dp.algorithms import papers
-from verifiable_dp.algorithms._episodes import Turns
+from verifiable_dp.algorithms._episodes import EDGE, Turns
 from verifiable_dp.core import validate
 from verifiable_dp.core.algorithm import Memory, Query
 from verifiable_dp.core.claims import Basis, PrivacyClaim, Source
@@ -168,7 +168,8 @@ class DPAdversarial(Turns):
     def estimates(self, state: Own, query: Query, released: FloatArray) -> FloatArray:
         """Sums of losses over their chances."""
         sums = released[:, : self.n_arms]
-        loss = np.clip(1 - sums / self.batch, -self.most, 1 + self.most) / self.chances(state)
+        chance = np.maximum(self.chances(state), EDGE)
+        loss = np.clip(1 - sums / self.batch, -self.most, 1 + self.most) / chance
         used = ~np.isnan(sums) & (state.t > 0)[:, None]
         return np.asarray(state.estimate + np.where(used, loss, 0.0))
 
