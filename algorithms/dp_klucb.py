@@ -111,7 +111,7 @@ class DPKLUCB(Episodes):
         """The noisy mean of all phases."""
         sums = state.estimate * state.pulls + released
         after = np.maximum(state.pulls + query.pulls(), 1)
-        return np.where(np.isnan(released), state.estimate, sums / after)
+        return np.asarray(np.where(np.isnan(released), state.estimate, sums / after))
 
     def level(self, state: Own) -> FloatArray:
         """log t + 3 log(1 + log t), (n, 1)."""

@@ -12,6 +12,7 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.adap_klucb import AdaPKLUCB
 from verifiable_dp.algorithms.dp_klucb import DPKLUCB, divergence
 from verifiable_dp.auditors import _episodes as family
+from verifiable_dp.auditors._elimination import mean_noise
 from verifiable_dp.auditors._instances import s1
 from verifiable_dp.auditors._shared import c1_to_c4
 from verifiable_dp.core.claims import Basis, RegretClaim, Source
@@ -108,7 +109,7 @@ def mutants(caught_by: Checking) -> tuple[Mutant, ...]:
             "every release has the sum of all phases, so that a reward enters several releases",
             Unforgetting,
         ),
-        family.mean_noise("sums get Lap(1/(epsilon n)), which is the scale for means"),
+        mean_noise("sums get Lap(1/(epsilon n)), which is the scale for means"),
         *family.order_mutants(caught_by),
     )
 

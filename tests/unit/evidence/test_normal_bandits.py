@@ -1,4 +1,4 @@
-"""Bandits without contexts whose releases have normal noise: alignment, certificate, and what must not pass."""
+"""Bandits without contexts whose releases have normal noise: what they cost, and what must not pass."""
 
 from dataclasses import dataclass
 
