@@ -25,7 +25,7 @@ from verifiable_dp.registry.theorems import RUNS, MeanBound, TheoremTrial, bound
 from verifiable_dp.registry.wrapped import Listed
 
 OURS = "the paper has O(sqrt(KT/epsilon)) and its text is not at hand: "
-TSALLIS = 2.0  # ours
+TSALLIS = 4.0  # ours
 
 
 def exp3_bound(gaps: FloatArray, rule: DPAdversarial) -> float:
@@ -38,7 +38,7 @@ def exp3_bound(gaps: FloatArray, rule: DPAdversarial) -> float:
 
 
 def tsallis_bound(gaps: FloatArray, rule: DPAdversarial) -> float:
-    """2 sqrt(K T max(1, 1/epsilon)), or T."""
+    """4 sqrt(K T max(1, 1/epsilon)), or T."""
     return min(TSALLIS * math.sqrt(rule.n_arms * rule.horizon * max(1.0, 1 / rule.epsilon)), rule.horizon)
 
 
@@ -138,11 +138,11 @@ CLAIMS = (
         "On an oblivious table the expected regret of tsallis-inf in hindsight is O(sqrt(KT/epsilon)) for "
         "epsilon "
         "<= 1.",
-        "2 sqrt(K T max(1, 1/epsilon))",
+        "4 sqrt(K T max(1, 1/epsilon))",
         Source(
             papers.ASI,
             "private adversarial bandits",
-            OURS + "the constant 2 is ours, not derived",
+            OURS + "the constant 4 is ours, not derived",
             Basis.UNREAD,
         ),
         "mean",

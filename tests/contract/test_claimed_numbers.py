@@ -237,7 +237,7 @@ BY_HAND = {
         lambda: dp_adversarial.tsallis_bound(
             HALF, make("dp-adversarial", n_arms=2, epsilon=0.5, horizon=1000)
         ),
-        2 * math.sqrt(4000),
+        4 * math.sqrt(4000),
     ),
     "lazy-dp-ts": (lambda: lazy_dp_ts.regret_bound(HALF, two("lazy-dp-ts")), 16 * 13.8155105579643),
     # beta(9) = .149 and beta(10) = .099 at T = 1000: 2 + ... + 2^10 = 2046, half of it, and .5.
