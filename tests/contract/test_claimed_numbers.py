@@ -43,6 +43,7 @@ from verifiable_dp.auditors import (
     linucb,
     robust_ucb,
     se,
+    shuffled_se,
     tree_sum,
     ucb1,
 )
@@ -214,6 +215,9 @@ BY_HAND = {
     "adap-klucb": (lambda: _episodes.regret_bound(HALF, two("adap-klucb", alpha=4.0)), 513.6666666667),
     # 2 radius(128) = .5007 and 2 radius(256) = .331: 1.4 * 2 * 512.
     "adap-tt": (lambda: adap_tt.samples_bound(HALF, two("adap-tt", beta=0.1)), 1433.6),
+    # With eps0 = 2.18 and 2.75 the radius is .1393 in batch 11 and .0860 in batch 12: 2 + ... + 2^12 = 8190.
+    "shuffled-se, pulls": (lambda: shuffled_se.pulls_bound(HALF[1:], two("shuffled-se", beta=0.1)), 8190.0),
+    "shuffled-se": (lambda: shuffled_se.regret_bound(HALF, two("shuffled-se", beta=0.1)), 4095.5),
     # n^2 >= 442.1 (n/2 + 2) from n = 225 on: 4 * 128; sum_{j >= 1} 2 (j + 2) 4^-j = 20/9. And n = 176 at 3.1.
     "adac-ucb": (
         lambda: adac_ucb.regret_bound(HALF, make("adac-ucb", n_arms=2, rho=0.5, horizon=1000, beta=4.0)),

@@ -169,6 +169,12 @@ BY_HAND = {
         sqrt(3.5 * log(100) * (1 / 32 + 1 / (0.5 * 256))),
         "sqrt(beta log t (1/(2n) + 1/(rho n^2))), n = 16; derived in the docstring",
     ),
+    "shuffled-se, radius": (
+        "shuffled-se",
+        lambda: arms("shuffled-se", beta=0.1).radius(2, np.array([7.0]))[0],
+        sqrt(log(8 * 2 * 49 / 0.1) / 256) + 2 * sqrt(8 * log(8 * 2 * 49 / 0.1) * 128) / 128,
+        "sqrt(L/(2l)) + s sqrt(8 L max(l, L))/l, s = 1/eps at l = 128, too few to be shuffled; the docstring",
+    ),
     "dp-klucb, level": (
         "dp-klucb",
         lambda: arms("dp-klucb").level(state())[0, 0],

@@ -51,6 +51,7 @@ NAMES = [
     "robust-ucb",
     "se",
     "shuffled-linear",
+    "shuffled-se",
     "tree-sum",
     "ucb1",
 ]
