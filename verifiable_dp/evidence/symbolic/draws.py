@@ -77,6 +77,7 @@ class UniformDraw(Lazy):
 
     __array_priority__ = 3000.0
     nature = "uniform"
+    kind = np.float64
     stretches = False
 
     def __init__(self, source: DrawSource, function: Callable[[Any], Any], whole: bool = False) -> None:
@@ -87,13 +88,6 @@ class UniformDraw(Lazy):
     def world(self) -> World:
         """The run it belongs to."""
         return self.source.world
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> Any:
-        """That of a number."""
-        return self.world.claims(np.float64)
-
-    dtype: Any = np.dtype(np.float64)
 
     def plain(self) -> Any:
         """The number itself: the draw is public from here on."""
@@ -180,33 +174,6 @@ class UniformDraw(Lazy):
                 self.source.shape(side)
             return self.through(lambda x: _ordered(function, x, own, side))
         return NotImplemented
-
-    def __add__(self, other: Any) -> Any:
-        return self._with(other, operator.add)
-
-    def __radd__(self, other: Any) -> Any:
-        return self._with(other, operator.add, 0)
-
-    def __sub__(self, other: Any) -> Any:
-        return self._with(other, operator.sub)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._with(other, operator.sub, 0)
-
-    def __mul__(self, other: Any) -> Any:
-        return self._with(other, operator.mul)
-
-    def __rmul__(self, other: Any) -> Any:
-        return self._with(other, operator.mul, 0)
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._with(other, operator.truediv)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self._with(other, operator.truediv, 0)
-
-    def __pow__(self, other: Any) -> Any:
-        return self._with(other, operator.pow)
 
     def _signed(self, other: Term) -> Term:
         """Noise with a random sign; from here on it takes the place of the noise."""
@@ -298,42 +265,19 @@ class UniformDraw(Lazy):
             return np.False_  # a number that has a density is no given one
         return self.plain() == other
 
-    def __bool__(self) -> bool:
-        return bool(self.plain())
-
-    def __float__(self) -> float:
-        return float(self.plain())
-
-    def __int__(self) -> int:
-        return int(self.plain())
-
-    def __index__(self) -> int:
-        return operator.index(self.plain())
-
-    def __hash__(self) -> int:
-        return hash(self.plain())
-
-    def __format__(self, spec: str) -> str:
-        return format(self.plain(), spec)
+    __hash__ = Lazy.__hash__
 
     def __round__(self, *digits: Any) -> Any:
         return round(float(self.plain()), *digits)
 
-    def __repr__(self) -> str:
-        return repr(self.plain())
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
-        return boxes.on_arrays(self.world, ufunc, method, inputs, out, kwargs)
-
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return boxes.calling(self.world, function, args, kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(self.plain(), name)
+def _operator(function: Callable[[Any, Any], Any], side: int) -> Any:
+    return lambda self, other: self._with(other, function, side)
 
 
+for _name in ("add", "sub", "mul", "truediv", "pow"):
+    for _side in (1, 0) if _name != "pow" else (1,):
+        setattr(UniformDraw, f"__{'' if _side else 'r'}{_name}__", _operator(getattr(operator, _name), _side))
 _SIGNS = {operator.mul: 1, operator.truediv: -1}
 
 
@@ -718,18 +662,13 @@ class DrawnCoin(UniformDraw):
     """Whether a uniform draw lies in some set: public once it decides anything."""
 
     nature = "coin"
-    dtype = np.dtype(np.bool_)
+    kind = np.bool_
 
     def __init__(
         self, source: DrawSource, function: Callable[[Any], Any], chance: float | None = None
     ) -> None:
         super().__init__(source, function)
         self.chance = chance
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> Any:
-        """That of a truth value."""
-        return self.world.claims(np.bool_)
 
     def plain(self) -> Any:
         """The answer, public from here on."""
