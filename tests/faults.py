@@ -585,14 +585,6 @@ FAULTS = (
         "a branch on one value of a rounded number is not looked at",
         ("tests/unit/evidence/test_symbolic_samplers.py",),
     ),
-    Fault(
-        "a table that is written down is no look-up",
-        f"{EVIDENCE}/judge/flow.py",
-        "rough=max(PUBLIC if alike else STEEP, held.rough)",
-        "rough=held.rough",
-        "one entry of a table that is like no other sets the scale unseen",
-        ("tests/unit/evidence/test_symbolic_rare.py",),
-    ),
     # alignment and replay
     Fault(
         "alignment tolerance",

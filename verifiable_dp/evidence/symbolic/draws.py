@@ -77,7 +77,7 @@ class UniformDraw(Lazy):
 
     __array_priority__ = 3000.0
     nature = "uniform"
-    kind = np.float64
+    kind: Any = np.float64
     stretches = False
 
     def __init__(self, source: DrawSource, function: Callable[[Any], Any], whole: bool = False) -> None:
@@ -607,12 +607,12 @@ def signed(coin: DrawnCoin, one: Any, other: Any) -> Any:
         return UniformDraw(source, lambda u: np.where(fair(u), one, other))
     sign = UniformDraw(source, lambda u: np.where(fair(u), 1.0, -1.0))
     if is_term(one) and is_term(other) and is_fresh(one) and is_fresh(other):
-        return sign * one if {d: -w for d, w in one.noise.items()} == other.noise else None
+        return sign._with(one, operator.mul) if {d: -w for d, w in one.noise.items()} == other.noise else None
     if type(one) is UniformDraw and type(other) is UniformDraw and one.source is other.source is not source:
         with np.errstate(all="ignore"):
             same = np.array_equal(one.function(_GRID), -np.asarray(other.function(_GRID)))
             same = same and enclosures.is_like(other.function, one.function, -1.0)
-        return sign * one if same and not one._gone else None
+        return sign._with(one, operator.mul) if same and not one._gone else None
     return None
 
 
@@ -1174,22 +1174,6 @@ class FollowedGenerator(np.random.Generator):
             return tuple(operator.index(n) for n in size)
         return None if size is None else operator.index(self._public(size))
 
-    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        """As numpy's."""
-        return self._centred("laplace", loc, scale, size)
-
-    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        """As numpy's."""
-        return self._centred("normal", loc, scale, size)
-
-    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        """As numpy's."""
-        return self._centred("gumbel", loc, scale, size)
-
-    def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        """As numpy's."""
-        return self._centred("logistic", loc, scale, size)
-
     def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
         """As numpy's."""
         scale = self._public(scale, "raw {data} set the scale of noise")
@@ -1199,21 +1183,6 @@ class FollowedGenerator(np.random.Generator):
         """As numpy's."""
         df = self._public(df)
         return self._noise("student", 0.0, 1.0, super().standard_t(df, self._size(size)), df)
-
-    def standard_normal(self, size: Any = None, *args: Any, **kwargs: Any) -> Any:
-        """As numpy's."""
-        self._whole(args, kwargs)
-        return self._noise("normal", 0.0, 1.0, super().standard_normal(self._size(size), *args, **kwargs))
-
-    def standard_exponential(self, size: Any = None, *args: Any, **kwargs: Any) -> Any:
-        """As numpy's."""
-        self._whole(args, kwargs)
-        drawn = super().standard_exponential(self._size(size), *args, **kwargs)
-        return self._noise("exponential", 0.0, 1.0, drawn)
-
-    def standard_cauchy(self, size: Any = None) -> Any:
-        """As numpy's."""
-        return self._noise("cauchy", 0.0, 1.0, super().standard_cauchy(self._size(size)))
 
     def gamma(self, shape: Any, scale: Any = 1.0, size: Any = None) -> Any:
         """As numpy's."""
@@ -1226,10 +1195,8 @@ class FollowedGenerator(np.random.Generator):
         """As numpy's."""
         n, p = self._public(n), self._public(p)
         self.world.pooling = functools.partial(_pooled, self.world)
-        with np.errstate(divide="ignore"):
-            step = -np.log1p(-np.asarray(p, np.float64))
         drawn = super().negative_binomial(n, p, self._size(size))
-        return self._noise("polya", 0.0, 1.0, drawn, step, n)
+        return self._noise("polya", 0.0, 1.0, drawn, _step(p), n)
 
     def standard_gamma(self, shape: Any, size: Any = None, *args: Any, **kwargs: Any) -> Any:
         """As numpy's."""
@@ -1242,9 +1209,7 @@ class FollowedGenerator(np.random.Generator):
     def geometric(self, p: Any, size: Any = None) -> Any:
         """As numpy's."""
         p = self._public(p)
-        with np.errstate(divide="ignore"):
-            step = -np.log1p(-np.asarray(p, np.float64))
-        return self._noise("geometric", 0.0, 1.0, super().geometric(p, self._size(size)), step)
+        return self._noise("geometric", 0.0, 1.0, super().geometric(p, self._size(size)), _step(p))
 
     def random(self, size: Any = None, *args: Any, **kwargs: Any) -> Any:
         """As numpy's."""
@@ -1419,6 +1384,12 @@ class FollowedGenerator(np.random.Generator):
         return least, most + 1 if name == "poisson" and given != [0] else most
 
 
+def _step(p: Any) -> Any:
+    """What a step costs where chances fall by 1 - p."""
+    with np.errstate(divide="ignore"):
+        return -np.log1p(-np.asarray(p, np.float64))
+
+
 def _possible(a: Any, p: Any) -> Sequence[int]:
     """Positions of an outcome with public chances: the least likely one, the first and last, and the ends.
 
@@ -1445,6 +1416,28 @@ def paid_for(world: World, chances: list[Any], natural: int) -> int:
 def _is_constant(term: Term) -> bool:
     """Whether whatever it is made of cancels."""
     return all(abs(weight) < 1e-9 for weight in term.raw.values()) and abs(term.const - 1) < 1e-6
+
+
+def _around(kind: str) -> Any:
+    def draw(self: FollowedGenerator, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._centred(kind, loc, scale, size)
+
+    return draw
+
+
+def _standard(kind: str) -> Any:
+    def draw(self: FollowedGenerator, size: Any = None, *args: Any, **kwargs: Any) -> Any:
+        self._whole(args, kwargs)
+        drawn = getattr(np.random.Generator, f"standard_{kind}")(self, self._size(size), *args, **kwargs)
+        return self._noise(kind, 0.0, 1.0, drawn)
+
+    return draw
+
+
+for _name in ("laplace", "normal", "gumbel", "logistic"):
+    setattr(FollowedGenerator, _name, _around(_name))
+for _name in ("normal", "exponential", "cauchy"):
+    setattr(FollowedGenerator, f"standard_{_name}", _standard(_name))
 
 
 def _coin(name: str) -> Any:

@@ -132,7 +132,8 @@ for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lt", "l
     _define(f"__{_name}__", getattr(operator, _name))
     if len(_name) > 2:
         _define(f"__r{_name}__", getattr(operator, _name), turned=True)
-for _name, _one in {"round": round, "str": str, "neg": operator.neg, "abs": abs}.items():
+_ONES: dict[str, Callable[..., Any]] = {"round": round, "str": str, "neg": operator.neg, "abs": abs}
+for _name, _one in _ONES.items():
     _define(f"__{_name}__", _one)
 
 
