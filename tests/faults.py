@@ -412,8 +412,8 @@ FAULTS = (
     Fault(
         "any size of noise is believed",
         f"{EVIDENCE}/symbolic/coverage.py",
-        "                if not read and at.lineno is not None and asks(code.co_filename, place_of(at), side):",
-        "                if False:",
+        "and asks(code.co_filename, place_of(at), side):",
+        "and False:",
         "a scale that a look-up or a comparison sets counts as looked at",
         ("tests/unit/evidence/test_symbolic_rare.py",),
     ),
