@@ -32,16 +32,19 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import IO, NoReturn, cast
 
 from verifiable_dp.core import engine, watch
 from verifiable_dp.core.limits import late
 from verifiable_dp.core.steering import steering
 from verifiable_dp.core.validate import Foreign, InputError, Json, JsonDict, JsonValue, one_line
+from verifiable_dp.evidence.blackbox.test import counted_by
 from verifiable_dp.evidence.tracing.foreign import settle
 from verifiable_dp.targets import guard, keeping
 from verifiable_dp.targets.cage import Caged
+from verifiable_dp.targets.counting import Counting, Elsewhere, StoppedError, reply
 from verifiable_dp.targets.measured import Measured, measured
 
 Progress = Callable[[str], None]
@@ -50,10 +53,23 @@ POSSIBLE = hasattr(os, "waitid")  # whether a child can be watched on this syste
 _TICK = 0.05  # seconds between looks at whether the child still runs, while it says nothing
 _GRACE = 5.0  # seconds that the child has to end once it has answered or hung up
 _LARGEST = 128 << 20  # bytes of a message
+_LARGEST_RUNS = 1 << 31  # bytes of what comes out of the runs of one part
 _LONGEST = 2000  # characters of an error that is passed on
 _START = "from verifiable_dp.targets.child import main; main()"
 _KEPT: list[object] = []  # streams of the parent: one that nobody has any more closes its descriptor
 _leave, _dumps = os._exit, json.dumps  # as they are before code of a target runs
+
+
+@dataclass(frozen=True)
+class _Handed:
+    """What a child is given: see `call`; its ends of the pipes, the last -1 where it counts by itself."""
+
+    task: Task
+    channel: int
+    output: int
+    replies: int
+    coverage: Measured | None
+    caged: Caged
 
 
 class CrashedError(Exception):
@@ -83,7 +99,13 @@ def _native_threads() -> int:
     return len(os.listdir("/proc/self/task")) - int(known)
 
 
-def call(task: Task, progress: Progress, most: float = math.inf, caged: Caged | None = None) -> JsonValue:
+def call(
+    task: Task,
+    progress: Progress,
+    most: float = math.inf,
+    caged: Caged | None = None,
+    counting: Counting | None = None,
+) -> JsonValue:
     """What `task` returns in a child process: JSON values.
 
     Parameters
@@ -97,6 +119,8 @@ def call(task: Task, progress: Progress, most: float = math.inf, caged: Caged | 
         Seconds that it may take.
     caged
         What the child is kept from, see `cage`; what of it was taken is noted there.
+    counting
+        Chooses and counts what the child shows of its runs; None if that is done in the child.
 
     Raises
     ------
@@ -107,19 +131,21 @@ def call(task: Task, progress: Progress, most: float = math.inf, caged: Caged | 
         If `task` raises anything else.
     """
     start, caged = _spawned if unforkable() else _forked, caged or Caged()
-    ends = [*os.pipe(), *os.pipe()]
-    channel, channel_in, output, output_in = ends
+    ends = [*os.pipe(), *os.pipe(), *os.pipe()]
+    channel, channel_in, output, output_in, replies, reply = ends
     try:
         for stream in (sys.stdout, sys.stderr):  # what they still hold would be written twice
             with contextlib.suppress(AttributeError, OSError, ValueError):
                 stream.flush()
         with watch.shared() as calls, measured() as coverage, keeping.kept():
-            pid = start(task, channel_in, output_in, calls.path, coverage, caged)
+            given = _Handed(task, channel_in, output_in, replies if counting else -1, coverage, caged)
+            pid = start(given, calls.path)
             try:
-                for end in (channel_in, output_in):
+                for end in (channel_in, output_in, replies):
                     ends.remove(end)
                     os.close(end)
-                found = _heard(pid, channel, output, progress, _Clock(calls, most), caged)
+                line = _Line(pid, (channel, output, reply), progress, _Clock(calls, most), caged, counting)
+                found = line.answers()
             finally:
                 status = _end(pid)
     finally:
@@ -183,89 +209,156 @@ def _kill(pid: int) -> None:
     _signal(pid, signal.SIGKILL)
 
 
-def _forked(
-    task: Task, channel: int, output: int, calls: str, coverage: Measured | None, caged: Caged
-) -> int:
+def _forked(given: _Handed, calls: str) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of threads: `unforkable` has looked at them
         pid = os.fork()
     if pid == 0:
-        _serve(task, channel, output, calls, coverage, caged)
+        _serve(given, calls)
     return pid
 
 
-def _spawned(
-    task: Task, channel: int, output: int, calls: str, coverage: Measured | None, caged: Caged
-) -> int:
+def _spawned(given: _Handed, calls: str) -> int:
     """A new Python, which is given the task on its stdin."""
     # The path first: by it the task is found.
-    given = b"".join(pickle.dumps(part) for part in (sys.path, coverage, caged, task))
+    sent = b"".join(pickle.dumps(part) for part in (sys.path, replace(given, output=1)))
     steered = steering(os.environ)
     process = subprocess.Popen(
-        [sys.executable, "-P", "-c", _START, str(channel)],
+        [sys.executable, "-P", "-c", _START],
         env={name: value for name, value in os.environ.items() if name not in steered} | {watch.NAME: calls},
         stdin=subprocess.PIPE,
-        stdout=output,
-        stderr=output,
-        pass_fds=[channel],
+        stdout=given.output,
+        stderr=given.output,
+        pass_fds=[end for end in (given.channel, given.replies) if end >= 0],
     )
     process.returncode = 0  # `_end` reaps it
     with contextlib.suppress(BrokenPipeError), cast(IO[bytes], process.stdin) as pipe:
-        pipe.write(given)
+        pipe.write(sent)
     return process.pid
 
 
-def _heard(
-    pid: int, channel: int, output: int, progress: Progress, clock: _Clock, caged: Caged
-) -> list[JsonDict]:
-    """The answers of the child: one, if all is right; before it, what of the cage it has taken."""
-    received, answers = bytearray(), list[JsonDict]()
-    decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
-    deadline = float("inf")
-    with selectors.DefaultSelector() as selector, guard.relayed() as shown:
-        for end in (channel, output):
-            selector.register(end, selectors.EVENT_READ)
-        while time.monotonic() < deadline:
-            ended = _ended(pid)
-            ready = selector.select(0 if ended else _TICK)
-            if ended and not ready:
-                break
-            for key, _ in ready:
-                part = os.read(key.fd, 1 << 16)
-                if key.fd == output:
-                    shown.write(decoder.decode(part))
-                else:
-                    received += part
-                    answers += _messages(received, progress)
-                    if caged.policy != "none" and not caged.taken and answers and [*answers[0]] == ["cage"]:
-                        caged.taken = [str(one) for one in answers.pop(0)["cage"]]
-                if not part:
-                    selector.unregister(key.fd)
-            if ended or answers or channel not in selector.get_map():
-                deadline = min(deadline, time.monotonic() + _GRACE)
-            else:
-                clock.look(pid)
-    return answers
+class _GoneError(Exception):
+    """The child says nothing more."""
 
 
-def _messages(received: bytearray, progress: Progress) -> list[JsonDict]:
-    """Take the whole lines of what was received; progress is passed on, anything else returned."""
-    if len(received) > _LARGEST:
-        raise InputError(f"target: its process sent a message of more than {_LARGEST >> 20} MiB")
-    *lines, rest = received.split(b"\n")
-    received[:] = rest
-    found = []
-    for line in lines:
-        try:
-            message = json.loads(line)
-        except (ValueError, RecursionError):
-            message = None
-        if isinstance(message, dict) and isinstance(message.get("progress"), str):
-            # A line of a log must not begin with what a target wrote.
-            progress(re.sub(r"^\W+", "", message["progress"])[:_LONGEST])
+class _Line:
+    """What comes from a child, and the answers to what it asks.
+
+    Parameters
+    ----------
+    pid
+        The child.
+    ends
+        What it sends, what it prints, and where answers go.
+    progress, clock, caged, counting
+        See `call`.
+    """
+
+    def __init__(
+        self,
+        pid: int,
+        ends: tuple[int, int, int],
+        progress: Progress,
+        clock: _Clock,
+        caged: Caged,
+        counting: Counting | None,
+    ) -> None:
+        self._pid, (self._channel, self._output, self._reply) = pid, ends
+        self._progress, self._clock, self._caged, self._counting = progress, clock, caged, counting
+        self._received, self._looked = bytearray(), 0
+        self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
+        self._deadline, self._answers = math.inf, list[JsonDict]()
+
+    def answers(self) -> list[JsonDict]:
+        """The answers of the child: one, if all is right; before it, what of the cage it has taken."""
+        with selectors.DefaultSelector() as self._selector, guard.relayed() as self._shown:
+            for end in (self._channel, self._output):
+                self._selector.register(end, selectors.EVENT_READ)
+            with contextlib.suppress(_GoneError):
+                while True:
+                    self._take(self._message())
+        return self._answers
+
+    def _take(self, message: JsonDict) -> None:
+        caged, (kind, *more) = self._caged, [*message] or [""]
+        if kind == "cage" and not more and caged.policy != "none" and not (caged.taken or self._answers):
+            caged.taken = [str(one) for one in message["cage"]]
+        elif kind == "count" and not more and self._counting is not None and not self._answers:
+            with contextlib.suppress(StoppedError):
+                self._write(reply(self._counting.answer(message["count"], self._frames())))
         else:
-            found.append(message if isinstance(message, dict) else {})
-    return found
+            self._answers.append(message)
+
+    def _frames(self) -> Iterator[tuple[JsonDict, bytes]]:
+        """The messages that come next, with the bytes that follow each."""
+        while True:
+            header = self._message()
+            size = header.get("bytes", 0)
+            if type(size) is not int or not 0 <= size <= _LARGEST_RUNS:
+                raise InputError("target: its process sent runs that cannot be read")
+            while len(self._received) < size:
+                self._pump()
+            content = bytes(self._received[:size])
+            del self._received[:size]
+            yield header, content
+
+    def _message(self) -> JsonDict:
+        """The next message that is not progress, which is passed on; empty if it cannot be read."""
+        while True:
+            end = self._received.find(b"\n", self._looked)
+            if max(end, len(self._received) if end < 0 else 0) > _LARGEST:
+                raise InputError(f"target: its process sent a message of more than {_LARGEST >> 20} MiB")
+            if end < 0:
+                self._looked = len(self._received)
+                self._pump()
+                continue
+            line, self._looked = bytes(self._received[:end]), 0
+            del self._received[: end + 1]
+            try:
+                message = json.loads(line)
+            except (ValueError, RecursionError):
+                message = None
+            if isinstance(message, dict) and isinstance(message.get("progress"), str):
+                # A line of a log must not begin with what a target wrote.
+                self._progress(re.sub(r"^\W+", "", message["progress"])[:_LONGEST])
+            else:
+                return message if isinstance(message, dict) else {}
+
+    def _pump(self) -> None:
+        """Receive something, or look after the child.
+
+        Raises
+        ------
+        _GoneError
+            If nothing more comes.
+        """
+        ended = _ended(self._pid)
+        ready = self._selector.select(0 if ended else _TICK)
+        if time.monotonic() >= self._deadline or (ended and not ready):
+            raise _GoneError
+        for key, _ in ready:
+            part = os.read(key.fd, 1 << 20)
+            if key.fd == self._output:
+                self._shown.write(self._decoder.decode(part))
+            else:
+                self._received += part
+            if not part:
+                self._selector.unregister(key.fd)
+        if ended or self._answers or self._channel not in self._selector.get_map():
+            self._deadline = min(self._deadline, time.monotonic() + _GRACE)
+        else:
+            self._clock.look(self._pid)
+
+    def _write(self, content: bytes) -> None:
+        left = memoryview(content)
+        os.set_blocking(self._reply, False)
+        while left:
+            try:
+                left = left[os.write(self._reply, left) :]
+            except BlockingIOError:
+                self._pump()
+            except BrokenPipeError:
+                return
 
 
 def _ended(pid: int) -> bool:
@@ -353,23 +446,21 @@ def _without(status: int | None) -> str:
 
 def main() -> None:
     """Serve the task on stdin; the start of a child that was not forked."""
-    channel = int(sys.argv.pop())
     with open(0, "rb", closefd=False) as pipe:
         sys.path[:] = pickle.load(pipe)
-        coverage, caged, task = pickle.load(pipe), pickle.load(pipe), pickle.load(pipe)
-    _serve(task, channel, 1, os.environ[watch.NAME], coverage, caged)
+        given = pickle.load(pipe)
+    _serve(given, os.environ[watch.NAME])
 
 
-def _serve(
-    task: Task, channel: int, output: int, calls: str, coverage: Measured | None, caged: Caged
-) -> NoReturn:
+def _serve(given: _Handed, calls: str) -> NoReturn:
     """Do the task, tell what it gave, and end this process, whatever happens."""
-    status = 1
+    status, channel = 1, given.channel
     try:
         os.environ[watch.NAME] = calls
-        _settle(channel, output)
-        meter = None if coverage is None else coverage.begin()
-        answer = _answered(functools.partial(_caged, task, caged, channel), channel)
+        _settle(channel, given.output)
+        meter = None if given.coverage is None else given.coverage.begin()
+        with _counted(channel, given.replies):
+            answer = _answered(functools.partial(_caged, given.task, given.caged, channel), channel)
         with contextlib.suppress(Exception):
             sys.stdout.flush()
         _send(channel, answer)
@@ -380,6 +471,19 @@ def _serve(
             meter.save()
     finally:
         _leave(status)
+
+
+@contextlib.contextmanager
+def _counted(channel: int, replies: int) -> Iterator[None]:
+    """Within this block the parent chooses events and counts their hits, if it answers."""
+    if replies < 0:
+        yield
+        return
+    os.set_inheritable(replies, False)
+    with open(replies, "rb", closefd=False) as pipe:
+        send, write = (functools.partial(one, channel) for one in (_send, _write))
+        with counted_by(Elsewhere(send, write, pipe)):
+            yield
 
 
 def _caged(task: Task, caged: Caged, channel: int, progress: Progress) -> JsonValue:
@@ -455,6 +559,10 @@ def _answered(task: Task, channel: int) -> Json:
 
 
 def _send(channel: int, message: Json) -> None:
-    left = memoryview(_dumps(message).encode() + b"\n")
+    _write(channel, _dumps(message).encode() + b"\n")
+
+
+def _write(channel: int, content: bytes) -> None:
+    left = memoryview(content)
     while left:
         left = left[os.write(channel, left) :]
