@@ -387,7 +387,7 @@ def _asked_of_another(
     most: float,
     caged: Caged,
 ) -> JsonDict:
-    """Ask a fresh process for some runs that were counted; where they come out differently, the draft says so."""
+    """Ask a fresh process for some runs that were counted; a draft says where they come out differently."""
     samples = counting.samples()
     if not samples:
         return {"asked_again": 0}

@@ -32,23 +32,25 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import IO, NoReturn, cast
+from typing import IO, NoReturn, Protocol, cast
 
 from verifiable_dp.core import engine, watch
 from verifiable_dp.core.limits import late
 from verifiable_dp.core.steering import steering
 from verifiable_dp.core.validate import Foreign, InputError, Json, JsonDict, JsonValue, one_line
-from verifiable_dp.evidence.blackbox.test import counted_by
 from verifiable_dp.evidence.tracing.foreign import settle
 from verifiable_dp.targets import guard, keeping
 from verifiable_dp.targets.cage import Caged
-from verifiable_dp.targets.counting import Counting, Elsewhere, StoppedError, reply
 from verifiable_dp.targets.measured import Measured, measured
 
 Progress = Callable[[str], None]
 Task = Callable[[Progress], JsonValue]  # what it gives is sent as JSON
+Frame = tuple[JsonDict, bytes]
+Ask = Callable[[Json, Iterable[Frame]], Foreign]
+Asking = Callable[[Ask], AbstractContextManager[None]]
 POSSIBLE = hasattr(os, "waitid")  # whether a child can be watched on this system
 _TICK = 0.05  # seconds between looks at whether the child still runs, while it says nothing
 _GRACE = 5.0  # seconds that the child has to end once it has answered or hung up
@@ -62,7 +64,7 @@ _leave, _dumps = os._exit, json.dumps  # as they are before code of a target run
 
 @dataclass(frozen=True)
 class _Handed:
-    """What a child is given: see `call`; its ends of the pipes, the last -1 where it counts by itself."""
+    """What a child is given: see `call`, with its ends of the pipes."""
 
     task: Task
     channel: int
@@ -70,6 +72,20 @@ class _Handed:
     replies: int
     coverage: Measured | None
     caged: Caged
+    asking: Asking | None
+
+
+class Answers(Protocol):
+    """What answers a task on its way; `asking` is given what asks, in the child."""
+
+    asking: Asking
+
+    def answer(self, message: Json, frames: Iterator[Frame]) -> object:
+        """The answer to a message, after which `frames` come; it may raise `StoppedError`."""
+
+
+class StoppedError(Exception):
+    """The child has stopped sending frames: its code raised something."""
 
 
 class CrashedError(Exception):
@@ -104,7 +120,7 @@ def call(
     progress: Progress,
     most: float = math.inf,
     caged: Caged | None = None,
-    counting: Counting | None = None,
+    answers: Answers | None = None,
 ) -> JsonValue:
     """What `task` returns in a child process: JSON values.
 
@@ -119,8 +135,8 @@ def call(
         Seconds that it may take.
     caged
         What the child is kept from, see `cage`; what of it was taken is noted there.
-    counting
-        Chooses and counts what the child shows of its runs; None if that is done in the child.
+    answers
+        To what the task asks of this process on the way; None if it may ask nothing.
 
     Raises
     ------
@@ -138,13 +154,13 @@ def call(
             with contextlib.suppress(AttributeError, OSError, ValueError):
                 stream.flush()
         with watch.shared() as calls, measured() as coverage, keeping.kept():
-            given = _Handed(task, channel_in, output_in, replies if counting else -1, coverage, caged)
+            given = _Handed(task, channel_in, output_in, replies, coverage, caged, answers and answers.asking)
             pid = start(given, calls.path)
             try:
                 for end in (channel_in, output_in, replies):
                     ends.remove(end)
                     os.close(end)
-                line = _Line(pid, (channel, output, reply), progress, _Clock(calls, most), caged, counting)
+                line = _Line(pid, (channel, output, reply), progress, _Clock(calls, most), caged, answers)
                 found = line.answers()
             finally:
                 status = _end(pid)
@@ -250,7 +266,7 @@ class _Line:
         The child.
     ends
         What it sends, what it prints, and where answers go.
-    progress, clock, caged, counting
+    progress, clock, caged, answers
         See `call`.
     """
 
@@ -261,10 +277,10 @@ class _Line:
         progress: Progress,
         clock: _Clock,
         caged: Caged,
-        counting: Counting | None,
+        answers: Answers | None,
     ) -> None:
         self._pid, (self._channel, self._output, self._reply) = pid, ends
-        self._progress, self._clock, self._caged, self._counting = progress, clock, caged, counting
+        self._progress, self._clock, self._caged, self._given = progress, clock, caged, answers
         self._received, self._looked = bytearray(), 0
         self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
         self._deadline, self._answers = math.inf, list[JsonDict]()
@@ -283,16 +299,19 @@ class _Line:
         caged, (kind, *more) = self._caged, [*message] or [""]
         if kind == "cage" and not more and caged.policy != "none" and not (caged.taken or self._answers):
             caged.taken = [str(one) for one in message["cage"]]
-        elif kind == "count" and not more and self._counting is not None and not self._answers:
+        elif kind == "asks" and not more and self._given is not None and not self._answers:
             with contextlib.suppress(StoppedError):
-                self._write(reply(self._counting.answer(message["count"], self._frames())))
+                content = pickle.dumps(self._given.answer(message["asks"], self._frames()))
+                self._write(len(content).to_bytes(8, "little") + content)
         else:
             self._answers.append(message)
 
-    def _frames(self) -> Iterator[tuple[JsonDict, bytes]]:
+    def _frames(self) -> Iterator[Frame]:
         """The messages that come next, with the bytes that follow each."""
         while True:
             header = self._message()
+            if header == {"stopped": True}:
+                raise StoppedError
             size = header.get("bytes", 0)
             if type(size) is not int or not 0 <= size <= _LARGEST_RUNS:
                 raise InputError("target: its process sent runs that cannot be read")
@@ -459,7 +478,7 @@ def _serve(given: _Handed, calls: str) -> NoReturn:
         os.environ[watch.NAME] = calls
         _settle(channel, given.output)
         meter = None if given.coverage is None else given.coverage.begin()
-        with _counted(channel, given.replies):
+        with _asking(given):
             answer = _answered(functools.partial(_caged, given.task, given.caged, channel), channel)
         with contextlib.suppress(Exception):
             sys.stdout.flush()
@@ -474,16 +493,25 @@ def _serve(given: _Handed, calls: str) -> NoReturn:
 
 
 @contextlib.contextmanager
-def _counted(channel: int, replies: int) -> Iterator[None]:
-    """Within this block the parent chooses events and counts their hits, if it answers."""
-    if replies < 0:
+def _asking(given: _Handed) -> Iterator[None]:
+    """Within this block the task can ask the parent, if that answers."""
+    os.set_inheritable(given.replies, False)
+    with open(given.replies, "rb", closefd=False) as pipe, contextlib.ExitStack() as stack:
+
+        def ask(message: Json, frames: Iterable[Frame]) -> Foreign:
+            _send(given.channel, {"asks": message})
+            try:
+                for header, content in frames:
+                    _send(given.channel, {**header, "bytes": len(content)})
+                    _write(given.channel, content)
+            except BaseException:
+                _send(given.channel, {"stopped": True})
+                raise
+            return pickle.loads(pipe.read(int.from_bytes(pipe.read(8), "little")))
+
+        if given.asking is not None:
+            stack.enter_context(given.asking(ask))
         yield
-        return
-    os.set_inheritable(replies, False)
-    with open(replies, "rb", closefd=False) as pipe:
-        send, write = (functools.partial(one, channel) for one in (_send, _write))
-        with counted_by(Elsewhere(send, write, pipe)):
-            yield
 
 
 def _caged(task: Task, caged: Caged, channel: int, progress: Progress) -> JsonValue:

@@ -9,11 +9,10 @@ them again in a process that has made no others.
 from __future__ import annotations
 
 import hashlib
-import pickle
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import IO
 
 import numpy as np
 from joblib import delayed
@@ -25,14 +24,14 @@ from verifiable_dp.core.validate import Foreign, Function, Given, InputError, In
 from verifiable_dp.evidence.blackbox.curves import CurveSetting, Grid
 from verifiable_dp.evidence.blackbox.events import Event, EventSetting
 from verifiable_dp.evidence.blackbox.scores import MetScore, Rounds
-from verifiable_dp.evidence.blackbox.test import Part, Rule, hits_of, parts_of, sides
+from verifiable_dp.evidence.blackbox.test import Part, Rule, counted_by, hits_of, parts_of, sides
+from verifiable_dp.targets.child import Ask, Asking, Frame, StoppedError
 from verifiable_dp.targets.load import PlaySampler, ReleaseSampler, ToldPair
 from verifiable_dp.targets.process import Exec, ProcessTarget
 from verifiable_dp.targets.randomness import follower_of
 from verifiable_dp.targets.seeds import origins_of
 
 Sampling = PlaySampler | ReleaseSampler
-Frames = Iterator[tuple[JsonDict, bytes]]
 COUNTED = ("black_box", "between", "sequential", "curve")  # kinds of checks that are counted here
 _MOST_RUNS = 1 << 26  # on an input, of one question
 _MOST_SHARD = 1 << 22
@@ -40,10 +39,6 @@ _KEPT = 4  # samples of an event that may be asked again
 _SINGLE = 16  # runs of one sample, where each is a call by itself
 _LARGEST_DATA = 1 << 20  # entries of data that are sent along
 _PLAIN = ("many", "n_arms", "horizon", "seed", "factor", "shard", "rows", "followed", "joint")
-
-
-class StoppedError(Exception):
-    """The child has stopped making the runs of a question: its code raised something."""
 
 
 # ---------------------------------------------------------------- in the child
@@ -54,16 +49,12 @@ class Elsewhere:
 
     Parameters
     ----------
-    send, write
-        Send a message to the parent, and bytes after it.
-    replies
-        What the parent answers with.
+    ask
+        Sends the parent a message and frames, and returns what it answers.
     """
 
-    def __init__(
-        self, send: Callable[[Json], None], write: Callable[[bytes], None], replies: IO[bytes]
-    ) -> None:
-        self._send, self._write, self._replies = send, write, replies
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
         self._known: list[tuple[Event, int]] = []
 
     def takes(self, sampler: object) -> bool:
@@ -100,32 +91,29 @@ class Elsewhere:
     ) -> Foreign:
         """What the parent answers, once it has the runs."""
         told = {"sampler": _told(sampler), "pair": _of_pair(sampler, pair), "path": list(path)}
-        self._send({"count": {**told, **asked}})
         parts = parts_of(sampler, path, tuple(asked["sizes"]), tuple(asked["starts"]))
         tasks = [delayed(_raw)(sampler, pair, part) for part in parts]
         said = engine.within_stage(len(parts))
-        try:
-            for done, (number, made) in enumerate(engine.run(engine.called, tasks, workers=workers), 1):
-                width = max(side.shape[1] for side in made)
-                content = b"".join(np.ascontiguousarray(side).tobytes() for side in made)
-                self._send({"part": number, "width": width, "bytes": len(content)})
-                self._write(content)
+
+        def frames() -> Iterator[Frame]:
+            made = engine.run(engine.called, tasks, workers=workers)
+            for done, (number, (width, content)) in enumerate(made, 1):
+                yield {"part": number, "width": width}, content
                 said(done)
-        except BaseException:
-            self._send({"stopped": True})
-            raise
-        return pickle.loads(self._replies.read(int.from_bytes(self._replies.read(8), "little")))
+
+        return self._ask({**told, **asked}, frames())
 
 
-def reply(value: object) -> bytes:
-    """What `Elsewhere` reads: from the parent, in which it trusts."""
-    content = pickle.dumps(value)
-    return len(content).to_bytes(8, "little") + content
+def _elsewhere(ask: Ask) -> AbstractContextManager[None]:
+    return counted_by(Elsewhere(ask))
 
 
-def _raw(sampler: Sampling, pair: Given, part: Part) -> list[Foreign]:
+def _raw(sampler: Sampling, pair: Given, part: Part) -> tuple[int, bytes]:
+    """What comes out of a part: numbers in a row, and all rows in bytes."""
     how, arguments = part
-    return list(sampler.raw_mixed(pair, *arguments)) if how == "mixed" else [sampler.raw(pair, *arguments)]
+    made = sampler.raw_mixed(pair, *arguments) if how == "mixed" else [sampler.raw(pair, *arguments)]
+    whole = np.concatenate(made)
+    return whole.shape[1], whole.tobytes()
 
 
 def _told(sampler: Sampling) -> JsonDict:
@@ -248,11 +236,12 @@ class _Chosen:
 class Counting:
     """The parent's part of one audit: what was chosen and counted."""
 
+    asking: Asking = _elsewhere
     chosen: list[_Chosen] = field(default_factory=list)
     used: list[_Chosen] = field(default_factory=list)  # by checks of the draft
     chance: random.Random = field(default_factory=random.SystemRandom)
 
-    def answer(self, asked: Json, frames: Frames) -> object:
+    def answer(self, asked: Json, frames: Iterator[Frame]) -> object:
         """What a question of the child comes to; `frames` gives what it sends next.
 
         Raises
@@ -269,7 +258,7 @@ class Counting:
         except Exception as error:  # values of a stranger, in whatever form
             raise InputError(f"target: its process sent runs that cannot be read: {error!r}"[:200]) from None
 
-    def _answer(self, asked: Json, frames: Frames) -> object:
+    def _answer(self, asked: Json, frames: Iterator[Frame]) -> object:
         told, pair = dict(asked["sampler"]), _pair(asked["pair"])
         sampler = _sampler(told, None)
         (stage, number), sizes, starts = (
@@ -324,7 +313,7 @@ class Counting:
         for check in draft["checks"]:
             if check["kind"] in COUNTED and not self._is_counted(check["kind"], check["statistics"]):
                 raise InputError(
-                    f"target: the counts of {str(check['name'])!r} are not those of the runs that its process sent"
+                    f"target: the counts of {check['name']!r} are not those of the runs that its process sent"
                 )
         if not self.used:
             raise InputError("target: its process had none of its runs counted; nothing was concluded")
@@ -352,7 +341,7 @@ class Counting:
     def _of(
         self, stated: Json, pair: str, counts: Sequence[Sequence[int]], bet: Json | None = None
     ) -> _Chosen | None:
-        """The event that a check speaks of, with such counts among its looks and made by the code as it is."""
+        """The event that a check speaks of, with such counts among its looks, by the code as it is."""
         for one in self.chosen:
             rows = one.rows()
             known = one.named(stated, pair) and all(list(row) in rows for row in counts)
@@ -379,7 +368,7 @@ def _seen(sampler: Sampling, pair: ToldPair, part: Part, made: Sequence[NDArray[
 
 
 def _made(
-    sampler: Sampling, parts: Sequence[Part], frames: Frames
+    sampler: Sampling, parts: Sequence[Part], frames: Iterator[Frame]
 ) -> Iterator[tuple[int, list[NDArray[np.generic]]]]:
     """What came out of all parts, each once, in the order in which they arrive: numbers of the right form."""
     left, width = set(range(len(parts))), None
@@ -387,8 +376,6 @@ def _made(
     kind = np.dtype(sampler.small) if isinstance(sampler, PlaySampler) else np.dtype(np.float64)
     while left:
         header, content = next(frames)
-        if header.get("stopped") is True:
-            raise StoppedError
         place, wide = _whole(header["part"]), _whole(header["width"])
         how, arguments = parts[place]
         runs = [len(side) for side in arguments[2]] if how == "mixed" else [len(arguments[3])]
