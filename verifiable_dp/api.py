@@ -392,7 +392,10 @@ def _asked_of_another(
     if not samples:
         return {"asked_again": 0}
     progress("some runs again, in a fresh process")
-    found = child.call(functools.partial(again, samples), silent, most, caged)
+    try:
+        found = child.call(functools.partial(again, samples), silent, most, caged)
+    except InputError:  # where it ran once
+        found = None
     if found != [sample.digest for sample in samples]:
         draft["checks"] = [*draft["checks"], origins.unlike_elsewhere().as_dict()]
     return {"asked_again": sum(len(sample.runs) for sample in samples)}
@@ -919,7 +922,16 @@ def rerun(
         else most_seconds(plan.budget, TIMEOUT if plan.timeout is None else plan.timeout)
     )
     # Whoever asked compares the whole record with this one.
-    return dict(_isolated(task, code, in_process, progress, most, None, cage).record)
+    again = (
+        None
+        if parsed.regret or parsed.target.kind == "algorithm"
+        else functools.partial(_rerun_again, parsed)
+    )
+    return dict(_isolated(task, code, in_process, progress, most, None, cage, again).record)
+
+
+def _rerun_again(record: Record, samples: Sequence[Sample], progress: Progress) -> JsonValue:
+    return rungs.asked_again(_request_again(record, 1, progress), samples)
 
 
 def _rerun(record: Record, workers: int, progress: Progress) -> Made:
@@ -930,7 +942,7 @@ def _rerun(record: Record, workers: int, progress: Progress) -> Made:
 
 
 def _drafted_again(record: Record, workers: int, progress: Progress) -> JsonDict:
-    target, plan, code = record.target, record.plan, _code_of(record).target
+    target, plan = record.target, record.plan
     if plan.regret:
         return claims_of_regret.again(
             target.as_dict(),
@@ -959,15 +971,19 @@ def _drafted_again(record: Record, workers: int, progress: Progress) -> JsonDict
                 m for m in again["mutants"] if m["breaks"] == "regret"
             ]
     else:
-        if plan.given_pairs:
-            raise InputError(
-                "record: its pairs were given as Python objects; it can be re-run from Python only"
-            )
-        apart = ("exec", "exec_timeout")
-        parameters = {key: value for key, value in target.parameters.items() if key not in apart}
-        function = _again(code, target.source, progress)
-        draft = rungs.draft(_request_of(record, function, Inputs.read(parameters), workers, progress))
+        draft = rungs.draft(_request_again(record, workers, progress))
     return draft
+
+
+def _request_again(record: Record, workers: int, progress: Progress) -> AuditRequest:
+    """What was asked of the audit of a user's code that a record is of, with the code."""
+    target = record.target
+    if record.plan.given_pairs:
+        raise InputError("record: its pairs were given as Python objects; it can be re-run from Python only")
+    apart = ("exec", "exec_timeout")
+    parameters = {key: value for key, value in target.parameters.items() if key not in apart}
+    function = _again(_code_of(record).target, target.source, progress)
+    return _request_of(record, function, Inputs.read(parameters), workers, progress)
 
 
 def _request_of(

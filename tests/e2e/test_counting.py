@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import verifiable_dp as vdp
+from tests.commands import run
 from tests.e2e.test_child import forkable  # noqa: F401  used in every test here
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are forked on Linux")
@@ -74,7 +75,6 @@ def contextual(contexts, rewards, rng):
     return [int(rng.random() < 0.5) for _ in contexts]
 
 
-EXEC = f"{sys.executable} tests/user_code/exec_targets/"
 BANDIT = {"n_arms": 2, "horizon": 12}
 FORMS = {
     "release": (laplace, {}),
@@ -99,6 +99,9 @@ FORMS = {
 }
 
 
+PROGRAMS = {"play": "sway.py", "release": "tests/user_code/exec_targets/laplace.py"}
+
+
 def audited(target, given, **more):
     asked = {"epsilon": 1.0, "runs": 1000, **given, **more}
     return vdp.audit(target, **asked).record
@@ -117,3 +120,135 @@ def test_counts_are_those_of_an_audit_in_one_process(name, seed):
     assert there["provenance"]["counted"]["asked_again"] > 0
     assert "counted" not in here["provenance"]
     assert any(check["kind"] in ("black_box", "sequential") for check in there["checks"])
+
+
+# ---------------------------------------------------------------- code that lies
+
+RIGHT = "import os\n\ndef right(data, size, rng):\n    return data + rng.laplace(0, 1, size)\n"
+# It changes what its process sends, as any code could that knows ours; `edit` is called with each message.
+EVIL = """
+from verifiable_dp.targets import child
+
+send, write = child._send, child._write
+
+def other(channel, message):
+    changed = edit(message)
+    send(channel, message if changed is None else changed)
+
+child._send = other
+"""
+LIES = {
+    "counts": (
+        'if "answer" in m: m["answer"]["draft"]["checks"][0]["statistics"]["k1"] += 1',
+        "the counts of 'black box' are not those of the runs that its process sent",
+    ),
+    "no test": (
+        'if "answer" in m: del m["answer"]["draft"]["checks"][0]',
+        "had none of its runs counted",
+    ),
+    "another event": (
+        'if "answer" in m: m["answer"]["draft"]["checks"][0]["statistics"]["event"] = "output 1 >= 0"',
+        "are not those of the runs",
+    ),
+    "more noise where it counts": (
+        'if "asks" in m and "events" in m["asks"]: m["asks"]["sampler"]["factor"] = 9.0',
+        "chosen on other runs",
+    ),
+    "other neighbours where it counts": (
+        'if "asks" in m and "events" in m["asks"]: m["asks"]["pair"]["words"] = "data 0 against 0"',
+        "chosen on other runs",
+    ),
+    "more noise": (
+        'if "asks" in m: m["asks"]["sampler"]["factor"] = 9.0',
+        "are not those of the runs",
+    ),
+    "endless runs": (
+        'if "asks" in m: m["asks"]["sizes"] = [1 << 31, 1 << 31]',
+        "more runs than there can be",
+    ),
+    "no numbers": ('if "asks" in m: m["asks"]["sizes"] = [1.5, "1"]', "a number that is none"),
+    "no sampler": (
+        'if "asks" in m: m["asks"]["sampler"]["function"] = "os.system"',
+        "sampler that there is not",
+    ),
+    "nothing": ('if "asks" in m: m["asks"] = None', "runs that cannot be read"),
+    "an event that there is not": (
+        'if "asks" in m and "events" in m["asks"]: m["asks"]["events"] = [99]',
+        "runs that cannot be read",
+    ),
+    "runs twice": (
+        'if "part" in m: m["part"] = 0',
+        "runs of another form than it was asked for",
+    ),
+    "fewer runs": (
+        'if "bytes" in m: m["width"], m["bytes"] = 1, 8',
+        "runs of another form than it was asked for",
+    ),
+    "a part that there is not": ('if "part" in m: m["part"] = 77', "runs that cannot be read"),
+    "endless bytes": ('if "bytes" in m: m["bytes"] = 1 << 60', "runs that cannot be read"),
+    "bytes that do not come": ('if "bytes" in m: m["bytes"] += 1', ""),
+}
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_made_up_counts_are_refused(name, tmp_path):
+    edit, said = LIES[name]
+    (tmp_path / "a.py").write_text(f"{RIGHT}{EVIL}\ndef edit(m):\n    {edit}\n", "utf-8")
+    done = run(tmp_path, "audit", "a.py:right", "--epsilon", 1, "--runs", 400, "--json", "r.json")
+    assert (done.exit_code, done.stdout) == (2, ""), done.stderr
+    assert said in done.stderr
+    assert not (tmp_path / "r.json").exists()
+
+
+def test_the_same_code_without_a_lie_is_counted(tmp_path):
+    """The control of all lies."""
+    (tmp_path / "a.py").write_text(f"{RIGHT}{EVIL}\ndef edit(m):\n    pass\n", "utf-8")
+    done = run(tmp_path, "audit", "a.py:right", "--epsilon", 1, "--runs", 400, "--json", "r.json", "-v")
+    assert done.exit_code in (0, 3), done.stderr
+    assert "its runs were counted in another" in done.stdout
+    assert vdp.verify(tmp_path / "r.json").record["provenance"]["counted"]["asked_again"] > 0
+
+
+def test_code_that_counts_by_itself_has_its_word_refused(tmp_path):
+    alone = "\nfrom verifiable_dp.evidence.blackbox import test\ntest._COUNTER.set(None)\n"
+    code = RIGHT.replace("    return", "    test._COUNTER.set(None)\n    return") + alone
+    (tmp_path / "a.py").write_text(code, "utf-8")
+    done = run(tmp_path, "audit", "a.py:right", "--epsilon", 1, "--runs", 400)
+    assert (done.exit_code, "are not those of the runs" in done.stderr) == (2, True), done.stderr
+
+
+def test_code_that_differs_between_processes_is_not_acquitted(tmp_path):
+    """Control: the same code without the difference is."""
+    (tmp_path / "a.py").write_text(
+        "import os\nSHIFT = float(os.path.exists('begun'))\nopen('begun', 'w').close()\n"
+        "\ndef right(data, size, rng):\n    return data + SHIFT + rng.laplace(0, 1, size)\n",
+        "utf-8",
+    )
+    asked = ("audit", "a.py:right", "--epsilon", 1, "--budget", "smoke", "--json", "r.json")
+    done = run(tmp_path, *asked)
+    record = vdp.verify(tmp_path / "r.json").record
+    assert done.exit_code == 3, done.stderr
+    assert record["checks"][-1]["kind"] == "sources"
+    assert "came out differently in a fresh process" in record["checks"][-1]["statistics"]["doubts"][0]
+    assert run(tmp_path, *asked).exit_code == 0  # from then on it is the same in all of them
+
+
+def test_counts_do_not_depend_on_the_workers():
+    one, two = (audited(play, BANDIT, workers=workers) for workers in (1, 2))
+    assert bare(one) == bare(two)
+
+
+def test_a_rerun_is_counted_and_compared(tmp_path):
+    (tmp_path / "a.py").write_text(RIGHT, "utf-8")
+    given = ("audit", "a.py:right", "--epsilon", 1, "--runs", 400, "--json", "r.json")
+    assert run(tmp_path, *given).exit_code in (0, 3)
+    assert run(tmp_path, "verify", "r.json", "--rerun").exit_code == 0
+
+
+@pytest.mark.parametrize("kind", ["play", "release"])
+def test_commands_are_counted(kind, tmp_path):
+    command = vdp.Exec(f"{sys.executable} {PROGRAMS / kind}.py")
+    given = BANDIT if kind == "play" else {}
+    here, there = (audited(command, given, runs=400, in_process=apart) for apart in (True, False))
+    assert bare(here) == bare(there)
+    assert there["provenance"]["counted"]["asked_again"] > 0

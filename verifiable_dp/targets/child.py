@@ -78,7 +78,9 @@ class _Handed:
 class Answers(Protocol):
     """What answers a task on its way; `asking` is given what asks, in the child."""
 
-    asking: Asking
+    @property
+    def asking(self) -> Asking:
+        """What opens the block of the task in which it can ask."""
 
     def answer(self, message: Json, frames: Iterator[Frame]) -> object:
         """The answer to a message, after which `frames` come; it may raise `StoppedError`."""
@@ -154,7 +156,8 @@ def call(
             with contextlib.suppress(AttributeError, OSError, ValueError):
                 stream.flush()
         with watch.shared() as calls, measured() as coverage, keeping.kept():
-            given = _Handed(task, channel_in, output_in, replies, coverage, caged, answers and answers.asking)
+            asking = None if answers is None else answers.asking
+            given = _Handed(task, channel_in, output_in, replies, coverage, caged, asking)
             pid = start(given, calls.path)
             try:
                 for end in (channel_in, output_in, replies):

@@ -16,11 +16,19 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from joblib import delayed
-from numpy.typing import NDArray
 
 from verifiable_dp.core import engine
 from verifiable_dp.core.neighbours import ContextGame, TablePair
-from verifiable_dp.core.validate import Foreign, Function, Given, InputError, IntArray, Json, JsonDict
+from verifiable_dp.core.validate import (
+    FloatArray,
+    Foreign,
+    Function,
+    Given,
+    InputError,
+    IntArray,
+    Json,
+    JsonDict,
+)
 from verifiable_dp.evidence.blackbox.curves import CurveSetting, Grid
 from verifiable_dp.evidence.blackbox.events import Event, EventSetting
 from verifiable_dp.evidence.blackbox.scores import MetScore, Rounds
@@ -32,6 +40,7 @@ from verifiable_dp.targets.randomness import follower_of
 from verifiable_dp.targets.seeds import origins_of
 
 Sampling = PlaySampler | ReleaseSampler
+Rows = FloatArray | IntArray  # what came out of runs, one row each
 COUNTED = ("black_box", "between", "sequential", "curve")  # kinds of checks that are counted here
 _MOST_RUNS = 1 << 26  # on an input, of one question
 _MOST_SHARD = 1 << 22
@@ -190,7 +199,7 @@ class _Chosen:
     """
 
     event: Event
-    words: str
+    pair: Json
     sampler: JsonDict
     looks: list[IntArray] = field(default_factory=list)  # [[k, n], [k, n]] by world
     last: tuple[JsonDict, list[int], list[int]] | None = None
@@ -212,6 +221,11 @@ class _Chosen:
         self.last = sampler, path, ends
         self.looks.append(look)
 
+    def fits(self, pair: Json, sampler: JsonDict) -> bool:
+        """Whether it was chosen on this pair, by a sampler that differs in seed and size of calls alone."""
+        free = {"seed": 0, "rows": None}
+        return (pair, {**sampler, **free}) == (self.pair, {**self.sampler, **free})
+
     @property
     def direction(self) -> str:
         """As a check states it."""
@@ -225,7 +239,7 @@ class _Chosen:
 
     def named(self, stated: Json, pair: str) -> bool:
         """Whether a check speaks of it."""
-        return (self.words, self.event.describe(), self.direction) == (
+        return (self.pair["words"], self.event.describe(), self.direction) == (
             pair,
             stated["event"],
             stated["direction"],
@@ -268,14 +282,16 @@ class Counting:
             raise InputError("target: its process asked for more runs than there can be, or none")
         parts = parts_of(sampler, (stage, number), sizes, starts)
         if "rule" in asked:
-            rule, seen = _rule_of(asked["rule"]), dict[int, object]()
+            rule, seen = _rule_of(asked["rule"]), dict[int, Given]()
             for place, made in _made(sampler, parts, frames):
                 seen[place] = _seen(sampler, pair, parts[place], made)
             events = rule.events(*sides(parts, [seen[place] for place in range(len(parts))]))
             first = len(self.chosen)
-            self.chosen += [_Chosen(event, pair.words, told) for event in events]
+            self.chosen += [_Chosen(event, asked["pair"], told) for event in events]
             return list(enumerate(events, first))
         named = [self.chosen[_whole(number)] for number in asked["events"]]
+        if not all(one.fits(asked["pair"], told) for one in named):
+            raise InputError("target: its process had an event counted that was chosen on other runs")
         events, hits = [one.event for one in named], np.zeros((len(named), 2), np.int64)
         kept, data = self.chance.randrange(len(parts)), asked["pair"]["data"]
         for place, made in _made(sampler, parts, frames):
@@ -287,7 +303,7 @@ class Counting:
         return [(left, right) for left, right in hits.tolist()]
 
     def _samples(
-        self, sampler: Sampling, told: Json, data: Json, part: Part, made: Sequence[NDArray[np.generic]]
+        self, sampler: Sampling, told: Json, data: Json, part: Part, made: Sequence[Rows]
     ) -> Iterator[Sample]:
         """Some of a part's runs: a few of those that are calls by themselves, else all."""
         how, arguments = part
@@ -308,7 +324,7 @@ class Counting:
         Raises
         ------
         InputError
-            If a check states other counts, none was counted, or one that refutes is left out.
+            If a check states other counts, or none was counted.
         """
         for check in draft["checks"]:
             if check["kind"] in COUNTED and not self._is_counted(check["kind"], check["statistics"]):
@@ -360,7 +376,7 @@ class Counting:
         return found
 
 
-def _seen(sampler: Sampling, pair: ToldPair, part: Part, made: Sequence[NDArray[np.generic]]) -> object:
+def _seen(sampler: Sampling, pair: ToldPair, part: Part, made: Sequence[Foreign]) -> Given:
     """What the sampler's own method would give of a part."""
     if part[0] == "sample":
         return sampler.seen(pair, made[0])
@@ -369,21 +385,21 @@ def _seen(sampler: Sampling, pair: ToldPair, part: Part, made: Sequence[NDArray[
 
 def _made(
     sampler: Sampling, parts: Sequence[Part], frames: Iterator[Frame]
-) -> Iterator[tuple[int, list[NDArray[np.generic]]]]:
+) -> Iterator[tuple[int, list[Rows]]]:
     """What came out of all parts, each once, in the order in which they arrive: numbers of the right form."""
     left, width = set(range(len(parts))), None
-    play = isinstance(sampler, PlaySampler)
-    kind = np.dtype(sampler.small) if isinstance(sampler, PlaySampler) else np.dtype(np.float64)
+    kind: type = sampler.small if isinstance(sampler, PlaySampler) else np.float64
     while left:
         header, content = next(frames)
         place, wide = _whole(header["part"]), _whole(header["width"])
         how, arguments = parts[place]
         runs = [len(side) for side in arguments[2]] if how == "mixed" else [len(arguments[3])]
         width = (sampler.horizon if isinstance(sampler, PlaySampler) else wide) if width is None else width
-        values = np.frombuffer(content, kind)
+        values: Rows = np.frombuffer(content, kind)
         if place not in left or wide != width or len(values) != sum(runs) * width:
             raise InputError("target: its process sent runs of another form than it was asked for")
-        if play and values.size and not (values.min() >= 0 and values.max() < sampler.n_arms):
+        arms = sampler.n_arms if isinstance(sampler, PlaySampler) else 0
+        if arms and values.size and not (values.min() >= 0 and values.max() < arms):
             raise InputError("target: its process sent arms that there are not")
         left.remove(place)
         table = values.reshape(sum(runs), width)
@@ -401,12 +417,11 @@ def _pair(told: Json) -> ToldPair:
     return ToldPair(str(told["words"]), *places)
 
 
-def _sampler(told: Json, function: Function[object] | None) -> Sampling:
+def _sampler(told: Json, function: Function[Foreign] | None) -> Sampling:
     """A sampler as another process told of it, around a function or, where no code is, around none."""
     if set(told) - {*_PLAIN, "process"} or not isinstance(told["factor"], float):
         raise InputError("target: its process told of a sampler that there is not")
-    if function is None:
-        function = ProcessTarget(Exec("none"), "play") if told["process"] is True else _absent
+    nothing: Foreign = ProcessTarget(Exec("none"), "play") if told["process"] is True else _absent
     numbers: JsonDict = {
         name: _whole(told[name]) for name in ("seed", "shard", "n_arms", "horizon") if name in told
     }
@@ -415,7 +430,7 @@ def _sampler(told: Json, function: Function[object] | None) -> Sampling:
     if not 1 <= numbers["shard"] <= _MOST_SHARD or 0 in (rows, numbers.get("n_arms"), numbers.get("horizon")):
         raise InputError("target: its process told of a sampler that there is not")
     kind = PlaySampler if "n_arms" in told else ReleaseSampler
-    return kind(function, **numbers, **truths, rows=rows, factor=told["factor"])
+    return kind(function or nothing, **numbers, **truths, rows=rows, factor=told["factor"])
 
 
 def _absent(*arguments: object) -> None:
@@ -444,5 +459,5 @@ def _data(told: Json) -> Foreign:
     return np.array(told["values"], np.float64).reshape(told["shape"])
 
 
-def _digest(made: NDArray[np.generic]) -> str:
+def _digest(made: Rows) -> str:
     return hashlib.sha256(repr(made.shape).encode() + np.ascontiguousarray(made).tobytes()).hexdigest()

@@ -525,7 +525,7 @@ def hits_in(
         asked=asked,
         ended=lambda number, done, hits: said(done),
     )
-    return np.sum(found, axis=0, dtype=np.int64)
+    return np.asarray(np.sum(found, axis=0, dtype=np.int64))
 
 
 def count(
