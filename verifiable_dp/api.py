@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import os
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -192,7 +193,8 @@ def audit(
     most = most_seconds(settings.budget, settings.timeout)
     again = functools.partial(_asked_again, target, asked, parameters, files)
     counted = None if checkpoint or isinstance(target, Algorithm) else again
-    return _isolated(task, [target], in_process, progress, most, written, cage, counted)
+    folders = [os.path.dirname(os.path.abspath(checkpoint))] if checkpoint else []
+    return _isolated(task, [target], in_process, progress, most, written, cage, counted, folders)
 
 
 def ask(
@@ -350,6 +352,7 @@ def _isolated(
     request: RequestEntry | None,
     cage: str = "none",
     again: Callable[[Sequence[Sample], Progress], JsonValue] | None = None,
+    written: Sequence[str] = (),
 ) -> Report:
     """The report of what `task` makes: in a child process, for `most` seconds, if any of `code` is a user's.
 
@@ -359,7 +362,10 @@ def _isolated(
     """
     if not callable(progress):
         raise InputError(f"progress must be a function of a line of text, got {type(progress).__name__}")
-    caged, here = Caged(cage), guard.Child.inside or not any(map(_foreign, code))
+    caged, here = (
+        Caged(cage, seconds=most, written=written),
+        guard.Child.inside or not any(map(_foreign, code)),
+    )
     why = "" if here else _kept_here(code, in_process)
     if why and cage == "required":
         raise InputError(f"cage: the code would run in this process, {why}; give best, or none")
@@ -373,7 +379,9 @@ def _isolated(
     kept: JsonDict = {"cage": caged.taken} if caged.taken else {}
     if again is not None and counting is not None and made["draft"]["target"]["kind"] != "algorithm":
         counting.held(made["draft"])
-        kept["counted"] = _asked_of_another(made["draft"], counting, again, progress, most, Caged(cage))
+        kept["counted"] = _asked_of_another(
+            made["draft"], counting, again, progress, most, replace(caged, taken=[])
+        )
     report = finish(**_checked(made, request), request=request, kept=kept)
     examine(report.record)
     return report

@@ -13,7 +13,7 @@ from tests.e2e.test_child import forkable  # noqa: F401  used in every test here
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.targets import cage
 
-WHOLE = "import sys; from verifiable_dp.targets import cage; sys.exit(len(cage.enter()) != 4)"
+WHOLE = "import sys; from verifiable_dp.targets import cage; sys.exit(len(cage.enter()) != 7)"
 ALONE = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # a process of several threads gets no user namespace
 POSSIBLE = not subprocess.run([sys.executable, "-c", WHOLE], env=ALONE, capture_output=True).returncode
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="namespaces are those of Linux")
@@ -66,7 +66,10 @@ def test_code_in_a_cage_reaches_neither_its_parent_nor_the_network(folder):
     assert done.exit_code in (0, 3), done.stderr
     assert (folder / "done").read_text() == ""
     taken = vdp.verify(folder / "r.json").record["provenance"]["cage"]
-    assert taken == ["no-new-privileges", "user-namespace", "no-network", "own-ipc"]
+    assert taken == [
+        *("no-new-privileges", "limits", "user-namespace", "no-network", "own-ipc"),
+        *("own-processes", "read-only-files"),
+    ]
     assert "note: the audited code ran in a cage: no-new-privileges" in done.stdout
     assert run(folder, *options).exit_code in (0, 3)
     free = ["environ", "mem"] * (os.geteuid() == 0) + ["network"] * online()
@@ -91,7 +94,7 @@ def test_results_in_a_cage_are_the_same(folder, monkeypatch):
 
 
 def test_where_no_cage_can_be_had_best_goes_on_and_required_does_not(folder, monkeypatch):
-    monkeypatch.setattr(cage, "enter", lambda: ["no-new-privileges"])
+    monkeypatch.setattr(cage, "enter", lambda *given: ["no-new-privileges"])
     options = ("audit", "a.py:right", *QUICK, "--json", "r.json")
     assert run(folder, *options, "--cage", "best").exit_code in (0, 3)
     assert vdp.verify(folder / "r.json").record["provenance"]["cage"] == ["no-new-privileges"]
