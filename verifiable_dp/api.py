@@ -192,7 +192,8 @@ def audit(
     task = functools.partial(_audited, target, asked, parameters, checkpoint, files)
     most = most_seconds(settings.budget, settings.timeout)
     again = functools.partial(_asked_again, target, asked, parameters, files)
-    counted = None if checkpoint or isinstance(target, Algorithm) else again
+    resumes = checkpoint is not None and os.path.exists(checkpoint)  # what it holds was counted before
+    counted = None if resumes or isinstance(target, Algorithm) else again
     folders = [os.path.dirname(os.path.abspath(checkpoint))] if checkpoint else []
     return _isolated(task, [target], in_process, progress, most, written, cage, counted, folders)
 

@@ -101,7 +101,7 @@ def own() -> WatchedCalls | None:
 def _exists(process: int) -> bool:
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):  # or a number that code of a target has written
         return False
     except PermissionError:
         pass

@@ -402,8 +402,9 @@ def _made(
         if arms and values.size and not (values.min() >= 0 and values.max() < arms):
             raise InputError("target: its process sent arms that there are not")
         left.remove(place)
-        table = values.reshape(sum(runs), width)
-        yield place, np.split(table, np.cumsum(runs)[:-1].tolist())
+        table: Foreign = values.reshape(sum(runs), width)
+        split: list[Rows] = np.split(table, np.cumsum(runs)[:-1].tolist())
+        yield place, split
 
 
 def _whole(value: object) -> int:
