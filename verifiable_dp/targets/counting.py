@@ -402,9 +402,8 @@ def _made(
         if arms and values.size and not (values.min() >= 0 and values.max() < arms):
             raise InputError("target: its process sent arms that there are not")
         left.remove(place)
-        table: Foreign = values.reshape(sum(runs), width)
-        split: list[Rows] = np.split(table, np.cumsum(runs)[:-1].tolist())
-        yield place, split
+        table = values.reshape(sum(runs), width)
+        yield place, [table[: runs[0]], *([table[runs[0] :]] if len(runs) > 1 else [])]
 
 
 def _whole(value: object) -> int:
