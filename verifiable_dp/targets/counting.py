@@ -32,7 +32,7 @@ from verifiable_dp.core.validate import (
 from verifiable_dp.evidence.blackbox.curves import CurveSetting, Grid
 from verifiable_dp.evidence.blackbox.events import Event, EventSetting
 from verifiable_dp.evidence.blackbox.scores import MetScore, Rounds
-from verifiable_dp.evidence.blackbox.test import Part, Rule, counted_by, hits_of, parts_of, sides
+from verifiable_dp.evidence.blackbox.test import EventRule, Part, counted_by, hits_of, parts_of, sides
 from verifiable_dp.targets.child import Ask, Asking, Frame, StoppedError
 from verifiable_dp.targets.load import PlaySampler, ReleaseSampler, ToldPair
 from verifiable_dp.targets.process import Exec, ProcessTarget
@@ -71,7 +71,7 @@ class Elsewhere:
         return isinstance(sampler, PlaySampler | ReleaseSampler)
 
     def events(
-        self, sampler: Sampling, pair: Given, path: tuple[int, int], runs: int, rule: Rule, workers: int
+        self, sampler: Sampling, pair: Given, path: tuple[int, int], runs: int, rule: EventRule, workers: int
     ) -> list[Event]:
         """See `EventCounter.events`."""
         asked = {"rule": _rule(rule), "sizes": [runs, runs], "starts": [0, 0]}
@@ -114,6 +114,7 @@ class Elsewhere:
 
 
 def _elsewhere(ask: Ask) -> AbstractContextManager[None]:
+    """Within this block, in the child, events are chosen and counted by the parent."""
     return counted_by(Elsewhere(ask))
 
 
@@ -146,7 +147,7 @@ def _plain(data: Given) -> JsonDict | None:
     return {"shape": list(data.shape), "values": data.ravel().tolist()} if small else None
 
 
-def _rule(rule: Rule) -> JsonDict:
+def _rule(rule: EventRule) -> JsonDict:
     if isinstance(rule, CurveSetting):
         grid = {"epsilons": list(rule.grid.epsilons), "deltas": list(rule.grid.deltas)}
         return {**grid, "delta": rule.delta, "test_runs": rule.test_runs}
@@ -437,7 +438,7 @@ def _absent(*arguments: object) -> None:
     raise AssertionError("no code of the target is here")
 
 
-def _rule_of(told: Json) -> Rule:
+def _rule_of(told: Json) -> EventRule:
     numbers = float(told["delta"]), _whole(told["test_runs"])
     if "epsilons" in told:
         grid = Grid(*(tuple(float(x) for x in told[name]) for name in ("epsilons", "deltas")))

@@ -391,7 +391,7 @@ def gather(
     return sides(parts, engine.ordered(engine.called, tasks, workers=workers))
 
 
-class Rule(Protocol):
+class EventRule(Protocol):
     """How events are chosen, such as an `EventSetting`."""
 
     def events(self, left: Observation, right: Observation) -> list[Event]:
@@ -405,7 +405,7 @@ class EventCounter(Protocol):
         """Whether it knows how the runs of a sampler are seen."""
 
     def events(
-        self, sampler: Given, pair: Given, path: tuple[int, int], runs: int, rule: Rule, workers: int
+        self, sampler: Given, pair: Given, path: tuple[int, int], runs: int, rule: EventRule, workers: int
     ) -> list[Event]:
         """What a rule chooses on `runs` runs of each input."""
 
@@ -442,7 +442,7 @@ def counter_of(sampler: object) -> EventCounter | None:
 
 
 def learnt(
-    sampler: Sampler, pair: Given, path: tuple[int, int], runs: int, rule: Rule, workers: int
+    sampler: Sampler, pair: Given, path: tuple[int, int], runs: int, rule: EventRule, workers: int
 ) -> list[Event]:
     """What a rule chooses on `runs` runs of each input; `path` is the stage and the number of the pair."""
     counter = counter_of(sampler)
