@@ -140,6 +140,8 @@ def tries(data, size, rng):
         pass
     if sum(name.isdigit() for name in os.listdir("/proc")) > 9:
         done.append("processes")
+    if os.listdir("/run"):
+        done.append("servers")
     if resource.getrlimit(resource.RLIMIT_CORE)[1] or resource.getrlimit(resource.RLIMIT_NOFILE)[1] > 4096:
         done.append("limits")
     if subprocess.run(["mount", "-o", "remount,bind,rw", "/"], capture_output=True).returncode == 0:

@@ -99,9 +99,6 @@ FORMS = {
 }
 
 
-PROGRAMS = {"play": "sway.py", "release": "tests/user_code/exec_targets/laplace.py"}
-
-
 def audited(target, given, **more):
     asked = {"epsilon": 1.0, "runs": 1000, **given, **more}
     return vdp.audit(target, **asked).record
@@ -186,6 +183,7 @@ LIES = {
     ),
     "a part that there is not": ('if "part" in m: m["part"] = 77', "runs that cannot be read"),
     "endless bytes": ('if "bytes" in m: m["bytes"] = 1 << 60', "runs that cannot be read"),
+    "endless numbers of a run": ('if "part" in m: m["width"] = 1 << 20', "a number that is none"),
     "bytes that do not come": ('if "bytes" in m: m["bytes"] += 1', ""),
 }
 
@@ -233,6 +231,12 @@ def test_code_that_differs_between_processes_is_not_acquitted(tmp_path):
     assert run(tmp_path, *asked).exit_code == 0  # from then on it is the same in all of them
 
 
+def test_a_seed_may_be_large():
+    record = audited(laplace, {}, runs=400, seed=2**100)
+    assert record["seed"] == 2**100
+    assert record["provenance"]["counted"]["asked_again"] > 0
+
+
 def test_counts_do_not_depend_on_the_workers():
     one, two = (audited(play, BANDIT, workers=workers) for workers in (1, 2))
     assert bare(one) == bare(two)
@@ -243,12 +247,3 @@ def test_a_rerun_is_counted_and_compared(tmp_path):
     given = ("audit", "a.py:right", "--epsilon", 1, "--runs", 400, "--json", "r.json")
     assert run(tmp_path, *given).exit_code in (0, 3)
     assert run(tmp_path, "verify", "r.json", "--rerun").exit_code == 0
-
-
-@pytest.mark.parametrize("kind", ["play", "release"])
-def test_commands_are_counted(kind, tmp_path):
-    command = vdp.Exec(f"{sys.executable} {PROGRAMS / kind}.py")
-    given = BANDIT if kind == "play" else {}
-    here, there = (audited(command, given, runs=400, in_process=apart) for apart in (True, False))
-    assert bare(here) == bare(there)
-    assert there["provenance"]["counted"]["asked_again"] > 0

@@ -33,6 +33,7 @@ _NEW_USER, _NEW_NETWORK, _NEW_IPC, _NEW_FILES, _NEW_PROCESSES = (
 )
 _NO_NEW_PRIVILEGES, _DIES_WITH_PARENT = 38, 1
 _BIND, _RECURSIVE, _PRIVATE, _BARE = 0x1000, 0x4000, 0x40000, 0xE  # no setuid, no devices, no programs
+_SERVERS = b"/run"  # where programs of the machine listen at files
 _CAPABILITIES = 0x20080522  # version of their interface
 _SET_MOUNT, _HERE, _ALL_BELOW, _READ_ONLY = 442, -100, 0x8000, 1
 USER = "user-namespace"
@@ -195,6 +196,7 @@ def _read_only(libc: ctypes.CDLL, written: Sequence[str]) -> bool:
         size = ctypes.sizeof(mount)
         return int(libc.syscall(_SET_MOUNT, _HERE, place, _ALL_BELOW, ctypes.byref(mount), size)) == 0
 
+    libc.mount(b"none", _SERVERS, b"tmpfs", _BARE, None)  # what listens there is not its network
     if not mark(b"/", _Mount(set=_READ_ONLY)):
         return False
     found = [mark(place, _Mount(clear=_READ_ONLY)) for place in places]

@@ -554,17 +554,18 @@ def _settle(channel: int, output: int) -> None:
 
 
 def _hang_up(channel: int) -> None:
-    """Close every pipe, socket and terminal that the parent writes to, such as its own parent's.
+    """Close every pipe, socket and terminal that the parent writes to, such as its own parent's, and folders.
 
-    Files stay open: an object of the parent may read from one.
+    Files stay open: an object of the parent may read from one. Folders lead around a cage.
     """
     from fcntl import F_GETFL, fcntl  # not on every system, but where a child can be watched
 
     for name in os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else ():
         end = int(name)
         with contextlib.suppress(OSError):
-            writes = fcntl(end, F_GETFL) & os.O_ACCMODE != os.O_RDONLY
-            if end > 2 and end != channel and writes and not stat.S_ISREG(os.fstat(end).st_mode):
+            writes, mode = fcntl(end, F_GETFL) & os.O_ACCMODE != os.O_RDONLY, os.fstat(end).st_mode
+            apart = stat.S_ISDIR(mode) or (writes and not stat.S_ISREG(mode))
+            if end > 2 and end != channel and apart:
                 os.close(end)
 
 

@@ -44,6 +44,9 @@ Rows = FloatArray | IntArray  # what came out of runs, one row each
 COUNTED = ("black_box", "between", "sequential", "curve")  # kinds of checks that are counted here
 _MOST_RUNS = 1 << 26  # on an input, of one question
 _MOST_SHARD = 1 << 22
+_MOST_SEED = 1 << 256
+_MOST_WIDTH = 1 << 17  # numbers that come out of a run
+_MOST_KEPT = 1 << 31  # bytes of the runs from which an event is chosen
 _KEPT = 4  # samples of an event that may be asked again
 _SINGLE = 16  # runs of one sample, where each is a call by itself
 _LARGEST_DATA = 1 << 20  # entries of data that are sent along
@@ -284,8 +287,12 @@ class Counting:
         parts = parts_of(sampler, (stage, number), sizes, starts)
         if "rule" in asked:
             rule, seen = _rule_of(asked["rule"]), dict[int, Given]()
+            kept = 0
             for place, made in _made(sampler, parts, frames):
                 seen[place] = _seen(sampler, pair, parts[place], made)
+                kept += sum(side.nbytes for side in made)
+                if kept > _MOST_KEPT:
+                    raise InputError(f"target: its process sent runs of more than {_MOST_KEPT >> 20} MiB")
             events = rule.events(*sides(parts, [seen[place] for place in range(len(parts))]))
             first = len(self.chosen)
             self.chosen += [_Chosen(event, asked["pair"], told) for event in events]
@@ -392,7 +399,7 @@ def _made(
     kind: type = sampler.small if isinstance(sampler, PlaySampler) else np.float64
     while left:
         header, content = next(frames)
-        place, wide = _whole(header["part"]), _whole(header["width"])
+        place, wide = _whole(header["part"]), _whole(header["width"], _MOST_WIDTH)
         how, arguments = parts[place]
         runs = [len(side) for side in arguments[2]] if how == "mixed" else [len(arguments[3])]
         width = (sampler.horizon if isinstance(sampler, PlaySampler) else wide) if width is None else width
@@ -407,8 +414,8 @@ def _made(
         yield place, [table[: runs[0]], *([table[runs[0] :]] if len(runs) > 1 else [])]
 
 
-def _whole(value: object) -> int:
-    if type(value) is not int or not 0 <= value <= _MOST_RUNS * 64:
+def _whole(value: object, most: int = 1 << 32) -> int:
+    if type(value) is not int or not 0 <= value <= most:
         raise InputError("target: its process sent a number that is none")
     return value
 
@@ -423,9 +430,9 @@ def _sampler(told: Json, function: Function[Foreign] | None) -> Sampling:
     if set(told) - {*_PLAIN, "process"} or not isinstance(told["factor"], float):
         raise InputError("target: its process told of a sampler that there is not")
     nothing: Foreign = ProcessTarget(Exec("none"), "play") if told["process"] is True else _absent
-    numbers: JsonDict = {
-        name: _whole(told[name]) for name in ("seed", "shard", "n_arms", "horizon") if name in told
-    }
+    sizes = ("shard", "n_arms", "horizon")
+    numbers: JsonDict = {name: _whole(told[name]) for name in sizes if name in told}
+    numbers["seed"] = _whole(told["seed"], _MOST_SEED)
     truths: JsonDict = {name: told[name] is True for name in ("many", "followed", "joint") if name in told}
     rows = None if told["rows"] is None else _whole(told["rows"])
     if not 1 <= numbers["shard"] <= _MOST_SHARD or 0 in (rows, numbers.get("n_arms"), numbers.get("horizon")):
