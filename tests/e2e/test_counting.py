@@ -10,6 +10,7 @@ import pytest
 import verifiable_dp as vdp
 from tests.commands import run
 from tests.e2e.test_child import forkable  # noqa: F401  used in every test here
+from verifiable_dp.core.validate import InputError
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are forked on Linux")
 
@@ -108,7 +109,7 @@ def bare(record):
     return json.dumps({**record, "provenance": None, "digest": None}, sort_keys=True)
 
 
-@pytest.mark.parametrize("seed", [0, 7])
+@pytest.mark.parametrize("seed", [0, pytest.param(7, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", FORMS)
 def test_counts_are_those_of_an_audit_in_one_process(name, seed):
     target, given = FORMS[name]
@@ -229,6 +230,16 @@ def test_code_that_differs_between_processes_is_not_acquitted(tmp_path):
     assert record["checks"][-1]["kind"] == "sources"
     assert "came out differently in a fresh process" in record["checks"][-1]["statistics"]["doubts"][0]
     assert run(tmp_path, *asked).exit_code == 0  # from then on it is the same in all of them
+
+
+def test_code_that_raises_where_it_is_counted_says_so():
+    def raises(data, size, rng):
+        if size > 3000:  # of the test, not of the first runs
+            raise ValueError("no more")
+        return laplace(data, size, rng)
+
+    with pytest.raises(InputError, match="release raised ValueError: no more"):
+        audited(raises, {}, budget="smoke", runs=None)
 
 
 def test_a_seed_may_be_large():
