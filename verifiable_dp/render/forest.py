@@ -11,6 +11,7 @@ from verifiable_dp.core import files
 from verifiable_dp.core.claims import Relation, group_table
 from verifiable_dp.record import words
 from verifiable_dp.record.model import Record
+from verifiable_dp.record.verify import verify
 from verifiable_dp.render import plots, strips
 from verifiable_dp.render.plots import BAD, CLAIM, GOOD, RIVAL, Style
 
@@ -65,8 +66,6 @@ def forest(records: Sequence[Record], *, narrow: bool = False) -> str:
 
 
 if __name__ == "__main__":
-    from verifiable_dp.render import portfolio  # which shows pages that hold these plots
-
-    held = portfolio.find(sys.argv[1]).records.values()
-    known = sorted((one.parsed for one in held), key=words.is_baseline)
+    known = [verify(path).parsed for path in sorted(Path(sys.argv[1]).glob("*/record.json"))]
+    known.sort(key=words.is_baseline)
     files.write_text(Path(sys.argv[2]), plots.alone(forest(known), white=True))

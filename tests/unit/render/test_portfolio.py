@@ -267,7 +267,11 @@ def cells(page):
             for row in re.findall(r"<tr.*?</tr>", table, re.DOTALL)
         ]
         texts = [
-            [" ".join(html.unescape(re.sub("<[^>]*>", "", cell)).split()) for cell in row] for row in rows
+            [
+                " ".join(html.unescape(re.sub("<[^>]*>", "", cell.replace("<br>", " "))).split())
+                for cell in row
+            ]
+            for row in rows
         ]
         found += [dict(zip(texts[0], row, strict=True)) for row in texts[1:]]
     return {row.get("Target", row.get("Listing")).split()[0]: row for row in found}

@@ -24,10 +24,12 @@ import types
 from collections.abc import Iterable, Iterator, Mapping
 
 from verifiable_dp.core.validate import Foreign
+from verifiable_dp.evidence.judge import outside, values
 from verifiable_dp.evidence.judge.calls import Given
-from verifiable_dp.evidence.judge.expressions import TURNS, Expressions
+from verifiable_dp.evidence.judge.expressions import Expressions
 from verifiable_dp.evidence.judge.flow import File, Function, Names, own_nodes, parameters
-from verifiable_dp.evidence.judge.marks import ControlMark, Outside, Roles, Root, Spot, where
+from verifiable_dp.evidence.judge.marks import ControlMark, Roles, Root, Spot, where
+from verifiable_dp.evidence.judge.outside import Outside
 from verifiable_dp.evidence.judge.values import NONE, PUBLIC, SMOOTH, STEEP, UNKNOWN, WIDE, Value, joined
 
 _NO_PLAIN = (ast.Yield, ast.YieldFrom, ast.Await)
@@ -79,7 +81,7 @@ class Statements(Expressions):
         name = getattr(node, "name", "")
         if isinstance(self.scope, ast.ClassDef) and name.startswith("__") and name not in _OPENED:
             self.scope = node
-            self.tell(node, f"defines {name}, which Python calls by itself")
+            self.tell(node, outside.BY_PYTHON, name)
             self.scope = self.names.outer[node]
         placed = [*given.posonlyargs, *given.args]
         pairs = [*zip(reversed(placed), reversed(given.defaults), strict=False)]
@@ -112,7 +114,7 @@ class Statements(Expressions):
 
     def other(self, step: ast.stmt) -> None:
         """Of a form that is not known."""
-        self.tell(step, f"is a statement that is not followed ({type(step).__name__.lower()})")
+        self.tell(step, outside.STATEMENT, type(step).__name__.lower())
 
     def _do_Pass(self, step: ast.stmt) -> None:
         """Nothing."""
@@ -227,7 +229,7 @@ class Statements(Expressions):
         elif isinstance(target, ast.Attribute):
             base = self.of(target.value)
             if any(kind in ("library", "module", "function") for kind, _ in base.own):
-                self.tell(target, f"sets {target.attr} of a module or function")
+                self.tell(target, outside.SETS, target.attr)
             level = max(value.level, SMOOTH if base.level else PUBLIC)
             self.add(("attribute", target.attr), value._replace(level=level))
             self.share(("attribute", target.attr), roots)
@@ -274,7 +276,7 @@ class Statements(Expressions):
                 seen |= following
                 waiting += following
             if first in seen:
-                self.tell(step, "calls itself as often as a draw says")
+                self.tell(step, outside.RECURSION)
 
     def steep_in(self, test: ast.expr) -> bool:
         """Whether a condition compares what may be special for rare draws."""
@@ -288,12 +290,13 @@ class Statements(Expressions):
     def _do_While(self, step: ast.While) -> None:
         test = self.ask(self.of(step.test), step.test, step)
         if self.steep_in(step.test):
-            self.tell(step, TURNS)
+            self.tell(step, outside.TURNS)
         self.loop(step, test)
 
     def _do_For(self, step: ast.For) -> None:
         rows = self.of(step.iter)
-        ended = Value(rows.size, rows.turn if self.control.level else PUBLIC)
+        left = SMOOTH if step in self.left and not self.endless(step.iter) else PUBLIC
+        ended = Value(max(rows.size, left), rows.turn if self.control.level else PUBLIC)
         self.ask(ended, step.iter, step)
         self.turns(step.iter, rows)
         self.loops = [*self.loops, step]
@@ -302,6 +305,13 @@ class Statements(Expressions):
         self.loop(step, Value(rows.size))
 
     _do_AsyncFor = _do_For
+
+    def endless(self, node: ast.expr) -> bool:
+        """Whether what is looped over has no end: a count, or a cycle through what is always as long."""
+        made = self.of(node.func).own if isinstance(node, ast.Call) else NONE
+        known = [self.names.objects[ref] for kind, ref in made if kind == "library"]
+        all_are = 0 < len(known) == len(made) and all(values.same(one, values.ENDLESS) for one in known)
+        return all_are and len(node.args) < 2 and not node.keywords  # type: ignore[attr-defined]
 
     def loop(self, step: ast.For | ast.While, test: Value) -> None:
         """The body of a loop, as often as it turns."""
@@ -416,8 +426,12 @@ class Language:
 
         Of functions that were `read` in place of being run, all paths are known.
         """
+        return next(iter(self.all_outside(read)), None)
+
+    def all_outside(self, read: Iterable[types.CodeType] = ()) -> list[Outside]:
+        """As `outside`, all of them, by file and line."""
         ran = self._ran - {*map(self._names.node_of, read)}
-        return min((found for (node, _), found in self._said.outside.items() if node in ran), default=None)
+        return sorted(found for (node, _), found in self._said.outside.items() if node in ran)
 
     @property
     def spots(self) -> frozenset[Spot]:
@@ -439,3 +453,17 @@ class Language:
         if side is not None and 0 <= side < len(found):
             return found[side].level >= STEEP
         return any(v.level >= STEEP and not v.data for v in found)
+
+    def enters(self, code: types.CodeType, names: Iterable[str] | None) -> bool:
+        """As `steep`, of one of these names in a function; by default of what it looks up elsewhere."""
+        found: list[Value | None] = []
+        for node in self._names.nodes_of(code):
+            parts = [*ast.walk(node)]
+            used = {part.id for part in parts if isinstance(part, ast.Name)}
+            keys = {
+                (self._names.owner(node, name), name) for name in used & {*(used if names is None else names)}
+            }
+            found += [self._said.marks.get(key) for key in keys if names is not None or key[0] is not node]
+            looked = {part.attr for part in parts if isinstance(part, ast.Attribute) and names is None}
+            found += map(self._said.stored, looked)
+        return any(value is not None and value.level >= STEEP and not value.data for value in found)
