@@ -40,9 +40,9 @@ def border(name):
 
 
 def read(page):
-    """All that is read, folded or not, without code and file names."""
+    """All that is read, folded or not, without code, file names and settings."""
     found = re.sub(r"<(style|script|code)\b.*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
-    return re.sub(r"\S+\.(html|json|py)\b|--\w+", " ", found)
+    return re.sub(r"\S+\.(html|json|py)\b|--\w+|\w+ = \S+", " ", found)
 
 
 @pytest.mark.parametrize("name", NAMES)

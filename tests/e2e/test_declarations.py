@@ -10,7 +10,7 @@ from verifiable_dp.compliance import blocks
 from verifiable_dp.record.sealing import digest
 
 MINE = """
-unprotected_outputs = ["server logs <with> raw rewards"]
+unprotected_outputs = [{ what = "server logs <with> raw rewards", readers = "trusted" }]
 [[actors]]
 role = "curator"
 trusted = true
