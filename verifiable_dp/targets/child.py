@@ -510,7 +510,8 @@ def _asking(given: _Handed) -> Iterator[None]:
             except BaseException:
                 _send(given.channel, {"stopped": True})
                 raise
-            return pickle.loads(pipe.read(int.from_bytes(pipe.read(8), "little")))
+            content = pipe.read(int.from_bytes(pipe.read(8), "little"))
+            return pickle.loads(content)
 
         if given.asking is not None:
             stack.enter_context(given.asking(ask))
