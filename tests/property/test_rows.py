@@ -1,4 +1,4 @@
-"""What NumPy makes of rows of tracked numbers has the values that it makes of theirs, however it is called."""
+"""NumPy's functions of rows of tracked numbers have the values that it gives theirs, however called."""
 
 import inspect
 
