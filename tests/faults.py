@@ -2251,9 +2251,45 @@ FAULTS = (
         ("tests/e2e/test_child.py::test_a_call_that_does_not_let_itself_be_ended_is_ended_by_the_parent",),
     ),
     Fault(
+        "counts at their word",
+        "verifiable_dp/api.py",
+        """        counting.held(made["draft"])
+""",
+        "",
+        "code of a target makes up the counts of its checks",
+        ("tests/e2e/test_counting.py::test_made_up_counts_are_refused",),
+    ),
+    Fault(
+        "runs that are asked again and not compared",
+        "verifiable_dp/api.py",
+        "if found != [sample.digest for sample in samples]:",
+        "if not samples:",
+        "code that differs between processes is acquitted",
+        ("tests/e2e/test_counting.py::test_code_that_differs_between_processes_is_not_acquitted",),
+    ),
+    Fault(
+        "an event counted with other noise",
+        "verifiable_dp/targets/counting.py",
+        'if not all(one.fits(asked["pair"], told) for one in named):',
+        "if not named:",
+        "events that were chosen on the code are counted on a variant with more noise",
+        ("tests/e2e/test_counting.py::test_made_up_counts_are_refused",),
+    ),
+    Fault(
+        "a cage whose walls can be taken down",
+        "verifiable_dp/targets/cage.py",
+        "    libc.capset(ctypes.byref(header), ctypes.byref(none))",
+        "    del header, none",
+        "code in a cage makes its files writable again",
+        (
+            "tests/e2e/test_cage.py::"
+            "test_code_in_a_cage_writes_temporary_files_only_and_sees_its_own_processes",
+        ),
+    ),
+    Fault(
         "calls of processes that are gone",
         "verifiable_dp/core/watch.py",
-        "if 0 < due < late and _exists(process):",
+        "if 0 < due < late and (process < 0 or _exists(process)):",
         "if 0 < due < late:",
         "a worker that died in a call ends the audit that goes on without it",
         ("tests/e2e/test_child.py::test_only_calls_of_processes_that_exist_are_overdue",),

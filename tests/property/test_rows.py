@@ -1,4 +1,4 @@
-"""NumPy's functions of rows of tracked numbers have the values that it gives theirs, however called."""
+"""What NumPy makes of rows of tracked numbers has the values that it makes of theirs."""
 
 import inspect
 

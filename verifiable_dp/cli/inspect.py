@@ -20,7 +20,11 @@ from verifiable_dp.core.validate import Given
 @click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of TARGET.")
 @click.option("--reward", default="", metavar="FILE.PY:NAME", help="Function that pays a reward.")
 @click.option("--contexts", metavar="D|KxD", help="TARGET takes contexts of this form.")
-@click.option("--play", is_flag=True, help="Play it, too: say from which horizon on rewards change actions.")
+@click.option(
+    "--play",
+    is_flag=True,
+    help="Play it, too: say from which horizon on rewards change actions, and where an upper bound ends.",
+)
 def inspect_(target: str, n_arms: int, horizon: int, contexts: str | None, play: bool, **told: Given) -> None:
     """Say what an audit of TARGET, your own code, would recognise, guess and miss.
 

@@ -414,7 +414,7 @@ cage_option = click.option(
     type=click.Choice(["required", "best", "none"]),
     default="none",
     show_default=True,
-    help="Keep your own code from the network and from what root may do (Linux): as it can be, or must be.",
+    help="Keep your own code from the network, other processes, files (Linux): as it can be, or must be.",
 )
 
 
