@@ -10,7 +10,7 @@ PYTHONS := $(if $(PYTHON),"$(PYTHON)",python3 python3.14 python3.13 python3.12 p
 # Where bytecode may not be kept, each of the hundreds of processes of the tests compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: test test-all test-versions faults report same schema sbom mutants reproduce site lint types layers bench docs picture clean venv links
+.PHONY: test test-all test-versions faults report same schema sbom mutants reproduce site lint types layers bench docs forest picture clean venv links
 
 test: lint types layers
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
@@ -89,6 +89,10 @@ venv: links $(STAMP)
 
 docs: venv
 	$(BIN)/python docs/build_api.py
+
+# The intervals of all committed records beside their promises, for README.md.
+forest: venv
+	$(BIN)/python -m verifiable_dp.render.forest reports docs/images/forest.svg
 
 # The picture in README.md, of a committed page; needs Chromium. CHROMIUM=/path/to/chromium picks the program.
 CHROMIUM ?= chromium

@@ -2511,8 +2511,8 @@ FAULTS = (
     Fault(
         "a contradicted theorem has no status",
         f"{RECORD}/decision.py",
-        'return 1 if self.regret == "contradicted" else EXIT',
-        "return EXIT",
+        'return 1 if self.regret == "contradicted" or self.holes else EXIT',
+        "return 1 if self.holes else EXIT",
         "a record whose regret is contradicted is judged with status 0",
         ("tests/unit/record/test_decision.py",),
     ),

@@ -17,7 +17,7 @@ from verifiable_dp.core.validate import Json, JsonDict, named, on_one_line
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.check import Check, in_words
 from verifiable_dp.evidence.regret.readings import is_table
-from verifiable_dp.record import conclude, how, kills, words
+from verifiable_dp.record import conclude, how, kills, questions, words
 from verifiable_dp.record.decision import Decision, decision
 from verifiable_dp.record.declarations import given
 from verifiable_dp.record.model import Record, Target
@@ -301,6 +301,8 @@ class Report:
             parts.append(f"mutants {words.caught(mutants)}/{len(mutants)}")
         if self.regret_verdict:
             parts.append(f"regret {self.regret_verdict}")
+        if found := questions.holes(record):
+            parts.append(f"declared holes: {questions.brief(found)}")
         return on_one_line("  ".join(parts))
 
     def brief(self, saved: str | Path | None = None, again: str | None = None) -> str:

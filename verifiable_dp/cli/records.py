@@ -45,10 +45,14 @@ key_option = click.option(
 @main.command()
 @click.argument("path", type=click.Path(path_type=Path), default=Path("declarations.toml"))
 def init(path: Path) -> None:
-    """Write a commented file of declarations to PATH (declarations.toml); nothing is overwritten."""
-    from verifiable_dp.record.declarations import starter
+    """Write a commented file of declarations to PATH (declarations.toml); nothing is overwritten.
 
-    say(f"written: {starter(path)}")
+    If PATH ends in .html: a page with the same questions, on which a browser writes the file.
+    """
+    from verifiable_dp.record.declarations import starter
+    from verifiable_dp.render import form
+
+    say(f"written: {form.write(path) if path.suffix == '.html' else starter(path)}")
 
 
 @main.command()

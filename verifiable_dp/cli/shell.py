@@ -317,11 +317,12 @@ def declarations_option(function: Function[None]) -> Function[None]:
 
 
 def check_outputs(*paths: Path | None) -> None:
-    """Refuse unwritable paths before any work is done."""
-    from verifiable_dp.core.files import check_writable
+    """Make the folders of outputs, and refuse unwritable paths before any work is done."""
+    from verifiable_dp.core.files import check_writable, make_folder
 
     for path in paths:
         if path is not None:
+            make_folder("path", path.parent)
             check_writable(path)
 
 

@@ -17,14 +17,14 @@ from verifiable_dp.core.claims import Relation, group_table
 from verifiable_dp.core.units import Adjacency, Observed
 from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.record import conclude, words
-from verifiable_dp.record.declarations import neighbouring
+from verifiable_dp.record import conclude, questions, words
 from verifiable_dp.record.model import Claim, Provenance, Record
 from verifiable_dp.record.sealing import pointer, text
+from verifiable_dp.record.worlds import neighbouring, range_of
 
 Block = JsonDict
 
-COMPLIANCE_VERSION = "compliance-1.0.0"
+COMPLIANCE_VERSION = "compliance-1.1.0"
 BLOCKS = (
     "created",
     "report_status",
@@ -42,6 +42,7 @@ BLOCKS = (
     "artifacts",
     "assurance",
     "administrative",
+    "questionnaire",
 )
 GROUPS = (1, 2, 5, 10, 100)  # sizes of the group-privacy table
 
@@ -53,13 +54,6 @@ def decimal(value: JsonValue) -> str | None:
     mantissa, mark, exponent = repr(value).partition("e")
     mantissa = mantissa.removesuffix(".0")
     return f"{mantissa}e{int(exponent)}" if mark else mantissa
-
-
-def bounds_of(record: Record) -> list[float] | None:
-    """Range of the rewards or of the data; None if the record does not say."""
-    target = record.target
-    found = target.bounds or target.parameters.get("bounds")
-    return [float(value) for value in found] if found else None
 
 
 def to_compliance(record: Record) -> str:
@@ -116,6 +110,18 @@ def _of(record: Record) -> Block:
             "notes": administrative.get("notes", ""),
         },
     }
+    found["questionnaire"] = [
+        {
+            "id": one.question.id,
+            "name": one.question.brief,
+            "question": one.question.ask,
+            "answer": one.words,
+            "state": str(one.state),
+            "why": one.why,
+        }
+        for one in questions.answers(record)
+        if one.given
+    ]
     found["summary"] = _summary(record, found["privacy_claims"])
     found["hazards"] = nist.assess(nist.Reviewed.with_blocks(record, found))
     found["frameworks"] = [nist.FRAMEWORK]
@@ -201,7 +207,8 @@ def _guarantee(record: Record, declared: Json) -> Block:
     promise = claim.value
     variant, measure = _variant(claim)
     relation = claim.relation.kind if claim.relation else "one"
-    contribution, bounds = declared.get("contribution", {}), bounds_of(record)
+    contribution, bounds = declared.get("contribution", {}), range_of(record)
+    outputs = declared.get("unprotected_outputs")
     parameters = {"epsilon": decimal(claim.epsilon), "delta": decimal(claim.delta)}
     parameters |= {claim.curve[0]: decimal(claim.curve[1])} if claim.curve else {}
     groups = _groups(record, contribution.get("max_rounds_per_user"))
@@ -219,7 +226,7 @@ def _guarantee(record: Record, declared: Json) -> Block:
             "reward_range": [decimal(value) for value in bounds] if bounds else None,
         },
         "protected_output": words.seen(record),
-        "unprotected_outputs": declared.get("unprotected_outputs"),
+        "unprotected_outputs": outputs and [*map(questions.in_words, outputs)],
         "group_privacy": groups,
         "threat_hypotheses": _threats(record, declared),
         "guidance": nist.guidance(record, contribution.get("max_rounds_per_user"), groups),
@@ -255,7 +262,7 @@ def _rounded(value: float) -> str:
 
 
 def _threats(record: Record, declared: Json) -> list[Block]:
-    rows, bounds = [], bounds_of(record)
+    rows, bounds = [], range_of(record)
     for i, pair in enumerate(declared.get("threat_hypotheses", [])):
         neighbours, reason = neighbouring(pair["world_0"], pair["world_1"], record.claimed, bounds)
         rows.append(

@@ -66,6 +66,11 @@ def in_words(left: Left, values: Json, settled: bool = False) -> str:
     return said(values) if callable(said) else said.format(**values)
 
 
+def briefly(left: Left) -> str:
+    """A recorded exclusion in a few words, for the first screen."""
+    return _BRIEF[left]
+
+
 # Kinds of checks that settle one.
 SETTLED_BY = {Left.SAMPLER: "numerics", Left.INPUTS: "upper_bound"}
 _RESTING = {
@@ -110,6 +115,24 @@ _WORDS: Mapping[Left, str | Callable[[Json], str]] = {
     ),
     Left.OTHER_DATA: "neighbouring data other than those that were stated",
     Left.OTHER_INSTANCES: "other instances, horizons and parameters than those stated here",
+}
+_BRIEF: Mapping[Left, str] = {
+    Left.PRIVACY: "privacy",
+    Left.TIMING: "timing and side channels",
+    Left.SAMPLER: "the noise generator you will run",
+    Left.INPUTS: "inputs beyond those tried",
+    Left.BATCH_SIZES: "other batch sizes",
+    Left.LATER_ROUNDS: "later rounds",
+    Left.OWN_CLASSES: "its own classes",
+    Left.NEIGHBOURS: "other neighbours",
+    Left.REACTING_USERS: "users who react",
+    Left.CALL_SIZES: "other call sizes",
+    Left.UNTRACED_CODE: "code that was not traced",
+    Left.UNSEEN_CODE: "the code itself",
+    Left.DATA_SIZES: "other sizes of data",
+    Left.REFUSED_SIZES: "sizes that are refused",
+    Left.OTHER_DATA: "other data",
+    Left.OTHER_INSTANCES: "other instances",
 }
 EVERY = (Exclusion(Left.TIMING), Exclusion(Left.SAMPLER), Exclusion(Left.INPUTS))  # of every audit of privacy
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from verifiable_dp.core.units import Role
 from verifiable_dp.evidence import upper
-from verifiable_dp.record import conclude, kills
+from verifiable_dp.record import conclude, kills, questions
 from verifiable_dp.record.model import Passed, Record
 
 WEAK = 1.5  # a leak of so many times the claim that could pass makes an audit weak
@@ -59,6 +59,7 @@ class Decision:
     faults: int
     open_items: tuple[str, ...]
     ground: str | None = None
+    holes: tuple[str, ...] = ()
 
     @property
     def main(self) -> str | None:
@@ -72,14 +73,16 @@ class Decision:
 
     @property
     def colour(self) -> str:
-        """The verdict in whose colour a page shows it: a baseline and a weak audit are not green."""
+        """The verdict in whose colour a page shows it: no baseline or weak audit is green, a hole is red."""
+        if self.holes:
+            return "hole"
         undecided = self.weak or (self.role is Role.BASELINE and self.privacy is not None)
         return "inconclusive" if undecided else self.main or ""
 
     @property
     def result(self) -> str:
         """``failed``, ``undecided`` or ``passed``, for formats that know nothing else."""
-        if self.privacy == "refuted" or self.regret == "contradicted":
+        if self.privacy == "refuted" or self.regret == "contradicted" or self.holes:
             return "failed"
         verdicts = [verdict for verdict in (self.privacy, self.regret) if verdict]
         held = bool(verdicts) and not any(EXIT[verdict] for verdict in verdicts)
@@ -87,8 +90,8 @@ class Decision:
 
     @property
     def exit_code(self) -> int:
-        """0 where nothing speaks against the claims, 1 where something refutes one, 3 where it is open."""
-        return 1 if self.regret == "contradicted" else EXIT[self.main or "inconclusive"]
+        """0 where nothing speaks against the claims, 1 where something refutes or voids one, 3 if open."""
+        return 1 if self.regret == "contradicted" or self.holes else EXIT[self.main or "inconclusive"]
 
 
 def decision(record: Record) -> Decision:
@@ -113,6 +116,7 @@ def decision(record: Record) -> Decision:
         ratio=ratio,
         passed=passed,
         faults=len(kills.own_missed(record)),
+        holes=tuple(hole.question.id for hole in questions.holes(record)),
         open_items=tuple(str(left.id) for left in record.not_covered if left.settled_by not in settled),
     )
 

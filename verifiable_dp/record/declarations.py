@@ -1,33 +1,53 @@
 """Declarations: what a user states about a deployment and no audit can measure, from a small TOML file.
 
 What stands here is copied into the record as a declaration, never as evidence. Nothing in it is required:
-what is left out stays "not declared".
+what is left out stays "not declared". What is asked, and what an answer is worth, is said in `questions`.
 """
 
 from __future__ import annotations
 
+import datetime
 import functools
-import json
 import math
 import re
-import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
 
-import numpy as np
-
 from verifiable_dp.core import files, validate
 from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
-from verifiable_dp.record.model import Claim
-from verifiable_dp.record.sealing import schema
+from verifiable_dp.record import questions
 
 _LARGEST = 256 << 10  # bytes of the file
 _LONGEST = 2000  # characters of a text
 _MOST = 200  # items of a list
 _NUMBERS = 20_000  # of one world
+_WIDE = 108  # characters of a line of the template
+_PLACE = re.compile(r"<[^<>]*>")  # of the template, to be filled in
 
-STARTER = Path(__file__).with_name("starter.toml").read_text("utf-8")
+_HEAD = """\
+# Declarations for verifiable-dp: what no audit can measure, in the words of whoever answers for the
+# deployment. They go into the record as declarations, never as evidence; an answer that contradicts the
+# promise, or voids it, is named on the first screen.
+#
+#     verifiable-dp audit TARGET --declarations declarations.toml --json record.json --html record.html
+#
+# Everything is optional; what is left out is reported as not declared. Lines that begin with "#" and no
+# space are examples: take away the "#" and write what is true of your deployment in place of <...>.
+"""
+
+
+def _template() -> Iterator[str]:
+    yield _HEAD
+    for table, asked in questions.tables().items():
+        if table:
+            yield f"#[{table}]"
+        for one in asked:
+            values = f" One of {', '.join(one.form['enum'])}." if "enum" in one.form else ""
+            yield from (f"# {line}" for line in textwrap.wrap(f"{one.ask}{values} {one.hint}", _WIDE))
+            yield f"#{one.id.rpartition('.')[2]} = {one.example}"
+        yield ""
 
 
 def starter(path: Path) -> Path:
@@ -56,19 +76,16 @@ def read(path: str | PathLike[str]) -> JsonDict:
     Raises
     ------
     InputError
-        If it cannot be read, is not TOML, holds anything unknown (the first such key, with those accepted),
-        or still says what the file of `starter` gives as an example.
+        If it cannot be read or is not TOML; else with everything that is wrong in it: what is unknown, not
+        of the form asked for, or still a place of the template to be filled in.
     """
-    found = checked(files.toml("declarations", path, _LARGEST))
-    samples = dict(_leaves(tomllib.loads(re.sub(r"^#(?=\S)", "", STARTER, flags=re.MULTILINE))))
-    listed = json.dumps(_form())  # an example that is one of the accepted values may be meant
-    for place, text in _leaves(found):
-        if " " in text and f'"{text}"' not in listed and samples.get(place) == text:
-            raise InputError(
-                f"declarations: {place} is still the example of the template, {text!r}; write what is true "
-                "of your deployment, or remove the line"
-            )
-    return found
+    found = files.toml("declarations", path, _LARGEST)
+    places = [
+        f"{place} is still to be filled in: {text!r}; write what is true, or remove the line"
+        for place, text in _leaves(found)
+        if _PLACE.fullmatch(text.strip())
+    ]
+    return _whole(found, places)
 
 
 def _leaves(values: JsonValue, place: str = "") -> Iterator[tuple[str, str]]:
@@ -89,15 +106,21 @@ def checked(given: Json) -> JsonDict:
     InputError
         As `read`.
     """
-    found: JsonDict = _checked("", given, _form())
+    return _whole(given, [])
+
+
+def _whole(given: Json, wrong: list[str]) -> JsonDict:
+    reader = _Reader(wrong)
+    found: JsonDict = reader.value("", given, _form())
+    if reader.wrong:
+        many = f"{len(reader.wrong)} errors: " if reader.wrong[1:] else ""
+        raise InputError(f"declarations: {many}{'; '.join(reader.wrong)}")
     return found
 
 
 @functools.cache
 def _form() -> Json:
-    """What may be declared: as the schema of records says it."""
-    found: Json = schema()["$defs"]["declarations"]
-    return found
+    return questions.form()
 
 
 def given(declared: str | PathLike[str] | Json | None) -> JsonDict | None:
@@ -116,43 +139,78 @@ def given(declared: str | PathLike[str] | Json | None) -> JsonDict | None:
 # ---------------------------------------------------------------- values
 
 
-def _checked(name: str, value: JsonValue, form: Json) -> JsonValue:
-    """A value in its one form."""
-    kind, said = form.get("type", ""), f"declarations: {name}"
-    if "enum" in form and value not in form["enum"]:
-        raise InputError(f"{said} must be one of {', '.join(form['enum'])}, got {value!r}")
-    if "anyOf" in form:
-        return _text(said, value, form["anyOf"][0]) if isinstance(value, str) else _world(said, value)
-    if kind == "object":
-        return _table(name, value, form["properties"], form["required"])
-    if kind == "array":
+class _Reader:
+    """Brings values into their one form, and collects what is wrong with them."""
+
+    def __init__(self, wrong: list[str]) -> None:
+        self.wrong = wrong
+
+    def value(self, name: str, value: JsonValue, form: Json) -> JsonValue:
+        """A value in its one form; None of one that has none."""
+        if "anyOf" in form:
+            text, other = form["anyOf"]
+            form = text if isinstance(value, str) else other
+            if form.get("minItems"):
+                return self._checked(_world, name, value, form)
+        if form.get("type") == "object":
+            return self._table(name, value, form["properties"], form["required"])
+        if form.get("type") == "array":
+            return self._list(name, value, form["items"])
+        return self._checked(_CHECKS.get(form.get("type", ""), _choice), name, value, form)
+
+    def _checked(self, check: _Check, name: str, value: JsonValue, form: Json) -> JsonValue:
+        try:
+            return check(name, value, form)
+        except InputError as error:
+            self.wrong.append(str(error))
+            return None
+
+    def _list(self, name: str, value: JsonValue, form: Json) -> JsonValue:
         if not isinstance(value, list):
-            raise InputError(f"{said} must be a list, got {type(value).__name__}")
-        if len(value) > _MOST:
-            raise InputError(f"{said} must have at most {_MOST} items, got {len(value)}")
-        return [_checked(f"{name}[{i}]", entry, form["items"]) for i, entry in enumerate(value)]
-    if kind == "boolean" and not isinstance(value, bool):
+            self.wrong.append(f"{name} must be a list, got {type(value).__name__}")
+        elif len(value) > _MOST:
+            self.wrong.append(f"{name} must have at most {_MOST} items, got {len(value)}")
+        else:
+            return [self.value(f"{name}[{i}]", entry, form) for i, entry in enumerate(value)]
+        return None
+
+    def _table(self, name: str, value: JsonValue, keys: Mapping[str, Json], required: list[str]) -> JsonDict:
+        if not isinstance(value, Mapping):
+            words = "a text in quotes, or " if name.endswith("]") else ""
+            self.wrong.append(f"{name} must be {words}a table with keys {', '.join(sorted(keys))}")
+            return {}
+        dot = f"{name}." if name else ""
+        for key in value:
+            if key not in keys:
+                accepted = ", ".join(sorted(keys))
+                self.wrong.append(f"{dot}{str(key)[:60]} is unknown; accepted: {accepted}")
+        self.wrong += [f"{name} must have {key}" for key in required if key not in value]
+        return {k: self.value(f"{dot}{k}", item, keys[k]) for k, item in value.items() if k in keys}
+
+
+def _choice(said: str, value: JsonValue, form: Json) -> JsonValue:
+    if value not in form["enum"]:
+        raise InputError(f"{said} must be one of {', '.join(form['enum'])}, got {value!r}")
+    return value
+
+
+def _yes_no(said: str, value: JsonValue, form: Json) -> bool:
+    if not isinstance(value, bool):
         raise InputError(f"{said} must be true or false, got {value!r}")
-    if kind == "integer":
-        return validate.integer(said, value, least=form["minimum"], most=form["maximum"])
-    return value if kind == "boolean" else _text(said, value, form)
+    return value
 
 
-def _table(name: str, value: JsonValue, keys: Mapping[str, Json], required: Sequence[str]) -> JsonDict:
-    if not isinstance(value, Mapping):
-        raise InputError(f"declarations: {name} must be a table with keys {', '.join(keys)}")
-    dot = f"{name}." if name else ""
-    for key in value:
-        if key not in keys:
-            raise InputError(f"declarations: {dot}{str(key)[:60]} is unknown; accepted: {', '.join(keys)}")
-    found = {key: _checked(f"{dot}{key}", item, keys[key]) for key, item in value.items()}
-    for key in required:
-        if key not in found:
-            raise InputError(f"declarations: {name} must have {key}")
-    return found
+def _integer(said: str, value: JsonValue, form: Json) -> int:
+    return validate.integer(said, value, least=form["minimum"], most=form["maximum"])
+
+
+def _number(said: str, value: JsonValue, form: Json) -> float:
+    return validate.positive(said, value)
 
 
 def _text(said: str, value: JsonValue, form: Json) -> str:
+    if type(value) is datetime.date and "pattern" in form:
+        value = value.isoformat()
     if not isinstance(value, str):
         raise InputError(f"{said} must be a text in quotes, got {type(value).__name__}")
     if len(value) > _LONGEST:
@@ -160,10 +218,12 @@ def _text(said: str, value: JsonValue, form: Json) -> str:
     text = value.strip()
     if not text and form.get("minLength"):
         raise InputError(f"{said} must not be empty; leave it out if there is nothing to say")
+    if not re.search(form.get("pattern", ""), text):
+        raise InputError(f"{said} must match {form['pattern']}, got {text[:60]!r}")
     return text
 
 
-def _world(said: str, value: JsonValue) -> JsonValue:
+def _world(said: str, value: JsonValue, form: Json) -> JsonValue:
     """A list of numbers, or a list of equally long lists of numbers."""
     accepted = f"{said} must be words, a list of rewards or one list of rewards for each round"
     if not isinstance(value, list) or not value:
@@ -179,64 +239,11 @@ def _world(said: str, value: JsonValue) -> JsonValue:
     return numbers if rows is value else numbers[0]
 
 
-# ---------------------------------------------------------------- are two worlds neighbouring?
-
-
-def neighbouring(
-    world_0: JsonValue,
-    world_1: JsonValue,
-    claim: Claim,
-    bounds: Sequence[float] | None = None,
-) -> tuple[bool | None, str]:
-    """Whether two declared worlds are neighbouring inputs of a claim, and why.
-
-    Parameters
-    ----------
-    world_0, world_1
-        Words, rewards (T,), or a table of rewards (T, K).
-    claim
-        Of the record.
-    bounds
-        Range of the rewards, if it is known.
-
-    Returns
-    -------
-    bool or None
-        None where it cannot be checked.
-    str
-        The reason.
-    """
-    if isinstance(world_0, str) or isinstance(world_1, str):
-        return None, "given in words, so that nothing was checked"
-    left, right = np.array(world_0, dtype=float), np.array(world_1, dtype=float)
-    if left.shape != right.shape:
-        return False, f"shapes {left.shape} and {right.shape}: neighbouring inputs have equal length"
-    if bounds is not None and not all(bounds[0] <= w.min() and w.max() <= bounds[1] for w in (left, right)):
-        return False, f"a reward lies outside [{bounds[0]:g}, {bounds[1]:g}], so that it is not an input"
-    apart = left != right
-    entries = int(apart.sum())
-    if not entries:
-        return False, "the two worlds are the same"
-    rounds = np.flatnonzero(apart.reshape(len(left), -1).any(axis=1))
-    where = f"{_few(rounds + 1)} differ{'s' if len(rounds) == 1 else ''}"
-    return _within(claim, entries, len(rounds), where)
-
-
-def _within(claim: Claim, entries: int, rounds: int, where: str) -> tuple[bool | None, str]:
-    size = claim.size
-    # A client of the shuffle model holds the rewards of all actions of its round.
-    whole_rounds = claim.unit.of_rounds
-    differ = rounds if whole_rounds else entries
-    covers = f"the claim covers {size} {'round' if whole_rounds else 'reward'}{'s' if size > 1 else ''}"
-    if differ > size:
-        return False, f"{where}; {covers}"
-    if claim.relation and claim.relation.kind == "user":
-        return None, f"{where}; {covers}, if they are one user's, which the numbers do not say"
-    return True, f"{where}; {covers}"
-
-
-def _few(numbers: JsonValue) -> str:
-    """Rounds in words, the first few of many."""
-    shown = ", ".join(str(int(n)) for n in numbers[:5])
-    more = f" and {len(numbers) - 5} more" if len(numbers) > 5 else ""
-    return f"round{'s' if len(numbers) > 1 else ''} {shown}{more}"
+_Check = Callable[[str, JsonValue, Json], JsonValue]
+_CHECKS: Mapping[str, _Check] = {
+    "boolean": _yes_no,
+    "integer": _integer,
+    "number": _number,
+    "string": _text,
+}
+STARTER = "\n".join(_template())

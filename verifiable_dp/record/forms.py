@@ -1,8 +1,8 @@
 """The JSON Schema of records, made of the record's types and of what each kind of check says of its numbers.
 
 ``make schema`` writes it, and that of certificates; readers of records, here and elsewhere, take it from its
-file. What no type of ours describes stands in ``schema/forms.json``: neighbouring inputs, parameters and what
-a user declares.
+file. What no type of ours describes stands in ``schema/forms.json`` (neighbouring inputs, parameters) and in
+`questions` (what a user declares).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from verifiable_dp.core.validate import Json, JsonDict, JsonValue
 from verifiable_dp.evidence.check import Check, Kind, kinds
 from verifiable_dp.evidence.fields import Recorded, RegretStatistics, Verdict
 from verifiable_dp.evidence.judge import certificate
+from verifiable_dp.record import questions
 from verifiable_dp.record.model import Counterexample, Power, Record
 from verifiable_dp.record.requests import RequestEntry
 from verifiable_dp.record.sealing import SCHEMAS, text
@@ -72,6 +73,7 @@ def record_schema() -> JsonDict:
     }
     whole = defined.pop("record")
     defined |= json.loads((_FOLDER / "forms.json").read_text("utf-8"))
+    defined["declarations"] = questions.form()
     defined |= {
         "privacy_check": {"$ref": "#/$defs/check", "allOf": [*map(_asked, kinds("privacy")), _other()]},
         "regret_check": {"$ref": "#/$defs/any_regret_check", "allOf": [*map(_asked, kinds("regret"))]},

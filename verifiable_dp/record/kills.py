@@ -39,6 +39,15 @@ def of_table(table: Json, record: Record) -> KillTable | None:
     return found if rows else None
 
 
+# What became of a broken variant, in words: what a suite's file calls each outcome is its key.
+OUTCOMES = {
+    "killed": "caught",
+    "survived": "missed",
+    "within_the_claim": "within the claim",
+    "undecided": "open",
+}
+
+
 def others(record: Record) -> Sequence[Passed]:
     """Mutants of the kill table that the audit did not catch; none where the record has nothing of it."""
     return record.kill_table.others if record.kill_table else ()
@@ -87,16 +96,16 @@ def counted(record: Record) -> str:
 def tried(record: Record) -> str:
     """How many mutants came out how; names those that were missed."""
     own, table = record.mutants, record.kill_table
-    said = f"{words.caught(own)} of {len(own)} mutants of this audit were caught"
+    said = f"{words.caught(own)} of {len(own)} broken variants of this audit were caught"
     if table:
         caught, outcomes = (
             table.caught.auditor + table.caught.operators,
             [row.outcome for row in table.others],
         )
         parts = [f"{caught} caught"] if caught else []
-        for outcome, word in (("within_the_claim", "within the claim"), ("undecided", "undecided")):
-            parts += [f"{outcomes.count(outcome)} {word}"] if outcome in outcomes else []
+        for outcome in ("within_the_claim", "undecided"):
+            parts += [f"{outcomes.count(outcome)} {OUTCOMES[outcome]}"] if outcome in outcomes else []
         parts.append(f"{outcomes.count('survived')} missed")
-        said += f"; of {caught + len(outcomes)} in the kill table, {', '.join(parts)}"
+        said += f"; of {caught + len(outcomes)} in the suite of the catalogue, {', '.join(parts)}"
     names = missed(record)
     return f"{said}. {'Missed: ' + '; '.join(names) + '.' if names else 'None was missed.'}"

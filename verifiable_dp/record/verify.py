@@ -17,7 +17,7 @@ from verifiable_dp.evidence import premises, rounding, upper
 from verifiable_dp.evidence.alignment.replay import TOLERANCE
 from verifiable_dp.evidence.check import Check, in_words, judged, limits_of, scales_of
 from verifiable_dp.evidence.exclusions import SETTLED_BY
-from verifiable_dp.record import conclude, declarations, words
+from verifiable_dp.record import conclude, declarations, questions, words
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.provenance import installed
 from verifiable_dp.record.requests import asked_of
@@ -70,6 +70,8 @@ class Verified:
         resumed = "; resumed from a checkpoint" if record.provenance.resumed else ""
         bounds = (upper.examined(c.statistics, rerun=self.rerun) for c in record.of_kind(upper.KIND))
         parts = "".join(f"; upper bound: {found}" for found in bounds if found)
+        if open_ := questions.holes(record):
+            parts = f"; declared holes: {questions.brief(open_)}{parts}"
         return (
             f"record of {named(record.target.name)}: digest and schema hold, {self.checks} checks "
             f"judged again; privacy {record.verdict}, regret {regret}{resumed}{parts}; "

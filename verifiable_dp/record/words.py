@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from verifiable_dp.core.noise import Divergence
 from verifiable_dp.core.units import Adjacency, Observed, Plays, Protected, Role, Unit
@@ -414,28 +414,32 @@ def trust(record: Record) -> str:
 
 
 def not_covered(record: Record, without: Sequence[Exclusion] = ()) -> list[str]:
-    """What the audit left out; a baseline draws no noise, so that its sampler is not spoken of.
-
-    Inputs that no test was made on are outside the tests, not outside an upper bound.
-    """
-    settled = {upper.KIND} if record.checks and conclude.bounded(record.checks) else set()
+    """What the audit left out, in full."""
+    hidden = {one.id for one in without}
     return [
-        exclusions.in_words(left.id, left.values, left.settled_by in settled)
-        for left in record.not_covered
-        if left.id not in {one.id for one in without}
-        and not (left.id == Left.SAMPLER and is_baseline(record))
+        exclusions.in_words(left, values, settled)
+        for left, values, settled in _left_out(record)
+        if left not in hidden
     ]
+
+
+def not_looked_at(record: Record) -> list[str]:
+    """The same in a few words each, without what an upper bound covers."""
+    return [exclusions.briefly(left) for left, _, settled in _left_out(record) if not settled]
+
+
+def _left_out(record: Record) -> Iterator[tuple[Left, Json, bool]]:
+    """What the audit left out, and whether that rests on an upper bound; a baseline draws no noise."""
+    settled = {upper.KIND} if record.checks and conclude.bounded(record.checks) else set()
+    for left in record.not_covered:
+        if not (left.id == Left.SAMPLER and is_baseline(record)):
+            yield Left(left.id), left.values, left.settled_by in settled
 
 
 def measured(record: Record) -> str:
     """What the checks beside privacy are about: regret, or else utility, where no claim speaks of regret."""
     claims = record.regret.claims if record.regret else []
     return "Regret" if not claims or any(c.about == "regret" for c in claims) else "Utility"
-
-
-def least_caught(found: Power) -> str:
-    """The smallest violation that the audit would have detected, for a table."""
-    return "any excess, where examined" if found.by == "alignment" else digits(found.smallest_epsilon)
 
 
 def level(record: Record) -> str:
@@ -573,3 +577,19 @@ def of_production(record: Record) -> str:
     """What was found of the sampler of production; empty where it was not looked at."""
     found = [check for check in record.of_kind("numerics") if "sampler" in check.statistics]
     return f"whose last bits were tested: {found[0].verdict.replace('_', ' ')}" if found else ""
+
+
+def certainty(epsilon: float, delta: float = 0.0) -> float:
+    """The most that who tosses a coin on one bit can be right after seeing the output.
+
+    The total variation of two such laws is at most (e^epsilon - 1 + 2 delta) / (e^epsilon + 1).
+    """
+    return min(1.0, (1.0 + delta * math.exp(-epsilon)) / (1.0 + math.exp(-epsilon)))
+
+
+def percent(share: float) -> str:
+    """A share of certainty, which is not rounded up to all of it."""
+    return f"{100 * share:.0f} %" if share < _SURE else "nearly 100 %"
+
+
+_SURE = 0.995

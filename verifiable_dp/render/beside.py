@@ -49,7 +49,7 @@ def of(path: Path, record: Record, page: Path | None = None, signed: SignatureSt
     found = tuple((said, address(place, page)) for said, place in links if page)
     if page and record.kill_table and (above / "mutants.html").is_file():
         anchor = quote(record.target.name)
-        found += (("kill table", f"{address(above / 'mutants.html', page)}#{anchor}"),)
+        found += (("broken variants", f"{address(above / 'mutants.html', page)}#{anchor}"),)
     known = signed or signature(path, record)
     return Around(found, known if known.there else None)
 

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from verifiable_dp.compliance.nist import BEARS, HAZARDS, Reviewed, apart_worlds
+from verifiable_dp.compliance.nist import BEARS, HAZARDS, MOST_DELTA, UNSETTLED, Reviewed, apart_worlds
 from verifiable_dp.core.claims import Basis
 from verifiable_dp.core.units import Plays, Role, Unit
 from verifiable_dp.core.validate import Json, JsonValue
 from verifiable_dp.evidence import exclusions
 from verifiable_dp.evidence.premises import briefly
 from verifiable_dp.evidence.words import digits
-from verifiable_dp.record import kills, words
+from verifiable_dp.record import conclude, kills, questions, words, worth
 from verifiable_dp.record.decision import WEAK, caught, decision
 from verifiable_dp.record.model import Checkout, Claim, CodeEntry, Provenance, Record
-from verifiable_dp.record.signing import SignatureState
+from verifiable_dp.record.signing import NONE, SignatureState
 from verifiable_dp.render import limits
+from verifiable_dp.render.strength import (
+    Strength,
+    brief,
+    capital,
+    could_pass,
+    many,
+    strength,
+    variants,
+    weakness,
+)
 
-_MARKS = (1, 2, 4, 8)  # times the claim: the marks of the meter, which ends where a leak has no limit
-_EXACT = 1.005  # times the claim: a leak no larger counts as any excess
 _CAVEATS = 3
 
 
@@ -40,36 +49,6 @@ class Around:
 
 
 ALONE = Around()
-
-
-@dataclass(frozen=True)
-class Strength:
-    """How small a leak the audit catches.
-
-    Attributes
-    ----------
-    words
-        In one line.
-    state
-        ``strong``, ``weak`` or ``none`` where the question does not arise.
-    full
-        Of the meter, in percent: 100 where any excess over the claim is caught.
-    mark
-        What the meter shows at the place where it begins to be full.
-    ticks
-        Of the meter: its place in percent, the epsilon there, and what that is.
-    """
-
-    words: str
-    state: str
-    full: int = 0
-    mark: str = ""
-    ticks: tuple[tuple[int, str, str], ...] = ()
-
-    def in_words(self) -> str:
-        """The meter for who does not see it."""
-        places = ", ".join(f"epsilon {epsilon} ({what})" for _, epsilon, what in self.ticks)
-        return f"Scale of leaks, evenly doubling: {places}. {_capital(self.mark)}."
 
 
 @dataclass(frozen=True)
@@ -111,7 +90,9 @@ class Card:
     Attributes
     ----------
     headline
-        The verdict in a line, with the bounds of epsilon; that of a weak audit says why it is weak.
+        The verdict in a sentence; declared holes come first.
+    answers
+        Label and one line each: promised what to whom, held, how strong, not looked at, do next, who vouches.
     promise, interval, premises, variant, instance, regret, following
         A sentence each: what was claimed, where epsilon lies, what the upper bound rests on, how the variant
         differs from the paper, which instance was audited, what of regret agrees, what to do next. `variant`
@@ -129,6 +110,7 @@ class Card:
     """
 
     headline: str
+    answers: tuple[tuple[str, str], ...]
     promise: str
     interval: str
     premises: str
@@ -145,21 +127,24 @@ class Card:
     @property
     def rows(self) -> list[tuple[str, str]]:
         """The first screen as labels and words, for faces without links."""
-        state = self.strength.state
-        strong = f"{state.capitalize()}. " if state != "none" else ""
         found = [
-            ("Promised", self.promise),
+            *self.answers,
             ("Interval", self.interval),
             ("Premises", self.premises),
-            ("Strength", f"{strong}{self.strength.words}"),
+            ("Strength", self.strength.shown),
             ("Variant", self.variant),
             ("What was audited", self.instance),
             (self.measured, self.regret),
             *((f"Caveat {i}", line) for i, (line, _) in enumerate(self.caveats, 1)),
-            ("What to do next", self.following),
             ("Open hazards", self.open),
         ]
         return [row for row in found if row[1]]
+
+    @property
+    def person(self) -> str:
+        """The last sentence of the promise: whom it does not protect; empty where it does not say that."""
+        first, _, last = self.promise.rpartition(". ")
+        return last if first else ""
 
     @property
     def open(self) -> str:
@@ -171,6 +156,7 @@ def of(record: Reviewed, around: Around = ALONE) -> Card:
     """The card of a record with its blocks (`blocks.of`)."""
     return Card(
         headline(record),
+        tuple(_answers(record, around)),
         promise(record),
         interval(record),
         premises(record),
@@ -180,25 +166,65 @@ def of(record: Reviewed, around: Around = ALONE) -> Card:
         tuple(_audited(record, around)),
         tuple(_caveats(record))[:_CAVEATS],
         following(record),
-        _hazards(record),
+        open_hazards(record),
         regret(record),
         words.measured(record),
     )
 
 
 def headline(record: Record) -> str:
-    """The verdict in a line, and why an audit that found nothing is weak."""
+    """The verdict in a sentence that needs no training."""
+    said = _verdict(record)
+    holes = questions.holes(record)
+    if not holes:
+        return said
+    named = f"{many(len(holes), 'declared hole')} ({questions.brief(holes)})"
+    return f"Not as declared: {named}. The algorithm alone: {said[:1].lower()}{said[1:]}"
+
+
+def _verdict(record: Record) -> str:
     if not record.checks:
         verdict = str(record.regret.verdict if record.regret else "not measured").replace("_", " ")
         return f"{words.measured(record)}: {verdict}; privacy was not audited"
-    said = f"Privacy: {record.verdict.replace('_', ' ')}, {words.interval(record)}"
-    return f"{said}; but weak: {weakness(record)}" if decision(record).weak else said
+    if words.is_baseline(record):
+        return f"No promise made; leaks at least epsilon {digits(words.least(record))}"
+    if record.verdict == "refuted":
+        return f"Does not hold: {words.broken(record)}; promised {words.promised(record)}"
+    if record.verdict == "inconclusive":
+        return (
+            f"Undecided: epsilon is at least {digits(words.least(record))}, promised {words.promised(record)}"
+        )
+    if record.epsilon_upper is None or not conclude.bounded(record.checks):
+        return f"No leak found: {words.interval(record)}"
+    scope = {"certified": "for this instance", "every path": "on every code path"}.get(
+        record.bound.scope, f"on the {record.bound.paths} code paths we explored"
+    )
+    said = f"Holds {scope}: {_between(record)} ({_assumed(record)})"
+    return f"{said}; but the tests are weak" if decision(record).weak else said
 
 
-def weakness(record: Record) -> str:
-    """What a weak audit could pass, or did."""
-    names = kills.missed(record)
-    return f"{variants(len(names))} passed" if names else _could_pass(decision(record).ratio)
+def _between(record: Record) -> str:
+    """Where epsilon lies, beside the promise."""
+    low, high = words.ends(record)
+    claim, delta = record.claimed, f" at delta {digits(record.bound.delta)}" if record.bound.delta else ""
+    promised = "as promised" if digits(record.bound.epsilon) == digits(claim.epsilon) else ""
+    promised = promised or f"promised {digits(claim.epsilon)}"
+    if low == high:
+        return f"epsilon = {low.removeprefix('exactly ')}{delta}, {promised}"
+    return f"epsilon is {low} to {high}{delta}, {promised}"
+
+
+def _assumed(record: Record) -> str:
+    taken = _taken(record)
+    untested = sum(not premise["tested_by"] for premise in taken)
+    return f"{many(len(taken), 'assumption')}, {untested} untested"
+
+
+def _taken(record: Record) -> Sequence[Json]:
+    """What the upper bound that stands takes for granted."""
+    upper = record.epsilon_upper
+    named = [c for c in record.of_kind("upper_bound") if upper and c.name == upper.check]
+    return named[0].statistics["premises"] if named else ()
 
 
 def promise(record: Record) -> str:
@@ -213,12 +239,13 @@ def promise(record: Record) -> str:
             f"{words.seen(record)}."
         )
     delta = f" and delta {digits(claim.delta)}" if claim.delta else ""
+    delta += f" (a 1 in {1 / claim.delta:,.0f} chance of failing)" if claim.delta > MOST_DELTA else ""
     several = " with several" if _event(record) == "entry" else ""
     verb = "was to protect" if record.verdict == "refuted" else "protects"
     one = f" It {verb} one {_event(record)}, not a person{several}." if _of_one(claim) else ""
     implied = f"{words.promised(record)}, which implies " if claim.curve else ""
     return (
-        f"{_capital(f'{implied}epsilon')} {digits(claim.epsilon)}{delta} for changing "
+        f"{capital(f'{implied}epsilon')} {digits(claim.epsilon)}{delta} for changing "
         f"{words.changed(record)}, against anyone who sees {words.seen(record)}.{one}"
     )
 
@@ -232,6 +259,54 @@ def _of_one(claim: Claim) -> bool:
     return claim.size == 1 and claim.unit != Unit.PAIRS
 
 
+_LISTED = 3  # things not looked at that the first screen names
+
+
+def _answers(record: Reviewed, around: Around) -> Iterator[tuple[str, str]]:
+    yield "Promised", promise(record)
+    yield "Held?", _held(record)
+    yield "How strong", _strong(record)
+    left = words.not_looked_at(record)
+    more = f" and {len(left) - _LISTED} more" if left[_LISTED:] else ""
+    yield "Not looked at", f"{capital(', '.join(left[:_LISTED]))}{more}." if left else "Nothing is left out."
+    yield "Do next", following(record, brief=True)
+    yield "Who vouches", _vouches(record, around)
+
+
+def _held(record: Record) -> str:
+    found = [words.counted(record)]
+    if record.verdict == "inconclusive" and record.checks:
+        found.append(f"{capital(words.why(record))}.")
+    if record.regret:
+        agree = sum(check.verdict == "consistent" for check in record.regret_checks)
+        found.append(f"{words.measured(record)}: {agree} of {len(record.regret_checks)} checks agree.")
+    return " ".join(filter(None, found))
+
+
+def _strong(record: Record) -> str:
+    """How sure the verdict is, and of what: the one sentence that decides, and its scope."""
+    found = decision(record)
+    if record.verdict == "refuted":
+        return "Not needed: a counterexample decides."
+    if found.strength == "none":
+        return strength(record).words
+    bounded = record.epsilon_upper is not None
+    if found.strength == "weak":
+        said = f"Weak: {weakness(record)}." + (" Only the proof bounds epsilon." if bounded else "")
+    else:
+        said = f"Strong: {brief(record)}"
+    return f"{said} Only this instance."
+
+
+def _vouches(record: Reviewed, around: Around) -> str:
+    signed = "Nobody has signed this" if around.signature is None else capital(around.signature.words)
+    authors = "; ".join(record.blocks["administrative"]["authors"])
+    by = f" by {authors} (as declared)" if authors else ""
+    expires = worth.lookup(record.declared, "administrative.expires")
+    until = f", until {expires}" if expires else ""
+    return f"{signed}; made{by} {str(record.provenance.finished)[:10]}{until}."
+
+
 def _event(record: Record) -> str:
     """What a person may have several of."""
     if words.is_stream(record):
@@ -240,7 +315,7 @@ def _event(record: Record) -> str:
 
 
 # What a certificate is, and who vouches for it.
-_CERTIFIED = ("certified", "by this tool alone")
+_CERTIFIED = ("proved", "by this tool; nobody else has checked")
 
 
 def interval(record: Record) -> str:
@@ -252,7 +327,7 @@ def interval(record: Record) -> str:
         least = f"epsilon is at least {digits(words.least(record))}"
         if record.verdict == "refuted" and not words.is_baseline(record):
             least = words.broken(record)
-        return f"{_capital(least)}: {_seen(record)}.{_again(record)} {_unbounded(record)}"
+        return f"{capital(least)}: {_seen(record)}.{_again(record)} {_unbounded(record)}"
     sure, by = _CERTIFIED if upper.scope == "certified" else ("bounded", "over what was traced")
     least, most = words.ends(record)
     delta = f" at delta {digits(upper.delta)}" if upper.delta else ""
@@ -270,18 +345,16 @@ def premises(record: Record) -> str:
     """What the upper bound that stands rests on, and which checks tested that."""
     if not record.checks:
         return ""
-    upper = record.epsilon_upper
-    bounds = [c for c in record.checks if c.kind == "upper_bound" and upper and c.name == upper.check]
-    if not bounds:
+    found = _taken(record)
+    if not found:
         return "None: no upper bound stands."
-    found = bounds[0].statistics["premises"]
     groups: dict[str, list[str]] = {}
     for premise in found:
         brief = briefly(premise, "value" if words.is_stream(record) else "reward")
-        by = _TESTS.get(premise["tested_by"], premise["tested_by"])
-        groups.setdefault(f"tested by {by}" if by else "taken for granted", []).append(brief)
-    said = [f"{how}: {', '.join(names)}" for how, names in groups.items()]
-    return f"{len(found)}; {'; '.join(said)}."
+        by = premise["tested_by"]
+        groups.setdefault(f"tested by {_TESTS.get(by, by)}" if by else "not tested", []).append(brief)
+    said = [f"{len(names)} {how} ({', '.join(names)})" for how, names in groups.items()]
+    return f"{many(len(found), 'assumption')}: {', '.join(said)}."
 
 
 def _seen(record: Record) -> str:
@@ -353,105 +426,6 @@ def _unbounded(record: Record) -> str:
     return "There is no upper bound; other inputs may show more."
 
 
-def strength(record: Record) -> Strength:
-    """How small a leak the audit catches: weak where one of more than 1.5 times the claim could pass."""
-    if not record.checks:
-        return Strength("Privacy was not audited.", "none")
-    if record.verdict == "refuted":
-        return Strength(f"Does not matter here: a counterexample decides{_sampled(record)}.", "none")
-    found = decision(record)
-    missed, ratio, claim = found.passed, found.ratio, record.claimed.epsilon
-    sizes = [size for _, size in missed if size is not None]
-    said = _caught(record, len(missed))
-    if missed:
-        names = "; ".join(
-            f"{name} (its epsilon: {'unknown' if size is None else digits(size)})" for name, size in missed
-        )
-        said = f"{variants(len(missed))} passed: {names}. {said}"
-    if found.strength == "weak" and record.epsilon_upper is not None:
-        most, seen = record.epsilon_upper.epsilon, ratio * claim
-        caught = "show nothing" if math.isinf(seen) else f"would only have caught {digits(seen)} or more"
-        alone = f"tests alone {caught}"
-        alone = (
-            f"their tests missed {'that fault' if len(missed) == 1 else 'those faults'}" if missed else alone
-        )
-        rests = "" if missed else ", on which that bound rests"
-        said += f" Report at most {digits(most)} if the premises hold{rests}; {alone}."
-    mark = f"less noise caught from epsilon {digits(ratio * claim)}"
-    if record.power is not None and record.power.by == "alignment":
-        mark = "any excess on the replayed runs is caught"
-    mark = "no leak is known to be caught" if math.isinf(ratio) else mark
-    mark = "a broken variant passed" if missed else mark
-    mark = f"epsilon {digits(max(sizes))} passed" if sizes else mark
-    ticks = [(_place(times), digits(times * claim), f"{times}×") for times in _MARKS[1:]]
-    ends = ((0, digits(claim), "claim"), (100, "∞", "no limit"))
-    return Strength(said, found.strength, 100 - _place(ratio), mark, (ends[0], *ticks, ends[1]))
-
-
-def _place(ratio: float) -> int:
-    """Of a leak on the meter, in percent: even for each doubling; all beyond the last mark share the rest."""
-    last, part = _MARKS[-1], 100 / len(_MARKS)
-    if ratio <= _EXACT:
-        return 0
-    return round(part * math.log2(ratio) if ratio <= last else 100 - part * last / ratio)
-
-
-def _sampled(record: Record) -> str:
-    """That what refutes was seen in sampled runs, and how often those are wrong; empty where it was not."""
-    checks = [c for c in words.sampling(record) if c.result.get("epsilon_lower") == words.least(record)]
-    level = max((float(c.statistics["alpha"]) for c in checks), default=0.0)
-    said = ", found in sampled runs, which reject a true claim at most once in {:,.0f} audits"
-    return said.format(1 / level) if level else ""
-
-
-def _caught(record: Record, missed: int = 0) -> str:
-    """The sentence on the smallest leak that is caught.
-
-    The excess of a fault that was `missed` is in none of the runs that were replayed.
-    """
-    power, claim = record.power, record.claimed.epsilon
-    if not power:
-        seen = record.detectable
-        if seen is None or float(seen) == math.inf:
-            return "No leak, however large, is known to be caught by the tests."
-        return (
-            f"The test that was made would catch epsilon {digits(seen)}{_times(seen, claim)} {words.BRIEFLY}."
-        )
-    least = float(power.smallest_epsilon)
-    if power.by == "alignment":
-        runs = sum(int(c.statistics["examined"]) for c in record.checks if c.kind == "alignment")
-        bounded = record.epsilon_upper is not None
-        others = f"other inputs {'rest on the upper bound' if bounded else 'were not examined'}"
-        if missed:
-            fault = "that fault shows" if missed == 1 else "those faults show"
-            rest = "resting on the upper bound" if bounded else "which were not examined"
-            others = f"{fault} only in others, {rest}"
-        return f"Any excess over the claim on the {runs} replayed runs is caught; {others}."
-    if power.by in ("exact", "shuffle"):
-        return f"Exact computation catches epsilon {digits(least)}{_times(least, claim)} {words.BRIEFLY}."
-    chance = f"{100 * float(power.probability):.4g} % probability"
-    return f"Sampling catches epsilon {digits(least)}{_times(least, claim)} {words.BRIEFLY} with {chance}."
-
-
-def _times(value: JsonValue, claim: float) -> str:
-    ratio = float(value) / claim
-    return f" ({ratio:.3g} times the claim)" if ratio > _EXACT else ""
-
-
-def _many(n: int, noun: str) -> str:
-    return f"{n} {noun}{'' if n == 1 else 's'}"
-
-
-def variants(n: int) -> str:
-    """How many broken variants, in words."""
-    return _many(n, "broken variant")
-
-
-def _could_pass(ratio: float) -> str:
-    size = "any size" if math.isinf(ratio) else f"up to {ratio:.3g} times the claim"
-    return f"the tests could pass a leak of {size}"
-
-
 # ---------------------------------------------------------------- what was audited
 
 
@@ -467,15 +441,15 @@ def _audited(record: Reviewed, around: Around) -> list[tuple[str, str]]:
     found.append(("When", str(facts.finished)[:10]))
     authors = "; ".join(record.blocks["administrative"]["authors"])
     ci = "in continuous integration" if facts.ci else "outside continuous integration"
-    by = f"{authors} (as declared), with " if authors else "no auditor is named; "
+    by = f"{authors} (as declared), with " if authors else "nobody is named; "
     own = f"tool {_commit(facts)}"
-    found.append(("Audited by", f"{by}{facts.tool} {facts.version} ({own}), {ci}; self-attested"))
+    found.append(("Audited by", f"{by}{facts.tool} {facts.version} ({own}), {ci}"))
     if record.target.role is Role.USER and facts.request is not None:
         found.append(("Trust in the code", _TRUST))
     tier = record.blocks["tier"]
     if tier:
         found.append(("Tier", f"{tier} (as declared)"))
-    signed = around.signature or SignatureState("this page knows of none")
+    signed = around.signature or NONE
     check = "; check with verify --key" if signed.holds is None else ""
     found.append(("Signature", f"{signed.words}{check}"))
     return found if words.is_baseline(record) else [*found, ("Noise", sampler(record))]
@@ -536,7 +510,7 @@ def _short(value: JsonValue) -> str:
     if isinstance(value, list):
         if len(value) <= _SHOWN and all(isinstance(x, int | float) for x in value):
             return f"[{', '.join(map(_short, value))}]"
-        return _many(len(value), "vector" if all(isinstance(x, list) for x in value) else "value")
+        return many(len(value), "vector" if all(isinstance(x, list) for x in value) else "value")
     if isinstance(value, bool):
         return "yes" if value else "no"
     return digits(value) if isinstance(value, float) else str(value)
@@ -546,7 +520,7 @@ def sampler(record: Record) -> str:
     """Whether the noise of the audit is that of production."""
     if record.target.kind == "algorithm":
         drawn = "the audit drew seeded, ideal noise of this package; a live session draws from OpenDP, "
-        return f"{drawn}{words.of_production(record) or 'which was not audited here'}"
+        return f"{drawn}{words.of_production(record) or 'which was not tested here'}"
     return "the audit drew the target's own noise; whether production draws the same is not known"
 
 
@@ -560,12 +534,12 @@ def _caveats(record: Reviewed) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     names = kills.missed(record)
     if names and len(names) > len(decision(record).passed):  # else the strength names them all
-        found.append((f"{variants(len(names))} passed this audit: {'; '.join(names)}", "mutants"))
+        found.append((f"{variants(len(names))} missed by this audit: {'; '.join(names)}", "mutants"))
     if record.verdict == "inconclusive":
         found.append((f"The audit could not decide: {words.why(record)}", "evidence"))
     ratio = caught(record) if record.verdict != "refuted" else 0.0
     if ratio > WEAK and (names or record.verdict != "not_refuted"):  # else the headline says so
-        found.append((_capital(_could_pass(ratio)), "power"))
+        found.append((capital(could_pass(ratio)), "power"))
     if record.verdict == "refuted" and not words.is_baseline(record):
         false = "The claim is false: nobody has the protection that it promises, with one round or several"
         found.append((false, "counterexamples"))
@@ -585,17 +559,21 @@ def _caveats(record: Reviewed) -> list[tuple[str, str]]:
         found.append(("The shuffler was trusted, not tested", "premises"))
     audited = bool(words.of_production(record))
     if record.target.kind == "algorithm" and not words.is_baseline(record) and not audited:
-        found.append(("The sampler of production was not audited", "hazards"))
+        found.append(("The noise generator you will run was not tested", "hazards"))
     # The sentence under the verdict names these where there is a bound.
     bounded = record.epsilon_upper and record.verdict != "refuted"
     lines = words.not_covered(record, without=exclusions.EVERY if bounded else ())
-    return [*found, *((_capital(line), "not-covered") for line in lines)]
+    return [*found, *((capital(line), "not-covered") for line in lines)]
 
 
 def _guided(row: Json, delta: float) -> str:
     """A flag of the guidance; of delta also what it means."""
-    means = f": the promise may fail in 1 of {1 / delta:,.0f} runs" if row["about"] == "delta" else ""
-    return f"{_capital(row['words'])} (NIST's draft guidance){means}"
+    means = (
+        f": up to a 1 in {1 / delta:,.0f} chance that epsilon does not protect"
+        if row["about"] == "delta"
+        else ""
+    )
+    return f"{capital(row['words'])} (NIST's draft guidance){means}"
 
 
 _ROUNDS = 10  # of a person, whom the card speaks of where nothing is declared
@@ -622,22 +600,17 @@ def of_a_person(record: Reviewed) -> list[str]:
 
 def of_rounds(row: Json, what: str, which: str) -> str:
     """What a row of the table of groups leaves a person."""
-    person = f"{_capital(what)} add up: "
+    person = f"{capital(what)} add up: "
     if float(row["delta"]) >= 1:
         return f"{person}for a person with {row['rounds']} ({which}) this conversion says nothing: delta is 1"
     delta = f" and delta {digits(row['delta'])}" if float(row["delta"]) else ""
-    return (
-        f"{person}a person with {row['rounds']} ({which}) is protected less, by epsilon "
-        f"{digits(row['epsilon'])}{delta}"
-    )
+    return f"{person}a person with {row['rounds']} ({which}) has only epsilon {digits(row['epsilon'])}{delta}"
 
 
-def _capital(line: str) -> str:
-    return line[:1].upper() + line[1:]
-
-
-def following(record: Reviewed) -> str:
-    """What to do next."""
+def following(record: Reviewed, brief: bool = False) -> str:
+    """What to do next; brief without what else remains, where something comes first."""
+    if holes := questions.holes(record):
+        return f"Do not deploy this as declared. Close {many(len(holes), 'hole')} first, then declare anew."
     if not record.checks:
         return "Audit privacy, too: this record says nothing about it."
     if words.is_baseline(record):
@@ -659,22 +632,19 @@ def following(record: Reviewed) -> str:
     first = f"Look by hand for {faults}. " if names else ""
     if caught(record) > WEAK:
         first += f"Audit again with more runs ({_more(record)}). "
-    return first + _settle(*_parted(record))
+    yours, left = _parted(record)
+    return first + _settle(yours, left, brief=brief and bool(first))
 
 
-def _settle(yours: Open, left: Open) -> str:
+def _settle(yours: Open, left: Open, *, brief: bool) -> str:
     """What a declaration settles, and how much it leaves."""
-    urgent = f", first {yours.grave} that can void it" if yours.grave else ""
-    grave = f" ({left.grave} as grave)" if left.grave else ""
+    limits = f"{many(left.count, 'limit')} remain{'s' if left.count == 1 else ''}"
+    limits += f", {left.grave} serious" if left.grave else ""
     if not yours.count:
-        void = f", {left.grave} of which can void it" if left.grave else ""
-        return (
-            f"Weigh the {left.count} open hazards before you rely on the claim{void}: limits of the evidence."
-        )
-    return (
-        f"Settle {_many(yours.count, 'open hazard')} by declaration before you rely on the claim{urgent}; "
-        f"no declaration closes the other {left.count}{grave}."
-    )
+        return f"Weigh what no declaration settles: {limits}."
+    void = f" ({yours.grave} can void the promise)" if yours.grave else ""
+    asked = f"Answer {many(yours.count, 'question')}{void}."
+    return asked if brief else f"{asked} {capital(limits)}."
 
 
 def _more(record: Record) -> str:
@@ -683,14 +653,14 @@ def _more(record: Record) -> str:
     return f"--budget {size}: runs, not epsilon"
 
 
-def _hazards(record: Reviewed) -> tuple[Open, ...]:
+def open_hazards(record: Reviewed) -> tuple[Open, ...]:
     """The open hazards; none where no promise stands."""
     return () if record.verdict == "refuted" else tuple(part for part in _parted(record) if part.count)
 
 
 def _parted(record: Reviewed) -> tuple[Open, Open]:
     """The open hazards that a declaration can close, and those that none can, which limit the evidence."""
-    still = {row["id"] for row in record.blocks["hazards"] if row["status"] == "open"}
+    still = {row["id"] for row in record.blocks["hazards"] if row["status"] in UNSETTLED}
     parts = []
     for declarable, head in (
         (True, "for your team to settle in a declaration (verifiable-dp declare)"),
@@ -715,7 +685,7 @@ def regret(record: Record) -> str:
     what = "" if words.measured(record) == "Regret" else " on errors and rounds"
     bases = {claim.source.basis for claim in (record.regret.claims if record.regret else ())}
     by = _AGREED.get(next(iter(bases)) or Basis.PAPER, _THEOREMS) if len(bases) == 1 else _THEOREMS
-    said = [f"{agree} of {_many(len(checks), 'check')} agree{'s' if agree == 1 else ''} with {by}{what}"]
+    said = [f"{agree} of {many(len(checks), 'check')} agree{'s' if agree == 1 else ''} with {by}{what}"]
     for verdict, text in (("contradicted", "contradicted"), ("inconclusive", "undecided")):
         names = [c.name for c in checks if c.verdict == verdict]
         said += [f"{text}: {', '.join(names)}"] if names else []

@@ -1,4 +1,4 @@
-"""Plots of where things happen: in the stream, over the rounds, along a rate; and of a kill table."""
+"""Plots of where things happen: in the stream, over the rounds, along a rate; and of broken variants."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from verifiable_dp.core.validate import Json
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.words import digits
+from verifiable_dp.record.kills import OUTCOMES
 from verifiable_dp.record.model import Record
 from verifiable_dp.render import plots
 from verifiable_dp.render.plots import BAD, CLAIM, GOOD, INK, RIVAL, Style
@@ -309,13 +310,13 @@ def _fit(axes: Axes, check: Check, marker: str, color: str) -> None:
     axes.plot(across, [math.exp(slope * (x - middle)) for x in ends], color=color, linewidth=1, label=label)
 
 
-# ---------------------------------------------------------------- kill table
+# ---------------------------------------------------------------- broken variants
 
 _OUTCOMES = {"killed": (GOOD, ""), "within_the_claim": (RIVAL, "//"), "undecided": (CLAIM, "..")}
 
 
 def kills(rows: Sequence[Json], *, narrow: bool = False) -> str | None:
-    """How many mutants of each algorithm came out how; None without any."""
+    """How many broken variants of each algorithm came out how; None without any."""
     names = list(dict.fromkeys(row["algorithm"] for row in rows))
     outcomes = dict.fromkeys([*_OUTCOMES, *(row["outcome"] for row in rows)])
     if not names:
@@ -329,10 +330,10 @@ def kills(rows: Sequence[Json], *, narrow: bool = False) -> str | None:
                 continue
             color, hatch = _OUTCOMES.get(outcome, (BAD, "xx"))
             style: Style = {"color": color, "hatch": hatch, "edgecolor": "white", "height": height}
-            axes.barh(range(len(names)), counts, left=left, label=outcome.replace("_", " "), **style)
+            axes.barh(range(len(names)), counts, left=left, label=OUTCOMES[outcome], **style)
             left = [a + b for a, b in zip(left, counts, strict=True)]
         plots.rows_named(axes, names)
         axes.set_ylim(len(names) - 0.4, -0.8 if narrow else -0.6)
-        plots.framed(axes, "mutants")
+        plots.framed(axes, "broken variants")
 
     return plots.single("kills", 0.9 + (1.6 if narrow else 1) * 0.24 * len(names), draw, narrow=narrow)

@@ -342,7 +342,7 @@ def _mutants(old: Record, new: Record) -> Iterator[Change]:
     before, after = ({m.name: m.verdict for m in record.mutants} for record in (old, new))
     if bool(before) != bool(after):
         yield Change(
-            "mutants", len(before), len(after), note="mutants were audited in one of the records only"
+            "mutants", len(before), len(after), note="broken variants were audited in one of the records only"
         )
         return
     for name in dict.fromkeys([*before, *after]):
@@ -362,7 +362,7 @@ def _mutants(old: Record, new: Record) -> Iterator[Change]:
 def _kill_tables(old: Record, new: Record) -> Iterator[Change]:
     """Mutants of the kill table that were not caught before or are not now."""
     if (old.kill_table is None) != (new.kill_table is None):
-        note = "one of the records holds nothing of a kill table"
+        note = "one of the records holds nothing of a suite of broken variants"
         left, right = (r.kill_table.digest if r.kill_table else None for r in (old, new))
         yield Change("kill_table", left, right, note=note)
         return
@@ -374,8 +374,8 @@ def _kill_tables(old: Record, new: Record) -> Iterator[Change]:
         worse, better = right == "survived", left == "survived"
         yield Change(
             f"kill_table.{name}",
-            left or "not among those that passed",
-            right or "not among those that passed",
+            kills.OUTCOMES.get(left or "", "not among the missed"),
+            kills.OUTCOMES.get(right or "", "not among the missed"),
             "worse" if worse else "better" if better else "neutral",
         )
 

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from verifiable_dp.record import words
+from verifiable_dp.record import questions, words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.excerpts import too_costly
 from verifiable_dp.record.model import Record
-from verifiable_dp.render import card
+from verifiable_dp.render import strength
 
 
 class FindingCode(StrEnum):
@@ -27,6 +27,7 @@ class FindingCode(StrEnum):
     WEAK = "DP302"
     MISSED = "DP303"
     REGRET = "DP401"
+    HOLE = "DP501"
 
 
 OF_VERDICT = (FindingCode.REFUTED, FindingCode.UNDECIDED, FindingCode.WEAK)  # say what the verdict says
@@ -92,6 +93,11 @@ RULES = {
         "The regret theorem is contradicted by measurements.",
         "compare the code with the listing, and the constants with those of the theorem",
     ),
+    FindingCode.HOLE: FindingRule(
+        "error",
+        "An answer in the declarations contradicts the privacy promise, or voids it.",
+        "change the deployment, then declare what is true of it",
+    ),
 }
 
 
@@ -145,7 +151,13 @@ class Finding:
 
 def findings(record: Record) -> list[Finding]:
     """All of a record, in the order of what to look at first: lines of code, what was measured, notes."""
-    return [*_of_code(record), *_of_privacy(record), *_of_regret(record), *_noted(record)]
+    return [
+        *_of_code(record),
+        *_of_privacy(record),
+        *_of_regret(record),
+        *_of_declarations(record),
+        *_noted(record),
+    ]
 
 
 def told(record: Record) -> list[Finding]:
@@ -176,15 +188,21 @@ def _of_privacy(record: Record) -> Iterator[Finding]:
     elif found.privacy == "inconclusive":
         yield Finding(FindingCode.UNDECIDED, words.verdict(record), *place, words.note(record))
     if found.weak:
-        yield Finding(FindingCode.WEAK, f"the audit is weak: {card.weakness(record)}", *place)
+        yield Finding(FindingCode.WEAK, f"the audit is weak: {strength.weakness(record)}", *place)
     elif found.privacy != "refuted" and found.faults:
-        yield Finding(FindingCode.MISSED, f"{card.variants(found.faults)} passed", *place)
+        yield Finding(FindingCode.MISSED, f"{strength.variants(found.faults)} missed", *place)
 
 
 def _of_regret(record: Record) -> Iterator[Finding]:
     for check in record.regret_checks:
         if check.verdict == "contradicted":
             yield Finding(FindingCode.REGRET, f"{words.line(check)}.", *_place(record))
+
+
+def _of_declarations(record: Record) -> Iterator[Finding]:
+    for hole in questions.holes(record):
+        said = f"declared hole, {hole.question.brief}: {hole.why} (declared: {hole.words})."
+        yield Finding(FindingCode.HOLE, said)
 
 
 def _noted(record: Record) -> Iterator[Finding]:

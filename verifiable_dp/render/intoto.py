@@ -7,7 +7,7 @@ import hashlib
 import json
 
 from verifiable_dp.core.validate import InputError, JsonDict
-from verifiable_dp.record import words
+from verifiable_dp.record import questions, words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import canonical, text
@@ -96,6 +96,7 @@ def _configuration(record: Record, name: str, content: bytes | None) -> list[Jso
                 "strength": decided.strength,
                 "says": words.verdict(record) if record.checks else None,
                 "regretVerdict": decided.regret,
+                **({"holes": questions.brief(holes)} if (holes := questions.holes(record)) else {}),
             },
         },
         {

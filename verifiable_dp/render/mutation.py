@@ -7,6 +7,7 @@ from pathlib import Path
 
 from verifiable_dp.core.files import write_text
 from verifiable_dp.core.validate import Json, JsonDict
+from verifiable_dp.record.kills import OUTCOMES
 from verifiable_dp.record.provenance import provenance
 from verifiable_dp.record.sealing import sealed, text
 from verifiable_dp.record.verify import Given, judged_again, verify_sealed
@@ -127,17 +128,17 @@ def samples(row: Json) -> str:
 def line(row: Json) -> str:
     """One line of a mutant: name, outcome, rung and samples."""
     rung = RUNGS.get(row["killed_by"], "")
-    return f"{row['name']:<57}  {row['outcome'].replace('_', ' '):<18}{rung:<26}{samples(row)}"
+    return f"{row['name']:<57}  {OUTCOMES[row['outcome']]:<18}{rung:<26}{samples(row)}"
 
 
 def summary_lines(whole: Json) -> list[str]:
     """The suite in some lines."""
     found = whole["summary"]
-    outcomes = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in found["outcome"].items() if n)
+    outcomes = ", ".join(f"{n} {OUTCOMES[name]}" for name, n in found["outcome"].items() if n)
     rungs = ", ".join(f"{RUNGS[kind]} {n}" for kind, n in found["rung"].items())
     lines = [
-        f"mutants: {found['mutants']}: {outcomes}",
-        f"killed by: {rungs or 'none'}",
-        f"true epsilon at least 1.25 times the claim: {found['clear']}, killed {found['clear_killed']}",
+        f"broken variants: {found['mutants']}: {outcomes}",
+        f"caught by: {rungs or 'none'}",
+        f"true epsilon at least 1.25 times the claim: {found['clear']}, caught {found['clear_killed']}",
     ]
     return [*lines, *(f"missed: {name}" for name in found["clear_missed"])]

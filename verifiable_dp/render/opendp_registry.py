@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.words import digits
-from verifiable_dp.record import words
+from verifiable_dp.record import questions, words
 from verifiable_dp.record.model import Record
 from verifiable_dp.render import page
 from verifiable_dp.render.rendering import Rendering
@@ -49,6 +49,7 @@ def to_opendp(record: Record) -> str:
     told = (
         f"{claim.source.paper}, {claim.source.statement}" if claim.source else "the person who ran the audit"
     )
+    outputs = declared.get("unprotected_outputs")
     names = ("epsilon", "delta", "rho", "mu")
     place = f", {source.path} (SHA-256 {source.sha256})" if source.path else ""
     claims = ", ".join(one.name for one in regret.claims) if regret else ""
@@ -58,7 +59,8 @@ def to_opendp(record: Record) -> str:
         "todo": _todo,
         "deployment": {"description": None, **deployment},
         "accounting": {"composition": None, "post_processing": None, **declared.get("accounting", {})},
-        "unprotected": declared.get("unprotected_outputs"),
+        "unprotected": None if outputs is None else questions.in_words(outputs),
+        "holes": questions.brief(questions.holes(record)),
         "variant": _CURVED[claim.curve[0]] if claim.curve else "Approximate DP" if claim.delta else "Pure DP",
         "parameters": [(key, float(value)) for key in names if (value := getattr(claim, key))],
         "details": f"Claimed by {told}. {_audit(record)}",
@@ -71,6 +73,7 @@ def to_opendp(record: Record) -> str:
         "information": (
             f"Audit record of verifiable-dp {record.provenance.version}, digest {record.digest}, seed "
             f"{record.seed}. Not covered by the audit: {'; '.join(words.not_covered(record))}."
+            f"{_declared(record)}"
         ),
     }
     return f"{page.environment(_scalar).get_template('opendp.yaml.jinja').render(given)}\n"
@@ -85,6 +88,14 @@ def _audit(record: Record) -> str:
     lower = f"At confidence {digits(record.confidence)}, {least}."
     said = f"Audited: {words.verdict(record)} {lower}"
     return f"{said} {words.power(record)}" if record.power else said
+
+
+def _declared(record: Record) -> str:
+    """What was declared, and what is a hole of it."""
+    said = [
+        f"{one.question.brief} ({one.state}): {one.words}" for one in questions.answers(record) if one.given
+    ]
+    return f" Declared, not checked: {'; '.join(said)}." if said else ""
 
 
 def _actor(actor: Json) -> str:

@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from verifiable_dp.evidence.check import Check, in_words
-from verifiable_dp.record import words
+from verifiable_dp.record import questions, words
 from verifiable_dp.record.decision import EXIT, decision
 from verifiable_dp.record.model import MutantEntry, Record
-from verifiable_dp.render import card
+from verifiable_dp.record.questions import Answer
+from verifiable_dp.record.worth import AnswerState
+from verifiable_dp.render import strength
 
 _STATUS = {0: "passed", 1: "failed", 3: "undecided"}  # by exit status
 
@@ -23,11 +25,11 @@ class TestOutcome:
     Attributes
     ----------
     group
-        ``privacy``, ``regret`` or ``mutant``.
+        ``privacy``, ``regret``, ``broken variant`` or ``declaration``.
     name
         Of the check or the mutant.
     verdict
-        The record's word, such as ``refuted``; of a mutant too, so that there ``refuted`` is what passes.
+        The record's word, such as ``refuted``; of a broken variant ``caught`` or ``missed``.
     status
         ``passed``, ``failed``, ``undecided``, or ``silent`` where a check says nothing but others decide.
     message
@@ -50,7 +52,7 @@ class TestOutcome:
 
 
 def outcomes(record: Record) -> list[TestOutcome]:
-    """Every check on privacy, the power, the strength, every check on regret, every mutant.
+    """Every check on privacy, power, strength, every check on regret, broken variant and declaration.
 
     A check fails where it refutes the privacy claim or contradicts a regret theorem. Undecided are a weak
     audit, a power that could not be stated, a mutant that was not caught: it says that the audit is weak, not
@@ -64,6 +66,7 @@ def outcomes(record: Record) -> list[TestOutcome]:
         *_strength(record),
         *(_check("regret", check, record, whole) for check in regret),
         *(_mutant(mutant) for mutant in record.mutants),
+        *(_declared(answer) for answer in questions.answers(record) if answer.given),
     ]
 
 
@@ -115,12 +118,20 @@ def _strength(record: Record) -> list[TestOutcome]:
     if found.privacy != "not_refuted":
         return []
     status = "undecided" if found.weak else "passed"
-    return [TestOutcome("privacy", "strength", found.strength, status, card.strength(record).words)]
+    return [TestOutcome("privacy", "strength", found.strength, status, strength.strength(record).words)]
 
 
 def _mutant(mutant: MutantEntry) -> TestOutcome:
     caught = mutant.caught
     by = f", by {words.decided_by(mutant)}" if mutant.decided_by else ""
-    message = f"{mutant.fault}: {'caught' + by if caught else 'not caught'}"
+    message = f"{mutant.fault}: {'caught' + by if caught else 'missed'}"
     status = "passed" if caught else "undecided"
-    return TestOutcome("mutant", mutant.name, mutant.verdict, status, message)
+    return TestOutcome("broken variant", mutant.name, "caught" if caught else "missed", status, message)
+
+
+_WORTH = {AnswerState.ACCEPTABLE: "passed", AnswerState.HOLE: "failed", AnswerState.OPEN: "silent"}
+
+
+def _declared(answer: Answer) -> TestOutcome:
+    message = f"{answer.words} ({answer.why})"
+    return TestOutcome("declaration", answer.question.brief, answer.state, _WORTH[answer.state], message)

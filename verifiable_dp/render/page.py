@@ -23,12 +23,12 @@ from verifiable_dp.evidence.check import Check, Column, Kind, in_words, kind_of
 from verifiable_dp.evidence.regret import readings
 from verifiable_dp.evidence.regret.linear_in_log import claimed_slope
 from verifiable_dp.evidence.words import digits, p_value
-from verifiable_dp.record import excerpts, kills, words
+from verifiable_dp.record import excerpts, kills, questions, words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Counterexample, Record
 from verifiable_dp.record.signing import SignatureState
 from verifiable_dp.registry.errata import REGISTERS
-from verifiable_dp.render import card, courses, limits, plainly, plots, tables
+from verifiable_dp.render import card, courses, forest, limits, plainly, plots, strength, strips, tables
 from verifiable_dp.render.findings import OF_VERDICT, Finding, told
 from verifiable_dp.render.rendering import Rendering
 
@@ -132,6 +132,8 @@ def environment(finalize: Callable[[object], object] = _seen) -> Environment:
         "premise": premises.in_words,
         "divergence": lambda found: Divergence(found).words if found else "",
         "claimed_slope": claimed_slope,
+        "outcome": kills.OUTCOMES.get,
+        "certainty": lambda row: words.percent(words.certainty(float(row["epsilon"]), float(row["delta"]))),
     }
     return found
 
@@ -169,6 +171,7 @@ _PLOTS: Mapping[str, Function[str | None]] = {
     "course": courses.loss_over_time,
     "budget": plots.budget,
     "spending": plots.spending,
+    "certainty": forest.certainty,
 }
 
 
@@ -206,8 +209,12 @@ def context(record: Record, around: card.Around = card.ALONE) -> JsonDict:
     return {
         "r": whole,
         "edition": nist.EDITION,
+        "unsettled": nist.UNSETTLED,
         "card": first,
         "decision": decision(record),
+        "interval": strips.of(record),
+        "answers": questions.answers(record),
+        "holes": questions.holes(record),
         "claimed": "What the audit tests it against" if baseline else "The claim",
         "around": around,
         "worlds": courses.worlds,
@@ -215,6 +222,7 @@ def context(record: Record, around: card.Around = card.ALONE) -> JsonDict:
         "examples": limits.strongest_first(record),
         "said": words,
         "title": words.title(record),
+        "paper": plainly.short(record.target.paper),
         "baseline": baseline,
         "plainly": plainly.summary(record),
         "findings": _findings(record),
@@ -267,7 +275,7 @@ def render(record: Record, *, drawn: bool = True, around: card.Around = card.ALO
 def render_pack(record: Record, around: card.Around = card.ALONE) -> str:
     """Two pages to print: the card of a record, its open items with what is left to do, room to sign."""
     found = context(record, around)
-    left = [row for row in found["r"].blocks["hazards"] if row["status"] == "open"]
+    left = [row for row in found["r"].blocks["hazards"] if row["status"] in nist.UNSETTLED]
     return filled("pack.html.jinja", "card.css", "pack.css", **found, open=left)
 
 
@@ -443,11 +451,14 @@ def render_index(
         same = seen.get(record.digest, "") if path else ""
         rows.append({**_row(record), "link": link, "path": path, "same_as": same, "signature": signed})
         seen.setdefault(record.digest, path)
+    rows = _registered(rows)
+    counts = Counter(row["state"] for row in rows)
     return filled(
         "index.html.jinja",
         "portfolio.css",
         **{field.name: getattr(beside, field.name) for field in fields(beside)},
         rows=rows,
+        states={state: counts[state] for state in _STATES if counts[state]},
         said=words,
         script=style("portfolio.js"),
         options={name: Counter(row["facets"][name] for row in rows) for name in _FACETS},
@@ -456,20 +467,35 @@ def render_index(
     )
 
 
-def _catches(record: Record) -> str:
-    """The smallest leak that is caught, with how; the scope of what is exact is never left out."""
-    power = record.power
-    if not power:
-        return ""
-    by = {"alignment": "", "black_box": " (black box)"}.get(power.by, " (exact)")
-    return f"{words.least_caught(power)}{by}"
+_STATES = ("refuted", "hole", "undecided", "weak", "holds", "unaudited", "baseline")
 
 
-def _flags(record: Record) -> list[str]:
+def _state(record: Record) -> str:
+    """What a register sorts by: one of `_STATES`, what asks for an action first."""
+    decided = decision(record)
+    if decided.holes:
+        return "hole"
+    if words.is_baseline(record):
+        return "baseline"
+    if decided.weak:
+        return "weak"
+    known = {"refuted": "refuted", "inconclusive": "undecided", "not_refuted": "holds"}
+    return known.get(decided.privacy or "", "unaudited")
+
+
+def _registered(rows: Sequence[JsonDict]) -> list[JsonDict]:
+    """Rows as a register has them: refuted first, each with the earlier records of its target."""
+    for row in rows:
+        others = [one for one in rows if one["title"] == row["title"] and one["date"] < row["date"]]
+        earlier = sorted((one["date"], one["state"], one["link"]) for one in others if not one["same_as"])
+        row["before"] = earlier[::-1]
+    return sorted(rows, key=lambda row: _STATES.index(row["state"]))
+
+
+def _flags(whole: nist.Reviewed) -> list[str]:
     """What guidance flags of a claim: for one round, and for a person with several."""
-    if not words.promises(record):
+    if not words.promises(whole):
         return []
-    whole = nist.Reviewed.with_blocks(record, blocks.of(record))
     flags = [str(row["words"]) for row in whole.blocks["guarantee"]["guidance"]]
     return [*flags, *card.of_a_person(whole)]
 
@@ -479,20 +505,30 @@ def _row(record: Record) -> JsonDict:
     checks = record.regret_checks
     bounds = {c.statistics.get("instance"): c for c in checks if c.kind == "mean_bound"}
     rivals = [c for c in checks if c.kind == "comparison" and c.statistics.get("instance") in bounds]
+    whole = nist.Reviewed.with_blocks(record, blocks.of(record))
+    asked = card.open_hazards(whole)
     return {
         "r": record,
+        "state": _state(record),
+        "holes": questions.holes(record),
+        "interval": strips.of(record),
+        "unit": words.changed(record) if words.promises(record) else "",
+        "horizon": record.target.parameters.get("horizon") or "",
+        "open": sum(part.count for part in asked),
+        "grave": sum(part.grave for part in asked),
+        "date": str(record.provenance.finished)[:10],
+        "authors": record.declared.get("administrative", {}).get("authors", []),
         "facets": _facets(record),
         "baseline": words.is_baseline(record),
         "printed": words.is_printed(record),
         "title": words.title(record),
         "paper": plainly.short(record.target.paper),
-        "strength": card.strength(record),
-        "catches": _catches(record),
+        "strength": strength.strength(record),
         "tier": record.declared.get("administrative", {}).get("tier"),
         "tried": kills.counted(record),
         "missed": kills.missed(record),
         "undecided": kills.undecided(record),
-        "flags": _flags(record),
+        "flags": _flags(whole),
         "worse": [m for m in record.mutants if m.breaks == "regret"],
         "bounds": bounds,
         "comparisons": rivals,

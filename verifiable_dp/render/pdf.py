@@ -9,13 +9,16 @@ from datetime import datetime
 
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.model import Record
+from verifiable_dp.record.signing import NONE
 from verifiable_dp.render import card
 from verifiable_dp.render.page import render, style
 from verifiable_dp.render.rendering import Rendering
 
 
 def to_pdf(record: Record, around: card.Around = card.ALONE) -> bytes:
-    """The page of a record on A4, with page numbers and the record's digest at the foot of each.
+    """The page of a record on A4 with nothing folded: the copy to archive.
+
+    Digest, state of the signature and page numbers stand at the foot of each sheet.
 
     Nothing is fetched while it is made. The same record gives the same bytes with the same WeasyPrint.
 
@@ -32,7 +35,7 @@ def to_pdf(record: Record, around: card.Around = card.ALONE) -> bytes:
             f"({type(error).__name__}: {error}); or print the HTML page from a browser"
         ) from None
     # In the page, after its own style: sheets given apart are a user's, which an author's override.
-    sheet = f"<style>{style('print.css').replace('DIGEST', _footer(record))}</style></head>"
+    sheet = f"<style>{style('print.css').replace('DIGEST', _footer(record, around))}</style></head>"
     page = weasyprint.HTML(
         string=render(record, around=around).replace("</head>", sheet, 1),
         # The page holds all it needs; whatever a record might smuggle in is not fetched.
@@ -57,9 +60,10 @@ def _dated(finished: str) -> Iterator[None]:
         del os.environ[name]
 
 
-def _footer(record: Record) -> str:
-    """The digest; it has the form that the schema demands, so that it cannot end the string it stands in."""
-    return "".join(c for c in str(record.digest) if c.isalnum() or c == ":")
+def _footer(record: Record, around: card.Around) -> str:
+    """Digest and state of the signature, in letters that cannot end the string they stand in."""
+    signed = (around.signature or NONE).words
+    return "".join(c for c in f"{record.digest}; {signed}" if c.isalnum() or c in " :;,.-")
 
 
 PDF = Rendering("pdf", lambda shown: to_pdf(shown.record, shown.around))

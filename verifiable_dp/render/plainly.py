@@ -95,7 +95,7 @@ def provenance(record: Record) -> list[tuple[str, str]]:
     """What a record says of where it was made, in words: one row for each fact, in the record's order."""
     facts, table = record.provenance.as_dict(), record.kill_table
     found = [(_LABELS.get(key, key.replace("_", " ")), _fact(key, facts)) for key in facts]
-    return [*found, ("digest of the kill table", table.digest)] if table else found
+    return [*found, ("digest of the suite of broken variants", table.digest)] if table else found
 
 
 _LABELS = {

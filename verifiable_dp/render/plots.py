@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, Any
 
 from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.core.units import Role
 from verifiable_dp.core.validate import FloatArray, Function, Json, JsonValue
 from verifiable_dp.evidence.blackbox.statistics import ratio_lower
 from verifiable_dp.evidence.check import Check
@@ -257,7 +258,7 @@ def around(checks: Sequence[Check]) -> tuple[float, float | None] | None:
 
 
 def epsilon_bars(record: Record, *, narrow: bool = False) -> str | None:
-    """Lower bounds on epsilon of the target and of its mutants with their intervals, against the claim."""
+    """Bounds on epsilon of the target and of its broken variants with their intervals, against the claim."""
     if not record.checks or record.claim is None:
         return None
     claim = record.claimed.epsilon
@@ -274,14 +275,16 @@ def epsilon_bars(record: Record, *, narrow: bool = False) -> str | None:
     for mutant in record.mutants:
         if mutant.breaks == "privacy":
             checks = mutant.checks
-            bars.append((f"mutant: {mutant.name}", bound(checks), mutant.verdict, around(checks)))
+            bars.append((f"broken: {mutant.name}", bound(checks), mutant.verdict, around(checks)))
     finite = [value for _, value, _, _ in bars if value < 1e6]
+    upper = record.epsilon_upper
+    most = float(upper.epsilon) if upper is not None and record.verdict != "refuted" else None
     right = 1.25 * max([2 * claim, *(v for v in finite if v < 12 * claim)])
 
     def draw(axes: Axes) -> None:
         for row, (_, value, verdict, near) in enumerate(bars):
             caught = (verdict == "refuted") == (row >= own)
-            color = GOOD if caught else BAD  # a mutant that is caught is good news
+            color = GOOD if caught else BAD  # a broken variant that is caught is good news
             axes.barh(row, min(value, right), color=color, height=0.5)
             end = _interval(axes, row, value, near, right) if near else value
             label = "∞" if value == float("inf") else f"{value:.3g}"
@@ -295,7 +298,12 @@ def epsilon_bars(record: Record, *, narrow: bool = False) -> str | None:
                 clear = claim if 0 <= claim - end < 0.02 * right else end  # beside the line, not under it
                 axes.annotate(label, (clear, row), (5, 0), **at)
         axes.axvline(claim, color=CLAIM, linewidth=1.5)
-        axes.text(claim, -1.05, "claim", color=CLAIM, ha="center", fontsize=8, bbox=_COVER)
+        said = "yardstick" if record.target.role is Role.BASELINE else "claim"
+        axes.text(claim, -1.05, said, color=CLAIM, ha="center", fontsize=8, bbox=_COVER)
+        if most is not None:
+            axes.plot([most, most], [-0.42, 0.42], color=INK, linewidth=2)
+            axes.plot([most - 0.01 * right, most], [-0.42, -0.42], color=INK, linewidth=1.2)
+            axes.plot([most - 0.01 * right, most], [0.42, 0.42], color=INK, linewidth=1.2)
         rows_named(axes, names)
         axes.set_xlim(0, right)
         axes.set_ylim(len(bars) - 0.4, -1.2)

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from verifiable_dp.core.claims import CURVED
 from verifiable_dp.core.validate import JsonDict, JsonValue, on_one_line
-from verifiable_dp.record import words
+from verifiable_dp.record import questions, words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import canonical
@@ -38,10 +38,21 @@ def to_sarif(record: Record) -> str:
         },
         "results": [_result(record, each) for each in sorted(told, key=lambda each: each.code)],
         "automationDetails": {"id": _category(record)},
-        "properties": {"digest": record.digest, "verdict": record.verdict, "strength": found.strength},
+        "properties": {
+            "digest": record.digest,
+            "verdict": record.verdict,
+            "strength": found.strength,
+            **_declared(record),
+        },
     }
     log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [_seen(run)]}
     return json.dumps(log, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def _declared(record: Record) -> JsonDict:
+    """What was declared, where anything was."""
+    said = {one.question.id: f"{one.state}: {one.words}" for one in questions.answers(record) if one.given}
+    return {"declarations": said} if said else {}
 
 
 def _rule(code: FindingCode, rule: FindingRule) -> JsonDict:

@@ -92,7 +92,7 @@ def write(
     bar = [("Records", "index.html")]
     bar += [("Errata", "errata.html")] if found.errata else []
     bar += [("Papers", "papers.html")] if items else []
-    bar += [("Kill table", "mutants.html")] if found.mutants else []
+    bar += [("Broken variants", "mutants.html")] if found.mutants else []
     bar += [("Studies", "index.html#studies")] if found.studies else []
     start = next((d.name for d in made if d.name == "index.html"), made[0].name if made else "")
     bar += [("Documentation", f"docs/{start}")] if made else []

@@ -107,10 +107,10 @@ def test_no_record_holds_a_block_and_every_one_holds(record, tmp_path):
 
 
 def test_the_blocks_of_the_example_are_there():
-    """Those of the example report of the issue, but for its `report_id`, whose role the digest has."""
+    """Those of the example report, but for `report_id`, whose role the digest has; and the questionnaire."""
     promised = (
         "created report_status tier summary subject guarantee deployment_model accounting privacy_claims "
-        "utility_claims hazards frameworks run artifacts assurance administrative"
+        "utility_claims hazards frameworks run artifacts assurance administrative questionnaire"
     )
     assert set(promised.split()) == set(blocks.BLOCKS)
 

@@ -142,10 +142,10 @@ def worlds(left, right):
     [
         ("clicked", "did not click", "declared"),
         ([[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [1.0, 0.0]], "declared"),
-        ([[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [1.0, 1.0]], "open"),
-        ([[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0]], "open"),
-        ([[0.0, 1.0]], [[0.0, 2.0]], "open"),
-        ([[0.0, 1.0]], [[0.0, 1.0]], "open"),
+        ([[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [1.0, 1.0]], "hole"),
+        ([[0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0]], "hole"),
+        ([[0.0, 1.0]], [[0.0, 2.0]], "hole"),
+        ([[0.0, 1.0]], [[0.0, 1.0]], "hole"),
     ],
 )
 def test_h03_unit_and_harm(assess, left, right, status):
@@ -175,7 +175,7 @@ def test_h04_event_level(assess):
     assert assess(4, claim__relation=user)["status"] == "stated"
     assert assess(4, claim__relation=user, verdict="refuted")["status"] == "open"
     group = {"kind": "group", "size": 5}
-    for rounds, status in ((5, "declared"), (6, "open")):
+    for rounds, status in ((5, "declared"), (6, "hole")):
         declared = {"contribution": {"max_rounds_per_user": rounds}}
         assert assess(4, claim__relation=group, declared=declared)["status"] == status
 
@@ -197,12 +197,12 @@ def test_h07_conversions(assess):
 @pytest.mark.parametrize(
     ("number", "declared"),
     [
-        (8, {"unprotected_outputs": ["logs"]}),
+        (8, {"unprotected_outputs": [{"what": "logs", "readers": "trusted"}]}),
         (8, {"unprotected_outputs": []}),
         (11, {"accounting": {"post_processing": "rounded to tens"}}),
-        (22, {"data_security": {"statement": "encrypted"}}),
-        (23, {"access_control": {"statement": "two operators"}}),
-        (24, {"data_minimisation": {"statement": "one day"}}),
+        (22, {"data_security": {"statement": "encrypted", "encrypted": True}}),
+        (23, {"access_control": {"readers": "named people"}}),
+        (24, {"data_minimisation": {"statement": "one day", "kept_days": 1}}),
     ],
 )
 def test_hazards_that_only_a_declaration_answers(assess, number, declared):
@@ -220,7 +220,9 @@ DECLARED = {
     "unprotected_outputs": [],
     "accounting": {"post_processing": "rounded to tens"},
     "actors": [TRUSTED, READER],
-    **{key: {"statement": "x"} for key in ("data_security", "access_control", "data_minimisation")},
+    "data_security": {"encrypted": True},
+    "access_control": {"readers": "nobody"},
+    "data_minimisation": {"kept_days": 1},
 }
 
 
@@ -291,7 +293,7 @@ def test_truncation_is_known_where_the_algorithm_truncates(assess):
 def test_every_open_row_names_an_action_and_no_other_does(cores):
     for core in cores.values():
         for row in blocks.of(core)["hazards"]:
-            assert bool(row["action"]) == (row["status"] == "open")
+            assert bool(row["action"]) == (row["status"] in nist.UNSETTLED)
     assert len({hazard.action for hazard in nist.HAZARDS}) == 24
 
 
@@ -335,10 +337,10 @@ def test_h20_trust(assess):
     assert assess(20)["status"] == "open"
     assert assess(20, declared={"actors": []})["status"] == "open"
     assert assess(20, declared={"actors": [TRUSTED, READER]})["status"] == "declared"
-    assert "no actor is declared trusted" in assess(20, declared={"actors": [READER]})["note"]
+    assert "no actor is trusted" in assess(20, declared={"actors": [READER]})["note"]
     assert assess(20, declared={"actors": [READER]}, claim__trust_model="local")["status"] == "declared"
     other = {"actors": [TRUSTED], "deployment": {"model": "local"}}
-    assert assess(20, declared=other)["status"] == "open"
+    assert assess(20, declared=other)["status"] == "hole"
 
 
 def test_h21_implementation(assess, cores):

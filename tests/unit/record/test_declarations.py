@@ -12,10 +12,14 @@ from tests import small_records
 from verifiable_dp.compliance import blocks
 from verifiable_dp.core.units import Unit
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.record.declarations import STARTER, checked, given, neighbouring, read, starter
+from verifiable_dp.record.decision import decision
+from verifiable_dp.record.declarations import STARTER, checked, given, read, starter
 from verifiable_dp.record.model import Record, RelationEntry
+from verifiable_dp.record.questions import QUESTIONS, answers
 from verifiable_dp.record.sealing import digest
 from verifiable_dp.record.verify import examine
+from verifiable_dp.record.worlds import neighbouring
+from verifiable_dp.record.worth import AnswerState, lookup
 from verifiable_dp.report import Report
 
 
@@ -37,9 +41,9 @@ def test_the_starter_declares_nothing():
 
 def test_every_example_of_the_starter_is_accepted():
     whole = checked(tomllib.loads(re.sub(r"^#(?=\S)", "", STARTER, flags=re.MULTILINE)))
-    keys = set(re.findall(r"^#\[*(\w+)\]*$", STARTER, flags=re.MULTILINE)) | {"unprotected_outputs"}
-    assert set(whole) == keys
-    assert len(whole) == 10
+    assert set(whole) == {one.id.partition(".")[0] for one in QUESTIONS}
+    for one in QUESTIONS:
+        assert lookup(whole, one.id) is not None, one.id
     assert [actor["trusted"] for actor in whole["actors"]] == [True, False]
     assert checked(whole) == whole
 
@@ -75,7 +79,12 @@ def test_the_starter_is_written_once(tmp_path):
         ("[contribution]\nmax_rounds_per_user = 0", "max_rounds_per_user must be an integer"),
         ("[contribution]\nmax_rounds_per_user = true", "max_rounds_per_user must be an integer"),
         ("[administrative]\ntier = 4", r"tier must be an integer in \[1, 3\]"),
-        ("[data_security]\nreference = 'x'", "data_security must have statement"),
+        ("[deployment]\nproduction_commit = 'main'", "production_commit must match .*, got 'main'"),
+        ("[administrative]\nexpires = 2026-13-01", "is not TOML"),
+        ("[administrative]\nexpires = 'soon'", "expires must match"),
+        ("[accounting]\ntotal_epsilon = -1", "total_epsilon must be"),
+        ("[[unprotected_outputs]]\nwhat = 'x'", r"unprotected_outputs\[0\] must have readers"),
+        ("actors = 3\nmodel = 1", "2 errors: actors is|2 errors: model is unknown.*; actors must be a list"),
         ("[[threat_hypotheses]]\nworld_0 = [0.0]", r"threat_hypotheses\[0\] must have world_1"),
         ("[[threat_hypotheses]]\nworld_0 = [nan]\nworld_1 = [0]", r"world_0 must be words, a list"),
         ("[[threat_hypotheses]]\nworld_0 = [[0], [0, 1]]\nworld_1 = [0]", "of one length"),
@@ -201,19 +210,102 @@ def test_what_a_report_does_not_take(report, tmp_path):
             report.declare(wrong)
 
 
+def test_places_of_the_template_are_refused_all_at_once_in_a_file(tmp_path):
+    """Control: the same keys in words of one's own, even those that the template suggests, are read."""
+    path = tmp_path / "d.toml"
+    path.write_text(re.sub(r"^#(?=\S)", "", STARTER, flags=re.MULTILINE), "utf-8")
+    with pytest.raises(InputError, match="still to be filled in") as error:
+        read(path)
+    said = str(error.value)
+    assert said.count("still to be filled in") == STARTER.count("<") - 1 == 22  # "<...>" in its head
+    assert said.startswith("declarations: 22 errors: unprotected_outputs.0.what is still")
+    own = """
+actors = [{ role = "reader", trusted = false, assumption = "sees all actions" }]
+[data_security]
+statement = "raw rewards are encrypted at rest"
+[administrative]
+authors = ["A. Author"]
+expires = 2027-01-31
+"""
+    path.write_text(own, "utf-8")
+    found = read(path)
+    assert found["actors"][0]["assumption"] == "sees all actions"
+    assert found["administrative"] == {"authors": ["A. Author"], "expires": "2027-01-31"}
+
+
+# ---------------------------------------------------------------- what an answer is worth
+
+NEAR = {"world_0": [[0.0, 1.0]], "world_1": [[0.0, 0.0]]}
+FAR = {"world_0": [[0.0, 1.0]], "world_1": [[1.0, 0.0]]}
+OK, HOLE, OPEN = AnswerState.ACCEPTABLE, AnswerState.HOLE, AnswerState.OPEN
+COMMIT = Report.load(REPORTS / "dp-se" / "record.json").parsed.provenance.commit[:12]
+
+
 @pytest.mark.parametrize(
-    ("text", "place"),
+    ("key", "value", "state", "beside"),
     [
-        ('[administrative]\nauthors = ["A. Author"]', "administrative.authors.0"),
-        ('[data_security]\nstatement = "raw rewards are encrypted at rest"', "data_security.statement"),
-        (re.sub(r"^#(?=\S)", "", STARTER, flags=re.MULTILINE), "unprotected_outputs.0"),
+        ("unprotected_outputs", [], OK, {}),
+        ("unprotected_outputs", [{"what": "logs", "readers": "trusted"}], OK, {}),
+        ("unprotected_outputs", [{"what": "logs", "readers": "others"}], HOLE, {}),
+        ("unprotected_outputs", [{"what": "a public board", "readers": "trusted"}], HOLE, {}),
+        ("unprotected_outputs", ["server logs"], OPEN, {}),
+        ("unprotected_outputs", ["server logs", "raw clicks with user ids"], HOLE, {}),
+        ("unprotected_outputs", ["server logs, without user ids, not public"], OPEN, {}),
+        ("deployment.model", "central", OK, {}),
+        ("deployment.model", "local", HOLE, {}),
+        ("deployment.production_commit", COMMIT.upper(), OK, {}),
+        ("deployment.production_commit", "0" * 12, HOLE, {}),
+        ("actors", [{"role": "a", "trusted": True}], OK, {}),
+        ("actors", [{"role": "a", "trusted": False}], HOLE, {}),
+        ("actors", [], OPEN, {}),
+        ("threat_hypotheses", [NEAR], OK, {}),
+        ("threat_hypotheses", [NEAR, FAR], HOLE, {}),
+        ("contribution.max_rounds_per_user", 10, OK, {}),
+        ("contribution.max_rounds_per_user", 11, HOLE, {}),
+        ("contribution.max_rounds_per_user", 11, HOLE, {"accounting": {"total_epsilon": 5.0}}),
+        ("contribution.enforced_by", "a cap", OK, {}),
+        ("contribution.enforced_by", "nothing", HOLE, {}),
+        ("accounting.why_epsilon", "n/a", OPEN, {}),
+        ("accounting.total_epsilon", 10.0, OK, {}),
+        ("accounting.total_epsilon", 10.1, HOLE, {}),
+        ("accounting.total_epsilon", 0.5, HOLE, {}),
+        ("accounting.post_processing", "none", OK, {}),
+        ("data_security.encrypted", True, OK, {}),
+        ("data_security.encrypted", False, HOLE, {}),
+        ("data_security.statement", "encrypted at rest", OPEN, {}),
+        ("data_security.statement", "none", HOLE, {}),
+        ("access_control.readers", "anyone", HOLE, {}),
+        ("access_control.readers", "named people", OK, {}),
+        ("access_control.statement", "anybody may look", HOLE, {}),
+        ("data_minimisation.kept_days", 365, OK, {}),
+        ("data_minimisation.kept_days", 366, OPEN, {}),
+        ("data_minimisation.statement", "kept indefinitely", HOLE, {}),
+        ("administrative.expires", "2020-01-01", HOLE, {}),
+        ("administrative.expires", "2099-01-01", OK, {}),
+        ("administrative.reviewers", ["B"], OK, {}),
+        ("administrative.reviewers", [], OPEN, {}),
     ],
 )
-def test_examples_of_the_template_are_refused_in_a_file(text, place, tmp_path):
-    """Control: the same line in words of one's own is read."""
-    path = tmp_path / "d.toml"
-    path.write_text(text, "utf-8")
-    with pytest.raises(InputError, match=f"^declarations: {place} is still the example of the template"):
-        read(path)
-    path.write_text('[administrative]\nauthors = ["B. Author"]\n[deployment]\nmodel = "central"', "utf-8")
-    assert read(path)["administrative"] == {"authors": ["B. Author"]}
+def test_an_answer_is_acceptable_a_hole_or_open(key, value, state, beside):
+    table, _, name = key.rpartition(".")
+    declared = {**beside, **({table: {name: value}} if table else {key: value})}
+    record = Report.load(REPORTS / "dp-se" / "record.json").declare(declared).parsed
+    found = {one.question.id: one for one in answers(record)}
+    assert (found[key].state, found[key].why != "") == (state, True)
+    assert (key in decision(record).holes) == (state is HOLE)
+    assert {one.state for one in found.values() if not one.given} == {OPEN}
+
+
+def test_a_total_that_is_enforced_settles_many_rounds_and_an_author_is_no_reviewer():
+    whole = Report.load(REPORTS / "dp-se" / "record.json")
+    declared = {
+        "contribution": {"max_rounds_per_user": 100_000, "enforced_by": "a budget per account"},
+        "accounting": {"total_epsilon": 5.0},
+        "administrative": {"authors": ["A"], "reviewers": ["A"]},
+        "data_security": {"encrypted": True, "statement": "encrypted at rest"},
+    }
+    record = whole.declare(declared).parsed
+    found = {one.question.id: one.state for one in answers(record) if one.given}
+    assert decision(record).holes == ()
+    assert found.pop("administrative.reviewers") is OPEN
+    assert set(found.values()) == {OK}

@@ -270,7 +270,7 @@ def test_a_difference_names_a_mutant_that_passes_now_and_a_weak_audit():
     lines = compare(Record.of(old), Record.of(new)).lines()
     assert compare(Record.of(old), Record.of(new)).outcome == "worse"
     assert "  worse: strength: strong -> weak" in lines
-    assert "  worse: kill_table.last reward not truncated: not among those that passed -> survived" in lines
+    assert "  worse: kill_table.last reward not truncated: not among the missed -> missed" in lines
     assert compare(Record.of(new), Record.of(old)).outcome == "better"
 
 

@@ -91,7 +91,7 @@ def test_every_link_within_a_page_leads_somewhere():
 @pytest.mark.parametrize(
     ("name", "state", "times"),
     [
-        ("dp-se", "strong", "Any excess over the claim"),
+        ("dp-se", "strong", "1188 runs checked exactly"),
         ("dp-nas", "weak", "4 times the claim"),
         ("dp-exponential-nas", "weak", "2.5 times"),
         ("shuffled-linear", "strong", "Exact computation catches"),
@@ -123,7 +123,7 @@ def test_the_meter_has_a_scale_that_can_be_read_and_heard():
     assert of("dp-se").strength.mark == "any excess on the replayed runs is caught"
     assert of("shuffled-linear").strength.mark == "less noise caught from epsilon 4.004"
     missed = card.strength(Record.of(load("dp-robust-elimination")))
-    assert missed.mark == "epsilon infinity passed"
+    assert missed.mark == "one total leak went unnoticed"
     assert not of("ucb1").strength.ticks
 
 
@@ -162,18 +162,18 @@ def test_what_to_do_follows_from_the_verdict():
     assert of("dp-linear-printed").following.endswith("then use the corrected variant.")
     assert of("ucb1").following.startswith("Do not use it")
     assert of("dp-nas").following.startswith(
-        "Audit again with more runs (--budget thorough: runs, not epsilon). Settle 8 "
+        "Audit again with more runs (--budget thorough: runs, not epsilon). Answer 8 "
     )
     plan = load("dp-nas")["plan"] | {"budget": "thorough"}
     assert "(--budget SECONDS: runs, not epsilon)" in of("dp-nas", plan=plan).following
-    assert of("dp-se").following.startswith("Settle 8 open hazards by declaration ")
+    assert of("dp-se").following.startswith("Answer 8 questions (4 can void the promise). ")
     undecided = of("dp-se", verdict="inconclusive", reason="weak")
     assert undecided.following.startswith("Do not rely on this claim yet.")
     assert undecided.caveats[0][0].startswith("The audit could not decide")
 
 
 def test_intervals_say_what_they_rest_on():
-    by = "certified by this tool alone"
+    by = "proved by this tool; nobody else has checked"
     assert of("dp-nas").interval == f"Epsilon lies between 0.9309 (observed) and 2 ({by})."
     record = load("dp-se")
     record["epsilon_upper"] |= {"scope": "n paths", "paths": 7}
@@ -216,7 +216,7 @@ def test_which_counterexample_can_be_run_again_is_said():
 
 def test_ends_are_alike_only_where_they_are_one_number():
     """Both ends of 3.99997 and 4 were shown as 4; 0.7712 is a number of more digits."""
-    by = "observed, and certified to be no more (by this tool alone)."
+    by = "observed, and proved to be no more (by this tool; nobody else has checked)."
     assert of("dp-se").interval == f"Epsilon is exactly 1: {by}"
     assert of("dp-lin-ucb").interval == f"Epsilon is exactly 1 at delta 0.001: {by}"
     assert of("adaptive-tree").interval == f"Epsilon is 0.7712: {by}"
@@ -268,7 +268,7 @@ def test_a_signature_is_named_with_what_is_known_of_it(tmp_path):
         "signature": "AA==",
     }
     assert beside.of(path, Record.of(record)).signature is None
-    assert "this page knows of none; check with verify --key" in render(Record.of(record), drawn=False)
+    assert "no signature found; check with verify --key" in render(Record.of(record), drawn=False)
     for text, said in (
         (json.dumps(sign), "names the key sha256:&lt;b&gt;; not checked; check with verify --key"),
         (
@@ -323,7 +323,7 @@ def test_worlds_that_are_no_neighbours_are_on_the_card_and_so_is_the_sampler():
         for line, _ in said.caveats
     )
     assert not any("neighbours of" in line for line, _ in of("dp-linear").caveats)
-    assert "a live session draws from OpenDP, which was not audited here" in dict(said.audited)["Noise"]
+    assert "a live session draws from OpenDP, which was not tested here" in dict(said.audited)["Noise"]
     (row,) = (row for row in blocks.of(load("dp-linear"))["hazards"] if row["id"] == "NIST-H09")
     assert row["status"] == "open"
     assert "the sampler of production was not audited" in row["note"]
@@ -340,21 +340,23 @@ def test_every_mutant_is_shown_and_misses_are_named(table):
     name = "dp-robust-elimination"
     read, page = shown(name)
     first = read[: read.index("In plain words")]
-    assert f"1 broken variant passed: {MISSED}" in first
+    assert f"1 broken variant missed: {MISSED}" in first
     assert '<span class="missed">missed</span></td><td class="number">∞' in page
-    assert "15 of 15 mutants of this audit were caught; of " in read
+    assert "15 of 15 broken variants of this audit were caught; of " in read
     rows = [row for row in table["mutants"] if row["algorithm"] == name]
     killed, left = (sum(row["outcome"] == word for row in rows) for word in ("killed", "undecided"))
     assert (
-        f"of {len(rows)} in the kill table, {killed} caught, {left} undecided, 1 missed. Missed: {MISSED}."
-        in read
+        f"of {len(rows)} in the suite of the catalogue, {killed} caught, {left} open, 1 missed. "
+        f"Missed: {MISSED}." in read
     )
     written = to_markdown(Record.of(load(name)))
     assert f"| {MISSED} |" in written
-    assert f"digest of the kill table {table['digest']}" in read
+    assert f"digest of the suite of broken variants {table['digest']}" in read
     alone = render(Record.of(without_table(name)), drawn=False)
     assert MISSED not in alone
-    assert "The kill table of the catalogue tries more; this record holds nothing of it." in alone
+    assert (
+        "The suite of broken variants of the catalogue tries more; this record holds nothing of it." in alone
+    )
 
 
 def test_a_mutant_of_the_record_that_passed_is_named():
@@ -362,33 +364,26 @@ def test_a_mutant_of_the_record_that_passed_is_named():
     record["mutants"][0]["verdict"] = "not_refuted"
     name = record["mutants"][0]["name"]
     page = render(Record.of(record), drawn=False)
-    assert '<span class="missed">missed</span> (not refuted)' in page
-    assert "11 of 12 mutants of this audit were caught; of 43 in the kill table" in page
+    assert '<span class="missed">missed</span>' in page
+    assert "11 of 12 broken variants of this audit were caught; of 43 in the suite" in page
     assert f"Missed: {name}." in page
     said = card.of(reviewed(record))
     assert said.strength.state == "weak"  # it was to catch this one
-    assert said.strength.words.startswith(f"1 broken variant passed: {name} (its epsilon: unknown). ")
-    assert said.headline.endswith("but weak: 1 broken variant passed")
+    assert said.strength.words.startswith(f"1 broken variant missed: {name} (its epsilon: unknown). ")
+    assert said.headline.endswith("but the tests are weak")
     worse = record["mutants"][0] | {"breaks": "regret"}  # which says nothing about privacy
     other = card.of(reviewed(record | {"mutants": [worse]}))
     assert other.strength.state == "strong"
-    assert other.caveats[0][0].endswith(f"passed this audit: {name}")
+    assert other.caveats[0][0].endswith(f"missed by this audit: {name}")
 
 
-def test_any_excess_has_its_scope_wherever_it_is_said():
-    said = words.least_caught(Record.of(load("dp-se")).power)
-    assert said == "any excess, where examined"
+def test_what_was_checked_exactly_has_its_scope_wherever_it_is_said():
     index = render_index([Record.of(load("dp-se"))], ["x.html"])
-    assert (
-        len(
-            re.findall(
-                r"[Aa]ny excess(?!, where examined| over the claim on the \d+ replayed runs)",
-                index,
-            )
+    for text in (shown("dp-se")[0], to_markdown(Record.of(load("dp-se"))), index):
+        assert text.count("1188 runs checked exactly") == text.count(
+            "1188 runs checked exactly; all other inputs are covered by the proof"
         )
-        == 0
-    )
-    assert "where examined" in index
+        assert "1188 runs checked exactly" in text
 
 
 def test_a_bound_above_the_claim_that_refutes_nothing_has_its_sentence():
@@ -431,9 +426,9 @@ def test_power_by_exact_computation_is_not_called_black_box():
     record = load("shuffled-linear")
     read, _ = shown("shuffled-linear")
     assert "Exact computation catches epsilon 4.004" in read
-    section = read[read.index("Noise reduction detected") :].partition("Mutants")[0]
+    section = read[read.index("Noise reduction detected") :].partition("Broken variants")[0]
     assert "black box" not in section.lower()
-    assert "(exact)" in render_index([Record.of(record)], ["x.html"])
+    assert "Exact computation catches" in render_index([Record.of(record)], ["x.html"])
 
 
 def test_loose_checks_are_called_loose_and_exponents_come_first():
@@ -524,7 +519,7 @@ def test_the_pack_has_the_card_every_open_item_and_room_to_sign():
     assert record["digest"] in read
     assert pack.count('class="blank"') == 3
     assert not re.findall(r'(?:href|src)="', pack)
-    record["declarations"] = {"data_security": {"statement": "encrypted"}}
+    record["declarations"] = {"data_security": {"encrypted": True}}
     assert "NIST-H22" in rows
     assert "NIST-H22" not in render_pack(Record.of(record))
 
@@ -583,9 +578,7 @@ def test_a_mechanism_has_neither_actions_nor_rounds():
     named = of("dp-se", **mechanism("entry"))
     assert "for changing one entry of the data" in named.promise
     assert named.promise.endswith("It protects one entry, not a person with several.")
-    assert named.caveats[0][0] == (
-        "Entries add up: a person with 10 (our example) is protected less, by epsilon 10"
-    )
+    assert named.caveats[0][0] == ("Entries add up: a person with 10 (our example) has only epsilon 10")
     assert named.instance.startswith("Only this instance: bounds = [0, 1]")
 
 
@@ -611,7 +604,7 @@ def test_where_the_promise_is_not_quite_that_of_the_paper_the_card_says_so():
 def test_a_person_has_no_more_rounds_than_the_run():
     assert load("tree-sum")["target"]["parameters"]["horizon"] == 8
     people = [line for line, _ in of("tree-sum").caveats if "a person with" in line]
-    assert people == ["Values add up: a person with 5 (our example) is protected less, by epsilon 5"]
+    assert people == ["Values add up: a person with 5 (our example) has only epsilon 5"]
 
 
 def test_a_person_with_many_rounds_may_have_no_promise_at_all():
@@ -625,7 +618,7 @@ def test_a_person_with_many_rounds_may_have_no_promise_at_all():
     people = [
         line for line, _ in of("shuffled-linear", target=load("shuffled-linear")["target"] | few).caveats
     ]
-    said = "Rounds add up: a person with 2 (our example) is protected less, by epsilon 8 and delta 5.56e-05"
+    said = "Rounds add up: a person with 2 (our example) has only epsilon 8 and delta 5.56e-05"
     assert said in people
     assert not any("says nothing" in line for line, _ in of("dp-se").caveats)
 
@@ -645,7 +638,10 @@ def test_a_baseline_has_no_noise_to_speak_of_and_no_model():
 
 def test_what_was_not_replayed_rests_on_the_bound_only_where_there_is_one():
     record = load("dp-se")
-    assert "is caught; other inputs rest on the upper bound." in card.strength(Record.of(record)).words
+    assert (
+        "runs checked exactly; all other inputs are covered by the proof."
+        in card.strength(Record.of(record)).words
+    )
     assert (
         "other inputs were not examined." in card.strength(Record.of(record | {"epsilon_upper": None})).words
     )
@@ -742,9 +738,9 @@ def test_a_fault_that_passed_empties_the_meter_and_leads(table):
     found = card.strength(Record.of(load("dp-robust-elimination")))
     assert (found.state, found.full) == ("weak", 0)
     assert found.words == (
-        "1 broken variant passed: last reward not truncated (its epsilon: infinity). Any excess over the "
-        "claim on the 1728 replayed runs is caught; that fault shows only in others, resting on the upper "
-        "bound. Report at most 1 if the premises hold; their tests missed that fault."
+        "1 broken variant missed: last reward not truncated (its epsilon: infinity). 1728 runs "
+        "checked exactly; that fault shows only in others, which only the proof covers. "
+        "Report at most 1 if the premises hold; their tests missed that fault."
     )
     assert card.strength(Record.of(without_table("dp-robust-elimination"))).full == 100
 
@@ -777,8 +773,9 @@ def test_one_sentence_says_what_a_certificate_covers():
 def test_premises_and_open_hazards_are_named_and_linked():
     found, page = of("shuffled-linear"), shown("shuffled-linear")[1]
     assert found.premises == (
-        "5; tested by replaying runs of one report: outputs use noisy statistics alone, each reward enters "
-        "once, the stated noise; taken for granted: ideal Laplace noise, the shuffler hides who reported."
+        "5 assumptions: 3 tested by replaying runs of one report (outputs use noisy statistics alone, each "
+        "reward enters once, the stated noise), 2 not tested (ideal Laplace noise, the shuffler hides who "
+        "reported)."
     )
     assert f'{found.premises} <a href="#premises">' in page
     rows = [row for row in blocks.of(load("shuffled-linear"))["hazards"] if row["status"] == "open"]
@@ -819,12 +816,15 @@ def test_every_premise_has_a_short_name(taken):
 def test_a_headline_says_that_its_audit_is_weak():
     """Control: without the kill table nothing passed."""
     name = "dp-robust-elimination"
-    headline = "epsilon exactly 1 certified; but weak: 1 broken variant passed"
-    assert f"<strong>Privacy: not refuted, {headline}</strong>" in shown(name)[1]
-    assert f"**Privacy: not refuted, {headline}.**" in to_markdown(Record.of(load(name))).replace("\\", "")
-    assert f"{headline}</strong>" in render_pack(Record.of(load(name)))
-    assert of(name, kill_table=None).headline.endswith("certified")
-    assert of("dp-nas").headline.endswith("but weak: the tests could pass a leak of up to 4 times the claim")
+    headline = "Holds for this instance: epsilon = 1, as promised (4 assumptions, 1 untested)"
+    headline = f"{headline}; but the tests are weak"
+    assert headline in shown(name)[0]
+    assert f"**{headline}.**" in to_markdown(Record.of(load(name))).replace("\\", "")
+    assert headline in renderings_of(load(name))[1]
+    assert of(name, kill_table=None).headline.endswith("1 untested)")
+    assert dict(of("dp-nas").answers)["How strong"].startswith(
+        "Weak: the tests could miss a leak of up to 4 times the claim. Only the proof bounds epsilon."
+    )
     (one,) = (row for row in load(name)["kill_table"]["others"] if row["outcome"] == "survived")
     record = load(name)
     assert card.following(reviewed(record)).startswith("Look by hand for the fault that was missed. ")
@@ -853,7 +853,7 @@ def test_the_epsilon_that_a_baseline_is_held_against_is_not_its_claim():
     for text in (shown("ucb1")[1], to_markdown(Record.of(load("ucb1")))):
         assert "What the audit tests it against" in text
         assert not re.search(r"The claim\b|What is promised|whoever ran", text)
-        assert "no claim, epsilon 1 is a yardstick" in html.unescape(text)
+        assert "We measure it against a yardstick, epsilon 1" in html.unescape(text)
         assert "held against 1" not in text
         assert "10.69, claimed 1" not in text
     assert "The claim</h2>" in shown("dp-se")[1]
@@ -899,8 +899,7 @@ def test_open_hazards_are_parted_by_who_can_close_them_and_come_gravest_first():
     assert left.words.startswith("4 that no declaration closes, limits of this evidence: can void ")
     assert "4 that no declaration closes, limits of this evidence: " in shown("dp-se")[0]
     assert of("dp-se").following == (
-        "Settle 8 open hazards by declaration before you rely on the claim, first 4 that can void it; no "
-        "declaration closes the other 4 (2 as grave)."
+        "Answer 8 questions (4 can void the promise). 4 limits remain, 2 serious."
     )
     for name in ("ucb1", "dp-linear-printed"):
         assert (of(name).hazards, of(name).open) == ((), "")
@@ -913,7 +912,10 @@ def test_where_all_is_declared_the_limits_are_left():
     record = Record.of(load("dp-se"))
     rows = blocks.of(record)["hazards"]
     closed = {h.id for h in nist.HAZARDS if h.declarable}
-    for missing, said in ((None, "Weigh the 4 open hazards "), ("NIST-H20", "Settle 1 open hazard by ")):
+    for missing, said in (
+        (None, "Weigh what no declaration settles: 4 limits "),
+        ("NIST-H20", "Answer 1 question (1 "),
+    ):
         changed = [r | {"status": "declared"} if r["id"] in closed - {missing} else r for r in rows]
         assert card.following(nist.Reviewed.with_blocks(record, {"hazards": changed})).startswith(said)
 
@@ -996,7 +998,8 @@ def test_a_refutation_by_samples_says_how_often_those_are_wrong():
 
 def test_what_a_large_delta_means_is_said():
     """Control: a small one is no caveat."""
-    said = "Delta 0.001 is above 1e-05 (NIST's draft guidance): the promise may fail in 1 of 1,000 runs"
+    said = "Delta 0.001 is above 1e-05 (NIST's draft guidance): up to a 1 in 1,000 chance that "
+    said += "epsilon does not protect"
     assert of("dp-lin-ucb").caveats[0] == (said, "guarantee")
     assert not any("guidance" in line for line, _ in of("shuffled-linear").caveats)
 
@@ -1028,12 +1031,12 @@ def test_a_declared_number_of_rounds_replaces_the_example_everywhere(rounds):
     """Control: where nothing is declared, the example is named as one."""
     declared = {"contribution": {"max_rounds_per_user": rounds}}
     for text in renderings_of(load("dp-se") | {"declarations": declared}):
-        assert f"a person with {rounds} (as declared) is protected less, by epsilon {rounds}" in text
+        assert f"a person with {rounds} (as declared) has only epsilon {rounds}" in text
         assert "our example" not in text
         assert "person with 10 " not in text
         assert "person with 2 " not in text
     for text in renderings_of(load("dp-se")):
-        assert "a person with 10 (our example) is protected less, by epsilon 10" in text
+        assert "a person with 10 (our example) has only epsilon 10" in text
     row = f"a person with {rounds} (as declared)"
     assert row in render_index([Record.of(load("dp-se") | {"declarations": declared})], ["x.html"])
     annex = renderings_of(load("dp-se") | {"declarations": declared})[3]

@@ -25,10 +25,8 @@ REFUTED = "The claim of epsilon 1 is refuted: epsilon is at least 2. The counter
 def spoken(name):
     """The sentence under the verdict: of the page, of the Markdown."""
     record = json.loads((REPORTS / name / "record.json").read_text("utf-8"))
-    banner = re.search(
-        r'<div class="banner.*?<p>(.*?)</p>', render(Record.of(record), drawn=False), re.DOTALL
-    )[1]
-    written = re.search(r"\*\*Privacy: .*?\*\* (.*)", markdown.to_markdown(Record.of(record)))[1]
+    banner = re.search(r'<p class="verdict">(.*?)</p>', render(Record.of(record), drawn=False), re.DOTALL)[1]
+    written = re.search(r"(?m)^\*\*.*?\*\* (.*)", markdown.to_markdown(Record.of(record)))[1]
     return " ".join(html.unescape(banner).split()), written
 
 
@@ -154,7 +152,7 @@ def test_mutants_that_are_killed_are_good_news_and_fold_away():
         without_plots(patched)
         made = mutation.render(table)
     before, _, folded = made.partition("<details")
-    assert '<span class="missed">survived</span>' in before
+    assert '<span class="missed">missed</span>' in before
     rows = [
         len(re.findall('<tr><th scope="row">', part)) for part in (before.partition("<section")[2], folded)
     ]

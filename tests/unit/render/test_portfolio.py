@@ -267,10 +267,14 @@ def cells(page):
             for row in re.findall(r"<tr.*?</tr>", table, re.DOTALL)
         ]
         texts = [
-            [" ".join(html.unescape(re.sub("<[^>]*>", "", cell)).split()) for cell in row] for row in rows
+            [
+                " ".join(html.unescape(re.sub("<[^>]*>", "", cell.replace("<br>", " "))).split())
+                for cell in row
+            ]
+            for row in rows
         ]
         found += [dict(zip(texts[0], row, strict=True)) for row in texts[1:]]
-    return {row.get("Target", row.get("Listing")): row for row in found}
+    return {row.get("Target", row.get("Listing")).split()[0]: row for row in found}
 
 
 def test_a_record_is_one_line_with_its_strength_and_its_misses():
@@ -284,13 +288,16 @@ def test_a_record_is_one_line_with_its_strength_and_its_misses():
         ("weak", "⚑ 1"),
         ("", ""),
     ]
-    assert " 1 missed" in rows["dp-robust-elimination"]["Mutants caught"]
-    assert rows["dp-se"]["Catches"] == "any excess, where examined"
+    assert " 1 missed" in rows["dp-robust-elimination"]["Broken variants caught"]
+    assert rows["dp-se"]["Interval"] == "1 to 1 certified"
+    assert rows["ucb1"]["Interval"] == "at least 10.69"
+    assert rows["dp-se"]["Unit, horizon"] == "one reward of one round, T = 6000"
+    assert rows["dp-se"]["Date, signed"] == f"{records[0]['provenance']['finished'][:10]} by nobody"
     assert rows["ucb1"]["Privacy"] == "baseline"
-    assert rows["dp-se"]["Paper"] == "Sajed & Sheffet 2019"
+    assert "Sajed & Sheffet 2019, central" in rows["dp-se"]["Target"]
     bare = [found | {"kill_table": None} for found in records]
     alone = cells(render_index([Record.of(one) for one in bare], links))["dp-robust-elimination"]
-    assert (alone["Strength"], alone["Mutants caught"]) == ("strong", "15 of 15")
+    assert (alone["Strength"], alone["Broken variants caught"]) == ("strong", "15 of 15")
 
 
 def test_papers_are_shortened_to_authors_and_year():

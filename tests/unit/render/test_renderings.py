@@ -29,7 +29,7 @@ from verifiable_dp.record import words
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import digest, text
 from verifiable_dp.record.verify import verify
-from verifiable_dp.render import page, pdf, renderings
+from verifiable_dp.render import card, page, pdf, renderings
 from verifiable_dp.render.intoto import to_intoto
 from verifiable_dp.render.junit import to_junit
 from verifiable_dp.render.markdown import escape, to_dpia, to_markdown
@@ -136,12 +136,14 @@ def test_the_hostile_record_is_one_that_verify_accepts(hostile, tmp_path):
 def test_outcomes_count_every_check_and_mutant(record):
     found = outcomes(Record.of(record))
     regret = record["regret"]["checks"] if record["regret"] else []
-    by_group = {group: [o for o in found if o.group == group] for group in ("privacy", "regret", "mutant")}
+    by_group = {
+        group: [o for o in found if o.group == group] for group in ("privacy", "regret", "broken variant")
+    }
     power = 0 if record["verdict"] == "refuted" and not record["power"] else 1
     strength = 1 if record["checks"] and record["verdict"] == "not_refuted" else 0
     assert len(by_group["privacy"]) == len(record["checks"]) + power + strength
     assert len(by_group["regret"]) == len(regret)
-    assert len(by_group["mutant"]) == len(record["mutants"])
+    assert len(by_group["broken variant"]) == len(record["mutants"])
     assert any(o.status == "failed" for o in by_group["privacy"]) == (record["verdict"] == "refuted")
     assert all(o.message and "\n" not in o.message for o in found)
 
@@ -151,7 +153,7 @@ def test_a_mutant_that_is_not_caught_and_a_missing_power_are_undecided():
     record["mutants"][0]["verdict"] = "not_refuted"
     record |= {"power": None, "verdict": "inconclusive"}
     undecided = [o.title for o in outcomes(Record.of(record)) if o.status == "undecided"]
-    assert f"mutant: {record['mutants'][0]['name']}" in undecided
+    assert f"broken variant: {record['mutants'][0]['name']}" in undecided
     assert "privacy: power" in undecided
     assert not [o for o in outcomes(Record.of(record)) if o.status == "failed"]
 
@@ -206,7 +208,7 @@ def test_markdown_tells_all_that_the_record_does(record):
     for line in words.not_covered(Record.of(record)):
         assert f"- {escape(line)}" in document
     assert record["digest"] in document
-    assert f"**Privacy: {record['verdict'].replace('_', ' ')}, epsilon " in document
+    assert f"**{escape(card.headline(Record.of(record)))}.**" in document
     assert document.count("## Counterexamples") == bool(record["counterexamples"])
     assert not re.search(r"\b(is private|compliant)\b", document)
 
@@ -366,7 +368,7 @@ def test_intoto_says_what_the_banner_says():
         predicate = json.loads(to_intoto(Record.of(shown)))["predicate"]
         drawn = page.render(Record.of(shown), drawn=False)
         headline, banner = re.search(
-            r'<div class="banner.*?<strong>(.*?)</strong>\s*<p>(.*?)</p>', drawn, re.DOTALL
+            r'<div class="banner.*?<strong>(.*?)</strong>.*?<p class="verdict">(.*?)</p>', drawn, re.DOTALL
         ).groups()
         said = predicate["configuration"][0]["annotations"]
         assert predicate["result"] == result
@@ -375,7 +377,7 @@ def test_intoto_says_what_the_banner_says():
         assert said["headline"] == html.unescape(re.sub("<.*?>", "", headline))
         assert len(json.dumps(predicate["configuration"][0])) < 1024  # as the framework recommends
     assert undecided["power"]
-    assert "but weak" in to_intoto(Record.of(record))
+    assert "but the tests are weak" in to_intoto(Record.of(record))
     assert "privacy: verdict" in json.loads(to_intoto(Record.of(undecided)))["predicate"]["warnedTests"]
 
 
@@ -771,15 +773,15 @@ def test_an_annex_holds_what_the_record_says_and_leaves_the_rest_to_be_written(t
     path.write_text(text(record), "utf-8")
     bare = renderings.render(path, "dpia").decode()
     assert [bare.count(f"## ({letter}) ") for letter in "abcd"] == [1] * 4
-    assert "| Purpose | **to be written** |" in bare
-    assert "| A person with 10 rounds | epsilon 10, delta 0 |" in bare
+    assert "| What is the system for? | **to be written** |" in bare
+    assert "| A person with 10 rounds | epsilon 10, delta 0; " in bare
     assert bare.count("| | NIST-H") == sum(
         row["status"] == "open" for row in page.context(Record.of(record))["r"].blocks["hazards"]
     )
     shown = to_dpia(
         Record.of({**record, "declarations": {"deployment": {"description": "news | for *all*"}}})
     )
-    assert r"| Purpose | Declared: news \| for \*all\* |" in shown
+    assert r"| What is the system for? | Declared (acceptable): news \| for \*all\* |" in shown
 
 
 def test_pdf_without_weasyprint_names_the_extra(monkeypatch):

@@ -18,6 +18,7 @@
   };
   form.addEventListener("input", apply);
   form.addEventListener("submit", (event) => event.preventDefault());
+  form.elements.q.value = new URLSearchParams(location.search).get("q") || "";
   form.hidden = false;
   apply();
 })();

@@ -1,0 +1,175 @@
+"""Bad declarations make every rendering worse, never better: each hole is named and each answer quoted."""
+
+import html
+import json
+import re
+import sys
+import xml.etree.ElementTree as ET
+from types import SimpleNamespace
+
+import pytest
+
+from tests.committed import REPORTS
+from verifiable_dp.record import questions
+from verifiable_dp.record.decision import decision
+from verifiable_dp.record.sealing import text
+from verifiable_dp.record.verify import verify
+from verifiable_dp.render import card, pdf, portfolio, renderings
+from verifiable_dp.render.page import render
+from verifiable_dp.report import Report
+
+BAD = {
+    "unprotected_outputs": ["a public dashboard of raw clicks with user ids"],
+    "data_security": {"statement": "none"},
+    "access_control": {"statement": "everyone reads raw clicks"},
+    "data_minimisation": {"statement": "kept for ever"},
+    "contribution": {"max_rounds_per_user": 100_000},
+}
+# The same five questions, answered so that nothing is a hole.
+GOOD = {
+    "unprotected_outputs": [{"what": "server logs", "readers": "trusted"}],
+    "data_security": {"encrypted": True, "statement": "encrypted at rest"},
+    "access_control": {"readers": "named people", "statement": "two operators"},
+    "data_minimisation": {"kept_days": 1, "statement": "deleted after a day"},
+    "contribution": {"max_rounds_per_user": 5},
+}
+HOLES = (
+    "other outputs of the data",
+    "rounds of one person",
+    "data security",
+    "access control",
+    "data minimisation",
+)
+QUOTED = ("public dashboard of raw clicks with user ids", "everyone reads raw clicks", "kept for ever")
+# Forms that hold no more of a check than its name.
+BRIEF = ("in-toto",)
+RED = {
+    "html": lambda shown: '<div class="banner hole">' in shown,
+    "pack": lambda shown: '<div class="banner hole">' in shown,
+    "junit": lambda shown: len(ET.fromstring(shown).findall(".//failure")) == len(HOLES),
+    "sarif": lambda shown: (
+        [r["level"] for r in json.loads(shown)["runs"][0]["results"] if r["ruleId"] == "DP501"]
+        == ["error"] * len(HOLES)
+    ),
+    "github": lambda shown: shown.count("::error title=DP501::") == len(HOLES),
+    "in-toto": lambda shown: json.loads(shown)["predicate"]["result"] == "FAILED",
+    "compliance": lambda shown: (
+        [one["state"] for one in json.loads(shown)["questionnaire"]].count("hole") == len(HOLES)
+    ),
+    "markdown": lambda shown: "**Not as declared: 5 declared holes" in shown,
+    "dpia": lambda shown: "**Not as declared: 5 declared holes" in shown,
+    "opendp": lambda shown: "# The declarations leave holes in the promise" in shown,
+}
+
+
+@pytest.fixture(scope="module")
+def declared():
+    whole = Report.load(REPORTS / "dp-se" / "record.json")
+    return {"bad": whole.declare(BAD), "good": whole.declare(GOOD), "none": whole}
+
+
+def shown_as(report, to, tmp_path):
+    path = tmp_path / "record.json"
+    path.write_text(report.to_json(), "utf-8")
+    return renderings.render(path, to).decode()
+
+
+def read(shown):
+    """What is read: no tags of a page, no escapes."""
+    if not shown.startswith("<!doctype"):
+        return " ".join(html.unescape(shown).replace("\\", "").split())
+    found = re.sub(r"<(style|svg)\b.*?</\1>|<[^>]*>", " ", shown, flags=re.DOTALL)
+    return " ".join(html.unescape(found).replace("\\", "").split())
+
+
+def test_every_rendering_is_looked_at():
+    # Provenance says how a record was made, and concludes nothing.
+    assert {*RED, "pdf", "slsa"} == set(renderings.formats())
+
+
+@pytest.mark.parametrize("to", RED)
+def test_bad_declarations_are_red_and_named_in_every_rendering(to, declared, tmp_path):
+    """Control: good answers to the same questions, and none, are not."""
+    shown = shown_as(declared["bad"], to, tmp_path)
+    said = read(shown).lower()
+    assert [hole for hole in HOLES if hole not in said] == []
+    assert RED[to](shown)
+    if to not in BRIEF:
+        assert [words for words in QUOTED if words not in said] == []
+    for other in ("good", "none"):
+        shown = shown_as(declared[other], to, tmp_path)
+        assert not RED[to](shown)
+    if to not in (*BRIEF, "github"):  # which has findings only
+        said = read(shown_as(declared["good"], to, tmp_path)).lower()
+        assert [
+            words for words in ("server logs", "two operators", "deleted after a day") if words not in said
+        ] == []
+
+
+def test_the_pdf_is_the_page(declared, monkeypatch):
+    """What WeasyPrint is given is what is looked at above; how it sets a page is not looked at here."""
+    given = []
+
+    class Page:
+        def __init__(self, string, url_fetcher):
+            given.append(string)
+
+        def write_pdf(self, pdf_tags):
+            return b""
+
+    fetcher = SimpleNamespace(URLFetcher=lambda allowed_protocols: None)
+    monkeypatch.setitem(sys.modules, "weasyprint", SimpleNamespace(HTML=Page, urls=fetcher))
+    pdf.to_pdf(declared["bad"].parsed)
+    assert [hole for hole in HOLES if hole not in read(given[0]).lower()] == []
+    assert RED["html"](given[0])
+
+
+def test_terminal_verification_and_register_name_the_holes_too(declared, tmp_path):
+    for name, there in (("bad", True), ("good", False), ("none", False)):
+        report = declared[name]
+        folder = tmp_path / name
+        (folder / "x").mkdir(parents=True)
+        (folder / "x" / "record.json").write_text(text(report.record), "utf-8")
+        page = read(portfolio.write(folder)[0].read_text("utf-8"))
+        faces = (report.line(), report.summary(), report.brief(), verify(report.record).summary(), page)
+        for face in faces:
+            assert [hole in face for hole in HOLES] == [there] * len(HOLES), face[:300]
+        assert ("DP501" in report.brief(), "DP501" in report.summary()) == (there, there)
+        assert ("hole" in decision(report.parsed).colour) is there
+        assert decision(report.parsed).exit_code == int(there)
+
+
+def test_a_hole_never_makes_a_page_look_better(declared):
+    """Bad answers leave no fewer hazards open; what to do next is about the holes. Control: good ones."""
+
+    def looks(name):
+        found = card.of(declared_with_blocks(declared[name].parsed))
+        return sum(part.count for part in found.hazards), dict(found.answers)["Do next"]
+
+    (bad, following), (good, _), (none, _) = map(looks, ("bad", "good", "none"))
+    assert bad >= none > good
+    assert following.startswith("Do not deploy this as declared. Close 5 holes first")
+
+
+def declared_with_blocks(record):
+    from verifiable_dp.compliance import blocks, nist
+
+    return nist.Reviewed.with_blocks(record, blocks.of(record))
+
+
+def test_every_question_has_a_judge_a_name_and_an_example_of_its_form():
+    ids = [one.id for one in questions.QUESTIONS]
+    assert len(set(ids)) == len(ids) > 30
+    assert len({one.brief for one in questions.QUESTIONS}) == len(ids)
+    assert {one.section for one in questions.QUESTIONS} == {"a", "b", "c", "d", ""}
+    assert not [one.id for one in questions.QUESTIONS if not one.ask.endswith("?") and "?" not in one.ask]
+
+
+def test_an_annex_asks_each_question_once(declared):
+    from verifiable_dp.render.markdown import to_dpia
+
+    annex = to_dpia(declared["good"].parsed).replace("\\", "")
+    assert {one.id: annex.count(f"| {one.ask} |") for one in questions.QUESTIONS} == {
+        one.id: sum(other.ask == one.ask for other in questions.QUESTIONS) for one in questions.QUESTIONS
+    }
+    assert render(declared["good"].parsed, drawn=False).count("Declared:</b>") == 8

@@ -1,0 +1,87 @@
+"""Every committed page is short before its folds, and says of one thing one word."""
+
+import functools
+import re
+
+import pytest
+
+from tests import visible
+from tests.committed import NAMES, REPORTS
+from tests.contract.test_declared_holes import BAD
+from verifiable_dp.record.model import Record
+from verifiable_dp.render.page import render
+from verifiable_dp.report import Report
+
+FIRST, BEFORE_FOLDS = 150, 1500
+PAGES = [path.relative_to(REPORTS).as_posix() for path in sorted(REPORTS.rglob("*.html"))]
+# Words for broken variants, and for what became of them, that readers took for different things.
+BANNED = re.compile(
+    r"\b(mutants?|kill(s|ed|ing)?|kill table|worse algorithms?|survived|surviving|self-attested"
+    r"|mutation suite|passed this audit)\b",
+    re.IGNORECASE,
+)
+
+
+@functools.cache
+def report(name):
+    return Report.load(REPORTS / name / "record.json")
+
+
+def border(name):
+    """Pages at the borders: a weak audit, one without an upper bound, a hole declared, a large delta."""
+    if name == "weak":
+        return render(report("dp-exponential-nas").parsed, drawn=False)
+    if name == "hole":
+        return render(report("dp-se").declare(BAD).parsed, drawn=False)
+    if name == "undecided":
+        changed = {"verdict": "inconclusive", "reason": "weak", "epsilon_upper": None}
+        return render(Record.of({**report("dp-se").record, **changed}), drawn=False)
+    return render(report("dp-lin-ucb").parsed, drawn=False)
+
+
+def read(page):
+    """All that is read, folded or not, without code, file names and settings."""
+    found = re.sub(r"<(style|script|code)\b.*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
+    return re.sub(r"\S+\.(html|json|py)\b|--\w+|\w+ = \S+", " ", found)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_is_short_before_its_folds(name):
+    page = (REPORTS / name / "record.html").read_text("utf-8")
+    assert 60 < len(visible.first_screen(page)) <= FIRST
+    assert 500 < len(visible.words(page)) <= BEFORE_FOLDS
+
+
+@pytest.mark.parametrize("name", ["weak", "hole", "undecided", "delta"])
+def test_pages_at_the_borders_are_short_too(name):
+    page = border(name)
+    assert 60 < len(visible.first_screen(page)) <= FIRST
+    assert 500 < len(visible.words(page)) <= BEFORE_FOLDS
+
+
+def test_what_is_too_long_would_be_found():
+    """Control: unfolded, the same page has too many words; more words on its first screen count."""
+    page = (REPORTS / "dp-se" / "record.html").read_text("utf-8")
+    assert len(visible.words(page.replace("<details>", "<details open>"))) > BEFORE_FOLDS
+    longer = page.replace("<dt>Held?</dt>", f"<dt>Held?</dt>{'word ' * 60}")
+    assert len(visible.first_screen(longer)) > FIRST
+    assert visible.words("<p>a <b>b</b></p><details><summary>c</summary>d<p>e</p></details>f") == [*"abcf"]
+    assert visible.words("<details open><summary>c</summary>d<details>e</details></details>") == [*"cd"]
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_has_one_word_for_one_thing(path):
+    page = (REPORTS / path).read_text("utf-8")
+    assert sorted({found[0] for found in BANNED.finditer(read(page))}) == []
+
+
+def test_a_banned_word_would_be_found():
+    """Control: in text it is found; in a file name, a style or code it is not."""
+    for word in ("a mutant", "12 killed", "Kill table", "survived"):
+        assert BANNED.search(read(f"<p>{word}</p>"))
+    for text in (
+        "<style>.mutant{}</style>",
+        "<a href='mutants.html'>mutants.html</a>",
+        "<code>mutants</code>",
+    ):
+        assert not BANNED.search(read(text))

@@ -1,0 +1,44 @@
+"""What a reader of a page sees before anything is unfolded: words outside of closed folds."""
+
+from html.parser import HTMLParser
+
+_VOID = {"br", "meta", "wbr", "input", "link", "hr", "img"}
+_UNREAD = {"style", "script", "svg", "title", "head", "template"}
+
+
+class _Reader(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.open, self.words, self.first = [], [], None
+
+    def handle_starttag(self, tag, attributes):
+        if tag in _VOID:
+            return
+        given = dict(attributes)
+        if tag == "details" and self.first is None:
+            self.first = len(self.words)
+        unseen = tag in _UNREAD or "hidden" in given
+        self.open.append((tag, unseen, tag == "details" and "open" not in given))
+
+    def handle_endtag(self, tag):
+        while self.open and self.open.pop()[0] != tag:
+            pass
+
+    def handle_data(self, data):
+        folded = [i for i, (_, _, closed) in enumerate(self.open) if closed]
+        head = not folded or any(tag == "summary" for tag, _, _ in self.open[folded[-1] :])
+        if head and len(folded) < 2 and not any(unseen for _, unseen, _ in self.open):
+            self.words += data.split()
+
+
+def words(page):
+    """All that is visible before folds."""
+    reader = _Reader()
+    reader.feed(page)
+    return reader.words
+
+
+def first_screen(page):
+    """The same up to the end of the summary, its heading included."""
+    start, end = page.index("<body"), page.index("</section>")
+    return words(page[start:end])

@@ -1,0 +1,232 @@
+"""What an answer in a declarations file is worth: acceptable, a hole, or open, and why.
+
+Where an answer can void the promise, words alone settle nothing: they are read against whoever declares, and
+never in favour.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+
+from verifiable_dp.core.claims import Relation, group_table
+from verifiable_dp.core.validate import Json, JsonValue
+from verifiable_dp.evidence.words import digits
+from verifiable_dp.record.model import Record
+from verifiable_dp.record.worlds import neighbouring, range_of
+
+
+class AnswerState(StrEnum):
+    """What an answer is worth."""
+
+    ACCEPTABLE = "acceptable"
+    HOLE = "hole"  # contradicts the promise, or voids it
+    OPEN = "open"
+
+
+Judged = tuple[AnswerState, str]
+Judge = Callable[[JsonValue, Record], Judged]
+
+
+OK, HOLE, OPEN = AnswerState.ACCEPTABLE, AnswerState.HOLE, AnswerState.OPEN
+VOID = 10.0  # of one person: above it a coin-toss guess becomes a certainty of more than 99.99 %
+_LONG = 365  # days
+COMMIT = 7  # characters that tell commits apart
+
+
+# ---------------------------------------------------------------- the words of others
+
+
+def _any_of(*said: str) -> re.Pattern[str]:
+    """Finds these words of a declarer, in whatever case; a blank is one or none."""
+    return re.compile(rf"\b({'|'.join(one.replace(' ', ' ?') for one in said)})\b", re.IGNORECASE)
+
+
+NOTHING = re.compile(r"\W*(none|no|nothing|nobody|n/?a|nil|unknown|tbd|todo)?\W*", re.IGNORECASE)
+ANYONE = _any_of(
+    *("every one", "any one", "every body", "any body", r"public\w*", r"publish\w*", "world.readable"),
+    "all (users|staff|employees|visitors|readers)",
+)
+_PERSONS = _any_of("user.?ids?", "(with|by) (ids?|names?)", "names of", "addresses", "e-?mails?")
+FOR_EVER = _any_of(
+    *("for ever", r"indefinite\w*", "never (deleted|erased)", "no (limit|deletion|expiry)", "unlimited"),
+    r"permanent\w*",
+)
+_RAW = _any_of("raw")
+_DENIED = re.compile(r"\b(no|not|nobody|never|nor|neither|without|non)\b[\w\s,-]{0,20}$", re.IGNORECASE)
+
+
+def _says(text: str, *patterns: re.Pattern[str]) -> str:
+    """What a text admits: the first match that is not denied before it; empty without one."""
+    for pattern in patterns:
+        for found in pattern.finditer(text):
+            if not _DENIED.search(text[: found.start()]):
+                return found[0]
+    return ""
+
+
+# ---------------------------------------------------------------- judges
+
+
+def told(value: JsonValue, record: Record) -> Judged:
+    """Words, which nothing checks."""
+    if isinstance(value, str) and NOTHING.fullmatch(value):
+        return OPEN, "the answer says nothing"
+    return OK, "as declared; nothing was checked"
+
+
+def noted(value: JsonValue, record: Record) -> Judged:
+    """An answer that may well be "none"."""
+    return OK, "as declared; nothing was checked"
+
+
+def measure(*patterns: re.Pattern[str], typed: str) -> Judge:
+    """Words on a measure of protection: none is a hole, and only the typed answer beside them settles it."""
+
+    def judged(value: JsonValue, record: Record) -> Judged:
+        if NOTHING.fullmatch(value):
+            return HOLE, "there is no such protection"
+        if admitted := _says(value, *patterns):
+            return HOLE, f'it says "{admitted}"'
+        if lookup(record.declared, typed) is None:
+            return OPEN, f"words cannot be judged; answer {typed}, too"
+        return told(value, record)
+
+    return judged
+
+
+def either(bad: JsonValue, why: str) -> Judge:
+    """An answer of a few, of which one is a hole."""
+    return lambda value, _: (HOLE, why) if value == bad else (OK, "as declared; nothing was checked")
+
+
+def enforced(value: JsonValue, record: Record) -> Judged:
+    """What enforces a cap: nothing is a hole."""
+    return (HOLE, "nothing enforces it") if NOTHING.fullmatch(value) else told(value, record)
+
+
+def outputs(value: JsonValue, record: Record) -> Judged:
+    """Outputs that the promise does not cover: only trusted readers are acceptable."""
+    worst: Judged = (OK, "as declared: no reader beyond those that are trusted")
+    for one in value:
+        found = _output(one)
+        if found[0] is HOLE:
+            return found
+        worst = found if found[0] is OPEN else worst
+    return worst
+
+
+def _output(one: JsonValue) -> Judged:
+    what, readers = (one, None) if isinstance(one, str) else (one["what"], one["readers"])
+    if readers not in (None, "trusted"):
+        return HOLE, f"{readers} read it: {what}; the promise does not cover it"
+    if admitted := _says(what, ANYONE, _PERSONS):
+        return HOLE, f'it says "{admitted}": {what}; the promise does not cover it'
+    return (OPEN, f"who reads it is not said (readers): {what}") if readers is None else (OK, "")
+
+
+def model(value: JsonValue, record: Record) -> Judged:
+    """The trust model: that of the promise."""
+    model = record.claim.trust_model if record.claim else value
+    if value != model:
+        return HOLE, f"the promise is one of the {model} model"
+    return OK, "it does not contradict the promise"
+
+
+def actors(value: JsonValue, record: Record) -> Judged:
+    """Who takes part: somebody trusted where the model needs it, and nobody else sees raw data."""
+    if not value:
+        return OPEN, "nobody is named"
+    if record.claim and record.claim.trust_model == "central" and not any(a["trusted"] for a in value):
+        return HOLE, "the central model needs a trusted curator, and no actor is trusted"
+    for actor in value:
+        if not actor["trusted"] and _says(actor.get("assumption", ""), _RAW):
+            return HOLE, f"{actor['role']} is not trusted and sees raw data"
+    return OK, "it does not contradict the promise"
+
+
+def worlds(value: JsonValue, record: Record) -> Judged:
+    """Harms: worlds that the promise makes hard to tell apart."""
+    if record.claim is None:
+        return OPEN, "there is no promise to hold them against"
+    for number, pair in enumerate(value, 1):
+        held, why = neighbouring(pair["world_0"], pair["world_1"], record.claim, range_of(record))
+        if held is False:
+            return HOLE, f"{pair.get('harm', f'pair {number}')}: not neighbours under the promise ({why})"
+    return (OK, "none lies outside the promise") if value else (OPEN, "no harm is named")
+
+
+def rounds(value: JsonValue, record: Record) -> Judged:
+    """Rounds of one person: few, or with a total that something enforces."""
+    if record.claim is None:
+        return OPEN, "there is no promise to multiply"
+    claim = record.claim.value
+    if claim.relation != Relation():
+        size = record.claim.size
+        return (OK, f"the unit is {size}") if value <= size else (HOLE, f"the promise is for {size} at most")
+    (row,) = group_table(claim, [value])
+    spent = f"{value} round{'s' * (value > 1)} of one person cost epsilon {digits(row['epsilon'])}"
+    if row["epsilon"] <= VOID and row["delta"] < 1:
+        return OK, spent
+    total, enforced = (lookup(record.declared, key) for key in (TOTAL, CAP))
+    if total is None:
+        return HOLE, f"{spent}, and no total is declared"
+    if enforced is None or NOTHING.fullmatch(enforced):
+        return HOLE, f"{spent}, and nothing enforces the total"
+    return OK, f"{spent}; the declared total ends before"
+
+
+TOTAL, CAP = "accounting.total_epsilon", "contribution.enforced_by"
+
+
+def total(value: JsonValue, record: Record) -> Judged:
+    """The total epsilon of one person."""
+    if value > VOID:
+        return HOLE, f"epsilon {digits(value)} for a person is above {VOID:g}: it protects nobody"
+    if record.claim and value < record.claim.epsilon:
+        return HOLE, f"the promise alone spends epsilon {digits(record.claim.epsilon)}"
+    return OK, "as declared; nothing was checked"
+
+
+def kept(value: JsonValue, record: Record) -> Judged:
+    """Days that raw data are kept."""
+    if value > _LONG:
+        return OPEN, f"{value} days are more than {_LONG}; say in the statement why"
+    return OK, "as declared; nothing was checked"
+
+
+def commit(value: JsonValue, record: Record) -> Judged:
+    """The commit in production: the audited one."""
+    facts = record.provenance
+    place = facts if record.target.ours else facts.target
+    if not place.commit or place.dirty:
+        return OPEN, "the commit that was audited is not known"
+    if not place.commit.startswith(value.lower()):
+        return HOLE, f"the audit was of commit {place.commit[:12]}"
+    return OK, "it is the commit that was audited"
+
+
+def expires(value: JsonValue, record: Record) -> Judged:
+    """A date after the audit."""
+    if value < record.provenance.finished[:10]:
+        return HOLE, "it expired before the audit"
+    return OK, "audit again by then"
+
+
+def reviewers(value: JsonValue, record: Record) -> Judged:
+    """Reviewers that are no authors."""
+    own = [name for name in value if name in (lookup(record.declared, "administrative.authors") or ())]
+    if own or not value:
+        return OPEN, f"not independent: {own[0]} is an author" if own else "nobody reviewed it"
+    return OK, "as declared; nothing was checked"
+
+
+def lookup(declared: Json, key: str) -> JsonValue:
+    """The answer at a dotted key; None without one."""
+    found: JsonValue = declared
+    for part in key.split("."):
+        if not isinstance(found, Mapping) or part not in found:
+            return None
+        found = found[part]
+    return found

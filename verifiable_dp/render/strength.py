@@ -1,0 +1,166 @@
+"""How small a leak an audit catches, in words and on a meter."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from verifiable_dp.core.validate import JsonValue
+from verifiable_dp.evidence.words import digits
+from verifiable_dp.record import kills, words
+from verifiable_dp.record.decision import decision
+from verifiable_dp.record.model import Record
+
+_MARKS = (1, 2, 4, 8)  # times the claim: the marks of the meter, which ends where a leak has no limit
+_EXACT = 1.005  # times the claim: a leak no larger counts as any excess
+
+
+@dataclass(frozen=True)
+class Strength:
+    """How small a leak the audit catches.
+
+    Attributes
+    ----------
+    words
+        In one line.
+    state
+        ``strong``, ``weak`` or ``none`` where the question does not arise.
+    full
+        Of the meter, in percent: 100 where any excess over the claim is caught.
+    mark
+        What the meter shows at the place where it begins to be full.
+    ticks
+        Of the meter: its place in percent, the epsilon there, and what that is.
+    """
+
+    words: str
+    state: str
+    full: int = 0
+    mark: str = ""
+    ticks: tuple[tuple[int, str, str], ...] = ()
+
+    @property
+    def shown(self) -> str:
+        """State and words."""
+        return self.words if self.state == "none" else f"{self.state.capitalize()}. {self.words}"
+
+    def in_words(self) -> str:
+        """The meter for who does not see it."""
+        places = ", ".join(f"epsilon {epsilon} ({what})" for _, epsilon, what in self.ticks)
+        return f"Scale of leaks, evenly doubling: {places}. {capital(self.mark)}."
+
+
+def strength(record: Record) -> Strength:
+    """How small a leak the audit catches: weak where one of more than 1.5 times the claim could pass."""
+    if not record.checks:
+        return Strength("Privacy was not audited.", "none")
+    if record.verdict == "refuted":
+        return Strength(f"Does not matter here: a counterexample decides{_sampled(record)}.", "none")
+    found = decision(record)
+    missed, ratio, claim = found.passed, found.ratio, record.claimed.epsilon
+    sizes = [size for _, size in missed if size is not None]
+    said = brief(record, len(missed))
+    if missed:
+        names = "; ".join(
+            f"{name} (its epsilon: {'unknown' if size is None else digits(size)})" for name, size in missed
+        )
+        said = f"{variants(len(missed))} missed: {names}. {said}"
+    if found.strength == "weak" and record.epsilon_upper is not None:
+        most, seen = record.epsilon_upper.epsilon, ratio * claim
+        caught = "show nothing" if math.isinf(seen) else f"would only have caught {digits(seen)} or more"
+        alone = f"tests alone {caught}"
+        alone = (
+            f"their tests missed {'that fault' if len(missed) == 1 else 'those faults'}" if missed else alone
+        )
+        rests = "" if missed else ", on which that bound rests"
+        said += f" Report at most {digits(most)} if the premises hold{rests}; {alone}."
+    mark = f"less noise caught from epsilon {digits(ratio * claim)}"
+    if record.power is not None and record.power.by == "alignment":
+        mark = "any excess on the replayed runs is caught"
+    mark = "no leak is known to be caught" if math.isinf(ratio) else mark
+    mark = "a broken variant was missed" if missed else mark
+    mark = _unnoticed(max(sizes)) if sizes else mark
+    ticks = [(_place(times), digits(times * claim), f"{times}×") for times in _MARKS[1:]]
+    ends = ((0, digits(claim), "claim"), (100, "∞", "no limit"))
+    return Strength(said, found.strength, 100 - _place(ratio), mark, (ends[0], *ticks, ends[1]))
+
+
+def _unnoticed(size: float) -> str:
+    return "one total leak went unnoticed" if math.isinf(size) else f"epsilon {digits(size)} was missed"
+
+
+def _place(ratio: float) -> int:
+    """Of a leak on the meter, in percent: even for each doubling; all beyond the last mark share the rest."""
+    last, part = _MARKS[-1], 100 / len(_MARKS)
+    if ratio <= _EXACT:
+        return 0
+    return round(part * math.log2(ratio) if ratio <= last else 100 - part * last / ratio)
+
+
+def _sampled(record: Record) -> str:
+    """That what refutes was seen in sampled runs, and how often those are wrong; empty where it was not."""
+    checks = [c for c in words.sampling(record) if c.result.get("epsilon_lower") == words.least(record)]
+    level = max((float(c.statistics["alpha"]) for c in checks), default=0.0)
+    said = ", found in sampled runs, which reject a true claim at most once in {:,.0f} audits"
+    return said.format(1 / level) if level else ""
+
+
+def brief(record: Record, missed: int = 0) -> str:
+    """The sentence on the smallest leak that is caught.
+
+    The excess of a fault that was `missed` is in none of the runs that were replayed.
+    """
+    power, claim = record.power, record.claimed.epsilon
+    if not power:
+        seen = record.detectable
+        if seen is None or float(seen) == math.inf:
+            return "No leak, however large, is known to be caught by the tests."
+        return (
+            f"The test that was made would catch epsilon {digits(seen)}{_times(seen, claim)} {words.BRIEFLY}."
+        )
+    least = float(power.smallest_epsilon)
+    if power.by == "alignment":
+        runs = sum(int(c.statistics["examined"]) for c in record.checks if c.kind == "alignment")
+        bounded = record.epsilon_upper is not None
+        others = f"all other inputs {'are covered by the proof' if bounded else 'were not examined'}"
+        if missed:
+            fault = "that fault shows" if missed == 1 else "those faults show"
+            rest = "which only the proof covers" if bounded else "which were not examined"
+            others = f"{fault} only in others, {rest}"
+        return f"{runs} runs checked exactly; {others}."
+    if power.by in ("exact", "shuffle"):
+        return f"Exact computation catches epsilon {digits(least)}{_times(least, claim)} {words.BRIEFLY}."
+    chance = f"{100 * float(power.probability):.4g} % probability"
+    return f"Sampling catches epsilon {digits(least)}{_times(least, claim)} {words.BRIEFLY} with {chance}."
+
+
+def _times(value: JsonValue, claim: float) -> str:
+    ratio = float(value) / claim
+    return f" ({ratio:.3g} times the claim)" if ratio > _EXACT else ""
+
+
+def capital(line: str) -> str:
+    """With a capital letter."""
+    return line[:1].upper() + line[1:]
+
+
+def many(n: int, noun: str) -> str:
+    """A number of things."""
+    return f"{n} {noun}{'' if n == 1 else 's'}"
+
+
+def variants(n: int) -> str:
+    """How many broken variants, in words."""
+    return many(n, "broken variant")
+
+
+def could_pass(ratio: float) -> str:
+    """What the tests could miss."""
+    size = "any size" if math.isinf(ratio) else f"up to {ratio:.3g} times the claim"
+    return f"the tests could miss a leak of {size}"
+
+
+def weakness(record: Record) -> str:
+    """What a weak audit could pass, or did."""
+    names = kills.missed(record)
+    return f"{variants(len(names))} missed" if names else could_pass(decision(record).ratio)
