@@ -5,6 +5,7 @@ It is loaded in every run of pytest, so that it imports nothing heavy before a f
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
@@ -18,6 +19,7 @@ import pytest
 
 if TYPE_CHECKING:
     from verifiable_dp.api import Target
+    from verifiable_dp.campaign.file import Campaign
     from verifiable_dp.core.validate import Function, Given, JsonDict
     from verifiable_dp.report import Report
 
@@ -222,6 +224,7 @@ def _test(request: pytest.FixtureRequest) -> str:
 
 
 _ANY = ("budget", "seed", "alpha", "detect")
+_SETTINGS: pytest.StashKey[Campaign | None] = pytest.StashKey()
 _COUNT = pytest.StashKey[list[str]]()
 _SPENT = pytest.StashKey[list[tuple[float, float, str]]]()
 _LONGEST = 10  # audits in the summary
@@ -256,6 +259,28 @@ def _overridden(request: pytest.FixtureRequest, *names: str) -> JsonDict:
     given = {name: request.config.getoption(f"--dp-{name}") for name in names}
     here = {"in_process": True} if request.config.getoption("--dp-in-process") else {}
     return here | {name: value for name, value in given.items() if value is not None}
+
+
+def _listed(
+    request: pytest.FixtureRequest, target: Target, options: JsonDict
+) -> tuple[Target, JsonDict, Path, str]:
+    """Target, options, working directory and what is required of a target that the project's settings name.
+
+    Options of the test override those in ``[tool.verifiable-dp]``. Any other target stays as it is.
+    """
+    from verifiable_dp.campaign import file, settings
+    from verifiable_dp.record.passing import REQUIRED
+
+    stash = request.config.stash
+    if isinstance(target, str) and _SETTINGS not in stash:
+        place = settings.nearest(request.config.rootpath)
+        stash[_SETTINGS] = file.read(place) if place else None
+    found = stash.get(_SETTINGS, None)
+    entry = next((one for one in (found.entries if found else ()) if one.name == target), None)
+    if found is None or entry is None:
+        return target, options, Path(), REQUIRED[0]
+    named, own = file.arguments(entry)
+    return named, {**own, **options}, found.folder, entry.require
 
 
 def _check_known(function: Function[Report], fixture: str, options: JsonDict) -> None:
@@ -309,20 +334,23 @@ def _audits(request: pytest.FixtureRequest) -> Function[Report]:
     """The function that `privacy_audit` gives to a test."""
 
     def check(
-        target: Target, *, expect: str | None = "not_refuted", require: str = "detectable", **options: Given
+        target: Target, *, expect: str | None = "not_refuted", require: str | None = None, **options: Given
     ) -> Report:
         import verifiable_dp
         from verifiable_dp.record import passing, words
 
         _check_expected(expect, "not_refuted", "refuted", "inconclusive")
-        _check_required(require)
         _check_known(verifiable_dp.audit, "privacy_audit", options)
+        target, options, folder, required = _listed(request, target, options)
+        require = required if require is None else require
+        _check_required(require)
         options["budget"] = _budget(request, options.get("budget"))
         few = _plain_runs(target, options)
         options |= few
         options["budget"] = options["budget"] or "quick"
         options |= _overridden(request, "seed", "alpha", "detect")
-        report = _timed(request, lambda: verifiable_dp.audit(target, **options), "verdict")
+        with contextlib.chdir(folder):
+            report = _timed(request, lambda: verifiable_dp.audit(target, **options), "verdict")
         path = _save(request, report)
         short = require != passing.REQUIRED[0] and passing.short_of(report.decision, require)
         if passing.passes(report.verdict, expect) and not short:
@@ -361,9 +389,11 @@ def _regret_checks(request: pytest.FixtureRequest) -> Function[Report]:
 
         _check_expected(expect, "consistent", "contradicted", "vacuous", "inconclusive")
         _check_known(verifiable_dp.check_regret, "regret_check", options)
+        target, options, folder, _ = _listed(request, target, options)
         options["budget"] = _budget(request, options.get("budget", "quick"), seconds=False)
         options |= _overridden(request, "seed")
-        report = _timed(request, lambda: verifiable_dp.check_regret(target, **options), "regret_verdict")
+        with contextlib.chdir(folder):
+            report = _timed(request, lambda: verifiable_dp.check_regret(target, **options), "regret_verdict")
         path = _save(request, report)
         if passing.passes(report.regret_verdict, expect):
             return report

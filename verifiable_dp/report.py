@@ -26,7 +26,7 @@ from verifiable_dp.record.requests import RequestEntry
 from verifiable_dp.record.sealing import SCHEMA_VERSION, plain, sealed, text
 from verifiable_dp.record.verify import examine, verify
 from verifiable_dp.render import page, plots, regrets
-from verifiable_dp.render.findings import FindingCode, findings, told
+from verifiable_dp.render.findings import FindingCode, comments, findings, told
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,6 +65,14 @@ def finish(
     bound = conclude.epsilon_upper(checks)
     stated = draft.get("declarations") if declarations is None else declarations
     stated = request.declarations if request else stated
+    facts = {
+        **provenance(started, cpu_seconds, not draft["plan"].get("numerics", False)),
+        "target": place(target.source.path, target.ours),
+        "ci": ci(),
+        **({"request": request.as_dict()} if request else {}),
+        **(kept or {}),
+        **({"resumed": {"steps": resumed}} if resumed else {}),
+    }
     record = {
         **draft,
         "schema_version": SCHEMA_VERSION,
@@ -77,16 +85,12 @@ def finish(
         "unbounded": draft.get("unbounded"),
         "kill_table": draft.get("kill_table"),
         "regret": _regret(regret) if regret else None,
-        "provenance": {
-            **provenance(started, cpu_seconds, not draft["plan"].get("numerics", False)),
-            "target": place(target.source.path, target.ours),
-            "ci": ci(),
-            **({"request": request.as_dict()} if request else {}),
-            **(kept or {}),
-            **({"resumed": {"steps": resumed}} if resumed else {}),
-        },
+        "provenance": facts,
     }
-    return Report(sealed(record))
+    report = Report(sealed(record))
+    ignored = comments(report.parsed)
+    facts |= {"ignored": ignored} if ignored else {}
+    return Report(sealed(record)) if ignored else report
 
 
 def _regret(draft: Json) -> JsonDict:
@@ -362,6 +366,10 @@ class Report:
             lines.append(f"note: {words.in_process(record)}")
         if record.provenance.cage:
             lines.append(f"note: {words.caged(record)}")
+        if not words.learnt_fully(record):
+            lines.append(
+                "note: without scikit-learn no trees were fitted; verifiable-dp[learn] finds more leaks"
+            )
         if record.provenance.resumed:
             lines.append(f"note: {words.resumed(record)}")
         for check in record.checks:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from verifiable_dp.cli.listed import audit_listed
 from verifiable_dp.cli.shell import (
     PATH,
     Outputs,
@@ -30,15 +31,13 @@ from verifiable_dp.cli.shell import (
     seeded,
     write_request,
 )
-from verifiable_dp.core.validate import Function, Given, JsonDict
+from verifiable_dp.core.validate import Function, Given, InputError, JsonDict
 
 if TYPE_CHECKING:
     from verifiable_dp.targets.process import Exec
 
 
 def _target(target: str | None, command: str | None, timeout: float | None) -> str | Exec:
-    from verifiable_dp.core.validate import InputError
-
     if target is not None and command is None:
         if timeout is not None:
             raise InputError("exec_timeout needs --exec COMMAND")
@@ -52,8 +51,6 @@ def _target(target: str | None, command: str | None, timeout: float | None) -> s
 
 def _pairs(name: str, items: tuple[str, ...]) -> JsonDict:
     """NAME=VALUE options as a mapping; numbers become numbers, true and false truth values."""
-    from verifiable_dp.core.validate import InputError
-
     found: JsonDict = {}
     for item in items:
         key, sign, value = item.partition("=")
@@ -82,8 +79,6 @@ def _scaling(items: tuple[str, ...]) -> JsonDict | None:
 
 
 def _numbers(name: str, text: str) -> list[float]:
-    from verifiable_dp.core.validate import InputError
-
     try:
         return [float(number) for number in text.split(",")]
     except ValueError:
@@ -182,6 +177,7 @@ def _several(
     help="Without an upper bound, call a claim not refuted only if FACTOR times it would have been detected.",
 )
 @require_option
+@click.option("--write-baseline", is_flag=True, help="Without TARGET: make all findings known, see settings.")
 @request_options
 @declarations_option
 @checkpoint_option
@@ -190,18 +186,29 @@ def _several(
 @seeded
 @scheduler_option
 @output_options
+@click.pass_context
 def audit(
+    context: click.Context,
+    /,
     target: str | None,
     command: str | None,
     exec_timeout: float | None,
     scheduler: str | None,
     outputs: Outputs,
     require: str,
+    write_baseline: bool,
     **asked: Given,
 ) -> None:
-    """Audit TARGET: a catalogue name, file.py:callable or package.module:callable, or --exec COMMAND."""
+    """Audit TARGET: a catalogue name, file.py:callable or package.module:callable, or --exec COMMAND.
+
+    Without a TARGET, audit those that [tool.verifiable-dp] in pyproject.toml lists.
+    """
     from verifiable_dp import api
 
+    if target is None and command is None and asked["ask"] is None:
+        audit_listed(context, {**context.params})
+    if write_baseline:
+        raise InputError("write_baseline works only without a TARGET, with those in pyproject.toml")
     audited, ask = _target(target, command, exec_timeout), asked.pop("ask")
     if ask is not None:
         runs = ("checkpoint", "request", "in_process", "cage")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from verifiable_dp.cli.listed import conclude
 from verifiable_dp.cli.shell import (
     FILE,
     PATH,
@@ -18,7 +19,6 @@ from verifiable_dp.cli.shell import (
     check_outputs,
     checkpoint_option,
     declarations_option,
-    falls_short,
     forget,
     main,
     progressing,
@@ -246,13 +246,7 @@ def campaign(file: Path, out: Path, scheduler: str | None, ask: bool, require: s
         return
     with progressing(scheduler) as progress:
         done = campaign_file.run(found, out=out, **how, progress=progress, say=aside)
-    for name, item in done.reports.items():
-        say(f"entry {name}: {item.line()}")
-    for name, reason in done.failed.items():
-        aside(f"verifiable-dp: {name}: {' '.join(reason.split())}")
-    say(f"written: {done.index}")
-    short = [falls_short(report, require) for report in done.reports.values()]
-    sys.exit(done.exit_status or 3 * any(short))
+    conclude(found, done, require)
 
 
 @main.command()

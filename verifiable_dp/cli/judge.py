@@ -51,5 +51,5 @@ def judge(
         aside(f"verifiable-dp: {line}")
     if not judged.reports:
         aside("verifiable-dp: nothing was judged: no record in FOLDER answers a request")
-    short = [falls_short(report, require) for _, report in judged.reports]
+    short = [falls_short(one, require, judged.required.get(name, require)) for name, one in judged.reports]
     sys.exit(judged.exit_status or 3 * any(short))

@@ -43,12 +43,21 @@ key_option = click.option(
 
 
 @main.command()
-@click.argument("path", type=click.Path(path_type=Path), default=Path("declarations.toml"))
-def init(path: Path) -> None:
-    """Write a commented file of declarations to PATH (declarations.toml); nothing is overwritten."""
+@click.argument("path", type=click.Path(path_type=Path), required=False)
+@click.option("--github", is_flag=True, help="Write a workflow for GitHub Actions instead, to PATH.")
+def init(path: Path | None, github: bool) -> None:
+    """Write a commented file of declarations to PATH (declarations.toml); nothing is overwritten.
+
+    With --github, write a workflow (.github/workflows/verifiable-dp.yml) that audits what pyproject.toml
+    lists under [tool.verifiable-dp].
+    """
+    from verifiable_dp.campaign import settings
     from verifiable_dp.record.declarations import starter
 
-    say(f"written: {starter(path)}")
+    if github:
+        say(f"written: {settings.write_workflow(path or Path('.github/workflows/verifiable-dp.yml'))}")
+    else:
+        say(f"written: {starter(path or Path('declarations.toml'))}")
 
 
 @main.command()

@@ -392,10 +392,11 @@ require_option = click.option(
 )
 
 
-def falls_short(report: Report, require: str) -> bool:
-    """Whether what is not refuted rests on less than is required; then that is said, and the status is 3."""
+def falls_short(report: Report, *requires: str) -> bool:
+    """Whether what is not refuted rests on less than any requires; then that is said, and the status is 3."""
     from verifiable_dp.record import passing
 
+    require = max(requires, key=passing.REQUIRED.index)
     short = passing.short_of(report.decision, require)
     if short:
         aside(f"verifiable-dp: {report.name} is not refuted, but rests on {short}; required is {require}")

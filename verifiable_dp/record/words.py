@@ -17,6 +17,7 @@ from verifiable_dp.evidence.exclusions import Exclusion, Left
 from verifiable_dp.evidence.words import digits, p_value
 from verifiable_dp.record import conclude, excerpts
 from verifiable_dp.record.model import Claim, Counterexample, MutantEntry, Power, Record, SampledPower
+from verifiable_dp.record.provenance import LEARNT_WITH
 
 _ARMLESS = {
     "actions": "the round in which it halts and the estimate that it releases",
@@ -584,6 +585,14 @@ def in_process(record: Record) -> str:
     """That the audited code was not in a process of its own, and why."""
     why = record.provenance.in_process
     return f"the audited code ran in the process of the audit, {why}; there it can end or change the audit"
+
+
+LEARNT_LESS = "without scikit-learn no trees were fitted; verifiable-dp[learn] may find more leaks"
+
+
+def learnt_fully(record: Record) -> bool:
+    """Whether scikit-learn was there, with which an audit also fits boosted trees to runs."""
+    return record.provenance.packages.get(LEARNT_WITH) != ""
 
 
 def resumed(record: Record) -> str:

@@ -219,7 +219,8 @@ def test_audit(replaced, holding, schedulers, tmp_path):
     assert done.stdout == "every check of None\n"
     assert (done.exit_code, "rests on tested-paths; required is certified" in done.stderr) == (3, True)
     assert replaced.calls["audit"] == ((Exec("run me", 2.5),), UNSET)
-    assert missing("audit", typed, command) == [["--ask"]]
+    # Without a target: tests/unit/campaign/test_settings.py.
+    assert missing("audit", typed, command) == [["--write-baseline"], ["--ask"]]
 
 
 @pytest.mark.parametrize("option", AUDIT)
@@ -341,8 +342,12 @@ def test_report(replaced, schedulers, tmp_path):
 
 
 def test_campaign(replaced, schedulers, tmp_path):
-    replaced.put(campaign_file, "read", "found")
-    done_with = SimpleNamespace(reports={"a": REPORT}, failed={"b": "why"}, index="i.html", exit_status=2)
+    entries = [SimpleNamespace(name="a", require="detectable")]
+    found = SimpleNamespace(entries=entries, baseline=None)
+    replaced.put(campaign_file, "read", found)
+    done_with = SimpleNamespace(
+        reports={"a": REPORT}, failed={"b": "why"}, index="i.html", exit_status=2, excused=()
+    )
     replaced.put(campaign_file, "run", done_with)
     typed = ["f.toml", "--out", "o", "--workers", "3", "--scheduler", "tcp://there:1", "--resume"]
     typed += ["--cage", "best", "--require", "certified"]
@@ -350,7 +355,7 @@ def test_campaign(replaced, schedulers, tmp_path):
     assert done.exit_code == 2
     assert replaced.calls["read"] == ((Path("f.toml"),), {})
     how = {"out": Path("o"), "workers": 3, "resume": True, "cage": "best"}
-    assert replaced.calls["run"] == (("found",), how)
+    assert replaced.calls["run"] == ((found,), how)
     assert schedulers == ["tcp://there:1"]
     replaced.put(campaign_file, "ask", {Path("o/request.json"): ASKED})
     asking = ["f.toml", "--out", "o", "--ask"]
@@ -502,7 +507,7 @@ def test_site(broken, lost, status, replaced, tmp_path):
 def test_what_is_required_leaves_other_statuses_alone(privacy, role, replaced, tmp_path):
     """A baseline, or a listing that comes out as its auditor expects, is refuted and passes."""
     report = SimpleNamespace(**{**vars(REPORT), "decision": replace(decided(privacy), role=role)})
-    found = SimpleNamespace(reports=[("x", report)], failed=[], exit_status=0)
+    found = SimpleNamespace(reports=[("x", report)], failed=[], exit_status=0, required={})
     replaced.put(verifiable_dp.campaign.judge, "judge", found)
     replaced.put(verifiable_dp.campaign.run, "verdict", privacy)
     assert commands.run(tmp_path, "judge", "f", "--require", "certified").exit_code == 0
@@ -510,7 +515,7 @@ def test_what_is_required_leaves_other_statuses_alone(privacy, role, replaced, t
 
 @pytest.mark.parametrize("status", [0, 1, 2, 3])
 def test_judge(status, replaced, tmp_path):
-    found = SimpleNamespace(reports=[("x", REPORT)], failed=["y: why"], exit_status=status)
+    found = SimpleNamespace(reports=[("x", REPORT)], failed=["y: why"], exit_status=status, required={})
     replaced.put(verifiable_dp.campaign.judge, "judge", found)
     replaced.put(verifiable_dp.campaign.run, "verdict", "not_refuted")
     typed = ["f", "a.py:x", "b.py:y", "--campaign", "c.toml", "--require", "tested-paths"]
