@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import os
 import shlex
 from collections.abc import Iterator
@@ -13,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verifiable_dp.core.files import lock, make_folder, write_text
-from verifiable_dp.core.validate import Json, JsonDict, named, on_one_line
+from verifiable_dp.core.plot import NEEDED, Plot
+from verifiable_dp.core.validate import InputError, Json, JsonDict, named, on_one_line
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.check import Check, in_words
 from verifiable_dp.evidence.regret.readings import is_table
@@ -234,6 +236,22 @@ class Report:
             for subject, check in checks
         ]
         return pd.DataFrame(rows, columns=["subject", "check", "kind", "verdict", "words"])
+
+    def plot(self) -> Plot:
+        """Lower bounds on epsilon against the claim; of a report on regret alone, the regret measured.
+
+        Raises
+        ------
+        InputError
+            Without matplotlib, or if there is nothing to draw.
+        """
+        if importlib.util.find_spec("matplotlib") is None:
+            raise InputError(NEEDED)
+        record = self.parsed
+        drawn = (plots.epsilon_bars(record) if record.audited else None) or regrets.svg(record)
+        if drawn is None:
+            raise InputError(f"plot: the record of {self.name} has no numbers to draw; use to_frame()")
+        return Plot(self.line(), plots.alone(drawn, white=True))
 
     def save(self, folder: str | Path, stem: str = "record") -> tuple[Path, Path]:
         """Write ``<stem>.json`` and ``<stem>.html`` into `folder`, which is made if needed.

@@ -519,9 +519,9 @@ class Provenance(RecordEntry, frozen=True):
     ] = None
     resumed: Annotated[Resumed | None, said("Present where an interrupted audit went on.")] = None
     ignored: Annotated[
-        tuple[IgnoredEntry, ...],
+        tuple[IgnoredEntry, ...] | None,
         said("Findings that comments in the audited code say to ignore; absent if there are none."),
-    ] = ()
+    ] = None
     request: Annotated[
         RequestEntry | None,
         said("What was asked, as it was written before any code of the target ran; absent of older records."),

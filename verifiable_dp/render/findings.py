@@ -155,7 +155,7 @@ def findings(record: Record) -> list[Finding]:
     Those that a comment in the code says to ignore are notes. An error cannot be ignored.
     """
     found = [*_of_code(record), *_of_privacy(record), *_of_regret(record), *_noted(record)]
-    reasons = {(one.code, one.file, one.line): one.reason for one in record.provenance.ignored}
+    reasons = {(one.code, one.file, one.line): one.reason for one in record.provenance.ignored or ()}
     marked = [
         one
         if one.severity == "error"

@@ -40,6 +40,8 @@ from verifiable_dp.targets import inspection, source
 from verifiable_dp.targets.process import Exec
 from verifiable_dp.targets.roles import GivenRole
 
+QUIET = ["-q", "--quiet"]  # tests/unit/test_manners.py
+
 
 class Replaced:
     """Takes the place of functions: keeps what they were called with, and returns what it was told to."""
@@ -220,7 +222,7 @@ def test_audit(replaced, holding, schedulers, tmp_path):
     assert (done.exit_code, "rests on tested-paths; required is certified" in done.stderr) == (3, True)
     assert replaced.calls["audit"] == ((Exec("run me", 2.5),), UNSET)
     # Without a target: tests/unit/campaign/test_settings.py.
-    assert missing("audit", typed, command) == [["--write-baseline"], ["--ask"]]
+    assert missing("audit", typed, command) == [["--write-baseline"], ["--ask"], QUIET]
 
 
 @pytest.mark.parametrize("option", AUDIT)
@@ -279,7 +281,7 @@ def test_regret(replaced, holding, schedulers, tmp_path):
     assert replaced.calls["check_regret"] == (("dp-se",), merged(REGRET) | both)
     assert schedulers == ["tcp://there:1"]
     assert written(tmp_path) == ["{}", "<html>", "sarif"]
-    assert missing("regret", typed) == [["--ask"]]
+    assert missing("regret", typed) == [["--ask"], QUIET]
 
 
 @pytest.mark.parametrize("option", REGRET)
@@ -495,11 +497,12 @@ def test_site(broken, lost, status, replaced, tmp_path):
     found = SimpleNamespace(portfolio=held, broken=lost, heavy=["p"], pages=[1, 2, 3])
     replaced.put(verifiable_dp.render.site, "write", found)
     (tmp_path / "d").mkdir()
-    typed = ["f", "o", "--docs", "d"]
+    typed = ["f", "o", "--docs", "d", "--edit-url", "https://x/"]
     done = commands.run(tmp_path, "site", *typed)
     assert (done.exit_code, done.stdout) == (status, "written: o (3 pages, 2 records)\n")
     assert "more than 400 kB: p" in done.stderr
-    assert replaced.calls["write"] == ((Path("f"), Path("o")), {"documents": Path("d"), "items": []})
+    given = {"documents": Path("d"), "items": [], "edit": "https://x/"}
+    assert replaced.calls["write"] == ((Path("f"), Path("o")), given)
     assert missing("site", typed) == []
 
 
@@ -602,7 +605,7 @@ def test_list(replaced, tmp_path):
 def test_every_command_is_here():
     """And none has an option that is hidden from `missing`."""
     tested = {name.removeprefix("test_").partition("_")[0] for name in globals() if name.startswith("test_")}
-    assert set(main.commands) - tested == {"declare", "keygen", "render"}  # with init and sign
+    assert set(main.commands) - tested == {"declare", "demo", "keygen", "render"}  # test_manners.py has demo
     assert all(isinstance(p, click.Option | click.Argument) for c in main.commands.values() for p in c.params)
 
 
