@@ -412,6 +412,6 @@ def mutants(
         write_text(html_path, render(whole))
     if reports is not None:
         sealed = campaign.save_kill_table(whole, reports, aside)
-        say(f"written: {reports / 'mutants.json'}; records sealed anew: {', '.join(sealed) or 'none'}")
+        say(f"written: {reports / 'mutants.json'}; records updated: {', '.join(sealed) or 'none'}")
     forget(checkpoint)
     sys.exit(1 if whole["summary"]["clear_missed"] else 0)

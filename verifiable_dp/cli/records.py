@@ -242,7 +242,7 @@ def _signed(whole: Json, keys: tuple[Path, ...], signature: Path, *, given: bool
         raise InputError("signature needs --key PUBLIC.pem")
     found = signing.state(signature, whole, signing.keyring(keys))
     if found.holds is False:
-        raise InputError(f"signature: {str(signature)!r}: {found.words}; sign anew, or remove the file")
+        raise InputError(f"signature: {str(signature)!r}: {found.words}; sign again, or remove the file")
     if keys and not found.holds:
         raise InputError(f"signature: {str(signature)!r}: {found.words}")
     return f"{found.words} (verify --key PUBLIC.pem checks it)" if found.there and not keys else found.words

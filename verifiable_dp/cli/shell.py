@@ -40,7 +40,7 @@ _PAUSE = 5.0  # seconds between lines of one stage in a log
 
 
 class _NoReader(Exception):
-    """Whoever read the output has gone."""
+    """The output pipe was closed."""
 
 
 class Option(click.Option):

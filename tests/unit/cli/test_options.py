@@ -560,7 +560,7 @@ def test_mutants(missed, status, replaced, schedulers, tmp_path):
     done = commands.run(tmp_path, "mutants", *typed)
     assert done.exit_code == status
     assert replaced.calls["save_kill_table"][0][:2] == (whole, Path("r"))
-    assert done.stdout.endswith("mutants.json; records sealed anew: dp-se\n")
+    assert done.stdout.endswith("mutants.json; records updated: dp-se\n")
     asked = {"budget": "standard", "seed": 11, "workers": 3, "steps": Path("c")}
     assert replaced.calls["mutants"] == ((("dp-se",),), asked)
     assert schedulers == ["tcp://there:1"]
