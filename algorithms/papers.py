@@ -53,3 +53,14 @@ SHARIFF = "Shariff & Sheffet, Differentially Private Contextual Linear Bandits, 
 ZHENG = (
     "Zheng, Cai, Huang, Li & Wang, Locally Differentially Private (Contextual) Bandits Learning, NeurIPS 2020"
 )
+AZIZE_OPTIMAL = (
+    "Azize, Wu, Honda, Orabona, Ito & Basu, Optimal Regret of Bernoulli Bandits under Global Differential "
+    "Privacy, NeurIPS 2025"
+)
+AZIZE_ZCDP = "Azize & Basu, Concentrated Differential Privacy for Bandits, SaTML 2024"
+ASI = "Asi, Raman & Talwar, Faster Rates for Private Adversarial Bandits, ICML 2025"
+TENENBAUM = (
+    "Tenenbaum, Kaplan, Mansour & Stemmer, Differentially Private Multi-Armed Bandits in the Shuffle Model, "
+    "NeurIPS 2021"
+)
+OU = "Ou, Avella Medina & Cummings, Thompson Sampling Itself is Differentially Private, AISTATS 2025"

@@ -113,13 +113,13 @@ PRIVACY_MUTANTS = (
 )
 
 
-def _same_noise(rule: Batches, slot: IntArray) -> IntArray:
+def _same_noise(rule: Listed, slot: IntArray) -> IntArray:
     """Slots of sums by arm alone; coins keep theirs, beyond."""
     width = rule.n_arms + rule.coins
     return np.asarray(np.where(slot % width < rule.n_arms, slot % width, slot + width))
 
 
-def _coins_are_noise(rule: Batches, slot: IntArray) -> IntArray:
+def _coins_are_noise(rule: Listed, slot: IntArray) -> IntArray:
     """A coin gets the slot of the sum of an arm."""
     return np.asarray(np.where(slot % (rule.n_arms + rule.coins) < rule.n_arms, slot, slot - rule.n_arms))
 
@@ -130,7 +130,7 @@ def _of_means(rule: Batches, state: Own, query: Query) -> FloatArray:
     return np.hstack([1 / batch, np.ones((len(batch), rule.coins))])
 
 
-BATCH_MUTANTS = (
+COIN_MUTANTS = (
     HALF_NOISE,
     NO_NOISE,
     Mutant(
@@ -148,6 +148,9 @@ BATCH_MUTANTS = (
         "what is chosen by chance is chosen with the noise of a sum, which the choice gives away",
         mutants.shared(_coins_are_noise),
     ),
+)
+BATCH_MUTANTS = (
+    *COIN_MUTANTS,
     Mutant(
         "no forgetting",
         "batches are kept, so that a reward enters several releases",

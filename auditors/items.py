@@ -275,7 +275,9 @@ _TAO = (
     _s2(
         "Theorem 9",
         f"{_AUDITORS}._robust:minimax_lower_bound",
-        "As the sum of two regrets, which its proof bounds, at the gap of the largest bound.",
+        "False as printed: for each algorithm there is an instance, not one for all. Checked as the sum of "
+        "two "
+        "regrets, which its proof bounds, at the gap of the largest bound.",
     ),
     _s2(
         "Theorem 10",
@@ -286,6 +288,18 @@ _TAO = (
         "Theorem 11",
         f"{_AUDITORS}._robust:local_lower_bound",
         "Checked before the limit in the form (28) of its proof.",
+    ),
+    _s2(
+        "Remark 1",
+        f"{_ALGORITHMS}.dp_robust_se:DPRobustSE",
+        "Not a statement to check: how Algorithm 3 differs from DP-SE. Both are in the catalogue.",
+        says="Algorithm 3 is elimination for heavy tails, with truncated rewards.",
+    ),
+    _s2(
+        "Remark 2",
+        f"{_AUDITORS}._robust:regret_bound",
+        "Compares rates of Theorem 4 with bounded rewards; at v = 1 and gaps of order 1 they agree.",
+        restates=("Theorem 4",),
     ),
     _s2(
         "Remark 3",
@@ -374,6 +388,57 @@ _WU = (
         "here.",
     ),
     _s3(
+        "Remark 4.2",
+        f"{_AUDITORS}.dp_robust_elimination:least_contaminated",
+        "Special cases of Theorem 4.1 beside rates of other papers, which are not checked.",
+        restates=("Theorem 4.1",),
+    ),
+    _s3(
+        "Remark 5.1",
+        f"{_ALGORITHMS}.dp_robust_elimination:DPRobustElimination",
+        "One random arm for a whole forced batch, as in the listing; other choices are not offered.",
+        says="In the first phase any choice of arms will do.",
+        algorithm="dp-robust-elimination",
+    ),
+    _s3(
+        "Remark 5.2",
+        f"{_ALGORITHMS}.dp_robust_elimination:DPRobustElimination.claim",
+        "Batching and forgetting: one reward enters one estimate, which the audit shows.",
+        says="Doubling batches and forgetting are what keeps the noise small.",
+        algorithm="dp-robust-elimination",
+    ),
+    _s3(
+        "Remark 6.4",
+        f"{_ALGORITHMS}.dp_robust_elimination:DPRobustElimination.fraction_scale",
+        "Compares two-step estimates with other papers; those are not checked.",
+        says="Estimating in two steps is known for heavy tails without contamination.",
+        algorithm="dp-robust-elimination",
+    ),
+    _s3(
+        "Remark 6.7",
+        f"{_AUDITORS}.dp_robust_elimination:Estimates",
+        "The third term is Corollary 6.6; that it improves on medians of means is a comparison of bounds.",
+        restates=("Corollary 6.6",),
+    ),
+    _s3(
+        "Remark 6.9",
+        f"{_ALGORITHMS}.dp_robust_elimination:DPRobustElimination.slack",
+        "As Corollary 6.8, whose threshold on n is about 1e7 for J within 2r.",
+        restates=("Corollary 6.8",),
+    ),
+    _s3(
+        "Remark 6.11",
+        f"{_AUDITORS}.dp_robust_elimination:regret_bound",
+        "Says that Theorem 6.10 is the first of its kind; nothing to check beside the theorem.",
+        restates=("Theorem 6.10",),
+    ),
+    _s3(
+        "Remark 6.13",
+        f"{_AUDITORS}.dp_robust_elimination:regret_bound",
+        "Theorem 6.12 against Theorem 4.1: they agree in T and alpha, up to logarithms and terms of D.",
+        restates=("Theorem 6.12", "Theorem 4.1"),
+    ),
+    _s3(
         "Remark 6.3",
         f"{_AUDITORS}.dp_robust_elimination:Estimates",
         "Its estimate is checked with alpha = 0; the regret of the remark is a rate.",
@@ -397,8 +462,11 @@ _HANNA = (
     _s4(
         "Algorithm 3",
         f"{_ALGORITHMS}.shuffled_linear:ShuffledLinear",
-        "eps0 within the domain of (10), or epsilon itself, and Lap(2/eps0); variant=printed checks no "
-        "domain and has Lap(1/eps0). Each of the two faults is refuted alone.",
+        "eps0 within the domain of (10), or epsilon itself, Lap(2/eps0), and sums of all reports for the "
+        "first "
+        "one n_j times; variant=printed checks no domain and has Lap(1/eps0). Each of the two faults is "
+        "refuted "
+        "alone.",
         algorithm="shuffled-linear",
     ),
     _s4(
@@ -449,6 +517,59 @@ _HANNA = (
         "other.",
     ),
     _s4(
+        "Remark 1",
+        f"{_AUDITORS}._linear:regret_bound",
+        "A failure of 1/T costs at most 2, as gaps reach 2; the bound on the mean that is checked has it.",
+        restates=("Theorem 1",),
+    ),
+    _s4(
+        "Remark 2",
+        f"{_AUDITORS}._linear:regret_bound",
+        "Cites lower bounds of other papers, which are not checked.",
+        restates=("Theorem 1",),
+    ),
+    _s4(
+        "Remark 3",
+        f"{_AUDITORS}.studies.s4:_paper_figures",
+        "A comparison of rates; with the constants that are needed privacy costs much at T = 1e6 (Figure 2).",
+        restates=("Theorem 1",),
+    ),
+    _s4(
+        "Remark 4",
+        f"{_AUDITORS}._linear:regret_bound",
+        "As Remark 1, for the local model.",
+        restates=("Theorem 2",),
+    ),
+    _s4(
+        "Remark 5",
+        f"{_AUDITORS}._linear:regret_bound",
+        "sqrt(T log T) for sqrt(T) log T, as Theorem 2 has it.",
+        restates=("Theorem 2",),
+    ),
+    _s4(
+        "Remark 6",
+        f"{_AUDITORS}._linear:regret_bound",
+        "Its term T log T/epsilon0 is a slip for sqrt(T log T)/epsilon0, as Theorem 2 has it.",
+        restates=("Theorem 2",),
+    ),
+    _s4(
+        "Remark 7",
+        f"{_ALGORITHMS}.shuffled_linear:ShuffledLinear.claim",
+        "A warning, and right: actions are shuffled with the rewards. Our bound on delta assumes it.",
+        says="Shuffling rewards alone hides nothing where the action tells the user.",
+        algorithm="shuffled-linear",
+    ),
+    _s4(
+        "Remark 8",
+        f"{_AUDITORS}.errata.rates:gains",
+        "False for epsilon above 1: within the domain of (10) eps0 is several times epsilon.",
+    ),
+    _s4(
+        "Remark 9",
+        f"{_AUDITORS}.errata.rates:_local",
+        "Off by 16 log(4/delta), 243 at delta = 1e-6.",
+    ),
+    _s4(
         "Figure 1",
         f"{_ALGORITHMS}.shuffled_linear:ShuffledLinear.claim",
         "A drawing of the three trust models; each algorithm's promise names its own.",
@@ -473,7 +594,9 @@ _HANNA = (
     _s4(
         "Table 1",
         f"{_AUDITORS}._linear:regret_bound",
-        "Its last three rows are Theorems 1 to 3; the others are of other papers and not checked.",
+        "Its last three rows are Theorems 1 to 3, but the shuffled row's local level, which grows like "
+        "T^(1/2) "
+        "and not T^(1/4). The others are of other papers and not checked.",
         restates=("Theorem 1", "Theorem 2", "Theorem 3"),
     ),
 )

@@ -239,7 +239,7 @@ ERRATA = (
     Erratum(
         "guess-and-double",
         Source(papers.S1, "remark in the proof of Theorem 4.3"),
-        "false",
+        "reading",
         (
             Quotation(
                 "proof of Theorem 4.3",
@@ -248,7 +248,7 @@ ERRATA = (
                 r"the guess $T\leftarrow 2T$.",
             ),
         ),
-        "T need not be known: guessing and doubling keeps the rate of the theorem, log T.",
+        "T need not be known: guess and double. Read with the theorem that it follows, at its rate, log T.",
         "Each of about log2 T phases pays its own log T, so the rate is log^2 T. Squaring the guess keeps "
         "log T.",
         "regret",

@@ -4,13 +4,16 @@ import functools
 import importlib
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from verifiable_dp import algorithms
+from verifiable_dp.evidence import normal
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.evidence.exact import shuffle as exact_shuffle
+from verifiable_dp.evidence.judge.laws import epsilon_of_mu
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry.auditor import Auditor
 from verifiable_dp.registry.errata import registered
@@ -59,6 +62,10 @@ def largest_cost(name):
 
 
 def found(algorithm, pairs):
+    claim = algorithm.claim
+    if claim is not None and claim.curved:
+        mu = max(normal.examine(algorithm, pair, seed=1, delta=claim.delta).mu for pair in pairs)
+        return SimpleNamespace(cost=epsilon_of_mu(mu, claim.delta))
     result = alignment.examine(algorithm, pairs[0], seed=1)
     for pair in pairs[1:]:
         result = result.merge(alignment.examine(algorithm, pair, seed=1))

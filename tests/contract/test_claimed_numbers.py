@@ -23,11 +23,14 @@ from verifiable_dp.auditors import (
     _linear,
     _robust,
     _stopping,
+    adac_ucb,
     adap_tt,
     adap_ucb,
     adaptive_tree,
     dist_dp_se,
+    dp_adversarial,
     dp_exponential_nas,
+    dp_klucb,
     dp_linear,
     dp_robust_elimination,
     dp_robust_ucb,
@@ -40,6 +43,7 @@ from verifiable_dp.auditors import (
     linucb,
     robust_ucb,
     se,
+    shuffled_se,
     tree_sum,
     ucb1,
 )
@@ -211,6 +215,34 @@ BY_HAND = {
     "adap-klucb": (lambda: _episodes.regret_bound(HALF, two("adap-klucb", alpha=4.0)), 513.6666666667),
     # 2 radius(128) = .5007 and 2 radius(256) = .331: 1.4 * 2 * 512.
     "adap-tt": (lambda: adap_tt.samples_bound(HALF, two("adap-tt", beta=0.1)), 1433.6),
+    # With eps0 = 2.18 and 2.75 the radius is .1393 in batch 11 and .0860 in batch 12: 2 + ... + 2^12 = 8190.
+    "shuffled-se, pulls": (lambda: shuffled_se.pulls_bound(HALF[1:], two("shuffled-se", beta=0.1)), 8190.0),
+    "shuffled-se": (lambda: shuffled_se.regret_bound(HALF, two("shuffled-se", beta=0.1)), 4095.5),
+    # n^2 >= 442.1 (n/2 + 2) from n = 225 on: 4 * 128; sum_{j >= 1} 2 (j + 2) 4^-j = 20/9. And n = 176 at 3.1.
+    "adac-ucb": (
+        lambda: adac_ucb.regret_bound(HALF, make("adac-ucb", n_arms=2, rho=0.5, horizon=1000, beta=4.0)),
+        0.5 * (512 + 20 / 9),
+    ),
+    "adac-ucb, pulls": (
+        lambda: adac_ucb.pulls_bound(HALF[1:], make("adac-ucb", n_arms=2, rho=0.5, horizon=1000)),
+        512.0,
+    ),
+    # epsilon Delta - epsilon^2/8 = .21875 at epsilon = .5, since 4 Delta is above it: 2 log(1000)/.21875.
+    "dp-klucb": (
+        lambda: dp_klucb.regret_bound(HALF, make("dp-klucb", n_arms=2, epsilon=0.5, horizon=1000)),
+        63.156619693551,
+    ),
+    # b = 2, s = 1, c = 2 log(1000), h = sqrt(log 2/(500 * 41.63)), g = h * 29.63.
+    "dp-adversarial, exp3": (
+        lambda: dp_adversarial.exp3_bound(HALF, make("dp-adversarial", n_arms=2, epsilon=0.5, horizon=1000)),
+        457.9877894659,
+    ),
+    "dp-adversarial, tsallis-inf": (
+        lambda: dp_adversarial.tsallis_bound(
+            HALF, make("dp-adversarial", n_arms=2, epsilon=0.5, horizon=1000)
+        ),
+        4 * math.sqrt(4000),
+    ),
     "lazy-dp-ts": (lambda: lazy_dp_ts.regret_bound(HALF, two("lazy-dp-ts")), 16 * 13.8155105579643),
     # beta(9) = .149 and beta(10) = .099 at T = 1000: 2 + ... + 2^10 = 2046, half of it, and .5.
     "dist-dp-se, pulls": (lambda: dist_dp_se.pulls_bound(HALF[1:], two("dist-dp-se")), 2046.0),

@@ -15,6 +15,7 @@ from tests.trials import on_trial
 from verifiable_dp import make
 from verifiable_dp.algorithms import dp_linear, ldp_linear, robust_ucb, se, ucb1
 from verifiable_dp.algorithms.contextual._regression import MOST_REWARD, NoisyRegression
+from verifiable_dp.algorithms.dp_klucb import divergence
 from verifiable_dp.algorithms.dp_robust_elimination import deviation
 from verifiable_dp.auditors import dp_robust_ucb
 from verifiable_dp.registry import entries as registry
@@ -161,6 +162,50 @@ BY_HAND = {
         )[0, 0],
         0.25 + sqrt(log(100) / 8) + log(100) / (0.5 * 4),
         "mean + sqrt(log t/(2n)) + log t/(eps n), n = 4 of 8 pulls; the leader of AdaP-TT",
+    ),
+    "adac-ucb, width": (
+        "adac-ucb",
+        lambda: make("adac-ucb", n_arms=2, rho=0.5, horizon=1000, beta=3.5).width(state())[0, 1],
+        sqrt(3.5 * log(100) * (1 / 32 + 1 / (0.5 * 256))),
+        "sqrt(beta log t (1/(2n) + 1/(rho n^2))), n = 16; derived in the docstring",
+    ),
+    "shuffled-se, radius": (
+        "shuffled-se",
+        lambda: arms("shuffled-se", beta=0.1).radius(2, np.array([7.0]))[0],
+        sqrt(log(8 * 2 * 49 / 0.1) / 256) + 2 * sqrt(8 * log(8 * 2 * 49 / 0.1) * 128) / 128,
+        "sqrt(L/(2l)) + s sqrt(8 L max(l, L))/l, s = 1/eps at l = 128, too few to be shuffled; the docstring",
+    ),
+    "dp-klucb, level": (
+        "dp-klucb",
+        lambda: arms("dp-klucb").level(state())[0, 0],
+        log(100) + 3 * log(1 + log(100)),
+        "log t + 3 log(1 + log t); ours",
+    ),
+    "dp-klucb, divergence": (
+        "dp-klucb",
+        lambda: float(divergence(0.25, 0.75, 0.5)),
+        -0.125 - log(0.25 + 0.75 * math.exp(-0.5)),
+        "-eps x - log(1 - y (1 - e^-eps)), the least being at z = .645 > x; the docstring's derivation",
+    ),
+    "dp-klucb, phase": (
+        "dp-klucb",
+        lambda: arms("dp-klucb", growth=1.25).rounds(state(pulls=(8, 33), active=np.array([[False, True]])))[
+            0
+        ],
+        9,
+        "ceil((growth - 1) n), n = 33",
+    ),
+    "dp-imed, index": (
+        "dp-imed",
+        lambda: arms("dp-imed").index(state(pulls=(20, 32), estimate=np.array([[0.75, 0.25]])))[0, 1],
+        -(32 * (-0.125 - log(0.25 + 0.75 * math.exp(-0.5))) - log(2) * (1 + log(32) / log(1.5)) + log(32)),
+        "-(n d - c (1 + log n/log growth) + log n), c = log 2; the docstring",
+    ),
+    "dp-adversarial, rate": (
+        "dp-adversarial",
+        lambda: make("dp-adversarial", n_arms=3, epsilon=0.4, horizon=1200).rate,
+        sqrt(log(3) / (400 * 3 * (2 * (1 + 2 / 1.44) + 1 + 2 * log(1200) / 1.2))),
+        "sqrt(log K/(N K (2 (1 + 2 s^2) + 1 + c))), b = 3, s = 1/(b eps) = 1/1.2, c = 2 log(T) s; ours",
     ),
     "lazy-dp-ts, width": (
         "lazy-dp-ts",

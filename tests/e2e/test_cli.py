@@ -23,12 +23,16 @@ from verifiable_dp.record.sealing import SCHEMAS, schema
 CODE = Path(__file__).parents[1] / "user_code" / "bandits.py"
 CONTEXTUAL = ["dp-lin-ucb", "dp-lin-ucb-wishart", "ldp-lin-ucb", "lin-ucb-contextual"]
 NAMES = [
+    "adac-ucb",
     "adap-klucb",
     "adap-tt",
     "adap-ucb",
     "adaptive-tree",
     "dist-dp-se",
+    "dp-adversarial",
     "dp-exponential-nas",
+    "dp-imed",
+    "dp-klucb",
     "dp-linear",
     "dp-nas",
     "dp-robust-elimination",
@@ -47,6 +51,7 @@ NAMES = [
     "robust-ucb",
     "se",
     "shuffled-linear",
+    "shuffled-se",
     "tree-sum",
     "ucb1",
 ]

@@ -287,6 +287,36 @@ def turned_for_some_draws(rewards, rng):
     return _played(rewards, _usual(weight * _sums(rewards), rng))
 
 
+def _few(rng):
+    """Four, but for one draw in a thousand."""
+    return 4 - 3 * int(rng.integers(1000) % 997 == 5)
+
+
+def _by_mean(rewards, rng, taken):
+    """A mean of four has this noise; of one it moves four times as far."""
+    return _played(rewards, int(np.mean(taken) + rng.laplace(0, 0.25 / EPSILON) > 0.5))
+
+
+def rows_and_a_column(rewards, rng):
+    return _by_mean(rewards, rng, rewards[: _few(rng), 0])
+
+
+def slice_that_is_made(rewards, rng):
+    return _by_mean(rewards, rng, rewards[slice(0, _few(rng)), 0])
+
+
+def drawn_mask(rewards, rng):
+    return _by_mean(rewards, rng, rewards[np.arange(len(rewards)) < _few(rng), 0])
+
+
+def drawn_places(rewards, rng):
+    return _by_mean(rewards, rng, rewards[np.flatnonzero(np.arange(len(rewards)) < _few(rng)), 0])
+
+
+def list_of_places(rewards, rng):
+    return _by_mean(rewards, rng, rewards[[0, 1, 2, 3][: _few(rng)], 0])
+
+
 LEAKS = [
     turned_for_some_draws,
     *(list_entry, get_with_default, chosen_function, kept_in_attribute, handed_on, objects_of_two_kinds),
@@ -301,6 +331,7 @@ LEAKS = [
         one_of_many_marked,
     ),
     *(noise_by_entry, noise_appended, counted_twice),
+    *(rows_and_a_column, slice_that_is_made, drawn_mask, drawn_places, list_of_places),
     *(turns_that_peak, turns_by_a_ratio, turns_by_a_product, turns_by_a_decay),
 ]
 
@@ -442,9 +473,24 @@ def rule_returned_beside_a_draw(rewards, rng):
     return _played(rewards, rule(_sums(rewards), rng))
 
 
+def mean_under_a_mask(rewards, rng):
+    return _by_mean(rewards, rng, rewards[np.arange(len(rewards)) < 4, 0])
+
+
+def mean_of_listed_places(rewards, rng):
+    return _by_mean(rewards, rng, rewards[[0, 2, 4, 6], 0])
+
+
+def one_number_at_a_drawn_place(rewards, rng):
+    """One reward at most counts, whichever it is."""
+    place = rng.integers(1000) % 7
+    return _played(rewards, int(rewards[place, 0] + rng.laplace(0, 1 / EPSILON) > 0.5))
+
+
 RIGHT = [
     rule_returned_beside_a_draw,
     *(rule_by_name, rule_in_attribute, rule_handed_on, rule_applied_in_part, objects_of_one_kind),
     *(repeats_by_round, stopped_by_noise, arms_that_are_left, means_of_counts, weights_by_round),
     *(table_shown, logarithm_of_round, epochs_that_halve_a_gap),
+    *(mean_under_a_mask, mean_of_listed_places, one_number_at_a_drawn_place),
 ]

@@ -1,44 +1,32 @@
 """The audit of a bandit of the catalogue that is told contexts: the same rungs, but for these.
 
-Alignment and the certificate speak of normal noise, and of one user who is replaced; adversaries send users.
+The certificate speaks of one user who is replaced; adversaries send users.
 Not there: the exact law of actions, and the search for the worst neighbours.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 from verifiable_dp.auditing import drafts
-from verifiable_dp.auditing.algorithms import AlgorithmCase
+from verifiable_dp.auditing.curved import CurvedCase
 from verifiable_dp.auditing.request import AuditRequest
-from verifiable_dp.auditing.subject import Subject
 from verifiable_dp.core import reactions
-from verifiable_dp.core.claims import PrivacyClaim, gdp_mu
 from verifiable_dp.core.contextual import ContextualAlgorithm
 from verifiable_dp.core.neighbours import ContextGame, ContextPair
-from verifiable_dp.core.validate import InputError, Json
+from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence import normal
 from verifiable_dp.evidence.alignment.replay import Instance
 from verifiable_dp.evidence.blackbox import adversary
-from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.exclusions import Exclusion, Left
-from verifiable_dp.evidence.judge.laws import epsilon_of_mu
 from verifiable_dp.evidence.upper import UpperBound
 
 _STRONGEST = 2  # neighbours of the auditor that games are played around
 
 
-def _seen(claim: PrivacyClaim) -> bool:
-    """Whether the adversary sees every release."""
-    return claim.observe == "releases"
-
-
 @dataclass(kw_only=True)
-class ContextualCase(AlgorithmCase):
+class ContextualCase(CurvedCase):
     """The audit of a bandit that is told contexts."""
-
-    visible = staticmethod(_seen)
 
     @classmethod
     def of(cls, request: AuditRequest) -> ContextualCase:
@@ -64,13 +52,6 @@ class ContextualCase(AlgorithmCase):
             return replace(case, subject=subject, game=sizes)
         return replace(case, subject=subject, game=None)
 
-    def aligned(self, subject: Subject, *, timed: bool = False, enough: bool = False) -> tuple[Check, Json]:
-        """See `AlgorithmCase.aligned`."""
-        check, worst = normal.check(
-            subject.algorithm, subject.claim, subject.pairs, self.request.settings.seed, enough=enough
-        )
-        return check, {**worst, **self.subject.instances[0]}
-
     def interactive(self, sizes: adversary.AdversarySizes) -> adversary.PlayedGame:
         """Adversaries who send the users, on the auditor's strongest neighbours."""
         algorithm, epsilon = self.subject.game, self.claim.epsilon
@@ -88,13 +69,6 @@ class ContextualCase(AlgorithmCase):
         """See `AlgorithmCase.certificate`."""
         assert isinstance(self.subject.whole, ContextualAlgorithm)
         return normal.certificate(self.subject.whole, self.claim, self.checks[0].name)
-
-    def reduced(self, factor: float) -> float:
-        """See `AlgorithmCase.reduced`."""
-        cost, delta = float(self.checks[0].statistics["max_cost"]), self.claim.delta
-        return (
-            epsilon_of_mu(factor * gdp_mu(cost, delta), delta) if delta > 0 and 0 < cost < math.inf else cost
-        )
 
     def not_covered(self) -> list[Exclusion]:
         """See `Case.not_covered`."""

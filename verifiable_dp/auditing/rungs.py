@@ -14,6 +14,7 @@ from verifiable_dp.auditing import algorithms, bandits, looks, mechanisms, produ
 from verifiable_dp.auditing.algorithms import AlgorithmCase
 from verifiable_dp.auditing.bandits import PlayCase
 from verifiable_dp.auditing.contextual import ContextualCase
+from verifiable_dp.auditing.curved import CurvedCase
 from verifiable_dp.auditing.looks import UserCase
 from verifiable_dp.auditing.mechanisms import ReleaseCase
 from verifiable_dp.auditing.pipeline import Case, Rung, climb
@@ -139,8 +140,9 @@ def draft(request: AuditRequest, rungs: Sequence[Rung] = RUNGS) -> JsonDict:
         If what is asked means nothing for the target, or it cannot be run.
     """
     if isinstance(request.target, Algorithm):
-        told = isinstance(request.target, ContextualAlgorithm)
-        return climb((ContextualCase if told else AlgorithmCase).of(request), rungs)
+        told, claim = isinstance(request.target, ContextualAlgorithm), request.target.claim
+        plain = CurvedCase if claim is not None and claim.curved else AlgorithmCase
+        return climb((ContextualCase if told else plain).of(request), rungs)
     with watched(), usual(request.settings.timeout), _opened(request) as (case, again):
         return climb(case, rungs, again)
 

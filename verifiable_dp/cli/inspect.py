@@ -21,7 +21,9 @@ from verifiable_dp.core.validate import Given
 @click.option("--reward", default="", metavar="FILE.PY:NAME", help="Your function that pays a reward.")
 @click.option("--contexts", metavar="D|KxD", help="TARGET takes contexts: dimension D, or KxD.")
 @click.option(
-    "--play", is_flag=True, help="Also run TARGET, to find from which horizon on rewards change its actions."
+    "--play",
+    is_flag=True,
+    help="Also run TARGET: from which horizon on do rewards change actions, and where does an upper bound end?",
 )
 def inspect_(target: str, n_arms: int, horizon: int, contexts: str | None, play: bool, **told: Given) -> None:
     """Show how your code TARGET would be called, and what is missing.

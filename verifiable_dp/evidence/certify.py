@@ -212,6 +212,7 @@ class _Echo:
             and np.array_equal(draw.slot, there.slot)
             and np.array_equal(draw.scale[draw.where], there.scale[there.where])
             and (draw.hidden is None) == (there.hidden is None)
+            and (draw.normal, draw.freedom) == (there.normal, there.freedom)
         )
         if not same:
             raise NotOfFormError("algorithm: draws depend on the data")
@@ -256,12 +257,14 @@ class _Block:
     slots: FloatArray  # (n, m), NaN where nothing is drawn
     counts: IntArray | None
     compares: bool
+    normal: bool
 
     @functools.cached_property
     def cost(self) -> FloatArray:
-        """Cost of each row, (n,)."""
+        """Cost of each row, (n,); mu where the noise is normal."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(np.where(self.changes > 0, self.changes / self.scales, 0.0).sum(axis=1))
+            each = np.where(self.changes > 0, self.changes / self.scales, 0.0)
+        return np.asarray(np.sqrt((each**2).sum(axis=1)) if self.normal else each.sum(axis=1))
 
 
 def _played(
@@ -289,6 +292,9 @@ def _played(
         raise NotOfFormError("algorithm: blocks overlap")
     slots = [np.where(draw.where, draw.slot.astype(float), np.nan) for draw, _ in forced.calls]
     counts = [draw.count for draw, _ in forced.calls if draw.count is not None]
+    kinds = {(draw.normal, draw.freedom) for draw, _ in forced.calls}
+    if len(kinds) > 1 or any(freedom for _, freedom in kinds):
+        raise NotOfFormError("algorithm: its noise is not of one kind, Laplace or normal")
     n = len(query.rounds)
     return _Block(
         (left, right),
@@ -297,6 +303,7 @@ def _played(
         np.hstack(slots) if slots else np.zeros((n, 0)),
         counts[0] if len(counts) == 1 else None,
         forced.compares,
+        (True, 0) in kinds,
     )
 
 
@@ -345,6 +352,7 @@ class Unfolded:
     reaches: list[Reach]
     states: int
     batches: frozenset[Batched]
+    normal: bool  # noise
 
 
 def unfolded(algorithm: Algorithm) -> Unfolded:
@@ -361,17 +369,22 @@ def unfolded(algorithm: Algorithm) -> Unfolded:
     top, examined = np.full(1, -np.inf), 0
     reaches: dict[Terms, Reach] = {}
     batches: set[Batched] = set()
+    normal: set[bool] = set()
     while True:
         query = algorithm.query(state)
         on = query.rounds > 0
         state, query, top = state.take(on), query.take(on), top[on]
         if not len(top):
-            return Unfolded(list(reaches.values()), examined, frozenset(batches))
+            if len(normal) > 1:
+                raise NotOfFormError("algorithm: its noise is not of one kind, Laplace or normal")
+            return Unfolded(list(reaches.values()), examined, frozenset(batches), True in normal)
         examined += len(top)
         if examined > MOST_STATES:
             raise NotOfFormError(f"algorithm: more than {MOST_STATES} public states")
         lanes = _lanes(query)
         block = _lane_block(algorithm, state, query, lanes)
+        if block.scales.size:
+            normal.add(block.normal)
         if state.released:
             _indifferent(algorithm, state, query, lanes, block)
         cost, row, kind = block.cost, lanes[0], lanes[2] % len(_VARIANTS)
@@ -610,6 +623,8 @@ class _Chain:
             return _played(algorithm, state, self.memories, query, answers, _Forced(state.run, offset, yes))
 
         block = played(False)
+        if block.normal:
+            raise NotOfFormError("algorithm: normal noise on what is kept between blocks")
         if block.compares:
             halted = played(True)
             if (algorithm.query(halted.after).rounds > 0).any():
@@ -681,21 +696,21 @@ def certificate(algorithm: Algorithm, claim: PrivacyClaim, tested_by: str) -> Up
 
 
 def _certified(algorithm: Algorithm, claim: PrivacyClaim, tested_by: str) -> UpperBound:
-    premises = (
-        *(Premise(taken, tested_by=tested_by) for taken in REPLAYED),
-        Premise(Taken.IDEAL_NOISE, {"noise": "Laplace"}),
-    )
+    replayed = tuple(Premise(taken, tested_by=tested_by) for taken in REPLAYED)
+    premises = (*replayed, Premise(Taken.IDEAL_NOISE, {"noise": "Laplace"}))
     if claim.observe == "shuffled":
         return _shuffled(algorithm, claim, (*premises, Premise(Taken.SHUFFLED)))
-    kept = not isinstance(algorithm.private(_RUN), NoMemory)
+    kept, normal = not isinstance(algorithm.private(_RUN), NoMemory), False
     if kept:
         reaches, states = chained(algorithm)
     else:
         seen = unfolded(algorithm)
-        reaches, states = seen.reaches, seen.states
+        reaches, states, normal = seen.reaches, seen.states, seen.normal
+    if normal and (claim.delta == 0 or claim.relation.size > 1):
+        raise NotOfFormError("algorithm: normal noise needs a delta above 0, and is not known of groups")
     listed = sorted({reach.terms: reach for reach in reaches}.values(), key=lambda reach: -reach.cost)
     found: JsonDict = {
-        "form": "sums",
+        "form": "normal" if normal else "sums",
         "states": [
             {"state": reach.state, "terms": [list(term) for term in reach.terms]}
             for reach in listed[:_LISTED]
@@ -705,6 +720,9 @@ def _certified(algorithm: Algorithm, claim: PrivacyClaim, tested_by: str) -> Upp
     if claim.relation.size > 1:
         found = {"form": "group", "size": claim.relation.size, "of": found}
     method = Method.ROUNDS if kept else Method.STATES
+    if normal:
+        premises = (*replayed, Premise(Taken.IDEAL_NOISE, {"noise": "normal"}))
+        return UpperBound.of(found, method=method, premises=premises, paths=states, delta=claim.delta)
     return UpperBound.of(found, method=method, premises=premises, paths=states)
 
 

@@ -85,6 +85,8 @@ def examine(algorithm: Algorithm, pair: AnyPair, *, seed: int, delta: float = 0.
         mu = np.sqrt(done.square)
         alike = bool(np.isinf(mu).all()) or bool(mu.max() - mu.min() <= TOLERANCE * mu.max())
         fixed = float(mu.min()) if alike else 0.0
+        if (mixed := (done.cost > 0) & np.isfinite(done.cost)).any():  # Laplace noise besides: no mu is known
+            mu, fixed = np.where(mixed, np.inf, mu), 0.0
         if done.matrices and not np.isinf(mu).all():
             most, fixed = _of_matrices(done, delta)
             mu[np.isfinite(mu)] = most

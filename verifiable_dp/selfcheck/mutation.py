@@ -17,6 +17,7 @@ from verifiable_dp.auditing.plans import BUDGETS, Budget, Progress, silent, size
 from verifiable_dp.auditing.request import Promise
 from verifiable_dp.auditing.subject import Subject, aligned_pairs, plan_for, subject_of, visible
 from verifiable_dp.core import engine, validate
+from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contextual import ContextualAlgorithm
 from verifiable_dp.core.neighbours import AnyPair
 from verifiable_dp.core.validate import InputError, Json, JsonDict
@@ -67,8 +68,8 @@ class MutationCase:
 def suite(only: Sequence[str] = ()) -> list[MutationCase]:
     """All mutants of the private algorithms of the catalogue, or of those in `only`.
 
-    An operator's mutant that equals one of the auditor's own is left out. Operators work on rewards alone:
-    an algorithm that is told contexts has its auditor's mutants.
+    An operator's mutant that equals one of the auditor's own is left out. Operators work on rewards and on
+    Laplace noise: an algorithm that is told contexts, or promises rho or mu, has its auditor's mutants.
 
     Raises
     ------
@@ -86,12 +87,18 @@ def suite(only: Sequence[str] = ()) -> list[MutationCase]:
         own = [mutant for mutant in auditor.mutants if mutant.breaks == "privacy"]
         broken = [mutant.make(algorithm) for mutant in own]
         found += [MutationCase(name, mutant, OWN) for mutant in own]
-        if isinstance(algorithm, ContextualAlgorithm):
+        if _normal(algorithm):
             continue
         for each in operators.operators():
             if each.applies(algorithm) and each.make(algorithm) not in broken:
                 found.append(MutationCase(name, each.mutant(), each.family))
     return found
+
+
+def _normal(algorithm: Algorithm) -> bool:
+    """Whether alignment speaks of mu: users with contexts, and promises of rho or mu."""
+    claim = algorithm.claim
+    return isinstance(algorithm, ContextualAlgorithm) or (claim is not None and claim.curved)
 
 
 # ---------------------------------------------------------------- one mutant
@@ -105,7 +112,7 @@ def _correct(name: str) -> tuple[Subject, float]:
     """
     auditor = registry.auditor(name)
     subject = subject_of(auditor.algorithm(**auditor.instance), auditor, Promise())
-    if isinstance(subject.algorithm, ContextualAlgorithm) or not visible(subject.claim):
+    if _normal(subject.algorithm) or not visible(subject.claim):
         return subject, 0.0
     check = _aligned(subject, aligned_pairs(subject), 0, 0)
     loss, closed = float(check.statistics["max_loss"]), auditor.worst_cost
@@ -205,15 +212,16 @@ def _bounded(subject: Subject, size: Budget, seed: int, before: Sequence[Check])
     return [_aligned(subject, subject.pairs[:1], size.examples // 2, seed)]
 
 
-def _of_users(subject: Subject, size: Budget, seed: int, before: Sequence[Check]) -> list[Check]:
-    """Alignment of what users with contexts give."""
+def _of_normal(subject: Subject, size: Budget, seed: int, before: Sequence[Check]) -> list[Check]:
+    """Alignment of releases with normal noise, and of what users with contexts give."""
     check, _ = normal.check(
         subject.algorithm, subject.claim, subject.pairs, seed, name=_name(len(subject.pairs), 0), enough=True
     )
     return [check]
 
 
-_RUNGS_OF_USERS: tuple[Rung, ...] = (_of_users,)
+_RUNGS_OF_USERS: tuple[Rung, ...] = (_of_normal,)
+_RUNGS_OF_NORMAL: tuple[Rung, ...] = (_of_normal, _black_box)
 _RUNGS: tuple[Rung, ...] = (_strongest, _others, _searched, _exact, _black_box, _bounded)
 
 
@@ -234,8 +242,9 @@ def examine(case: MutationCase, *, budget: str = "quick", seed: int = 0) -> Json
     size = replace(size, steps=size.steps >> _SHARE[budget], examples=size.examples // 2)
     broken = subject.mutated(case.mutant)
     checks: list[Check] = []
-    of_users = isinstance(subject.algorithm, ContextualAlgorithm)
-    for rung in _RUNGS_OF_USERS if of_users else _RUNGS:
+    told = isinstance(subject.algorithm, ContextualAlgorithm)
+    rungs = _RUNGS_OF_USERS if told else _RUNGS_OF_NORMAL if _normal(subject.algorithm) else _RUNGS
+    for rung in rungs:
         checks += rung(broken, size, seed, checks)
         if any(check.verdict == "refuted" for check in checks):
             break

@@ -15,9 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from verifiable_dp.core.validate import Foreign, Function, InputError, one_line
+from verifiable_dp.evidence.judge.outside import Outside
 from verifiable_dp.evidence.tracing.foreign import MODULES, bits_of, wide
 from verifiable_dp.evidence.tracing.reach import reached
-from verifiable_dp.targets import horizons, rewards
+from verifiable_dp.targets import horizons, rewards, unbounded
 from verifiable_dp.targets.adapters import PLAYED, BanditClass, settables, taken
 from verifiable_dp.targets.guard import guarded
 from verifiable_dp.targets.load import PlaySampler, kind_of
@@ -50,6 +51,8 @@ class Inspected:
         The one thing to add before it can be audited; empty if nothing is missing.
     acting
         Whether rewards change actions at the horizon, in words; empty if it was not played.
+    unbounded
+        Lines for which there is no upper bound, and what to write instead; empty if it was not played.
     """
 
     recognised: tuple[str, ...]
@@ -57,11 +60,13 @@ class Inspected:
     randomness: tuple[str, ...]
     add: str
     acting: str = ""
+    unbounded: tuple[str, ...] = ()
 
     def lines(self) -> Iterator[str]:
         """All of it, as the command prints it."""
         parts = (("recognised", self.recognised), ("guessed", self.guessed), ("randomness", self.randomness))
-        for word, found in (*parts, ("horizon", filter(None, [self.acting]))):
+        played = ("horizon", filter(None, [self.acting])), ("upper bound", self.unbounded)
+        for word, found in (*parts, *played):
             for line in found:
                 yield f"{word}: {line}"
         yield f"missing: {self.add}" if self.add else "it can be audited as it is"
@@ -81,9 +86,10 @@ def inspect_target(
     n_arms, horizon
         Of the object that is made.
     play
-        Whether it is also played, to say from which horizon on rewards change actions.
+        Whether it is also played, to say from which horizon on rewards change actions, and for which lines
+        there is no upper bound.
     """
-    recognised, guessed, add, acting = [_named(target)], list[str](), "", ""
+    recognised, guessed, add, acting, beyond = [_named(target)], list[str](), "", "", list[Outside]()
     plays = not inspect.isclass(target) and (inspect.isfunction(target) or callable(target))
     for name, (parameter, role) in filled(target, given, lenient=True).items():
         if role:
@@ -113,12 +119,14 @@ def inspect_target(
                 words, add = _paid(called, function, n_arms, horizon)
                 recognised.append(f"{given.reward} pays; the arm is {words}")
             if play and kind in ("play", "play_many") and given.contexts is None:
-                acting = _acting(PlaySampler(called, kind == "play_many", n_arms, horizon, 0, followed=True))
+                sampler = PlaySampler(called, kind == "play_many", n_arms, horizon, 0, followed=True)
+                acting, beyond = _acting(sampler), unbounded.outside(sampler)
     except InputError as error:
         add = str(error)
     except Exception as error:
         add = f"target: making it raised {one_line(error)}"
-    return Inspected(tuple(recognised), tuple(guessed), tuple(_randomness(target)), add, acting)
+    drawn, lines = tuple(_randomness(target)), tuple(map(unbounded.words, beyond))
+    return Inspected(tuple(recognised), tuple(guessed), drawn, add, acting, lines)
 
 
 def _paid(play: Function[Foreign], function: Function[Foreign], n_arms: int, horizon: int) -> tuple[str, str]:

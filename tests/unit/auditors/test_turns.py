@@ -23,7 +23,8 @@ from verifiable_dp.evidence.certify import certificate
 from verifiable_dp.registry import entries
 
 GAPS = _episodes.TWO.gaps
-NAMES = ["adap-ucb", "adap-klucb", "ldp-ucb", "lazy-dp-ts", "dist-dp-se", "adap-tt"]
+EARLIER = ["adap-ucb", "adap-klucb", "ldp-ucb", "lazy-dp-ts", "dist-dp-se", "adap-tt"]
+NAMES = [*EARLIER, "dp-klucb", "dp-imed", "dp-adversarial"]
 
 
 @pytest.fixture(autouse=True)

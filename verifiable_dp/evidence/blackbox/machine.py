@@ -79,6 +79,8 @@ class _Probe:
     def __call__(self, draw: Draw) -> FloatArray:
         if draw.hidden is not None:
             raise UnsupportedError("algorithm: hidden noise is not a comparison of releases")
+        if draw.normal or draw.freedom:
+            raise UnsupportedError("algorithm: its noise is not Laplace")
         if draw.where.any():
             self.calls.append(draw)
         if draw.value.shape != (1, len(self._added)):
@@ -150,6 +152,8 @@ class Machine:
             probe = _Probe(added)
             after, released = self.algorithm.release(state, memory, query, answer, probe)
             seen.append((after, probe, released))
+            if released.shape != (1, self.algorithm.n_arms):
+                raise UnsupportedError("algorithm: it publishes more or less than a number for each arm")
             if not probe.calls:
                 return after, probe, released, np.ones(self.algorithm.n_arms)
         after, probe, released = seen[0]

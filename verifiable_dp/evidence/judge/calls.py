@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from verifiable_dp.core.validate import Foreign
-from verifiable_dp.evidence.judge import values
+from verifiable_dp.evidence.judge import outside, values
 from verifiable_dp.evidence.judge.flow import parameters
 from verifiable_dp.evidence.judge.marks import Marks, Root
 from verifiable_dp.evidence.judge.values import (
@@ -194,7 +194,7 @@ class Calls(Marks):
         if value is type and len(given.parts) == 1:  # a question; what is made with the answer is not known
             return Value(every.level, every.turn, own=frozenset((values.ANY,)))
         if value is getattr or kind == "reflection":
-            self.tell(node, f"calls {name}, so that what is run is not known before")
+            self.tell(node, outside.REFLECTION, name)
             self.back(refs, Given([(..., UNKNOWN, set())]))
             return UNKNOWN
         if value is super:
@@ -255,9 +255,12 @@ class Calls(Marks):
         applied = frozenset(("applied", ref) for tag, ref in functions if tag != "class")
         applied |= frozenset(tag for tag in functions if tag[0] == "class")
         arrays = home in ("numpy", "scipy", "math")  # what these give
-        container = NONE if arrays else every.container
+        number = values.same(value, values.NUMBERS)
+        container = NONE if arrays or (number and len(given.parts) == 1) else every.container
         own = (every.inner & refs) | applied | container
+        unclear = not (keeps or sized or bends or shaped or operation)
         result = Value(made.level, made.turn, size, rough, own, refs, *made[6:])
+        result = result._replace(truth=not number and (result.truth or unclear))
         return drawing(result, every) if home in ("numpy", "scipy", "pandas") else result
 
     def counts(self, node: ast.expr) -> bool:
@@ -274,9 +277,10 @@ class Calls(Marks):
         return bool(sides) and not any(side.level >= STEEP or side.many for side in sides)
 
     def mixes(self, node: ast.Call, name: str, given: list[Value]) -> None:
-        """Data and a steep number are given to what may do anything with them."""
-        if any(v.data for v in given) and any(v.level >= STEEP and not v.data for v in given):
-            self.picks(node, f"gives {name} data or noise with a number that may be special for rare draws")
+        """Data and a steep number, or as many data, are given to what may do anything with them."""
+        steep = any(v.size >= STEEP if v.data else v.level >= STEEP for v in given)
+        if steep and any(v.data for v in given):
+            self.picks(node, outside.GIVEN, name)
 
     def plainly(self, node: ast.Call, base: Value, given: Given) -> Value:
         """What a method of a container, an array or a number of a library gives."""
@@ -323,11 +327,12 @@ class Calls(Marks):
             data,
             made.bent,
             way=made.way,
+            truth=made.truth or not smooth or name == "astype",
         )
 
     def entry(self, node: Foreign, table: Value, at: Value) -> Value:
         """What a table holds at a position."""
         found = table.entry(at)
         if table.data and at.level and table.unlike and max(table.unlike, at.level) >= STEEP:
-            self.picks(node, "takes data or noise out of a table at a drawn place")
+            self.picks(node, outside.TAKEN)
         return found

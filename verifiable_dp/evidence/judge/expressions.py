@@ -6,7 +6,7 @@ import ast
 import functools
 
 from verifiable_dp.core.validate import Foreign
-from verifiable_dp.evidence.judge import values
+from verifiable_dp.evidence.judge import outside, values
 from verifiable_dp.evidence.judge.calls import Calls, Given
 from verifiable_dp.evidence.judge.flow import of_constant, parameters
 from verifiable_dp.evidence.judge.marks import DATA, ENVIRONMENT, Root, where
@@ -93,14 +93,16 @@ class Expressions(Calls):
         base, at = self.known(node, self.of(node.value)), self.of(node.slice)
         if ENVIRONMENT in base.own:
             return base
+        if base.data and at.takes >= STEEP:
+            self.picks(node, outside.SLICED)
         if not isinstance(node.slice, ast.Slice):
-            return self.entry(node, base, at)
-        if base.data and at.level >= STEEP:
-            self.picks(node, "takes as much data or noise as a draw says")
-        return base._replace(level=max(base.level, min(at.level, SMOOTH)), size=max(base.size, at.level))
+            found = self.entry(node, base, at)
+            return found._replace(size=max(found.size, at.takes))
+        return base._replace(level=max(base.level, min(at.level, SMOOTH)), size=max(base.size, at.takes))
 
     def _of_Slice(self, node: ast.Slice) -> Value:
-        return joined(self.of(part) for part in (node.lower, node.upper, node.step))
+        every = joined(self.of(part) for part in (node.lower, node.upper, node.step))
+        return every._replace(size=max(every.size, every.level))
 
     def _of_Tuple(self, node: Foreign) -> Value:
         made = [self.of(part) for part in node.elts]
@@ -154,7 +156,11 @@ class Expressions(Calls):
 
     def _of_UnaryOp(self, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.Not):
-            return self.ask(self.of(node.operand), node.operand).steep()._replace(own=NONE, data=False)
+            return (
+                self.ask(self.of(node.operand), node.operand)
+                .steep()
+                ._replace(own=NONE, data=False, truth=True)
+            )
         value = self.of(node.operand)
         if isinstance(node.op, ast.Invert):
             return value.steep()
@@ -168,7 +174,7 @@ class Expressions(Calls):
         made = every if noisy else every.whole().steep()
         self.operands[self.names.home[self.scope], where(node)] = parts
         level = SMOOTH if noisy and every.level < STEEP else made.whole().steep().level
-        return Value(level, made.turn, every.size, made.rough)
+        return Value(level, made.turn, every.size, made.rough, truth=True)
 
     def _of_BinOp(self, node: ast.BinOp) -> Value:
         one, other = sides = [self.of(node.left), self.of(node.right)]
@@ -187,7 +193,7 @@ class Expressions(Calls):
             ):
                 if isinstance(written, ast.List | ast.ListComp | ast.Tuple):  # [x] * n
                     if value.data and times.level >= STEEP:
-                        self.tell(node, "repeats data or noise as often as a draw says")
+                        self.tell(node, outside.REPEATED)
                     return value._replace(size=max(value.size, times.level), level=value.level)
         if isinstance(op, ast.Add):  # one container behind another
             return every._replace(own=frozenset((values.RECORD,))) if every.container else every
@@ -274,11 +280,11 @@ class Expressions(Calls):
         else:
             made = []
             if callee.level:
-                self.tell(node, _CHOSEN.get(type(node.func), "calls what a draw chooses"))
+                self.tell(node, _CHOSEN.get(type(node.func), outside.CHOSEN))
             elif not callee.own:  # such as None: it is no function, or a method of what is public
                 made.append((callee | given.every).steep()._replace(own=NONE))
             elif ANY in callee.own or not callee.things:
-                self.tell(node, "calls what is not known before it runs")
+                self.tell(node, outside.UNKNOWN_CALL)
         bound = not any(kind == "class" for kind, _ in base.own)
         before, self.context = self.context, self.context._replace(level=max(self.context.level, base.level))
         for kind, ref in callee.things:  # whose object a draw chooses, a draw decides what is done to
@@ -319,9 +325,9 @@ class Expressions(Calls):
         others = any(kind in ("library", "class", "function", "module") for kind, _ in base.own)
         librarys = (not base.things or ANY in base.own) and bool(functions) and name in values.METHODS
         if stored is not None and stored.level and known - {("method", f) for f in functions}:
-            self.tell(node, f"calls what a draw puts in {name}")
+            self.tell(node, outside.PUT, name)
         elif base.level and (len(functions) > 1 or others or librarys):
-            self.tell(node, f"calls {name} of what a draw chooses")
+            self.tell(node, outside.METHOD, name)
 
     def given(self, node: ast.Call) -> Given:
         """What a call gives."""
@@ -376,7 +382,7 @@ class Expressions(Calls):
     def turns(self, node: ast.expr, rows: Value) -> None:
         """How often a loop turns has to be known, or to follow from branches and smooth numbers."""
         if rows.size >= STEEP:
-            self.tell(node, TURNS)
+            self.tell(node, outside.TURNS)
 
 
 def _positive(node: ast.expr | None) -> float:
@@ -385,10 +391,9 @@ def _positive(node: ast.expr | None) -> float:
     return max(value, 0.0) if isinstance(value, int | float) else 0.0
 
 
-TURNS = "a loop turns as often as a draw says"
-_CHOSEN: dict[type, str] = {
-    ast.Subscript: "calls what a table holds at a drawn place",
-    ast.Call: "calls what another call returns as a draw says",
-    ast.IfExp: "calls one of two as a draw says",
-    ast.Name: "calls a function that a draw chooses",
+_CHOSEN: dict[type, outside.Construct] = {
+    ast.Subscript: outside.AT_A_PLACE,
+    ast.Call: outside.RETURNED,
+    ast.IfExp: outside.ONE_OF_TWO,
+    ast.Name: outside.FUNCTION,
 }

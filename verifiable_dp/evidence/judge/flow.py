@@ -185,7 +185,7 @@ class Names:
             return self._table([*value.flat])
         elif type(value) is np.ndarray or isinstance(value, np.generic):
             alike = value.size and (value == value.flat[0]).all()
-            return Value(rough=PUBLIC if alike else STEEP)
+            return Value(rough=PUBLIC if alike else STEEP, truth=value.dtype == bool)
         elif type(value) in _TABLES:
             return self._table(value)
         elif type(value) is functools.partial:
@@ -336,7 +336,8 @@ def _bound(node: ast.AST) -> Iterator[str]:
 
 def of_constant(value: Foreign) -> Value:
     """A plain value: the characters of a text may differ."""
-    return Value(rough=STEEP if isinstance(value, str | bytes) and len({*value}) > 1 else PUBLIC)
+    rough = STEEP if isinstance(value, str | bytes) and len({*value}) > 1 else PUBLIC
+    return Value(rough=rough, truth=isinstance(value, bool))
 
 
 def _of_a_library(value: Foreign) -> bool:

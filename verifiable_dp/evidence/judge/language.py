@@ -24,10 +24,12 @@ import types
 from collections.abc import Iterable, Iterator, Mapping
 
 from verifiable_dp.core.validate import Foreign
+from verifiable_dp.evidence.judge import outside
 from verifiable_dp.evidence.judge.calls import Given
-from verifiable_dp.evidence.judge.expressions import TURNS, Expressions
+from verifiable_dp.evidence.judge.expressions import Expressions
 from verifiable_dp.evidence.judge.flow import File, Function, Names, own_nodes, parameters
-from verifiable_dp.evidence.judge.marks import ControlMark, Outside, Roles, Root, Spot, where
+from verifiable_dp.evidence.judge.marks import ControlMark, Roles, Root, Spot, where
+from verifiable_dp.evidence.judge.outside import Outside
 from verifiable_dp.evidence.judge.values import NONE, PUBLIC, SMOOTH, STEEP, UNKNOWN, WIDE, Value, joined
 
 _NO_PLAIN = (ast.Yield, ast.YieldFrom, ast.Await)
@@ -79,7 +81,7 @@ class Statements(Expressions):
         name = getattr(node, "name", "")
         if isinstance(self.scope, ast.ClassDef) and name.startswith("__") and name not in _OPENED:
             self.scope = node
-            self.tell(node, f"defines {name}, which Python calls by itself")
+            self.tell(node, outside.BY_PYTHON, name)
             self.scope = self.names.outer[node]
         placed = [*given.posonlyargs, *given.args]
         pairs = [*zip(reversed(placed), reversed(given.defaults), strict=False)]
@@ -112,7 +114,7 @@ class Statements(Expressions):
 
     def other(self, step: ast.stmt) -> None:
         """Of a form that is not known."""
-        self.tell(step, f"is a statement that is not followed ({type(step).__name__.lower()})")
+        self.tell(step, outside.STATEMENT, type(step).__name__.lower())
 
     def _do_Pass(self, step: ast.stmt) -> None:
         """Nothing."""
@@ -227,7 +229,7 @@ class Statements(Expressions):
         elif isinstance(target, ast.Attribute):
             base = self.of(target.value)
             if any(kind in ("library", "module", "function") for kind, _ in base.own):
-                self.tell(target, f"sets {target.attr} of a module or function")
+                self.tell(target, outside.SETS, target.attr)
             level = max(value.level, SMOOTH if base.level else PUBLIC)
             self.add(("attribute", target.attr), value._replace(level=level))
             self.share(("attribute", target.attr), roots)
@@ -274,7 +276,7 @@ class Statements(Expressions):
                 seen |= following
                 waiting += following
             if first in seen:
-                self.tell(step, "calls itself as often as a draw says")
+                self.tell(step, outside.RECURSION)
 
     def steep_in(self, test: ast.expr) -> bool:
         """Whether a condition compares what may be special for rare draws."""
@@ -288,7 +290,7 @@ class Statements(Expressions):
     def _do_While(self, step: ast.While) -> None:
         test = self.ask(self.of(step.test), step.test, step)
         if self.steep_in(step.test):
-            self.tell(step, TURNS)
+            self.tell(step, outside.TURNS)
         self.loop(step, test)
 
     def _do_For(self, step: ast.For) -> None:
@@ -416,8 +418,12 @@ class Language:
 
         Of functions that were `read` in place of being run, all paths are known.
         """
+        return next(iter(self.all_outside(read)), None)
+
+    def all_outside(self, read: Iterable[types.CodeType] = ()) -> list[Outside]:
+        """As `outside`, all of them, by file and line."""
         ran = self._ran - {*map(self._names.node_of, read)}
-        return min((found for (node, _), found in self._said.outside.items() if node in ran), default=None)
+        return sorted(found for (node, _), found in self._said.outside.items() if node in ran)
 
     @property
     def spots(self) -> frozenset[Spot]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge.flow import Function, Names
+from verifiable_dp.evidence.judge.outside import Construct, Outside
 from verifiable_dp.evidence.judge.values import GENERATOR, NONE, PUBLIC, SMOOTH, STEEP, UNKNOWN, Value, joined
 
 ENVIRONMENT = ("environment", None)
@@ -48,14 +49,6 @@ class Root(NamedTuple):
     def copied(self) -> Root:
         """The same, of a copy with the same entries."""
         return self._replace(least=max(1, self.least))
-
-
-class Outside(NamedTuple):
-    """A construct for which paths that were not run are unknown."""
-
-    file: str
-    line: int
-    words: str
 
 
 class ControlMark(NamedTuple):
@@ -171,19 +164,20 @@ class Marks:
         """How an entry with this value follows from its position, where that goes with the turn of a loop."""
         return STEEP if self.control.turn else value.turn
 
-    def tell(self, node: Foreign, words: str) -> None:
+    def tell(self, node: Foreign, construct: Construct, name: str = "") -> None:
         """Note where the language ends."""
         if self.telling:
+            words = construct.words.format(name)
             self.outside.setdefault(
                 (self.function_of(self.scope), node.lineno),
-                Outside(self.names.home[self.scope], node.lineno, words),
+                Outside(self.names.home[self.scope], node.lineno, words, construct.instead),
             )
 
-    def picks(self, node: Foreign, words: str) -> None:
+    def picks(self, node: Foreign, construct: Construct, name: str = "") -> None:
         """Note where the language ends unless what a draw picks from there is disclosed."""
         if self.telling:
             self.spots.add((self.names.home[self.scope], where(node)))
-        self.tell(node, words)
+        self.tell(node, construct, name)
 
     def known(self, node: Foreign, value: Value) -> Value:
         """What an expression is made of; public where it is disclosed."""

@@ -62,6 +62,8 @@ class Value(NamedTuple):
         Whether it was added up of several draws, so that some of its few values may be rare.
     way
         Which ways it may go as draws rise: `UP`, `DOWN` or `BOTH`; see `moves`.
+    truth
+        Whether it may hold truth values, of which an index takes as many entries as are true.
     """
 
     level: int = PUBLIC
@@ -74,6 +76,12 @@ class Value(NamedTuple):
     bent: bool = False
     many: bool = False
     way: int = 0
+    truth: bool = False
+
+    @property
+    def takes(self) -> int:
+        """How it follows from draws how many entries are taken where this is an index."""
+        return max(self.size, self.level if self.truth else PUBLIC)
 
     @property
     def moves(self) -> int:
@@ -96,6 +104,7 @@ class Value(NamedTuple):
             self.bent or other.bent,
             self.many or other.many,
             self.moves | other.moves,
+            self.truth or other.truth,
         )
 
     def steep(self) -> Value:
@@ -157,7 +166,7 @@ class Value(NamedTuple):
         return Value(self.level, turn, self.size, self.rough, self.inner, self.inner, *self[6:])
 
 
-UNKNOWN = Value(STEEP, STEEP, STEEP, STEEP, frozenset((ANY,)), frozenset((ANY,)), True)
+UNKNOWN = Value(STEEP, STEEP, STEEP, STEEP, frozenset((ANY,)), frozenset((ANY,)), True, truth=True)
 
 MADE = Value(own=frozenset((OPAQUE,)), inner=frozenset((OPAQUE,)))
 
@@ -330,6 +339,10 @@ OPERATIONS: dict[Foreign, ast.operator] = {  # of two numbers
     np.power: ast.Pow(),
     math.pow: ast.Pow(),
 }
+NUMBERS = (  # what gives numbers, of whatever it is given
+    *(int, float, len, round, math.floor, math.ceil, sum),
+    *(np.argmax, np.argmin, np.argsort, np.flatnonzero, np.sum),
+)
 MULTIPLIES = (math.prod, np.prod, np.dot, np.einsum, np.matmul, np.inner, np.outer)
 ADDITIVE = (  # what puts numbers beside each other or adds them up
     *(
@@ -353,7 +366,6 @@ ADDITIVE = (  # what puts numbers beside each other or adds them up
     *(
         math.fsum,
         np.sum,
-        np.mean,
         np.add,
         np.subtract,
         np.array,

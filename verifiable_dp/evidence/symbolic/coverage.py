@@ -23,7 +23,7 @@ from typing import Any
 
 from verifiable_dp.core.filled import Filled
 from verifiable_dp.evidence.judge.language import Language
-from verifiable_dp.evidence.judge.marks import Outside
+from verifiable_dp.evidence.judge.outside import Outside
 from verifiable_dp.evidence.symbolic.cases import parsed
 from verifiable_dp.evidence.symbolic.constancy import Constancy, constancy_of, handlers_of, place_of
 from verifiable_dp.evidence.symbolic.terms import Ends, Unbounded, World

@@ -1,0 +1,94 @@
+"""Bandits without contexts whose releases have normal noise: what they cost, and what must not pass."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from verifiable_dp import make
+from verifiable_dp.algorithms.adac_ucb import AdaCUCB
+from verifiable_dp.core.claims import PrivacyClaim, gdp_epsilon
+from verifiable_dp.core.mechanisms import Gaussian, Laplace
+from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence import certify, normal
+from verifiable_dp.evidence.alignment import replay as alignment
+from verifiable_dp.registry import entries as registry
+from verifiable_dp.registry.mutants import noise_times
+
+ABOUT = {"n_arms": 2, "rho": 0.1, "horizon": 15, "delta": 1e-3}
+RIGHT = make("adac-ucb", **ABOUT)
+PAIRS = registry.auditor("adac-ucb").pairs(RIGHT)
+
+
+def test_the_certificate_is_what_the_costliest_pair_costs():
+    """Both are mu-GDP with mu = sqrt(2 rho), less than rho-zCDP alone says."""
+    bound = certify.certificate(RIGHT, RIGHT.claim, "alignment")
+    least = gdp_epsilon(0.2**0.5, 1e-3)
+    assert bound.certificate["form"] == "normal"
+    assert bound.epsilon == pytest.approx(least, rel=1e-9)
+    assert bound.epsilon < RIGHT.claim.epsilon
+    assert max(normal.examine(RIGHT, pair, seed=0).mu for pair in PAIRS) == pytest.approx(0.2**0.5)
+
+
+@pytest.mark.parametrize("factor", [0.5, 2**-0.5])
+def test_with_less_noise_the_certificate_exceeds_the_claim(factor):
+    """The control; the wrapped mutant itself is not our own code and has none."""
+
+    @dataclass(frozen=True)
+    class Less(AdaCUCB):
+        @property
+        def mechanism(self):
+            return Gaussian(factor, self.rho)  # what a change of 1 needs times the factor
+
+    Less.__module__ = AdaCUCB.__module__
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(certify, "ours", lambda algorithm: True)
+        bound = certify.certificate(Less(**ABOUT), RIGHT.claim, "alignment")
+    assert bound.epsilon > 1.2 * RIGHT.claim.epsilon
+    broken = noise_times(factor)(RIGHT)
+    check, _ = normal.check(broken, RIGHT.claim, PAIRS[:2], 0)
+    assert check.verdict == "refuted"
+
+
+def test_normal_noise_has_no_pure_epsilon():
+    """Alignment that counts |q - q'|/scale would say 0, and certify nothing as everything."""
+    assert alignment.examine(RIGHT, PAIRS[0], seed=0).cost == float("inf")
+    pure = PrivacyClaim(5.0, observe="releases")
+    assert certify.certificate(RIGHT, pure, "alignment") is None
+
+
+def test_noise_of_two_kinds_gets_neither_a_mu_nor_a_certificate(monkeypatch):
+    """Sums with normal noise beside ones with Laplace noise: their costs do not add up in either unit."""
+
+    class Both:
+        scale = 1.0
+
+        def release(self, value, noise, run, slot, where):
+            first = where & (slot < 2)
+            out = Gaussian(1.0, 0.1).release(value, noise, run, slot, where & ~first)
+            other = Laplace(1.0, 1.0).release(value, noise, run, slot, first)
+            return out if not first.any() else other
+
+    @dataclass(frozen=True)
+    class Mixed(AdaCUCB):
+        @property
+        def mechanism(self):
+            return Both()
+
+    monkeypatch.setattr(certify, "ours", lambda algorithm: True)
+    mixed = Mixed(**ABOUT)
+    assert certify.certificate(mixed, RIGHT.claim, "alignment") is None
+    assert normal.examine(mixed, PAIRS[0], seed=0).mu == float("inf")
+    with pytest.raises(certify.NotOfFormError, match="one kind"):
+        certify.unfolded(mixed)
+
+
+def test_rho_is_the_promise():
+    claim = RIGHT.claim
+    assert claim.rho == 0.1
+    assert claim.delta_at(claim.epsilon) <= claim.delta * (1 + 1e-6)
+    with pytest.raises(InputError, match="rho"):
+        make("adac-ucb", n_arms=2, rho=0.0, horizon=15)
+    with pytest.raises(InputError, match="beta must be greater than 3"):
+        make("adac-ucb", n_arms=2, rho=1.0, horizon=15, beta=3)
+    with pytest.raises(InputError, match="rho must"):
+        Gaussian(1.0, -1.0)

@@ -1,0 +1,53 @@
+"""Where the language ends: the constructs, and what to write instead."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Outside(NamedTuple):
+    """A construct for which paths that were not run are unknown."""
+
+    file: str
+    line: int
+    words: str
+    instead: str
+
+
+class Construct(NamedTuple):
+    """What ends the language, in words that may hold a name, and what to write instead."""
+
+    words: str
+    instead: str
+
+
+_BRANCH = "branch on the draw with if and elif, and call one function in each branch"
+_SKIP = "loop over a public number of turns, and leave out turns by an if inside the loop"
+AT_A_PLACE = Construct("calls what a table holds at a drawn place", _BRANCH)
+RETURNED = Construct("calls what another call returns as a draw says", _BRANCH)
+ONE_OF_TWO = Construct("calls one of two as a draw says", _BRANCH)
+FUNCTION = Construct("calls a function that a draw chooses", _BRANCH)
+CHOSEN = Construct("calls what a draw chooses", _BRANCH)
+PUT = Construct("calls what a draw puts in {}", _BRANCH)
+METHOD = Construct("calls {} of what a draw chooses", _BRANCH)
+UNKNOWN_CALL = Construct(
+    "calls what is not known before it runs", "call a function of your file or of a library by its name"
+)
+REFLECTION = Construct("calls {}, so that what is run is not known before", "name what is called or read")
+GIVEN = Construct(
+    "gives {} data or noise with a number that may be special for rare draws",
+    "compute that number from public values, or branch on it",
+)
+TAKEN = Construct(
+    "takes data or noise out of a table at a drawn place",
+    "branch on the draw, and name the entry in each branch",
+)
+SLICED = Construct("takes as much data or noise as a draw says", _SKIP)
+REPEATED = Construct("repeats data or noise as often as a draw says", _SKIP)
+TURNS = Construct("a loop turns as often as a draw says", _SKIP)
+RECURSION = Construct("calls itself as often as a draw says", _SKIP)
+BY_PYTHON = Construct("defines {}, which Python calls by itself", "give the method a name, and call it")
+STATEMENT = Construct(
+    "is a statement that is not followed ({})", "use functions, loops, branches and assignments"
+)
+SETS = Construct("sets {} of a module or function", "keep it in a local name or in an object")
