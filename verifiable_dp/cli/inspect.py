@@ -23,7 +23,7 @@ from verifiable_dp.core.validate import Given
 @click.option(
     "--play",
     is_flag=True,
-    help="Also run TARGET: from which horizon on do rewards change actions, and where does an upper bound end?",
+    help="Also run TARGET: from which horizon do rewards change actions, and where does a bound end?",
 )
 def inspect_(target: str, n_arms: int, horizon: int, contexts: str | None, play: bool, **told: Given) -> None:
     """Show how your code TARGET would be called, and what is missing.
