@@ -15,8 +15,9 @@ import pytest
 import verifiable_dp as vdp
 from tests import commands
 from verifiable_dp import api
-from verifiable_dp.cli import demo, main
+from verifiable_dp.cli import demo, listed, main
 from verifiable_dp.cli.shell import SECTIONS
+from verifiable_dp.core.plot import Plot
 from verifiable_dp.render import glossary
 
 ROOT = Path(__file__).parents[2]
@@ -44,6 +45,7 @@ def test_a_result_is_a_table_and_a_plot(result, tmp_path):
     pytest.importorskip("matplotlib")
     assert len(result.to_frame()) > 2
     drawing = result.plot()
+    assert isinstance(drawing, Plot)
     assert len(repr(drawing).splitlines()) == 1
     place = drawing.save(tmp_path / "x.svg")
     assert place.read_text() == drawing._repr_svg_()
@@ -151,6 +153,12 @@ def test_help_is_in_sections_with_every_command_once(tmp_path):
     for name in main.commands:
         assert len(re.findall(rf"^  {name} ", said, re.MULTILINE)) == 1
     assert re.search(r"^  broken variant ", said, re.MULTILINE)
+
+
+def test_what_suits_all_targets_is_an_option_of_audit():
+    """The names that `audit` without a target takes are options that there are."""
+    assert {*listed._OF_ALL} < {one.name for one in main.commands["audit"].params}
+    assert "epsilon" not in listed._OF_ALL  # the control
 
 
 def test_a_command_without_a_section_is_noticed(monkeypatch, tmp_path):

@@ -51,10 +51,11 @@ class Examples:
         kept = {"pair": found[0].pair, "found": report.parsed.provenance.finished}
         return write_text(place, json.dumps(kept, indent=1) + "\n")
 
-    def replay(self, entry: Entry) -> Report | None:
+    def replay(self, entry: Entry, cage: str = "none") -> Report | None:
         """The audit of an entry on the inputs that were kept, if they still refute its claim; else None.
 
-        It has the smallest budget and a thousandth of the level. Inputs that no longer fit are passed over.
+        It has the smallest budget and a thousandth of the level; `cage` as `api.audit`. Inputs that no longer
+        fit are passed over.
         """
         place = self._place(entry.name)
         if not (_replayable(entry) and place.is_file()):
@@ -64,7 +65,9 @@ class Examples:
             pair = _pair(json.loads(files.content("examples", place, _LARGEST))["pair"])
             level = SHARE * float(own.get("alpha", ALPHA))
             report = audit_entry(
-                entry, self.campaign.folder, {**own, "pairs": [pair], "budget": "smoke", "alpha": level}
+                entry,
+                self.campaign.folder,
+                {**own, "pairs": [pair], "budget": "smoke", "alpha": level, "cage": cage},
             )
         except (InputError, ValueError, LookupError, TypeError):
             return None

@@ -511,7 +511,6 @@ def run(
     workers: int = 1,
     resume: bool = False,
     cage: str = "none",
-    replayed: Mapping[str, Report] | None = None,
     progress: Progress = silent,
     say: Progress = silent,
 ) -> Done:
@@ -534,11 +533,7 @@ def run(
         last step.
     cage
         As `api.audit`, for code of your own.
-    replayed
-        Reports of further targets, by name, which are written beside the others.
-    progress
-        Called with a line of text at each stage.
-    say
+    progress, say
         As `campaign.run`.
 
     Raises
@@ -554,8 +549,6 @@ def run(
     if resume:
         state.recall()
         progress(f"{len(state.reports)} of {len(found.entries)} targets were finished before")
-    for name, report in (replayed or {}).items():
-        _save_replayed(place / name, report)
     left = [entry for entry in found.entries if entry.name not in state.reports]
     alone = workers if len(left) == 1 else 1
     tasks = [
@@ -582,9 +575,9 @@ def run(
             f": {state.reports[name].line()}" if name in state.reports else f" failed: {state.failed[name]}"
         )
         say(f"entry {name}{said}  ({ended} of {len(found.entries)}{clock.after(len(state.seen))})")
-    campaign.write_index(place, {**state.reports, **(replayed or {})}, say)
+    campaign.write_index(place, state.reports, say)
     order = [entry.name for entry in found.entries]
-    reports = {**(replayed or {}), **{name: state.reports[name] for name in order if name in state.reports}}
+    reports = {name: state.reports[name] for name in order if name in state.reports}
     return Done(
         reports,
         {name: state.failed[name] for name in order if name in state.failed},
@@ -593,8 +586,14 @@ def run(
     )
 
 
-def _save_replayed(folder: Path, report: Report) -> None:
-    """Write a report, and beside it the request that it answers."""
+def save(report: Report, folder: Path) -> None:
+    """Write a report, and beside it the request that it answers.
+
+    Raises
+    ------
+    InputError
+        If they cannot be written.
+    """
     record, _ = report.save(folder)
     asked = report.parsed.provenance.request
     if asked is not None:

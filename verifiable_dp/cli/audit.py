@@ -223,8 +223,6 @@ def audit(
     exec_timeout: float | None,
     scheduler: str | None,
     outputs: Outputs,
-    require: str,
-    write_baseline: bool,
     **asked: Given,
 ) -> None:
     """Audit the privacy claim of TARGET.
@@ -236,7 +234,8 @@ def audit(
 
     if target is None and command is None and asked["ask"] is None:
         audit_listed(context, {**context.params})
-    if write_baseline:
+    require = asked.pop("require")
+    if asked.pop("write_baseline"):
         raise InputError("write_baseline works only without a TARGET, with those in pyproject.toml")
     audited, ask = _target(target, command, exec_timeout), asked.pop("ask")
     if ask is not None:

@@ -81,13 +81,17 @@ def audit_listed(context: click.Context, given: Mapping[str, Given]) -> NoReturn
         replayed = {}
         for entry in found.entries:
             progress(f"replaying counterexamples of {entry.name}")
-            report = examples.replay(entry)
+            report = examples.replay(entry, given["cage"])
             if report is not None:
                 replayed[entry.name] = report
                 aside(f"replayed: {entry.name}: its last counterexample still refutes the claim")
         left = replace(found, entries=tuple(one for one in found.entries if one.name not in replayed))
         how = {"workers": given["workers"], "cage": given["cage"], "progress": progress, "say": aside}
-        done = campaign_file.run(left, out=_OUT, replayed=replayed, **how)
+        for name, report in replayed.items():
+            campaign_file.save(report, _OUT / name)
+        ended = campaign_file.run(left, out=_OUT, **how)
+    reports = {**replayed, **ended.reports}
+    done = replace(ended, reports=reports, excused=found.excused(reports))
     for name, report in done.reports.items():
         examples.keep(name, report)
     if given["write_baseline"] and found.baseline is not None:
