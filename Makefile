@@ -10,7 +10,7 @@ PYTHONS := $(if $(PYTHON),"$(PYTHON)",python3 python3.14 python3.13 python3.12 p
 # Where bytecode may not be kept, each of the hundreds of processes of the tests compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: test test-all test-versions faults report same schema mutants reproduce site serve lint types layers bench docs picture clean venv links
+.PHONY: test test-all test-versions faults report same schema sbom mutants reproduce site serve lint types layers bench docs picture clean venv links
 
 test: lint types layers
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
@@ -32,6 +32,10 @@ test-versions: venv
 # The JSON Schema of records, from the types in record/model.py, those of the kinds of checks and the forms beside it.
 schema: venv
 	$(BIN)/python -m verifiable_dp.record.forms
+
+# A bill of materials of what the action installs, CycloneDX on stdout.
+sbom:
+	@python3 ci/sbom.py ci/requirements.lock
 
 report: venv
 	$(BIN)/verifiable-dp report --budget $(BUDGET) --out reports

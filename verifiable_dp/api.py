@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import os
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -37,9 +38,10 @@ from verifiable_dp.core.populations import Population, usual
 from verifiable_dp.core.rights import MOST_BYTES, Counter, located
 from verifiable_dp.core.session import Session
 from verifiable_dp.core.validate import Function, Given, InputError, Json, JsonDict, JsonValue
+from verifiable_dp.evidence import origins
 from verifiable_dp.evidence.blackbox import learning, scores
 from verifiable_dp.evidence.doors import ours
-from verifiable_dp.record import requested, requests, words
+from verifiable_dp.record import how, requested, requests
 from verifiable_dp.record.declarations import given as read_declarations
 from verifiable_dp.record.model import CodeEntry, Record
 from verifiable_dp.record.requested import Request
@@ -51,6 +53,7 @@ from verifiable_dp.report import Report, finish
 from verifiable_dp.targets import child, guard, players
 from verifiable_dp.targets import load as targets
 from verifiable_dp.targets.cage import Caged
+from verifiable_dp.targets.counting import Counting, Sample
 from verifiable_dp.targets.guard import check_outside
 from verifiable_dp.targets.players import Player, PlayerPart
 from verifiable_dp.targets.process import TIMEOUT, Exec
@@ -188,7 +191,11 @@ def audit(
     files = tuple(written.target.files.values())
     task = functools.partial(_audited, target, asked, parameters, checkpoint, files)
     most = most_seconds(settings.budget, settings.timeout)
-    return _isolated(task, [target], in_process, progress, most, written, cage)
+    again = functools.partial(_asked_again, target, asked, parameters, files)
+    resumes = checkpoint is not None and os.path.exists(checkpoint)  # what it holds was counted before
+    counted = None if resumes or isinstance(target, Algorithm) else again
+    folders = [os.path.dirname(os.path.abspath(checkpoint))] if checkpoint else []
+    return _isolated(task, [target], in_process, progress, most, written, cage, counted, folders)
 
 
 def ask(
@@ -249,6 +256,27 @@ def _audited(
     progress: Progress,
 ) -> Made:
     """What an audit of `target` finds; `files` are the digests of those that may run when it is loaded."""
+    request = replace(_found(target, asked, parameters, files), progress=progress)
+    return _made(request, rungs.draft, checkpoint)
+
+
+def _asked_again(
+    target: Target,
+    asked: AuditRequest,
+    parameters: Json | None,
+    files: Collection[str],
+    samples: Sequence[Sample],
+    progress: Progress,
+) -> JsonValue:
+    """As `rungs.asked_again`, of the target of an audit."""
+    del progress
+    return rungs.asked_again(_found(target, asked, parameters, files), samples)
+
+
+def _found(
+    target: Target, asked: AuditRequest, parameters: Json | None, files: Collection[str]
+) -> AuditRequest:
+    """What is asked, with the target itself."""
     targets.check_imported(target, asked.settings.workers)
     thing, name = resolve(target, files)
     if isinstance(target, str) and ":" not in target:
@@ -266,8 +294,7 @@ def _audited(
             f"target: {name} is {thing.name} of the catalogue: give {thing.name}, and its parameters with "
             "--set NAME=VALUE (parameters= in Python)"
         )
-    request = replace(asked, target=thing, name=name, progress=progress)
-    return _made(request, rungs.draft, checkpoint)
+    return replace(asked, target=thing, name=name)
 
 
 def _mapping(parameters: Given) -> Json:
@@ -325,15 +352,21 @@ def _isolated(
     most: float,
     request: RequestEntry | None,
     cage: str = "none",
+    again: Callable[[Sequence[Sample], Progress], JsonValue] | None = None,
+    written: Sequence[str] = (),
 ) -> Report:
     """The report of what `task` makes: in a child process, for `most` seconds, if any of `code` is a user's.
 
     A draft that answers anything but the request is refused. Of the rest only the statistics of its checks
-    count: it is concluded, sealed and verified here, where code of the child has not been.
+    count: it is concluded, sealed and verified here, where code of the child has not been. Where `again` can
+    make some runs again in a fresh process, runs are counted here, too.
     """
     if not callable(progress):
         raise InputError(f"progress must be a function of a line of text, got {type(progress).__name__}")
-    caged, here = Caged(cage), guard.Child.inside or not any(map(_foreign, code))
+    caged, here = (
+        Caged(cage, seconds=most, written=written),
+        guard.Child.inside or not any(map(_foreign, code)),
+    )
     why = "" if here else _kept_here(code, in_process)
     if why and cage == "required":
         raise InputError(f"cage: the code would run in this process, {why}; give best, or none")
@@ -341,11 +374,40 @@ def _isolated(
         made = _checked(task(progress), request)
         return finish(**made, request=request, kept={"in_process": why} if why else {})
     scores.prepare()
-    made = child.call(functools.partial(_plainly, task), progress, most, caged)
-    kept: Json = {"cage": caged.taken} if caged.taken else {}
-    report = finish(**_checked(_judged_here(made, request), request), request=request, kept=kept)
+    counting = None if again is None else Counting()
+    made = child.call(functools.partial(_plainly, task), progress, most, caged, counting)
+    made = _judged_here(made, request)
+    kept: JsonDict = {"cage": caged.taken} if caged.taken else {}
+    if again is not None and counting is not None and made["draft"]["target"]["kind"] != "algorithm":
+        counting.held(made["draft"])
+        kept["counted"] = _asked_of_another(
+            made["draft"], counting, again, progress, most, replace(caged, taken=[])
+        )
+    report = finish(**_checked(made, request), request=request, kept=kept)
     examine(report.record)
     return report
+
+
+def _asked_of_another(
+    draft: JsonDict,
+    counting: Counting,
+    again: Callable[[Sequence[Sample], Progress], JsonValue],
+    progress: Progress,
+    most: float,
+    caged: Caged,
+) -> JsonDict:
+    """Ask a fresh process for some runs that were counted; a draft says where they come out differently."""
+    samples = counting.samples()
+    if not samples:
+        return {"asked_again": 0}
+    progress("some runs again, in a fresh process")
+    try:
+        found = child.call(functools.partial(again, samples), silent, most, caged)
+    except InputError:  # where it ran once
+        found = None
+    if found != [sample.digest for sample in samples]:
+        draft["checks"] = [*draft["checks"], origins.unlike_elsewhere().as_dict()]
+    return {"asked_again": sum(len(sample.runs) for sample in samples)}
 
 
 def _judged_here(made: Made, request: RequestEntry | None) -> Made:
@@ -870,12 +932,21 @@ def rerun(
         else most_seconds(plan.budget, TIMEOUT if plan.timeout is None else plan.timeout)
     )
     # Whoever asked compares the whole record with this one.
-    return dict(_isolated(task, code, in_process, progress, most, None, cage).record)
+    again = (
+        None
+        if parsed.regret or parsed.target.kind == "algorithm"
+        else functools.partial(_rerun_again, parsed)
+    )
+    return dict(_isolated(task, code, in_process, progress, most, None, cage, again).record)
+
+
+def _rerun_again(record: Record, samples: Sequence[Sample], progress: Progress) -> JsonValue:
+    return rungs.asked_again(_request_again(record, 1, progress), samples)
 
 
 def _check_learning(record: Record) -> None:
     """Refuse to make a record again where other scores would be learnt, and so other events counted."""
-    made_with, here = words.learnt_fully(record), learning.trees_grow()
+    made_with, here = how.learnt_fully(record), learning.trees_grow()
     if made_with and not here:
         raise InputError(
             'record: it was made with scikit-learn: pip install "verifiable-dp[learn]", then re-run'
@@ -892,7 +963,7 @@ def _rerun(record: Record, workers: int, progress: Progress) -> Made:
 
 
 def _drafted_again(record: Record, workers: int, progress: Progress) -> JsonDict:
-    target, plan, code = record.target, record.plan, _code_of(record).target
+    target, plan = record.target, record.plan
     if plan.regret:
         return claims_of_regret.again(
             target.as_dict(),
@@ -921,15 +992,19 @@ def _drafted_again(record: Record, workers: int, progress: Progress) -> JsonDict
                 m for m in again["mutants"] if m["breaks"] == "regret"
             ]
     else:
-        if plan.given_pairs:
-            raise InputError(
-                "record: its pairs were given as Python objects; it can be re-run from Python only"
-            )
-        apart = ("exec", "exec_timeout")
-        parameters = {key: value for key, value in target.parameters.items() if key not in apart}
-        function = _again(code, target.source, progress)
-        draft = rungs.draft(_request_of(record, function, Inputs.read(parameters), workers, progress))
+        draft = rungs.draft(_request_again(record, workers, progress))
     return draft
+
+
+def _request_again(record: Record, workers: int, progress: Progress) -> AuditRequest:
+    """What was asked of the audit of a user's code that a record is of, with the code."""
+    target = record.target
+    if record.plan.given_pairs:
+        raise InputError("record: its pairs were given as Python objects; it can be re-run from Python only")
+    apart = ("exec", "exec_timeout")
+    parameters = {key: value for key, value in target.parameters.items() if key not in apart}
+    function = _again(_code_of(record).target, target.source, progress)
+    return _request_of(record, function, Inputs.read(parameters), workers, progress)
 
 
 def _request_of(

@@ -19,7 +19,7 @@ from verifiable_dp.core.validate import InputError, Json, JsonDict, named, on_on
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.check import Check, in_words
 from verifiable_dp.evidence.regret.readings import is_table
-from verifiable_dp.record import conclude, kills, words
+from verifiable_dp.record import conclude, how, kills, words
 from verifiable_dp.record.decision import Decision, decision
 from verifiable_dp.record.declarations import given
 from verifiable_dp.record.model import Record, Target
@@ -57,7 +57,7 @@ def finish(
     request
         What was asked, a copy of which the record holds; None for a re-run.
     kept
-        ``in_process``: why code of a user ran in this process, or ``cage``: what it was kept from.
+        What a record says of the run: ``in_process``, or ``cage`` and ``counted``.
     resumed
         How many finished steps were taken from a checkpoint of an earlier attempt.
     """
@@ -380,16 +380,7 @@ class Report:
             lines.append(words.verdict(record))
         if words.note(record):
             lines.append(f"note: {words.note(record)}")
-        if record.provenance.in_process:
-            lines.append(f"note: {words.in_process(record)}")
-        if record.provenance.cage:
-            lines.append(f"note: {words.caged(record)}")
-        if not words.learnt_fully(record):
-            lines.append(
-                "note: without scikit-learn no trees were fitted; verifiable-dp[learn] finds more leaks"
-            )
-        if record.provenance.resumed:
-            lines.append(f"note: {words.resumed(record)}")
+        lines += [f"note: {note}" for note in how.notes(record)]
         for check in record.checks:
             lines += [f"  check {words.line(check)}", *(f"  at {lead}" for lead in words.leads(check))]
         for found in record.counterexamples:

@@ -10,10 +10,11 @@ import pytest
 import verifiable_dp as vdp
 from tests.commands import run
 from tests.e2e.test_child import forkable  # noqa: F401  used in every test here
+from verifiable_dp.core import watch
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.targets import cage
 
-WHOLE = "import sys; from verifiable_dp.targets import cage; sys.exit(len(cage.enter()) != 4)"
+WHOLE = "import sys; from verifiable_dp.targets import cage; sys.exit(len(cage.enter()) != 7)"
 ALONE = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # a process of several threads gets no user namespace
 POSSIBLE = not subprocess.run([sys.executable, "-c", WHOLE], env=ALONE, capture_output=True).returncode
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="namespaces are those of Linux")
@@ -66,7 +67,10 @@ def test_code_in_a_cage_reaches_neither_its_parent_nor_the_network(folder):
     assert done.exit_code in (0, 3), done.stderr
     assert (folder / "done").read_text() == ""
     taken = vdp.verify(folder / "r.json").record["provenance"]["cage"]
-    assert taken == ["no-new-privileges", "user-namespace", "no-network", "own-ipc"]
+    assert taken == [
+        *("no-new-privileges", "limits", "user-namespace", "no-network", "own-ipc"),
+        *("own-processes", "read-only-files"),
+    ]
     assert "note: the audited code ran in a cage: no-new-privileges" in done.stdout
     assert run(folder, *options).exit_code in (0, 3)
     free = ["environ", "mem"] * (os.geteuid() == 0) + ["network"] * online()
@@ -91,7 +95,7 @@ def test_results_in_a_cage_are_the_same(folder, monkeypatch):
 
 
 def test_where_no_cage_can_be_had_best_goes_on_and_required_does_not(folder, monkeypatch):
-    monkeypatch.setattr(cage, "enter", lambda: ["no-new-privileges"])
+    monkeypatch.setattr(cage, "enter", lambda *given: ["no-new-privileges"])
     options = ("audit", "a.py:right", *QUICK, "--json", "r.json")
     assert run(folder, *options, "--cage", "best").exit_code in (0, 3)
     assert vdp.verify(folder / "r.json").record["provenance"]["cage"] == ["no-new-privileges"]
@@ -119,3 +123,88 @@ def test_code_cannot_say_that_it_was_in_a_cage(folder):
     for asked in ("none", "best"):
         done = run(folder, "audit", "a.py:right", *QUICK, "--cage", asked)
         assert (done.exit_code, "more than one verdict" in done.stderr) == (2, True), done.stderr
+
+
+HELD = """
+import os, resource, subprocess, sys, tempfile
+
+def right(data, size, rng):
+    return data + rng.laplace(0, 1, size)
+
+def tries(data, size, rng):
+    done = []
+    try:
+        open(os.path.join(os.path.dirname(__file__), "more"), "w").close()
+        done.append("files")
+    except OSError:
+        pass
+    if sum(name.isdigit() for name in os.listdir("/proc")) > 9:
+        done.append("processes")
+    if os.listdir("/run"):
+        done.append("servers")
+    if resource.getrlimit(resource.RLIMIT_CORE)[1] or resource.getrlimit(resource.RLIMIT_NOFILE)[1] > 4096:
+        done.append("limits")
+    if subprocess.run(["mount", "-o", "remount,bind,rw", "/"], capture_output=True).returncode == 0:
+        done.append("mounts")
+    with open(os.path.join(tempfile.gettempdir(), "done"), "w") as file:
+        file.write(" ".join(done))
+    return right(data, size, rng)
+
+def crashes(data, size, rng):
+    import ctypes
+    ctypes.string_at(0)
+
+def hangs(data, size, rng):
+    import signal, time
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+    while True:
+        time.sleep(1)
+
+def leaves(data, size, rng):
+    global left
+    if not left:
+        left = True
+        subprocess.Popen(["sleep", "600"], start_new_session=True)
+    return right(data, size, rng)
+
+left = False
+"""
+
+
+@pytest.fixture
+def apart(folder, monkeypatch):
+    """A folder that is not among the temporary ones of the audit."""
+    (folder / "a.py").write_text(HELD, "utf-8")
+    (folder / "tmp").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder / "tmp"))
+    return folder
+
+
+@needs_namespaces
+def test_code_in_a_cage_writes_temporary_files_only_and_sees_its_own_processes(apart):
+    """Control: without a cage it does all that it tries, but for mounts where it has not the rights."""
+    asked = ("audit", "a.py:tries", *QUICK)
+    done = run(apart, *asked, "--cage", "required")
+    assert done.exit_code in (0, 3), done.stderr
+    assert (apart / "tmp" / "done").read_text() == ""
+    assert not (apart / "more").exists()
+    assert run(apart, *asked).exit_code in (0, 3)
+    assert (apart / "tmp" / "done").read_text().split()[:2] == ["files", "processes"]
+
+
+@needs_namespaces
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("crashes", "signal SIGSEGV ended its process"), ("hangs", "target: a call of its code")],
+)
+def test_a_child_in_a_cage_that_ends_or_hangs_gives_no_verdict(name, said, apart):
+    more = ("--timeout", "0.01") if name == "hangs" else ()
+    done = run(apart, "audit", f"a.py:{name}", *QUICK, *more, "--cage", "required")
+    assert (done.exit_code, said in done.stderr) == (2, True), done.stderr
+
+
+@needs_namespaces
+def test_nothing_that_code_in_a_cage_starts_outlives_it(apart):
+    before = watch.descendants(os.getpid())
+    assert run(apart, "audit", "a.py:leaves", *QUICK, "--cage", "required").exit_code in (0, 3)
+    assert set(watch.descendants(os.getpid())) <= set(before)

@@ -180,10 +180,13 @@ def test_it_cannot_write_to_what_its_parent_writes_to(folder):
     """Such as the pipe that pytest hears a worker by; files stay open."""
     ends = [*os.pipe(), *(one.detach() for one in socket.socketpair())]
     with (folder / "kept").open("w") as kept:
-        writable = [*ends[1:], kept.fileno()]
+        writable = {end: os.readlink(f"/proc/self/fd/{end}") for end in (*ends[1:], kept.fileno())}
 
         def release(data, size, rng):
-            found = [end for end in writable if end in map(int, os.listdir("/proc/self/fd"))]
+            now = {end: f"/proc/self/fd/{end}" for end in writable}  # a number may be that of another file
+            found = [
+                end for end, at in now.items() if os.path.lexists(at) and os.readlink(at) == writable[end]
+            ]
             print("still open:", found)
             return data + rng.laplace(0, 1, size)
 

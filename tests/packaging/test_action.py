@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -444,6 +445,27 @@ def test_what_the_action_installs_is_pinned_by_digest():
     names = {re.split(r"[^A-Za-z0-9-]", one)[0].lower() for one in needed}
     assert names <= set(pinned)
     assert len(pinned) > len(names)
+
+
+def test_the_bill_of_materials_names_every_package_of_the_lock():
+    """Control: a package that a lock does not name is not in its bill."""
+    lock = ROOT / "ci/requirements.lock"
+    given = [sys.executable, str(ROOT / "ci/sbom.py"), str(lock)]
+    bill = json.loads(subprocess.run(given, capture_output=True, text=True, check=True).stdout)
+    assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.5")
+    text = lock.read_text("utf-8")
+    pinned = re.findall(r"^([a-z][\w.-]*)==", text, re.MULTILINE)
+    found = bill["components"]
+    assert [one["name"] for one in found] == pinned
+    assert "numpy" in pinned
+    assert "numpy" not in {one["name"] for one in sbom_of(text.replace("numpy==", "other=="))}
+    digests = {one["content"] for part in found for one in part["hashes"]}
+    assert digests == set(re.findall(r"sha256:([0-9a-f]{64})", text))
+    assert {one["bom-ref"] for one in found} == set(bill["dependencies"][0]["dependsOn"])
+
+
+def sbom_of(text):
+    return runpy.run_path(str(ROOT / "ci/sbom.py"))["bill"](text)["components"]
 
 
 def test_a_folder_in_use_is_refused(job):

@@ -106,9 +106,9 @@ class AuditOptions(TypedDict, total=False):
         File of what is asked: written before any code of the target runs, or, if it is there already,
         compared with what is asked here. The record holds a copy in any case.
     cage
-        What a user's code is kept from, on Linux: ``none`` (the default), ``best`` (a user namespace of its
-        own, the network, shared memory, as far as this system allows; the record says what of it) or
-        ``required``.
+        What a user's code is kept from, on Linux: ``none`` (the default), ``best`` (the rights of root, the
+        network, other processes, files but in temporary folders, and much processor time or memory, as far
+        as this system allows; the record says what of it) or ``required``.
     """
 
     epsilon: float | None

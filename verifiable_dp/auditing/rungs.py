@@ -25,6 +25,7 @@ from verifiable_dp.core.contextual import ContextualAlgorithm
 from verifiable_dp.core.limits import usual
 from verifiable_dp.core.validate import Given, InputError, JsonDict
 from verifiable_dp.targets.adapters import taken
+from verifiable_dp.targets.counting import Sample
 from verifiable_dp.targets.guard import watched
 from verifiable_dp.targets.process import Exec, ProcessTarget, running
 from verifiable_dp.targets.randomness import as_found
@@ -143,13 +144,20 @@ def draft(request: AuditRequest, rungs: Sequence[Rung] = RUNGS) -> JsonDict:
         told, claim = isinstance(request.target, ContextualAlgorithm), request.target.claim
         plain = CurvedCase if claim is not None and claim.curved else AlgorithmCase
         return climb((ContextualCase if told else plain).of(request), rungs)
-    with watched(), usual(request.settings.timeout), _opened(request) as (case, again):
-        return climb(case, rungs, again)
+    with watched(), usual(request.settings.timeout), _opened(request) as (kind, function, again):
+        return climb(_case(request, kind, function), rungs, again)
+
+
+def asked_again(request: AuditRequest, samples: Sequence[Sample]) -> list[str]:
+    """Digests of what comes out of some runs, in a process that has made no others, in this order."""
+    timeout = request.settings.timeout
+    with watched(), usual(timeout), _opened(request) as (_, function, _again):
+        return [sample.again(function, timeout) for sample in samples]
 
 
 @contextmanager
-def _opened(request: AuditRequest) -> Iterator[tuple[PlayCase | ReleaseCase, Callable[[], None] | None]]:
-    """The case of a user's code, while its processes run, and what makes it draw again what it draws now."""
+def _opened(request: AuditRequest) -> Iterator[tuple[str, Given, Callable[[], None] | None]]:
+    """A user's code and its kind, while its processes run, and what makes it draw again what it draws now."""
     promise, target = request.promise, request.target
     if promise.observe not in (None, "actions", "releases"):
         raise InputError(f"observe must be actions (play) or releases (release), got {promise.observe!r}")
@@ -162,12 +170,12 @@ def _opened(request: AuditRequest) -> Iterator[tuple[PlayCase | ReleaseCase, Cal
         process = _process(target, request)
         # Threads: the work is done in the processes, and all of them are children of this one.
         with running(process), engine.here(), parallel_config(backend="threading"):
-            yield _case(request, process.kind, process), None
+            yield process.kind, process, None
         return
     kind, function = taken(target, request.given())
     again = as_found(function)
     try:
-        yield _case(request, kind, function), again
+        yield kind, function, again
     finally:
         again()
 

@@ -508,7 +508,7 @@ cage_option = click.option(
     type=click.Choice(["required", "best", "none"]),
     default="none",
     show_default=True,
-    help="Run your code without network and root rights (Linux): where possible (best), or always.",
+    help="Run your code without network, other processes and files (Linux): where possible, or always.",
 )
 
 

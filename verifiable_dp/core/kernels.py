@@ -7,16 +7,19 @@ same C library.
 from __future__ import annotations
 
 import functools
+import os
 from typing import Any
 
 import numpy as np
 
+from verifiable_dp.core import watch
 from verifiable_dp.core.validate import Function, Given
 
 try:
     from llvmlite import ir
     from numba import njit as _njit
     from numba import types
+    from numba.core import caching
     from numba.extending import intrinsic
 
     COMPILED = True
@@ -112,3 +115,13 @@ else:
     def trailing_zeros(word: np.uint64) -> int:
         """Zero bits below the lowest one."""
         return (int(word) & -int(word)).bit_length() - 1
+
+
+def keep_nothing() -> None:
+    """Compile for this process alone from now on: numba does not ask whether its folders can be written."""
+    if COMPILED:
+        caching.Cache.save_overload = lambda *arguments: None
+
+
+if watch.CAGED in os.environ:
+    keep_nothing()

@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator
 
 NAME = "VERIFIABLE_DP_CALLS"  # variable of the environment that names the file; processes inherit it
+CAGED = "VERIFIABLE_DP_CAGED"  # is set where a process has numbers that are not those of its parent's system
 _PLACE = struct.Struct("qdd")  # process, when its call is overdue (0: it makes none), seconds it may take
 _PLACES = 4096  # more than there are workers; a process has that of its number
 
@@ -45,13 +46,14 @@ class WatchedCalls:
 
     def _write(self, due: float, seconds: float) -> None:
         process = os.getpid()
-        _PLACE.pack_into(self._memory, process % _PLACES * _PLACE.size, process, due, seconds)
+        named = -process if CAGED in os.environ else process
+        _PLACE.pack_into(self._memory, process % _PLACES * _PLACE.size, named, due, seconds)
 
     def overdue(self, grace: float) -> tuple[int, float] | None:
         """A process whose call is overdue by more than `grace` seconds, and how long it may take."""
         late = time.monotonic() - grace
         for process, due, seconds in _PLACE.iter_unpack(self._memory):
-            if 0 < due < late and _exists(process):  # one that was killed has ended no call
+            if 0 < due < late and (process < 0 or _exists(process)):  # one that was killed has ended no call
                 return process, seconds
         return None
 
@@ -99,7 +101,7 @@ def own() -> WatchedCalls | None:
 def _exists(process: int) -> bool:
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):  # or a number that code of a target has written
         return False
     except PermissionError:
         pass

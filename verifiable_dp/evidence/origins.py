@@ -10,6 +10,10 @@ from verifiable_dp.evidence.check import Check, Kind
 from verifiable_dp.evidence.fields import Recorded, Text, Verdict, said
 
 KIND = "sources"
+ELSEWHERE = (
+    "runs that were counted came out differently in a fresh process, with the same seeds and inputs: the "
+    "code behaves differently between processes, or draws from what cannot be followed"
+)
 
 
 class SourcesStatistics(Recorded, frozen=True):
@@ -39,6 +43,11 @@ SOURCES = Kind(
 def check(doubts: Sequence[str]) -> Check:
     """A check that says why what was found does not speak for the claim."""
     return Check.of("sources of randomness", KIND, {"doubts": list(doubts)})
+
+
+def unlike_elsewhere() -> Check:
+    """A check that says that runs came out differently in another process."""
+    return Check.of("runs asked again", KIND, {"doubts": [ELSEWHERE]})
 
 
 @SOURCES.judged_by()

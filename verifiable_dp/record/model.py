@@ -471,6 +471,12 @@ class Ci(RecordEntry, frozen=True):
     run_url: Text | None
 
 
+class CountedElsewhere(RecordEntry, frozen=True):
+    """How runs were counted outside of the process of the audited code."""
+
+    asked_again: Annotated[Count, said("Runs that a fresh process was asked for again, and compared.")]
+
+
 class Resumed(RecordEntry, frozen=True):
     """How many finished steps were taken from a checkpoint."""
 
@@ -516,6 +522,13 @@ class Provenance(RecordEntry, frozen=True):
     cage: Annotated[
         tuple[Text, ...] | None,
         said("What the audited code was kept from, as far as the system allowed; absent if of nothing."),
+    ] = None
+    counted: Annotated[
+        CountedElsewhere | None,
+        said(
+            "Present where events were chosen and their hits counted outside of the process of the audited "
+            "code; all else that a check states is the word of that process."
+        ),
     ] = None
     resumed: Annotated[Resumed | None, said("Present where an interrupted audit went on.")] = None
     ignored: Annotated[

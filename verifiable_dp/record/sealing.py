@@ -34,6 +34,7 @@ _FACTS = (
     "ci",
     "in_process",
     "cage",
+    "counted",
     "resumed",
     "request",
 )

@@ -17,7 +17,6 @@ from verifiable_dp.evidence.exclusions import Exclusion, Left
 from verifiable_dp.evidence.words import digits, p_value
 from verifiable_dp.record import conclude, excerpts
 from verifiable_dp.record.model import Claim, Counterexample, MutantEntry, Power, Record, SampledPower
-from verifiable_dp.record.provenance import LEARNT_WITH
 
 _ARMLESS = {
     "actions": "the round in which it halts and the estimate that it releases",
@@ -574,29 +573,3 @@ def of_production(record: Record) -> str:
     """What was found of the sampler of production; empty where it was not looked at."""
     found = [check for check in record.of_kind("numerics") if "sampler" in check.statistics]
     return f"whose last bits were tested: {found[0].verdict.replace('_', ' ')}" if found else ""
-
-
-def caged(record: Record) -> str:
-    """What the audited code was kept from."""
-    return f"the audited code ran in a cage: {', '.join(record.provenance.cage or ())}"
-
-
-def in_process(record: Record) -> str:
-    """That the audited code was not in a process of its own, and why."""
-    why = record.provenance.in_process
-    return f"the audited code ran in the process of the audit, {why}; there it can end or change the audit"
-
-
-LEARNT_LESS = "without scikit-learn no trees were fitted; verifiable-dp[learn] may find more leaks"
-
-
-def learnt_fully(record: Record) -> bool:
-    """Whether scikit-learn was there, with which an audit also fits boosted trees to runs."""
-    return record.provenance.packages.get(LEARNT_WITH) != ""
-
-
-def resumed(record: Record) -> str:
-    """That an interrupted audit went on, and how much of it was made before."""
-    resumed = record.provenance.resumed
-    steps = resumed.steps if resumed else 0
-    return f"the audit was resumed: {steps} finished steps come from a checkpoint and were not run again"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 from verifiable_dp.core.validate import Json, JsonValue
-from verifiable_dp.record import words
+from verifiable_dp.record import how, words
 from verifiable_dp.record.entries import RecordEntry
 from verifiable_dp.record.model import Record
 from verifiable_dp.render import glossary
@@ -112,6 +112,8 @@ def _fact(key: str, facts: Json) -> str:
         return value(found)
     if key == "packages":
         return pairs(found, "not installed")
+    if key == "counted" and found is not None:
+        return how.counted(found["asked_again"])
     if key == "dirty" and not facts.get("commit"):
         return "unknown"
     if key == "cores" and not found:

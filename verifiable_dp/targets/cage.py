@@ -1,26 +1,52 @@
-"""What code of a target is kept from, as far as the machine allows: the namespaces of Linux.
+"""What code of a target is kept from, as far as the machine allows: namespaces and limits of Linux.
 
 In a user namespace of its own the code has not the rights of root over other processes, so that the parent
 stays closed to it (`keeping`) also where root runs the audit. Without a network it reaches no other machine.
-Each step is taken by itself; the record names those that were.
+In a namespace of processes it sees its own only, and what it starts ends with it. All files are read-only but
+those of temporary folders. Each step is taken by itself; the record names those that were.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import math
 import os
+import signal
 import sys
+import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NoReturn
 
+from verifiable_dp.core import watch
+from verifiable_dp.core.kernels import keep_nothing
 from verifiable_dp.core.validate import InputError, choice
 
 CAGES = ("required", "best", "none")
-_NEW_USER, _NEW_NETWORK, _NEW_IPC = 0x10000000, 0x40000000, 0x08000000
-_NO_NEW_PRIVILEGES = 38
+_NEW_USER, _NEW_NETWORK, _NEW_IPC, _NEW_FILES, _NEW_PROCESSES = (
+    0x10000000,
+    0x40000000,
+    0x08000000,
+    0x00020000,
+    0x20000000,
+)
+_NO_NEW_PRIVILEGES, _DIES_WITH_PARENT = 38, 1
+_BIND, _RECURSIVE, _PRIVATE, _BARE = 0x1000, 0x4000, 0x40000, 0xE  # no setuid, no devices, no programs
+_SERVERS = b"/run"  # where programs of the machine listen at files
+_CAPABILITIES = 0x20080522  # version of their interface
+_SET_MOUNT, _HERE, _ALL_BELOW, _READ_ONLY = 442, -100, 0x8000, 1
 USER = "user-namespace"
 OFFLINE = "no-network"
+LIMITED, PROCESSES, READ_ONLY = "limits", "own-processes", "read-only-files"
 _STEPS = ((OFFLINE, _NEW_NETWORK), ("own-ipc", _NEW_IPC))
+_FILES, _CHILDREN, _LARGEST_FILE = 4096, 4096, 8 << 30
+_MEMORY = 0.9  # part of the machine's that the code may take
+_SECONDS = 60  # of processor time, beyond what the whole may take
+
+
+class _Mount(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "user")]
 
 
 @dataclass
@@ -32,6 +58,10 @@ class Caged:
     policy
         ``required``: nothing runs unless the code has a user namespace of its own and no network; ``best``:
         what this system allows; ``none``.
+    written
+        Folders that the child has to write into, beside temporary ones.
+    seconds
+        That the whole may take.
 
     Raises
     ------
@@ -41,6 +71,8 @@ class Caged:
 
     policy: str = "none"
     taken: list[str] = field(default_factory=list)
+    written: Sequence[str] = ()
+    seconds: float = math.inf
 
     def __post_init__(self) -> None:
         choice("cage", self.policy, CAGES)
@@ -53,7 +85,7 @@ class Caged:
         InputError
             If more is required than this system allows.
         """
-        taken = enter() if self.policy != "none" else []
+        taken = enter(self.written, self.seconds) if self.policy != "none" else []
         if self.policy == "required" and not {USER, OFFLINE} <= set(taken):
             raise InputError(
                 f"cage: this system allows {', '.join(taken) or 'nothing of it'}; required are {USER} and "
@@ -62,16 +94,18 @@ class Caged:
         return taken
 
 
-def enter() -> list[str]:
-    """Take every step that this system allows, in the process that calls; their names.
+def enter(written: Sequence[str] = (), seconds: float = math.inf) -> list[str]:
+    """Take every step that this system allows; their names.
 
-    Called before any code of a target runs, and while this process has one thread.
+    Called before any code of a target runs, and while this process has one thread. It may return in a child
+    of the process that called, which waits for it and ends as it does.
     """
     if not sys.platform.startswith("linux"):
         return []
     libc, user, group = ctypes.CDLL(None, use_errno=True), os.geteuid(), os.getegid()
     libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    taken = ["no-new-privileges"]
+    _limit(seconds)
+    taken = ["no-new-privileges", LIMITED]
     if libc.unshare(_NEW_USER) != 0:
         return taken
     try:
@@ -81,8 +115,98 @@ def enter() -> list[str]:
         _write("gid_map", f"{group} {group} 1")
     except OSError:  # then it is nobody, and what it may read it cannot find
         os._exit(1)
-    taken.append(USER)
-    return taken + [name for name, flag in _STEPS if libc.unshare(flag) == 0]
+    taken += [USER, *(name for name, flag in _STEPS if libc.unshare(flag) == 0)]
+    if libc.unshare(_NEW_FILES) != 0 or libc.mount(b"none", b"/", None, _PRIVATE | _RECURSIVE, None) != 0:
+        return taken
+    if _alone(libc):
+        taken.append(PROCESSES)
+    if _read_only(libc, [tempfile.gettempdir(), "/dev/shm", *written]):
+        taken.append(READ_ONLY)
+        keep_nothing()
+    _give_up_rights(libc)
+    return taken
+
+
+def _limit(seconds: float) -> None:
+    """Limits of processor time, memory, files and processes; those that are lower already stay."""
+    import resource  # not on every system
+
+    memory = _MEMORY * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for what, most in (
+        (resource.RLIMIT_CPU, seconds + _SECONDS),
+        (resource.RLIMIT_DATA, memory),
+        (resource.RLIMIT_NOFILE, _FILES),
+        (resource.RLIMIT_NPROC, _CHILDREN),
+        (resource.RLIMIT_FSIZE, _LARGEST_FILE),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        now = [value for value in resource.getrlimit(what) if value != resource.RLIM_INFINITY]
+        least = min([*now, most])
+        if least < math.inf:
+            resource.setrlimit(what, (int(least), int(least)))
+
+
+def _alone(libc: ctypes.CDLL) -> bool:
+    """Go on in a child, the first process of a namespace with a /proc of its own; whether that could be."""
+    if not _tried(libc) or libc.unshare(_NEW_PROCESSES) != 0:
+        return False
+    sys.stdout.flush()
+    sys.stderr.flush()
+    first = os.fork()
+    if first:
+        _wait(first)
+    libc.prctl(_DIES_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
+    libc.mount(b"proc", b"/proc", b"proc", _BARE, None)
+    os.environ[watch.CAGED] = "1"
+    return True
+
+
+def _tried(libc: ctypes.CDLL) -> bool:
+    """Whether a namespace of processes can have a /proc of its own, as where the system's is not masked."""
+    tries = os.fork()
+    if tries == 0:
+        if libc.unshare(_NEW_PROCESSES | _NEW_FILES) != 0:
+            os._exit(1)
+        inner = os.fork()
+        if inner == 0:
+            os._exit(int(libc.mount(b"proc", b"/proc", b"proc", _BARE, None) != 0))
+        os._exit(os.waitpid(inner, 0)[1] != 0)
+    return os.waitpid(tries, 0)[1] == 0
+
+
+def _wait(child: int) -> NoReturn:
+    """Hold nothing open, wait for a child, and end as it does."""
+    os.closerange(0, _FILES)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if status < 0:
+        signal.signal(-status, signal.SIG_DFL) if -status not in (signal.SIGKILL, signal.SIGSTOP) else None
+        os.kill(os.getpid(), -status)
+    os._exit(max(status, 0))
+
+
+def _read_only(libc: ctypes.CDLL, written: Sequence[str]) -> bool:
+    """Make all files read-only but those in some folders; whether that could be done."""
+    places = [os.path.realpath(one).encode() for one in written if os.path.isdir(one)]
+    for place in places:  # a mount of its own
+        libc.mount(place, place, None, _BIND | _RECURSIVE, None)
+    with contextlib.suppress(OSError):
+        os.chdir(os.getcwd())  # into the new mount
+
+    def mark(place: bytes, mount: _Mount) -> bool:
+        size = ctypes.sizeof(mount)
+        return int(libc.syscall(_SET_MOUNT, _HERE, place, _ALL_BELOW, ctypes.byref(mount), size)) == 0
+
+    libc.mount(b"none", _SERVERS, b"tmpfs", _BARE, None)  # what listens there is not its network
+    if not mark(b"/", _Mount(set=_READ_ONLY)):
+        return False
+    found = [mark(place, _Mount(clear=_READ_ONLY)) for place in places]
+    return all(found)
+
+
+def _give_up_rights(libc: ctypes.CDLL) -> None:
+    """Give up the rights that the first user of a namespace has in it, by which it could undo the rest."""
+    header, none = (ctypes.c_uint32 * 2)(_CAPABILITIES, 0), (ctypes.c_uint32 * 6)()
+    libc.capset(ctypes.byref(header), ctypes.byref(none))
 
 
 def _write(name: str, text: str) -> None:

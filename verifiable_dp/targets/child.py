@@ -32,8 +32,10 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable
-from typing import IO, NoReturn, cast
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import IO, NoReturn, Protocol, cast
 
 from verifiable_dp.core import engine, watch
 from verifiable_dp.core.limits import late
@@ -46,14 +48,46 @@ from verifiable_dp.targets.measured import Measured, measured
 
 Progress = Callable[[str], None]
 Task = Callable[[Progress], JsonValue]  # what it gives is sent as JSON
+Frame = tuple[JsonDict, bytes]
+Ask = Callable[[Json, Iterable[Frame]], Foreign]
+Asking = Callable[[Ask], AbstractContextManager[None]]
 POSSIBLE = hasattr(os, "waitid")  # whether a child can be watched on this system
 _TICK = 0.05  # seconds between looks at whether the child still runs, while it says nothing
 _GRACE = 5.0  # seconds that the child has to end once it has answered or hung up
 _LARGEST = 128 << 20  # bytes of a message
+_LARGEST_RUNS = 1 << 31  # bytes of what comes out of the runs of one part
 _LONGEST = 2000  # characters of an error that is passed on
 _START = "from verifiable_dp.targets.child import main; main()"
 _KEPT: list[object] = []  # streams of the parent: one that nobody has any more closes its descriptor
 _leave, _dumps = os._exit, json.dumps  # as they are before code of a target runs
+
+
+@dataclass(frozen=True)
+class _Handed:
+    """What a child is given: see `call`, with its ends of the pipes."""
+
+    task: Task
+    channel: int
+    output: int
+    replies: int
+    coverage: Measured | None
+    caged: Caged
+    asking: Asking | None
+
+
+class Answers(Protocol):
+    """What answers a task on its way; `asking` is given what asks, in the child."""
+
+    @property
+    def asking(self) -> Asking:
+        """What opens the block of the task in which it can ask."""
+
+    def answer(self, message: Json, frames: Iterator[Frame]) -> object:
+        """The answer to a message, after which `frames` come; it may raise `StoppedError`."""
+
+
+class StoppedError(Exception):
+    """The child has stopped sending frames: its code raised something."""
 
 
 class CrashedError(Exception):
@@ -83,7 +117,13 @@ def _native_threads() -> int:
     return len(os.listdir("/proc/self/task")) - int(known)
 
 
-def call(task: Task, progress: Progress, most: float = math.inf, caged: Caged | None = None) -> JsonValue:
+def call(
+    task: Task,
+    progress: Progress,
+    most: float = math.inf,
+    caged: Caged | None = None,
+    answers: Answers | None = None,
+) -> JsonValue:
     """What `task` returns in a child process: JSON values.
 
     Parameters
@@ -97,6 +137,8 @@ def call(task: Task, progress: Progress, most: float = math.inf, caged: Caged | 
         Seconds that it may take.
     caged
         What the child is kept from, see `cage`; what of it was taken is noted there.
+    answers
+        To what the task asks of this process on the way; None if it may ask nothing.
 
     Raises
     ------
@@ -107,19 +149,22 @@ def call(task: Task, progress: Progress, most: float = math.inf, caged: Caged | 
         If `task` raises anything else.
     """
     start, caged = _spawned if unforkable() else _forked, caged or Caged()
-    ends = [*os.pipe(), *os.pipe()]
-    channel, channel_in, output, output_in = ends
+    ends = [*os.pipe(), *os.pipe(), *os.pipe()]
+    channel, channel_in, output, output_in, replies, reply = ends
     try:
         for stream in (sys.stdout, sys.stderr):  # what they still hold would be written twice
             with contextlib.suppress(AttributeError, OSError, ValueError):
                 stream.flush()
         with watch.shared() as calls, measured() as coverage, keeping.kept():
-            pid = start(task, channel_in, output_in, calls.path, coverage, caged)
+            asking = None if answers is None else answers.asking
+            given = _Handed(task, channel_in, output_in, replies, coverage, caged, asking)
+            pid = start(given, calls.path)
             try:
-                for end in (channel_in, output_in):
+                for end in (channel_in, output_in, replies):
                     ends.remove(end)
                     os.close(end)
-                found = _heard(pid, channel, output, progress, _Clock(calls, most), caged)
+                line = _Line(pid, (channel, output, reply), progress, _Clock(calls, most), caged, answers)
+                found = line.answers()
             finally:
                 status = _end(pid)
     finally:
@@ -183,89 +228,159 @@ def _kill(pid: int) -> None:
     _signal(pid, signal.SIGKILL)
 
 
-def _forked(
-    task: Task, channel: int, output: int, calls: str, coverage: Measured | None, caged: Caged
-) -> int:
+def _forked(given: _Handed, calls: str) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of threads: `unforkable` has looked at them
         pid = os.fork()
     if pid == 0:
-        _serve(task, channel, output, calls, coverage, caged)
+        _serve(given, calls)
     return pid
 
 
-def _spawned(
-    task: Task, channel: int, output: int, calls: str, coverage: Measured | None, caged: Caged
-) -> int:
+def _spawned(given: _Handed, calls: str) -> int:
     """A new Python, which is given the task on its stdin."""
     # The path first: by it the task is found.
-    given = b"".join(pickle.dumps(part) for part in (sys.path, coverage, caged, task))
+    sent = b"".join(pickle.dumps(part) for part in (sys.path, replace(given, output=1)))
     steered = steering(os.environ)
     process = subprocess.Popen(
-        [sys.executable, "-P", "-c", _START, str(channel)],
+        [sys.executable, "-P", "-c", _START],
         env={name: value for name, value in os.environ.items() if name not in steered} | {watch.NAME: calls},
         stdin=subprocess.PIPE,
-        stdout=output,
-        stderr=output,
-        pass_fds=[channel],
+        stdout=given.output,
+        stderr=given.output,
+        pass_fds=[end for end in (given.channel, given.replies) if end >= 0],
     )
     process.returncode = 0  # `_end` reaps it
     with contextlib.suppress(BrokenPipeError), cast(IO[bytes], process.stdin) as pipe:
-        pipe.write(given)
+        pipe.write(sent)
     return process.pid
 
 
-def _heard(
-    pid: int, channel: int, output: int, progress: Progress, clock: _Clock, caged: Caged
-) -> list[JsonDict]:
-    """The answers of the child: one, if all is right; before it, what of the cage it has taken."""
-    received, answers = bytearray(), list[JsonDict]()
-    decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
-    deadline = float("inf")
-    with selectors.DefaultSelector() as selector, guard.relayed() as shown:
-        for end in (channel, output):
-            selector.register(end, selectors.EVENT_READ)
-        while time.monotonic() < deadline:
-            ended = _ended(pid)
-            ready = selector.select(0 if ended else _TICK)
-            if ended and not ready:
-                break
-            for key, _ in ready:
-                part = os.read(key.fd, 1 << 16)
-                if key.fd == output:
-                    shown.write(decoder.decode(part))
-                else:
-                    received += part
-                    answers += _messages(received, progress)
-                    if caged.policy != "none" and not caged.taken and answers and [*answers[0]] == ["cage"]:
-                        caged.taken = [str(one) for one in answers.pop(0)["cage"]]
-                if not part:
-                    selector.unregister(key.fd)
-            if ended or answers or channel not in selector.get_map():
-                deadline = min(deadline, time.monotonic() + _GRACE)
-            else:
-                clock.look(pid)
-    return answers
+class _GoneError(Exception):
+    """The child says nothing more."""
 
 
-def _messages(received: bytearray, progress: Progress) -> list[JsonDict]:
-    """Take the whole lines of what was received; progress is passed on, anything else returned."""
-    if len(received) > _LARGEST:
-        raise InputError(f"target: its process sent a message of more than {_LARGEST >> 20} MiB")
-    *lines, rest = received.split(b"\n")
-    received[:] = rest
-    found = []
-    for line in lines:
-        try:
-            message = json.loads(line)
-        except (ValueError, RecursionError):
-            message = None
-        if isinstance(message, dict) and isinstance(message.get("progress"), str):
-            # A line of a log must not begin with what a target wrote.
-            progress(re.sub(r"^\W+", "", message["progress"])[:_LONGEST])
+class _Line:
+    """What comes from a child, and the answers to what it asks.
+
+    Parameters
+    ----------
+    pid
+        The child.
+    ends
+        What it sends, what it prints, and where answers go.
+    progress, clock, caged, answers
+        See `call`.
+    """
+
+    def __init__(
+        self,
+        pid: int,
+        ends: tuple[int, int, int],
+        progress: Progress,
+        clock: _Clock,
+        caged: Caged,
+        answers: Answers | None,
+    ) -> None:
+        self._pid, (self._channel, self._output, self._reply) = pid, ends
+        self._progress, self._clock, self._caged, self._given = progress, clock, caged, answers
+        self._received, self._looked = bytearray(), 0
+        self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
+        self._deadline, self._answers = math.inf, list[JsonDict]()
+
+    def answers(self) -> list[JsonDict]:
+        """The answers of the child: one, if all is right; before it, what of the cage it has taken."""
+        with selectors.DefaultSelector() as self._selector, guard.relayed() as self._shown:
+            for end in (self._channel, self._output):
+                self._selector.register(end, selectors.EVENT_READ)
+            with contextlib.suppress(_GoneError):
+                while True:
+                    self._take(self._message())
+        return self._answers
+
+    def _take(self, message: JsonDict) -> None:
+        caged, (kind, *more) = self._caged, [*message] or [""]
+        if kind == "cage" and not more and caged.policy != "none" and not (caged.taken or self._answers):
+            caged.taken = [str(one) for one in message["cage"]]
+        elif kind == "asks" and not more and self._given is not None and not self._answers:
+            with contextlib.suppress(StoppedError):
+                content = pickle.dumps(self._given.answer(message["asks"], self._frames()))
+                self._write(len(content).to_bytes(8, "little") + content)
         else:
-            found.append(message if isinstance(message, dict) else {})
-    return found
+            self._answers.append(message)
+
+    def _frames(self) -> Iterator[Frame]:
+        """The messages that come next, with the bytes that follow each."""
+        while True:
+            header = self._message()
+            if header == {"stopped": True}:
+                raise StoppedError
+            size = header.get("bytes", 0)
+            if type(size) is not int or not 0 <= size <= _LARGEST_RUNS:
+                raise InputError("target: its process sent runs that cannot be read")
+            while len(self._received) < size:
+                self._pump()
+            content = bytes(self._received[:size])
+            del self._received[:size]
+            yield header, content
+
+    def _message(self) -> JsonDict:
+        """The next message that is not progress, which is passed on; empty if it cannot be read."""
+        while True:
+            end = self._received.find(b"\n", self._looked)
+            if max(end, len(self._received) if end < 0 else 0) > _LARGEST:
+                raise InputError(f"target: its process sent a message of more than {_LARGEST >> 20} MiB")
+            if end < 0:
+                self._looked = len(self._received)
+                self._pump()
+                continue
+            line, self._looked = bytes(self._received[:end]), 0
+            del self._received[: end + 1]
+            try:
+                message = json.loads(line)
+            except (ValueError, RecursionError):
+                message = None
+            if isinstance(message, dict) and isinstance(message.get("progress"), str):
+                # A line of a log must not begin with what a target wrote.
+                self._progress(re.sub(r"^\W+", "", message["progress"])[:_LONGEST])
+            else:
+                return message if isinstance(message, dict) else {}
+
+    def _pump(self) -> None:
+        """Receive something, or look after the child.
+
+        Raises
+        ------
+        _GoneError
+            If nothing more comes.
+        """
+        ended = _ended(self._pid)
+        ready = self._selector.select(0 if ended else _TICK)
+        if time.monotonic() >= self._deadline or (ended and not ready):
+            raise _GoneError
+        for key, _ in ready:
+            part = os.read(key.fd, 1 << 20)
+            if key.fd == self._output:
+                self._shown.write(self._decoder.decode(part))
+            else:
+                self._received += part
+            if not part:
+                self._selector.unregister(key.fd)
+        if ended or self._answers or self._channel not in self._selector.get_map():
+            self._deadline = min(self._deadline, time.monotonic() + _GRACE)
+        else:
+            self._clock.look(self._pid)
+
+    def _write(self, content: bytes) -> None:
+        left = memoryview(content)
+        os.set_blocking(self._reply, False)
+        while left:
+            try:
+                left = left[os.write(self._reply, left) :]
+            except BlockingIOError:
+                self._pump()
+            except BrokenPipeError:
+                return
 
 
 def _ended(pid: int) -> bool:
@@ -353,23 +468,21 @@ def _without(status: int | None) -> str:
 
 def main() -> None:
     """Serve the task on stdin; the start of a child that was not forked."""
-    channel = int(sys.argv.pop())
     with open(0, "rb", closefd=False) as pipe:
         sys.path[:] = pickle.load(pipe)
-        coverage, caged, task = pickle.load(pipe), pickle.load(pipe), pickle.load(pipe)
-    _serve(task, channel, 1, os.environ[watch.NAME], coverage, caged)
+        given = pickle.load(pipe)
+    _serve(given, os.environ[watch.NAME])
 
 
-def _serve(
-    task: Task, channel: int, output: int, calls: str, coverage: Measured | None, caged: Caged
-) -> NoReturn:
+def _serve(given: _Handed, calls: str) -> NoReturn:
     """Do the task, tell what it gave, and end this process, whatever happens."""
-    status = 1
+    status, channel = 1, given.channel
     try:
         os.environ[watch.NAME] = calls
-        _settle(channel, output)
-        meter = None if coverage is None else coverage.begin()
-        answer = _answered(functools.partial(_caged, task, caged, channel), channel)
+        _settle(channel, given.output)
+        meter = None if given.coverage is None else given.coverage.begin()
+        with _asking(given):
+            answer = _answered(functools.partial(_caged, given.task, given.caged, channel), channel)
         with contextlib.suppress(Exception):
             sys.stdout.flush()
         _send(channel, answer)
@@ -380,6 +493,28 @@ def _serve(
             meter.save()
     finally:
         _leave(status)
+
+
+@contextlib.contextmanager
+def _asking(given: _Handed) -> Iterator[None]:
+    """Within this block the task can ask the parent, if that answers."""
+    os.set_inheritable(given.replies, False)
+    with open(given.replies, "rb", closefd=False) as pipe, contextlib.ExitStack() as stack:
+
+        def ask(message: Json, frames: Iterable[Frame]) -> Foreign:
+            _send(given.channel, {"asks": message})
+            try:
+                for header, content in frames:
+                    _send(given.channel, {**header, "bytes": len(content)})
+                    _write(given.channel, content)
+            except BaseException:
+                _send(given.channel, {"stopped": True})
+                raise
+            return pickle.loads(pipe.read(int.from_bytes(pipe.read(8), "little")))
+
+        if given.asking is not None:
+            stack.enter_context(given.asking(ask))
+        yield
 
 
 def _caged(task: Task, caged: Caged, channel: int, progress: Progress) -> JsonValue:
@@ -419,17 +554,18 @@ def _settle(channel: int, output: int) -> None:
 
 
 def _hang_up(channel: int) -> None:
-    """Close every pipe, socket and terminal that the parent writes to, such as its own parent's.
+    """Close every pipe, socket and terminal that the parent writes to, such as its own parent's, and folders.
 
-    Files stay open: an object of the parent may read from one.
+    Files stay open: an object of the parent may read from one. Folders lead around a cage.
     """
     from fcntl import F_GETFL, fcntl  # not on every system, but where a child can be watched
 
     for name in os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else ():
         end = int(name)
         with contextlib.suppress(OSError):
-            writes = fcntl(end, F_GETFL) & os.O_ACCMODE != os.O_RDONLY
-            if end > 2 and end != channel and writes and not stat.S_ISREG(os.fstat(end).st_mode):
+            writes, mode = fcntl(end, F_GETFL) & os.O_ACCMODE != os.O_RDONLY, os.fstat(end).st_mode
+            apart = stat.S_ISDIR(mode) or (writes and not stat.S_ISREG(mode))
+            if end > 2 and end != channel and apart:
                 os.close(end)
 
 
@@ -455,6 +591,10 @@ def _answered(task: Task, channel: int) -> Json:
 
 
 def _send(channel: int, message: Json) -> None:
-    left = memoryview(_dumps(message).encode() + b"\n")
+    _write(channel, _dumps(message).encode() + b"\n")
+
+
+def _write(channel: int, content: bytes) -> None:
+    left = memoryview(content)
     while left:
         left = left[os.write(channel, left) :]

@@ -6,6 +6,7 @@ A target is named as an object, as ``file.py:name`` (its folder becomes importab
 
 from __future__ import annotations
 
+import abc
 import copy
 import functools
 import inspect
@@ -227,8 +228,57 @@ def _seeds(key: WordArray, numbers: IntArray) -> list[int]:
     return seeds
 
 
+class _Seen(abc.ABC):
+    """A sampler of which runs are seen as they come out."""
+
+    @abc.abstractmethod
+    def raw(self, pair: Foreign, world: int, stage: int, number: int, runs: IntArray) -> Foreign:
+        """What comes out of runs with numbers `runs` on input `world` of `pair`, one row each."""
+
+    @abc.abstractmethod
+    def raw_mixed(self, pair: Foreign, stage: int, number: int, runs: Both, order: IntArray) -> Foreign:
+        """As `raw` of both worlds, made as `order` says whose turn it is."""
+
+    @abc.abstractmethod
+    def seen(self, pair: Foreign, made: Foreign) -> Observation:
+        """What the adversary sees of it; no code of the target runs."""
+
+    def sample(self, pair: Foreign, world: int, stage: int, number: int, runs: IntArray) -> Observation:
+        """See `evidence.blackbox.test.Sampler.sample`."""
+        return self.seen(pair, self.raw(pair, world, stage, number, runs))
+
+    def mixed(
+        self, pair: Foreign, stage: int, number: int, runs: Both, order: IntArray
+    ) -> tuple[Observation | None, Observation | None]:
+        """See `evidence.blackbox.test.TestTurns.mixed`."""
+        made = self.raw_mixed(pair, stage, number, runs, order)
+        left, right = (self.seen(pair, one) if len(one) else None for one in made)
+        return left, right
+
+
 @dataclass(frozen=True)
-class PlaySampler:
+class ToldPair:
+    """Neighbours on which another process makes runs: what is known of them here.
+
+    Attributes
+    ----------
+    words
+        In one line.
+    round, arm
+        Where they differ; the arm is None unless it is one entry of a table.
+    """
+
+    words: str
+    round: int | None = None
+    arm: int | None = None
+
+    def describe(self) -> str:
+        """In one line."""
+        return self.words
+
+
+@dataclass(frozen=True)
+class PlaySampler(_Seen):
     """Samples a user's bandit; only actions are seen.
 
     Parameters
@@ -289,13 +339,14 @@ class PlaySampler:
         """
         if isinstance(self.function, ProcessTarget):
             given = self.function.play(table, _seeds(key_of(self.seed, path), runs), self.factor)
-            return self._checked(given, (len(runs), self.horizon)).astype(self._small)
+            return self._checked(given, (len(runs), self.horizon)).astype(self.small)
         size = (self.rows or max(len(runs), 1)) if self.many else 1
         turns = [(0, at, size) for at in range(0, len(runs), size)]
         return self._made([(table, path, runs)], turns)[0]
 
     @property
-    def _small(self) -> type[np.int8] | type[np.int64]:
+    def small(self) -> type[np.int8] | type[np.int64]:
+        """What arms are kept in."""
         return np.int8 if self.n_arms <= 127 else np.int64
 
     @property
@@ -309,7 +360,7 @@ class PlaySampler:
         turns: Sequence[tuple[int, int, int]],
     ) -> list[Foreign]:
         """Arms (n, T) of runs of tables, each with a path; a turn is a world, its first run and how many."""
-        out = [np.empty((len(runs), self.horizon), self._small) for _, _, runs in worlds]
+        out = [np.empty((len(runs), self.horizon), self.small) for _, _, runs in worlds]
         keys = [key_of(self.seed, path) for _, path, _ in worlds]
 
         def make(run: Run) -> Foreign:
@@ -355,30 +406,28 @@ class PlaySampler:
             )
         return arms
 
-    def sample(self, pair: Foreign, world: int, stage: int, number: int, runs: IntArray) -> Observation:
-        """See `evidence.blackbox.test.Sampler.sample`."""
-        return self._seen(pair, self.actions(self._table(pair, world), (stage, number, world), runs))
+    def raw(self, pair: Foreign, world: int, stage: int, number: int, runs: IntArray) -> Foreign:
+        """See `_Seen.raw`: arms (n, T)."""
+        return self.actions(self._table(pair, world), (stage, number, world), runs)
 
-    def mixed(
-        self, pair: Foreign, stage: int, number: int, runs: Both, order: IntArray
-    ) -> tuple[Observation | None, Observation | None]:
-        """See `evidence.blackbox.test.Turns.mixed`."""
+    def raw_mixed(self, pair: Foreign, stage: int, number: int, runs: Both, order: IntArray) -> list[Foreign]:
+        """See `_Seen.raw_mixed`."""
         worlds = [(self._table(pair, w), (stage, number, w), runs[w]) for w in (0, 1)]
-        made = self._made(worlds, [(w, at, 1) for w, at in _turns(order)])
-        left, right = (self._seen(pair, arms) if len(arms) else None for arms in made)
-        return left, right
+        return self._made(worlds, [(w, at, 1) for w, at in _turns(order)])
 
     def _table(self, pair: Foreign, world: int) -> Foreign:
         game = isinstance(pair, ContextGame)
         return pair.unfolding(world, joint=self.joint) if game else pair.worlds()[world]
 
-    def _seen(self, pair: Foreign, actions: Foreign) -> Observation:
+    def seen(self, pair: Foreign, made: Foreign) -> Observation:
+        """See `_Seen.seen`."""
+        actions = made
         if self.joint:
             actions = np.delete(actions, pair.round, axis=1)
         discrete, numeric = action_summaries(actions, self.n_arms)
         columns = action_columns(actions, "other user" if self.joint else "round")
         # Runs that do not play a table's one changed reward are the same in both worlds.
-        known = isinstance(pair, TablePair) and not self.joint
+        known = isinstance(pair, TablePair | ToldPair) and pair.arm is not None and not self.joint
         change = (pair.round, pair.arm, self.n_arms) if known else None
         return Observation(len(actions), {**columns, **discrete}, numeric, actions=actions, change=change)
 
@@ -436,7 +485,7 @@ def _short(value: object) -> str:
 
 
 @dataclass(frozen=True)
-class ReleaseSampler:
+class ReleaseSampler(_Seen):
     """Samples a mechanism `release(data, size, rng) -> (size, ...)`.
 
     Parameters
@@ -528,26 +577,29 @@ class ReleaseSampler:
         seen = self.sample(pair, 0, TUNE, 0, np.arange(_LOOK, dtype=np.int64))
         return test if seen.weight is not None else test // 2 if len(seen.numeric) == 1 else test // 5
 
-    def sample(self, pair: DataPair, world: int, stage: int, number: int, runs: IntArray) -> Observation:
-        """See `evidence.blackbox.test.Sampler.sample`."""
-        return self._seen(self.values(pair.worlds()[world], (stage, number, world), runs))
+    def raw(self, pair: DataPair, world: int, stage: int, number: int, runs: IntArray) -> FloatArray:
+        """See `_Seen.raw`: outputs (n, m)."""
+        return self.values(pair.worlds()[world], (stage, number, world), runs)
 
     @property
     def in_turn(self) -> bool:
         """Whether each draw is a call of its own, so that draws of both worlds can take turns."""
         return not isinstance(self.function, ProcessTarget) and self.rows == 1
 
-    def mixed(
+    def raw_mixed(
         self, pair: DataPair, stage: int, number: int, runs: Both, order: IntArray
-    ) -> tuple[Observation | None, Observation | None]:
-        """See `evidence.blackbox.test.Turns.mixed`."""
+    ) -> list[FloatArray]:
+        """See `_Seen.raw_mixed`."""
         data, made = pair.worlds(), (list[FloatArray](), list[FloatArray]())
         for world, at in _turns(order):
             made[world].append(self._part(data[world], (stage, number, world), runs[world][at : at + 1]))
-        left, right = (self._seen(np.concatenate(rows)) if rows else None for rows in made)
-        return left, right
+        none = np.empty((0, max(rows[0].shape[1] for rows in made if rows)))
+        return [np.concatenate(rows) if rows else none for rows in made]
 
-    def _seen(self, outputs: FloatArray) -> Observation:
+    def seen(self, pair: Foreign, made: FloatArray) -> Observation:
+        """See `_Seen.seen`."""
+        del pair
+        outputs = made
         values, weight = _distinct(outputs)
         numeric: dict[str, FloatArray] = {
             OutputName(f"output {j + 1}"): column for j, column in enumerate(values.T)

@@ -153,7 +153,7 @@ def test_nothing_but_the_named_fields_follows_from_the_run(name):
     assert without_run(sealed(other)) != without_run(record)
 
 
-ABSENT = [f"/provenance/{name}" for name in ("in_process", "resumed", "request", "cage")]
+ABSENT = [f"/provenance/{name}" for name in ("in_process", "resumed", "request", "cage", "counted")]
 
 
 def test_every_named_field_exists_and_follows_from_the_run():

@@ -14,18 +14,27 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
-from joblib import delayed
 from msgspec import UNSET, Meta, UnsetType
 from scipy import special
 
-from verifiable_dp.core import engine, validate
+from verifiable_dp.core import validate
 from verifiable_dp.core.claims import CURVED, PrivacyClaim
 from verifiable_dp.core.neighbours import Neighbours
 from verifiable_dp.core.validate import FloatArray, IntArray, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import plain
 from verifiable_dp.evidence.blackbox import statistics as exact
 from verifiable_dp.evidence.blackbox.events import Event, EventSetting, Observation, choose
-from verifiable_dp.evidence.blackbox.test import SELECT, Plan, Sampler, Selected, Terms, gather, shards
+from verifiable_dp.evidence.blackbox.test import (
+    SELECT,
+    Plan,
+    Sampler,
+    Selected,
+    Terms,
+    counter_of,
+    hits_in,
+    learnt,
+    parts_of,
+)
 from verifiable_dp.evidence.check import Check, Kind
 from verifiable_dp.evidence.fields import (
     AtDelta,
@@ -261,26 +270,42 @@ def points(left: Observation, right: Observation, grid: Grid, *, delta: float, t
     return found
 
 
+@dataclass(frozen=True)
+class CurveSetting:
+    """How the events of a curve are chosen: where it is measured, the claim's delta, runs a side to come."""
+
+    grid: Grid
+    delta: float
+    test_runs: int
+
+    def events(self, left: Observation, right: Observation) -> list[Event]:
+        """Those of all points, in the order of the grid."""
+        found = points(left, right, self.grid, delta=self.delta, test_runs=self.test_runs)
+        return [point.event for point in found]
+
+    def placed(self, events: Sequence[Event]) -> list[Point]:
+        """The points that such events are of."""
+        places: list[tuple[float | None, float | None]]
+        places = [(epsilon, None) for epsilon in self.grid.epsilons]
+        places += [(None, delta) for delta in self.grid.deltas]
+        return [Point(*place, event) for place, event in zip(places, events, strict=True)]
+
+
 # ---------------------------------------------------------------- counts
-
-
-def _hits(
-    sampler: Sampler, chosen: Selected, world: int, runs: IntArray, events: Sequence[Event]
-) -> list[int]:
-    seen = sampler.sample(chosen.pair, world, CURVE, chosen.number, runs)
-    return [event.hits(seen) for event in events]
 
 
 def count(
     sampler: Sampler, chosen: Selected, events: Sequence[Event], runs: int, workers: int
 ) -> tuple[IntArray, IntArray]:
     """Hits of all events in `runs` fresh runs on each input, (m,) and (m,)."""
-    parts = shards(runs, sampler.shard)
-    tasks = [delayed(_hits)(sampler, chosen, world, part, events) for world in (0, 1) for part in parts]
-    asked = (CURVE, chosen.number, runs, len(events))
-    found = engine.ordered(engine.called, tasks, workers=workers, step="curve", asked=asked)
-    hits = np.array(found, np.int64)
-    return hits[: len(parts)].sum(axis=0), hits[len(parts) :].sum(axis=0)
+    path, sizes, counter = (CURVE, chosen.number), (runs, runs), counter_of(sampler)
+    if counter is not None:
+        hits = np.array(counter.count(sampler, chosen.pair, path, events, sizes, (0, 0), workers), np.int64)
+    else:
+        asked = (*path, runs, len(events))
+        parts = parts_of(sampler, path, sizes)
+        hits = hits_in(sampler, chosen.pair, parts, events, workers, "curve", asked)
+    return hits[:, 0], hits[:, 1]
 
 
 def check(
@@ -304,8 +329,10 @@ def check(
     """
     claim = terms.claim
     validate.exponent(claim.epsilon)
-    seen = gather(sampler, chosen.pair, SELECT, chosen.number, plan.select, terms.workers)
-    found = points(*seen, Grid.of(claim), delta=claim.delta, test_runs=plan.test)
+    rule = CurveSetting(Grid.of(claim), claim.delta, plan.test)
+    found = rule.placed(
+        learnt(sampler, chosen.pair, (SELECT, chosen.number), plan.select, rule, terms.workers)
+    )
     hits = count(sampler, chosen, [point.event for point in found], plan.test, terms.workers)
     measured = []
     for i, point in enumerate(found):

@@ -334,6 +334,10 @@ class EventSetting:
     directions: tuple[bool, ...] = (False, True)
     offered: Score | None = None
 
+    def events(self, left: Observation, right: Observation) -> list[Event]:
+        """The one that `choose` chooses."""
+        return [choose(left, right, self)]
+
     def best(self, score: Score, left: Observation, right: Observation) -> Event:
         """The best event of one score."""
         best = Event(Likelihood(), np.inf, self.directions[0], -np.inf, (0.0, 0.0))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from typing import Annotated, Literal, Protocol, TypeGuard
 
@@ -350,24 +352,103 @@ def tossed(
     return found
 
 
+Part = tuple[str, tuple[Given, ...]]  # the method of a sampler, and its arguments after the pair
+
+
+def parts_of(
+    sampler: Sampler, path: tuple[int, int], sizes: tuple[int, int], starts: tuple[int, int] = (0, 0)
+) -> list[Part]:
+    """The calls of a sampler that make `sizes[w]` runs on each input, numbered from `starts[w]`.
+
+    `path` is the stage and the number of the pair.
+    """
+    if takes_turns(sampler):
+        return [("mixed", (*path, *part)) for part in tossed(sampler, path, sizes, starts)]
+    return [
+        ("sample", (world, *path, part + starts[world]))
+        for world, size in enumerate(sizes)
+        for part in shards(size, sampler.shard)
+    ]
+
+
+def sides(parts: Sequence[Part], seen: list[Given]) -> tuple[Observation, Observation]:
+    """What was seen on each input, of what each part gave."""
+    if parts[0][0] == "mixed":
+        left, right = (join([side for one in seen if (side := one[w]) is not None]) for w in (0, 1))
+        return left, right
+    first = sum(arguments[0] == 0 for _, arguments in parts)
+    left = join(seen[:first])
+    del seen[:first]  # memory: the parts of a world go before the other world's are joined
+    return left, join(seen)
+
+
 def gather(
     sampler: Sampler, pair: Neighbours, stage: int, number: int, runs: int, workers: int
 ) -> tuple[Observation, Observation]:
     """`runs` runs on each input of a pair."""
-    if takes_turns(sampler):
-        tasks = [
-            delayed(sampler.mixed)(pair, stage, number, *part)
-            for part in tossed(sampler, (stage, number), (runs, runs))
-        ]
-        both = engine.ordered(engine.called, tasks, workers=workers)
-        left, right = (join([seen for one in both if (seen := one[w]) is not None]) for w in (0, 1))
-        return left, right
-    parts = shards(runs, sampler.shard)
-    tasks = [delayed(sampler.sample)(pair, world, stage, number, part) for world in (0, 1) for part in parts]
-    seen = engine.ordered(engine.called, tasks, workers=workers)
-    left = join(seen[: len(parts)])
-    del seen[: len(parts)]  # memory: the parts of a world go before the other world's are joined
-    return left, join(seen)
+    parts = parts_of(sampler, (stage, number), (runs, runs))
+    tasks = [delayed(getattr(sampler, how))(pair, *arguments) for how, arguments in parts]
+    return sides(parts, engine.ordered(engine.called, tasks, workers=workers))
+
+
+class EventRule(Protocol):
+    """How events are chosen, such as an `EventSetting`."""
+
+    def events(self, left: Observation, right: Observation) -> list[Event]:
+        """Those of some runs of either input."""
+
+
+class EventCounter(Protocol):
+    """Chooses events and counts their hits in a process where no code of the target runs."""
+
+    def takes(self, sampler: object) -> bool:
+        """Whether it knows how the runs of a sampler are seen."""
+
+    def events(
+        self, sampler: Given, pair: Given, path: tuple[int, int], runs: int, rule: EventRule, workers: int
+    ) -> list[Event]:
+        """What a rule chooses on `runs` runs of each input."""
+
+    def count(
+        self,
+        sampler: Given,
+        pair: Given,
+        path: tuple[int, int],
+        events: Sequence[Event],
+        sizes: tuple[int, int],
+        starts: tuple[int, int],
+        workers: int,
+    ) -> list[tuple[int, int]]:
+        """Hits of each event that it has chosen, in runs as `parts_of` says."""
+
+
+_COUNTER: ContextVar[EventCounter | None] = ContextVar("counter", default=None)
+
+
+@contextmanager
+def counted_by(counter: EventCounter | None) -> Iterator[None]:
+    """Within this block `counter` chooses events and counts hits; this process does where it is None."""
+    token = _COUNTER.set(counter)
+    try:
+        yield
+    finally:
+        _COUNTER.reset(token)
+
+
+def counter_of(sampler: object) -> EventCounter | None:
+    """What counts the runs of a sampler; None for this process."""
+    counter = _COUNTER.get()
+    return counter if counter is not None and counter.takes(sampler) else None
+
+
+def learnt(
+    sampler: Sampler, pair: Given, path: tuple[int, int], runs: int, rule: EventRule, workers: int
+) -> list[Event]:
+    """What a rule chooses on `runs` runs of each input; `path` is the stage and the number of the pair."""
+    counter = counter_of(sampler)
+    if counter is not None:
+        return counter.events(sampler, pair, path, runs, rule, workers)
+    return rule.events(*gather(sampler, pair, *path, runs, workers))
 
 
 @dataclass(frozen=True)
@@ -413,17 +494,38 @@ class Terms:
         return {**claimed, **levels, **carried}
 
 
-def _hits(sampler: Sampler, chosen: Selected, world: int, runs: IntArray, stage: int) -> tuple[int, int]:
-    found = chosen.event.hits(sampler.sample(chosen.pair, world, stage, chosen.number, runs))
-    return (found, 0) if world == 0 else (0, found)
+def hits_of(part: Part, seen: Given, events: Sequence[Event]) -> IntArray:
+    """Hits of some events on either input, (m, 2), in what a part gave."""
+    left, right = seen if part[0] == "mixed" else (seen, None) if part[1][0] == 0 else (None, seen)
+    rows = [[0 if one is None else event.hits(one) for one in (left, right)] for event in events]
+    return np.array(rows, np.int64).reshape(-1, 2)
 
 
-def _mixed_hits(
-    sampler: TestTurns, chosen: Selected, runs: tuple[IntArray, IntArray], order: IntArray, stage: int
-) -> tuple[int, int]:
-    seen = sampler.mixed(chosen.pair, stage, chosen.number, runs, order)
-    left, right = (0 if one is None else chosen.event.hits(one) for one in seen)
-    return left, right
+def _hits(sampler: Given, pair: Given, part: Part, events: Sequence[Event]) -> IntArray:
+    return hits_of(part, getattr(sampler, part[0])(pair, *part[1]), events)
+
+
+def hits_in(
+    sampler: Sampler,
+    pair: Given,
+    parts: Sequence[Part],
+    events: Sequence[Event],
+    workers: int,
+    step: str,
+    asked: tuple[object, ...],
+) -> IntArray:
+    """Hits of some events on either input, (m, 2), in all parts; nothing is kept but the counts."""
+    tasks = [delayed(_hits)(sampler, pair, part, events) for part in parts]
+    said = engine.within_stage(len(tasks))
+    found = engine.ordered(
+        engine.called,
+        tasks,
+        workers=workers,
+        step=step,
+        asked=asked,
+        ended=lambda number, done, hits: said(done),
+    )
+    return np.asarray(np.sum(found, axis=0, dtype=np.int64))
 
 
 def count(
@@ -434,30 +536,14 @@ def count(
     stage: int = TEST,
     starts: tuple[int, int] = (0, 0),
 ) -> tuple[int, int]:
-    """Hits of the event in `sizes[w]` fresh runs on each input, numbered from `starts[w]`.
-
-    Nothing is kept but the counts.
-    """
-    if takes_turns(sampler):
-        parts = tossed(sampler, (stage, chosen.number), sizes, starts)
-        tasks = [delayed(_mixed_hits)(sampler, chosen, *part, stage) for part in parts]
-    else:
-        tasks = [
-            delayed(_hits)(sampler, chosen, world, part + starts[world], stage)
-            for world, size in enumerate(sizes)
-            for part in shards(size, sampler.shard)
-        ]
-    asked = (stage, chosen.number, sizes, starts, chosen.event.describe())
-    said = engine.within_stage(len(tasks))
-    found_hits = engine.ordered(
-        engine.called,
-        tasks,
-        workers=workers,
-        step="count",
-        asked=asked,
-        ended=lambda number, done, hits: said(done),
-    )
-    return sum(hits[0] for hits in found_hits), sum(hits[1] for hits in found_hits)
+    """Hits of the event in `sizes[w]` fresh runs on each input, numbered from `starts[w]`."""
+    path, counter = (stage, chosen.number), counter_of(sampler)
+    if counter is not None:
+        return counter.count(sampler, chosen.pair, path, [chosen.event], sizes, starts, workers)[0]
+    asked = (*path, sizes, starts, chosen.event.describe())
+    parts = parts_of(sampler, path, sizes, starts)
+    left, right = hits_in(sampler, chosen.pair, parts, [chosen.event], workers, "count", asked)[0].tolist()
+    return left, right
 
 
 def coin_sizes(runs: int, delta: float, seed: int, path: tuple[int, ...]) -> tuple[int, int]:
@@ -532,10 +618,10 @@ def select(
     taught = getattr(sampler, "taught", None)
 
     def event(i: int) -> Event:
-        seen = gather(sampler, pairs[i], SELECT, i, plan.select, workers)
         boosted = plan.select >= getattr(sampler, "boosted_from", 0)
         offered, size = None if taught is None else taught(pairs[i]), plan.beyond or plan.test
-        return choose(*seen, EventSetting(size, delta, level, boosted=boosted, offered=offered))
+        setting = EventSetting(size, delta, level, boosted=boosted, offered=offered)
+        return learnt(sampler, pairs[i], (SELECT, i), plan.select, setting, workers)[0]
 
     ranked = engine.kept("rank", ranking, len(pairs), plan, among)
     finalists = ranked[: max(plan.keep, plan.finalists)]

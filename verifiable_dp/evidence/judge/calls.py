@@ -181,7 +181,8 @@ class Calls(Marks):
             for _, value, roots in given.parts[:1]:
                 mixed = STEEP if value.unlike >= STEEP and RECORD not in value.own else SMOOTH
                 level = max(level, mixed)
-                self.hold(roots, Value(mixed, inner=value.inner))  # shuffled
+                if name in ("shuffle", "permuted"):  # in place
+                    self.hold(roots, Value(mixed, inner=value.inner))
         return Value(level, PUBLIC, size, PUBLIC, every.inner, every.inner, not public or every.data)
 
     def library(self, node: ast.Call, value: Foreign, given: Given) -> Value:

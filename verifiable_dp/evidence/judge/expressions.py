@@ -144,7 +144,9 @@ class Expressions(Calls):
 
     def _of_IfExp(self, node: ast.IfExp) -> Value:
         test = self.ask(self.of(node.test), node.test, node)
-        sides = self.of(node.body) | self.of(node.orelse)
+        each = [self.of(node.body), self.of(node.orelse)]
+        self.operands[self.names.home[self.scope], where(node)] = each
+        sides = joined(each)
         level = max(sides.level, SMOOTH if test.level else PUBLIC)
         turn = max(sides.turn, STEEP if test.turn else PUBLIC)
         return sides._replace(level=level, turn=turn, size=max(sides.size, SMOOTH if test.level else PUBLIC))

@@ -24,7 +24,7 @@ import types
 from collections.abc import Iterable, Iterator, Mapping
 
 from verifiable_dp.core.validate import Foreign
-from verifiable_dp.evidence.judge import outside
+from verifiable_dp.evidence.judge import outside, values
 from verifiable_dp.evidence.judge.calls import Given
 from verifiable_dp.evidence.judge.expressions import Expressions
 from verifiable_dp.evidence.judge.flow import File, Function, Names, own_nodes, parameters
@@ -295,7 +295,8 @@ class Statements(Expressions):
 
     def _do_For(self, step: ast.For) -> None:
         rows = self.of(step.iter)
-        ended = Value(rows.size, rows.turn if self.control.level else PUBLIC)
+        left = SMOOTH if step in self.left and not self.endless(step.iter) else PUBLIC
+        ended = Value(max(rows.size, left), rows.turn if self.control.level else PUBLIC)
         self.ask(ended, step.iter, step)
         self.turns(step.iter, rows)
         self.loops = [*self.loops, step]
@@ -304,6 +305,13 @@ class Statements(Expressions):
         self.loop(step, Value(rows.size))
 
     _do_AsyncFor = _do_For
+
+    def endless(self, node: ast.expr) -> bool:
+        """Whether what is looped over has no end: a count, or a cycle through what is always as long."""
+        made = self.of(node.func).own if isinstance(node, ast.Call) else NONE
+        known = [self.names.objects[ref] for kind, ref in made if kind == "library"]
+        all_are = 0 < len(known) == len(made) and all(values.same(one, values.ENDLESS) for one in known)
+        return all_are and len(node.args) < 2 and not node.keywords  # type: ignore[attr-defined]
 
     def loop(self, step: ast.For | ast.While, test: Value) -> None:
         """The body of a loop, as often as it turns."""
@@ -445,3 +453,17 @@ class Language:
         if side is not None and 0 <= side < len(found):
             return found[side].level >= STEEP
         return any(v.level >= STEEP and not v.data for v in found)
+
+    def enters(self, code: types.CodeType, names: Iterable[str] | None) -> bool:
+        """As `steep`, of one of these names in a function; by default of what it looks up elsewhere."""
+        found: list[Value | None] = []
+        for node in self._names.nodes_of(code):
+            parts = [*ast.walk(node)]
+            used = {part.id for part in parts if isinstance(part, ast.Name)}
+            keys = {
+                (self._names.owner(node, name), name) for name in used & {*(used if names is None else names)}
+            }
+            found += [self._said.marks.get(key) for key in keys if names is not None or key[0] is not node]
+            looked = {part.attr for part in parts if isinstance(part, ast.Attribute) and names is None}
+            found += map(self._said.stored, looked)
+        return any(value is not None and value.level >= STEEP and not value.data for value in found)

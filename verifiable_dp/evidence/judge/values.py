@@ -212,7 +212,7 @@ _RANDOM = ("numpy.random", "random", "_random", "secrets")
 _REFLECTION = frozenset(
     (
         *("eval", "exec", "compile", "globals", "locals", "vars", "setattr", "delattr", "__import__", "id"),
-        *("dir", "input", "open", "breakpoint", "memoryview", "hash"),
+        *("dir", "input", "open", "breakpoint", "memoryview", "hash", "__setattr__", "__delattr__"),
     )
 )
 _HOME = frozenset(("sys", "inspect", "gc", "importlib", "ctypes", "types", "weakref", "ast", "dis", "pickle"))
@@ -245,6 +245,7 @@ WRAPPING = (
     "types",
 )  # return functions
 FILLED = (np.zeros, np.ones, np.full, np.empty, np.zeros_like, np.ones_like, np.full_like, np.empty_like)
+ENDLESS = (itertools.count, itertools.cycle, itertools.repeat)  # of one thing; what that is has no end
 COUNTED = (range, np.arange, np.linspace, enumerate)
 # What does for rare numbers what it does for others, of as many of them as it is given.
 ENTRYWISE = (

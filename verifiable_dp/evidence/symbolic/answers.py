@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp.evidence.symbolic import contests, states, users
-from verifiable_dp.evidence.symbolic.constancy import body_of
+from verifiable_dp.evidence.symbolic.source import body_of
 from verifiable_dp.evidence.symbolic.terms import (
     Atom,
     Charge,

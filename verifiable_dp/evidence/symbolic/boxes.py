@@ -320,14 +320,6 @@ class Box:
         shape = plain(self.world, shape, "raw {data} shape an array")
         return self._same(self.held.reshape(*shape, **kwargs))
 
-    def ravel(self, *args: Any) -> Any:
-        """As an array's."""
-        return self._same(self.held.ravel(*args))
-
-    def flatten(self, *args: Any) -> Any:
-        """As an array's."""
-        return self._same(self.held.flatten(*args))
-
     def copy(self, *args: Any) -> Any:
         """As an array's."""
         return self._same(self.held.copy(*args))
@@ -339,22 +331,6 @@ class Box:
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise self.world.stop("numbers are written out")
-
-    def transpose(self, *axes: Any) -> Any:
-        """As an array's."""
-        return self._same(self.held.transpose(*axes))
-
-    def squeeze(self, *args: Any) -> Any:
-        """As an array's."""
-        return self._same(self.held.squeeze(*args))
-
-    def diagonal(self, *args: Any) -> Any:
-        """As an array's."""
-        return self._same(self.held.diagonal(*args))
-
-    def repeat(self, *args: Any, **kwargs: Any) -> Any:
-        """As an array's."""
-        return calling(self.world, np.repeat, (self, *args), kwargs)
 
     def fill(self, value: Any) -> None:
         """As an array's."""
@@ -616,6 +592,12 @@ def _in_place(ufunc: Any) -> Any:
     return operate
 
 
+def _part_of(name: str) -> Any:
+    return lambda self, *args: self._same(getattr(self.held, name)(*args))
+
+
+for _name in ("ravel", "flatten", "transpose", "squeeze", "diagonal"):
+    setattr(Box, _name, _part_of(_name))
 for _name, _ufunc in ARITHMETIC.items():
     setattr(Box, f"__{_name}__", _binary(_ufunc, False))
     setattr(Box, f"__r{_name}__", _binary(_ufunc, True))
@@ -1183,19 +1165,28 @@ def ordinary(value: Any) -> Any:
     return value.term() if _is_lazy(value) else value
 
 
-def _sum(
-    world: World,
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: Any = False,
-    where: Any = True,
-) -> Any:
+def _rows(of: Callable[[list[Any]], Any]) -> Callable[..., Any]:
+    """A function of the rows along an axis, or of all entries."""
+
+    def call(world: World, a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+        return _along(world, a, axis, of, keepdims)
+
+    return call
+
+
+def _total(row: list[Any]) -> Any:
+    return terms.total(map(ordinary, row))
+
+
+def _average_of(row: list[Any]) -> Any:
+    return terms.divide(_total(row), len(row))
+
+
+def _sum(world: World, a: Any, axis: Any = None, keepdims: Any = False, where: Any = True) -> Any:
     if where is not True:
         where = where if type(where) is Box and _of_coins(where) else decided(world, where)
         a = _where(world, where, a, 0.0)
-    return _along(world, a, axis, lambda row: terms.total(map(ordinary, row)), keepdims)
+    return _along(world, a, axis, _total, keepdims)
 
 
 def _there(row: list[Any]) -> list[Any]:
@@ -1203,65 +1194,15 @@ def _there(row: list[Any]) -> list[Any]:
     return [v for v in map(ordinary, row) if is_term(v) or v == v]
 
 
-def _nansum(world: World, a: Any, axis: Any = None, keepdims: Any = False, **kwargs: Any) -> Any:
-    return _along(world, a, axis, lambda row: terms.total(_there(row)), keepdims)
-
-
-def _nanmean(world: World, a: Any, axis: Any = None, keepdims: Any = False, **kwargs: Any) -> Any:
-    def of(row: list[Any]) -> Any:
-        there = _there(row)
-        return terms.divide(terms.total(there), len(there)) if there else np.nan
-
-    return _along(world, a, axis, of, keepdims)
-
-
-def _count(world: World, a: Any, axis: Any = None, keepdims: Any = False, **kwargs: Any) -> Any:
-    return _along(world, a, axis, lambda row: terms.total(map(_truth, row)), keepdims)
-
-
-def _mean(
-    world: World, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False
-) -> Any:
-    return _along(
-        world, a, axis, lambda row: terms.divide(terms.total(map(ordinary, row)), len(row)), keepdims
-    )
-
-
-def _variance(row: list[Any], ddof: int) -> Any:
+def _variance(row: list[Any], ddof: int = 0) -> Any:
     center = terms.divide(terms.total(row), len(row))
     gaps = [terms.subtract(v, center) for v in row]
     return terms.divide(terms.total(terms.multiply(g, g) for g in gaps), len(row) - ddof)
 
 
-def _var(
-    world: World,
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: int = 0,
-    keepdims: Any = False,
-) -> Any:
-    return _along(world, a, axis, lambda row: _variance(row, ddof), keepdims)
-
-
-def _std(
-    world: World,
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: int = 0,
-    keepdims: Any = False,
-) -> Any:
-    return _along(world, a, axis, lambda row: terms.root(_variance(row, ddof)), keepdims)
-
-
-def _extreme(pick: Any) -> Any:
-    def call(
-        world: World, a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **kwargs: Any
-    ) -> Any:
-        return _along(world, a, axis, pick, keepdims)
+def _spread(of: Callable[[Any], Any]) -> Callable[..., Any]:
+    def call(world: World, a: Any, axis: Any = None, ddof: int = 0, keepdims: Any = False) -> Any:
+        return _along(world, a, axis, lambda row: of(_variance(row, ddof)), keepdims)
 
     return call
 
@@ -1276,7 +1217,7 @@ def position_of_largest(world: World, row: list[Any]) -> Any:
 
 
 def _position(sign: int) -> Any:
-    def call(world: World, a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    def call(world: World, a: Any, axis: Any = None, keepdims: Any = False) -> Any:
         def of(row: list[Any]) -> Any:
             return position_of_largest(
                 world, [v if sign > 0 else terms.multiply(v, -1) for v in map(ordinary, row)]
@@ -1287,7 +1228,7 @@ def _position(sign: int) -> Any:
     return call
 
 
-def _cumsum(world: World, a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+def _cumsum(world: World, a: Any, axis: Any = None) -> Any:
     box = wrapped(world, a)
     data = as_objects(world, box)
     data = data.ravel() if axis is None else np.moveaxis(data, axis, 0)
@@ -1302,13 +1243,7 @@ def _cumsum(world: World, a: Any, axis: Any = None, dtype: Any = None, out: Any 
 
 
 def _clip(
-    world: World,
-    a: Any,
-    a_min: Any = None,
-    a_max: Any = None,
-    out: Any = None,
-    min: Any = None,
-    max: Any = None,
+    world: World, a: Any, a_min: Any = None, a_max: Any = None, min: Any = None, max: Any = None
 ) -> Any:
     low = a_min if a_min is not None else min if min is not None else -np.inf
     high = a_max if a_max is not None else max if max is not None else np.inf
@@ -1374,7 +1309,7 @@ def _times(one: Any, other: Any) -> Any:
     return terms.multiply(ordinary(one), ordinary(other))
 
 
-def _dot(world: World, a: Any, b: Any, out: Any = None) -> Any:
+def _dot(world: World, a: Any, b: Any) -> Any:
     left, right = wrapped(world, a), wrapped(world, b)
     if np.ndim(left) == 0 or np.ndim(right) == 0:
         return left * right
@@ -1403,7 +1338,7 @@ def _dot(world: World, a: Any, b: Any, out: Any = None) -> Any:
     )
 
 
-def _sorted(world: World, a: Any, axis: Any = -1, **kwargs: Any) -> Any:
+def _sorted(world: World, a: Any, axis: Any = -1) -> Any:
     box = wrapped(world, a)
     data = as_objects(world, box)
     rows = np.moveaxis(data, axis, -1) if axis is not None else data.ravel()
@@ -1449,21 +1384,11 @@ def _ranked(world: World, a: Any, v: Any, side: str) -> Any:
     return Box.of(world, objects(list(map(below, entries(world, v))), np.shape(v)))
 
 
-def _median(
-    world: World,
-    a: Any,
-    axis: Any = None,
-    out: Any = None,
-    overwrite_input: Any = False,
-    keepdims: Any = False,
-) -> Any:
-    def of(row: list[Any]) -> Any:
-        found, half = ordered(row), len(row) // 2
-        if len(row) % 2:
-            return found[half]
-        return terms.divide(terms.add(found[half - 1], found[half]), 2)
-
-    return _along(world, a, axis, of, keepdims)
+def _middle(row: list[Any]) -> Any:
+    found, half = ordered(row), len(row) // 2
+    if len(row) % 2:
+        return found[half]
+    return terms.divide(terms.add(found[half - 1], found[half]), 2)
 
 
 def _searchsorted(world: World, a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
@@ -1484,21 +1409,9 @@ def _searchsorted(world: World, a: Any, v: Any, side: str = "left", sorter: Any 
     return calling(world, np.searchsorted, (decided(world, a), decided(world, v), side, sorter), {})
 
 
-def _prod(world: World, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, **kwargs: Any) -> Any:
-    return _along(world, a, axis, lambda row: functools.reduce(terms.multiply, row))
-
-
-def _all(world: World, a: Any, axis: Any = None, out: Any = None, **kwargs: Any) -> Any:
-    return _along(world, a, axis, lambda row: functools.reduce(_both, row, True))
-
-
-def _any(world: World, a: Any, axis: Any = None, out: Any = None, **kwargs: Any) -> Any:
-    return _along(world, a, axis, lambda row: functools.reduce(_one_of, row, False))
-
-
-def _average(world: World, a: Any, axis: Any = None, weights: Any = None, **kwargs: Any) -> Any:
+def _average(world: World, a: Any, axis: Any = None, weights: Any = None) -> Any:
     if weights is None:
-        return _mean(world, a, axis)
+        return _along(world, a, axis, _average_of)
     return _sum(world, wrapped(world, a) * weights, axis) / _sum(world, weights, axis)
 
 
@@ -1555,7 +1468,7 @@ def of_first_type(world: World, values: list[Any]) -> Box:
     return made
 
 
-def _histogram(world: World, a: Any, bins: Any = 10, range: Any = None, **kwargs: Any) -> Any:
+def _histogram(world: World, a: Any, bins: Any = 10, range: Any = None) -> Any:
     if range is None and np.ndim(bins) == 0:
         raise world.stop_raw("raw {data} set the limits of a histogram")
     edges = np.histogram_bin_edges(np.zeros(1), decided(world, bins), range)
@@ -1606,35 +1519,28 @@ _REDUCING = {
 }
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.sum: _sum,
-    np.nansum: _nansum,
-    np.count_nonzero: _count,
-    np.mean: _mean,
-    np.nanmean: _nanmean,
+    np.nansum: _rows(lambda row: terms.total(_there(row))),
+    np.count_nonzero: _rows(lambda row: terms.total(map(_truth, row))),
+    np.mean: _rows(_average_of),
+    np.nanmean: _rows(lambda row: _average_of(_there(row)) if _there(row) else np.nan),
     np.average: _average,
-    np.var: _var,
-    np.std: _std,
-    np.max: _extreme(terms.most),
-    np.min: _extreme(terms.least),
-    np.amax: _extreme(terms.most),
-    np.amin: _extreme(terms.least),
-    np.argmax: _position(1),
-    np.argmin: _position(-1),
-    np.nanargmax: _position(1),
-    np.nanargmin: _position(-1),
+    np.var: _spread(lambda found: found),
+    np.std: _spread(terms.root),
+    **dict.fromkeys((np.max, np.amax), _rows(terms.most)),
+    **dict.fromkeys((np.min, np.amin), _rows(terms.least)),
+    **dict.fromkeys((np.argmax, np.nanargmax), _position(1)),
+    **dict.fromkeys((np.argmin, np.nanargmin), _position(-1)),
     np.cumsum: _cumsum,
     np.clip: _clip,
     np.where: _where,
-    np.dot: _dot,
-    np.inner: _dot,
-    np.vdot: _dot,
-    np.matmul: _dot,
+    **dict.fromkeys((np.dot, np.inner, np.vdot, np.matmul), _dot),
     np.sort: _sorted,
-    np.median: _median,
+    np.median: _rows(_middle),
     np.searchsorted: _searchsorted,
     np.digitize: lambda world, x, bins, right=False: _searchsorted(world, bins, x),
-    np.prod: _prod,
-    np.all: _all,
-    np.any: _any,
+    np.prod: _rows(lambda row: functools.reduce(terms.multiply, row)),
+    np.all: _rows(lambda row: functools.reduce(_both, row, True)),
+    np.any: _rows(lambda row: functools.reduce(_one_of, row, False)),
     np.bincount: _bincount,
     np.einsum: _einsum,
     np.select: _select,
@@ -1645,8 +1551,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.triu: lambda world, m, k=0: _kept(world, m, np.triu, k),
     np.tril: lambda world, m, k=0: _kept(world, m, np.tril, k),
     np.linalg.norm: _norm,
-    np.round: lambda world, a, decimals=0, **kwargs: _rounded(world, a, decimals),
-    np.around: lambda world, a, decimals=0, **kwargs: _rounded(world, a, decimals),
+    **dict.fromkeys((np.round, np.around), lambda world, a, decimals=0: _rounded(world, a, decimals)),
 }
 
 
@@ -1776,19 +1681,32 @@ def each(function: Callable[[Any], Any], found: Any) -> Any:
     return getattr(type(found), "_make", type(found))(map(function, found))
 
 
+@functools.cache
+def _named(function: Any) -> inspect.Signature | None:
+    """NumPy's signature of a function; None where it takes arguments by place only, or does not tell."""
+    try:
+        found = inspect.signature(function)
+    except ValueError:
+        return None
+    by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL)
+    return None if any(one.kind in by_place for one in found.parameters.values()) else found
+
+
 _signature = functools.lru_cache(maxsize=None)(inspect.signature)
-_USUAL = {"where": True, "keepdims": False, "returned": False}
+_USUAL = {"where": True, "keepdims": False, "returned": False, "overwrite_input": False}
 
 
 def _own(world: World, function: Any, own: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """One of the functions above; what it makes is written where it should be."""
+    """One of the functions above, by NumPy's signature; what it makes is written where it should be."""
     kwargs = {k: v for k, v in kwargs.items() if v is not None and v is not np._NoValue}
-    given = _signature(own).bind(world, *args, **kwargs)
-    out, dtype = (given.arguments.pop(name, None) for name in ("out", "dtype"))
-    for name, value in given.arguments.get("kwargs", {}).items():
-        if name not in ("kind", "stable") and value is not _USUAL.get(name):
+    named = _named(function)
+    if named is not None:
+        args, kwargs = (), dict(named.bind(*args, **kwargs).arguments)
+    out, dtype = kwargs.pop("out", None), kwargs.pop("dtype", None)
+    for name in kwargs.keys() - _signature(own).parameters.keys() if named is not None else ():
+        if kwargs.pop(name) is not _USUAL.get(name):
             raise world.stop_raw(f"np.{function.__name__} of raw {{data}} is given {name}")
-    made = own(*given.args, **given.kwargs)
+    made = own(world, *args, **kwargs)
     if dtype is not None:
         wanted = np.dtype(_type(dtype))
         kind = made.kind if type(made) is Box else _kind_of(made)

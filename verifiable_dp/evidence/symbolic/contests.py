@@ -10,7 +10,6 @@ down must not be used, and how many there were must not show, which is tried wit
 from __future__ import annotations
 
 import math
-import operator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -191,7 +190,6 @@ class Pick(Lazy):
 
     __array_priority__ = 3500.0
     nature = "pick"
-    dtype = np.dtype(np.int64)
 
     def __init__(self, source: Proposals, value: int) -> None:
         self.source, self.value = source, value
@@ -201,11 +199,6 @@ class Pick(Lazy):
     def world(self) -> World:
         """The run it belongs to."""
         return self.source.world
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> Any:
-        """That of a number."""
-        return self.world.claims(np.int64)
 
     def plain(self) -> Any:
         """The position."""
@@ -256,44 +249,13 @@ class Pick(Lazy):
             return box[int(self.plain())]
         return Veiled(self, box)
 
-    def __index__(self) -> int:
-        return int(self.plain())
-
-    __int__ = __index__
-
-    def __float__(self) -> float:
-        return float(self.plain())
-
-    def __bool__(self) -> bool:
-        return bool(self.plain())
-
-    def __hash__(self) -> int:
-        return hash(self.plain())
-
-    def __repr__(self) -> str:
-        return repr(self.plain())
-
-    def __format__(self, spec: str) -> str:
-        return format(self.plain(), spec)
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
-        return self.world.arrays.on_arrays(self.world, ufunc, method, inputs, out, kwargs)
-
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return self.world.arrays.calling(self.world, function, args, kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(self.plain(), name)
-
 
 class Veiled(Lazy):
     """The entry of an array at a proposed position."""
 
     __array_priority__ = 5000.0
     nature = "veiled"
-    dtype = np.dtype(np.float64)
+    kind = np.float64
 
     def __init__(self, pick: Pick, box: Any, told: bool = False) -> None:
         self.pick, self.box = pick, box
@@ -303,11 +265,6 @@ class Veiled(Lazy):
     def world(self) -> World:
         """The run it belongs to."""
         return self.pick.world
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> Any:
-        """That of a number."""
-        return self.world.claims(np.float64)
 
     def plain(self) -> Any:
         """The entry itself: the position is public from here on."""
@@ -345,32 +302,6 @@ class Veiled(Lazy):
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return function(*[v.plain() if type(v) is Veiled else v for v in args], **kwargs)
-
-    def __float__(self) -> float:
-        return float(self.plain())
-
-    def __int__(self) -> int:
-        return int(self.plain())
-
-    def __index__(self) -> int:
-        return operator.index(self.plain())
-
-    def __bool__(self) -> bool:
-        return bool(self.plain())
-
-    def __hash__(self) -> int:
-        return hash(self.plain())
-
-    def __repr__(self) -> str:
-        return repr(self.plain())
-
-    def __format__(self, spec: str) -> str:
-        return format(self.plain(), spec)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(self.plain(), name)
 
 
 _ORDER = (np.less, np.less_equal, np.greater, np.greater_equal)

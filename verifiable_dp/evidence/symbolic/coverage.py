@@ -25,7 +25,8 @@ from verifiable_dp.core.filled import Filled
 from verifiable_dp.evidence.judge.language import Language
 from verifiable_dp.evidence.judge.outside import Outside
 from verifiable_dp.evidence.symbolic.cases import parsed
-from verifiable_dp.evidence.symbolic.constancy import Constancy, constancy_of, handlers_of, place_of
+from verifiable_dp.evidence.symbolic.last_cases import last_cases
+from verifiable_dp.evidence.symbolic.source import handlers_of, place_of, tree_of
 from verifiable_dp.evidence.symbolic.terms import Ends, Unbounded, World
 from verifiable_dp.evidence.tracing.ledger import Place
 
@@ -215,7 +216,7 @@ class Coverage:
         """Where conditions stand that were asked, and those of them that came out both ways."""
         every, found = set(), set()
         for code, steps in self.steps.items():
-            one = {position for _, position, _ in _one_sided(code, steps, True, True, lambda *_: False)}
+            one = {position for _, position in _one_sided(code, steps, True, True, lambda *_: False)}
             asked = {step.positions for step in _branches(code, steps)}
             every |= {(code.co_filename, place_of(at)) for at in asked if at is not None}
             found |= {(code.co_filename, place_of(at)) for at in asked - one if at is not None}
@@ -223,32 +224,15 @@ class Coverage:
 
     def jumping(self, scopes: Mapping[str, dict[str, Any]]) -> Place | None:
         """A line where how much noise there is follows from chance in a way that rare outcomes may set."""
-        known: dict[str, Constancy | None] = {}
         found, language = [], self.language(scopes)
-        for code, offset, side in self.scales:
-            file, at = code.co_filename, list(code.co_positions())[offset // 2]
-            if file not in known:
-                known[file] = constancy_of(file, scopes.get(file, {}), self.filled, called=False)
-            constant, position = known[file], dis.Positions(*at)
-            if constant is None or position.lineno is None:
-                continue
-            cut = side is not None and side < 0
-            judged = side is None or side >= 0
-            steep = judged and language.steep(file, place_of(position), side)
-            if steep or (
-                constant.cuts(position, -1 - (side or 0)) if cut else constant.jumps(position, side)
-            ):
-                found.append(Place(file, position.lineno))
-        for code, offset, side in self.weights:
-            at = dis.Positions(*list(code.co_positions())[offset // 2])
-            read = self.enumerated.get(code)  # of which all that can happen was tried
-            if not read and at.lineno is not None and language.weighs(code.co_filename, place_of(at), side):
-                found.append(Place(code.co_filename, at.lineno))
+        for instructions, asks in ((self.scales, language.steep), (self.weights, language.weighs)):
+            for code, offset, side in instructions:
+                at = dis.Positions(*list(code.co_positions())[offset // 2])
+                read = asks == language.weighs and self.enumerated.get(code)  # all that can happen was tried
+                if not read and at.lineno is not None and asks(code.co_filename, place_of(at), side):
+                    found.append(Place(code.co_filename, at.lineno))
         for code, names in self.drawn:
-            reader = constancy_of(
-                code.co_filename, scopes.get(code.co_filename, {}), self.filled, called=False
-            )
-            if reader is not None and reader.enters(code, names):
+            if language.enters(code, names):
                 found.append(Place(code.co_filename, code.co_firstlineno))
         return min(found, key=lambda place: (place.file, place.line), default=None)
 
@@ -260,29 +244,21 @@ class Coverage:
         found = set() if self.mistaken is None else {(self.mistaken, None)}
         catching = [place for code, steps in self.steps.items() for place in _catching(code, steps)]
         found |= {(place, None) for place, seen in catching if not seen}
-        known: dict[str, Constancy | None] = {}
         language = self.language(scopes)
         for code, steps in self.steps.items():
             if self.enumerated.get(code) or _is_of_a_dataclass(code):
                 continue
-            for line, position, entry in _one_sided(code, steps, strict, bool(catching), self._certain):
-                file = code.co_filename
-                if file not in known:
-                    known[file] = constancy_of(file, scopes.get(file, {}), self.filled)
-                constant = known[file]
-                if position is not None and (file, place_of(position)) in self.mixed:
-                    continue
-                if (
-                    constant is None
-                    or position is None
-                    or not (
-                        (constant.constant(position) and language.public(file, place_of(position)))
-                        or (entry and constant.constant_at_entry(position))
-                        or (not strict and constant.last_resort(position))
-                        or constant.last_of_all(position)
-                    )
-                ):
-                    found.add((Place(file, line), place_of(position) if position is not None else None))
+            file = code.co_filename
+            for line, position in _one_sided(code, steps, strict, bool(catching), self._certain):
+                at = None if position is None else place_of(position)
+                tree = tree_of(file)
+                known = at is not None and (
+                    (file, at) in self.mixed
+                    or language.public(file, at)
+                    or (tree is not None and last_cases(tree).holds(at))
+                )
+                if not known:
+                    found.add((Place(file, line), at))
         return sorted(found, key=lambda at: (at[0].file, at[0].line, at[1] or ()))
 
 
@@ -337,17 +313,13 @@ def _one_sided(
     strict: bool,
     caught: bool,
     certain: Callable[[types.CodeType, int], bool],
-) -> Iterator[tuple[int, Any, bool]]:
-    """Line and position of the branches that were taken one way only; all of them if exceptions are `caught`.
-
-    And whether it is the entry of a loop whose condition, compiled again for its end, went both ways there.
-    """
+) -> Iterator[tuple[int, Any]]:
+    """Line and position of the branches that were taken one way only; all if exceptions are `caught`."""
     instructions = list(dis.get_instructions(code))
     following = {a.offset: b.offset for a, b in itertools.pairwise(instructions)}
     after: dict[int, set[int]] = {}
     for last, offset in steps:
         after.setdefault(last, set()).add(offset)
-    found, both = [], set()
     # Of what kind an exception is; one of another kind goes on.
     matching = {b.offset for a, b in itertools.pairwise(instructions) if a.opname == "CHECK_EXC_MATCH"}
     for step in _branches(code, steps):
@@ -356,16 +328,13 @@ def _one_sided(
         fell = bool(after[step.offset] - ends)
         broken = step.opname == "FOR_ITER" and any(offset in ends for _, offset in steps)
         if fell and (jumped or (broken and not strict)):
-            both.add(step.positions)
             continue
         other = following.get(step.offset, -1) if jumped else step.argval
         kinds = step.offset in matching and _next(instructions, other) == "RERAISE"
         only_raises = not caught and _raises(instructions, other)
         if not (kinds or only_raises or _need_not_go(code, step, certain)):
-            found.append((step.positions, step.positions not in both))
-    for positions, first in found:
-        line = positions.lineno if positions and positions.lineno else code.co_firstlineno
-        yield line, positions, first and positions in both
+            at = step.positions
+            yield (at.lineno if at and at.lineno else code.co_firstlineno), at
 
 
 def _branches(code: types.CodeType, steps: set[tuple[int, int]]) -> Iterator[Any]:

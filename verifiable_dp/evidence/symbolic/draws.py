@@ -77,6 +77,7 @@ class UniformDraw(Lazy):
 
     __array_priority__ = 3000.0
     nature = "uniform"
+    kind: Any = np.float64
     stretches = False
 
     def __init__(self, source: DrawSource, function: Callable[[Any], Any], whole: bool = False) -> None:
@@ -87,13 +88,6 @@ class UniformDraw(Lazy):
     def world(self) -> World:
         """The run it belongs to."""
         return self.source.world
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> Any:
-        """That of a number."""
-        return self.world.claims(np.float64)
-
-    dtype: Any = np.dtype(np.float64)
 
     def plain(self) -> Any:
         """The number itself: the draw is public from here on."""
@@ -180,33 +174,6 @@ class UniformDraw(Lazy):
                 self.source.shape(side)
             return self.through(lambda x: _ordered(function, x, own, side))
         return NotImplemented
-
-    def __add__(self, other: Any) -> Any:
-        return self._with(other, operator.add)
-
-    def __radd__(self, other: Any) -> Any:
-        return self._with(other, operator.add, 0)
-
-    def __sub__(self, other: Any) -> Any:
-        return self._with(other, operator.sub)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._with(other, operator.sub, 0)
-
-    def __mul__(self, other: Any) -> Any:
-        return self._with(other, operator.mul)
-
-    def __rmul__(self, other: Any) -> Any:
-        return self._with(other, operator.mul, 0)
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._with(other, operator.truediv)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self._with(other, operator.truediv, 0)
-
-    def __pow__(self, other: Any) -> Any:
-        return self._with(other, operator.pow)
 
     def _signed(self, other: Term) -> Term:
         """Noise with a random sign; from here on it takes the place of the noise."""
@@ -298,42 +265,19 @@ class UniformDraw(Lazy):
             return np.False_  # a number that has a density is no given one
         return self.plain() == other
 
-    def __bool__(self) -> bool:
-        return bool(self.plain())
-
-    def __float__(self) -> float:
-        return float(self.plain())
-
-    def __int__(self) -> int:
-        return int(self.plain())
-
-    def __index__(self) -> int:
-        return operator.index(self.plain())
-
-    def __hash__(self) -> int:
-        return hash(self.plain())
-
-    def __format__(self, spec: str) -> str:
-        return format(self.plain(), spec)
+    __hash__ = Lazy.__hash__
 
     def __round__(self, *digits: Any) -> Any:
         return round(float(self.plain()), *digits)
 
-    def __repr__(self) -> str:
-        return repr(self.plain())
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
-        return boxes.on_arrays(self.world, ufunc, method, inputs, out, kwargs)
-
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return boxes.calling(self.world, function, args, kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(self.plain(), name)
+def _operator(function: Callable[[Any, Any], Any], side: int) -> Any:
+    return lambda self, other: self._with(other, function, side)
 
 
+for _name in ("add", "sub", "mul", "truediv", "pow"):
+    for _side in (1, 0) if _name != "pow" else (1,):
+        setattr(UniformDraw, f"__{'' if _side else 'r'}{_name}__", _operator(getattr(operator, _name), _side))
 _SIGNS = {operator.mul: 1, operator.truediv: -1}
 
 
@@ -663,12 +607,12 @@ def signed(coin: DrawnCoin, one: Any, other: Any) -> Any:
         return UniformDraw(source, lambda u: np.where(fair(u), one, other))
     sign = UniformDraw(source, lambda u: np.where(fair(u), 1.0, -1.0))
     if is_term(one) and is_term(other) and is_fresh(one) and is_fresh(other):
-        return sign * one if {d: -w for d, w in one.noise.items()} == other.noise else None
+        return sign._with(one, operator.mul) if {d: -w for d, w in one.noise.items()} == other.noise else None
     if type(one) is UniformDraw and type(other) is UniformDraw and one.source is other.source is not source:
         with np.errstate(all="ignore"):
             same = np.array_equal(one.function(_GRID), -np.asarray(other.function(_GRID)))
             same = same and enclosures.is_like(other.function, one.function, -1.0)
-        return sign * one if same and not one._gone else None
+        return sign._with(one, operator.mul) if same and not one._gone else None
     return None
 
 
@@ -718,18 +662,13 @@ class DrawnCoin(UniformDraw):
     """Whether a uniform draw lies in some set: public once it decides anything."""
 
     nature = "coin"
-    dtype = np.dtype(np.bool_)
+    kind = np.bool_
 
     def __init__(
         self, source: DrawSource, function: Callable[[Any], Any], chance: float | None = None
     ) -> None:
         super().__init__(source, function)
         self.chance = chance
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> Any:
-        """That of a truth value."""
-        return self.world.claims(np.bool_)
 
     def plain(self) -> Any:
         """The answer, public from here on."""
@@ -1235,22 +1174,6 @@ class FollowedGenerator(np.random.Generator):
             return tuple(operator.index(n) for n in size)
         return None if size is None else operator.index(self._public(size))
 
-    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        """As numpy's."""
-        return self._centred("laplace", loc, scale, size)
-
-    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        """As numpy's."""
-        return self._centred("normal", loc, scale, size)
-
-    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        """As numpy's."""
-        return self._centred("gumbel", loc, scale, size)
-
-    def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        """As numpy's."""
-        return self._centred("logistic", loc, scale, size)
-
     def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
         """As numpy's."""
         scale = self._public(scale, "raw {data} set the scale of noise")
@@ -1260,21 +1183,6 @@ class FollowedGenerator(np.random.Generator):
         """As numpy's."""
         df = self._public(df)
         return self._noise("student", 0.0, 1.0, super().standard_t(df, self._size(size)), df)
-
-    def standard_normal(self, size: Any = None, *args: Any, **kwargs: Any) -> Any:
-        """As numpy's."""
-        self._whole(args, kwargs)
-        return self._noise("normal", 0.0, 1.0, super().standard_normal(self._size(size), *args, **kwargs))
-
-    def standard_exponential(self, size: Any = None, *args: Any, **kwargs: Any) -> Any:
-        """As numpy's."""
-        self._whole(args, kwargs)
-        drawn = super().standard_exponential(self._size(size), *args, **kwargs)
-        return self._noise("exponential", 0.0, 1.0, drawn)
-
-    def standard_cauchy(self, size: Any = None) -> Any:
-        """As numpy's."""
-        return self._noise("cauchy", 0.0, 1.0, super().standard_cauchy(self._size(size)))
 
     def gamma(self, shape: Any, scale: Any = 1.0, size: Any = None) -> Any:
         """As numpy's."""
@@ -1287,10 +1195,8 @@ class FollowedGenerator(np.random.Generator):
         """As numpy's."""
         n, p = self._public(n), self._public(p)
         self.world.pooling = functools.partial(_pooled, self.world)
-        with np.errstate(divide="ignore"):
-            step = -np.log1p(-np.asarray(p, np.float64))
         drawn = super().negative_binomial(n, p, self._size(size))
-        return self._noise("polya", 0.0, 1.0, drawn, step, n)
+        return self._noise("polya", 0.0, 1.0, drawn, _step(p), n)
 
     def standard_gamma(self, shape: Any, size: Any = None, *args: Any, **kwargs: Any) -> Any:
         """As numpy's."""
@@ -1303,9 +1209,7 @@ class FollowedGenerator(np.random.Generator):
     def geometric(self, p: Any, size: Any = None) -> Any:
         """As numpy's."""
         p = self._public(p)
-        with np.errstate(divide="ignore"):
-            step = -np.log1p(-np.asarray(p, np.float64))
-        return self._noise("geometric", 0.0, 1.0, super().geometric(p, self._size(size)), step)
+        return self._noise("geometric", 0.0, 1.0, super().geometric(p, self._size(size)), _step(p))
 
     def random(self, size: Any = None, *args: Any, **kwargs: Any) -> Any:
         """As numpy's."""
@@ -1480,6 +1384,12 @@ class FollowedGenerator(np.random.Generator):
         return least, most + 1 if name == "poisson" and given != [0] else most
 
 
+def _step(p: Any) -> Any:
+    """What a step costs where chances fall by 1 - p."""
+    with np.errstate(divide="ignore"):
+        return -np.log1p(-np.asarray(p, np.float64))
+
+
 def _possible(a: Any, p: Any) -> Sequence[int]:
     """Positions of an outcome with public chances: the least likely one, the first and last, and the ends.
 
@@ -1506,6 +1416,28 @@ def paid_for(world: World, chances: list[Any], natural: int) -> int:
 def _is_constant(term: Term) -> bool:
     """Whether whatever it is made of cancels."""
     return all(abs(weight) < 1e-9 for weight in term.raw.values()) and abs(term.const - 1) < 1e-6
+
+
+def _around(kind: str) -> Any:
+    def draw(self: FollowedGenerator, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._centred(kind, loc, scale, size)
+
+    return draw
+
+
+def _standard(kind: str) -> Any:
+    def draw(self: FollowedGenerator, size: Any = None, *args: Any, **kwargs: Any) -> Any:
+        self._whole(args, kwargs)
+        drawn = getattr(np.random.Generator, f"standard_{kind}")(self, self._size(size), *args, **kwargs)
+        return self._noise(kind, 0.0, 1.0, drawn)
+
+    return draw
+
+
+for _name in ("laplace", "normal", "gumbel", "logistic"):
+    setattr(FollowedGenerator, _name, _around(_name))
+for _name in ("normal", "exponential", "cauchy"):
+    setattr(FollowedGenerator, f"standard_{_name}", _standard(_name))
 
 
 def _coin(name: str) -> Any:

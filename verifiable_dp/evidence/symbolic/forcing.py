@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from verifiable_dp.evidence.symbolic.constancy import around
 from verifiable_dp.evidence.symbolic.coverage import Coverage
+from verifiable_dp.evidence.symbolic.source import around
 from verifiable_dp.evidence.symbolic.terms import Term, is_term, number
 from verifiable_dp.evidence.tracing.ledger import Place
 

@@ -8,7 +8,6 @@ the bound: that its mask is used once is not followed.
 
 from __future__ import annotations
 
-import builtins
 import math
 import operator
 from collections.abc import Callable
@@ -58,15 +57,9 @@ class Residue(Lazy):
 
     __array_priority__ = 4500.0
     nature = "residue"
-    dtype = np.dtype(np.int64)
 
     def __init__(self, world: World, inner: Any, modulus: int, exact: tuple[Any, int] | None = None) -> None:
         self.world, self.inner, self.modulus, self.exact = world, inner, modulus, exact
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> Any:
-        """That of a number."""
-        return self.world.claims(np.int64)
 
     def plain(self) -> Any:
         """The number, if noise hides what it is the remainder of."""
@@ -138,20 +131,9 @@ class Residue(Lazy):
     def __mod__(self, other: Any) -> Any:
         return remainder(self.inner, other) if other == self.modulus else self.plain()
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return self.plain()
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
-        return self.world.arrays.on_arrays(self.world, ufunc, method, inputs, out, kwargs)
-
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return self.world.arrays.calling(self.world, function, args, kwargs)
-
 
 def _define(name: str, turned: bool = False) -> None:
-    function: Callable[..., Any] = getattr(operator, name, None) or getattr(builtins, name)
+    function: Callable[..., Any] = getattr(operator, name)
 
     def operate(self: Residue, *others: Any) -> Any:
         return function(*others, self.plain()) if turned else function(self.plain(), *others)
@@ -159,10 +141,7 @@ def _define(name: str, turned: bool = False) -> None:
     setattr(Residue, f"__{'r' * turned}{name}__", operate)
 
 
-for _name in (
-    *("mul", "truediv", "floordiv", "pow", "neg", "abs", "eq", "ne"),
-    *("bool", "int", "float", "index", "hash", "repr", "format"),
-):
+for _name in ("mul", "truediv", "floordiv", "pow", "neg", "abs", "eq", "ne"):
     _define(_name)
 for _name in ("mul", "truediv", "floordiv", "pow"):
     _define(_name, turned=True)

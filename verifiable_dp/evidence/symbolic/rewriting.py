@@ -35,8 +35,8 @@ from verifiable_dp.evidence.symbolic import (
     terms,
 )
 from verifiable_dp.evidence.symbolic.cases import fits, parsed
-from verifiable_dp.evidence.symbolic.constancy import is_choice, where
 from verifiable_dp.evidence.symbolic.residues import Residue
+from verifiable_dp.evidence.symbolic.source import is_choice, where
 from verifiable_dp.evidence.symbolic.terms import (
     PREFIX,
     Ends,
@@ -96,13 +96,10 @@ class RunningMax(Lazy):
         """The run it belongs to."""
         return self.race.world
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> Any:
+    @property
+    def kind(self) -> Any:
         """That of what goes with the first one."""
-        kind = np.float64 if self.at < 0 else type(self.race.entries[-1][1][self.at])
-        return self.world.claims(kind)
-
-    dtype = property(lambda self: np.dtype(np.float64 if self.at < 0 else np.int64))
+        return np.float64 if self.at < 0 else type(self.race.entries[-1][1][self.at])
 
     def plain(self) -> Any:
         """The number; from here on it is known which one is the best."""
@@ -111,19 +108,11 @@ class RunningMax(Lazy):
 
     term = plain
 
-    def __index__(self) -> int:
-        return operator.index(self.plain())
-
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return getattr(ufunc, method)(*map(told, inputs), **kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return function(*map(told, args), **kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(self.plain(), name)
 
 
 def told(value: Any) -> Any:
@@ -143,8 +132,7 @@ for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lt", "l
     _define(f"__{_name}__", getattr(operator, _name))
     if len(_name) > 2:
         _define(f"__r{_name}__", getattr(operator, _name), turned=True)
-_ONES: dict[str, Callable[..., Any]] = {f.__name__: f for f in (int, float, bool, hash, repr, format, round)}
-_ONES |= {"str": str, "neg": operator.neg, "abs": abs}
+_ONES: dict[str, Callable[..., Any]] = {"round": round, "str": str, "neg": operator.neg, "abs": abs}
 for _name, _one in _ONES.items():
     _define(f"__{_name}__", _one)
 

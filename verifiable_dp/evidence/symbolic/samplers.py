@@ -31,9 +31,9 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp.evidence.symbolic.answers import is_raw, original
-from verifiable_dp.evidence.symbolic.constancy import body_of
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator, geometric
 from verifiable_dp.evidence.symbolic.randoms import FollowedRandom
+from verifiable_dp.evidence.symbolic.source import body_of
 from verifiable_dp.evidence.symbolic.terms import Charge, SymbolicDraw, Term, World, moves_of, number
 
 _GENERATORS = (FollowedGenerator, FollowedRandom)

@@ -17,7 +17,7 @@ import secrets
 import statistics
 import sys
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -112,24 +112,41 @@ def _boxed(world: World, found: Any, given: Sequence[Any] = ()) -> Any:
 
 
 class _Module(types.ModuleType):
-    """Stands in for a module; what it does not know better is the module's own."""
+    """Stands in for a module; what is found instead of its own is looked up by name."""
 
-    def __init__(self, real: Any, world: World) -> None:
+    def __init__(self, real: Any, world: World, find: _Find) -> None:
         super().__init__(real.__name__)
-        self.__dict__["_real"], self.__dict__["_world"] = real, world
+        self.__dict__["_real"], self.__dict__["_world"], self.__dict__["_find"] = real, world, find
 
-
-class _Numpy(_Module):
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._real, name)
-        if found is np.random:
-            found = _Drawing(found, self._world)
-        elif found is np.vectorize:
-            found = functools.partial(_Entrywise, self._world)
-        elif is_function(found):
-            found = _Function(found, self._world)
-        self.__dict__[name] = found
+        found = self._find(name, getattr(self._real, name), self._world)
+        if self._find in (_of_numpy, _of_math):  # the others may give another one later
+            self.__dict__[name] = found
         return found
+
+
+_Find = Callable[[str, Any, World], Any]  # what stands in for what a module has under a name
+
+
+def _standing(real: Any, world: World) -> Any:
+    """What stands in for a module, one in a run; None for nothing."""
+    pandas, stats = sys.modules.get("pandas"), sys.modules.get("scipy.stats")
+    own = next((find for module, find in _FINDERS if real is module), None)
+    if own is None and pandas is not None and real is pandas:
+        own = _of_pandas
+    if own is None and stats is not None and (real is stats or real is sys.modules["scipy"]):
+        own = _of_scipy
+    if own is None:
+        return None
+    return world.kept.setdefault(("stand-in", id(real)), _Module(real, world, own))
+
+
+def _of_numpy(name: str, real: Any, world: World) -> Any:
+    if real is np.random:
+        return _standing(real, world)
+    if real is np.vectorize:
+        return functools.partial(_Entrywise, world)
+    return _Function(real, world) if is_function(real) else real
 
 
 class _Entrywise:
@@ -147,20 +164,15 @@ class _Entrywise:
         return found.reshape(arrays[0].shape)
 
 
-class _Elsewhere(_Module):
-    """A module that draws from somewhere else."""
+def _elsewhere(name: str, real: Any, world: World, module: str) -> Any:
+    """What draws from somewhere else."""
+    if not callable(real) or isinstance(real, type):
+        return real
 
-    def __getattr__(self, name: str) -> Any:
-        real = getattr(self._real, name)
-        if not callable(real) or isinstance(real, type):
-            return real
+    def draw(*args: Any, **kwargs: Any) -> Any:
+        raise world.stop(f"{module}.{name} draws from another generator than the one given")
 
-        def draw(*args: Any, **kwargs: Any) -> Any:
-            raise self._world.stop(
-                f"{self._real.__name__}.{name} draws from another generator than the one given"
-            )
-
-        return draw
+    return draw
 
 
 class _Inverse:
@@ -196,61 +208,39 @@ def _is_law(value: Any) -> bool:
     return known and any(value is law for law in vars(stats).values())  # and no law of the user's
 
 
-class _Scipy(_Module):
-    """``scipy`` and ``scipy.stats``: Wishart noise and inverse distribution functions are followed."""
-
-    def __getattr__(self, name: str) -> Any:
-        real = getattr(self._real, name)
-        if name in ("stats", "wishart", "special") or _is_law(real):
-            return _replacement(real, self._world, _Numpy(np, self._world)) or real
-        return real
+def _of_scipy(name: str, real: Any, world: World) -> Any:
+    """Wishart noise and inverse distribution functions are followed."""
+    if name in ("stats", "wishart", "special") or _is_law(real):
+        return _replacement(real, world) or real
+    return real
 
 
-class _Drawing(_Module):
-    """``np.random``: what draws from NumPy's own generator follows the run."""
-
-    def __getattr__(self, name: str) -> Any:
-        real, sources = getattr(self._real, name), self._world.sources
-        other = sources.instead_of(real)
-        return getattr(_Elsewhere(self._real, self._world), name) if other is None else other
+def _of_numpy_random(name: str, real: Any, world: World) -> Any:
+    """What draws from NumPy's own generator follows the run."""
+    other = world.sources.instead_of(real)
+    return _elsewhere(name, real, world, "numpy.random") if other is None else other
 
 
-class _Random(_Module):
-    """Python's module: its functions draw from a generator that follows the run."""
-
-    def __getattr__(self, name: str) -> Any:
-        real = getattr(self._real, name)
-        if name == "Random":
-            return functools.partial(FollowedRandom.seeded, self._world)
-        if name == "seed" or isinstance(real, type) or not callable(real):
-            return getattr(_Elsewhere(self._real, self._world), name)
-        return getattr(refused(self._world, "random") or self._world.python, name)
+def _of_random(name: str, real: Any, world: World) -> Any:
+    """Functions of Python's module draw from a generator that follows the run."""
+    if real is random.Random:
+        return functools.partial(FollowedRandom.seeded, world)
+    if name == "seed" or isinstance(real, type) or not callable(real):
+        return _elsewhere(name, real, world, "random")
+    return getattr(refused(world, "random") or world.python, name)
 
 
-class _Secrets(_Module):
-    """The module ``secrets``: one state for all that it draws, as `system_seeded` has."""
-
-    def __getattr__(self, name: str) -> Any:
-        return _of_secrets(name, self._world) or getattr(_Elsewhere(self._real, self._world), name)
-
-
-def _of_secrets(name: str, world: World) -> Any:
+def _of_secrets(name: str, real: Any, world: World) -> Any:
+    """One state for all that the module ``secrets`` draws, as `system_seeded` has."""
     if world.system is None:
         world.system = FollowedRandom(world, random.Random(world.chooser.number))
-    return secret(name, world.system)
-
-
-class _Math(_Module):
-    def __getattr__(self, name: str) -> Any:
-        found = _of_math(name, getattr(self._real, name), self._world)
-        self.__dict__[name] = found
-        return found
+    return secret(name, world.system) or _elsewhere(name, real, world, "secrets")
 
 
 def _of_math(name: str, real: Any, world: World) -> Any:
     ufunc = _MATH.get(name)
     if name == "fsum":
-        return lambda values: _sum(world)(values)
+        return _sum(world)
     if ufunc is None:
         return real
 
@@ -264,16 +254,11 @@ def _of_math(name: str, real: Any, world: World) -> Any:
     return compute
 
 
-class _Statistics(_Module):
-    def __getattr__(self, name: str) -> Any:
-        return _of_statistics(getattr(self._real, name), self._world)
-
-
 _MEANS = {statistics.mean: np.mean, statistics.fmean: np.mean, statistics.median: np.median}
 _MEANS |= {statistics.pvariance: np.var, statistics.pstdev: np.std}
 
 
-def _of_statistics(real: Any, world: World) -> Any:
+def _of_statistics(name: str, real: Any, world: World) -> Any:
     other = _MEANS.get(real)
 
     def compute(data: Any, *args: Any, **kwargs: Any) -> Any:
@@ -285,29 +270,18 @@ def _of_statistics(real: Any, world: World) -> Any:
     return compute if other is not None else real
 
 
-class _Bisect(_Module):
-    def __getattr__(self, name: str) -> Any:
-        return _of_bisect(getattr(self._real, name), self._world)
-
-
-def _of_bisect(real: Any, world: World) -> Any:
+def _of_bisect(name: str, real: Any, world: World) -> Any:
     def place(a: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
         if not boxes.has_terms(a) and not boxes.has_terms(x):
             return real(a, x, *args, **kwargs)
         if args or kwargs or real not in _BISECTING:
-            raise world.stop_raw(f"bisect.{real.__name__} of raw {{data}} is not followed")
+            raise world.stop_raw(f"bisect.{name} of raw {{data}} is not followed")
         return int(calling(world, np.searchsorted, (a, x), {}))
 
     return place if callable(real) else real
 
 
 _BISECTING = (bisect.bisect, bisect.bisect_left, bisect.bisect_right)
-
-
-class _Special(_Module):
-    def __getattr__(self, name: str) -> Any:
-        real = getattr(self._real, name)
-        return _of_special(name, real, self._world)
 
 
 def _shifted(values: Any, axis: Any) -> tuple[Any, Any]:
@@ -322,7 +296,7 @@ def _shifted(values: Any, axis: Any) -> tuple[Any, Any]:
 
 
 def _of_special(name: str, real: Any, world: World) -> Any:
-    numpy = _Numpy(np, world)
+    numpy = _standing(np, world)
 
     def softmax(x: Any, axis: Any = None) -> Any:
         if not has_own(x):
@@ -402,16 +376,11 @@ class _Bool(int, metaclass=_Kind):
         return value if bit or open_ else bool(value)
 
 
-class _Pandas(_Module):
+def _of_pandas(name: str, real: Any, world: World) -> Any:
     """Series and frames of tracked numbers hold these as objects."""
-
-    def __getattr__(self, name: str) -> Any:
-        real = getattr(self._real, name)
-        if not isinstance(real, type) or name not in ("Series", "DataFrame"):
-            return real
-        kind = _Framed(name, (), {"stands_for": real, "made": _frames(self._real)[name]})
-        self.__dict__[name] = kind
-        return kind
+    if not isinstance(real, type) or name not in ("Series", "DataFrame"):
+        return real
+    return _Framed(name, (), {"stands_for": real, "made": _frames(sys.modules["pandas"])[name]})
 
 
 class _Framed(_Kind):
@@ -534,57 +503,46 @@ def _compiled(real: Any, world: World) -> Any:
     return call
 
 
-def _replacement(value: Any, world: World, numpy: _Numpy) -> Any:
+# Modules that something stands in for; their functions, too, where they were imported by name.
+_FINDERS: tuple[tuple[Any, _Find], ...] = (
+    (np, _of_numpy),
+    (np.random, _of_numpy_random),
+    (math, _of_math),
+    (random, _of_random),
+    (secrets, _of_secrets),
+    (special, _of_special),
+    (bisect, _of_bisect),
+    (statistics, _of_statistics),
+)
+
+
+def _replacement(value: Any, world: World) -> Any:
     """What stands in for a global; None for nothing."""
-    if value is np:
-        return numpy
-    for module, stand_in in (
-        (np.random, _Drawing),
-        (math, _Math),
-        (random, _Random),
-        (secrets, _Secrets),
-        (special, _Special),
-        (bisect, _Bisect),
-        (statistics, _Statistics),
-    ):
-        if value is module:
-            return stand_in(value, world)
-    if inspect.ismodule(value) and value is sys.modules.get("pandas"):
-        return _Pandas(value, world)
+    if isinstance(value, types.ModuleType):
+        return _standing(value, world)
     stats = sys.modules.get("scipy.stats")
-    if stats is not None and (value is stats or value is sys.modules["scipy"]):
-        return _Scipy(value, world)
     if stats is not None and value is getattr(stats, "wishart", None):
         return matrices.MatrixLaw(value, world)
     if _is_law(value):
         return _Inverse(value, world)
-    if type(value) in PLAIN or isinstance(value, types.ModuleType):
+    if type(value) in PLAIN:
         return None
     if (source := world.sources.instead_of(value)) is not None:
         return source
     if called := name_of_secret(value):
-        return _of_secrets(called, world)
+        return _of_secrets(called, value, world)
     if isinstance(value, random.SystemRandom):
         return FollowedRandom(world, random.Random(world.chooser.number))
     if hasattr(value, "py_func") and type(value).__module__.startswith("numba"):
         return _compiled(value, world)
-    module, name = getattr(value, "__module__", None), getattr(value, "__name__", None)
-    if value is random.Random:
-        return functools.partial(FollowedRandom.seeded, world)
-    if not isinstance(name, str) or isinstance(value, type):
+    name = getattr(value, "__name__", None)
+    if not isinstance(name, str) or (isinstance(value, type) and value is not random.Random):
         return None
-    if value in _BISECTING:
-        return _of_bisect(value, world)
-    if any(value is mean for mean in _MEANS):
-        return _of_statistics(value, world)
-    if module == "math" and getattr(math, name, None) is value:
-        return _of_math(name, value, world)
-    if getattr(special, name, None) is value and not isinstance(value, np.ufunc):
-        return _of_special(name, value, world)
-    for source, stand_in in ((random, _Random), (np.random, _Drawing)):
-        if getattr(source, name, None) is value:
-            return getattr(stand_in(source, world), name)
-    return getattr(numpy, name) if is_function(value) else None
+    owned = (find for module, find in _FINDERS if vars(module).get(name) is value)
+    find = next(owned, None)
+    return (
+        None if find is None or (find is _of_numpy and not is_function(value)) else find(name, value, world)
+    )
 
 
 def _put(owner: Any, name: str, value: Any) -> None:
@@ -606,9 +564,9 @@ def _drawing_by_default(scope: Mapping[str, Any]) -> Iterator[Any]:
             yield value
 
 
-def _defaults(function: Any, world: World, numpy: _Numpy) -> tuple[Any, ...]:
+def _defaults(function: Any, world: World) -> tuple[Any, ...]:
     """The defaults of a function, with stand-ins for modules."""
-    known = [_replacement(v, world, numpy) if inspect.ismodule(v) else None for v in function.__defaults__]
+    known = [_standing(v, world) for v in function.__defaults__]
     return tuple(v if k is None else k for v, k in zip(function.__defaults__, known, strict=True))
 
 
@@ -633,16 +591,14 @@ def _searched(scope: Mapping[str, Any]) -> Iterator[_Search]:
     )
 
 
-def _replacements(
-    scope: dict[str, Any], search: _Search, world: World, numpy: _Numpy
-) -> Iterator[tuple[str, Any]]:
+def _replacements(scope: dict[str, Any], search: _Search, world: World) -> Iterator[tuple[str, Any]]:
     """Names of globals that something stands in for, and that."""
     loaded = "scipy.stats" in sys.modules  # only then something stands in for scipy
     replaced = []
     for name in search.replaced.get(loaded, list(scope)):
         value = scope[name]
         own = isinstance(value, types.FunctionType) and value.__globals__ is scope
-        other = None if own or name.startswith("__") else _replacement(value, world, numpy)
+        other = None if own or name.startswith("__") else _replacement(value, world)
         if other is not None:
             replaced.append(name)
             yield name, other
@@ -652,7 +608,7 @@ def _replacements(
 @contextmanager
 def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[None]:
     """Put stand-ins into the globals of the user's code for a while."""
-    numpy, changed = _Numpy(np, world), []
+    changed: list[tuple[Any, str, Any]] = []
     world.python = FollowedRandom(world, random.Random(PYTHON_SEED))
     world.sources = Sources(world.chooser.number, world)
     extra = {
@@ -663,17 +619,17 @@ def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[
         "float": _Float,
         "int": _Int,
         "bool": _Bool,
-        "math": _Math(math, world),  # see `cases`
+        "math": _standing(math, world),  # see `cases`
     }
     missing = object()
     world.extra = {getattr(builtins, name): other for name, other in extra.items() if hasattr(builtins, name)}
-    world.instead = functools.partial(_replacement, world=world, numpy=numpy)
+    world.instead = functools.partial(_replacement, world=world)
     world.fixed = functools.partial(answers.fixed, world)
     distinct = globals_of(scopes)
     searches = [found for scope in distinct for found in _searched(scope)]
     asked = [found for search in searches for found in search.asked]
     functions = [function for search in searches for function in search.defaults]
-    usual = [(f, f.__defaults__, _defaults(f, world, numpy)) for f in functions]
+    usual = [(f, f.__defaults__, _defaults(f, world)) for f in functions]
     asked += [found for search in searches for found in search.flipping]
     drawing = [found for search in searches for found in search.drawing]
     try:
@@ -685,7 +641,7 @@ def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[
             now = owner[name] if isinstance(owner, dict) else vars(owner)[name]
             _put(owner, name, samplers.drawing(world, function, now))
         for scope, search in zip(distinct, searches, strict=True):
-            for name, other in _replacements(scope, search, world, numpy):
+            for name, other in _replacements(scope, search, world):
                 changed.append((scope, name, scope[name]))
                 scope[name] = other
             for name, other in extra.items():

@@ -31,9 +31,9 @@ from verifiable_dp.evidence.symbolic.answers import (
     is_answer,
 )
 from verifiable_dp.evidence.symbolic.boxes import Box
-from verifiable_dp.evidence.symbolic.constancy import body_of
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
 from verifiable_dp.evidence.symbolic.randoms import FollowedRandom
+from verifiable_dp.evidence.symbolic.source import body_of
 from verifiable_dp.evidence.symbolic.terms import Atom, Ends, Term, Unbounded, World, is_term, subtract
 
 _TINY = 1e-9

@@ -11,6 +11,7 @@ import dis
 import functools
 import itertools
 import math
+import operator
 import os
 import random
 import sys
@@ -378,8 +379,7 @@ class World:
     wide
         Where whole numbers are drawn of which paths see but a few.
     scales
-        Instructions that set how much noise there is, and on which side of them: None for any, negative where
-        it is the size of a list of draws, on the side -1 - `side`.
+        Instructions that set how much noise there is, and on which side of them: None for any.
     drawn
         Functions whose code was read as a law of noise, each with names that it follows from; None for those
         of others that it looks up.
@@ -862,12 +862,62 @@ class Term:
 
 
 class Lazy:
-    """A random number that is public once it is used for anything but what it was drawn for."""
+    """A random number that is public once it is used for anything but what it was drawn for.
+
+    Attributes
+    ----------
+    nature, kind
+        What it is, and the class that it says it has.
+    """
 
     nature: ClassVar[str] = ""
+    kind: Any = np.int64
     shape: tuple[int, ...] = ()
     ndim = 0
     size = 1
+    world: Any
+    dtype = property(lambda self: np.dtype(self.kind))
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        """That of a number."""
+        return self.world.claims(self.kind)
+
+    def plain(self) -> Any:
+        """The number itself: it is public from here on."""
+        raise NotImplementedError
+
+    def __index__(self) -> int:
+        return operator.index(self.plain())
+
+    def __int__(self) -> int:
+        return int(self.plain())
+
+    def __float__(self) -> float:
+        return float(self.plain())
+
+    def __bool__(self) -> bool:
+        return bool(self.plain())
+
+    def __hash__(self) -> int:
+        return hash(self.plain())
+
+    def __repr__(self) -> str:
+        return repr(self.plain())
+
+    def __format__(self, spec: str) -> str:
+        return format(self.plain(), spec)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+        return self.world.arrays.on_arrays(self.world, ufunc, method, inputs, out, kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return self.world.arrays.calling(self.world, function, args, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.plain(), name)
 
 
 def nature(value: Any) -> str:
@@ -982,8 +1032,6 @@ def add(left: Any, right: Any) -> Any:
         return left + right
     world = _world(left, right)
     (a, raw, noise), (b, more, others) = _parts(left), _parts(right)
-    if (raw and others and not more) or (more and noise and not raw):
-        world.scaled(-1 - int(bool(raw)))
     made = _term(
         world,
         a + b,

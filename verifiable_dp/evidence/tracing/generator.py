@@ -149,33 +149,9 @@ class TrackedGenerator(np.random.Generator):
         shape = np.shape(loc)
         return self._noise(kind, loc, scale, draw(self, np.zeros(shape) if shape else 0.0, base(scale), size))
 
-    def laplace(self, loc: Foreign = 0.0, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
-        """As numpy's."""
-        return self._centred("laplace", loc, scale, size)
-
-    def normal(self, loc: Foreign = 0.0, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
-        """As numpy's."""
-        return self._centred("normal", loc, scale, size)
-
-    def gumbel(self, loc: Foreign = 0.0, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
-        """As numpy's."""
-        return self._centred("gumbel", loc, scale, size)
-
-    def logistic(self, loc: Foreign = 0.0, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
-        """As numpy's."""
-        return self._centred("logistic", loc, scale, size)
-
     def exponential(self, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
         """As numpy's."""
         return self._noise("exponential", 0.0, scale, super().exponential(base(scale), size))
-
-    def standard_normal(self, size: Foreign = None, *args: Foreign, **kwargs: Foreign) -> Foreign:
-        """As numpy's."""
-        return self._noise("normal", 0.0, 1.0, super().standard_normal(size, *args, **kwargs))
-
-    def standard_exponential(self, size: Foreign = None, *args: Foreign, **kwargs: Foreign) -> Foreign:
-        """As numpy's."""
-        return self._noise("exponential", 0.0, 1.0, super().standard_exponential(size, *args, **kwargs))
 
     def geometric(self, p: Foreign, size: Foreign = None) -> Foreign:
         """As numpy's."""
@@ -277,6 +253,29 @@ class TrackedGenerator(np.random.Generator):
         if shuffled and raw and isinstance(drawn, np.ndarray):
             return Raw.of(drawn, self.ledger)
         return self._public(drawn)
+
+
+def _around(kind: str) -> Foreign:
+    def draw(
+        self: TrackedGenerator, loc: Foreign = 0.0, scale: Foreign = 1.0, size: Foreign = None
+    ) -> Foreign:
+        return self._centred(kind, loc, scale, size)
+
+    return draw
+
+
+def _standard(kind: str) -> Foreign:
+    def draw(self: TrackedGenerator, size: Foreign = None, *args: Foreign, **kwargs: Foreign) -> Foreign:
+        drawn = getattr(np.random.Generator, f"standard_{kind}")(self, size, *args, **kwargs)
+        return self._noise(kind, 0.0, 1.0, drawn)
+
+    return draw
+
+
+for _name in ("laplace", "normal", "gumbel", "logistic"):
+    setattr(TrackedGenerator, _name, _around(_name))
+for _name in ("normal", "exponential"):
+    setattr(TrackedGenerator, f"standard_{_name}", _standard(_name))
 
 
 def _coin(name: str) -> Foreign:

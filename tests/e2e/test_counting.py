@@ -1,0 +1,260 @@
+"""The parent chooses events and counts their hits: results stay the same, and made-up counts are refused."""
+
+import json
+import random
+import sys
+
+import numpy as np
+import pytest
+
+import verifiable_dp as vdp
+from tests.commands import run
+from tests.e2e.test_child import forkable  # noqa: F401  used in every test here
+from verifiable_dp.core.validate import InputError
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are forked on Linux")
+
+
+def laplace(data, size, rng):
+    return data + rng.laplace(0, 1, size)
+
+
+def leaks(data, size, rng):
+    return data + rng.laplace(0, 0.25, size)
+
+
+def one(data, rng):
+    return data + rng.laplace(0, 1)
+
+
+def vector(data, size, rng):
+    return np.sum(data) + rng.laplace(0, 1, (size, 1))
+
+
+def text(data, size, rng):
+    return np.where(rng.random(size) < np.exp(1) / (1 + np.exp(1)), str(data > 0.5), str(data <= 0.5))
+
+
+def gaussian(data, size, rng):
+    return data + rng.normal(0, 3.0, (size, 2))
+
+
+def global_noise(data, size, rng):
+    return data + np.random.laplace(0, 1, size)  # noqa: NPY002
+
+
+def shared(data, size, rng):
+    """Every other draw takes the noise of the one before it."""
+    return data + np.repeat(rng.laplace(0, 1, (size + 1) // 2), 2)[:size]
+
+
+def play(rewards, rng):
+    half, n_arms = len(rewards) // 2, rewards.shape[1]
+    arms = np.arange(len(rewards)) % n_arms
+    sums = np.array([rewards[arm:half:n_arms, arm].sum() for arm in range(n_arms)])
+    arms[half:] = np.argmax(sums + rng.laplace(0, 1, n_arms))
+    return arms
+
+
+def plays_leak(rewards, rng):
+    arms = play(rewards, rng)
+    arms[-1] = int(rewards[0, 0] > 0.5)
+    return arms
+
+
+def play_many(rewards, n_runs, rng):
+    return np.array([play(rewards, rng) for _ in range(n_runs)])
+
+
+def old_random(rewards, rng):
+    arms = [t % 2 for t in range(len(rewards))]
+    total = float(rewards[0, 0]) + random.gauss(0, 4.0)
+    return [*arms[:-1], int(total > 0.5)]
+
+
+def contextual(contexts, rewards, rng):
+    return [int(rng.random() < 0.5) for _ in contexts]
+
+
+BANDIT = {"n_arms": 2, "horizon": 12}
+FORMS = {
+    "release": (laplace, {}),
+    "release that leaks": (leaks, {}),
+    "one draw a call": (one, {}),
+    "vectors": (vector, {"pairs": [(np.zeros(3), np.array([0.0, 1.0, 0.0]))]}),
+    "text": (text, {}),
+    "delta": (gaussian, {"delta": 1e-2}),
+    "curve": (gaussian, {"delta": 1e-2, "curve": True}),
+    "rho": (gaussian, {"epsilon": None, "rho": 0.5}),
+    "sequential": (laplace, {"sequential": True}),
+    "sequential leak": (leaks, {"sequential": True}),
+    "adjacency": (vector, {"adjacency": "add-remove"}),
+    "noise of the process": (global_noise, {}),
+    "draws that depend on each other": (shared, {}),
+    "play": (play, BANDIT),
+    "play that leaks": (plays_leak, BANDIT),
+    "play_many": (play_many, BANDIT),
+    "noise of the standard library": (old_random, BANDIT),
+    "contexts": (contextual, {**BANDIT, "contexts": 2}),
+    "group": (play, {**BANDIT, "group": 2}),
+}
+
+
+def audited(target, given, **more):
+    asked = {"epsilon": 1.0, "runs": 1000, **given, **more}
+    return vdp.audit(target, **asked).record
+
+
+def bare(record):
+    return json.dumps({**record, "provenance": None, "digest": None}, sort_keys=True)
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(7, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", FORMS)
+def test_counts_are_those_of_an_audit_in_one_process(name, seed):
+    target, given = FORMS[name]
+    here, there = (audited(target, given, seed=seed, in_process=apart) for apart in (True, False))
+    assert bare(here) == bare(there)
+    assert there["provenance"]["counted"]["asked_again"] > 0
+    assert "counted" not in here["provenance"]
+    assert any(check["kind"] in ("black_box", "sequential") for check in there["checks"])
+
+
+# ---------------------------------------------------------------- code that lies
+
+RIGHT = "import os\n\ndef right(data, size, rng):\n    return data + rng.laplace(0, 1, size)\n"
+# It changes what its process sends, as any code could that knows ours; `edit` is called with each message.
+EVIL = """
+from verifiable_dp.targets import child
+
+send, write = child._send, child._write
+
+def other(channel, message):
+    changed = edit(message)
+    send(channel, message if changed is None else changed)
+
+child._send = other
+"""
+LIES = {
+    "counts": (
+        'if "answer" in m: m["answer"]["draft"]["checks"][0]["statistics"]["k1"] += 1',
+        "the counts of 'black box' are not those of the runs that its process sent",
+    ),
+    "no test": (
+        'if "answer" in m: del m["answer"]["draft"]["checks"][0]',
+        "had none of its runs counted",
+    ),
+    "another event": (
+        'if "answer" in m: m["answer"]["draft"]["checks"][0]["statistics"]["event"] = "output 1 >= 0"',
+        "are not those of the runs",
+    ),
+    "more noise where it counts": (
+        'if "asks" in m and "events" in m["asks"]: m["asks"]["sampler"]["factor"] = 9.0',
+        "chosen on other runs",
+    ),
+    "other neighbours where it counts": (
+        'if "asks" in m and "events" in m["asks"]: m["asks"]["pair"]["words"] = "data 0 against 0"',
+        "chosen on other runs",
+    ),
+    "more noise": (
+        'if "asks" in m: m["asks"]["sampler"]["factor"] = 9.0',
+        "are not those of the runs",
+    ),
+    "endless runs": (
+        'if "asks" in m: m["asks"]["sizes"] = [1 << 31, 1 << 31]',
+        "more runs than there can be",
+    ),
+    "no numbers": ('if "asks" in m: m["asks"]["sizes"] = [1.5, "1"]', "a number that is none"),
+    "no sampler": (
+        'if "asks" in m: m["asks"]["sampler"]["function"] = "os.system"',
+        "sampler that there is not",
+    ),
+    "nothing": ('if "asks" in m: m["asks"] = None', "runs that cannot be read"),
+    "an event that there is not": (
+        'if "asks" in m and "events" in m["asks"]: m["asks"]["events"] = [99]',
+        "runs that cannot be read",
+    ),
+    "runs twice": (
+        'if "part" in m: m["part"] = 0',
+        "runs of another form than it was asked for",
+    ),
+    "fewer runs": (
+        'if "bytes" in m: m["width"], m["bytes"] = 1, 8',
+        "runs of another form than it was asked for",
+    ),
+    "a part that there is not": ('if "part" in m: m["part"] = 77', "runs that cannot be read"),
+    "endless bytes": ('if "bytes" in m: m["bytes"] = 1 << 60', "runs that cannot be read"),
+    "endless numbers of a run": ('if "part" in m: m["width"] = 1 << 20', "a number that is none"),
+    "bytes that do not come": ('if "bytes" in m: m["bytes"] += 1', ""),
+}
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_made_up_counts_are_refused(name, tmp_path):
+    edit, said = LIES[name]
+    (tmp_path / "a.py").write_text(f"{RIGHT}{EVIL}\ndef edit(m):\n    {edit}\n", "utf-8")
+    done = run(tmp_path, "audit", "a.py:right", "--epsilon", 1, "--runs", 400, "--json", "r.json")
+    assert (done.exit_code, done.stdout) == (2, ""), done.stderr
+    assert said in done.stderr
+    assert not (tmp_path / "r.json").exists()
+
+
+def test_the_same_code_without_a_lie_is_counted(tmp_path):
+    """The control of all lies."""
+    (tmp_path / "a.py").write_text(f"{RIGHT}{EVIL}\ndef edit(m):\n    pass\n", "utf-8")
+    done = run(tmp_path, "audit", "a.py:right", "--epsilon", 1, "--runs", 400, "--json", "r.json", "-v")
+    assert done.exit_code in (0, 3), done.stderr
+    assert "its runs were counted in another" in done.stdout
+    assert vdp.verify(tmp_path / "r.json").record["provenance"]["counted"]["asked_again"] > 0
+
+
+def test_code_that_counts_by_itself_has_its_word_refused(tmp_path):
+    alone = "\nfrom verifiable_dp.evidence.blackbox import test\ntest._COUNTER.set(None)\n"
+    code = RIGHT.replace("    return", "    test._COUNTER.set(None)\n    return") + alone
+    (tmp_path / "a.py").write_text(code, "utf-8")
+    done = run(tmp_path, "audit", "a.py:right", "--epsilon", 1, "--runs", 400)
+    assert (done.exit_code, "are not those of the runs" in done.stderr) == (2, True), done.stderr
+
+
+def test_code_that_differs_between_processes_is_not_acquitted(tmp_path):
+    """Control: the same code without the difference is."""
+    (tmp_path / "a.py").write_text(
+        "import os\nSHIFT = float(os.path.exists('begun'))\nopen('begun', 'w').close()\n"
+        "\ndef right(data, size, rng):\n    return data + SHIFT + rng.laplace(0, 1, size)\n",
+        "utf-8",
+    )
+    asked = ("audit", "a.py:right", "--epsilon", 1, "--budget", "smoke", "--json", "r.json")
+    done = run(tmp_path, *asked)
+    record = vdp.verify(tmp_path / "r.json").record
+    assert done.exit_code == 3, done.stderr
+    assert record["checks"][-1]["kind"] == "sources"
+    assert "came out differently in a fresh process" in record["checks"][-1]["statistics"]["doubts"][0]
+    assert run(tmp_path, *asked).exit_code == 0  # from then on it is the same in all of them
+
+
+def test_code_that_raises_where_it_is_counted_says_so():
+    def raises(data, size, rng):
+        if size > 3000:  # of the test, not of the first runs
+            raise ValueError("no more")
+        return laplace(data, size, rng)
+
+    with pytest.raises(InputError, match="release raised ValueError: no more"):
+        audited(raises, {}, budget="smoke", runs=None)
+
+
+def test_a_seed_may_be_large():
+    record = audited(laplace, {}, runs=400, seed=2**100)
+    assert record["seed"] == 2**100
+    assert record["provenance"]["counted"]["asked_again"] > 0
+
+
+def test_counts_do_not_depend_on_the_workers():
+    one, two = (audited(play, BANDIT, workers=workers) for workers in (1, 2))
+    assert bare(one) == bare(two)
+
+
+def test_a_rerun_is_counted_and_compared(tmp_path):
+    (tmp_path / "a.py").write_text(RIGHT, "utf-8")
+    given = ("audit", "a.py:right", "--epsilon", 1, "--runs", 400, "--json", "r.json")
+    assert run(tmp_path, *given).exit_code in (0, 3)
+    assert run(tmp_path, "verify", "r.json", "--rerun").exit_code == 0

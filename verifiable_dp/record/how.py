@@ -1,0 +1,42 @@
+"""How an audit was run, as far as that says what its record is worth."""
+
+from __future__ import annotations
+
+from verifiable_dp.record.model import Record
+from verifiable_dp.record.provenance import LEARNT_WITH
+
+
+def notes(record: Record) -> list[str]:
+    """A line for each thing to know."""
+    made, found = record.provenance, list[str]()
+    if made.in_process:
+        why = made.in_process
+        found.append(
+            f"the audited code ran in the process of the audit, {why}; there it can end or change the audit"
+        )
+    if made.cage:
+        found.append(f"the audited code ran in a cage: {', '.join(made.cage)}")
+    if made.counted is not None:
+        found.append(counted(made.counted.asked_again))
+    if not learnt_fully(record):
+        found.append("without scikit-learn no trees were fitted; verifiable-dp[learn] may find more leaks")
+    if made.resumed:
+        steps = made.resumed.steps
+        found.append(
+            f"the audit was resumed: {steps} finished steps come from a checkpoint and were not run again"
+        )
+    return found
+
+
+def learnt_fully(record: Record) -> bool:
+    """Whether scikit-learn was there, with which an audit also fits boosted trees to runs."""
+    return record.provenance.packages.get(LEARNT_WITH) != ""
+
+
+def counted(asked_again: int) -> str:
+    """Whose word the numbers of a record are, where its runs were counted outside of the code's process."""
+    return (
+        "the audited code ran in one process and its runs were counted in another; a fresh process was asked "
+        f"for {asked_again} runs again. Traces, upper bounds and power are the word of the code's process. "
+        "Code that behaves differently when it is watched is not caught"
+    )
