@@ -76,6 +76,7 @@ def audit_listed(context: click.Context, given: Mapping[str, Given]) -> NoReturn
     found = campaign_file.read(place)
     if given["write_baseline"] and found.baseline is None:
         raise InputError(f'baseline must name a file in {settings.FILE}, such as baseline = "privacy.json"')
+    aside(f"settings: {place}")
     examples = Examples(found)
     with progressing(given["scheduler"]) as progress:
         replayed = {}

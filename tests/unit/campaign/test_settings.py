@@ -171,6 +171,26 @@ def test_what_is_required_of_an_entry_counts(project):
     assert run("judge", "audit-reports", "--campaign", "pyproject.toml")[0] == 0  # the control
 
 
+def test_the_script_of_ci_asks_what_the_settings_list(project):
+    folder = project(ROW.format(name="right", more=""))
+    places = os.pathsep.join([str(file.Path(sys.executable).parent), os.environ["PATH"]])
+    script = str(file.Path(__file__).parents[3] / "ci" / "audit.sh")
+
+    def ask(reports):
+        environment = {"PATH": places, "HOME": str(folder), "REPORTS": reports}
+        return subprocess.run(
+            ["bash", script, "ask"], env=environment, capture_output=True, text=True, check=False
+        )
+
+    done = ask("a")
+    assert done.stdout.startswith("sha256:"), done.stderr
+    assert (folder / "a" / "own-right" / "request.json").is_file()
+    project(top="[tool.verifiable-dp-other]\n")  # the control
+    done = ask("b")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "pyproject.toml has no [tool.verifiable-dp]" in done.stderr
+
+
 def test_a_baseline_excuses_what_is_known_and_never_a_refutation(project):
     project(LEAD)
     assert run("audit")[0] == 3
