@@ -61,7 +61,7 @@ def test_a_regret_check_says_its_plan(said):
 
 def test_time_is_told_by_phase(said):
     (line,) = re.findall(r"^by phase: (.*)$", said, re.MULTILINE)
-    phases = dict(re.fullmatch(r"(.*) (\d+\.\d) s", part).groups() for part in line.split(", "))
+    phases = dict(re.findall(r"(\S.*?) (\d+\.\d) s(?:, |$)", line))
     whole = float(re.search(r"audits in (\d+\.\d) s", said)[1])
     assert 1 < len(phases) <= 6
     assert sum(map(float, phases.values())) <= whole + 0.1 * len(phases)
