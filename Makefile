@@ -10,7 +10,7 @@ PYTHONS := $(if $(PYTHON),"$(PYTHON)",python3 python3.14 python3.13 python3.12 p
 # Where bytecode may not be kept, each of the hundreds of processes of the tests compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: test test-all test-versions faults report same schema sbom mutants reproduce site lint types layers bench docs forest picture clean venv links
+.PHONY: test test-all test-versions faults report same schema sbom mutants reproduce site serve lint types layers bench docs forest picture clean venv links
 
 test: lint types layers
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
@@ -63,11 +63,15 @@ reproduce: venv
 	$(BIN)/verifiable-dp reproduce --workers 2 --out reports/studies
 	$(BIN)/verifiable-dp list --papers --html reports/papers.html > /dev/null
 
-# A static site of reports/ and docs/ in $(SITE), made anew.
+# A static site of reports/ and docs/ in $(SITE), made anew; `make serve` shows it. EDIT=URL: where pages are edited.
 SITE ?= build/site
+EDIT ?=
 site: venv
 	rm -rf "$(SITE)" && mkdir -p "$(SITE)"
-	$(BIN)/verifiable-dp site reports "$(SITE)" --docs docs
+	$(BIN)/verifiable-dp site reports "$(SITE)" --docs docs --edit-url "$(EDIT)"
+
+serve: site
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory "$(SITE)" 8000
 
 lint: venv
 	$(BIN)/ruff check .

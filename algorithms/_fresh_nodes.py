@@ -17,9 +17,9 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numba import njit
 
 from verifiable_dp.core import philox
+from verifiable_dp.core.kernels import njit
 from verifiable_dp.core.validate import FloatArray
 
 PER_UNIT = 64  # places of the table; between them log Q_a is off by less than 5e-9

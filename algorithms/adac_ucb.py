@@ -53,6 +53,7 @@ class AdaCUCB(Episodes):
     -----
     Written after the paper's abstract and public notes on it, for finitely many arms; its siblings AdaC-GOPE
     and AdaC-OFUL are not here. The constants of the paper's index are unknown here: these are derived.
+    Live sessions with secure noise refuse it: that noise is Laplace noise.
     """
 
     n_arms: int

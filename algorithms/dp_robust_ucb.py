@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._index import TreeIndex, TreeState
@@ -18,7 +17,7 @@ from verifiable_dp.algorithms.robust_ucb import Supply
 from verifiable_dp.core import philox, validate
 from verifiable_dp.core.algorithm import Query, Truncated
 from verifiable_dp.core.claims import PrivacyClaim, Source
-from verifiable_dp.core.kernels import kernel
+from verifiable_dp.core.kernels import kernel, njit
 from verifiable_dp.core.mechanisms import AdaptiveTree
 from verifiable_dp.core.mechanisms.tree import SLOT_BITS
 from verifiable_dp.core.noise import key_of

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._fresh_nodes import falls, halve, tables
@@ -16,7 +15,7 @@ from verifiable_dp.algorithms.ucb1 import BLOCK, draw_hits
 from verifiable_dp.core import philox, validate
 from verifiable_dp.core.claims import PrivacyClaim, Source
 from verifiable_dp.core.environments import TwoPoint
-from verifiable_dp.core.kernels import kernel
+from verifiable_dp.core.kernels import kernel, njit
 from verifiable_dp.core.mechanisms import Tree
 from verifiable_dp.core.mechanisms.tree import SLOT_BITS
 from verifiable_dp.core.noise import key_of

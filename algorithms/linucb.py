@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
 from verifiable_dp.algorithms._linear import Actions, as_actions
 from verifiable_dp.core import philox, validate
 from verifiable_dp.core.algorithm import Algorithm, Memory, Query, State
 from verifiable_dp.core.environments import TwoPoint
-from verifiable_dp.core.kernels import kernel
+from verifiable_dp.core.kernels import kernel, njit
 from verifiable_dp.core.mechanisms import Exact
 from verifiable_dp.core.mechanisms.tree import SLOT_BITS
 from verifiable_dp.core.noise import Noise, key_of

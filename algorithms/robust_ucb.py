@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
 from verifiable_dp.algorithms._index import Index, IndexState
 from verifiable_dp.algorithms._robust import LINE, check_moments
 from verifiable_dp.core import philox, validate
 from verifiable_dp.core.algorithm import Batch, Memory, Query
 from verifiable_dp.core.environments import TwoPoint
-from verifiable_dp.core.kernels import kernel
+from verifiable_dp.core.kernels import kernel, njit
 from verifiable_dp.core.mechanisms import Exact
 from verifiable_dp.core.mechanisms.tree import SLOT_BITS
 from verifiable_dp.core.noise import Noise, key_of

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
 from verifiable_dp.algorithms._elimination import Elimination, EliminationState
 from verifiable_dp.core import philox, validate
 from verifiable_dp.core.algorithm import Query
 from verifiable_dp.core.environments import TwoPoint
-from verifiable_dp.core.kernels import kernel
+from verifiable_dp.core.kernels import kernel, njit
 from verifiable_dp.core.mechanisms import Exact
 from verifiable_dp.core.mechanisms.tree import SLOT_BITS
 from verifiable_dp.core.noise import key_of

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Audits the targets in TARGETS (one a line), or the campaign file in CAMPAIGN, and keeps in the folder REPORTS
+# Audits the targets in TARGETS (one a line), or the campaign file in CAMPAIGN, or with neither what
+# [tool.verifiable-dp] in pyproject.toml lists, and keeps in the folder REPORTS
 # one folder with the request, the record and its renderings for each, index.html over all, summary.md and sarif/.
 # Targets that could not be audited have no record: summary.md names them, with the reason.
 # CAGE is what code of a target is kept from (best): required, best or none.
@@ -40,8 +41,11 @@ while IFS= read -r target; do
   target=${target%"${target##*[![:space:]]}"}
   if [[ -n $target ]]; then targets+=("$target"); fi
 done <<<"${TARGETS:-}"
+if [[ -z ${CAMPAIGN:-} && ${#targets[@]} == 0 ]] && grep -qs '^ *\[\+ *tool\.verifiable-dp[].]' pyproject.toml; then
+  CAMPAIGN=pyproject.toml
+fi
 if [[ -z ${CAMPAIGN:-} && ${#targets[@]} == 0 ]]; then # before a folder is made, which the next run would refuse
-  echo "audit.sh: TARGETS or CAMPAIGN must name something that can be audited, both are empty" >&2
+  echo "audit.sh: TARGETS or CAMPAIGN must name something that can be audited, both are empty, and pyproject.toml has no [tool.verifiable-dp]" >&2
   exit 2
 fi
 

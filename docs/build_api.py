@@ -37,8 +37,8 @@ HEAD = """\
 # API reference
 
 Made from the docstrings by `make docs`; a test holds it current. `import verifiable_dp as vdp` gives the
-names of the first part; the modules of the second are `vdp.claims` and so on. What is not listed here may
-change without notice.
+names of the first part; the modules of the second are `vdp.claims` and so on, and `help(vdp.noise.Seeded)`
+explains the parameters of one of their names. What is not listed here may change without notice.
 """
 WIDTH = 100
 _SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
@@ -64,7 +64,7 @@ def page() -> str:
     for name in MODULES:
         module = getattr(verifiable_dp, name)
         parts.append(f"## vdp.{name}\n\n{text(inspect.getdoc(module) or '')}")
-        parts += [entry(f"{name}.{member}", thing) for member, thing in members(module)]
+        parts.append("\n".join(brief(name, member, thing) for member, thing in members(module)) + "\n")
     return "\n".join(parts)
 
 
@@ -77,6 +77,13 @@ def members(module: ModuleType) -> list[tuple[str, Any]]:
     ]
     found = ((name, getattr(module, name)) for name in own)
     return [(name, thing) for name, thing in found if inspect.isclass(thing) or inspect.isroutine(thing)]
+
+
+def brief(module: str, member: str, thing: Any) -> str:
+    """A line of the list of a module: signature and first paragraph."""
+    plain = inspect.isclass(thing) and issubclass(thing, BaseException | dict)
+    shown = member if plain else one_line(member, thing)
+    return f"- `{module}.{shown}`: {first_line(thing)}"
 
 
 def entry(name: str, thing: Any) -> str:

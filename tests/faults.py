@@ -1857,8 +1857,8 @@ FAULTS = (
     Fault(
         "scale of drawn noise",
         "verifiable_dp/core/philox.py",
-        "magnitude = -np.log(to_unit(bits))",
-        "magnitude = -0.97 * np.log(to_unit(bits))",
+        "magnitude = -math.log(to_unit(bits))",
+        "magnitude = -0.97 * math.log(to_unit(bits))",
         "noise has too small a scale everywhere",
         ("tests/unit/core/test_noise.py",),
     ),

@@ -18,12 +18,15 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 FREE = ("examined",)  # Hypothesis versions search in other ways
 MADE = ("tree-sum", "shuffled-linear", "nas")
+EXTRAS = ("fast", "learn", "plots")  # without which the committed records are not made
 WHICH = ("lowest", "newest")
 
 
 def constraints():
     """Lines for pip: every dependency at its lower bound."""
-    declared = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    declared = [*project["dependencies"], *(line for name in EXTRAS for line in extras[name])]
     bounds = [line.partition(">=") for line in declared]
     loose = [name for name, sign, _ in bounds if not sign]
     if loose:
@@ -63,7 +66,15 @@ def main(which):
             subprocess.run([binary / name, *map(str, arguments)], cwd=place, check=True)
 
         quiet = ("--quiet", "--disable-pip-version-check")
-        run("pip", "install", *quiet, "--upgrade", "-c", place / "constraints.txt", ROOT)
+        run(
+            "pip",
+            "install",
+            *quiet,
+            "--upgrade",
+            "-c",
+            place / "constraints.txt",
+            f"{ROOT}[{','.join(EXTRAS)}]",
+        )
         run("pip", "freeze", "--all")
         run("verifiable-dp", "verify", ROOT / "reports")
         only = [word for name in MADE for word in ("--only", name)]

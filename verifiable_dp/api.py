@@ -39,9 +39,9 @@ from verifiable_dp.core.rights import MOST_BYTES, Counter, located
 from verifiable_dp.core.session import Session
 from verifiable_dp.core.validate import Function, Given, InputError, Json, JsonDict, JsonValue
 from verifiable_dp.evidence import origins
-from verifiable_dp.evidence.blackbox import scores
+from verifiable_dp.evidence.blackbox import learning, scores
 from verifiable_dp.evidence.doors import ours
-from verifiable_dp.record import requested, requests
+from verifiable_dp.record import how, requested, requests
 from verifiable_dp.record.declarations import given as read_declarations
 from verifiable_dp.record.model import CodeEntry, Record
 from verifiable_dp.record.requested import Request
@@ -921,6 +921,7 @@ def rerun(
         If the target can no longer be found, or its code has changed.
     """
     parsed = Record.of(record)
+    _check_learning(parsed)
     named = _code_of(parsed)
     # As `audit` is given them: a user's code by its file or module and its name.
     code = [":" if isinstance(part, CodeSource) else part for part in (named.target, *named.others)]
@@ -941,6 +942,17 @@ def rerun(
 
 def _rerun_again(record: Record, samples: Sequence[Sample], progress: Progress) -> JsonValue:
     return rungs.asked_again(_request_again(record, 1, progress), samples)
+
+
+def _check_learning(record: Record) -> None:
+    """Refuse to make a record again where other scores would be learnt, and so other events counted."""
+    made_with, here = how.learnt_fully(record), learning.trees_grow()
+    if made_with and not here:
+        raise InputError(
+            'record: it was made with scikit-learn: pip install "verifiable-dp[learn]", then re-run'
+        )
+    if here and not made_with:
+        raise InputError("record: it was made without scikit-learn: re-run where that is not installed")
 
 
 def _rerun(record: Record, workers: int, progress: Progress) -> Made:

@@ -5,12 +5,13 @@ It is loaded in every run of pytest, so that it imports nothing heavy before a f
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
 import shlex
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ import pytest
 
 if TYPE_CHECKING:
     from verifiable_dp.api import Target
+    from verifiable_dp.campaign.file import Campaign
     from verifiable_dp.core.validate import Function, Given, JsonDict
     from verifiable_dp.report import Report
 
@@ -57,15 +59,46 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="run audited code in this process, as a debugger needs it, and not in a child",
     )
 
+    group.addoption(
+        "--dp-help", action="store_true", help="explain the fixtures, options and marks, and exit"
+    )
+
+
+_HELP = """\
+Fixtures
+  privacy_audit(target, epsilon=1, ...)   audit a claim; the test fails unless it is not refuted
+  regret_check(target, scaling={{"T": 0.5}}, ...)   check claims about regret
+  Both take a function, a class, "file.py:name", a catalogue name, or the name of a target in
+  [tool.verifiable-dp] of pyproject.toml; and expect="refuted", None, ...
+
+Options
+{options}
+
+Marks
+{marks}
+
+Example
+  def test_my_bandit(privacy_audit):
+      privacy_audit(my_bandit, epsilon=1, n_arms=2, horizon=40)
+"""
+
+
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    """Show ``--dp-help`` in place of a run."""
+    if not config.getoption("--dp-help"):
+        return None
+    group = config._parser.getgroup("verifiable-dp")
+    options = [f"  {'/'.join(one.names()):<18}{one.attrs()['help']}" for one in group.options]
+    marks = [f"  {name:<18}{said}" for name, said in _MARKS.items()]
+    print(_HELP.format(options="\n".join(options), marks="\n".join(marks)), end="")
+    return 0
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marks and refuse options that no audit would take."""
     _check_options(config)
-    config.addinivalue_line("markers", "privacy: audits a privacy promise")
-    config.addinivalue_line("markers", "regret: checks a regret theorem")
-    config.addinivalue_line(
-        "markers", "dp_slow: a long audit or regret check; -m 'not dp_slow' leaves it out"
-    )
+    for name, said in _MARKS.items():
+        config.addinivalue_line("markers", f"{name}: {said}")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -168,26 +201,75 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say how long audits took, the longest first."""
     reports = (report for of in terminalreporter.stats.values() for report in of)
     spent = [(*found, one.nodeid) for one in reports for found in getattr(one, "dp_audits", ())]
+    phases = _summed(row[3] for row in spent)
     if not spent:
         return
-    spent.sort(reverse=True)
+    spent.sort(key=lambda row: row[:2], reverse=True)
     audits = "1 audit" if len(spent) == 1 else f"{len(spent)} audits"
     seconds, processor = (sum(row[column] for row in spent) for column in (0, 1))
     terminalreporter.write_sep(
         "=", f"verifiable-dp: {audits} in {seconds:.1f} s ({processor:.1f} s of processor time)"
     )
-    for wall, own, verdict, nodeid in spent[:_LONGEST]:
+    if phases:
+        slowest = sorted(phases, key=phases.__getitem__, reverse=True)[:_PHASES]
+        shown = ", ".join(f"{name} {phases[name]:.1f} s" for name in slowest)
+        terminalreporter.write_line(f"by phase: {shown}")
+    for wall, own, verdict, _, nodeid in spent[:_LONGEST]:
         terminalreporter.write_line(f"{wall:8.1f} s ({own:.1f} s)  {verdict:<12}  {nodeid}")
     if len(spent) > _LONGEST:
         terminalreporter.write_line(f"{'':12}and {len(spent) - _LONGEST} that took less")
 
 
-def _timed(request: pytest.FixtureRequest, audit: Callable[[], Report], verdict: str) -> Report:
-    """The report of an audit; seconds, processor seconds and the `verdict` of that name are noted."""
-    started, before = time.monotonic(), os.times()
-    report = audit()
+def _announced(progress: _Phases) -> Callable[[str], None]:
+    """Progress whose first line, the plan, is printed: pytest shows it with -s, and where a test fails."""
+
+    def call(line: str) -> None:
+        if not progress.first:
+            print(line)
+        progress(line)
+
+    return call
+
+
+class _Phases:
+    """Seconds by phase: what a line of progress says before its first colon. `first` is the first line."""
+
+    def __init__(self, progress: Callable[[str], None] | None) -> None:
+        self._others, self._began, self._name = progress, time.monotonic(), "start"
+        self.seconds: dict[str, float] = {}
+        self.first = ""
+
+    def __call__(self, line: str) -> None:
+        if self._others is not None:
+            self._others(line)
+        self.first = self.first or line
+        self.end()
+        self._name = line.partition(":")[0]
+
+    def end(self) -> None:
+        """Count the phase that goes on so far."""
+        now = time.monotonic()
+        self.seconds[self._name] = self.seconds.get(self._name, 0.0) + now - self._began
+        self._began = now
+
+
+def _summed(several: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for one in several:
+        for name, seconds in one.items():
+            found[name] = found.get(name, 0.0) + seconds
+    return found
+
+
+def _timed(
+    request: pytest.FixtureRequest, audit: Callable[[_Phases], Report], options: JsonDict, verdict: str
+) -> Report:
+    """The report of an audit; seconds, processor seconds, the `verdict` of that name and phases are noted."""
+    started, before, phases = time.monotonic(), os.times(), _Phases(options.pop("progress", None))
+    report = audit(phases)
+    phases.end()
     processor = sum(os.times()[:4]) - sum(before[:4])  # with children that have ended
-    row = (time.monotonic() - started, processor, str(getattr(report, verdict)))
+    row = (time.monotonic() - started, processor, str(getattr(report, verdict)), phases.seconds)
     request.node.stash.setdefault(_SPENT, []).append(row)
     return report
 
@@ -222,9 +304,15 @@ def _test(request: pytest.FixtureRequest) -> str:
 
 
 _ANY = ("budget", "seed", "alpha", "detect")
+_SETTINGS: pytest.StashKey[Campaign | None] = pytest.StashKey()
+_MARKS = {
+    "privacy": "audits a privacy claim",
+    "regret": "checks a claim about regret",
+    "dp_slow": "a long audit or regret check; -m 'not dp_slow' leaves it out",
+}
 _COUNT = pytest.StashKey[list[str]]()
-_SPENT = pytest.StashKey[list[tuple[float, float, str]]]()
-_LONGEST = 10  # audits in the summary
+_SPENT = pytest.StashKey[list[tuple[float, float, str, dict[str, float]]]]()
+_LONGEST, _PHASES = 10, 6  # audits and phases in the summary
 _BUDGETS = ("smoke", "quick", "standard", "thorough")
 _MOST_SECONDS = 1e6
 
@@ -256,6 +344,28 @@ def _overridden(request: pytest.FixtureRequest, *names: str) -> JsonDict:
     given = {name: request.config.getoption(f"--dp-{name}") for name in names}
     here = {"in_process": True} if request.config.getoption("--dp-in-process") else {}
     return here | {name: value for name, value in given.items() if value is not None}
+
+
+def _listed(
+    request: pytest.FixtureRequest, target: Target, options: JsonDict
+) -> tuple[Target, JsonDict, Path, str]:
+    """Target, options, working directory and what is required of a target that the project's settings name.
+
+    Options of the test override those in ``[tool.verifiable-dp]``. Any other target stays as it is.
+    """
+    from verifiable_dp.campaign import file, settings
+    from verifiable_dp.record.passing import REQUIRED
+
+    stash = request.config.stash
+    if isinstance(target, str) and _SETTINGS not in stash:
+        place = settings.nearest(request.config.rootpath)
+        stash[_SETTINGS] = file.read(place) if place else None
+    found = stash.get(_SETTINGS, None)
+    entry = next((one for one in (found.entries if found else ()) if one.name == target), None)
+    if found is None or entry is None:
+        return target, options, Path(), REQUIRED[0]
+    named, own = file.arguments(entry)
+    return named, {**own, **options}, found.folder, entry.require
 
 
 def _check_known(function: Function[Report], fixture: str, options: JsonDict) -> None:
@@ -309,20 +419,28 @@ def _audits(request: pytest.FixtureRequest) -> Function[Report]:
     """The function that `privacy_audit` gives to a test."""
 
     def check(
-        target: Target, *, expect: str | None = "not_refuted", require: str = "detectable", **options: Given
+        target: Target, *, expect: str | None = "not_refuted", require: str | None = None, **options: Given
     ) -> Report:
         import verifiable_dp
         from verifiable_dp.record import passing, words
 
         _check_expected(expect, "not_refuted", "refuted", "inconclusive")
-        _check_required(require)
         _check_known(verifiable_dp.audit, "privacy_audit", options)
+        target, options, folder, required = _listed(request, target, options)
+        require = required if require is None else require
+        _check_required(require)
         options["budget"] = _budget(request, options.get("budget"))
         few = _plain_runs(target, options)
         options |= few
         options["budget"] = options["budget"] or "quick"
         options |= _overridden(request, "seed", "alpha", "detect")
-        report = _timed(request, lambda: verifiable_dp.audit(target, **options), "verdict")
+        with contextlib.chdir(folder):
+            report = _timed(
+                request,
+                lambda progress: verifiable_dp.audit(target, progress=progress, **options),
+                options,
+                "verdict",
+            )
         path = _save(request, report)
         short = require != passing.REQUIRED[0] and passing.short_of(report.decision, require)
         if passing.passes(report.verdict, expect) and not short:
@@ -334,6 +452,7 @@ def _audits(request: pytest.FixtureRequest) -> Function[Report]:
         lines = [f"{found} ({asked})", report.summary(again=again)]
         lines += [] if again in lines[-1] else [f"  again: {again}"]
         lines += _why_the_test(request, again)
+        lines += _inputs(report)
         lines += [_MORE_RUNS] if few and report.verdict == "inconclusive" else []
         pytest.fail("\n".join(lines), pytrace=False)
 
@@ -361,9 +480,16 @@ def _regret_checks(request: pytest.FixtureRequest) -> Function[Report]:
 
         _check_expected(expect, "consistent", "contradicted", "vacuous", "inconclusive")
         _check_known(verifiable_dp.check_regret, "regret_check", options)
+        target, options, folder, _ = _listed(request, target, options)
         options["budget"] = _budget(request, options.get("budget", "quick"), seconds=False)
         options |= _overridden(request, "seed")
-        report = _timed(request, lambda: verifiable_dp.check_regret(target, **options), "regret_verdict")
+        with contextlib.chdir(folder):
+            report = _timed(
+                request,
+                lambda progress: verifiable_dp.check_regret(target, progress=_announced(progress), **options),
+                options,
+                "regret_verdict",
+            )
         path = _save(request, report)
         if passing.passes(report.regret_verdict, expect):
             return report
@@ -374,6 +500,21 @@ def _regret_checks(request: pytest.FixtureRequest) -> Function[Report]:
         pytest.fail("\n".join([failure, *_why_the_test(request, *list(again)[:1])]), pytrace=False)
 
     return check
+
+
+def _inputs(report: Report) -> list[str]:
+    """The seed, and the first failing inputs as an argument of another audit, if they are short."""
+    found = report.parsed.counterexamples
+    lines = [f"  seed: {report.parsed.seed}"]
+    if found:
+        plain = {key: value for key, value in found[0].pair.items() if key != "words"}
+        data = plain.get("type") == "data"
+        shown = f"({plain['left']}, {plain['right']})" if data else f"vdp.neighbours.pair_of({plain})"
+        lines.append(f"  inputs: pairs=[{shown}]" if len(shown) <= _LONG else "  inputs: see the record")
+    return lines
+
+
+_LONG = 600  # characters of inputs that a failure shows
 
 
 def _regret_failure(report: Report, expect: str | None, path: str, place: Path, again: list[str]) -> str:

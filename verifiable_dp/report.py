@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import os
 import shlex
 from collections.abc import Iterator
@@ -13,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verifiable_dp.core.files import lock, make_folder, write_text
-from verifiable_dp.core.validate import Json, JsonDict, named, on_one_line
+from verifiable_dp.core.plot import NEEDED, Plot
+from verifiable_dp.core.validate import InputError, Json, JsonDict, named, on_one_line
 from verifiable_dp.evidence.blackbox.statistics import DETECT
 from verifiable_dp.evidence.check import Check, in_words
 from verifiable_dp.evidence.regret.readings import is_table
@@ -26,7 +28,7 @@ from verifiable_dp.record.requests import RequestEntry
 from verifiable_dp.record.sealing import SCHEMA_VERSION, plain, sealed, text
 from verifiable_dp.record.verify import examine, verify
 from verifiable_dp.render import page, plots, regrets
-from verifiable_dp.render.findings import FindingCode, findings, told
+from verifiable_dp.render.findings import FindingCode, comments, findings, told
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,6 +67,14 @@ def finish(
     bound = conclude.epsilon_upper(checks)
     stated = draft.get("declarations") if declarations is None else declarations
     stated = request.declarations if request else stated
+    facts = {
+        **provenance(started, cpu_seconds, not draft["plan"].get("numerics", False)),
+        "target": place(target.source.path, target.ours),
+        "ci": ci(),
+        **({"request": request.as_dict()} if request else {}),
+        **(kept or {}),
+        **({"resumed": {"steps": resumed}} if resumed else {}),
+    }
     record = {
         **draft,
         "schema_version": SCHEMA_VERSION,
@@ -77,16 +87,12 @@ def finish(
         "unbounded": draft.get("unbounded"),
         "kill_table": draft.get("kill_table"),
         "regret": _regret(regret) if regret else None,
-        "provenance": {
-            **provenance(started, cpu_seconds, not draft["plan"].get("numerics", False)),
-            "target": place(target.source.path, target.ours),
-            "ci": ci(),
-            **({"request": request.as_dict()} if request else {}),
-            **(kept or {}),
-            **({"resumed": {"steps": resumed}} if resumed else {}),
-        },
+        "provenance": facts,
     }
-    return Report(sealed(record))
+    report = Report(sealed(record))
+    ignored = comments(report.parsed)
+    facts |= {"ignored": ignored} if ignored else {}
+    return Report(sealed(record)) if ignored else report
 
 
 def _regret(draft: Json) -> JsonDict:
@@ -230,6 +236,22 @@ class Report:
             for subject, check in checks
         ]
         return pd.DataFrame(rows, columns=["subject", "check", "kind", "verdict", "words"])
+
+    def plot(self) -> Plot:
+        """Lower bounds on epsilon against the claim; of a report on regret alone, the regret measured.
+
+        Raises
+        ------
+        InputError
+            Without matplotlib, or if there is nothing to draw.
+        """
+        if importlib.util.find_spec("matplotlib") is None:
+            raise InputError(NEEDED)
+        record = self.parsed
+        drawn = (plots.epsilon_bars(record) if record.audited else None) or regrets.svg(record)
+        if drawn is None:
+            raise InputError(f"plot: the record of {self.name} has no numbers to draw; use to_frame()")
+        return Plot(self.line(), plots.alone(drawn, white=True))
 
     def save(self, folder: str | Path, stem: str = "record") -> tuple[Path, Path]:
         """Write ``<stem>.json`` and ``<stem>.html`` into `folder`, which is made if needed.

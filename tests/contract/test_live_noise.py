@@ -29,7 +29,9 @@ def small(name, **other):
     return auditor.algorithm(**{**auditor.instance, **auditor.small, **other})
 
 
-PRIVATE = [name for name in registry.names() if small(name).claim is not None]
+# Secure noise is Laplace noise: promises of rho, which need normal noise, have no live session with it.
+PROMISES = {name: small(name).claim for name in registry.names()}
+PRIVATE = [name for name, claim in PROMISES.items() if claim is not None and not claim.curved]
 RAW = {"moments": "raw", "contamination": 0.0}  # the other half of dp-robust-elimination
 LIVE = [*((name, {}) for name in PRIVATE), ("dp-robust-elimination", RAW)]
 

@@ -100,6 +100,9 @@ FORMS = {
 }
 
 
+BY_NIGHT = pytest.param(7, marks=pytest.mark.slow)  # one seed is enough for the day
+
+
 def audited(target, given, **more):
     asked = {"epsilon": 1.0, "runs": 1000, **given, **more}
     return vdp.audit(target, **asked).record
@@ -109,7 +112,7 @@ def bare(record):
     return json.dumps({**record, "provenance": None, "digest": None}, sort_keys=True)
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(7, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seed", [0, BY_NIGHT])
 @pytest.mark.parametrize("name", FORMS)
 def test_counts_are_those_of_an_audit_in_one_process(name, seed):
     target, given = FORMS[name]

@@ -44,6 +44,7 @@ def test_options_arrive_where_audits_are_made(pytester, monkeypatch):
     asked = []
 
     def audit(target, **options):
+        options.pop("progress")
         asked.append(options)
         return SimpleNamespace(verdict="not_refuted")
 
@@ -68,6 +69,7 @@ def test_code_that_is_handed_over_gets_few_runs_unless_it_is_sized(pytester, mon
     asked = []
 
     def audit(target, **options):
+        options.pop("progress")
         asked.append(options)
         return SimpleNamespace(verdict="not_refuted")
 

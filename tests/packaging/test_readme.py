@@ -48,6 +48,7 @@ _NAMES = (
     "contexts.md",
     "check-regret.md",
     "reproduce.md",
+    "settings.md",
     "campaigns.md",
     "continuous-integration.md",
     "pytest.md",

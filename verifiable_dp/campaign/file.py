@@ -19,6 +19,8 @@ target = "bandit.py:play"
 arms = 2
 horizon = 3000
 regret = { scaling = { T = "log" } }
+
+In pyproject.toml the same tables stand below [tool.verifiable-dp], see `settings`.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ import json
 import re
 import socket
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import cast
@@ -42,13 +44,15 @@ from verifiable_dp.auditing.plans import BUDGETS, Progress, silent, sizes_of
 from verifiable_dp.auditing.regret import Asked
 from verifiable_dp.auditing.request import AuditOptions
 from verifiable_dp.campaign import run as campaign
-from verifiable_dp.core import claims, crash, engine, files, validate
+from verifiable_dp.campaign import settings
+from verifiable_dp.campaign.baseline import Baseline
+from verifiable_dp.core import claims, crash, engine, validate
 from verifiable_dp.core.claims import MODELS
 from verifiable_dp.core.contexts import shape_of
 from verifiable_dp.core.files import make_folder, write_text
 from verifiable_dp.core.units import ADJACENCIES
 from verifiable_dp.core.validate import Function, Given, InputError, Json, JsonDict, JsonValue
-from verifiable_dp.record import requested
+from verifiable_dp.record import passing, requested
 from verifiable_dp.record.declarations import read as read_declarations
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.requests import RequestEntry
@@ -58,7 +62,6 @@ from verifiable_dp.registry import entries as registry
 from verifiable_dp.report import Report
 from verifiable_dp.targets.process import Exec
 
-_LARGEST = 1 << 20  # bytes of a campaign file
 _MOST = 1000  # targets
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 _TAKEN = ("schema", "studies")  # folders of a portfolio that are not targets
@@ -88,6 +91,8 @@ class Entry:
         then. None: it is.
     declarations
         What is declared of the deployment, or None.
+    require
+        What exit status 0 needs, one of `passing.REQUIRED`.
     """
 
     name: str
@@ -98,6 +103,7 @@ class Entry:
     regret: bool = False
     claims: Json | None = None
     declarations: Json | None = None
+    require: str = passing.REQUIRED[0]
 
     def unanswered(self, record: Json) -> str:
         """Why a record does not answer what is asked of this target; empty if it does."""
@@ -136,10 +142,18 @@ class Campaign:
         Of the file; targets and declarations are looked up in its folder, commands run there.
     entries
         In the file's order.
+    baseline
+        Findings that are known; None without a file of them.
     """
 
     path: Path
     entries: tuple[Entry, ...]
+    baseline: Baseline | None = None
+
+    def excused(self, reports: Mapping[str, Report]) -> list[str]:
+        """Names of inconclusive targets whose findings are all in the baseline."""
+        known = self.baseline
+        return [name for name, report in reports.items() if known and known.excuses(name, report)]
 
     @property
     def folder(self) -> Path:
@@ -159,16 +173,20 @@ class Done:
         Why a target could not be audited, by name.
     index
         Path of the portfolio.
+    excused
+        Names of inconclusive targets whose findings are all in the baseline.
     """
 
     reports: Mapping[str, Report]
     failed: Mapping[str, str]
     index: Path
+    excused: Collection[str] = ()
 
     @property
     def exit_status(self) -> int:
         """2 if a target could not be audited, else 1 if one is refuted, 3 if one is inconclusive, 0."""
-        return 2 if self.failed else campaign.exit_status(list(self.reports.values()))
+        counted = [report for name, report in self.reports.items() if name not in self.excused]
+        return 2 if self.failed else campaign.exit_status(counted)
 
 
 # ---------------------------------------------------------------- reading
@@ -273,6 +291,7 @@ _CLAIMS: dict[str, Reader] = {
 }
 _EVERY: dict[str, Reader] = {
     "budget": _budget,
+    "require": lambda name, value: validate.choice(name, value, passing.REQUIRED),
     "seed": _at_least(0),
     "alpha": validate.probability,
     "confidence": validate.probability,
@@ -309,14 +328,12 @@ _LISTED: dict[str, Reader] = {"parameters": _parameters, "mutants": _switch, "re
 _COMMAND: dict[str, Reader] = {"exec_timeout": validate.positive}
 _WHICH: dict[str, Reader] = {"name": _name, "target": _text, "exec": _text}
 _CLAIMED = ("n_arms", "horizon", "parameters", "contexts", "budget", "seed")  # options of `api.check_regret`
-_TOP = ("defaults", "targets")
-_BESIDE_REGRET = ("budget", "seed", "declarations")
+_TOP = ("baseline", "defaults", "targets")
+_BESIDE_REGRET = ("budget", "seed", "declarations", "require")
 _BESIDE_CLAIMS = ("arms", "horizon", "parameters", "contexts", "budget", "seed")
 
 
-def _read_table(
-    place: str, given: JsonValue, accepted: Mapping[str, Reader], room: str = "campaign: "
-) -> JsonDict:
+def _read_table(place: str, given: JsonValue, accepted: Mapping[str, Reader], room: str) -> JsonDict:
     if not isinstance(given, Mapping):
         raise InputError(f"{room}{place} must be a table with keys {', '.join(accepted)}")
     for key in given:
@@ -337,7 +354,8 @@ def read(path: str | Path) -> Campaign:
     Parameters
     ----------
     path
-        Of a TOML file with a table ``defaults`` and an array of tables ``targets``.
+        Of a TOML file with a table ``defaults``, an array of tables ``targets`` and a path ``baseline``;
+        of a ``pyproject.toml`` its table ``tool.verifiable-dp`` is read.
 
     Raises
     ------
@@ -345,38 +363,42 @@ def read(path: str | Path) -> Campaign:
         If it cannot be read, is not TOML, or holds anything unknown or out of range: the first such key with
         those accepted.
     """
-    place, loaded = Path(path), files.toml("campaign", path, _LARGEST)
+    place, loaded, room = Path(path), settings.table(path), settings.room(path)
     for key in loaded:
         if key not in _TOP:
-            raise InputError(f"campaign: {str(key)[:60]!r} is unknown; accepted: {', '.join(_TOP)}")
-    defaults = _read_table("defaults", loaded.get("defaults", {}), {**_EVERY, **_OWN, **_LISTED, **_COMMAND})
+            raise InputError(f"{room}{str(key)[:60]!r} is unknown; accepted: {', '.join(_TOP)}")
+    defaults = _read_table(
+        "defaults", loaded.get("defaults", {}), {**_EVERY, **_OWN, **_LISTED, **_COMMAND}, room
+    )
     rows = loaded.get("targets", [])
     if not isinstance(rows, list) or not 0 < len(rows) <= _MOST:
-        raise InputError(f"campaign: [[targets]] must stand 1 to {_MOST} times")
+        raise InputError(f"{room}[[targets]] must stand 1 to {_MOST} times")
     folder = place.resolve().parent
-    entries = [_entry(number, row, defaults, folder) for number, row in enumerate(rows, start=1)]
+    entries = [_entry(number, row, defaults, folder, room) for number, row in enumerate(rows, start=1)]
     names: dict[str, int] = {}
     for number, entry in enumerate(entries, start=1):
         first = names.setdefault(entry.name.lower(), number)
         if first != number:
             raise InputError(
-                f"campaign: targets {first} and {number} have the same name {entry.name!r}: "
-                "rename one of them"
+                f"{room}targets {first} and {number} have the same name {entry.name!r}: rename one of them"
             )
-    return Campaign(place, tuple(entries))
+    known = loaded.get("baseline")
+    return Campaign(
+        place, tuple(entries), None if known is None else Baseline.at(folder / _text("baseline", known))
+    )
 
 
-def _entry(number: int, row: JsonValue, defaults: Json, folder: Path) -> Entry:
+def _entry(number: int, row: JsonValue, defaults: Json, folder: Path, room: str) -> Entry:
     place = f"target {number}"
     if not isinstance(row, Mapping) or ("target" in row) == ("exec" in row):
-        raise InputError(f"campaign: {place} must have a key target or a key exec, and not both")
+        raise InputError(f"{room}{place} must have a key target or a key exec, and not both")
     which = str(row.get("target", row.get("exec")))
     place = f"{place} ({which[:60]})"
     listed = "target" in row and ":" not in which
     kind = _LISTED if listed else {**_OWN, **(_COMMAND if "exec" in row else _PYTHON)}
     accepted = {**_WHICH, **_EVERY, **kind}
     # What a default cannot apply to it leaves alone: the promise of a listed algorithm is its own.
-    own = _read_table(place, row, accepted)
+    own = _read_table(place, row, accepted, room)
     left = accepted if listed else {key for key in accepted if key not in _PYTHON}
     found = {**{key: value for key, value in defaults.items() if key in left}, **own}
     if any(found.get(name) is not None for name in claims.CURVED) and "epsilon" not in own:
@@ -384,7 +406,7 @@ def _entry(number: int, row: JsonValue, defaults: Json, folder: Path) -> Entry:
     try:
         entry = _checked(found, own, which, listed, folder)
     except InputError as error:
-        raise InputError(f"campaign: {place}: {error}") from None
+        raise InputError(f"{room}{place}: {error}") from None
     return entry
 
 
@@ -399,14 +421,13 @@ def _checked(found: Json, own: Json, which: str, listed: bool, folder: Path) -> 
         regret=listed and found.get("regret", False),
         claims=None if listed else found.get("regret"),
         declarations=None if declared is None else read_declarations(folder / declared),
+        require=found.get("require", passing.REQUIRED[0]),
     )
     if listed:
         auditor = registry.auditor(which)
         if entry.regret:
             _check_beside(own, entry, _BESIDE_REGRET)
-            return Entry(
-                entry.name, which, options=entry.options, regret=True, declarations=entry.declarations
-            )
+            return replace(entry, parameters={})
         registry.make(auditor.name, **{**auditor.instance, **entry.parameters})
         return entry
     if entry.claims:
@@ -435,7 +456,7 @@ def _check_beside(own: Json, entry: Entry, accepted: Sequence[str]) -> None:
 def _options(found: Json) -> JsonDict:
     """Arguments of `api.audit`, under its names."""
     names = {"arms": "n_arms"}
-    apart = ("name", "target", "exec", "exec_timeout", "parameters", "regret", "declarations")
+    apart = ("name", "target", "exec", "exec_timeout", "parameters", "regret", "declarations", "require")
     options = {names.get(key, key): value for key, value in found.items() if key not in apart}
     if found.get("parameters") and ":" in found.get("target", ""):
         options["parameters"] = found["parameters"]
@@ -512,9 +533,7 @@ def run(
         last step.
     cage
         As `api.audit`, for code of your own.
-    progress
-        Called with a line of text at each stage.
-    say
+    progress, say
         As `campaign.run`.
 
     Raises
@@ -558,11 +577,27 @@ def run(
         say(f"entry {name}{said}  ({ended} of {len(found.entries)}{clock.after(len(state.seen))})")
     campaign.write_index(place, state.reports, say)
     order = [entry.name for entry in found.entries]
+    reports = {name: state.reports[name] for name in order if name in state.reports}
     return Done(
-        {name: state.reports[name] for name in order if name in state.reports},
+        reports,
         {name: state.failed[name] for name in order if name in state.failed},
         Path(out) / "index.html",
+        found.excused(reports),
     )
+
+
+def save(report: Report, folder: Path) -> None:
+    """Write a report, and beside it the request that it answers.
+
+    Raises
+    ------
+    InputError
+        If they cannot be written.
+    """
+    record, _ = report.save(folder)
+    asked = report.parsed.provenance.request
+    if asked is not None:
+        write_text(requested.beside(record), asked.written())
 
 
 def _audited(task: _Task) -> Report | str:
@@ -634,9 +669,8 @@ def _report(task: _Task) -> Callable[[Path | None], Report]:
 
 def _calls(entry: Entry) -> tuple[Callable[[], RequestEntry], Function[Report]]:
     """What asks an entry, and what audits it."""
-    declared = {"declarations": entry.declarations}
     if entry.claims:
-        whole = {**entry.options, **entry.claims}
+        _, whole = arguments(entry)
 
         def check(checkpoint: Path | None, **more: Given) -> Report:
             return api.check_regret(entry.target, **whole, **more)
@@ -644,18 +678,37 @@ def _calls(entry: Entry) -> tuple[Callable[[], RequestEntry], Function[Report]]:
         return functools.partial(api.ask_regret, entry.target, **whole), check
     if entry.regret:
         sizes = {key: entry.options[key] for key in ("budget", "seed") if key in entry.options}
-        given = {**sizes, **declared}
+        given = {**sizes, "declarations": entry.declarations}
         ask = functools.partial(api.ask_evidence, entry.target, **given)
         return ask, functools.partial(api.evidence, entry.target, **given)
-    options = {**entry.options, **declared}
+    target, options = arguments(entry)
+    return functools.partial(api.ask, target, **options), functools.partial(api.audit, target, **options)
+
+
+def arguments(entry: Entry) -> tuple[api.Target, JsonDict]:
+    """Target and options with which `api.audit`, or `api.check_regret` where regret is claimed, is called."""
+    if entry.claims:
+        return entry.target, {**entry.options, **entry.claims}
+    options = {**entry.options, "declarations": entry.declarations}
     timeout = options.pop("exec_timeout", None)
-    target: api.Target = entry.target
     if entry.listed:
         auditor = registry.auditor(entry.target)
-        target = registry.make(entry.target, **{**auditor.instance, **entry.parameters})
-    elif entry.command:
-        target = Exec(entry.command) if timeout is None else Exec(entry.command, timeout)
-    return functools.partial(api.ask, target, **options), functools.partial(api.audit, target, **options)
+        return registry.make(entry.target, **{**auditor.instance, **entry.parameters}), options
+    if entry.command:
+        return (Exec(entry.command) if timeout is None else Exec(entry.command, timeout)), options
+    return entry.target, options
+
+
+def audit_entry(entry: Entry, folder: Path, options: Json) -> Report:
+    """The report of an entry of a campaign in `folder` with other options than its own.
+
+    Raises
+    ------
+    InputError
+        As `api.audit`.
+    """
+    with contextlib.chdir(folder), _forgotten(folder):
+        return _calls(replace(entry, options=options))[1]()
 
 
 def _crashed(task: _Task) -> str:

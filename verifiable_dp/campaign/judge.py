@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,12 +40,15 @@ class Judged:
         What has no record that holds, and why, a line each.
     exit_status
         2 if anything failed, else 1 if a promise is refuted or a claim about regret contradicted, 3 if one is
-        undecided, 0.
+        undecided, 0. Undecided ones whose findings are all in the campaign's baseline do not count.
+    required
+        What the file of the campaign requires of its entries, by their names.
     """
 
     reports: Sequence[tuple[str, Report]]
     failed: Sequence[str]
     exit_status: int
+    required: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,8 @@ def judge(
     broken = {path.relative_to(place).as_posix(): why for path, why in found.broken.items()}
     failed = [_line(where, why) for where, why in broken.items()]
     names = Counter(one.target.name for one in asked.values())
-    entries = {entry.name: entry for entry in ([] if campaign is None else campaigns.read(campaign).entries)}
+    listed = None if campaign is None else campaigns.read(campaign)
+    entries = {entry.name: entry for entry in (listed.entries if listed else ())}
     statuses = list[int]()
     for path, one in found.records.items():
         where = path.relative_to(place)
@@ -110,7 +114,10 @@ def judge(
         entry = entries.get(where.parent.as_posix())
         report = Report(one.record)
         reports.append((report.name if entry is None else entry.name, report))
-        statuses.append(report.decision.exit_code if entry is None else exit_status([report]))
+        if entry is None:
+            statuses.append(report.decision.exit_code)
+        elif not (listed and listed.excused({entry.name: report})):
+            statuses.append(exit_status([report]))
         if entry is not None and (why := entry.unanswered(one.record)):
             failed.append(_line(f"{campaign}: {entry.name}", why))
     answered = {path.relative_to(place) for path in found.records}
@@ -128,7 +135,8 @@ def judge(
     told = [_line(what, why) for what in reasons for why in reasons[what]]
     failed = [*told, *failed]
     statuses += [2] if failed or not reports else []
-    return Judged(reports, failed, min(statuses, key=_WORST.index))
+    required = {name: entry.require for name, entry in entries.items()}
+    return Judged(reports, failed, min(statuses, key=_WORST.index, default=0), required)
 
 
 def _asked(folder: Path, given: Sequence[str]) -> dict[Path, RequestEntry]:

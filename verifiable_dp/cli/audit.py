@@ -10,8 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from verifiable_dp.cli.listed import audit_listed
 from verifiable_dp.cli.shell import (
+    CATALOGUE,
     PATH,
+    YOURS,
+    Option,
     Outputs,
     cage_option,
     check_outputs,
@@ -19,6 +23,7 @@ from verifiable_dp.cli.shell import (
     declarations_option,
     falls_short,
     forget,
+    grouped,
     in_process_option,
     main,
     output_options,
@@ -30,15 +35,13 @@ from verifiable_dp.cli.shell import (
     seeded,
     write_request,
 )
-from verifiable_dp.core.validate import Function, Given, JsonDict
+from verifiable_dp.core.validate import Function, Given, InputError, JsonDict
 
 if TYPE_CHECKING:
     from verifiable_dp.targets.process import Exec
 
 
 def _target(target: str | None, command: str | None, timeout: float | None) -> str | Exec:
-    from verifiable_dp.core.validate import InputError
-
     if target is not None and command is None:
         if timeout is not None:
             raise InputError("exec_timeout needs --exec COMMAND")
@@ -52,8 +55,6 @@ def _target(target: str | None, command: str | None, timeout: float | None) -> s
 
 def _pairs(name: str, items: tuple[str, ...]) -> JsonDict:
     """NAME=VALUE options as a mapping; numbers become numbers, true and false truth values."""
-    from verifiable_dp.core.validate import InputError
-
     found: JsonDict = {}
     for item in items:
         key, sign, value = item.partition("=")
@@ -82,8 +83,6 @@ def _scaling(items: tuple[str, ...]) -> JsonDict | None:
 
 
 def _numbers(name: str, text: str) -> list[float]:
-    from verifiable_dp.core.validate import InputError
-
     try:
         return [float(number) for number in text.split(",")]
     except ValueError:
@@ -109,79 +108,104 @@ def _several(
     return click.option(*names, multiple=True, callback=lambda _, option, typed: parse(typed), **more)
 
 
-@main.command()
-@click.argument("target", required=False)
-@click.option("--exec", "command", metavar="COMMAND", help="Audit a program that speaks JSON lines.")
-@click.option("--numerics", is_flag=True, help="Audit the floats of a mechanism's sampler, too.")
-@click.option("--exec-timeout", type=float, help="Seconds that each of its answers may take (60).")
-@click.option("--epsilon", type=float, help="The promise; needed for your own code.")
-@click.option(
-    "--delta", type=float, help="Of the promise; 0 for your own code, the claim's for a listed one."
+_CODE = "Your code"
+_code, _claim, _test = grouped(_CODE), grouped("The claim"), grouped("The test")
+
+
+@main.command(
+    section=YOURS,
+    examples=(
+        "audit mine.py:play --epsilon 1 --arms 2 --horizon 40",
+        "audit mine.py:noisy_sum --epsilon 1 --html page.html",
+        "audit NAME --budget smoke",
+        "audit",
+    ),
 )
-@click.option("--arms", "n_arms", type=int, help="K; needed for play and play_many.")
-@click.option("--horizon", type=int, help="T; needed for play and play_many.")
-@_several("--set", "parameters", parse=_parameters, metavar="NAME=VALUE", help="A parameter of the target.")
-@click.option(
+@click.argument("target", required=False)
+@_code("--exec", "command", metavar="COMMAND", help="Audit a program that speaks JSON lines.")
+@_code("--exec-timeout", type=float, metavar="SECONDS", help="Time for each answer of that program (60).")
+@_code("--arms", "n_arms", type=int, metavar="K", help="Number of arms; your own bandit needs it.")
+@_code("--horizon", type=int, metavar="T", help="Number of rounds; your own bandit needs it.")
+@_several(
+    "--set",
+    "parameters",
+    parse=_parameters,
+    cls=Option,
+    heading=_CODE,
+    metavar="NAME=VALUE",
+    help="Set a parameter of the target.",
+)
+@_code("--bounds", type=float, nargs=2, metavar="LO HI", help="Range of rewards or data (0 1).")
+@_code(
     "--contexts",
     metavar="D|KxD",
-    help="Your own code takes contexts: their dimension D, or KxD with one for each arm.",
+    help="Your bandit takes contexts of dimension D, or one for each of K arms (KxD).",
 )
-@click.option("--context-norm", type=float, help="Largest Euclidean norm of a context (1).")
-@click.option(
-    "--model",
-    type=click.Choice(["central", "joint", "local"]),
-    help="All actions are seen (central), every noisy report of a reward (local), or with contexts the "
-    "actions of all others (joint).",
+@_code("--context-norm", type=float, help="Largest Euclidean norm of a context (1).")
+@_code(
+    "--reward", metavar="FILE.PY:NAME", help="Your function that pays a reward; the audit pays in its place."
 )
-@click.option(
-    "--protects",
-    type=click.Choice(["context", "reward"]),
-    help="With contexts: context and reward of a user (context), or the reward alone.",
+@_code("--epsilon-parameter", metavar="NAME", help="Name of the parameter of your code that is epsilon.")
+@_claim("--epsilon", type=float, help="Epsilon of the claim; your own code needs it.")
+@_claim(
+    "--delta",
+    type=float,
+    help="Delta of the claim (default 0; catalogue algorithms use their own).",
 )
-@click.option(
-    "--reward",
-    metavar="FILE.PY:NAME",
-    help="Function of your own code that pays a reward; the audit pays in its place.",
-)
-@click.option("--epsilon-parameter", metavar="NAME", help="Parameter of your own code that is epsilon.")
-@click.option("--bounds", type=float, nargs=2, metavar="LO HI", help="Range of rewards or data (0 1).")
-@click.option(
+@_claim("--rho", type=float, help="Claim rho-zCDP instead of epsilon (mechanisms only).")
+@_claim("--mu", type=float, help="Claim mu-GDP instead of epsilon (mechanisms only).")
+@_claim(
     "--observe",
     type=click.Choice(["actions", "releases", "reports", "shuffled"]),
     help="What the adversary sees.",
 )
-@click.option(
+@_claim(
+    "--adjacency",
+    type=click.Choice(["replace", "add-remove", "zero-out"]),
+    help="How neighbouring inputs of your own code differ.",
+)
+@_claim(
+    "--model",
+    type=click.Choice(["central", "joint", "local"]),
+    help="Who sees what: all actions (central), each noisy report (local), or, with contexts, the actions "
+    "of all other users (joint).",
+)
+@_claim(
+    "--protects",
+    type=click.Choice(["context", "reward"]),
+    help="With contexts: protect context and reward of a user (context), or only the reward.",
+)
+@_claim("--group", type=int, metavar="K", help="Audit what the claim implies for K rewards together.")
+@_test(
     "--budget",
     metavar="smoke|quick|standard|thorough|SECONDS",
     default="quick",
     show_default=True,
-    help="How many runs; of your own code 4000 (smoke), 80 000, 720 000, 4.8 million (thorough), or "
-    "4000 for each of SECONDS, which it may not take longer than.",
+    help="Number of runs. Your own code: 4000 (smoke), 80 000, 720 000, 4.8 million (thorough), or 4000 a "
+    "second for at most SECONDS.",
 )
-@click.option("--runs", type=int, metavar="N", help="Runs of your own code in all, in place of the budget's.")
-@click.option("--timeout", type=float, metavar="SECONDS", help="That one run of your own code may take (60).")
-@click.option("--sequential", is_flag=True, help="Stop as soon as the evidence refutes the claim.")
-@click.option(
-    "--adjacency",
-    type=click.Choice(["replace", "add-remove", "zero-out"]),
-    help="What neighbouring inputs of your own code are.",
+@_test("--runs", type=int, metavar="N", help="Total runs of your own code; overrides the budget.")
+@_test("--timeout", type=float, metavar="SECONDS", help="Time for one run of your own code (60).")
+@_test("--sequential", is_flag=True, help="Stop as soon as the evidence refutes the claim.")
+@_test("--curve", is_flag=True, help="Also bound delta at many epsilons, and epsilon at many deltas.")
+@_test("--numerics", is_flag=True, help="Also audit the floating-point output of a mechanism's sampler.")
+@_test(
+    "--alpha",
+    type=float,
+    default=1e-6,
+    show_default=True,
+    help="Reject a true claim with at most this probability, over all tests of the audit.",
 )
-@click.option("--group", type=int, metavar="K", help="Audit what the claim implies for K rewards.")
-@click.option("--rho", type=float, help="The promise of a mechanism: rho-zCDP, in place of epsilon.")
-@click.option("--mu", type=float, help="The promise of a mechanism: mu-GDP, in place of epsilon.")
-@click.option("--curve", is_flag=True, help="Bound delta at many epsilons, epsilon at many deltas.")
-@click.option(
-    "--alpha", type=float, default=1e-6, show_default=True, help="Family-wise level of a refutation."
-)
-@click.option(
+@_test(
     "--detect",
     type=float,
     default=2.0,
     show_default=True,
     metavar="FACTOR",
-    help="Without an upper bound, call a claim not refuted only if FACTOR times it would have been detected.",
+    help="Without an upper bound, accept a claim only if a leak of FACTOR times it would have been caught.",
 )
 @require_option
+@_test("--write-baseline", is_flag=True, help="Without TARGET: write all warnings to the baseline file.")
 @request_options
 @declarations_option
 @checkpoint_option
@@ -190,61 +214,87 @@ def _several(
 @seeded
 @scheduler_option
 @output_options
+@click.pass_context
 def audit(
+    context: click.Context,
+    /,
     target: str | None,
     command: str | None,
     exec_timeout: float | None,
     scheduler: str | None,
     outputs: Outputs,
-    require: str,
     **asked: Given,
 ) -> None:
-    """Audit TARGET: a catalogue name, file.py:callable or package.module:callable, or --exec COMMAND."""
+    """Audit the privacy claim of TARGET.
+
+    TARGET is file.py:name, package.module:name, a catalogue name, or --exec COMMAND. Without a TARGET, audit
+    what pyproject.toml lists under [tool.verifiable-dp].
+    """
     from verifiable_dp import api
 
+    if target is None and command is None and asked["ask"] is None:
+        audit_listed(context, {**context.params})
+    require = asked.pop("require")
+    if asked.pop("write_baseline"):
+        raise InputError("write_baseline works only without a TARGET, with those in pyproject.toml")
     audited, ask = _target(target, command, exec_timeout), asked.pop("ask")
     if ask is not None:
         runs = ("checkpoint", "request", "in_process", "cage")
         write_request(api.ask(audited, **{k: v for k, v in asked.items() if k not in runs}), ask)
         return
     outputs.check()
-    with progressing(scheduler) as progress:
+    with progressing(scheduler, outputs.quiet) as progress:
         report = api.audit(audited, **asked, progress=progress)
     outputs.conclude(report)
     forget(asked["checkpoint"])
     sys.exit(report.decision.exit_code or 3 * falls_short(report, require))
 
 
-@main.command()
-@click.argument("target")
-@click.option("--bound", help="A number or file.py:function of (gaps, horizon, ...).")
-@_several(
-    "--scaling", parse=_scaling, metavar="Q=RATE", help="T=log, T=sqrt, epsilon=-1, K=1:0.1 (with a margin)."
+@main.command(
+    section=YOURS,
+    examples=(
+        "regret mine.py:play --arms 2 --horizon 3000 --scaling T=log",
+        "regret NAME",
+    ),
 )
-@click.option("--better-than", metavar="TARGET", help="Claim less regret than this, see --factor.")
-@click.option("--factor", type=float, default=1.0, show_default=True, help="Of --better-than.")
+@click.argument("target")
+@click.option("--bound", help="Claim at most this regret: a number, or file.py:function.")
+@_several(
+    "--scaling",
+    parse=_scaling,
+    metavar="Q=RATE",
+    help="Claim a rate: T=log, T=sqrt, K=1:0.1 (margin).",
+)
+@click.option("--better-than", metavar="TARGET", help="Claim less regret than this rival has.")
+@click.option("--factor", type=float, default=1.0, show_default=True, help="How many times less regret.")
 @_several(
     "--rival-set",
     "rival_parameters",
     parse=_parameters,
     metavar="NAME=VALUE",
-    help="A parameter of --better-than that is to differ from TARGET's.",
+    help="Set a parameter of the rival, where it differs from TARGET's.",
 )
-@click.option("--arms", "n_arms", type=int, help="K; needed for your own code.")
-@click.option("--horizon", type=int, help="T; needed for your own code.")
-@_several("--set", "parameters", parse=_parameters, metavar="NAME=VALUE", help="A parameter of TARGET.")
-@_several("--means", "environments", parse=_means, metavar="M,M,...", help="An instance of Bernoulli arms.")
-@click.option("--contexts", metavar="D|KxD", help="Your own code takes contexts of this form.")
+@click.option("--arms", "n_arms", type=int, help="Number of arms; your own code needs it.")
+@click.option("--horizon", type=int, help="Number of rounds; your own code needs it.")
+@_several("--set", "parameters", parse=_parameters, metavar="NAME=VALUE", help="Set a parameter of TARGET.")
+@_several(
+    "--means",
+    "environments",
+    parse=_means,
+    metavar="M,M,...",
+    help="Measure on Bernoulli arms.",
+)
+@click.option("--contexts", metavar="D|KxD", help="Your own code takes contexts: dimension D, or KxD.")
 @click.option(
     "--population",
     type=click.Choice(["linear", "logistic", "types", "misleading"]),
     multiple=True,
-    help="With contexts: the users it plays for (linear).",
+    help="With contexts: the population of users (linear).",
 )
-@_several("--values", parse=_values, metavar="Q=X,X,...", help="Where a rate is measured.")
-@click.option("--gap", type=float, help="Of the instance of rates.")
-@click.option("--runs", type=int, help="Of every point; by --budget if not given.")
-@click.option("--beta", type=float, help="Each run may exceed the bound with this probability.")
+@_several("--values", parse=_values, metavar="Q=X,X,...", help="Measure a rate at these values.")
+@click.option("--gap", type=float, help="Gap between the best arm and the others, where a rate is measured.")
+@click.option("--runs", type=int, help="Runs at each point; default by --budget.")
+@click.option("--beta", type=float, help="Probability with which one run may exceed the bound.")
 @click.option(
     "--budget", type=click.Choice(["quick", "standard", "thorough"]), default="quick", show_default=True
 )
@@ -262,10 +312,11 @@ def regret(
     ask: Path | None,
     **asked: Given,
 ) -> None:
-    """Check the regret of TARGET: a catalogue name, file.py:name or package.module:name.
+    """Check claims about the regret of TARGET.
 
-    Without --bound, --scaling and --better-than the theorems of a catalogue algorithm are checked. Exit
-    status: 0 consistent, 1 contradicted, 3 vacuous or inconclusive.
+    TARGET is file.py:name, package.module:name or a catalogue name, whose theorems are checked unless
+    --bound, --scaling or --better-than is given. Exit status: 0 consistent, 1 contradicted, 3 vacuous or
+    inconclusive.
     """
     from verifiable_dp import api
 
@@ -276,13 +327,13 @@ def regret(
         runs = ("workers", "request", "in_process", "cage")
         write_request(api.ask_regret(target, **{k: v for k, v in asked.items() if k not in runs}), ask)
         return
-    with progressing(scheduler) as progress:
+    with progressing(scheduler, outputs.quiet) as progress:
         report = api.check_regret(target, **asked, progress=progress)
     outputs.conclude(report)
     sys.exit(report.decision.exit_code)
 
 
-@main.command()
+@main.command(section=CATALOGUE)
 @click.option(
     "--budget",
     metavar="quick|standard|thorough|SECONDS",
@@ -294,9 +345,10 @@ def regret(
 @click.option("--only", multiple=True, metavar="NAME", help="Only these controls.")
 @click.option("--json", "json_path", type=PATH, help="Write the outcomes here.")
 def selftest(budget: str, seed: int, only: tuple[str, ...], json_path: Path | None) -> None:
-    """Audit mechanisms whose true epsilon is known. Exit status 0 if all come out as their truth says.
+    """Audit mechanisms whose true epsilon is known.
 
-    Beside each bound stands that of the best event, which the known law gives at as many draws.
+    Each bound is shown next to the best bound possible with as many draws. Exit status 0 if every verdict is
+    right, else 1.
     """
     import json
 

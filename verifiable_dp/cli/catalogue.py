@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING
 
 import click
 
+from verifiable_dp.cli.listed import conclude
 from verifiable_dp.cli.shell import (
+    CATALOGUE,
     FILE,
     PATH,
+    YOURS,
     aside,
     cage_option,
     check_outputs,
     checkpoint_option,
     declarations_option,
-    falls_short,
     forget,
     main,
     progressing,
@@ -35,19 +37,19 @@ if TYPE_CHECKING:
     from verifiable_dp.core.populations import Population
 
 
-@main.command("list")
-@click.option("--claims", is_flag=True, help="Every claim, with its source, formula, domain and verdict.")
-@click.option("--papers", is_flag=True, help="Every item of the papers: code, claims, checks, verdicts.")
+@main.command("list", section=CATALOGUE)
+@click.option("--claims", is_flag=True, help="Show every claim: source, formula, domain, verdict.")
+@click.option("--papers", is_flag=True, help="Show every item of the papers: code, claims, checks.")
 @click.option(
     "--reports",
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("reports"),
     show_default=True,
-    help="Records that the verdicts are taken from.",
+    help="Take verdicts from the records in this folder.",
 )
-@click.option("--html", "html_path", type=PATH, help="With --papers: write their page here.")
+@click.option("--html", "html_path", type=PATH, help="With --papers: write a page to this file.")
 def list_(claims: bool, papers: bool, reports: Path, html_path: Path | None) -> None:
-    """List the catalogue."""
+    """List the published algorithms that we ship."""
     if html_path is not None and not papers:
         raise click.UsageError("--html needs --papers")
     check_outputs(html_path)
@@ -85,30 +87,30 @@ def list_(claims: bool, papers: bool, reports: Path, html_path: Path | None) -> 
         say(f"{entry.name:<{width}}{entry.model:<9}{entry.paper}")
 
 
-@main.command()
+@main.command(section=CATALOGUE, examples=("simulate NAME --arms 3 --horizon 100000 --epsilon 1",))
 @click.argument("name")
-@click.option("--contexts", metavar="D|KxD", help="NAME is your own code, which takes contexts of this form.")
+@click.option("--contexts", metavar="D|KxD", help="Your own code takes contexts: dimension D, or KxD.")
 @click.option(
     "--population",
     type=click.Choice(["linear", "logistic", "types", "misleading"]),
     default="linear",
     show_default=True,
-    help="With contexts: the users it plays for.",
+    help="With contexts: the population of users.",
 )
 @click.option(
     "--setting",
-    help="Means such as .9,.5,.1, or a setting of a study; by default one arm of .75, others of .7.",
+    help="Means such as .9,.5,.1, or a setting of a study (default: one arm .75, the others .7).",
 )
 @click.option("--epsilon", type=float, default=1.0, show_default=True)
 @click.option("--arms", "n_arms", type=int, default=5, show_default=True)
 @click.option("--horizon", type=int, default=1_000_000, show_default=True)
 @click.option("--runs", type=int, default=30, show_default=True)
-@click.option("--csv", "csv_path", type=PATH, help="Write the regret curve here.")
+@click.option("--csv", "csv_path", type=PATH, help="Write the regret curve to this file.")
 @seeded
 def simulate(
     name: str, setting: str | None, csv_path: Path | None, contexts: str | None, **asked: Given
 ) -> None:
-    """Simulate the bandit NAME, or your own file.py:name, and print its mean regret."""
+    """Simulate a catalogue bandit or your own, and print its mean regret."""
     from verifiable_dp.api import simulate as run_simulation
 
     check_outputs(csv_path)
@@ -179,7 +181,7 @@ def _environment(setting: str | None, n_arms: int) -> Environment:
         ) from None
 
 
-@main.command()
+@main.command(section=CATALOGUE)
 @click.option(
     "--budget", type=click.Choice(["quick", "standard", "thorough"]), default="quick", show_default=True
 )
@@ -189,18 +191,18 @@ def _environment(setting: str | None, n_arms: int) -> Environment:
 @click.option("--only", multiple=True, metavar="NAME", help="Only these algorithms.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option(
-    "--workers", type=int, default=lambda: min(2, os.cpu_count() or 1), help="Algorithms at a time."
+    "--workers", type=int, default=lambda: min(2, os.cpu_count() or 1), help="Algorithms audited at once."
 )
-@click.option("--resume", is_flag=True, help="Keep records in --out that are those asked for.")
+@click.option("--resume", is_flag=True, help="Keep valid records that --out already holds.")
 @scheduler_option
 @declarations_option
 def report(
     out: Path, only: tuple[str, ...], workers: int, resume: bool, scheduler: str | None, **asked: Given
 ) -> None:
-    """Audit the catalogue and write a record and a page for each algorithm, with an index.
+    """Audit all algorithms that we ship.
 
-    Exit status 1 if a private algorithm is refuted or a regret theorem contradicted, 3 if something that
-    promises privacy is inconclusive.
+    Writes a record and a page for each, and an index. Exit status: 1 if a claim is refuted or contradicted,
+    3 if one is inconclusive, else 0.
     """
     from verifiable_dp.campaign import run as campaign
 
@@ -220,22 +222,23 @@ def report(
     sys.exit(campaign.exit_status(reports))
 
 
-@main.command()
+@main.command(section=YOURS, examples=("campaign audits.toml --out reports",))
 @click.argument("file", type=FILE)
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("campaign"), show_default=True
 )
-@click.option("--workers", type=int, default=1, show_default=True, help="Targets at a time.")
+@click.option("--workers", type=int, default=1, show_default=True, help="Targets audited at once.")
 @scheduler_option
-@click.option("--resume", is_flag=True, help="Keep what an earlier run into --out has finished.")
-@click.option("--ask", is_flag=True, help="Write what would be asked of each target; nothing is run.")
+@click.option("--resume", is_flag=True, help="Continue an earlier run into --out.")
+@click.option("--ask", is_flag=True, help="Write the requests and stop; no code is run.")
 @cage_option
 @require_option
 def campaign(file: Path, out: Path, scheduler: str | None, ask: bool, require: str, **how: Given) -> None:
-    """Audit all targets of the campaign FILE (TOML) and write a record and a page for each, with an index.
+    """Audit every target that a TOML FILE lists.
 
-    Exit status: 2 if a target could not be audited, else 1 if one is refuted, 3 if one is inconclusive or
-    rests on less than --require, 0.
+    Writes a record and a page for each, and an index. FILE may be a pyproject.toml. Exit status: 2 if a
+    target could not be audited, else 1 if one is refuted, 3 if one is inconclusive or has less evidence than
+    --require, 0.
     """
     from verifiable_dp.campaign import file as campaign_file
 
@@ -246,25 +249,21 @@ def campaign(file: Path, out: Path, scheduler: str | None, ask: bool, require: s
         return
     with progressing(scheduler) as progress:
         done = campaign_file.run(found, out=out, **how, progress=progress, say=aside)
-    for name, item in done.reports.items():
-        say(f"entry {name}: {item.line()}")
-    for name, reason in done.failed.items():
-        aside(f"verifiable-dp: {name}: {' '.join(reason.split())}")
-    say(f"written: {done.index}")
-    short = [falls_short(report, require) for report in done.reports.values()]
-    sys.exit(done.exit_status or 3 * any(short))
+    conclude(found, done, require)
 
 
-@main.command()
+@main.command(section=CATALOGUE)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option(
-    "--scale", type=float, default=1.0, show_default=True, help="In (0, 1]: horizons and runs shrink."
+    "--scale", type=float, default=1.0, show_default=True, help="Shrink horizons and runs (0 to 1)."
 )
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("reproduced"), show_default=True
 )
-@click.option("--cells", type=click.Path(file_okay=False, path_type=Path), help="Folder of finished cells.")
-@click.option("--scheduler", metavar="ADDRESS", help="Of a Dask scheduler that runs the cells.")
+@click.option(
+    "--cells", type=click.Path(file_okay=False, path_type=Path), help="Keep finished cells in this folder."
+)
+@click.option("--scheduler", metavar="ADDRESS", help="Run the cells on the Dask scheduler at this address.")
 @seeded
 def reproduce(
     names: tuple[str, ...],
@@ -275,10 +274,10 @@ def reproduce(
     seed: int,
     workers: int,
 ) -> None:
-    """Remake the experiments of papers (S1 to S4; all if no NAME is given): figures, tables, verdicts.
+    """Run the experiments of the papers again (S1 to S4).
 
-    Finished cells are kept, so that an interrupted run goes on where it was. Exit status 1 if, at full size,
-    a statement is contradicted that is not known to be, or the other way round; else 0.
+    All of them if no NAME is given. Writes figures, tables and verdicts; an interrupted run continues. Exit
+    status 1 if, at full size, a verdict differs from the known one, else 0.
     """
     from verifiable_dp.campaign import reproduction
     from verifiable_dp.registry import study
@@ -300,13 +299,13 @@ def reproduce(
     sys.exit(1 if surprises else 0)
 
 
-@main.command()
+@main.command(section=CATALOGUE)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--workers", type=int, default=1, show_default=True)
 @scheduler_option
 @checkpoint_option
-@click.option("--json", "json_path", type=PATH, help="Write the rows here.")
+@click.option("--json", "json_path", type=PATH, help="Write the rows to this file.")
 def errata(
     names: tuple[str, ...],
     seed: int,
@@ -315,9 +314,10 @@ def errata(
     checkpoint: Path | None,
     json_path: Path | None,
 ) -> None:
-    """Show that statements of the papers fail as printed and hold as corrected; all if no NAME is given.
+    """Show statements of the papers that fail as printed.
 
-    Exit status 1 if the evidence does not confirm one of them.
+    Each holds as corrected. All are shown if no NAME is given. Exit status 1 if the evidence does not confirm
+    one, else 0.
     """
     from verifiable_dp.campaign import run as campaign
     from verifiable_dp.evidence.check import Check
@@ -355,21 +355,21 @@ def _told_lost(names: Sequence[str], against: Path | None) -> int:
     return 3
 
 
-@main.command()
-@click.option("--only", multiple=True, metavar="NAME", help="Only mutants of these algorithms.")
+@main.command(section=CATALOGUE)
+@click.option("--only", multiple=True, metavar="NAME", help="Only broken variants of these algorithms.")
 @click.option(
     "--budget", type=click.Choice(["quick", "standard", "thorough"]), default="quick", show_default=True
 )
 @seeded
 @scheduler_option
 @checkpoint_option
-@click.option("--against", type=PATH, help="An older kill table: a kill of it that is lost is named.")
-@click.option("--json", "json_path", type=PATH, help="Write the kill table here.")
-@click.option("--html", "html_path", type=PATH, help="Write it as a self-contained page here.")
+@click.option("--against", type=PATH, help="Compare with this older table; lost catches fail.")
+@click.option("--json", "json_path", type=PATH, help="Write the table to this file.")
+@click.option("--html", "html_path", type=PATH, help="Write a self-contained page to this file.")
 @click.option(
     "--reports",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Write both into this folder of reports, and what they say into its records.",
+    help="Write both to this folder of reports, and update its records.",
 )
 def mutants(
     only: tuple[str, ...],
@@ -380,13 +380,13 @@ def mutants(
     reports: Path | None,
     **asked: Given,
 ) -> None:
-    """Break the private algorithms in many ways and audit each mutant: the kill table.
+    """Audit broken variants of the algorithms: which are caught?
 
-    With --reports, a record in that folder then says what the table says of its algorithm. Such a record gets
-    a new digest, so that a signature of it has to be made anew; nothing else of it changes.
+    With --reports, the records in that folder are updated with the result of their algorithm. They get a new
+    digest, so that signatures have to be made again.
 
-    Exit status 1 if a mutant survives whose true epsilon is at least 1.25 times the claim; 3, and nothing is
-    written, if one is no longer killed that was killed in the table given by --against.
+    Exit status 1 if a variant is missed whose true epsilon is at least 1.25 times the claim; 3, and nothing
+    is written, if one is missed that the table of --against has as caught.
     """
     from verifiable_dp.campaign import run as campaign
     from verifiable_dp.render.mutation import before, line, render, summary_lines
@@ -412,6 +412,6 @@ def mutants(
         write_text(html_path, render(whole))
     if reports is not None:
         sealed = campaign.save_kill_table(whole, reports, aside)
-        say(f"written: {reports / 'mutants.json'}; records sealed anew: {', '.join(sealed) or 'none'}")
+        say(f"written: {reports / 'mutants.json'}; records updated: {', '.join(sealed) or 'none'}")
     forget(checkpoint)
     sys.exit(1 if whole["summary"]["clear_missed"] else 0)

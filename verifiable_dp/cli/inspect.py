@@ -7,29 +7,29 @@ import sys
 import click
 
 from verifiable_dp.cli.audit import _pairs
-from verifiable_dp.cli.shell import main, say
+from verifiable_dp.cli.shell import YOURS, main, say
 from verifiable_dp.core.validate import Given
 
 
-@main.command("inspect")
+@main.command("inspect", section=YOURS, examples=("inspect mine.py:play --arms 2 --horizon 40",))
 @click.argument("target")
-@click.option("--epsilon", type=float, default=1.0, show_default=True, help="The promise.")
-@click.option("--delta", type=float, default=0.0, show_default=True, help="Of the promise.")
-@click.option("--arms", "n_arms", type=int, default=2, show_default=True, help="K.")
-@click.option("--horizon", type=int, default=60, show_default=True, help="T.")
-@click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of TARGET.")
-@click.option("--reward", default="", metavar="FILE.PY:NAME", help="Function that pays a reward.")
-@click.option("--contexts", metavar="D|KxD", help="TARGET takes contexts of this form.")
+@click.option("--epsilon", type=float, default=1.0, show_default=True, help="Epsilon of the claim.")
+@click.option("--delta", type=float, default=0.0, show_default=True, help="Delta of the claim.")
+@click.option("--arms", "n_arms", type=int, default=2, show_default=True, help="Number of arms.")
+@click.option("--horizon", type=int, default=60, show_default=True, help="Number of rounds.")
+@click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="Set a parameter of TARGET.")
+@click.option("--reward", default="", metavar="FILE.PY:NAME", help="Your function that pays a reward.")
+@click.option("--contexts", metavar="D|KxD", help="TARGET takes contexts: dimension D, or KxD.")
 @click.option(
     "--play",
     is_flag=True,
-    help="Play it, too: say from which horizon on rewards change actions, and where an upper bound ends.",
+    help="Also run TARGET: from which horizon do rewards change actions, and where does a bound end?",
 )
 def inspect_(target: str, n_arms: int, horizon: int, contexts: str | None, play: bool, **told: Given) -> None:
-    """Say what an audit of TARGET, your own code, would recognise, guess and miss.
+    """Show how your code TARGET would be called, and what is missing.
 
-    TARGET is imported, and made once where that is needed; without --play it is not played. Exit status: 0 if
-    it can be audited as it is, 2 if something has to be added.
+    TARGET is imported, and created once if it is a class; without --play it is not run. Exit status: 0 if it
+    can be audited, 2 if something has to be added.
     """
     from verifiable_dp.core.contexts import Contexts, shape_of
     from verifiable_dp.core.validate import InputError, arms_and_horizon

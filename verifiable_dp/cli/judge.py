@@ -7,20 +7,29 @@ from pathlib import Path
 
 import click
 
-from verifiable_dp.cli.shell import FILE, aside, falls_short, main, origin_options, require_option, say
+from verifiable_dp.cli.shell import (
+    FILE,
+    RECORDS,
+    aside,
+    falls_short,
+    main,
+    origin_options,
+    require_option,
+    say,
+)
 from verifiable_dp.core.validate import Given
 
 
-@main.command()
+@main.command(section=RECORDS, examples=("judge audit-reports mine.py:play",))
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
-@click.option("--campaign", type=FILE, help="File of a campaign that was run into FOLDER.")
+@click.option("--campaign", type=FILE, help="Campaign file (or pyproject.toml) that was run into FOLDER.")
 @click.option(
     "--request",
     "requests",
     multiple=True,
     metavar="FILE|FOLDER|sha256:…",
-    help="What was asked, kept where no code of a target has been, or its digest; by default what lies in "
+    help="Requests to answer, kept where no audited code has run, or their digests; default: those in "
     "FOLDER.",
 )
 @origin_options
@@ -33,11 +42,11 @@ def judge(
     require: str,
     **origin: Given,
 ) -> None:
-    """Verify the records in FOLDER and give the exit status of the audits that left them; no code is run.
+    """Verify the records in FOLDER, and exit as their audits should have.
 
-    Every request needs a record beside it that answers it and holds, every record a request, and each TARGET
-    and each target of the campaign a request. Exit status: 2 if one has none or anything in FOLDER does not
-    hold, else 1 if a promise is refuted or a claim about regret contradicted, 3 if one is undecided, 0.
+    No audited code is run. Every request needs a valid record beside it that answers it, every record a
+    request, and each TARGET and each target of the campaign a request. Exit status: 2 if anything is missing
+    or invalid, else 1 if a claim is refuted or contradicted, 3 if one is inconclusive, 0.
     """
     from verifiable_dp.campaign import judge as judges
     from verifiable_dp.campaign.origin import RecordOrigin
@@ -51,5 +60,5 @@ def judge(
         aside(f"verifiable-dp: {line}")
     if not judged.reports:
         aside("verifiable-dp: nothing was judged: no record in FOLDER answers a request")
-    short = [falls_short(report, require) for _, report in judged.reports]
+    short = [falls_short(one, require, judged.required.get(name, require)) for name, one in judged.reports]
     sys.exit(judged.exit_status or 3 * any(short))

@@ -14,6 +14,8 @@ import click
 from verifiable_dp.cli.shell import (
     FILE,
     PATH,
+    RECORDS,
+    YOURS,
     Outputs,
     aside,
     cage_option,
@@ -38,33 +40,49 @@ key_option = click.option(
     type=FILE,
     multiple=True,
     metavar="NAME.pub|FOLDER",
-    help="Check signatures with this Ed25519 public key (PEM), or those of a folder of NAME.pub.",
+    help="Check signatures with this Ed25519 public key, or with the keys in a folder.",
 )
 
 
-@main.command()
-@click.argument("path", type=click.Path(path_type=Path), default=Path("declarations.toml"))
-def init(path: Path) -> None:
-    """Write a commented file of declarations to PATH (declarations.toml); nothing is overwritten.
+@main.command(
+    section=YOURS,
+    examples=(
+        "init",
+        "init --github",
+    ),
+)
+@click.argument("path", type=click.Path(path_type=Path), required=False)
+@click.option("--github", is_flag=True, help="Write a workflow for GitHub Actions instead.")
+def init(path: Path | None, github: bool) -> None:
+    """Write a template for your declarations, or a workflow.
 
-    If PATH ends in .html: a page with the same questions, on which a browser writes the file.
+    The template goes to PATH (default declarations.toml); describe your deployment in it. If PATH ends in
+    .html, it is a page with the same questions, on which a browser writes the file. With --github,
+    write a workflow (.github/workflows/verifiable-dp.yml) that audits what pyproject.toml lists under
+    [tool.verifiable-dp]. Existing files are not overwritten.
     """
+    from verifiable_dp.campaign import settings
     from verifiable_dp.record.declarations import starter
     from verifiable_dp.render import form
 
-    say(f"written: {form.write(path) if path.suffix == '.html' else starter(path)}")
+    if github:
+        say(f"written: {settings.write_workflow(path or Path('.github/workflows/verifiable-dp.yml'))}")
+        return
+    chosen = path or Path("declarations.toml")
+    say(f"written: {form.write(chosen) if chosen.suffix == '.html' else starter(chosen)}")
 
 
-@main.command()
+@main.command(section=RECORDS)
 @click.argument("record", type=FILE)
 @click.argument("declarations", type=FILE)
-@click.option("--json", "json_path", type=PATH, required=True, help="Write the new record here.")
-@click.option("--html", "html_path", type=PATH, help="Write its self-contained page here.")
+@click.option("--json", "json_path", type=PATH, required=True, help="Write the new record to this file.")
+@click.option("--html", "html_path", type=PATH, help="Write its page to this file.")
 def declare(record: Path, declarations: Path, json_path: Path, html_path: Path | None) -> None:
-    """Verify RECORD and write it anew with DECLARATIONS, a TOML file as `init` starts one; no code is run.
+    """Add declarations of your deployment to a record.
 
-    They replace those that RECORD has. Counts, verdicts and provenance stay, the digest is new. RECORD itself
-    is never overwritten: others may hold its digest or its signature.
+    No code is run. DECLARATIONS is a TOML file (`verifiable-dp init` writes a template); it replaces the
+    declarations in RECORD. Only the digest changes besides. RECORD itself is never overwritten, because
+    others may hold its digest or signature.
     """
     from verifiable_dp.report import Report
 
@@ -93,16 +111,22 @@ def _check_apart(written: list[Path], kept: dict[str, Path]) -> None:
             raise InputError(f"path: {str(path)!r} is given twice")
 
 
-@main.command()
+@main.command(
+    section=RECORDS,
+    examples=(
+        "verify record.json",
+        "verify record.json --rerun",
+    ),
+)
 @click.argument("record", type=click.Path(path_type=Path))
 @click.option(
-    "--rerun", is_flag=True, help="Run it again and compare every count; imports the target's code."
+    "--rerun", is_flag=True, help="Run the audit again and compare all counts; runs the audited code."
 )
 @click.option("--workers", type=int, default=1, show_default=True)
 @scheduler_option
 @key_option
-@click.option("--signature", type=FILE, help="The signature file (RECORD.sig).")
-@click.option("--request", type=FILE, help="What has to be answered: request.json.")
+@click.option("--signature", type=FILE, help="Signature file (default RECORD.sig).")
+@click.option("--request", type=FILE, help="Request that the record must answer.")
 @cage_option
 @origin_options
 def verify(
@@ -114,11 +138,11 @@ def verify(
     signature: Path | None,
     **more: Given,
 ) -> None:
-    """Check RECORD: schema, digest, and every verdict from its counts. Exit status 2 if anything is off.
+    """Check a record: its schema, digest and verdicts.
 
-    With --key also its signature, before anything is run; without, the line says whether there is one, and
-    one of another record is refused. If RECORD is a folder, every record below it is checked, and the errata,
-    the kill table and the studies in it; with --key each record needs a signature that holds.
+    Every verdict is computed again from its counts; --key also checks the signature. If RECORD is a folder,
+    all records, errata, kill tables and studies in it are checked. Exit status: 2 if anything is invalid,
+    else 0.
     """
     cage = more.pop("cage")
     if record.is_dir():
@@ -221,27 +245,29 @@ def _signed(whole: Json, keys: tuple[Path, ...], signature: Path, *, given: bool
         raise InputError("signature needs --key PUBLIC.pem")
     found = signing.state(signature, whole, signing.keyring(keys))
     if found.holds is False:
-        raise InputError(f"signature: {str(signature)!r}: {found.words}; sign anew, or remove the file")
+        raise InputError(f"signature: {str(signature)!r}: {found.words}; sign again, or remove the file")
     if keys and not found.holds:
         raise InputError(f"signature: {str(signature)!r}: {found.words}")
     return f"{found.words} (verify --key PUBLIC.pem checks it)" if found.there and not keys else found.words
 
 
-@main.command()
+@main.command(section=RECORDS)
 @click.argument("record", type=FILE)
-@click.option("--key", type=FILE, required=True, help="Ed25519 private key: PEM, without a password.")
-@click.option("--out", type=PATH, help="Where the signature goes (RECORD.sig, RECORD.dsse.json).")
+@click.option("--key", type=FILE, required=True, help="Ed25519 private key (PEM, no password).")
+@click.option(
+    "--out", type=PATH, help="Write the signature to this file (default RECORD.sig or RECORD.dsse.json)."
+)
 @click.option(
     "--to",
     type=click.Choice(["detached", "dsse"]),
     default="detached",
     show_default=True,
-    help="A signature file beside RECORD, or a DSSE envelope around its in-toto statement.",
+    help="Signature file, or a DSSE envelope with the in-toto statement.",
 )
 def sign(record: Path, key: Path, out: Path | None, to: str) -> None:
-    """Verify RECORD and write a detached signature of it.
+    """Verify a record and sign it.
 
-    If RECORD is a folder, its manifest is written into it, with the digest of every file, and signed.
+    If RECORD is a folder, its manifest, with the digest of every file, is written and signed.
     """
     import json
 
@@ -297,12 +323,13 @@ def _enveloped(whole: Json, keys: tuple[Path, ...], envelope: Path) -> str:
     return f"signature holds: Ed25519 key {key} of {named(name)}, DSSE envelope"
 
 
-@main.command()
+@main.command(section=RECORDS)
 @click.argument("prefix", type=click.Path(path_type=Path))
 def keygen(prefix: Path) -> None:
-    """Make an Ed25519 key pair, PREFIX.pem for `sign` and PREFIX.pub for `verify`; nothing is overwritten.
+    """Make a key pair to sign records with.
 
-    Give PREFIX.pub to those who verify, and keep PREFIX.pem to yourself.
+    Writes Ed25519 keys: PREFIX.pem for `sign`, which you keep secret, and PREFIX.pub for `verify`, which you
+    give to others. Existing files are not overwritten.
     """
     from verifiable_dp.record.signing import keygen as make
 
@@ -320,21 +347,27 @@ def _verified(path: Path) -> Json:
     return check(whole).record if kind is None else kind.verify(whole)
 
 
-@main.command()
+@main.command(
+    section=RECORDS,
+    examples=(
+        "render record.json --to markdown",
+        "render record.json --to sarif --out findings.sarif",
+    ),
+)
 @click.argument("record", type=FILE)
 @click.option(
     "--to",
     required=True,
     metavar="FORMAT",
-    help="html, markdown, pdf, sarif, github, in-toto, opendp, junit, compliance, pack, dpia or a package's",
+    help="html, markdown, pdf, sarif, github, in-toto, opendp, junit, compliance, pack or dpia.",
 )
-@click.option("--out", type=PATH, help="Write it here rather than to stdout.")
-@click.option("--url", default="", help="Of the run of CI, for in-toto; the record's by default.")
+@click.option("--out", type=PATH, help="Write to this file instead of stdout.")
+@click.option("--url", default="", help="For in-toto: URL of the CI run (default: the one in the record).")
 @key_option
 def render(record: Path, to: str, out: Path | None, url: str, key: tuple[Path, ...]) -> None:
-    """Verify RECORD and show it as a page, a document or findings for other tools.
+    """Show a record as a page, a document, or findings for other tools.
 
-    Exit status 0 whatever the verdict is, 2 if the record does not hold.
+    The record is verified first. Exit status: 2 if it is invalid, else 0, whatever the verdict.
     """
     from verifiable_dp.core.files import write_bytes
     from verifiable_dp.core.validate import InputError
@@ -352,19 +385,19 @@ def render(record: Path, to: str, out: Path | None, url: str, key: tuple[Path, .
     say(f"written: {out}")
 
 
-@main.command()
+@main.command(section=RECORDS)
 @click.argument("old", type=FILE)
 @click.argument("new", type=FILE)
-@click.option("--json", "json_path", type=PATH, help="Write the changes here.")
-@click.option("--without", multiple=True, metavar="PATTERN", help="Files or folders that are not compared.")
+@click.option("--json", "json_path", type=PATH, help="Write the changes to this file.")
+@click.option("--without", multiple=True, metavar="PATTERN", help="Leave out these files or folders.")
 def diff(old: Path, new: Path, json_path: Path | None, without: tuple[str, ...]) -> None:
-    """Verify the records OLD and NEW and say what changed: verdicts, claims, checks, mutants, numbers.
+    """Compare two records, or two folders.
 
-    Exit status: 0 same or better, 1 worse, 2 a record does not hold, 3 the two cannot be compared: they are
-    of different targets, or their claims are of different kinds.
+    Shows what changed: verdicts, claims, checks, numbers. Exit status: 0 same or better, 1 worse, 2 a record
+    is invalid, 3 the records cannot be compared, because targets or kinds of claims differ.
 
-    Of two folders it says for every file whether it is the same but for what names the run. Exit status: 0 if
-    all are, 1 if anything else differs, also in a single byte.
+    Two folders are compared file by file, apart from what identifies a run. Exit status: 0 if all files are
+    the same, else 1.
     """
     import json
 
@@ -402,14 +435,15 @@ def _difference(old: Path, new: Path, without: tuple[str, ...]) -> Difference | 
     return records.compare(*held)
 
 
-@main.command()
+@main.command(section=RECORDS)
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--out", type=PATH, help="Of the page (FOLDER/index.html).")
+@click.option("--out", type=PATH, help="Write the page to this file (default FOLDER/index.html).")
 @key_option
 def portfolio(folder: Path, out: Path | None, key: tuple[Path, ...]) -> None:
-    """Verify every record below FOLDER and write one page over all, with filters.
+    """Write one page over all records below FOLDER.
 
-    Exit status 2 if a record, or with --key a signature, does not hold: the page names it, with the reason.
+    Every record is verified. Exit status 2 if a record, or with --key a signature, is invalid; the page says
+    which and why.
     """
     from verifiable_dp.record.signing import keyring
     from verifiable_dp.render.portfolio import signatures, write
@@ -426,15 +460,20 @@ def portfolio(folder: Path, out: Path | None, key: tuple[Path, ...]) -> None:
     sys.exit(2 if found.broken or wrong else 0)
 
 
-@main.command()
+@main.command(section=RECORDS)
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.argument("out", type=click.Path(path_type=Path))
-@click.option("--docs", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Markdown files.")
-def site(folder: Path, out: Path, docs: Path | None) -> None:
-    """Write a static site of the reports in FOLDER to OUT, which is new or empty; nothing is run.
+@click.option(
+    "--docs",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Folder of Markdown files to include.",
+)
+@click.option("--edit-url", "edit", default="", help="Address before the path of a file, to edit pages at.")
+def site(folder: Path, out: Path, docs: Path | None, edit: str) -> None:
+    """Write a static site of reports and documentation.
 
-    Records, errata, kill table, studies, a search and, with --docs, the Markdown files of a folder. Exit
-    status 2 if a file does not hold or a link leads nowhere; each is named.
+    Reads the reports in FOLDER and, with --docs, the Markdown files of another, and writes pages and a search
+    to OUT, a new or empty folder. Exit status 2 if a file is invalid or a link is broken; each is named.
     """
     from verifiable_dp.render import site as sites
 
@@ -443,7 +482,7 @@ def site(folder: Path, out: Path, docs: Path | None) -> None:
         from verifiable_dp.campaign import papers
 
         items = papers.rows(folder)
-    found = sites.write(folder, out, documents=docs, items=items)
+    found = sites.write(folder, out, documents=docs, items=items, edit=edit)
     for path, why in found.portfolio.broken.items():
         aside(f"does not hold: {path}: {why}")
     for path, link in found.broken:

@@ -32,16 +32,77 @@ if TYPE_CHECKING:
     from verifiable_dp.record.requests import RequestEntry
     from verifiable_dp.report import Report
 
+YOURS, RECORDS, CATALOGUE = "Audit your code", "Work with records", "Published algorithms, and our own tests"
+SECTIONS = (YOURS, RECORDS, CATALOGUE)  # of commands, in the order of `--help`
+_COLOURS = {0: "green", 1: "red", 3: "yellow"}  # of a verdict on a terminal, by its exit status
 _PATIENCE = 2.0  # seconds before progress is shown
 _PAUSE = 5.0  # seconds between lines of one stage in a log
 
 
 class _NoReader(Exception):
-    """Whoever read the output has gone."""
+    """The output pipe was closed."""
+
+
+class Option(click.Option):
+    """An option that `--help` shows under a heading; see `grouped`."""
+
+    def __init__(self, *names: Given, heading: str = "", **more: Given) -> None:
+        super().__init__(*names, **more)
+        self.heading = heading
+
+
+def grouped(heading: str) -> Function[Callable[[Function[None]], Function[None]]]:
+    """As `click.option`, of options that `--help` shows under `heading`."""
+    return functools.partial(click.option, cls=Option, heading=heading)
+
+
+class _Command(click.Command):
+    """A command with a `section` of the list of commands, and `examples`, which end its help."""
+
+    def __init__(
+        self, *given: Given, section: str = "", examples: tuple[str, ...] = (), **more: Given
+    ) -> None:
+        super().__init__(*given, **more)
+        self.section, self.examples = section, examples
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """As click's, under the headings of the options."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for one in self.get_params(ctx):
+            row = one.get_help_record(ctx) if isinstance(one, click.Option) else None
+            if row is not None:
+                found.setdefault(getattr(one, "heading", ""), []).append(row)
+        rest = found.pop("", [])
+        for heading, rows in (*found.items(), ("Other options" if found else "Options", rest)):
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+        if self.examples:
+            with formatter.section("Examples"):
+                for line in self.examples:
+                    formatter.write(f"{'':{formatter.current_indent}}verifiable-dp {line}\n")
 
 
 class _Group(click.Group):
     """Turns unusable input into one line on stderr and exit status 2, and what is not expected into 70."""
+
+    command_class = _Command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """As click's, by the sections of the commands."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for name, one in self.commands.items():
+            limit = formatter.width - 6 - max(map(len, self.commands))
+            found.setdefault(getattr(one, "section", ""), []).append((name, one.get_short_help_str(limit)))
+        for section in SECTIONS:
+            with formatter.section(section):
+                formatter.write_dl(found.pop(section))
+        assert not found, "each command has one of the sections"
+        with formatter.section("Words"):
+            from verifiable_dp.render import glossary
+
+            formatter.write_dl(
+                [(term["word"], term.get("short") or term["said"]) for term in glossary.read()]
+            )
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As click's; without a command it shows the help and exits with 2, as click does from 8.2 on."""
@@ -139,8 +200,10 @@ def _results_apart() -> Iterator[None]:
 
 
 @contextmanager
-def progressing(scheduler: str | None = None) -> Iterator[Callable[[str], None]]:
+def progressing(scheduler: str | None = None, quiet: bool = False) -> Iterator[Callable[[str], None]]:
     """A spinner with the current stage on stderr, from the third second on; work goes to the scheduler.
+
+    If `quiet`, nothing is shown.
 
     A log gets the first line of a stage, which its first word tells from others, then few, and the last.
     An interrupt that some library underneath loses is raised again at the next stage.
@@ -151,7 +214,7 @@ def progressing(scheduler: str | None = None) -> Iterator[Callable[[str], None]]
     from verifiable_dp.core import engine
     from verifiable_dp.core.validate import on_one_line
 
-    console = Console(stderr=True)
+    console = Console(stderr=True, quiet=quiet)
     status = console.status("")
     start, shown, interrupted = time.monotonic(), False, False
     stage, said, waiting = "", 0.0, ""
@@ -202,9 +265,19 @@ def progressing(scheduler: str | None = None) -> Iterator[Callable[[str], None]]
 def seeded(function: Function[None]) -> Function[None]:
     """Add --seed and --workers."""
     options = [
-        click.option("--seed", type=int, default=0, show_default=True, help="Decides every count."),
         click.option(
-            "--workers", type=int, default=1, show_default=True, help="Processes; results stay the same."
+            "--seed",
+            type=int,
+            default=0,
+            show_default=True,
+            help="The same seed gives the same counts.",
+        ),
+        click.option(
+            "--workers",
+            type=int,
+            default=1,
+            show_default=True,
+            help="Processes; they do not change results.",
         ),
     ]
     for option in reversed(options):
@@ -215,7 +288,7 @@ def seeded(function: Function[None]) -> Function[None]:
 def scheduler_option(function: Function[None]) -> Function[None]:
     """Add --scheduler."""
     return click.option(
-        "--scheduler", metavar="ADDRESS", help="Of a Dask scheduler, whose workers are used instead."
+        "--scheduler", metavar="ADDRESS", help="Use the workers of the Dask scheduler at this address."
     )(function)
 
 
@@ -226,9 +299,10 @@ FILE = click.Path(path_type=Path)  # what is wrong with it is said by whoever re
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="verifiable-dp")
 def main() -> None:
-    """Test the privacy and regret promises of bandit algorithms.
+    """Test the privacy and regret claims of bandits and other randomised algorithms.
 
-    Exit status: 0 not refuted, 1 refuted, 2 unusable input, 3 inconclusive, 70 an error of this program.
+    Start with `verifiable-dp demo`. Exit status: 0 not refuted, 1 refuted, 2 unusable input, 3 inconclusive,
+    70 an error in this program.
     """
     check_links(Path(__file__).parents[1])
 
@@ -241,6 +315,7 @@ class Outputs:
     html_path: Path | None = None
     sarif_path: Path | None = None
     verbose: bool = False
+    quiet: bool = False
 
     def check(self) -> None:
         """Refuse unwritable paths before any work is done."""
@@ -284,7 +359,11 @@ class Outputs:
             )
         again = None if self.json_path else click.get_current_context().obj
         shown = report.summary if self.verbose else report.brief
-        click.echo(shown(self.json_path, again=again))
+        said = report.line() if self.quiet else shown(self.json_path, again=again)
+        first, newline, rest = said.partition("\n")
+        if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+            first = click.style(first, fg=_COLOURS[report.decision.exit_code])
+        click.echo(first + newline + rest)
 
 
 def output_options(function: Function[None]) -> Function[None]:
@@ -292,18 +371,27 @@ def output_options(function: Function[None]) -> Function[None]:
 
     @functools.wraps(function)
     def command(
-        json_path: Path | None, html_path: Path | None, sarif_path: Path | None, verbose: bool, **given: Given
+        json_path: Path | None,
+        html_path: Path | None,
+        sarif_path: Path | None,
+        verbose: bool,
+        quiet: bool,
+        **given: Given,
     ) -> None:
-        function(outputs=Outputs(json_path, html_path, sarif_path, verbose), **given)
+        function(outputs=Outputs(json_path, html_path, sarif_path, verbose, quiet), **given)
 
-    for option in (
-        click.option("-v", "--verbose", is_flag=True, help="Show every check, finding and note."),
-        click.option("--sarif", "sarif_path", type=PATH, help="Write findings in SARIF 2.1.0 here."),
-        click.option("--html", "html_path", type=PATH, help="Write a self-contained page here."),
-        click.option("--json", "json_path", type=PATH, help="Write the record here."),
+    option = grouped("Output")
+
+    shown: Function[None] = command
+    for added in (
+        option("-q", "--quiet", is_flag=True, help="Show one line, and no progress."),
+        option("-v", "--verbose", is_flag=True, help="Show every check, finding and note."),
+        option("--sarif", "sarif_path", type=PATH, help="Write findings to this file (SARIF 2.1.0)."),
+        option("--html", "html_path", type=PATH, help="Write a self-contained page to this file."),
+        option("--json", "json_path", type=PATH, help="Write the record to this file."),
     ):
-        command = option(command)
-    return command
+        shown = added(shown)
+    return shown
 
 
 def declarations_option(function: Function[None]) -> Function[None]:
@@ -312,7 +400,7 @@ def declarations_option(function: Function[None]) -> Function[None]:
         "--declarations",
         type=click.Path(path_type=Path),
         metavar="FILE",
-        help="TOML file of what you declare of the deployment; `init` starts one.",
+        help="TOML file that describes your deployment; `init` writes a template.",
     )(function)
 
 
@@ -330,7 +418,7 @@ checkpoint_option = click.option(
     "--checkpoint",
     type=PATH,
     metavar="FILE",
-    help="Keep finished steps here while it runs; the same command goes on after them.",
+    help="Keep finished steps in FILE, so that an interrupted command can continue.",
 )
 
 
@@ -341,10 +429,10 @@ def request_options(function: Function[None]) -> Function[None]:
             "--request",
             type=PATH,
             metavar="FILE",
-            help="Answer what is asked in FILE; if there is none, it is written before any code runs.",
+            help="Answer the request in FILE; if FILE does not exist, write it before any code runs.",
         ),
         click.option(
-            "--ask", type=PATH, metavar="FILE", help="Write what would be asked to FILE; nothing is run."
+            "--ask", type=PATH, metavar="FILE", help="Write the request to FILE and stop; no code is run."
         ),
     ):
         function = option(function)
@@ -354,13 +442,18 @@ def request_options(function: Function[None]) -> Function[None]:
 def origin_options(function: Function[None]) -> Function[None]:
     """Add --source, --commit and --max-age."""
     for option in (
-        click.option("--max-age", default="", metavar="30d", help="How long ago it may have been asked for."),
-        click.option("--commit", default="", metavar="SHA", help="Of the audited file, without changes."),
+        click.option("--max-age", default="", metavar="30d", help="Accept records up to this age."),
+        click.option(
+            "--commit",
+            default="",
+            metavar="SHA",
+            help="Accept only records of this commit, unchanged.",
+        ),
         click.option(
             "--source",
             type=click.Path(path_type=Path),
             metavar="FOLDER",
-            help="Where the audit would be started now: its code has to be that of the record; none is run.",
+            help="Accept only records whose code is the one in FOLDER; no code is run.",
         ),
     ):
         function = option(function)
@@ -389,14 +482,15 @@ require_option = click.option(
     type=click.Choice(["detectable", "tested-paths", "every-path", "certified"]),  # `passing.REQUIRED`
     default="detectable",
     show_default=True,
-    help="What exit status 0 asks for: samples that would have detected more, or a bound of this scope.",
+    help="Least evidence for exit status 0: samples (detectable), or an upper bound of this scope.",
 )
 
 
-def falls_short(report: Report, require: str) -> bool:
-    """Whether what is not refuted rests on less than is required; then that is said, and the status is 3."""
+def falls_short(report: Report, *requires: str) -> bool:
+    """Whether what is not refuted rests on less than any requires; then that is said, and the status is 3."""
     from verifiable_dp.record import passing
 
+    require = max(requires, key=passing.REQUIRED.index)
     short = passing.short_of(report.decision, require)
     if short:
         aside(f"verifiable-dp: {report.name} is not refuted, but rests on {short}; required is {require}")
@@ -406,7 +500,7 @@ def falls_short(report: Report, require: str) -> bool:
 in_process_option = click.option(
     "--in-process",
     is_flag=True,
-    help="Run your own code in this process, for a debugger; it can then end the audit.",
+    help="Run your code in this process, for a debugger. It can then end the audit.",
 )
 
 
@@ -415,7 +509,7 @@ cage_option = click.option(
     type=click.Choice(["required", "best", "none"]),
     default="none",
     show_default=True,
-    help="Keep your own code from the network, other processes, files (Linux): as it can be, or must be.",
+    help="Run your code without network, other processes and files (Linux): where possible, or always.",
 )
 
 

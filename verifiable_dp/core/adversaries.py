@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numba import njit
 
 from verifiable_dp.core import validate
-from verifiable_dp.core.kernels import kernel
+from verifiable_dp.core.kernels import kernel, njit
 from verifiable_dp.core.validate import FloatArray, InputError, IntArray
 
 _FLATTER, _BALANCE, _PUNISH, _TEASE, _ALTERNATE, _RESTLESS, _LEARNT = range(7)

@@ -9,13 +9,15 @@ Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3
 
 from __future__ import annotations
 
-import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+import functools
+import math
 
-from verifiable_dp.core.kernels import Compiled, kernel
+import numpy as np
+
+from verifiable_dp.core.kernels import kernel, leading_zeros, multiply_high, njit, trailing_zeros
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
+
+__all__ = ["leading_zeros", "trailing_zeros"]
 
 _M0 = np.uint64(0xD2E7470EE14C6C93)
 _M1 = np.uint64(0xCA5A826395121157)
@@ -30,43 +32,13 @@ COUNTS = np.uint64(3)
 FRESH = np.uint64(4)
 
 
-@intrinsic
-def _multiply_high(typing_context, a, b):  # type: ignore[no-untyped-def]
-    """High 64 bits of the 128-bit product."""
-    signature = types.uint64(types.uint64, types.uint64)
-
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        wide = ir.IntType(128)
-        left, right = (builder.zext(argument, wide) for argument in arguments)
-        shifted = builder.lshr(builder.mul(left, right), ir.Constant(wide, 64))
-        return builder.trunc(shifted, ir.IntType(64))
-
-    return signature, generate
-
-
-def _zeros(name: str) -> Compiled:
-    """An instruction that counts the zero bits at one end of a word above 0."""
-
-    @intrinsic
-    def count(typing_context, word):  # type: ignore[no-untyped-def]
-        def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-            return getattr(builder, name)(arguments[0], ir.Constant(ir.IntType(1), 1))
-
-        return types.int64(types.uint64), generate
-
-    return count
-
-
-leading_zeros, trailing_zeros = _zeros("ctlz"), _zeros("cttz")
-
-
 @njit(inline="always")
 def block(key0, key1, c0, c1, c2, c3):  # type: ignore[no-untyped-def]
     """Four 64-bit words of counter (c0, c1, c2, c3) under key (key0, key1)."""
     for _ in range(10):
-        high0 = _multiply_high(_M0, c0)
+        high0 = multiply_high(_M0, c0)
         low0 = _M0 * c0
-        high1 = _multiply_high(_M1, c2)
+        high1 = multiply_high(_M1, c2)
         low1 = _M1 * c2
         c0 = high1 ^ c1 ^ key0
         c1 = low1
@@ -100,7 +72,7 @@ def to_unit(bits):  # type: ignore[no-untyped-def]
 @njit(inline="always")
 def to_laplace(bits):  # type: ignore[no-untyped-def]
     """A standard Laplace draw: the lowest bit is the sign, the upper 53 bits the magnitude."""
-    magnitude = -np.log(to_unit(bits))
+    magnitude = -math.log(to_unit(bits))
     if bits & np.uint64(1):
         return magnitude
     return -magnitude
@@ -119,7 +91,15 @@ def below(chance):  # type: ignore[no-untyped-def]
     return low << np.uint64(11)
 
 
-@kernel
+def _words(key: FloatArray, run: IntArray, domain: np.uint64, slot: IntArray) -> IntArray:
+    """`fill_words` in NumPy."""
+    at = np.asarray(slot).astype(np.uint64)
+    drawn = np.asarray(run).astype(np.uint64)[:, None]
+    blocks = block(key[0], key[1], at >> np.uint64(2), drawn, domain, np.uint64(0))
+    return np.choose((at & np.uint64(3)).astype(np.intp), np.broadcast_arrays(*blocks))
+
+
+@functools.partial(kernel, plain=_words)
 def fill_words(key, run, domain, slot):  # type: ignore[no-untyped-def]
     """Words of each (run[i], slot[i, j]), uint64 of shape (n, m)."""
     out = np.empty(slot.shape, np.uint64)
@@ -129,7 +109,19 @@ def fill_words(key, run, domain, slot):  # type: ignore[no-untyped-def]
     return out
 
 
-@kernel
+def _laplace(  # type: ignore[no-untyped-def]
+    key: FloatArray, run: IntArray, slot: IntArray, scale: FloatArray, where: BoolArray
+):
+    """`fill_laplace` in NumPy; logarithms are those of the C library, bit for bit."""
+    bits = _words(key, run, NOISE, slot)[where]
+    units = ((bits >> np.uint64(11)).astype(np.float64) + 0.5) * 1.1102230246251565e-16
+    magnitudes = -np.fromiter(map(math.log, units.tolist()), np.float64, len(units))
+    out = np.full(slot.shape, np.nan)
+    out[where] = scale[where] * np.where(bits & np.uint64(1), magnitudes, -magnitudes)
+    return out
+
+
+@functools.partial(kernel, plain=_laplace)
 def fill_laplace(  # type: ignore[no-untyped-def]
     key: FloatArray, run: IntArray, slot: IntArray, scale: FloatArray, where: BoolArray
 ):
@@ -168,15 +160,16 @@ def to_gamma(key0, key1, run, number, shape):  # type: ignore[no-untyped-def]
     Source: Marsaglia & Tsang, "A simple method for generating gamma variables", TOMS 2000.
     """
     d = shape - 1.0 / 3.0
-    c = 1.0 / np.sqrt(9.0 * d)
+    c = 1.0 / math.sqrt(9.0 * d)
     attempt = np.uint64(0)
     while True:
         w0, w1, w2, w3 = block(key0, key1, number, run, REPORTS, attempt)
         attempt += np.uint64(1)
-        radius, angle = np.sqrt(-2.0 * np.log(to_unit(w0))), 2.0 * np.pi * to_unit(w1)
-        for x, bits in ((radius * np.cos(angle), w2), (radius * np.sin(angle), w3)):
-            v = (1.0 + c * x) ** 3
-            if v > 0 and np.log(to_unit(bits)) < 0.5 * x * x + d - d * v + d * np.log(v):
+        radius, angle = math.sqrt(-2.0 * math.log(to_unit(w0))), 2.0 * np.pi * to_unit(w1)
+        for x, bits in ((radius * math.cos(angle), w2), (radius * math.sin(angle), w3)):
+            side = 1.0 + c * x
+            v = side * side * side  # a power is rounded otherwise where it is not compiled
+            if v > 0 and math.log(to_unit(bits)) < 0.5 * x * x + d - d * v + d * math.log(v):
                 return d * v
 
 
@@ -186,9 +179,9 @@ def _stirling(n):  # type: ignore[no-untyped-def]
     if n >= 10:
         square = (n + 1.0) * (n + 1.0)
         return (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 / square) / square) / (n + 1.0)
-    value = (n + 1.0) - (n + 0.5) * np.log(n + 1.0) - 0.9189385332046727
+    value = (n + 1.0) - (n + 0.5) * math.log(n + 1.0) - 0.9189385332046727
     for j in range(2, n + 1):
-        value += np.log(float(j))
+        value += math.log(float(j))
     return value
 
 
@@ -211,21 +204,21 @@ def _rarer(key0, key1, run, number, count, chance):  # type: ignore[no-untyped-d
     if chance <= 0:
         return 0
     if count * chance < 10:
-        tries, place, rate = -1, 0.0, np.log1p(-chance)
+        tries, place, rate = -1, 0.0, math.log1p(-chance)
         while True:
             for bits in block(key0, key1, number, run, COUNTS, attempt):
                 tries += 1
-                place += np.floor(np.log(to_unit(bits)) / rate) + 1
+                place += np.floor(math.log(to_unit(bits)) / rate) + 1
                 if place > count:
                     return tries
             attempt += np.uint64(1)
-    spread = np.sqrt(count * chance * (1 - chance))
+    spread = math.sqrt(count * chance * (1 - chance))
     b = 1.15 + 2.53 * spread
     a = -0.0873 + 0.0248 * b + 0.01 * chance
     alpha = (2.83 + 5.1 / b) * spread
     mode = np.int64(np.floor((count + 1) * chance))
     rest = count - mode
-    slope = np.log((rest + 1.0) / (mode + 1.0) * chance / (1 - chance))
+    slope = math.log((rest + 1.0) / (mode + 1.0) * chance / (1 - chance))
     while True:
         w0, w1, w2, w3 = block(key0, key1, number, run, COUNTS, attempt)
         attempt += np.uint64(1)
@@ -242,9 +235,9 @@ def _rarer(key0, key1, run, number, count, chance):  # type: ignore[no-untyped-d
             ratio = (
                 off * slope + _stirling(mode) - _stirling(hits) + _stirling(rest) - _stirling(count - hits)
             )
-            ratio -= (hits + 0.5) * np.log1p(off / (mode + 1.0))
-            ratio -= (count - hits + 0.5) * np.log1p(-off / (rest + 1.0))
-            if np.log(v * alpha / (a / (edge * edge) + b)) <= ratio:
+            ratio -= (hits + 0.5) * math.log1p(off / (mode + 1.0))
+            ratio -= (count - hits + 0.5) * math.log1p(-off / (rest + 1.0))
+            if math.log(v * alpha / (a / (edge * edge) + b)) <= ratio:
                 return hits
 
 

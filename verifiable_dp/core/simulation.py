@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,16 +13,18 @@ from verifiable_dp.core import engine, validate
 from verifiable_dp.core.algorithm import Algorithm, Query, play
 from verifiable_dp.core.environments import Environment
 from verifiable_dp.core.noise import Seeded
-from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray
+from verifiable_dp.core.plot import NEEDED, Plot
+from verifiable_dp.core.validate import BoolArray, FloatArray, Function, InputError, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SHARD = 256  # runs that are simulated together; fixed, so that results do not depend on workers
+_ARMS = 8  # that `print` shows
 _NOISE, _REWARDS = 0, 1  # paths of the two streams of one seed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Simulation:
     """What `simulate` returns.
 
@@ -50,6 +53,60 @@ class Simulation:
     active: BoolArray | None
     output: FloatArray
     hindsight: FloatArray | None = None
+
+    def __repr__(self) -> str:
+        """One line: how much was played, and the mean regret."""
+        runs, arms = self.pulls.shape
+        return (
+            f"<Simulation: {runs} runs of {arms} arms, T = {self.times[-1]}, "
+            f"mean regret {self.regret.mean():.4g}>"
+        )
+
+    def __str__(self) -> str:
+        """At most ten lines: regret over the runs, and how often each arm was pulled."""
+        low, middle, high = np.quantile(self.regret, [0.25, 0.5, 0.75])
+        pulls = [
+            f"arm {arm}: {mean:.6g}" for arm, mean in enumerate(self.pulls.mean(axis=0)[:_ARMS].tolist())
+        ]
+        more = [f"and {self.pulls.shape[1] - _ARMS} more"] if self.pulls.shape[1] > _ARMS else []
+        lines = [
+            repr(self)[1:-1],
+            f"  regret: quartiles {low:.4g}, {middle:.4g}, {high:.4g}; largest {self.regret.max():.4g}",
+            f"  mean pulls: {', '.join([*pulls, *more])}",
+        ]
+        if self.hindsight is not None:
+            lines.append(f"  against the best policy in hindsight: mean {self.hindsight.mean():.4g}")
+        return "\n".join(lines)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a run: columns regret, and pulls of each arm (pulls_0, pulls_1, …)."""
+        import pandas as pd
+
+        pulls = {f"pulls_{arm}": column for arm, column in enumerate(self.pulls.T)}
+        return pd.DataFrame({"regret": self.regret, **pulls})
+
+    def plot(self) -> Plot:
+        """Mean regret over time, with the middle half of the runs.
+
+        Raises
+        ------
+        InputError
+            Without matplotlib.
+        """
+        try:
+            from matplotlib.backends.backend_svg import FigureCanvasSVG
+            from matplotlib.figure import Figure
+        except ImportError:
+            raise InputError(NEEDED) from None
+        curve, out = self.curve(), io.StringIO()
+        figure = Figure(figsize=(6, 4), layout="constrained")
+        axes = figure.add_subplot(xlabel="round", ylabel="regret")
+        axes.plot(curve["t"], curve["mean"], label="mean")
+        axes.fill_between(curve["t"], curve["low"], curve["high"], alpha=0.3, label="middle half of the runs")
+        axes.legend()
+        write: Function[None] = FigureCanvasSVG(figure).print_svg
+        write(out, metadata={"Date": None})
+        return Plot(f"regret of {len(self.regret)} runs", out.getvalue())
 
     def curve(self) -> pd.DataFrame:
         """Mean regret over time: columns t, mean, std (over runs), low and high (quartiles)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from verifiable_dp.record.model import Record
+from verifiable_dp.record.provenance import LEARNT_WITH
 
 
 def notes(record: Record) -> list[str]:
@@ -17,12 +18,19 @@ def notes(record: Record) -> list[str]:
         found.append(f"the audited code ran in a cage: {', '.join(made.cage)}")
     if made.counted is not None:
         found.append(counted(made.counted.asked_again))
+    if not learnt_fully(record):
+        found.append("without scikit-learn no trees were fitted; verifiable-dp[learn] may find more leaks")
     if made.resumed:
         steps = made.resumed.steps
         found.append(
             f"the audit was resumed: {steps} finished steps come from a checkpoint and were not run again"
         )
     return found
+
+
+def learnt_fully(record: Record) -> bool:
+    """Whether scikit-learn was there, with which an audit also fits boosted trees to runs."""
+    return record.provenance.packages.get(LEARNT_WITH) != ""
 
 
 def counted(asked_again: int) -> str:

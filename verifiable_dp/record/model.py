@@ -483,6 +483,15 @@ class Resumed(RecordEntry, frozen=True):
     steps: AtLeastOne
 
 
+class IgnoredEntry(RecordEntry, frozen=True):
+    """A finding that a comment in the audited code says to ignore, and why."""
+
+    code: Text
+    file: Text
+    line: AtLeastOne
+    reason: Text
+
+
 class Provenance(RecordEntry, frozen=True):
     """Where a record comes from: versions, machine, time and command."""
 
@@ -522,6 +531,10 @@ class Provenance(RecordEntry, frozen=True):
         ),
     ] = None
     resumed: Annotated[Resumed | None, said("Present where an interrupted audit went on.")] = None
+    ignored: Annotated[
+        tuple[IgnoredEntry, ...] | None,
+        said("Findings that comments in the audited code say to ignore; absent if there are none."),
+    ] = None
     request: Annotated[
         RequestEntry | None,
         said("What was asked, as it was written before any code of the target ran; absent of older records."),

@@ -15,7 +15,8 @@ from verifiable_dp.core import engine
 from verifiable_dp.core.validate import JsonDict
 
 _CODE = ("verifiable_dp", "algorithms", "auditors")
-_PACKAGES = ("numpy", "scipy", "numba", "hypothesis", "pandas", "joblib")
+LEARNT_WITH = "scikit-learn"  # that boosted trees are fitted with; absent of records that needed it
+_PACKAGES = ("numpy", "scipy", "numba", "hypothesis", "pandas", "joblib", LEARNT_WITH)
 
 
 # A repository's own configuration may name programs, and code of a target may have written it: nothing of a

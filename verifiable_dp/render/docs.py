@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
@@ -43,12 +44,15 @@ class Doc:
         HTML, in which every text is escaped.
     sections
         For the search.
+    source
+        Its file, from the folder above the documents.
     """
 
     name: str
     title: str
     body: str
     sections: tuple[Section, ...]
+    source: str
 
 
 def read(folder: Path, reports: Path) -> list[Doc]:
@@ -75,7 +79,37 @@ def read(folder: Path, reports: Path) -> list[Doc]:
             named[path] = f"{path.stem}.html"
             texts[path] = _text(path)
     places = {path: quote(name) for path, name in named.items()}
-    return [_doc(path, text, named[path], _Links(path, places, reports)) for path, text in texts.items()]
+    made = {
+        path: _doc(path, text, named[path], _Links(path, places, reports, above))
+        for path, text in texts.items()
+    }
+    index = folder.resolve() / "index.md"
+    linked = re.findall(r"\]\(([^)\s#]+)", texts.get(index, ""))
+    order = dict.fromkeys([index, *((folder / link).resolve() for link in linked), *made])
+    return [made[path] for path in order if path in made]
+
+
+def turned(docs: Sequence[Doc], edit: str = "") -> Iterator[tuple[Doc, str]]:
+    """Each page with its links to the one before and after it, and to where its file is edited.
+
+    Parameters
+    ----------
+    docs
+        In the order in which they are read.
+    edit
+        Address of the repository's editor, before the path of a file; without one the file is named.
+    """
+    for number, doc in enumerate(docs):
+        parts = [f"<span>file: {escape(doc.source)}</span>"]
+        if edit:
+            parts = [f'<a href="{escape(edit + doc.source)}">Edit this page</a>']
+        if number:
+            before = docs[number - 1]
+            parts.insert(0, f'<a rel="prev" href="{quote(before.name)}">← {escape(before.title)}</a>')
+        if number + 1 < len(docs):
+            after = docs[number + 1]
+            parts.append(f'<a rel="next" href="{quote(after.name)}">{escape(after.title)} →</a>')
+        yield doc, f'{doc.body}<nav class="turn" aria-label="Pages">{" · ".join(parts)}</nav>\n'
 
 
 def _text(path: Path) -> str:
@@ -89,6 +123,7 @@ class _Links:
     path: Path
     places: Mapping[Path, str]
     reports: Path
+    above: Path
 
     def of(self, link: str) -> str | None:
         """The address in the page; None for a file that is not among the pages."""
@@ -128,7 +163,8 @@ def _doc(path: Path, text: str, name: str, links: _Links) -> Doc:
     body = str(parser.renderer.render(tokens, parser.options, {}))
     body = body.replace("<table>", '<div class="scroll" role="group" tabindex="0" aria-label="table"><table>')
     body = re.sub(r"<pre>", '<pre tabindex="0">', body.replace("</table>", "</table></div>"))
-    return Doc(name, sections[0].title if sections else path.stem, body, tuple(sections))
+    source = path.relative_to(links.above).as_posix()
+    return Doc(name, sections[0].title if sections else path.stem, body, tuple(sections), source)
 
 
 def _relinked(token: Token, links: _Links) -> None:

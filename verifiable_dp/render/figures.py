@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from verifiable_dp.core.validate import Json
+from verifiable_dp.core.validate import InputError, Json
 from verifiable_dp.render import plots
 from verifiable_dp.render.plots import Style
 
@@ -27,11 +27,19 @@ def svg(figure: Json, *, narrow: bool = False) -> str:
 
 
 def png(figure: Json) -> bytes:
-    """The same as PNG at 160 dots per inch, on white."""
-    import matplotlib
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    """The same as PNG at 160 dots per inch, on white.
 
+    Raises
+    ------
+    InputError
+        Without matplotlib.
+    """
+    try:
+        import matplotlib
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InputError('figures need matplotlib: pip install "verifiable-dp[plots]"') from None
     with matplotlib.rc_context(plots.SETTINGS):
         drawn = Figure(figsize=size(figure), layout="constrained")
         FigureCanvasAgg(drawn)

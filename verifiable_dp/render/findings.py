@@ -5,10 +5,13 @@ The command line, pytest and SARIF show the same ones; docs/findings.md has a se
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from verifiable_dp.core import files
+from verifiable_dp.core.validate import InputError, JsonDict, on_one_line
 from verifiable_dp.record import questions, words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.excerpts import too_costly
@@ -115,6 +118,8 @@ class Finding:
         Where; empty and 0 where no line is known.
     detail
         The counterexample in words, or what a reader has to know of an open one; empty without either.
+    ignored
+        Why a comment in the code says to ignore it; empty if none does. The verdict stays what it is.
     """
 
     code: FindingCode
@@ -122,6 +127,7 @@ class Finding:
     file: str = ""
     line: int = 0
     detail: str = ""
+    ignored: str = ""
 
     @property
     def of_code(self) -> bool:
@@ -130,13 +136,13 @@ class Finding:
 
     @property
     def severity(self) -> str:
-        """See `Rule`."""
-        return RULES[self.code].severity
+        """See `FindingRule`; a finding that is ignored is a note."""
+        return "note" if self.ignored else RULES[self.code].severity
 
     @property
     def advice(self) -> str:
-        """See `Rule`."""
-        return RULES[self.code].advice
+        """See `FindingRule`; of a finding that is ignored, why it is."""
+        return f"nothing, ignored in the code: {self.ignored}" if self.ignored else RULES[self.code].advice
 
     def told(self, title: str) -> str:
         """Sentence and detail, of the target of this title unless a line of code is what it is about."""
@@ -150,14 +156,53 @@ class Finding:
 
 
 def findings(record: Record) -> list[Finding]:
-    """All of a record, in the order of what to look at first: lines of code, what was measured, notes."""
-    return [
+    """All of a record, in the order of what to look at first: lines of code, what was measured, notes.
+
+    Those that a comment in the code says to ignore are notes. An error cannot be ignored.
+    """
+    found = [
         *_of_code(record),
         *_of_privacy(record),
         *_of_regret(record),
         *_of_declarations(record),
         *_noted(record),
     ]
+    reasons = {(one.code, one.file, one.line): one.reason for one in record.provenance.ignored or ()}
+    marked = [
+        one
+        if one.severity == "error"
+        else replace(one, ignored=reasons.get((one.code, one.file, one.line), ""))
+        for one in found
+    ]
+    return sorted(marked, key=lambda one: bool(one.ignored))
+
+
+_COMMENT = re.compile(r"#\s*verifiable-dp:\s*ignore\[([A-Z0-9, ]+)\][ \t]*(\S.*)")
+
+
+def comments(record: Record) -> list[JsonDict]:
+    """Entries of `Provenance.ignored` from the code that findings point at: a comment in that line.
+
+    It reads ``# verifiable-dp: ignore[DP101] reason``; without a reason it has no effect.
+    """
+    entries = []
+    for one in findings(record):
+        found = _COMMENT.search(_line(one.file, one.line))
+        if found and one.code in found[1].replace(" ", "").split(","):
+            reason = on_one_line(found[2]).strip()
+            entries.append({"code": one.code.value, "file": one.file, "line": one.line, "reason": reason})
+    return entries
+
+
+_LARGEST = 1 << 20  # bytes of a file in which comments are looked for
+
+
+def _line(file: str, line: int) -> str:
+    try:
+        lines = files.content("code", file, _LARGEST).decode("utf-8", "replace").splitlines() if file else []
+    except InputError:  # the code is elsewhere: nothing is ignored
+        return ""
+    return lines[line - 1] if 0 < line <= len(lines) else ""
 
 
 def told(record: Record) -> list[Finding]:

@@ -234,9 +234,10 @@ def context(record: Record, around: card.Around = card.ALONE) -> JsonDict:
 def _findings(record: Record) -> list[tuple[Finding, str]]:
     """Findings with what is said of each: the first screen has the sentence of those about the verdict."""
     found = {(one.code, one.sentence): one for one in told(record)}.values()
+    above = [one.code in OF_VERDICT and not one.ignored for one in found]
     return [
-        (one, "see above" if one.code in OF_VERDICT else f"{one.sentence}. To do: {one.advice}")
-        for one in found
+        (one, "see above" if said else f"{one.sentence}. To do: {one.advice}")
+        for one, said in zip(found, above, strict=True)
     ]
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections.abc import Mapping
-from pathlib import Path
 
 from verifiable_dp.core.validate import Json, JsonValue
 from verifiable_dp.record import how, words
 from verifiable_dp.record.entries import RecordEntry
 from verifiable_dp.record.model import Record
+from verifiable_dp.render import glossary
 
 _MEASURED = {
     "Regret": "Measured regret, what is lost against the best arm,",
@@ -24,7 +23,7 @@ _REGRET = {
     "vacuous": "says nothing: the theorem's bound cannot fail at these sizes",
     "inconclusive": "neither agrees with what was claimed nor contradicts it",
 }
-_TERMS = tomllib.loads(Path(__file__).with_name("glossary.toml").read_text("utf-8"))["term"]
+_TERMS = [term for term in glossary.read() if "pattern" in term]
 _NOT_READ = re.compile(r"<(style|svg|script)\b.*?</\1>|<[^>]*>", re.DOTALL)
 
 

@@ -190,12 +190,20 @@ def rows_high(names: Sized, narrow: bool) -> float:
     return (0.5 if narrow else 0.32) * len(names)
 
 
+_UNDRAWN = (  # where the extra `plots` is not installed
+    '<svg viewBox="0 0 {:.0f} {:.0f}" xml:space="preserve" aria-hidden="true">'
+    '<text x="8" y="24" font-size="12">To draw this: pip install "verifiable-dp[plots]"</text></svg>'
+)
+
+
 def inline(name: str, size: tuple[float, float], draw: Callable[[Figure], None]) -> str:
     """Inline SVG of what `draw(figure)` draws; ids are made unique by `name`."""
-    import matplotlib
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
+    try:
+        import matplotlib
+        from matplotlib.backends.backend_svg import FigureCanvasSVG
+        from matplotlib.figure import Figure
+    except ImportError:
+        return _UNDRAWN.format(*(72 * inches for inches in size))
     with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": name}):
         figure = Figure(figsize=size, layout="constrained", facecolor="none", edgecolor="none")
         write: Function[None] = FigureCanvasSVG(figure).print_svg

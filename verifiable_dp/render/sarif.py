@@ -27,7 +27,7 @@ def to_sarif(record: Record) -> str:
     keeps its claims before a strong audit gives an empty list of results.
     """
     found = decision(record)
-    told = [each for each in findings(record) if each.severity != "note"]
+    told = [each for each in findings(record) if each.ignored or each.severity != "note"]
     run = {
         "tool": {
             "driver": {
@@ -90,6 +90,8 @@ def _result(record: Record, finding: Finding) -> JsonDict:
     }
     if finding.file:
         result["locations"] = [_location(finding.file, finding.line, record.target.ours)]
+    if finding.ignored:
+        result["suppressions"] = [{"kind": "inSource", "justification": finding.ignored}]
     return result
 
 

@@ -56,7 +56,12 @@ class _Entry:
 
 
 def write(
-    folder: str | Path, out: str | Path, *, documents: Path | None = None, items: Sequence[Json] = ()
+    folder: str | Path,
+    out: str | Path,
+    *,
+    documents: Path | None = None,
+    items: Sequence[Json] = (),
+    edit: str = "",
 ) -> Site:
     """Write a site of the records, errata, kill table and studies of a folder; nothing is run.
 
@@ -72,6 +77,8 @@ def write(
         Folder of Markdown files that become pages, too.
     items
         Of the papers (`campaign.papers.rows`), for their page.
+    edit
+        See `docs.turned`.
 
     Raises
     ------
@@ -102,7 +109,7 @@ def write(
     for path in [*(p for p in shells if p.name in known), *(_page(path) for path in here.records)]:
         write_text(path, "")  # pages link what is there
     pages = []
-    for path, whole in _pages(here, place, items, made):
+    for path, whole in _pages(here, place, items, made, edit):
         make_folder("out", path.parent)
         pages.append(write_text(path, _framed(whole, path, place, bar)))
     heavy = tuple(path for path in pages if path.stat().st_size > HEAVIEST)
@@ -146,7 +153,7 @@ def _copied(found: portfolio.Portfolio, place: Path) -> portfolio.Portfolio:
 
 
 def _pages(
-    found: portfolio.Portfolio, place: Path, items: Sequence[Json], made: Sequence[docs.Doc]
+    found: portfolio.Portfolio, place: Path, items: Sequence[Json], made: Sequence[docs.Doc], edit: str
 ) -> Iterator[tuple[Path, str]]:
     """Every page with its path."""
     for path, one in found.records.items():
@@ -161,8 +168,8 @@ def _pages(
         yield place / "mutants.html", mutation.render(found.mutants)
     for path, whole in found.studies.items():
         yield from ((path.with_name(name), made) for name, made in study.pages(whole))
-    for doc in made:
-        yield place / "docs" / doc.name, _shell(doc.title, body=page.ours(doc.body))
+    for doc, body in docs.turned(made, edit):
+        yield place / "docs" / doc.name, _shell(doc.title, body=page.ours(body))
     yield place / "search.html", _shell("Search", entries=_entries(found, place, made))
     yield place / "index.html", portfolio.page(found, place / "index.html", own=True)
 

@@ -510,9 +510,10 @@ def _asking(given: _Handed) -> Iterator[None]:
             except BaseException:
                 _send(given.channel, {"stopped": True})
                 raise
-            return pickle.loads(pipe.read(int.from_bytes(pipe.read(8), "little")))
+            content = pipe.read(int.from_bytes(pipe.read(8), "little"))
+            return pickle.loads(content)
 
-        if given.asking is not None:
+        if given.asking:
             stack.enter_context(given.asking(ask))
         yield
 
@@ -554,10 +555,7 @@ def _settle(channel: int, output: int) -> None:
 
 
 def _hang_up(channel: int) -> None:
-    """Close every pipe, socket and terminal that the parent writes to, such as its own parent's, and folders.
-
-    Files stay open: an object of the parent may read from one. Folders lead around a cage.
-    """
+    """Close what the parent writes to, such as its own parent's pipe, but files; and folders, for a cage."""
     from fcntl import F_GETFL, fcntl  # not on every system, but where a child can be watched
 
     for name in os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else ():

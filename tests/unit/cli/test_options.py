@@ -40,6 +40,8 @@ from verifiable_dp.targets import inspection, source
 from verifiable_dp.targets.process import Exec
 from verifiable_dp.targets.roles import GivenRole
 
+QUIET = ["-q", "--quiet"]  # tests/unit/test_manners.py
+
 
 class Replaced:
     """Takes the place of functions: keeps what they were called with, and returns what it was told to."""
@@ -219,7 +221,8 @@ def test_audit(replaced, holding, schedulers, tmp_path):
     assert done.stdout == "every check of None\n"
     assert (done.exit_code, "rests on tested-paths; required is certified" in done.stderr) == (3, True)
     assert replaced.calls["audit"] == ((Exec("run me", 2.5),), UNSET)
-    assert missing("audit", typed, command) == [["--ask"]]
+    # Without a target: tests/unit/campaign/test_settings.py.
+    assert missing("audit", typed, command) == [["--write-baseline"], ["--ask"], QUIET]
 
 
 @pytest.mark.parametrize("option", AUDIT)
@@ -278,7 +281,7 @@ def test_regret(replaced, holding, schedulers, tmp_path):
     assert replaced.calls["check_regret"] == (("dp-se",), merged(REGRET) | both)
     assert schedulers == ["tcp://there:1"]
     assert written(tmp_path) == ["{}", "<html>", "sarif"]
-    assert missing("regret", typed) == [["--ask"]]
+    assert missing("regret", typed) == [["--ask"], QUIET]
 
 
 @pytest.mark.parametrize("option", REGRET)
@@ -341,8 +344,12 @@ def test_report(replaced, schedulers, tmp_path):
 
 
 def test_campaign(replaced, schedulers, tmp_path):
-    replaced.put(campaign_file, "read", "found")
-    done_with = SimpleNamespace(reports={"a": REPORT}, failed={"b": "why"}, index="i.html", exit_status=2)
+    entries = [SimpleNamespace(name="a", require="detectable")]
+    found = SimpleNamespace(entries=entries, baseline=None)
+    replaced.put(campaign_file, "read", found)
+    done_with = SimpleNamespace(
+        reports={"a": REPORT}, failed={"b": "why"}, index="i.html", exit_status=2, excused=()
+    )
     replaced.put(campaign_file, "run", done_with)
     typed = ["f.toml", "--out", "o", "--workers", "3", "--scheduler", "tcp://there:1", "--resume"]
     typed += ["--cage", "best", "--require", "certified"]
@@ -350,7 +357,7 @@ def test_campaign(replaced, schedulers, tmp_path):
     assert done.exit_code == 2
     assert replaced.calls["read"] == ((Path("f.toml"),), {})
     how = {"out": Path("o"), "workers": 3, "resume": True, "cage": "best"}
-    assert replaced.calls["run"] == (("found",), how)
+    assert replaced.calls["run"] == ((found,), how)
     assert schedulers == ["tcp://there:1"]
     replaced.put(campaign_file, "ask", {Path("o/request.json"): ASKED})
     asking = ["f.toml", "--out", "o", "--ask"]
@@ -490,11 +497,12 @@ def test_site(broken, lost, status, replaced, tmp_path):
     found = SimpleNamespace(portfolio=held, broken=lost, heavy=["p"], pages=[1, 2, 3])
     replaced.put(verifiable_dp.render.site, "write", found)
     (tmp_path / "d").mkdir()
-    typed = ["f", "o", "--docs", "d"]
+    typed = ["f", "o", "--docs", "d", "--edit-url", "https://x/"]
     done = commands.run(tmp_path, "site", *typed)
     assert (done.exit_code, done.stdout) == (status, "written: o (3 pages, 2 records)\n")
     assert "more than 400 kB: p" in done.stderr
-    assert replaced.calls["write"] == ((Path("f"), Path("o")), {"documents": Path("d"), "items": []})
+    given = {"documents": Path("d"), "items": [], "edit": "https://x/"}
+    assert replaced.calls["write"] == ((Path("f"), Path("o")), given)
     assert missing("site", typed) == []
 
 
@@ -502,7 +510,7 @@ def test_site(broken, lost, status, replaced, tmp_path):
 def test_what_is_required_leaves_other_statuses_alone(privacy, role, replaced, tmp_path):
     """A baseline, or a listing that comes out as its auditor expects, is refuted and passes."""
     report = SimpleNamespace(**{**vars(REPORT), "decision": replace(decided(privacy), role=role)})
-    found = SimpleNamespace(reports=[("x", report)], failed=[], exit_status=0)
+    found = SimpleNamespace(reports=[("x", report)], failed=[], exit_status=0, required={})
     replaced.put(verifiable_dp.campaign.judge, "judge", found)
     replaced.put(verifiable_dp.campaign.run, "verdict", privacy)
     assert commands.run(tmp_path, "judge", "f", "--require", "certified").exit_code == 0
@@ -510,7 +518,7 @@ def test_what_is_required_leaves_other_statuses_alone(privacy, role, replaced, t
 
 @pytest.mark.parametrize("status", [0, 1, 2, 3])
 def test_judge(status, replaced, tmp_path):
-    found = SimpleNamespace(reports=[("x", REPORT)], failed=["y: why"], exit_status=status)
+    found = SimpleNamespace(reports=[("x", REPORT)], failed=["y: why"], exit_status=status, required={})
     replaced.put(verifiable_dp.campaign.judge, "judge", found)
     replaced.put(verifiable_dp.campaign.run, "verdict", "not_refuted")
     typed = ["f", "a.py:x", "b.py:y", "--campaign", "c.toml", "--require", "tested-paths"]
@@ -552,7 +560,7 @@ def test_mutants(missed, status, replaced, schedulers, tmp_path):
     done = commands.run(tmp_path, "mutants", *typed)
     assert done.exit_code == status
     assert replaced.calls["save_kill_table"][0][:2] == (whole, Path("r"))
-    assert done.stdout.endswith("mutants.json; records sealed anew: dp-se\n")
+    assert done.stdout.endswith("mutants.json; records updated: dp-se\n")
     asked = {"budget": "standard", "seed": 11, "workers": 3, "steps": Path("c")}
     assert replaced.calls["mutants"] == ((("dp-se",),), asked)
     assert schedulers == ["tcp://there:1"]
@@ -597,7 +605,7 @@ def test_list(replaced, tmp_path):
 def test_every_command_is_here():
     """And none has an option that is hidden from `missing`."""
     tested = {name.removeprefix("test_").partition("_")[0] for name in globals() if name.startswith("test_")}
-    assert set(main.commands) - tested == {"declare", "keygen", "render"}  # with init and sign
+    assert set(main.commands) - tested == {"declare", "demo", "keygen", "render"}  # test_manners.py has demo
     assert all(isinstance(p, click.Option | click.Argument) for c in main.commands.values() for p in c.params)
 
 

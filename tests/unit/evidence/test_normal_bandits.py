@@ -2,12 +2,16 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 
 from verifiable_dp import make
 from verifiable_dp.algorithms.adac_ucb import AdaCUCB
+from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.claims import PrivacyClaim, gdp_epsilon
+from verifiable_dp.core.environments import Table
 from verifiable_dp.core.mechanisms import Gaussian, Laplace
+from verifiable_dp.core.noise import Secure
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence import certify, normal
 from verifiable_dp.evidence.alignment import replay as alignment
@@ -80,6 +84,13 @@ def test_noise_of_two_kinds_gets_neither_a_mu_nor_a_certificate(monkeypatch):
     assert normal.examine(mixed, PAIRS[0], seed=0).mu == float("inf")
     with pytest.raises(certify.NotOfFormError, match="one kind"):
         certify.unfolded(mixed)
+
+
+def test_secure_noise_refuses_it():
+    """Secure sampling has Laplace noise only: no live session with it until it has more."""
+    pytest.importorskip("opendp")
+    with pytest.raises(InputError, match="secure sampling has Laplace noise only"):
+        play(RIGHT, Table(np.zeros((15, 2))), Secure(), np.zeros(1, np.int64))
 
 
 def test_rho_is_the_promise():

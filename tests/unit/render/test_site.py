@@ -85,6 +85,24 @@ def test_pages_have_one_look_and_load_nothing(made):
         }
 
 
+def test_documents_link_the_pages_before_and_after_them_and_their_file(tmp_path):
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "index.md").write_text("# Start\n\n[two](two.md), [one](one.md)\n")
+    (folder / "one.md").write_text("# One\n")
+    (folder / "two.md").write_text("# Two <b>\n")
+    pages = {doc.name: body for doc, body in docs.turned(docs.read(folder, tmp_path), "https://x/edit/")}
+    assert list(pages) == ["index.html", "two.html", "one.html"]  # in the order of the index
+    assert 'rel="prev" href="index.html">← Start' in pages["two.html"]
+    assert 'rel="next" href="one.html">One →' in pages["two.html"]
+    assert 'href="https://x/edit/docs/two.md">Edit this page' in pages["two.html"]
+    assert "Two &lt;b&gt; →" in pages["index.html"]
+    assert 'rel="prev"' not in pages["index.html"]  # the controls
+    assert 'rel="next"' not in pages["one.html"]
+    without = {doc.name: body for doc, body in docs.turned(docs.read(folder, tmp_path))}
+    assert "file: docs/two.md" in without["two.html"]
+
+
 def test_a_link_that_leads_nowhere_is_named(made, tmp_path):
     """Controls: a page that is gone, an anchor that is not there, one outside, a picture of another."""
     place, _ = made

@@ -47,6 +47,7 @@ def check_claims(
     noted += tightest.notes(subject.player, subject.setting, claims.bound)
     cells = Cells(seed, workers)
     searched = [rate for rate in claims.rates if rate.worst]
+    progress(_plan(claims, seed))
     progress("regret on instances")
     ask_instances(cells, subject, claims)
     for rate in searched:
@@ -68,6 +69,13 @@ def check_claims(
         )
         checks.append(_rate_check(cells, subject, rate, where, claims))
     return draft(subject, claims, checks, noted, budget, seed)
+
+
+def _plan(claims: Claims, seed: int) -> str:
+    """What will be measured, in a line."""
+    rates_ = [f"over {one.over} at {', '.join(f'{x:g}' for x in one.values)}" for one in claims.rates]
+    parts = [f"{claims.runs} runs each", f"instances: {len(claims.instances)}", *rates_, f"seed {seed}"]
+    return f"plan of the regret check: {'; '.join(parts)}"
 
 
 def again(

@@ -72,6 +72,7 @@ def recipes(left: Observation, right: Observation, boosted: bool = True) -> list
     Where the reward that differs is known, the same is learnt from the runs that play it, of what they did
     before and after. Without `boosted` there are no boosted trees, which take longer than all others.
     """
+    boosted = boosted and trees_grow()
     found = _plain(left, right, boosted)
     first = left.change is not None and left.change[0] == 0 and left.met.all() and right.met.all()
     if not first and min(left.met.sum(), right.met.sum()) >= _LEAST_MET:
@@ -401,6 +402,16 @@ def learn_boosted(
     )
     model = _grown(np.hstack([blank.bins(left), blank.bins(right)]).T, left, right)
     return _tabled(blank, model, shape)
+
+
+@lru_cache(maxsize=1)
+def trees_grow() -> bool:
+    """Whether there is what boosted trees are fitted with, the extra `learn`; without it there are none."""
+    try:
+        import sklearn.ensemble  # noqa: F401
+    except ImportError:
+        return False
+    return True
 
 
 def _grown(x: IntArray, left: Observation, right: Observation) -> HistGradientBoostingClassifier:

@@ -7,6 +7,7 @@ towards the ratios that the column's values have in general, so that chance does
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -401,7 +402,12 @@ def prepare() -> None:
     bin_of(np.zeros(1), np.zeros(1))
 
 
-@kernel
+def _bins(column, edges):  # type: ignore[no-untyped-def]
+    """`_bin_of` in NumPy."""
+    return np.where(np.isnan(column), len(edges) + 1, np.searchsorted(edges, column, side="right"))
+
+
+@functools.partial(kernel, plain=_bins)
 def _bin_of(column, edges):  # type: ignore[no-untyped-def]
     """Number of edges at or below each value; len(edges) + 1 for NaN."""
     out = np.empty(len(column), np.int64)
@@ -421,7 +427,17 @@ def _bin_of(column, edges):  # type: ignore[no-untyped-def]
     return out
 
 
-@kernel
+def _sums(bins, single, pairs, joint):  # type: ignore[no-untyped-def]
+    """`_look_up` in NumPy; it adds in the same order."""
+    out = np.zeros(bins.shape[1])
+    for c in range(bins.shape[0]):
+        out += single[c, bins[c]]
+    for p in range(len(pairs)):
+        out += joint[p, bins[pairs[p, 0]], bins[pairs[p, 1]]]
+    return out
+
+
+@functools.partial(kernel, plain=_sums)
 def _look_up(bins, single, pairs, joint):  # type: ignore[no-untyped-def]
     """Sum of the tables' entries for each row."""
     out = np.zeros(bins.shape[1])

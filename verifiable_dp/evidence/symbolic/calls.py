@@ -68,7 +68,7 @@ def _real(value: Any) -> Any:
     return getattr(value, "__dict__", {}).get("_real", value)
 
 
-_OWN = "verifiable_dp.evidence.symbolic."
+_OWN = ("verifiable_dp.evidence.symbolic.", "verifiable_dp.evidence.tracing.standin")
 
 
 # ---------------------------------------------------------------- identity and kinds
@@ -287,7 +287,7 @@ def _may_call(function: Any) -> bool:
         return function in _CALLING or isinstance(owner, _CONTAINERS)
     if isinstance(function, type):
         return function in _CALLING
-    return kind is np.ufunc or kind.__module__.startswith(("numpy", _OWN))
+    return kind is np.ufunc or kind.__module__.startswith(("numpy", *_OWN))
 
 
 def _calling(world: World, function: Any) -> Any:

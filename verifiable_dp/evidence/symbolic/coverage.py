@@ -25,8 +25,8 @@ from verifiable_dp.core.filled import Filled
 from verifiable_dp.evidence.judge.language import Language
 from verifiable_dp.evidence.judge.outside import Outside
 from verifiable_dp.evidence.symbolic.cases import parsed
-from verifiable_dp.evidence.symbolic.last_cases import last_cases
-from verifiable_dp.evidence.symbolic.source import handlers_of, place_of, tree_of
+from verifiable_dp.evidence.symbolic.last_cases import asks_for_the_rest
+from verifiable_dp.evidence.symbolic.source import handlers_of, place_of
 from verifiable_dp.evidence.symbolic.terms import Ends, Unbounded, World
 from verifiable_dp.evidence.tracing.ledger import Place
 
@@ -251,13 +251,8 @@ class Coverage:
             file = code.co_filename
             for line, position in _one_sided(code, steps, strict, bool(catching), self._certain):
                 at = None if position is None else place_of(position)
-                tree = tree_of(file)
-                known = at is not None and (
-                    (file, at) in self.mixed
-                    or language.public(file, at)
-                    or (tree is not None and last_cases(tree).holds(at))
-                )
-                if not known:
+                both = at is not None and ((file, at) in self.mixed or language.public(file, at))
+                if not both and (at is None or not asks_for_the_rest(file, at)):
                     found.add((Place(file, line), at))
         return sorted(found, key=lambda at: (at[0].file, at[0].line, at[1] or ()))
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from verifiable_dp.evidence.judge.flow import SCOPES, File, Function, Names, own_nodes
 from verifiable_dp.evidence.symbolic.cases import fits
-from verifiable_dp.evidence.symbolic.source import called, where
+from verifiable_dp.evidence.symbolic.source import called, tree_of, where
 from verifiable_dp.evidence.symbolic.terms import PREFIX
 
 _DEEP = 12  # steps from a condition to where its constants stand
@@ -42,8 +42,8 @@ class LastCases:
             (scope, node) for scope in self._nodes if isinstance(scope, SCOPES) for node in own_nodes(scope)
         ]
         self._stores = [(scope, node, pair) for scope, node in self._inside for pair in _stored(node)]
-        self._fields = {
-            target.id: scope
+        self._fields = {  # of a class with its name, by their own
+            (target.id, scope.name): scope
             for scope, _, (target, _) in self._stores
             if isinstance(scope, ast.ClassDef) and isinstance(target, ast.Name)
         }
@@ -105,7 +105,7 @@ class LastCases:
         elif isinstance(node, ast.Name):
             each = self._of_name(self._names.owner(scope, node.id), node.id)
         elif isinstance(node, ast.Attribute):
-            if node.attr not in self._fields and node.attr not in self._called_so:
+            if node.attr not in self._called_so and all(node.attr != name for name, _ in self._fields):
                 pairs = ((s, v) for s, _, (t, v) in self._stores if getattr(t, "attr", "") == node.attr)
                 each = [*pairs]
         elif isinstance(node, ast.Call) and self._sends(node):
@@ -125,6 +125,8 @@ class LastCases:
         ):
             return []
         here = [(s, n) for s, n in self._inside if self._names.owner(s, name) is owner]
+        if any(name in (getattr(n, "name", None), getattr(n, "asname", None)) for _, n in here):
+            return []  # a function, an import or an exception has it, too
         stores = sum(isinstance(n, ast.Name) and n.id == name and not _is_read(n) for _, n in here)
         found: list[Any] = []
         for scope, node in here:
@@ -168,10 +170,10 @@ class LastCases:
 
     def _is_enumerated(self, node: Any) -> bool:
         """Whether it is a member of an enumeration of the file."""
-        kind = self._fields.get(node.attr) if isinstance(node, ast.Attribute) else None
+        owner = getattr(node.value, "id", "") if isinstance(node, ast.Attribute) else ""
+        kind = self._fields.get((node.attr, owner)) if owner else None
         bases = {getattr(b, "id", getattr(b, "attr", "")) for b in getattr(kind, "bases", ())}
-        named = kind is not None and getattr(node.value, "id", "") == kind.name
-        return named and bool(bases & {"Enum", "IntEnum", "StrEnum", "Flag"})
+        return bool(bases & {"Enum", "IntEnum", "StrEnum", "Flag"})
 
 
 def _yields(function: Any) -> Iterator[Any]:
@@ -236,7 +238,10 @@ def _asked_for(test: Any) -> tuple[Any, set[Any]]:
     return (test.left, {ast.unparse(other)}) if isinstance(other, ast.Attribute) else (None, set())
 
 
-@functools.lru_cache(maxsize=32)
-def last_cases(tree: ast.Module) -> LastCases:
-    """Of a file."""
-    return LastCases(tree)
+_cases = functools.lru_cache(maxsize=32)(LastCases)
+
+
+def asks_for_the_rest(file: str, place: Any) -> bool:
+    """Whether the condition at a position in a file asks for all that is left, so that it holds."""
+    tree = tree_of(file)
+    return tree is not None and _cases(tree).holds(place)

@@ -43,7 +43,7 @@ from verifiable_dp.evidence.symbolic.randoms import FollowedRandom, Sources, nam
 from verifiable_dp.evidence.symbolic.terms import Term, World, number
 from verifiable_dp.evidence.tracing.foreign import PYTHON_SEED
 from verifiable_dp.evidence.tracing.reach import globals_of
-from verifiable_dp.evidence.tracing.standin import PLAIN, is_function
+from verifiable_dp.evidence.tracing.standin import PLAIN, StandIn, is_function
 
 _AS_ARRAYS = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfarray")
 _MATH = {
@@ -111,21 +111,7 @@ def _boxed(world: World, found: Any, given: Sequence[Any] = ()) -> Any:
     return boxes.each(part, found)
 
 
-class _Module(types.ModuleType):
-    """Stands in for a module; what is found instead of its own is looked up by name."""
-
-    def __init__(self, real: Any, world: World, find: _Find) -> None:
-        super().__init__(real.__name__)
-        self.__dict__["_real"], self.__dict__["_world"], self.__dict__["_find"] = real, world, find
-
-    def __getattr__(self, name: str) -> Any:
-        found = self._find(name, getattr(self._real, name), self._world)
-        if self._find in (_of_numpy, _of_math):  # the others may give another one later
-            self.__dict__[name] = found
-        return found
-
-
-_Find = Callable[[str, Any, World], Any]  # what stands in for what a module has under a name
+_Find = Callable[..., Any]  # what stands in for what a module has under a name
 
 
 def _standing(real: Any, world: World) -> Any:
@@ -138,7 +124,8 @@ def _standing(real: Any, world: World) -> Any:
         own = _of_scipy
     if own is None:
         return None
-    return world.kept.setdefault(("stand-in", id(real)), _Module(real, world, own))
+    made = StandIn(real, functools.partial(own, world=world), keeps=own in (_of_numpy, _of_math))
+    return world.kept.setdefault(("stand-in", id(real)), made)
 
 
 def _of_numpy(name: str, real: Any, world: World) -> Any:

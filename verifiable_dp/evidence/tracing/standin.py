@@ -11,7 +11,7 @@ import functools
 import math
 import random
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import numpy as np
@@ -118,23 +118,42 @@ class _Function:
         return found
 
 
-class _Module(types.ModuleType):
-    """Stands in for a module; what it does not know better is the module's own."""
+class StandIn(types.ModuleType):
+    """Stands in for a module.
 
-    def __init__(self, real: Foreign, ledger: Ledger) -> None:
+    Parameters
+    ----------
+    real
+        The module.
+    find
+        What stands in for what it has under a name: a function of the name and of that.
+    keeps
+        Whether that is always the same.
+    """
+
+    def __init__(
+        self, real: Foreign, find: Callable[[str, Foreign], Foreign], *, keeps: bool = False
+    ) -> None:
         super().__init__(real.__name__)
-        self.__dict__["_real"], self.__dict__["_ledger"] = real, ledger
+        self.__dict__["_real"], self.__dict__["_find"], self.__dict__["_keeps"] = real, find, keeps
 
-
-class _Numpy(_Module):
     def __getattr__(self, name: str) -> Foreign:
-        found = getattr(self._real, name)
-        if found is np.random:
-            found = _Random(found, self._ledger)
-        elif is_function(found) or found is np.nditer:
-            found = _Function(name, found, self._ledger)
-        self.__dict__[name] = found
+        found = self._find(name, getattr(self._real, name))
+        if self._keeps:
+            self.__dict__[name] = found
         return found
+
+
+def _standing(real: types.ModuleType, ledger: Ledger) -> StandIn:
+    """What stands in for one of the modules that are followed."""
+    kept = real is np or real is math
+    return StandIn(real, functools.partial(_FINDERS[real], ledger), keeps=kept)
+
+
+def _of_numpy(ledger: Ledger, name: str, real: Foreign) -> Foreign:
+    if real is np.random:
+        return _standing(np.random, ledger)
+    return _Function(name, real, ledger) if is_function(real) or real is np.nditer else real
 
 
 def is_function(value: Foreign) -> bool:
@@ -148,67 +167,60 @@ def is_function(value: Foreign) -> bool:
 _LEGACY = {"rand": "random", "random_sample": "random", "randn": "standard_normal", "randint": "integers"}
 
 
-class _Random(_Module):
+def _of_random(ledger: Ledger, name: str, real: Foreign) -> Foreign:
     """`numpy.random` used by itself: followed as far as its law goes, and told of."""
+    if name == "default_rng":
+        return functools.partial(_own, ledger)
+    if name == "seed" or name.startswith("_") or isinstance(real, type):
+        return real
 
-    def __getattr__(self, name: str) -> Foreign:
-        if name == "default_rng":
-            return self._own
-        if name == "seed" or name.startswith("_") or isinstance(getattr(self._real, name), type):
-            return getattr(self._real, name)
+    def draw(*args: Foreign, **kwargs: Foreign) -> Foreign:
+        ledger.note(f"draws from np.random, {NOT_GIVEN}")
+        bits = np.random.PCG64([int(np.random.randint(2**31)) for _ in range(4)])  # noqa: NPY002
+        if name in ("rand", "randn") and args:
+            args = (args,)
+        method = getattr(TrackedGenerator.of(bits, ledger), _LEGACY.get(name, name), None)
+        return (method or real)(*args, **kwargs)
 
-        def draw(*args: Foreign, **kwargs: Foreign) -> Foreign:
-            self._ledger.note(f"draws from np.random, {NOT_GIVEN}")
-            bits = np.random.PCG64([int(self._real.randint(2**31)) for _ in range(4)])
-            if name in ("rand", "randn") and args:
-                args = (args,)
-            method = getattr(TrackedGenerator.of(bits, self._ledger), _LEGACY.get(name, name), None)
-            return (method or getattr(self._real, name))(*args, **kwargs)
-
-        return draw
-
-    def _own(self, seed: Foreign = None) -> Foreign:
-        if isinstance(seed, TrackedGenerator):
-            return seed
-        self._ledger.note(f"draws from np.random.default_rng, {NOT_GIVEN if seed is None else SEEDED}")
-        if tainted(seed):
-            self._ledger.lead("chance", base(seed))
-        plain = base(seed)
-        self._ledger.coin("default_rng", plain if isinstance(plain, int | np.integer) else None)
-        made = np.random.default_rng(plain)
-        return TrackedGenerator.of(made.bit_generator, self._ledger)
+    return draw
 
 
-class _Math(_Module):
-    def __getattr__(self, name: str) -> Foreign:
-        real, of_arrays = getattr(self._real, name), _MATH.get(name)
-        if of_arrays is None:
-            return real
+def _own(ledger: Ledger, seed: Foreign = None) -> Foreign:
+    """A generator that the code makes."""
+    if isinstance(seed, TrackedGenerator):
+        return seed
+    ledger.note(f"draws from np.random.default_rng, {NOT_GIVEN if seed is None else SEEDED}")
+    if tainted(seed):
+        ledger.lead("chance", base(seed))
+    plain = base(seed)
+    ledger.coin("default_rng", plain if isinstance(plain, int | np.integer) else None)
+    return TrackedGenerator.of(np.random.default_rng(plain).bit_generator, ledger)
 
-        def compute(*args: Foreign) -> Foreign:
-            return of_arrays(*args) if holds_tracked(args) else real(*args)
 
-        self.__dict__[name] = compute
-        return compute
+def _of_math(ledger: Ledger, name: str, real: Foreign) -> Foreign:
+    of_arrays = _MATH.get(name)
+    if of_arrays is None:
+        return real
+    return lambda *args: of_arrays(*args) if holds_tracked(args) else real(*args)
 
 
-class _Python(_Module):
+def _of_python(ledger: Ledger, name: str, real: Foreign) -> Foreign:
     """The module `random`: coins that are told of."""
+    if not callable(real) or isinstance(real, type) or name in ("seed", "getstate", "setstate"):
+        return real
 
-    def __getattr__(self, name: str) -> Foreign:
-        real = getattr(self._real, name)
-        if not callable(real) or isinstance(real, type) or name in ("seed", "getstate", "setstate"):
-            return real
+    def draw(*args: Foreign, **kwargs: Foreign) -> Foreign:
+        ledger.note(f"draws from the module random, {NOT_GIVEN}")
+        if tainted(args) or tainted(kwargs):
+            ledger.lead("chance")
+        drawn = real(*args, **kwargs)
+        ledger.coin(f"random.{name}", drawn if isinstance(drawn, int | float) else None)
+        return drawn
 
-        def draw(*args: Foreign, **kwargs: Foreign) -> Foreign:
-            self._ledger.note(f"draws from the module random, {NOT_GIVEN}")
-            if tainted(args) or tainted(kwargs):
-                self._ledger.lead("chance")
-            drawn = real(*args, **kwargs)
-            self._ledger.coin(f"random.{name}", drawn if isinstance(drawn, int | float) else None)
-            return drawn
+    return draw
 
-        return draw
+
+_FINDERS = {np: _of_numpy, np.random: _of_random, math: _of_math, random: _of_python}
 
 
 def _compiled(real: Foreign, ledger: Ledger) -> Foreign:
@@ -284,17 +296,13 @@ def _sorted(ledger: Ledger) -> Foreign:
 # ---------------------------------------------------------------- where they are put
 
 
-def _replacement(value: Foreign, ledger: Ledger, numpy: _Numpy) -> Foreign:
+def _replacement(value: Foreign, ledger: Ledger, numpy: StandIn) -> Foreign:
     """What stands in for a global; None for nothing."""
     if value is np:
         return numpy
-    if value is np.random:
-        return _Random(value, ledger)
-    if value is math:
-        return _Math(value, ledger)
-    if value is random:
-        return _Python(value, ledger)
-    if type(value) in PLAIN or isinstance(value, type | types.ModuleType):
+    if isinstance(value, types.ModuleType):
+        return _standing(value, ledger) if value in _FINDERS else None
+    if type(value) in PLAIN or isinstance(value, type):
         return None
     if isinstance(value, np.random.Generator) and not isinstance(value, TrackedGenerator):
         words = f"draws from a generator of its own, {NOT_GIVEN}"
@@ -305,23 +313,19 @@ def _replacement(value: Foreign, ledger: Ledger, numpy: _Numpy) -> Foreign:
     if not isinstance(name, str):
         return None
     if module == "math" and getattr(math, name, None) is value:
-        return getattr(_Math(math, ledger), name)
-    if module == "random" or (module == "numpy.random" and name == "default_rng"):
-        home = random if module == "random" else np.random
-        stand_in = _Python(home, ledger) if home is random else _Random(home, ledger)
-        return getattr(stand_in, name) if getattr(home, name, None) == value else None
+        return _of_math(ledger, name, value)
     owner = getattr(value, "__self__", None)
     if isinstance(owner, random.Random) and getattr(random, name, None) == value:
-        return getattr(_Python(random, ledger), name)
-    if isinstance(owner, np.random.RandomState):
-        return getattr(_Random(np.random, ledger), name)
+        return _of_python(ledger, name, value)
+    if value is np.random.default_rng or isinstance(owner, np.random.RandomState):
+        return _of_random(ledger, name, value)
     return getattr(numpy, name) if is_function(value) else None
 
 
 @contextmanager
 def standing_in(scopes: Mapping[str, dict[str, object]], ledger: Ledger) -> Iterator[None]:
     """Put stand-ins into the globals of the user's code for a while."""
-    numpy, changed = _Numpy(np, ledger), []
+    numpy, changed = _standing(np, ledger), []
     extra = {
         "max": _extreme(builtins.max, np.maximum, ledger),
         "min": _extreme(builtins.min, np.minimum, ledger),

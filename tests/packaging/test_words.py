@@ -1,0 +1,121 @@
+"""Phrases that a native reader stumbles over stay out of the docs, of `--help` and of messages."""
+
+import ast
+import re
+from pathlib import Path
+
+import click
+import pytest
+import yaml
+
+from verifiable_dp.cli import main
+
+ROOT = Path(__file__).parents[2]
+DOCS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md")]
+DOCS += sorted({*(ROOT / "docs").glob("*.md")} - {ROOT / "docs" / "api.md"})  # that is made of docstrings
+BANNED = (
+    r"\bgoes with\b",
+    r"\bat (their|its) word\b",
+    r"\bas (it is|they are)(?=[.,;:)]|$)",
+    r"\b(code|package|machine|environment|algorithm)s? of (yours|ours)\b",
+    r"\blikewise\b",
+    r"\b[Ww]hoever\b",
+    r"\bhas become of\b",
+    r"\bspeaks? of\b",
+    r"\banew\b",
+    r"\blikelier\b",
+    r"\bhas no say\b",
+    r"\ba stranger\b",
+    r"\b(reason|sentence|fault)s? stands?\b",
+    r"\bagain and again\b",
+    r"\bfor who\b",
+    r"\bis content\b",
+)
+PHRASE = re.compile("|".join(BANNED), re.MULTILINE)
+CODE = re.compile(r"```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+
+
+def found(text):
+    """Banned phrases of a text, code left out."""
+    return [match[0] for match in PHRASE.finditer(CODE.sub("`code`", text))]
+
+
+def messages(source):
+    """Literal parts of what a module of the command line says: of `say`, `aside` and errors."""
+    for node in ast.walk(ast.parse(source)):
+        name = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
+        if name in ("say", "aside", "InputError", "UsageError"):
+            parts = (one.value for one in ast.walk(node) if isinstance(one, ast.Constant))
+            yield " ".join(part for part in parts if isinstance(part, str))
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
+def test_pages_have_no_banned_phrase(path):
+    assert found(path.read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize("name", main.commands)
+def test_help_has_no_banned_phrase(name):
+    command = main.commands[name]
+    said = command.get_help(click.Context(command, info_name=name))
+    assert found(" ".join(said.split())) == []
+
+
+def test_messages_of_the_command_line_have_no_banned_phrase():
+    said = [
+        text
+        for path in (ROOT / "verifiable_dp" / "cli").glob("*.py")
+        for text in messages(path.read_text("utf-8"))
+    ]
+    assert len(said) > 80
+    assert [text for text in said if found(text)] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x goes with y",
+        "rewards are taken at their word",
+        "Bandits are audited as they are.",
+        "code of yours",
+        "Whoever knows it",
+        "the records are sealed anew",
+        "died again and again",
+        "the reason stands there",
+    ],
+)
+def test_banned_phrases_are_seen(text):
+    assert len(found(text)) == 1
+    assert len(found(f"`{text}`")) == 0  # code is left alone
+    assert next(messages(f"raise InputError(f'{text} {{x}}')")).startswith(text)
+
+
+# ---------------------------------------------------------------- conventions
+
+
+def test_the_changelog_is_one_of_keep_a_changelog():
+    text = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    heads = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert heads[0] == "[Unreleased]"
+    assert all(re.fullmatch(r"\[\d+\.\d+\.\d+\]( - \d{4}-\d\d-\d\d)?", head) for head in heads[1:])
+    kinds = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+    assert {*re.findall(r"^### (.*)$", text, re.MULTILINE)} <= kinds
+    assert len(text.splitlines()) < 100
+
+
+def test_issue_forms_ask_for_the_record():
+    forms = [path for path in (ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml") if path.name != "config.yml"]
+    assert len(forms) >= 2
+    for path in forms:
+        form = yaml.safe_load(path.read_text("utf-8"))
+        assert {"name", "description", "body"} <= form.keys()
+        required = [one["id"] for one in form["body"] if one.get("validations", {}).get("required")]
+        assert "record" in required, path.name
+
+
+def test_the_citation_has_the_version_of_the_package():
+    import verifiable_dp
+
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert cited["version"] == verifiable_dp.__version__
+    assert {"cff-version", "message", "title", "authors"} <= cited.keys()

@@ -1,0 +1,88 @@
+"""Counterexamples of earlier audits, which are tried first when the same targets are audited again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from verifiable_dp.campaign.file import Campaign, Entry, audit_entry
+from verifiable_dp.core import files
+from verifiable_dp.core.files import make_folder, write_text
+from verifiable_dp.core.neighbours import pair_of
+from verifiable_dp.core.validate import Given, InputError, Json
+from verifiable_dp.evidence.blackbox.test import ALPHA
+from verifiable_dp.report import Report
+
+FOLDER = ".verifiable-dp"
+SHARE = 1e-3  # of alpha that a replay has: with it, an audit wrongly refutes at most 1.001 times alpha
+_LARGEST = 1 << 20  # bytes of a counterexample
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Where counterexamples to the claims of a campaign are kept.
+
+    Parameters
+    ----------
+    campaign
+        That was read.
+    """
+
+    campaign: Campaign
+
+    def keep(self, name: str, report: Report) -> Path | None:
+        """Keep the inputs that refute an entry's claim about your own code; None if there are none.
+
+        Raises
+        ------
+        InputError
+            If they cannot be written.
+        """
+        entry = {one.name: one for one in self.campaign.entries}[name]
+        found = [one for one in report.parsed.counterexamples if one.instance is None]
+        if not _replayable(entry) or report.verdict != "refuted" or not found:
+            return None
+        place = self._place(name)
+        make_folder("examples", place.parent.parent)
+        make_folder("examples", place.parent)
+        kept = {"pair": found[0].pair, "found": report.parsed.provenance.finished}
+        return write_text(place, json.dumps(kept, indent=1) + "\n")
+
+    def replay(self, entry: Entry, cage: str = "none") -> Report | None:
+        """The audit of an entry on the inputs that were kept, if they still refute its claim; else None.
+
+        It has the smallest budget and a thousandth of the level; `cage` as `api.audit`. Inputs that no longer
+        fit are passed over.
+        """
+        place = self._place(entry.name)
+        if not (_replayable(entry) and place.is_file()):
+            return None
+        own = {key: value for key, value in entry.options.items() if key not in ("adjacency", "curve")}
+        try:
+            pair = _pair(json.loads(files.content("examples", place, _LARGEST))["pair"])
+            level = SHARE * float(own.get("alpha", ALPHA))
+            report = audit_entry(
+                entry,
+                self.campaign.folder,
+                {**own, "pairs": [pair], "budget": "smoke", "alpha": level, "cage": cage},
+            )
+        except (InputError, ValueError, LookupError, TypeError):
+            return None
+        return report if report.verdict == "refuted" else None
+
+    def _place(self, name: str) -> Path:
+        return self.campaign.folder / FOLDER / "examples" / f"{name}.json"
+
+
+def _replayable(entry: Entry) -> bool:
+    """Whether privacy of a user's code is audited."""
+    return not (entry.listed or entry.claims)
+
+
+def _pair(plain: Json) -> Given:
+    if plain["type"] == "data":
+        return np.asarray(plain["left"], dtype=float), np.asarray(plain["right"], dtype=float)
+    return pair_of(plain)

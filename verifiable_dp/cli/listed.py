@@ -1,0 +1,103 @@
+"""What `campaign`, and `audit` without a TARGET, do with the targets that a file lists."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+from click.core import ParameterSource
+
+from verifiable_dp.cli.shell import aside, falls_short, progressing, say
+from verifiable_dp.core.validate import Given
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from verifiable_dp.campaign.file import Campaign, Done
+    from verifiable_dp.report import Report
+
+_OUT = Path("audit-reports")
+_OF_ALL = ("cage", "require", "scheduler", "workers", "write_baseline")  # options that suit every target
+
+
+def conclude(found: Campaign, done: Done, require: str) -> NoReturn:
+    """Say what became of each target, and exit with the status of all."""
+    required = {entry.name: entry.require for entry in found.entries}
+    for name, item in done.reports.items():
+        known = " (known: all its findings are in the baseline)" if name in done.excused else ""
+        say(f"entry {name}: {item.line()}{known}")
+    for name, reason in done.failed.items():
+        aside(f"verifiable-dp: {name}: {' '.join(reason.split())}")
+    _say_baseline(found, done.reports)
+    say(f"written: {done.index}")
+    short = [falls_short(item, require, required[name]) for name, item in done.reports.items()]
+    raise SystemExit(done.exit_status or 3 * any(short))
+
+
+def _say_baseline(found: Campaign, reports: Mapping[str, Report]) -> None:
+    if found.baseline is None:
+        return
+    for name, report in reports.items():
+        for _, code, file in found.baseline.new(name, report):
+            say(f"new: {code} of {name} in {file} is not in the baseline")
+    for name, code, file in found.baseline.gone(reports.items()):
+        say(f"gone: {code} of {name} in {file}; --write-baseline removes it from the baseline")
+
+
+def audit_listed(context: click.Context, given: Mapping[str, Given]) -> NoReturn:
+    """Audit the targets that the settings of the project list.
+
+    Raises
+    ------
+    InputError
+        If there are no settings, or an option was given that describes one target.
+    """
+    from dataclasses import replace
+
+    from verifiable_dp.campaign import file as campaign_file
+    from verifiable_dp.campaign import settings
+    from verifiable_dp.campaign.baseline import Baseline
+    from verifiable_dp.campaign.examples import Examples
+    from verifiable_dp.core.validate import InputError
+
+    place = settings.nearest(Path.cwd())
+    if place is None:
+        raise InputError(
+            f"target must be given, or --exec COMMAND; or list targets in {settings.FILE}: "
+            f"[[tool.{settings.TABLE}.targets]] (none was found from {str(Path.cwd())!r} upwards)"
+        )
+    for name in context.params:
+        if name not in _OF_ALL and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise InputError(
+                f"{name} needs a TARGET; for the targets in {settings.FILE} it is a key of each, "
+                f"or of [tool.{settings.TABLE}.defaults]"
+            )
+    found = campaign_file.read(place)
+    if given["write_baseline"] and found.baseline is None:
+        raise InputError(f'baseline must name a file in {settings.FILE}, such as baseline = "privacy.json"')
+    aside(f"settings: {place}")
+    examples = Examples(found)
+    with progressing(given["scheduler"]) as progress:
+        replayed = {}
+        for entry in found.entries:
+            progress(f"replaying counterexamples of {entry.name}")
+            report = examples.replay(entry, given["cage"])
+            if report is not None:
+                replayed[entry.name] = report
+                aside(f"replayed: {entry.name}: its last counterexample still refutes the claim")
+        left = replace(found, entries=tuple(one for one in found.entries if one.name not in replayed))
+        how = {"workers": given["workers"], "cage": given["cage"], "progress": progress, "say": aside}
+        for name, report in replayed.items():
+            campaign_file.save(report, _OUT / name)
+        ended = campaign_file.run(left, out=_OUT, **how)
+    reports = {**replayed, **ended.reports}
+    done = replace(ended, reports=reports, excused=found.excused(reports))
+    for name, report in done.reports.items():
+        examples.keep(name, report)
+    if given["write_baseline"] and found.baseline is not None:
+        held = found.baseline.write(done.reports.items())
+        say(f"written: {found.baseline.path} ({held} known findings)")
+        found = replace(found, baseline=Baseline.at(found.baseline.path))
+        done = replace(done, excused=found.excused(done.reports))
+    conclude(found, done, given["require"])
