@@ -2423,8 +2423,8 @@ FAULTS = (
     Fault(
         "a loop turns as often as it likes",
         f"{EVIDENCE}/judge/expressions.py",
-        "        if rows.size >= STEEP:\n            self.tell(node, TURNS)",
-        "        if rows.size > 9:\n            self.tell(node, TURNS)",
+        "        if rows.size >= STEEP:\n            self.tell(node, outside.TURNS)",
+        "        if rows.size > 9:\n            self.tell(node, outside.TURNS)",
         "sums are added up as often as an entry of a table says that is drawn once in a thousand runs",
         ("tests/unit/evidence/test_language.py",),
     ),

@@ -81,7 +81,7 @@ def _places(tree: ast.AST, scope: str = "") -> Iterator[tuple[str, ast.stmt | as
 
 def _ends(node: ast.Call) -> bool:
     """Whether the language of the judge ends there, in words that stand there or have a name."""
-    told = isinstance(node.func, ast.Attribute) and node.func.attr in _ENDS and len(node.args) == 2
+    told = isinstance(node.func, ast.Attribute) and node.func.attr in _ENDS and len(node.args) in (2, 3)
     return told and not (isinstance(node.args[1], ast.Name) and node.args[1].id.islower())
 
 

@@ -593,7 +593,11 @@ def _in_place(ufunc: Any) -> Any:
 
 
 def _part_of(name: str) -> Any:
-    return lambda self, *args: self._same(getattr(self.held, name)(*args))
+    def part(self: Box, *args: Any) -> Any:
+        """As numpy's."""
+        return self._same(getattr(self.held, name)(*args))
+
+    return part
 
 
 for _name in ("ravel", "flatten", "transpose", "squeeze", "diagonal"):
