@@ -195,7 +195,8 @@ def audit(
     resumes = checkpoint is not None and os.path.exists(checkpoint)  # what it holds was counted before
     counted = None if resumes or isinstance(target, Algorithm) else again
     folders = [os.path.dirname(os.path.abspath(checkpoint))] if checkpoint else []
-    return _isolated(task, [target], in_process, progress, most, written, cage, counted, folders)
+    caged = Caged(cage, seconds=most, written=folders)
+    return _isolated(task, [target], in_process, progress, caged, written, counted)
 
 
 def ask(
@@ -349,13 +350,11 @@ def _isolated(
     code: Sequence[object],
     in_process: bool,
     progress: Progress,
-    most: float,
+    caged: Caged,
     request: RequestEntry | None,
-    cage: str = "none",
     again: Callable[[Sequence[Sample], Progress], JsonValue] | None = None,
-    written: Sequence[str] = (),
 ) -> Report:
-    """The report of what `task` makes: in a child process, for `most` seconds, if any of `code` is a user's.
+    """The report of what `task` makes: in a child process, caged, if any of `code` is a user's.
 
     A draft that answers anything but the request is refused. Of the rest only the statistics of its checks
     count: it is concluded, sealed and verified here, where code of the child has not been. Where `again` can
@@ -363,25 +362,22 @@ def _isolated(
     """
     if not callable(progress):
         raise InputError(f"progress must be a function of a line of text, got {type(progress).__name__}")
-    caged, here = (
-        Caged(cage, seconds=most, written=written),
-        guard.Child.inside or not any(map(_foreign, code)),
-    )
+    here = guard.Child.inside or not any(map(_foreign, code))
     why = "" if here else _kept_here(code, in_process)
-    if why and cage == "required":
+    if why and caged.policy == "required":
         raise InputError(f"cage: the code would run in this process, {why}; give best, or none")
     if here or why:
         made = _checked(task(progress), request)
         return finish(**made, request=request, kept={"in_process": why} if why else {})
     scores.prepare()
     counting = None if again is None else Counting()
-    made = child.call(functools.partial(_plainly, task), progress, most, caged, counting)
+    made = child.call(functools.partial(_plainly, task), progress, caged.seconds, caged, counting)
     made = _judged_here(made, request)
     kept: JsonDict = {"cage": caged.taken} if caged.taken else {}
     if again is not None and counting is not None and made["draft"]["target"]["kind"] != "algorithm":
         counting.held(made["draft"])
         kept["counted"] = _asked_of_another(
-            made["draft"], counting, again, progress, most, replace(caged, taken=[])
+            made["draft"], counting, again, progress, caged.seconds, replace(caged, taken=[])
         )
     report = finish(**_checked(made, request), request=request, kept=kept)
     examine(report.record)
@@ -521,7 +517,8 @@ def check_regret(
     new = ask_regret(target, budget=budget, seed=seed, **claims)
     written = requested.settled(given, new)
     runs = 0 if asked.runs is None else validate.integer("runs", asked.runs, least=2)
-    return _isolated(task, code, in_process, progress, most_of_regret(runs), written, cage)
+    caged = Caged(cage, seconds=most_of_regret(runs))
+    return _isolated(task, code, in_process, progress, caged, written)
 
 
 def ask_regret(
@@ -937,7 +934,7 @@ def rerun(
         if parsed.regret or parsed.target.kind == "algorithm"
         else functools.partial(_rerun_again, parsed)
     )
-    return dict(_isolated(task, code, in_process, progress, most, None, cage, again).record)
+    return dict(_isolated(task, code, in_process, progress, Caged(cage, seconds=most), None, again).record)
 
 
 def _rerun_again(record: Record, samples: Sequence[Sample], progress: Progress) -> JsonValue:

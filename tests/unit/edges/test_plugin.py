@@ -24,6 +24,8 @@ def request(**options):
     config = SimpleNamespace(
         getoption=lambda name: options.get(name.removeprefix("--dp-").replace("-", "_")),
         invocation_params=SimpleNamespace(dir=folder),
+        stash=pytest.Stash(),
+        rootpath=folder,
     )
     node = SimpleNamespace(nodeid="test_it.py::test_it", path=folder / "test_it.py", stash=pytest.Stash())
     return SimpleNamespace(config=config, node=node, getfixturevalue=lambda name: folder)

@@ -1,6 +1,6 @@
 """Bandits without contexts whose releases have normal noise: what they cost, and what must not pass."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -103,3 +103,32 @@ def test_rho_is_the_promise():
         make("adac-ucb", n_arms=2, rho=1.0, horizon=15, beta=3)
     with pytest.raises(InputError, match="rho must"):
         Gaussian(1.0, -1.0)
+
+
+def test_noise_that_changes_its_kind_from_block_to_block_gets_no_certificate(monkeypatch):
+    """Broken variant: the kind of the first block stands for all."""
+
+    class Turns:
+        scale = 1.0
+
+        def release(self, value, noise, run, slot, where):
+            kind = Laplace if slot.max() < 2 else Gaussian
+            return kind(1.0, 0.1).release(value, noise, run, slot, where)
+
+    @dataclass(frozen=True)
+    class Mixed(AdaCUCB):
+        @property
+        def mechanism(self):
+            return Turns()
+
+    monkeypatch.setattr(certify, "ours", lambda algorithm: True)
+    with pytest.raises(certify.NotOfFormError, match="one kind"):
+        certify.unfolded(Mixed(**ABOUT))
+
+
+def test_what_is_kept_between_blocks_takes_no_normal_noise(monkeypatch):
+    """Nothing adds such noise today: the kind of its draws is changed here."""
+    played = certify._played
+    monkeypatch.setattr(certify, "_played", lambda *given: replace(played(*given), normal=True))
+    with pytest.raises(certify.NotOfFormError, match="normal noise on what is kept between blocks"):
+        certify.chained(make("dp-ucb", n_arms=2, epsilon=1.0, horizon=8))
