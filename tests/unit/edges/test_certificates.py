@@ -380,7 +380,7 @@ def test_batches_are_equal_in_all_parts(left, right, equal):
 def block(changes, scales, slots=((0.0,),), counts=None):
     arrays = [np.array(part, float) for part in (changes, scales, slots)]
     counts = None if counts is None else np.array(counts)
-    return certify._Block((None, None), None, *arrays, counts, False)
+    return certify._Block((None, None), None, *arrays, counts, False, False)
 
 
 def test_what_the_rows_of_a_block_cost():

@@ -10,7 +10,8 @@ from verifiable_dp.algorithms.adac_ucb import AdaCUCB
 from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.claims import PrivacyClaim, gdp_epsilon
 from verifiable_dp.core.environments import Table
-from verifiable_dp.core.mechanisms import Gaussian, Laplace
+from verifiable_dp.core.mechanisms import Laplace
+from verifiable_dp.core.mechanisms.gaussian import Gaussian
 from verifiable_dp.core.noise import Secure
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence import certify, normal
