@@ -359,7 +359,7 @@ def _verified(path: Path) -> Json:
     "--to",
     required=True,
     metavar="FORMAT",
-    help="html, markdown, pdf, sarif, github, in-toto, opendp, junit, compliance, pack or dpia.",
+    help="html, markdown, pdf, sarif, github, in-toto, slsa, opendp, junit, compliance, pack or dpia.",
 )
 @click.option("--out", type=PATH, help="Write to this file instead of stdout.")
 @click.option("--url", default="", help="For in-toto: URL of the CI run (default: the one in the record).")

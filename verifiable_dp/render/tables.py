@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d+)?(?:e[-+]?\d+)?|∞)", re.IGNORECASE)
 # Tags and what is not text of the page; then a name with sign and value, or a number with a hyphen in it.
 _WHOLE = re.compile(
     r"<(style|script|svg|pre|title|select)\b.*?</\1>|<[^>]*>|"
-    r"(?<![^\s(>])(?P<whole>\(?\w[\w./-]* (?:=|&[gl]t;=) [^\s<]{1,24}(?=[\s<])|"
+    r"(?<![^\s(>])(?P<whole>\(?\w[\w./^-]* (?:=|&[gl]t;=) [^\s<]{1,24}(?=[\s<])|"
     r"[-+(\[]*\d[\d.]*(?:e?-\d[\d.]*)+[^\s<]{0,12}(?=[\s<]))",
     re.DOTALL,
 )
