@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
-import os
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -188,13 +187,14 @@ def audit(
     asked, written = _requested(target, parameters, declarations, options)
     written = requested.settled(given, written)
     settings = asked.settings
-    files = tuple(written.target.files.values())
-    task = functools.partial(_audited, target, asked, parameters, checkpoint, files)
+    known = tuple(written.target.files.values())
+    task = functools.partial(_audited, target, asked, parameters, checkpoint, known)
     most = most_seconds(settings.budget, settings.timeout)
-    again = functools.partial(_asked_again, target, asked, parameters, files)
-    resumes = checkpoint is not None and os.path.exists(checkpoint)  # what it holds was counted before
+    again = functools.partial(_asked_again, target, asked, parameters, known)
+    kept = None if checkpoint is None else files.located("checkpoint", checkpoint)
+    resumes = kept is not None and kept.exists()  # what it holds was counted before
     counted = None if resumes or isinstance(target, Algorithm) else again
-    folders = [os.path.dirname(os.path.abspath(checkpoint))] if checkpoint else []
+    folders = [] if kept is None else [str(kept.absolute().parent)]
     caged = Caged(cage, seconds=most, written=folders)
     return _isolated(task, [target], in_process, progress, caged, written, counted)
 

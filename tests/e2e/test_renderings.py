@@ -57,7 +57,7 @@ def test_render_writes_every_format(folder):
         (["none.json", "--to", "html", "--out", "o"], "cannot be read"),
         (["wrong.json", "--to", "docx", "--out", "o"], "to must be one of compliance, dpia, github, html"),
         (["wrong.json", "--to", "pdf"], "out must be given"),
-        (["wrong.json", "--to", "html", "--out", "none/o"], "no folder"),
+        (["wrong.json", "--to", "html", "--out", "wrong.json/o"], "cannot be made: File exists"),
         (
             ["wrong.json", "--to", "sarif", "--url", "https://x", "--out", "o"],
             "url works only with a form that names",
@@ -158,4 +158,5 @@ def test_diff(folder):
     assert other.exit_code == 3
     assert "epsilon_lower" not in other.stdout
     assert "edited or corrupted" in refused(folder, "diff", "right.json", "edited.json")
-    assert "no folder" in refused(folder, "diff", "right.json", "wrong.json", "--json", "none/d.json")
+    assert run(folder, "diff", "right.json", "wrong.json", "--json", "new/d.json").exit_code == 1
+    assert (folder / "new/d.json").is_file()

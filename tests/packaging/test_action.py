@@ -309,7 +309,7 @@ def test_sarif_files_can_be_uploaded_together(job):
 def test_the_summary_has_every_target(job):
     summary = (job[0] / "step-summary").read_text("utf-8")
     assert summary.count("audit record\n") == 2
-    assert "**Privacy: refuted, epsilon &gt;= " in summary
+    assert "**Does not hold: epsilon is at least " in summary
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def played(session, table):
 
 
 def test_which_algorithms_are_metered():
-    assert set(PRIVATE) - set(METERED) == {"shuffled-linear"}
+    assert set(PRIVATE) - set(METERED) == {"shuffled-linear", "shuffled-se", "adac-ucb"}  # no pure epsilon
     assert finish(small("shuffled-linear").session(noise=Source())).spent is None
     assert small("dp-se").session(seed=1).spent is None
 

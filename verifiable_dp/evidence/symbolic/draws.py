@@ -1420,7 +1420,7 @@ def _is_constant(term: Term) -> bool:
 
 def _around(kind: str) -> Any:
     def draw(self: FollowedGenerator, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        """As numpy\'s."""
+        """As numpy's."""
         return self._centred(kind, loc, scale, size)
 
     return draw
@@ -1428,7 +1428,7 @@ def _around(kind: str) -> Any:
 
 def _standard(kind: str) -> Any:
     def draw(self: FollowedGenerator, size: Any = None, *args: Any, **kwargs: Any) -> Any:
-        """As numpy\'s."""
+        """As numpy's."""
         self._whole(args, kwargs)
         drawn = getattr(np.random.Generator, f"standard_{kind}")(self, self._size(size), *args, **kwargs)
         return self._noise(kind, 0.0, 1.0, drawn)
@@ -1444,7 +1444,7 @@ for _name in ("normal", "exponential", "cauchy"):
 
 def _coin(name: str) -> Any:
     def draw(self: FollowedGenerator, *args: Any, **kwargs: Any) -> Any:
-        """As numpy\'s."""
+        """As numpy's."""
         if name in ("shuffle", "permutation", "permuted") and args and boxes.has_terms(args[0]):
             raise self.world.stop_raw("raw {data} are shuffled")
         if name == "shuffle" and isinstance(args[0], boxes.Box | list):
@@ -1470,7 +1470,7 @@ def _bare(name: str) -> Any:
 
     @functools.wraps(followed)
     def draw(self: FollowedGenerator, *args: Any, **kwargs: Any) -> Any:
-        """As numpy\'s."""
+        """As numpy's."""
         if self.world.bare:
             self.world.chooser.opens()
             return getattr(self.own_stream(), name)(*args, **kwargs)
@@ -1484,7 +1484,7 @@ def _opening(name: str) -> Any:
 
     @functools.wraps(followed)
     def draw(self: FollowedGenerator, *args: Any, **kwargs: Any) -> Any:
-        """As numpy\'s."""
+        """As numpy's."""
         self.world.chooser.opens()
         return followed(self, *args, **kwargs)
 

@@ -259,7 +259,7 @@ def _around(kind: str) -> Foreign:
     def draw(
         self: TrackedGenerator, loc: Foreign = 0.0, scale: Foreign = 1.0, size: Foreign = None
     ) -> Foreign:
-        """As numpy\'s."""
+        """As numpy's."""
         return self._centred(kind, loc, scale, size)
 
     return draw
@@ -267,7 +267,7 @@ def _around(kind: str) -> Foreign:
 
 def _standard(kind: str) -> Foreign:
     def draw(self: TrackedGenerator, size: Foreign = None, *args: Foreign, **kwargs: Foreign) -> Foreign:
-        """As numpy\'s."""
+        """As numpy's."""
         drawn = getattr(np.random.Generator, f"standard_{kind}")(self, size, *args, **kwargs)
         return self._noise(kind, 0.0, 1.0, drawn)
 
@@ -282,7 +282,7 @@ for _name in ("normal", "exponential"):
 
 def _coin(name: str) -> Foreign:
     def draw(self: TrackedGenerator, *args: Foreign, **kwargs: Foreign) -> Foreign:
-        """As numpy\'s."""
+        """As numpy's."""
         return self._coin(name, args, kwargs)
 
     draw.__name__ = name
