@@ -219,11 +219,12 @@ def test_code_that_counts_by_itself_has_its_word_refused(tmp_path):
     assert (done.exit_code, "are not those of the runs" in done.stderr) == (2, True), done.stderr
 
 
-def test_code_that_differs_between_processes_is_not_acquitted(tmp_path):
-    """Control: the same code without the difference is."""
+@pytest.mark.parametrize("pair", ["", "right.neighbours = [(0, 1)]\n"])
+def test_code_that_differs_between_processes_is_not_acquitted(pair, tmp_path):
+    """Control: the same code without the difference is. Broken variant: whole numbers are not sent along."""
     (tmp_path / "a.py").write_text(
         "import os\nSHIFT = float(os.path.exists('begun'))\nopen('begun', 'w').close()\n"
-        "\ndef right(data, size, rng):\n    return data + SHIFT + rng.laplace(0, 1, size)\n",
+        f"\ndef right(data, size, rng):\n    return data + SHIFT + rng.laplace(0, 1, size)\n{pair}",
         "utf-8",
     )
     asked = ("audit", "a.py:right", "--epsilon", 1, "--budget", "smoke", "--json", "r.json")

@@ -463,11 +463,15 @@ def counted(record: Record) -> str:
     if verdicts.count("not_refuted") == total:
         alone = "The privacy check ran; it" if total == 1 else f"All {total} privacy checks ran; none"
         return f"{alone} found {'no' if total == 1 else 'a'} violation."
-    said = {"refuted": "refuted", "not_refuted": "found no violation of", "inconclusive": "could not decide"}
-    what = "the claim" if promises(record) else "the epsilon that is set"
+    what = "the claim" if promises(record) else "the yardstick"
+    said = {
+        "refuted": f"refuted {what}",
+        "not_refuted": "found no violation",
+        "inconclusive": "could not decide",
+    }
     parts = [f"{verdicts.count(key)} {words}" for key, words in said.items() if key in verdicts]
     listed = ", ".join(parts[:-1]) + (" and " if parts[1:] else "") + parts[-1]
-    return f"Of {total} privacy check{'' if total == 1 else 's'}, {listed} {what}."
+    return f"Of {total} privacy check{'' if total == 1 else 's'}, {listed}."
 
 
 def line(check: Check) -> str:

@@ -241,7 +241,7 @@ def promise(record: Record) -> str:
     delta = f" and delta {digits(claim.delta)}" if claim.delta else ""
     delta += f" (a 1 in {1 / claim.delta:,.0f} chance of failing)" if claim.delta > MOST_DELTA else ""
     several = " with several" if _event(record) == "entry" else ""
-    verb = "was to protect" if record.verdict == "refuted" else "protects"
+    verb = "was meant to protect" if record.verdict == "refuted" else "protects"
     one = f" It {verb} one {_event(record)}, not a person{several}." if _of_one(claim) else ""
     implied = f"{words.promised(record)}, which implies " if claim.curve else ""
     return (
@@ -292,10 +292,9 @@ def _strong(record: Record) -> str:
         return strength(record).words
     bounded = record.epsilon_upper is not None
     if found.strength == "weak":
-        said = f"Weak: {weakness(record)}." + (" Only the proof bounds epsilon." if bounded else "")
-    else:
-        said = f"Strong: {brief(record)}"
-    return f"{said} Only this instance."
+        rest = " Only the proof bounds epsilon." if bounded else ""
+        return f"Weak, for this instance: {weakness(record)}.{rest}"
+    return f"Strong, for this instance: {brief(record)}"
 
 
 def _vouches(record: Reviewed, around: Around) -> str:

@@ -56,7 +56,8 @@ class Interval:
         """The numbers."""
         most = "no upper bound" if self.most is None else f"at most {digits(self.most)}"
         what = "yardstick" if self.yardstick else "promised"
-        return f"epsilon at least {digits(self.least)}, {most}, {what} {digits(self.epsilon)}"
+        chance = " with 95 % confidence" if self.most is not None and self.least > self.most else ""
+        return f"epsilon at least {digits(self.least)}{chance}, {most}, {what} {digits(self.epsilon)}"
 
 
 def of(record: Record) -> Interval | None:

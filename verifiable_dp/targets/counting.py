@@ -50,6 +50,7 @@ _MOST_KEPT = 1 << 31  # bytes of the runs from which an event is chosen
 _KEPT = 4  # samples of an event that may be asked again
 _SINGLE = 16  # runs of one sample, where each is a call by itself
 _LARGEST_DATA = 1 << 20  # entries of data that are sent along
+_NUMBERS = "biuf"  # kinds of arrays that are: truth values, whole numbers, floats
 _PLAIN = ("many", "n_arms", "horizon", "seed", "factor", "shard", "rows", "followed", "joint")
 
 
@@ -143,11 +144,13 @@ def _of_pair(sampler: Sampling, pair: Given) -> JsonDict:
 
 
 def _plain(data: Given) -> JsonDict | None:
-    """Data as JSON: an array of floats, or a number; None for anything else."""
-    if type(data) is float:
+    """Data as JSON: an array of numbers, or a number; None for anything else."""
+    if type(data) in (float, int):
         return {"number": data}
-    small = type(data) is np.ndarray and data.dtype == np.float64 and data.size <= _LARGEST_DATA
-    return {"shape": list(data.shape), "values": data.ravel().tolist()} if small else None
+    small = type(data) is np.ndarray and data.dtype.kind in _NUMBERS and data.size <= _LARGEST_DATA
+    return (
+        {"shape": list(data.shape), "of": data.dtype.str, "values": data.ravel().tolist()} if small else None
+    )
 
 
 def _rule(rule: EventRule) -> JsonDict:
@@ -463,8 +466,11 @@ def _rule_of(told: Json) -> EventRule:
 
 def _data(told: Json) -> Foreign:
     if "number" in told:
-        return float(told["number"])
-    return np.array(told["values"], np.float64).reshape(told["shape"])
+        return told["number"]
+    kind = np.dtype(str(told["of"]))
+    if kind.kind not in _NUMBERS:
+        raise InputError("target: its process told of data that are no numbers")
+    return np.array(told["values"], kind).reshape(told["shape"])
 
 
 def _digest(made: Rows) -> str:

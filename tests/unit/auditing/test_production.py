@@ -54,7 +54,7 @@ def test_a_page_says_what_was_tested(report):
     plain = vdp.audit(rule(), budget="smoke", mutants=False)
     told, silent = (reviewed(one.record) for one in (report, plain))
     assert "whose last bits were tested: not refuted" in card.sampler(told)
-    assert "was not audited here" in card.sampler(silent)
+    assert "was not tested here" in card.sampler(silent)
     caveats = [[line for line, _ in card.of(one).caveats] for one in (told, silent)]
     assert not any("sampler of production" in line for line in caveats[0])
     assert any("sampler of production" in line for line in caveats[1])

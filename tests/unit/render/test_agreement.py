@@ -191,7 +191,7 @@ def test_a_record_says_alone_what_it_says_in_its_folder(name, tmp_path, monkeypa
         for path in (there, alone)
     ]
     assert 'class="links"' in pages[0]
-    links = r'<p class="links">.*?</p>| <a href="[^"#]*">The corrected variant</a>'
+    links = r'<p class="links">.*?</p>| \(see <a href="[^"#]*">the corrected variant</a>\)'
     assert re.sub(links, "", pages[0]) == pages[1]
 
 

@@ -727,7 +727,7 @@ def test_a_baseline_speaks_of_no_noise_that_it_would_draw():
 
 def test_the_corrected_variant_is_linked_where_it_is_advised():
     found = card.Around(links=(("the corrected variant", "../dp-linear/record.html"),))
-    link = '<a href="../dp-linear/record.html">The corrected variant</a>'
+    link = '<a href="../dp-linear/record.html">the corrected variant</a>'
     page = render(Record.of(load("dp-linear-printed")), drawn=False, around=found)
     assert link in page[page.index('<div class="banner') : page.index('<dl class="facts')]  # by the verdict
     assert link not in render(Record.of(load("dp-linear-printed")), drawn=False)
@@ -823,7 +823,7 @@ def test_a_headline_says_that_its_audit_is_weak():
     assert headline in renderings_of(load(name))[1]
     assert of(name, kill_table=None).headline.endswith("1 untested)")
     assert dict(of("dp-nas").answers)["How strong"].startswith(
-        "Weak: the tests could miss a leak of up to 4 times the claim. Only the proof bounds epsilon."
+        "Weak, for this instance: the tests could miss a leak of up to 4 times the claim. Only the proof bounds epsilon."
     )
     (one,) = (row for row in load(name)["kill_table"]["others"] if row["outcome"] == "survived")
     record = load(name)
@@ -972,7 +972,7 @@ def test_a_promise_says_that_it_is_not_about_a_person():
     several = load("dp-se")["claim"] | {"relation": {"kind": "group", "size": 3}}
     for name, changes in (("dp-se", {"claim": several}), ("ucb1", {})):
         assert "not a person" not in of(name, **changes).promise
-    assert of("dp-linear-printed").promise.endswith("It was to protect one round, not a person.")
+    assert of("dp-linear-printed").promise.endswith("It was meant to protect one round, not a person.")
     given = mechanism("pairs")
     assert "not a person" not in of("dp-se", **given).promise
 

@@ -230,7 +230,8 @@ class Calls(Marks):
             return Value(every.size, every.turn, many=True)
         keeps, sized = values.same(value, values.ENTRYWISE), values.same(value, values.SIZED)
         if not values.same(value, (*values.ADDITIVE, *_ENDS_DATA)):
-            self.mixes(node, name, [v for _, v, _ in given.parts])
+            averages = values.same(value, values.AVERAGES) or not values.same(value, values.ENTRYWISE)
+            self.mixes(node, name, [v for _, v, _ in given.parts], averages=averages)
         if values.same(value, (sum, np.sum)) and len(node.args) == 1 and self.counts(node.args[0]):
             return Value(min(every.level, SMOOTH), every.turn, every.size, many=True)
         bends = values.same(value, (abs, np.abs, math.fabs)) and not every.bent
@@ -244,7 +245,8 @@ class Calls(Marks):
         made = made if (keeps or sized or bends) and not peaks else made.steep()
         shaped = keeps or bends or values.same(value, values.SHAPED)
         size = max(every.size, PUBLIC if shaped else made.level)
-        size = PUBLIC if values.same(value, (int, float, bool)) else size  # one number
+        alone = len(given.parts) == 1
+        size = PUBLIC if alone and values.same(value, values.SCALARS) else size  # one number
         made_up = not (keeps or sized or every.level or every.data)  # as an identity matrix
         rough = PUBLIC if values.same(value, values.FILLED) else STEEP if made_up else made.rough
         rough = max(rough, SMOOTH) if values.same(value, values.COUNTED) else rough
@@ -257,7 +259,7 @@ class Calls(Marks):
         applied |= frozenset(tag for tag in functions if tag[0] == "class")
         arrays = home in ("numpy", "scipy", "math")  # what these give
         number = values.same(value, values.NUMBERS)
-        container = NONE if arrays or (number and len(given.parts) == 1) else every.container
+        container = NONE if arrays or (number and alone) else every.container
         own = (every.inner & refs) | applied | container
         unclear = not (keeps or sized or bends or shaped or operation)
         result = Value(made.level, made.turn, size, rough, own, refs, *made[6:])
@@ -277,10 +279,11 @@ class Calls(Marks):
         self.scope = before
         return bool(sides) and not any(side.level >= STEEP or side.many for side in sides)
 
-    def mixes(self, node: ast.Call, name: str, given: list[Value]) -> None:
+    def mixes(self, node: ast.Call, name: str, given: list[Value], *, averages: bool) -> None:
         """Data and a steep number, or as many data, are given to what may do anything with them."""
-        steep = any(v.size >= STEEP if v.data else v.level >= STEEP for v in given)
-        if steep and any(v.data for v in given):
+        many = averages and any(v.size >= STEEP and v.data for v in given)
+        steep = any(v.level >= STEEP and not v.data for v in given)
+        if many or (steep and any(v.data for v in given)):
             self.picks(node, outside.GIVEN, name)
 
     def plainly(self, node: ast.Call, base: Value, given: Given) -> Value:
@@ -306,8 +309,8 @@ class Calls(Marks):
             self.hold(self.roots(node.func.value), entry)  # type: ignore[attr-defined]
         if name in values.LOOKS_UP and given.parts:
             return joined([self.entry(node, base, given.parts[0][1]), *(v for _, v, _ in given.parts[1:])])
-        if not smooth:
-            self.mixes(node, name, [base, *(v for _, v, _ in given.parts)])
+        if not smooth or name == "mean":
+            self.mixes(node, name, [base, *(v for _, v, _ in given.parts)], averages=True)
         made = base | every if smooth else (base | every).steep()
         if base.container and not base.things:  # a table, which draws with what it is given alone
             made = made if known else drawing(made, every, "function", "method", "applied", "any")
@@ -316,6 +319,7 @@ class Calls(Marks):
         size = max(
             base.size, every.size, PUBLIC if smooth and name != "repeat" else (base | every).steep().level
         )
+        size = PUBLIC if name in values.REDUCES and not given.parts else size
         data = made.data and name not in ("argmax", "argmin", "argsort", "index", "count")
         own = frozenset(tag for tag in refs if tag[0] in ("instance", "any", "function", "applied", "method"))
         return Value(

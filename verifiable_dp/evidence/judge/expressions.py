@@ -93,7 +93,7 @@ class Expressions(Calls):
         base, at = self.known(node, self.of(node.value)), self.of(node.slice)
         if ENVIRONMENT in base.own:
             return base
-        if base.data and at.takes >= STEEP:
+        if base.data and at.size >= STEEP:
             self.picks(node, outside.SLICED)
         if not isinstance(node.slice, ast.Slice):
             found = self.entry(node, base, at)

@@ -340,10 +340,10 @@ OPERATIONS: dict[Foreign, ast.operator] = {  # of two numbers
     np.power: ast.Pow(),
     math.pow: ast.Pow(),
 }
-NUMBERS = (  # what gives numbers, of whatever it is given
-    *(int, float, len, round, math.floor, math.ceil, sum),
-    *(np.argmax, np.argmin, np.argsort, np.flatnonzero, np.sum),
-)
+SCALARS = (int, float, bool, len, round, math.floor, math.ceil, sum, np.argmax, np.argmin, np.sum)
+NUMBERS = (*SCALARS, np.argsort, np.flatnonzero)  # no truth values, of whatever they are given
+REDUCES = ("sum", "mean", "max", "min", "argmax", "argmin", "prod", "item")  # methods: to one number
+AVERAGES = (np.mean, np.median)  # of those that are entrywise: which divide by how many there are
 MULTIPLIES = (math.prod, np.prod, np.dot, np.einsum, np.matmul, np.inner, np.outer)
 ADDITIVE = (  # what puts numbers beside each other or adds them up
     *(
