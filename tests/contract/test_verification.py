@@ -400,8 +400,9 @@ def test_no_scale_is_so_wide_that_it_hides_a_change():
                     ):
                         seen.add(what)
     assert len(moving) > 40
-    # Probabilities, which are far below the rounding of 1 in all that is committed.
-    assert moving - seen <= {("exact", "remainder"), ("exact", "delta_upper")}
+    # Probabilities, which are far below the rounding of 1 in all that is committed; and what a bisection finds
+    # to a thousandth of the claim.
+    assert moving - seen <= {("exact", "remainder"), ("exact", "delta_upper"), ("black_box", "detectable")}
 
 
 # What a judge does not read describes the check; digests cover it.

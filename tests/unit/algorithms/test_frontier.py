@@ -53,7 +53,9 @@ def test_the_index_is_where_the_divergence_reaches_its_level():
 
 
 def test_what_is_known_of_gaps_alone_is_no_more_than_the_divergence():
-    for x, y, epsilon in points():
+    given = [*points()]
+    assert given
+    for x, y, epsilon in given:
         known = dp_klucb.least_information(np.array([y - x]), epsilon)[0]
         assert known <= divergence(x, y, epsilon) * (1 + 1e-9)
 

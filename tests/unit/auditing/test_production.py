@@ -56,8 +56,8 @@ def test_a_page_says_what_was_tested(report):
     assert "whose last bits were tested: not refuted" in card.sampler(told)
     assert "was not tested here" in card.sampler(silent)
     caveats = [[line for line, _ in card.of(one).caveats] for one in (told, silent)]
-    assert not any("sampler of production" in line for line in caveats[0])
-    assert any("sampler of production" in line for line in caveats[1])
+    assert not any("The noise generator you will run" in line for line in caveats[0])
+    assert any("The noise generator you will run" in line for line in caveats[1])
     assert "OpenDP" in page.render(told, drawn=False)
 
 

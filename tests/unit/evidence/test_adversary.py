@@ -306,8 +306,11 @@ def test_sizes_are_read_back():
 
 # ---------------------------------------------------------------- alignment, over the catalogue
 
+# Of normal noise no loss is the largest, so that alignment has nothing to add up.
+PURE = [n for n in ARMED if registry.auditor(n).reference_epsilon is None and small(n).claim.rho is None]
 
-@pytest.mark.parametrize("name", [n for n in ARMED if registry.auditor(n).reference_epsilon is None])
+
+@pytest.mark.parametrize("name", PURE)
 def test_no_adversary_makes_a_right_algorithm_cost_more_than_it_promises(name):
     algorithm = small(name)
     local = name == "shuffled-linear"

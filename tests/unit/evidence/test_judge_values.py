@@ -149,7 +149,7 @@ def test_entries_that_are_containers_may_be_of_different_lengths(inner, size):
 
 def test_what_is_known_of_data_is_known_of_an_entry():
     table = Value(data=True, bent=True, many=True, way=DOWN)
-    assert table.entry(Value())[6:] == table.each[6:] == (True, True, True, DOWN)
+    assert table.entry(Value())[6:] == table.each[6:] == (True, True, True, DOWN, False)
 
 
 @pytest.mark.parametrize(

@@ -269,7 +269,7 @@ def test_the_index_says_what_caught_worse_algorithms(report):
         }
     ]
     index = render_index([Record.of(record)], ["nas/record.html"])
-    part = index[index.index("Worse algorithms and what caught them") :]
+    part = index[index.index("Regret tests of broken variants") :]
     assert "correctness on C1" in part
     assert "correctness on C2" not in part
 

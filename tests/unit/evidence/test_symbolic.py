@@ -53,7 +53,7 @@ OUTSIDE = {
     bounded.lazy_ucb: "a loop turns as often as a draw says",
     seldom.special_methods: "defines __len__, which Python calls by itself",
     seldom.more_noise_by_where: "rare outcomes of public chance",
-    bounded.tree_of_sums: "takes data or noise out of a table at a drawn place",
+    bounded.tree_of_sums: "takes as much data or noise as a draw says",
 }
 
 

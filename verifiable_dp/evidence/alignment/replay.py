@@ -248,6 +248,7 @@ def _chained(
         whole,
         cost=np.where(better, cost, whole.cost),
         loss=np.where(better, np.sum([part.loss for part in parts], axis=0), whole.loss),
+        square=np.where(better, np.sum([np.sqrt(part.square) for part in parts], axis=0) ** 2, whole.square),
         diverged={run: why for run, why in whole.diverged.items() if not better[run]},
     )
 
