@@ -400,8 +400,8 @@ def test_no_scale_is_so_wide_that_it_hides_a_change():
                     ):
                         seen.add(what)
     assert len(moving) > 40
-    # Probabilities, which are far below the rounding of 1 in all that is committed; and what a bisection finds
-    # to a thousandth of the claim.
+    # Probabilities, which are far below the rounding of 1 in all that is committed; and what a bisection
+    # finds to a thousandth of the claim.
     assert moving - seen <= {("exact", "remainder"), ("exact", "delta_upper"), ("black_box", "detectable")}
 
 

@@ -823,7 +823,8 @@ def test_a_headline_says_that_its_audit_is_weak():
     assert headline in renderings_of(load(name))[1]
     assert of(name, kill_table=None).headline.endswith("1 untested)")
     assert dict(of("dp-nas").answers)["How strong"].startswith(
-        "Weak, for this instance: the tests could miss a leak of up to 4 times the claim. Only the proof bounds epsilon."
+        "Weak, for this instance: the tests could miss a leak of up to 4 times the claim. "
+        "Only the proof bounds epsilon."
     )
     (one,) = (row for row in load(name)["kill_table"]["others"] if row["outcome"] == "survived")
     record = load(name)
