@@ -171,9 +171,11 @@ def test_costs_of_a_chain_add_up():
     """Where the whole change cannot be followed at once, the costs of its single events are added up."""
     pair = GroupPair(np.zeros((3, 2)), ((0, 0, 1.0), (1, 1, 0.5)))
     whole = alignment.replay(Once(), pair, seed=0, runs=2)
-    lost = alignment.Replay(np.full(2, np.inf), np.full(2, np.inf), {0: "lost", 1: "lost"}, whole.tape)
+    lost = np.full(2, np.inf)
+    lost = alignment.Replay(lost, lost, {0: "lost", 1: "lost"}, whole.tape, lost)
     done = alignment._chained(Once(), pair.steps(), lost, seed=0, sign=0, turned=False)
     assert done.cost == pytest.approx(1.5)
+    assert not done.square.any()  # which is of normal noise
     assert not done.diverged
 
 
