@@ -148,3 +148,15 @@ def test_a_score_that_is_none(slopes):
 def test_no_code_of_the_target_is_called_where_runs_are_counted():
     with pytest.raises(AssertionError, match="no code of the target is here"):
         counting._absent(1)
+
+
+def test_data_that_are_sent_along_are_numbers():
+    """Broken variant: whatever kind of array is named is made."""
+    for data in (3, 0.5, np.arange(4, dtype=np.int32), np.array([[True, False]]), np.ones(2, np.float32)):
+        again = counting._data(counting._plain(data))
+        assert type(again) is type(data)
+        assert np.array_equal(again, data)
+        assert np.asarray(again).dtype == np.asarray(data).dtype
+    assert counting._plain("text") is counting._plain(np.array(["text"])) is None
+    with pytest.raises(InputError, match="told of data that are no numbers"):
+        counting._data({"shape": [1], "of": "O", "values": ["x"]})
