@@ -55,8 +55,7 @@ CLAIMS = (
             papers.AZIZE_ZCDP,
             "AdaC-UCB",
             "the paper has a price of privacy of order log T/sqrt(rho), its constants are unknown here; "
-            "derived: "
-            "Hoeffding's lemma, the tail of normal noise, doubling",
+            "derived: Hoeffding's lemma, the tail of normal noise, doubling",
             Basis.UNREAD,
         ),
         "mean",

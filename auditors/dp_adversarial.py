@@ -119,8 +119,7 @@ CLAIMS = (
     RegretClaim(
         "exp3",
         "On an oblivious table the expected regret of exp3 in hindsight is O(sqrt(K log(K) log(T) "
-        "T/epsilon)) for "
-        "epsilon <= 1.",
+        "T/epsilon)) for epsilon <= 1.",
         "b (log(K)/h + h N K (1 + 2 s^2)/(1 - g) + g N + 2) + 1, N = T/b",
         Source(
             papers.ASI,
@@ -136,8 +135,7 @@ CLAIMS = (
     RegretClaim(
         "tsallis-inf",
         "On an oblivious table the expected regret of tsallis-inf in hindsight is O(sqrt(KT/epsilon)) for "
-        "epsilon "
-        "<= 1.",
+        "epsilon <= 1.",
         "4 sqrt(K T max(1, 1/epsilon))",
         Source(
             papers.ASI,

@@ -377,7 +377,7 @@ def _isolated(
     if again is not None and counting is not None and made["draft"]["target"]["kind"] != "algorithm":
         counting.held(made["draft"])
         kept["counted"] = _asked_of_another(
-            made["draft"], counting, again, progress, caged.seconds, replace(caged, taken=[])
+            made["draft"], counting, again, progress, replace(caged, taken=[])
         )
     report = finish(**_checked(made, request), request=request, kept=kept)
     examine(report.record)
@@ -389,7 +389,6 @@ def _asked_of_another(
     counting: Counting,
     again: Callable[[Sequence[Sample], Progress], JsonValue],
     progress: Progress,
-    most: float,
     caged: Caged,
 ) -> JsonDict:
     """Ask a fresh process for some runs that were counted; a draft says where they come out differently."""
@@ -399,7 +398,7 @@ def _asked_of_another(
     progress("some runs again, in a fresh process")
     try:
         asked = [replace(sample, digest="") for sample in samples]  # which it is to find by itself
-        found = child.call(functools.partial(again, asked), silent, most, caged)
+        found = child.call(functools.partial(again, asked), silent, caged.seconds, caged)
     except InputError:  # where it ran once
         found = None
     if found != [sample.digest for sample in samples]:

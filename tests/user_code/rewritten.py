@@ -110,6 +110,12 @@ def taken(rewards, rng):
     return _ends(rewards, rng, {0: _first(rewards), 1: 500 * rewards[0, 0]}[rng.integers(2)])
 
 
+def taken_by_what_was_taken(rewards, rng):
+    """Where the first pick is disclosed, what it gives is a number that the second goes by."""
+    first = {0: _first(rewards), 1: 500 * rewards[0, 0]}[rng.integers(1000) % 2]
+    return _ends(rewards, rng, np.interp(first, [0.0, 1.0], rewards[:2, 0]))
+
+
 def branch_by_entry(rewards, rng):
     total = _first(rewards) if rng.random() < 0.5 else 2 * rewards[0, 0]
     return _ends(rewards, rng, total)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from verifiable_dp.core import files
-from verifiable_dp.core.files import write_text
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.render.findings import RULES, findings
 from verifiable_dp.report import Report
@@ -71,7 +70,7 @@ class Baseline:
         kept = {one for one in self.known if one[0] not in several}
         rows = sorted(kept.union(*(_of(name, report) for name, report in several.items())))
         listed = [dict(zip(_KEYS, row, strict=True)) for row in rows]
-        write_text(self.path, json.dumps({"version": _VERSION, "findings": listed}, indent=1) + "\n")
+        files.write_text(self.path, json.dumps({"version": _VERSION, "findings": listed}, indent=1) + "\n")
         return len(rows)
 
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from verifiable_dp.campaign.file import Campaign, Entry, audit_entry
 from verifiable_dp.core import files
-from verifiable_dp.core.files import make_folder, write_text
 from verifiable_dp.core.neighbours import pair_of
 from verifiable_dp.core.validate import Given, InputError, Json
 from verifiable_dp.evidence.blackbox.test import ALPHA
@@ -46,10 +45,10 @@ class Examples:
         if not _replayable(entry) or report.verdict != "refuted" or not found:
             return None
         place = self._place(name)
-        make_folder("examples", place.parent.parent)
-        make_folder("examples", place.parent)
+        files.make_folder("examples", place.parent.parent)
+        files.make_folder("examples", place.parent)
         kept = {"pair": found[0].pair, "found": report.parsed.provenance.finished}
-        return write_text(place, json.dumps(kept, indent=1) + "\n")
+        return files.write_text(place, json.dumps(kept, indent=1) + "\n")
 
     def replay(self, entry: Entry, cage: str = "none") -> Report | None:
         """The audit of an entry on the inputs that were kept, if they still refute its claim; else None.

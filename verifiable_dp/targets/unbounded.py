@@ -14,6 +14,7 @@ from verifiable_dp.core.filled import note_placed, noting
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.blackbox.test import TUNE
 from verifiable_dp.evidence.judge.language import Language
+from verifiable_dp.evidence.judge.marks import Spot
 from verifiable_dp.evidence.judge.outside import Outside
 from verifiable_dp.evidence.tracing.reach import scopes_of
 from verifiable_dp.targets.horizons import contrasts
@@ -29,11 +30,12 @@ def outside(sampler: PlaySampler, bounds: tuple[float, float] = (0.0, 1.0)) -> l
         note_placed(sampler.function, "data", *(["public"] if sampler.many else []), "generator")
         for table in contrasts(sampler.horizon, sampler.n_arms, bounds):
             sampler.actions(table, (TUNE, 0), np.array([0]))
-    said = Language(scopes, codes, filled, functions=scopes.functions)
-    for _ in range(_TELLINGS):
-        if not said.spots:
+    disclosed = frozenset[Spot]()
+    for _ in range(_TELLINGS + 1):
+        said = Language(scopes, codes, filled, functions=scopes.functions, disclosed=disclosed)
+        if said.spots <= disclosed:
             break
-        said = Language(scopes, codes, filled, functions=scopes.functions, disclosed=said.spots)
+        disclosed |= said.spots
     return said.all_outside()
 
 

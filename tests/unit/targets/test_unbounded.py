@@ -35,6 +35,14 @@ def test_what_was_picked_from_may_be_disclosed():
     assert all(found(rewritten.TWINS[name][0]) == [] for name in DISCLOSED)
 
 
+def test_what_is_disclosed_stays_so(monkeypatch):
+    """Broken variants: the second pick takes the place of the first; only the first is disclosed."""
+    assert found(rewritten.taken_by_what_was_taken) == []
+    monkeypatch.setattr(unbounded, "_TELLINGS", 1)
+    (named,) = found(rewritten.taken_by_what_was_taken)
+    assert named.instead == outside.GIVEN.instead
+
+
 def test_the_line_is_that_of_the_construct():
     (named,) = found(rewritten.at_a_place)
     assert unbounded.words(named).startswith(f"ends at rewritten.py:{named.line}: calls what a table holds")
