@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import inspect
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import TypedDict, Unpack, get_args, get_type_hints
@@ -27,7 +27,7 @@ from verifiable_dp.auditing.request import (
     promised,
     split,
 )
-from verifiable_dp.core import engine, files, simulation, statefile, validate
+from verifiable_dp.core import engine, files, plugins, simulation, statefile, validate
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contexts import Contexts, shape_of, words_of
 from verifiable_dp.core.contextual import ContextualAlgorithm
@@ -57,7 +57,7 @@ from verifiable_dp.targets.guard import check_outside
 from verifiable_dp.targets.players import Player, PlayerPart
 from verifiable_dp.targets.process import TIMEOUT, Exec
 from verifiable_dp.targets.roles import EPSILON
-from verifiable_dp.targets.source import CodeSource, load
+from verifiable_dp.targets.source import CodeSource, code_of, file_of, load
 
 Target = Algorithm | Function[object] | Exec | str
 Made = JsonDict  # arguments of `finish`
@@ -372,7 +372,8 @@ def _isolated(
     scores.prepare()
     counting = None if again is None else Counting()
     made = child.call(functools.partial(_plainly, task), progress, caged.seconds, caged, counting)
-    made = _judged_here(made, request)
+    with plugins.judging(*_audited_code(code, request)):
+        made = _judged_here(made, request)
     kept: JsonDict = {"cage": caged.taken} if caged.taken else {}
     if again is not None and counting is not None and made["draft"]["target"]["kind"] != "algorithm":
         counting.held(made["draft"])
@@ -382,6 +383,15 @@ def _isolated(
     report = finish(**_checked(made, request), request=request, kept=kept)
     examine(report.record)
     return report
+
+
+def _audited_code(code: Sequence[object], request: RequestEntry | None) -> Iterator[str]:
+    """Names or files of what is audited."""
+    if request is not None:
+        yield request.target.name
+    for item in code:
+        if isinstance(item, str) or callable(item):
+            yield item if isinstance(item, str) else file_of(code_of(item))
 
 
 def _asked_of_another(
@@ -454,7 +464,7 @@ def _plainly(task: Task, progress: Progress) -> JsonValue:
 def _foreign(code: object) -> bool:
     """Whether code of a user or of another package is run for it in this process."""
     if isinstance(code, str):
-        return ":" in code or (code in registry.every() and not registry.ours(code))
+        return ":" in code or registry.outside(code)
     if isinstance(code, Algorithm):
         return not ours(code)
     return callable(code)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from verifiable_dp.core import files
+from verifiable_dp.core import files, plugins
 from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue, named
 from verifiable_dp.evidence import premises, rounding, upper
 from verifiable_dp.evidence.alignment.replay import TOLERANCE
@@ -578,6 +578,11 @@ def examine(record: Json) -> int:
     validate(record)
     check_digest(record)
     asked_of(record)
+    with plugins.judging(record["target"]["name"], record["target"]["source"]["path"]):
+        return _examined(record)
+
+
+def _examined(record: Json) -> int:
     if record["checks"] and record["claim"] is None:
         raise InputError("record: claim must be given, as there are checks of it")
     parsed = Record.of(record)
