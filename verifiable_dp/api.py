@@ -16,6 +16,7 @@ import numpy as np
 from verifiable_dp.auditing import answers, asking, identity, pilots, resume, rungs
 from verifiable_dp.auditing import regret as claims_of_regret
 from verifiable_dp.auditing.code import Code
+from verifiable_dp.auditing.mechanisms import SURE
 from verifiable_dp.auditing.plans import BUDGETS, Progress, most_of_regret, most_seconds, silent
 from verifiable_dp.auditing.regret import RegretOptions, regret_only
 from verifiable_dp.auditing.request import (
@@ -52,6 +53,7 @@ from verifiable_dp.report import Report, finish
 from verifiable_dp.targets import child, guard, players
 from verifiable_dp.targets import load as targets
 from verifiable_dp.targets.cage import Caged
+from verifiable_dp.targets.count_terms import CountTerms
 from verifiable_dp.targets.counting import Counting, Sample
 from verifiable_dp.targets.guard import check_outside
 from verifiable_dp.targets.players import Player, PlayerPart
@@ -196,7 +198,8 @@ def audit(
     counted = None if resumes or isinstance(target, Algorithm) else again
     folders = [] if kept is None else [str(kept.absolute().parent)]
     caged = Caged(cage, seconds=most, written=folders)
-    return _isolated(task, [target], in_process, progress, caged, written, counted)
+    counting = Counting(_terms(asked.settings, asked.promise.curved))
+    return _isolated(task, [target], in_process, progress, caged, written, counted, counting)
 
 
 def ask(
@@ -353,12 +356,13 @@ def _isolated(
     caged: Caged,
     request: RequestEntry | None,
     again: Callable[[Sequence[Sample], Progress], JsonValue] | None = None,
+    counting: Counting | None = None,
 ) -> Report:
     """The report of what `task` makes: in a child process, caged, if any of `code` is a user's.
 
     A draft that answers anything but the request is refused. Of the rest only the statistics of its checks
     count: it is concluded, sealed and verified here, where code of the child has not been. Where `again` can
-    make some runs again in a fresh process, runs are counted here, too.
+    make some runs again in a fresh process, `counting` counts them here, too.
     """
     if not callable(progress):
         raise InputError(f"progress must be a function of a line of text, got {type(progress).__name__}")
@@ -370,13 +374,14 @@ def _isolated(
         made = _checked(task(progress), request)
         return finish(**made, request=request, kept={"in_process": why} if why else {})
     scores.prepare()
-    counting = None if again is None else Counting()
+    counting = None if again is None else counting
     made = child.call(functools.partial(_plainly, task), progress, caged.seconds, caged, counting)
     with plugins.judging(*_audited_code(code, request)):
         made = _judged_here(made, request)
     kept: JsonDict = {"cage": caged.taken} if caged.taken else {}
     if again is not None and counting is not None and made["draft"]["target"]["kind"] != "algorithm":
-        counting.held(made["draft"])
+        if doubts := counting.held(made["draft"]):
+            made["draft"]["checks"].append(origins.unlike_counts(doubts).as_dict())
         kept["counted"] = _asked_of_another(
             made["draft"], counting, again, progress, replace(caged, taken=[])
         )
@@ -404,7 +409,7 @@ def _asked_of_another(
     """Ask a fresh process for some runs that were counted; a draft says where they come out differently."""
     samples = counting.samples()
     if not samples:
-        return {"asked_again": 0}
+        return {"asked_again": 0, "key": counting.key}
     progress("some runs again, in a fresh process")
     try:
         asked = [replace(sample, digest="") for sample in samples]  # which it is to find by itself
@@ -413,7 +418,13 @@ def _asked_of_another(
         found = None
     if found != [sample.digest for sample in samples]:
         draft["checks"] = [*draft["checks"], origins.unlike_elsewhere().as_dict()]
-    return {"asked_again": sum(len(sample.runs) for sample in samples)}
+    return {"asked_again": sum(len(sample.runs) for sample in samples), "key": counting.key}
+
+
+def _terms(settings: Settings, curved: bool) -> CountTerms:
+    """What the checks of an audit are held to."""
+    levels = settings.alpha, settings.confidence, settings.numerics
+    return CountTerms(settings.seed, *levels, settings.curve or curved, SURE)
 
 
 def _judged_here(made: Made, request: RequestEntry | None) -> Made:
@@ -944,7 +955,16 @@ def rerun(
         if parsed.regret or parsed.target.kind == "algorithm"
         else functools.partial(_rerun_again, parsed)
     )
-    return dict(_isolated(task, code, in_process, progress, Caged(cage, seconds=most), None, again).record)
+    counting = None if again is None else _counting_again(parsed)
+    caged = Caged(cage, seconds=most)
+    return dict(_isolated(task, code, in_process, progress, caged, None, again, counting).record)
+
+
+def _counting_again(record: Record) -> Counting:
+    """What counts the runs of a record again: what was left to chance then is not now."""
+    request = _request_of(record, None, Inputs(), 1, silent)
+    terms, made = _terms(request.settings, request.promise.curved), record.provenance.counted
+    return Counting(terms, made.key) if made is not None and made.key else Counting(terms)
 
 
 def _rerun_again(record: Record, samples: Sequence[Sample], progress: Progress) -> JsonValue:
