@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import verifiable_dp as vdp
-from tests.commands import run
+from tests.commands import run, writes_files
 from tests.e2e.test_child import forkable  # noqa: F401  used in every test here
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.targets import counting, sent
@@ -220,6 +220,7 @@ def test_code_that_counts_by_itself_has_its_word_refused(tmp_path):
     assert (done.exit_code, "are not those of the runs" in done.stderr) == (2, True), done.stderr
 
 
+@writes_files
 @pytest.mark.parametrize(
     ("value", "pair"),
     [("data", ""), ("data", "[(0, 1)]"), ("(data is None)", "[(None, {'a': 'b'})]")],
