@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import verifiable_dp as vdp
-from tests.commands import run, writes_files
+from tests.commands import CAGED, run, writes_files
 from tests.e2e.test_child import forkable  # noqa: F401  used in every test here
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.targets import counting, sent
@@ -121,6 +121,7 @@ def test_counts_are_those_of_an_audit_in_one_process(name, seed):
     assert bare(here) == bare(there)
     assert there["provenance"]["counted"]["asked_again"] > 0
     assert "counted" not in here["provenance"]
+    assert ("own-temporary-files" in there["provenance"].get("cage", ())) == CAGED
     assert any(check["kind"] in ("black_box", "sequential") for check in there["checks"])
 
 
