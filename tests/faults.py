@@ -2253,9 +2253,8 @@ FAULTS = (
     Fault(
         "counts at their word",
         "verifiable_dp/api.py",
-        """        counting.held(made["draft"])
-""",
-        "",
+        'if doubts := counting.held(made["draft"]):',
+        "if doubts := []:",
         "code of a target makes up the counts of its checks",
         ("tests/e2e/test_counting.py::test_made_up_counts_are_refused",),
     ),

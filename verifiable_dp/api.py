@@ -23,6 +23,7 @@ from verifiable_dp.auditing.request import (
     AuditOptions,
     AuditRequest,
     Inputs,
+    Promise,
     Settings,
     check_known,
     promised,
@@ -63,6 +64,7 @@ from verifiable_dp.targets.source import CodeSource, code_of, file_of, load
 
 Target = Algorithm | Function[object] | Exec | str
 Made = JsonDict  # arguments of `finish`
+Again = Callable[[Sequence[Sample], Progress], JsonValue]  # makes some runs again
 Task = Callable[[Progress], Made]
 Declared = str | PathLike[str] | Json | None
 
@@ -195,11 +197,11 @@ def audit(
     again = functools.partial(_asked_again, target, asked, parameters, known)
     kept = None if checkpoint is None else files.located("checkpoint", checkpoint)
     resumes = kept is not None and kept.exists()  # what it holds was counted before
-    counted = None if resumes or isinstance(target, Algorithm) else again
+    own = resumes or isinstance(target, Algorithm)
+    counted = None if own else (Counting(_terms(asked.settings, asked.promise)), again)
     folders = [] if kept is None else [str(kept.absolute().parent)]
     caged = Caged(cage, seconds=most, written=folders)
-    counting = Counting(_terms(asked.settings, asked.promise.curved))
-    return _isolated(task, [target], in_process, progress, caged, written, counted, counting)
+    return _isolated(task, [target], in_process, progress, caged, written, counted)
 
 
 def ask(
@@ -355,14 +357,13 @@ def _isolated(
     progress: Progress,
     caged: Caged,
     request: RequestEntry | None,
-    again: Callable[[Sequence[Sample], Progress], JsonValue] | None = None,
-    counting: Counting | None = None,
+    counted: tuple[Counting, Again] | None = None,
 ) -> Report:
     """The report of what `task` makes: in a child process, caged, if any of `code` is a user's.
 
     A draft that answers anything but the request is refused. Of the rest only the statistics of its checks
-    count: it is concluded, sealed and verified here, where code of the child has not been. Where `again` can
-    make some runs again in a fresh process, `counting` counts them here, too.
+    count: it is concluded, sealed and verified here, where code of the child has not been. What is `counted`
+    here is given with what makes some runs again in a fresh process.
     """
     if not callable(progress):
         raise InputError(f"progress must be a function of a line of text, got {type(progress).__name__}")
@@ -374,7 +375,7 @@ def _isolated(
         made = _checked(task(progress), request)
         return finish(**made, request=request, kept={"in_process": why} if why else {})
     scores.prepare()
-    counting = None if again is None else counting
+    counting, again = counted or (None, None)
     made = child.call(functools.partial(_plainly, task), progress, caged.seconds, caged, counting)
     with plugins.judging(*_audited_code(code, request)):
         made = _judged_here(made, request)
@@ -402,7 +403,7 @@ def _audited_code(code: Sequence[object], request: RequestEntry | None) -> Itera
 def _asked_of_another(
     draft: JsonDict,
     counting: Counting,
-    again: Callable[[Sequence[Sample], Progress], JsonValue],
+    again: Again,
     progress: Progress,
     caged: Caged,
 ) -> JsonDict:
@@ -421,10 +422,11 @@ def _asked_of_another(
     return {"asked_again": sum(len(sample.runs) for sample in samples), "key": counting.key}
 
 
-def _terms(settings: Settings, curved: bool) -> CountTerms:
+def _terms(settings: Settings, promise: Promise) -> CountTerms:
     """What the checks of an audit are held to."""
     levels = settings.alpha, settings.confidence, settings.numerics
-    return CountTerms(settings.seed, *levels, settings.curve or curved, SURE)
+    curve, joint = settings.curve or promise.curved, promise.model == "joint"
+    return CountTerms(settings.seed, *levels, curve, joint, SURE)
 
 
 def _judged_here(made: Made, request: RequestEntry | None) -> Made:
@@ -950,20 +952,16 @@ def rerun(
         else most_seconds(plan.budget, TIMEOUT if plan.timeout is None else plan.timeout)
     )
     # Whoever asked compares the whole record with this one.
-    again = (
-        None
-        if parsed.regret or parsed.target.kind == "algorithm"
-        else functools.partial(_rerun_again, parsed)
-    )
-    counting = None if again is None else _counting_again(parsed)
+    own = parsed.regret or parsed.target.kind == "algorithm"
+    counted = None if own else (_counting_again(parsed), functools.partial(_rerun_again, parsed))
     caged = Caged(cage, seconds=most)
-    return dict(_isolated(task, code, in_process, progress, caged, None, again, counting).record)
+    return dict(_isolated(task, code, in_process, progress, caged, None, counted).record)
 
 
 def _counting_again(record: Record) -> Counting:
     """What counts the runs of a record again: what was left to chance then is not now."""
     request = _request_of(record, None, Inputs(), 1, silent)
-    terms, made = _terms(request.settings, request.promise.curved), record.provenance.counted
+    terms, made = _terms(request.settings, request.promise), record.provenance.counted
     return Counting(terms, made.key) if made is not None and made.key else Counting(terms)
 
 

@@ -11,7 +11,7 @@ import verifiable_dp as vdp
 from tests.commands import CAGED, run, writes_files
 from tests.e2e.test_child import forkable  # noqa: F401  used in every test here
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.targets import counting, sent
+from verifiable_dp.targets import counting
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are forked on Linux")
 
@@ -340,25 +340,6 @@ def test_code_that_knows_the_runs_that_are_counted_is_not_acquitted(tmp_path):
         checks = vdp.verify(tmp_path / "r.json").record["checks"]
         doubts = [check["statistics"]["doubts"] for check in checks if check["name"] == "runs counted"]
         assert (done.exit_code, doubts) == (status, [[counting.UNLIKE]] if status else []), done.stderr
-
-
-DATA = ["'a'", "b'a'", "True", "None", "(1, 'a')", "{'x': [0.5, None]}", "np.array(['a', 2.5], object)"]
-
-
-@pytest.mark.parametrize("data", [*DATA, "np.float32(0.1)", "np.array(['a', 'bc'])", "[np.eye(2), 1 << 70]"])
-def test_data_of_every_kind_are_asked_again(data):
-    """They come out as they were, types included. Control: what is not data is not sent."""
-    data = eval(data, {"np": np})
-    again = sent.of_json(json.loads(json.dumps(sent.as_json(data))))
-    assert (type(again), repr(again)) == (type(data), repr(data))
-    assert getattr(again, "dtype", None) == getattr(data, "dtype", None)
-    assert sent.as_json({"x": [data, object()]}) is sent.as_json(np.zeros(1 << 21)) is None
-
-
-@pytest.mark.parametrize("told", [{}, {"value2": 1}, {"of": "V8", "shape": [1], "values": [0]}, {"bytes": 1}])
-def test_data_in_another_form_are_refused(told):
-    with pytest.raises(InputError, match="told of data"):
-        sent.of_json(told)
 
 
 def test_a_rerun_is_counted_and_compared(tmp_path):

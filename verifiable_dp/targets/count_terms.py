@@ -20,6 +20,8 @@ class CountTerms:
         As in `auditing.request.Settings`.
     curve
         Whether a curve is measured, too.
+    joint
+        Whether the action of the user whose data change is not seen.
     sure
         Least confidence of what only leads.
     """
@@ -29,6 +31,7 @@ class CountTerms:
     confidence: float
     numerics: bool
     curve: bool
+    joint: bool
     sure: float
 
     @property

@@ -46,6 +46,7 @@ from verifiable_dp.evidence.blackbox.test import (
 )
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.targets.child import Ask, Asking, Frame, StoppedError
+from verifiable_dp.targets.chosen import ChosenEvent, CountedRuns
 from verifiable_dp.targets.count_terms import CountTerms
 from verifiable_dp.targets.load import PlaySampler, ReleaseSampler, ToldPair
 from verifiable_dp.targets.process import Exec, ProcessTarget
@@ -205,74 +206,6 @@ class Sample:
         return _digest(made(data, self.path, runs))
 
 
-@dataclass(frozen=True)
-class _Counted:
-    """Hits and runs of either world, ((k, n), (k, n)), with those of the count before if it `goes_on`."""
-
-    sampler: JsonDict
-    path: list[int]
-    ends: list[int]
-    counts: IntArray
-    goes_on: bool
-
-
-@dataclass
-class _Chosen:
-    """An event that was chosen here: of what, by which rule, and all its counts in their order."""
-
-    event: Event
-    pair: Json
-    sampler: JsonDict
-    curved: bool
-    looks: list[_Counted] = field(default_factory=list)
-    samples: list[Sample] = field(default_factory=list)
-
-    def counted(self, sampler: JsonDict, path: list[int], starts: list[int], counts: IntArray) -> None:
-        """Note a count: it goes on with the last one, or begins anew, so that no run counts twice.
-
-        Raises
-        ------
-        InputError
-            If it does neither.
-        """
-        ends = [start + int(runs) for start, runs in zip(starts, counts[:, 1], strict=True)]
-        last, goes_on = self.looks[-1] if self.looks else None, False
-        if last is not None and (last.sampler, last.path) == (sampler, path):
-            goes_on = last.ends == starts
-            if any(starts) and not goes_on:
-                raise InputError("target: its process had runs counted that do not follow the last ones")
-        whole = counts + last.counts if last is not None and goes_on else counts
-        self.looks.append(_Counted(sampler, path, ends, whole, goes_on))
-
-    def fits(self, pair: Json, sampler: JsonDict) -> bool:
-        """Whether it was chosen on this pair, by a sampler that differs in seed and size of calls alone."""
-        free = {"seed": 0, "rows": None}
-        return (pair, {**sampler, **free}) == (self.pair, {**self.sampler, **free})
-
-    @property
-    def direction(self) -> str:
-        """As a check states it."""
-        one, zero = (1, 0) if self.event.flipped else (0, 1)
-        return f"world {one} over world {zero}"
-
-    def row(self, look: _Counted) -> list[int]:
-        """A count as [k1, n1, k0, n0]."""
-        found: list[int] = look.counts[:: -1 if self.event.flipped else 1].ravel().tolist()
-        return found
-
-    def states(self, look: _Counted) -> tuple[object, ...]:
-        """What a check of a count would state."""
-        return (self.pair["words"], self.event.describe(), self.direction, *self.row(look))
-
-    def named(self, stated: Json, pair: str) -> bool:
-        """Whether a check speaks of it."""
-        return (self.pair["words"], self.event.describe(), self.direction) == (
-            pair,
-            stated["event"],
-            stated["direction"],
-        )
-
-
 @dataclass
 class Counting:
     """The parent's part of one audit: what was chosen and counted.
@@ -289,20 +222,21 @@ class Counting:
     terms: CountTerms
     key: str = ""
     asking: Asking = _elsewhere
-    chosen: list[_Chosen] = field(default_factory=list)
-    used: list[tuple[_Chosen, list[_Counted]]] = field(default_factory=list)  # by checks of the draft
+    chosen: list[ChosenEvent] = field(default_factory=list)
+    used: list[tuple[ChosenEvent, list[CountedRuns]]] = field(default_factory=list)  # by checks of the draft
     pools: list[Pool] = field(default_factory=list)
+    asked: int = 0  # questions so far
 
     def _chance(self, *of: object) -> random.Random:
         self.key = self.key or secrets.token_hex(16)
         return random.Random(repr((self.key, *of)))
 
-    def _of_target(self, look: _Counted) -> bool:
+    def _of_target(self, look: CountedRuns) -> bool:
         """Whether a count is of the target itself."""
         tested = look.path[0] in (TEST, SEQUENTIAL, CURVE)
         return tested and look.sampler["factor"] == 1.0 and look.sampler["seed"] in self.terms.seeds
 
-    def _pool(self, pair: Json, told: JsonDict, rule: EventRule | None = None) -> Pool | None:
+    def _pool(self, pair: Json, told: JsonDict, rule: EventSetting | CurveSetting) -> Pool | None:
         """The runs of a sampler on a pair that will be split anew; None if events are not chosen so there."""
         known = next((one for one in self.pools if (one.pair, one.told) == (pair, told)), None)
         own = told["factor"] == 1.0 and told["seed"] in self.terms.seeds
@@ -329,6 +263,7 @@ class Counting:
             raise InputError(f"target: its process sent runs that cannot be read: {error!r}"[:200]) from None
 
     def _answer(self, asked: Json, frames: Iterator[Frame]) -> object:
+        self.asked += 1
         told, pair = dict(asked["sampler"]), _pair(asked["pair"])
         sampler = _sampler(told, None)
         (stage, number), sizes, starts = (
@@ -342,29 +277,25 @@ class Counting:
             kept, pool = 0, self._pool(asked["pair"], told, rule)
             for place, made in _made(sampler, parts, frames):
                 if pool is not None:
-                    pool.keep(parts[place], made, sizes, self._chance)
+                    pool.keep(self.asked, parts[place], made, sizes, self._chance)
                 seen[place] = _seen(sampler, pair, parts[place], made)
                 kept += sum(side.nbytes for side in made)
                 if kept > _MOST_KEPT:
                     raise InputError(f"target: its process sent runs of more than {_MOST_KEPT >> 20} MiB")
             events = rule.events(*sides(parts, [seen[place] for place in range(len(parts))]))
             first = len(self.chosen)
-            curved = isinstance(rule, CurveSetting)
-            self.chosen += [_Chosen(event, asked["pair"], told, curved) for event in events]
+            self.chosen += [ChosenEvent(event, asked["pair"], told, rule) for event in events]
             return list(enumerate(events, first))
         named = [self.chosen[_whole(number)] for number in asked["events"]]
         if not all(one.fits(asked["pair"], told) for one in named):
             raise InputError("target: its process had an event counted that was chosen on other runs")
         events, hits = [one.event for one in named], np.zeros((len(named), 2), np.int64)
         chance = self._chance(asked["path"], starts, asked["pair"]["words"])
-        kept, data, pool = (
-            chance.randrange(len(parts)),
-            asked["pair"]["data"],
-            self._pool(asked["pair"], told),
-        )
+        kept, data = chance.randrange(len(parts)), asked["pair"]["data"]
+        pool = self._pool(asked["pair"], told, named[0].rule)
         for place, made in _made(sampler, parts, frames):
             if pool is not None:
-                pool.keep(parts[place], made, sizes, self._chance)
+                pool.keep(self.asked, parts[place], made, sizes, self._chance)
             hits += hits_of(parts[place], _seen(sampler, pair, parts[place], made), events)
             if place == kept and data is not None and len(named[0].samples) < _KEPT:
                 named[0].samples += self._samples(sampler, told, data, parts[place], made, chance)
@@ -421,14 +352,27 @@ class Counting:
         for name in ("n_arms", "horizon"):
             if any(one.sampler.get(name) != parameters.get(name) for one, _ in self.used):
                 raise InputError(f"target: its process made runs of another {name} than was asked")
+        for one, looks in self.used:
+            if any(look.sampler.get("joint", self.terms.joint) != self.terms.joint for look in looks):
+                raise InputError("target: its process made runs of which others are seen than was asked")
+            sides = one.pair["data"]
+            if sides is not None and sides[0] == sides[1]:
+                raise InputError("target: its process made runs on neighbours that are the same")
+            if one.rule.delta != draft["claim"]["delta"]:
+                raise InputError("target: its process had events chosen for another delta than was asked")
         return [*self._left_out(draft), *self._split_anew(draft)]
 
-    def _counted(self, kind: str, stated: Json) -> list[tuple[_Chosen, list[_Counted]]]:
+    def _counted(self, kind: str, stated: Json) -> list[tuple[ChosenEvent, list[CountedRuns]]]:
         """What the counts of a check are of; none if some were not counted here."""
-        found: list[tuple[_Chosen, list[_Counted]] | None]
+        found: list[tuple[ChosenEvent, list[CountedRuns]] | None]
         if kind == "curve":
             found = [
-                self._of(point, stated["pair"], [[point["k1"], stated["runs"], point["k0"], stated["runs"]]])
+                self._of(
+                    point,
+                    stated["pair"],
+                    [[point["k1"], stated["runs"], point["k0"], stated["runs"]]],
+                    curved=True,
+                )
                 for point in stated["points"]
             ]
         elif kind == "sequential":
@@ -441,8 +385,13 @@ class Counting:
         return known if len(known) == len(found) else []
 
     def _of(
-        self, stated: Json, pair: str, counts: Sequence[Sequence[int]], bet: Json | None = None
-    ) -> tuple[_Chosen, list[_Counted]] | None:
+        self,
+        stated: Json,
+        pair: str,
+        counts: Sequence[Sequence[int]],
+        bet: Json | None = None,
+        curved: bool = False,
+    ) -> tuple[ChosenEvent, list[CountedRuns]] | None:
         """The event that a check speaks of, with such counts of the code as it is."""
         wanted = [list(row) for row in counts]
         for one in self.chosen:
@@ -450,7 +399,7 @@ class Counting:
                 [float(share) for share in one.event.shares],
                 one.event.held,
             )
-            if shares and one.named(stated, pair):
+            if shares and one.named(stated, pair) and one.curved == curved:
                 looks = [look for look in one.looks if self._of_target(look) and one.row(look) in wanted]
                 if all(row in map(one.row, looks) for row in wanted):
                     return one, looks
@@ -472,21 +421,34 @@ class Counting:
                 later = one.looks[number + 1 :]
                 if one.states(look) in told or not self._of_target(look) or (later and later[0].goes_on):
                     continue
-                alone = [other for other in later if other.sampler["rows"] == 1 != look.sampler["rows"]]
-                if any(one.states(other) in told or not self._speaks(one, other, draft) for other in alone):
-                    continue
                 if not self._speaks(one, look, draft):
                     continue
-                if not any(other.fits(one.pair, one.sampler) for other in self.chosen[place + 1 :]):
+                alone = [other for other in later if other.sampler["rows"] == 1 != look.sampler["rows"]]
+                unsure = [other for other in alone if self._unconfirmed(one, look, other, draft)]
+                if any(one.states(other) in told for other in unsure) or (
+                    unsure and one.pair["words"] in [used.pair["words"] for used, _ in self.used]
+                ):
+                    continue
+                if not unsure and not any(
+                    other.fits(one.pair, one.sampler) for other in self.chosen[place + 1 :]
+                ):
                     raise InputError("target: its process left out counts that speak against the claim")
                 yield MADE_AGAIN
 
-    def _speaks(self, one: _Chosen, look: _Counted, draft: Json) -> bool:
+    def _speaks(self, one: ChosenEvent, look: CountedRuns, draft: Json) -> bool:
         """Whether a count lies above the claim."""
         if one.curved:  # its events are not all about the claim; a check of the curve has every one
             return True
         numbers = dict(zip(("k1", "n1", "k0", "n0"), one.row(look), strict=True))
         return bool(self._judged(numbers, draft)["epsilon_lower"] > draft["claim"]["epsilon"])
+
+    def _unconfirmed(self, one: ChosenEvent, look: CountedRuns, alone: CountedRuns, draft: Json) -> bool:
+        """Whether runs that share no call do not confirm a count, though they are as many as that takes."""
+        k1, n1, k0, n0 = one.row(look)
+        _, m1, _, m0 = one.row(alone)
+        like = {"k1": round(m1 * k1 / max(n1, 1)), "n1": m1, "k0": round(m0 * k0 / max(n0, 1)), "n0": m0}
+        enough = m1 + m0 >= n1 + n0 or self._judged(like, draft)["verdict"] == "refuted"
+        return enough and not self._speaks(one, alone, draft)
 
     def _judged(self, numbers: Json, draft: Json) -> JsonDict:
         terms, claim = self.terms, draft["claim"]
@@ -501,7 +463,7 @@ class Counting:
         for pool in self.pools:
             if (pool.pair, pool.told) not in used:
                 continue
-            sampler, pair = _sampler(pool.told, None), _pair(pool.pair)
+            sampler, pair = _sampler(pool.told, None), _pair({**pool.pair, "arm": None})
             for numbers in pool.counts(functools.partial(sampler.seen, pair), draft["claim"], self._chance):
                 if self._judged(numbers, draft)["verdict"] == "refuted":
                     yield UNLIKE
@@ -574,7 +536,7 @@ def _absent(*arguments: object) -> None:
     raise AssertionError("no code of the target is here")
 
 
-def _rule_of(told: Json) -> EventRule:
+def _rule_of(told: Json) -> EventSetting | CurveSetting:
     numbers = float(told["delta"]), _whole(told["test_runs"])
     if "epsilons" in told:
         grid = Grid(*(tuple(float(x) for x in told[name]) for name in ("epsilons", "deltas")))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -18,7 +18,7 @@ from verifiable_dp.core.validate import Foreign, Given, Json, JsonDict
 from verifiable_dp.evidence.blackbox.events import EventSetting
 from verifiable_dp.evidence.blackbox.test import Part, coin_sizes
 
-_MOST = 1 << 14  # runs of a question that are kept, on each input
+_MOST = 1 << 15  # runs of a question that are kept, on each input
 _MOST_BYTES = 1 << 26
 _LEAST = 64  # runs on an input that are split
 
@@ -49,8 +49,10 @@ class Pool:
     rule: EventSetting
     rows: tuple[dict[str, Foreign], dict[str, Foreign]] = field(default_factory=lambda: ({}, {}))
 
-    def keep(self, part: Part, made: Sequence[Foreign], sizes: Sequence[int], chance: Chance) -> None:
-        """Keep some runs of a part of a question that asks for so many of either world."""
+    def keep(
+        self, asked: int, part: Part, made: Sequence[Foreign], sizes: Sequence[int], chance: Chance
+    ) -> None:
+        """Keep some runs of a part of a question, by its number, that asks for so many of either world."""
         how, arguments = part
         numbers = arguments[2] if how == "mixed" else [arguments[3]]
         for world, (runs, rows) in enumerate(
@@ -59,7 +61,7 @@ class Pool:
             if not len(rows):
                 continue
             path = arguments[:2] if how == "mixed" else arguments[1:3]
-            place = repr((*path, int(runs[0])))
+            place = repr((asked, *path, int(runs[0])))
             most = min(_MOST, _MOST_BYTES // max(rows[0].nbytes, 1))
             some = -(-len(rows) * min(most, sizes[world]) // sizes[world])
             mask = np.random.Generator(np.random.Philox(chance("kept", place, world).getrandbits(64)))
@@ -77,7 +79,8 @@ class Pool:
         # As in any test: the world of each run is tossed, here among fewer runs than there are.
         runs = half - int(3 * half**0.5)
         sizes = coin_sizes(runs, float(claim["delta"]), seed, (0,))
-        rule = replace(self.rule, test_runs=runs, boosted=False)
+        # As they are chosen by default, whatever the process of the target asked for.
+        rule = EventSetting(runs, float(claim["delta"]), boosted=False, offered=self.rule.offered)
         for event in rule.events(*(seen(rows[:half]) for rows in whole)):
             hits = [
                 event.hits(seen(rows[half : half + size])) for rows, size in zip(whole, sizes, strict=True)
