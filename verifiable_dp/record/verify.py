@@ -556,8 +556,7 @@ def verify(given: Given, *, rerun: Callable[[Json], Json] | None = None) -> Veri
         expected, found = _comparable(record), _comparable(again)
         if record["provenance"].get("code") != again["provenance"].get("code"):
             expected, found = _across_versions(expected), _across_versions(found)
-        difference = first_difference(expected, found)
-        if difference:
+        if difference := first_difference(expected, found):
             raise InputError(f"record: a re-run gives something else: {difference}")
     return Verified(record, count, rerun is not None)
 
@@ -596,7 +595,6 @@ def _examined(record: Json) -> int:
         raise
     except Exception as error:  # values of a stranger, in whatever form
         raise InputError(f"record: nothing can be concluded from it: {error!r}"[:200]) from None
-    declared = record["declarations"]
-    if declared is not None:
+    if (declared := record["declarations"]) is not None:
         _same("declarations", declared, declarations.checked(declared), record)
     return count
