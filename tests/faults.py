@@ -2139,8 +2139,8 @@ FAULTS = (
     Fault(
         "a re-run is not compared",
         f"{RECORD}/verify.py",
-        "difference = first_difference(expected, found)",
-        "difference = first_difference(expected, expected)",
+        "difference := first_difference(expected, found)",
+        "difference := first_difference(expected, expected)",
         "a record whose counts do not come again holds",
         ("tests/unit/auditing/test_instances.py::test_one_by_the_same_version_compares_all",),
     ),
