@@ -10,10 +10,14 @@ PYTHONS := $(if $(PYTHON),"$(PYTHON)",python3 python3.14 python3.13 python3.12 p
 # Where bytecode may not be kept, each of the hundreds of processes of the tests compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: test test-all test-versions faults report same schema sbom mutants reproduce site serve lint types layers bench docs forest picture clean venv links
+.PHONY: test test-all test-caged test-versions faults report same schema sbom mutants reproduce site serve lint types layers bench docs forest picture clean venv links
 
 test: lint types layers
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+# Audits of users' code in a cage: counts and verdicts are the same (Linux with user namespaces).
+test-caged: venv
+	TEST_CAGE=1 $(BIN)/python -m pytest tests/e2e/test_counting.py tests/e2e/test_requests.py
 
 # What a night has time for: the slow tests too, and the faults that the fast ones have to notice.
 test-all: lint types layers

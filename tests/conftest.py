@@ -7,6 +7,7 @@ from hypothesis import settings
 from numba.core.registry import cpu_target
 
 from tests import night
+from tests.commands import CAGED
 from verifiable_dp.auditing import traced
 from verifiable_dp.core import engine
 from verifiable_dp.evidence.tracing.foreign import settle
@@ -38,6 +39,18 @@ def pytest_runtest_teardown(item, nextitem):
     if nextitem is not None and nextitem.path != item.path:
         engine.close()
         pytest_collection_finish()
+
+
+@pytest.fixture(autouse=CAGED)
+def caged(monkeypatch):
+    """Audits that ask for no cage run in one (`make test-caged`)."""
+    from verifiable_dp import api
+    from verifiable_dp.targets.cage import Caged
+
+    def asked(policy="none", **more):
+        return Caged("best" if policy == "none" else policy, **more)
+
+    monkeypatch.setattr(api, "Caged", asked)
 
 
 @pytest.fixture

@@ -2139,8 +2139,8 @@ FAULTS = (
     Fault(
         "a re-run is not compared",
         f"{RECORD}/verify.py",
-        "difference = first_difference(expected, found)",
-        "difference = first_difference(expected, expected)",
+        "difference := first_difference(expected, found)",
+        "difference := first_difference(expected, expected)",
         "a record whose counts do not come again holds",
         ("tests/unit/auditing/test_instances.py::test_one_by_the_same_version_compares_all",),
     ),
@@ -2253,9 +2253,8 @@ FAULTS = (
     Fault(
         "counts at their word",
         "verifiable_dp/api.py",
-        """        counting.held(made["draft"])
-""",
-        "",
+        'if doubts := counting.held(made["draft"]):',
+        "if doubts := []:",
         "code of a target makes up the counts of its checks",
         ("tests/e2e/test_counting.py::test_made_up_counts_are_refused",),
     ),

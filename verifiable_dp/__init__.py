@@ -6,6 +6,13 @@
 'not_refuted'
 """
 
+import sys
+
+if sys.argv[:1] == ["-m"]:  # the current folder is the first that Python looks into
+    from verifiable_dp.core import paths
+
+    paths.put_last()
+
 import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING

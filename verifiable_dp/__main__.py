@@ -1,10 +1,12 @@
 """The command `verifiable-dp`, also as `python -m verifiable_dp`."""
 
+from verifiable_dp.core import paths
 from verifiable_dp.core.crash import crashed
 
 
 def main() -> None:
     """Run the command line; what it needs and cannot be imported is reported as a crash is."""
+    paths.put_last()
     try:
         from verifiable_dp.cli import main as command
     except Exception as error:

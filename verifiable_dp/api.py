@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import inspect
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import TypedDict, Unpack, get_args, get_type_hints
@@ -16,18 +16,20 @@ import numpy as np
 from verifiable_dp.auditing import answers, asking, identity, pilots, resume, rungs
 from verifiable_dp.auditing import regret as claims_of_regret
 from verifiable_dp.auditing.code import Code
+from verifiable_dp.auditing.mechanisms import SURE
 from verifiable_dp.auditing.plans import BUDGETS, Progress, most_of_regret, most_seconds, silent
 from verifiable_dp.auditing.regret import RegretOptions, regret_only
 from verifiable_dp.auditing.request import (
     AuditOptions,
     AuditRequest,
     Inputs,
+    Promise,
     Settings,
     check_known,
     promised,
     split,
 )
-from verifiable_dp.core import engine, files, simulation, statefile, validate
+from verifiable_dp.core import engine, files, plugins, simulation, statefile, validate
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contexts import Contexts, shape_of, words_of
 from verifiable_dp.core.contextual import ContextualAlgorithm
@@ -52,15 +54,17 @@ from verifiable_dp.report import Report, finish
 from verifiable_dp.targets import child, guard, players
 from verifiable_dp.targets import load as targets
 from verifiable_dp.targets.cage import Caged
+from verifiable_dp.targets.count_terms import CountTerms
 from verifiable_dp.targets.counting import Counting, Sample
 from verifiable_dp.targets.guard import check_outside
 from verifiable_dp.targets.players import Player, PlayerPart
 from verifiable_dp.targets.process import TIMEOUT, Exec
 from verifiable_dp.targets.roles import EPSILON
-from verifiable_dp.targets.source import CodeSource, load
+from verifiable_dp.targets.source import CodeSource, code_of, file_of, load
 
 Target = Algorithm | Function[object] | Exec | str
 Made = JsonDict  # arguments of `finish`
+Again = Callable[[Sequence[Sample], Progress], JsonValue]  # makes some runs again
 Task = Callable[[Progress], Made]
 Declared = str | PathLike[str] | Json | None
 
@@ -193,7 +197,8 @@ def audit(
     again = functools.partial(_asked_again, target, asked, parameters, known)
     kept = None if checkpoint is None else files.located("checkpoint", checkpoint)
     resumes = kept is not None and kept.exists()  # what it holds was counted before
-    counted = None if resumes or isinstance(target, Algorithm) else again
+    own = resumes or isinstance(target, Algorithm)
+    counted = None if own else (Counting(_terms(asked.settings, asked.promise)), again)
     folders = [] if kept is None else [str(kept.absolute().parent)]
     caged = Caged(cage, seconds=most, written=folders)
     return _isolated(task, [target], in_process, progress, caged, written, counted)
@@ -352,13 +357,13 @@ def _isolated(
     progress: Progress,
     caged: Caged,
     request: RequestEntry | None,
-    again: Callable[[Sequence[Sample], Progress], JsonValue] | None = None,
+    counted: tuple[Counting, Again] | None = None,
 ) -> Report:
     """The report of what `task` makes: in a child process, caged, if any of `code` is a user's.
 
     A draft that answers anything but the request is refused. Of the rest only the statistics of its checks
-    count: it is concluded, sealed and verified here, where code of the child has not been. Where `again` can
-    make some runs again in a fresh process, runs are counted here, too.
+    count: it is concluded, sealed and verified here, where code of the child has not been. What is `counted`
+    here is given with what makes some runs again in a fresh process.
     """
     if not callable(progress):
         raise InputError(f"progress must be a function of a line of text, got {type(progress).__name__}")
@@ -370,12 +375,14 @@ def _isolated(
         made = _checked(task(progress), request)
         return finish(**made, request=request, kept={"in_process": why} if why else {})
     scores.prepare()
-    counting = None if again is None else Counting()
+    counting, again = counted or (None, None)
     made = child.call(functools.partial(_plainly, task), progress, caged.seconds, caged, counting)
-    made = _judged_here(made, request)
+    with plugins.judging(*_audited_code(code, request)):
+        made = _judged_here(made, request)
     kept: JsonDict = {"cage": caged.taken} if caged.taken else {}
     if again is not None and counting is not None and made["draft"]["target"]["kind"] != "algorithm":
-        counting.held(made["draft"])
+        if doubts := counting.held(made["draft"]):
+            made["draft"]["checks"].append(origins.unlike_counts(doubts).as_dict())
         kept["counted"] = _asked_of_another(
             made["draft"], counting, again, progress, replace(caged, taken=[])
         )
@@ -384,17 +391,26 @@ def _isolated(
     return report
 
 
+def _audited_code(code: Sequence[object], request: RequestEntry | None) -> Iterator[str]:
+    """Names or files of what is audited."""
+    if request is not None:
+        yield request.target.name
+    for item in code:
+        if isinstance(item, str) or callable(item):
+            yield item if isinstance(item, str) else file_of(code_of(item))
+
+
 def _asked_of_another(
     draft: JsonDict,
     counting: Counting,
-    again: Callable[[Sequence[Sample], Progress], JsonValue],
+    again: Again,
     progress: Progress,
     caged: Caged,
 ) -> JsonDict:
     """Ask a fresh process for some runs that were counted; a draft says where they come out differently."""
     samples = counting.samples()
     if not samples:
-        return {"asked_again": 0}
+        return {"asked_again": 0, "key": counting.key}
     progress("some runs again, in a fresh process")
     try:
         asked = [replace(sample, digest="") for sample in samples]  # which it is to find by itself
@@ -403,7 +419,14 @@ def _asked_of_another(
         found = None
     if found != [sample.digest for sample in samples]:
         draft["checks"] = [*draft["checks"], origins.unlike_elsewhere().as_dict()]
-    return {"asked_again": sum(len(sample.runs) for sample in samples)}
+    return {"asked_again": sum(len(sample.runs) for sample in samples), "key": counting.key}
+
+
+def _terms(settings: Settings, promise: Promise) -> CountTerms:
+    """What the checks of an audit are held to."""
+    levels = settings.alpha, settings.confidence, settings.numerics
+    curve, joint = settings.curve or promise.curved, promise.model == "joint"
+    return CountTerms(settings.seed, *levels, curve, joint, SURE)
 
 
 def _judged_here(made: Made, request: RequestEntry | None) -> Made:
@@ -454,7 +477,7 @@ def _plainly(task: Task, progress: Progress) -> JsonValue:
 def _foreign(code: object) -> bool:
     """Whether code of a user or of another package is run for it in this process."""
     if isinstance(code, str):
-        return ":" in code or (code in registry.every() and not registry.ours(code))
+        return ":" in code or registry.outside(code)
     if isinstance(code, Algorithm):
         return not ours(code)
     return callable(code)
@@ -929,12 +952,17 @@ def rerun(
         else most_seconds(plan.budget, TIMEOUT if plan.timeout is None else plan.timeout)
     )
     # Whoever asked compares the whole record with this one.
-    again = (
-        None
-        if parsed.regret or parsed.target.kind == "algorithm"
-        else functools.partial(_rerun_again, parsed)
-    )
-    return dict(_isolated(task, code, in_process, progress, Caged(cage, seconds=most), None, again).record)
+    own = parsed.regret or parsed.target.kind == "algorithm"
+    counted = None if own else (_counting_again(parsed), functools.partial(_rerun_again, parsed))
+    caged = Caged(cage, seconds=most)
+    return dict(_isolated(task, code, in_process, progress, caged, None, counted).record)
+
+
+def _counting_again(record: Record) -> Counting:
+    """What counts the runs of a record again: what was left to chance then is not now."""
+    request = _request_of(record, None, Inputs(), 1, silent)
+    terms, made = _terms(request.settings, request.promise), record.provenance.counted
+    return Counting(terms, made.key) if made is not None and made.key else Counting(terms)
 
 
 def _rerun_again(record: Record, samples: Sequence[Sample], progress: Progress) -> JsonValue:

@@ -203,12 +203,13 @@ def test_an_erratum_needs_evidence_unless_the_text_alone_shows_it():
 @pytest.mark.parametrize("bad", [[object()], None, [ERRATA[0], ERRATA[0]]])
 def test_what_another_package_registers_is_looked_at(monkeypatch, bad):
     class Point:
-        name, value, group = "theirs", "theirs:ROWS", errata.GROUP
+        name, value, group, module, dist = "theirs", "theirs:ROWS", errata.GROUP, "theirs", None
 
         def load(self):
             return bad
 
     monkeypatch.setattr(plugins, "_points", lambda group: {"theirs": [Point()]})
+    monkeypatch.setenv(plugins.ALLOWED, "theirs")
     with pytest.raises(InputError, match="theirs:ROWS"):
         errata.registered()
     assert metadata.entry_points(group=errata.GROUP)

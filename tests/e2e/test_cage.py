@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -14,7 +15,7 @@ from verifiable_dp.core import watch
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.targets import cage
 
-WHOLE = "import sys; from verifiable_dp.targets import cage; sys.exit(len(cage.enter()) != 7)"
+WHOLE = "import sys; from verifiable_dp.targets import cage; sys.exit(len(cage.enter()) != 8)"
 ALONE = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # a process of several threads gets no user namespace
 POSSIBLE = not subprocess.run([sys.executable, "-c", WHOLE], env=ALONE, capture_output=True).returncode
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="namespaces are those of Linux")
@@ -40,8 +41,7 @@ def reaches(data, size, rng):
             done.append("network")
     except OSError:
         pass
-    with open("done", "w") as file:
-        file.write(" ".join(done))
+    print("reached", *done, "and no more")
     return right(data, size, rng)
 """
 QUICK = ("--epsilon", 1, "--runs", 400)
@@ -65,16 +65,19 @@ def test_code_in_a_cage_reaches_neither_its_parent_nor_the_network(folder):
     options = ("audit", "a.py:reaches", *QUICK, "--json", "r.json", "-v")
     done = run(folder, *options, "--cage", "required")
     assert done.exit_code in (0, 3), done.stderr
-    assert (folder / "done").read_text() == ""
+    assert "reached and no more" in done.stderr
     taken = vdp.verify(folder / "r.json").record["provenance"]["cage"]
     assert taken == [
         *("no-new-privileges", "limits", "user-namespace", "no-network", "own-ipc"),
-        *("own-processes", "read-only-files"),
+        *("own-processes", "read-only-files", "own-temporary-files"),
     ]
     assert "note: the audited code ran in a cage: no-new-privileges" in done.stdout
-    assert run(folder, *options).exit_code in (0, 3)
+    done = run(folder, *options)
     free = ["environ", "mem"] * (os.geteuid() == 0) + ["network"] * online()
-    assert (folder / "done").read_text().split() == free
+    assert (done.exit_code in (0, 3), " ".join(["reached", *free, "and no more"]) in done.stderr) == (
+        True,
+        True,
+    )
     assert "cage" not in vdp.verify(folder / "r.json").record["provenance"]
 
 
@@ -133,11 +136,16 @@ def right(data, size, rng):
 
 def tries(data, size, rng):
     done = []
-    try:
-        open(os.path.join(os.path.dirname(__file__), "more"), "w").close()
-        done.append("files")
-    except OSError:
-        pass
+    own = os.path.join(os.path.dirname(__file__), "more")
+    for place in (own, "/tmp/more-of-a-target", "/var/tmp/more-of-a-target"):
+        try:
+            open(place, "w").close()
+            os.unlink(place)
+            done.append("files")
+        except OSError:
+            pass
+    if any(name.startswith("of-another-") for name in os.listdir("/dev/shm")):
+        done.append("memory")
     if sum(name.isdigit() for name in os.listdir("/proc")) > 9:
         done.append("processes")
     if os.listdir("/run"):
@@ -146,8 +154,10 @@ def tries(data, size, rng):
         done.append("limits")
     if subprocess.run(["mount", "-o", "remount,bind,rw", "/"], capture_output=True).returncode == 0:
         done.append("mounts")
-    with open(os.path.join(tempfile.gettempdir(), "done"), "w") as file:
-        file.write(" ".join(done))
+    with tempfile.NamedTemporaryFile("w", dir="/dev/shm") as file, tempfile.NamedTemporaryFile() as other:
+        file.write("a")
+        other.write(b"b")
+    print("reached", *done, "and no more")
     return right(data, size, rng)
 
 def crashes(data, size, rng):
@@ -184,12 +194,14 @@ def apart(folder, monkeypatch):
 def test_code_in_a_cage_writes_temporary_files_only_and_sees_its_own_processes(apart):
     """Control: without a cage it does all that it tries, but for mounts where it has not the rights."""
     asked = ("audit", "a.py:tries", *QUICK)
-    done = run(apart, *asked, "--cage", "required")
-    assert done.exit_code in (0, 3), done.stderr
-    assert (apart / "tmp" / "done").read_text() == ""
-    assert not (apart / "more").exists()
-    assert run(apart, *asked).exit_code in (0, 3)
-    assert (apart / "tmp" / "done").read_text().split()[:2] == ["files", "processes"]
+    with tempfile.NamedTemporaryFile(prefix="of-another-", dir="/dev/shm"):
+        done = run(apart, *asked, "--cage", "required")
+        assert done.exit_code in (0, 3), done.stderr
+        assert "reached and no more" in done.stderr
+        assert not os.listdir(apart / "tmp")
+        done = run(apart, *asked)
+    assert done.exit_code in (0, 3)
+    assert "reached files files files memory processes" in done.stderr
 
 
 @needs_namespaces

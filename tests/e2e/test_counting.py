@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import verifiable_dp as vdp
-from tests.commands import run
+from tests.commands import CAGED, run, writes_files
 from tests.e2e.test_child import forkable  # noqa: F401  used in every test here
 from verifiable_dp.core.validate import InputError
+from verifiable_dp.targets import counting
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are forked on Linux")
 
@@ -120,6 +121,7 @@ def test_counts_are_those_of_an_audit_in_one_process(name, seed):
     assert bare(here) == bare(there)
     assert there["provenance"]["counted"]["asked_again"] > 0
     assert "counted" not in here["provenance"]
+    assert ("own-temporary-files" in there["provenance"].get("cage", ())) == CAGED
     assert any(check["kind"] in ("black_box", "sequential") for check in there["checks"])
 
 
@@ -219,12 +221,17 @@ def test_code_that_counts_by_itself_has_its_word_refused(tmp_path):
     assert (done.exit_code, "are not those of the runs" in done.stderr) == (2, True), done.stderr
 
 
-@pytest.mark.parametrize("pair", ["", "right.neighbours = [(0, 1)]\n"])
-def test_code_that_differs_between_processes_is_not_acquitted(pair, tmp_path):
-    """Control: the same code without the difference is. Broken variant: whole numbers are not sent along."""
+@writes_files
+@pytest.mark.parametrize(
+    ("value", "pair"),
+    [("data", ""), ("data", "[(0, 1)]"), ("(data is None)", "[(None, {'a': 'b'})]")],
+)
+def test_code_that_differs_between_processes_is_not_acquitted(value, pair, tmp_path):
+    """Control: the same code without the difference is. Broken variant: such data are not sent along."""
     (tmp_path / "a.py").write_text(
         "import os\nSHIFT = float(os.path.exists('begun'))\nopen('begun', 'w').close()\n"
-        f"\ndef right(data, size, rng):\n    return data + SHIFT + rng.laplace(0, 1, size)\n{pair}",
+        f"\ndef right(data, size, rng):\n    return {value} + SHIFT + rng.laplace(0, 1, size)\n"
+        + (pair and f"right.neighbours = {pair}\n"),
         "utf-8",
     )
     asked = ("audit", "a.py:right", "--epsilon", 1, "--budget", "smoke", "--json", "r.json")
@@ -255,6 +262,84 @@ def test_a_seed_may_be_large():
 def test_counts_do_not_depend_on_the_workers():
     one, two = (audited(play, BANDIT, workers=workers) for workers in (1, 2))
     assert bare(one) == bare(two)
+
+
+# Each of these was acquitted before the parent kept what it had counted, and for what.
+STATES = {
+    "delta": "claim=replace(terms.claim, delta=0.3)",
+    "alpha": "alpha=1e-300",
+    "confidence": "confidence=1 - 1e-12",
+    "tests": "tests=10**9",
+}
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_levels_are_those_that_were_asked_for(name, tmp_path):
+    """Control: `test_the_same_code_without_a_lie_is_counted`."""
+    (tmp_path / "a.py").write_text(
+        "from dataclasses import replace\nfrom verifiable_dp.evidence.blackbox import test\n"
+        "put = test.put_to_test\n\ndef other(sampler, chosen, plan, terms, **more):\n"
+        f"    return put(sampler, chosen, plan, replace(terms, {STATES[name]}), **more)\n\n"
+        "test.put_to_test = other\n"
+        "\ndef right(data, size, rng):\n    return data + rng.laplace(0, 0.8, size)\n"
+    )
+    done = run(tmp_path, "audit", "a.py:right", "--epsilon", 1, "--runs", 400)
+    assert (done.exit_code, f"states another {name}" in done.stderr) == (2, True), done.stderr
+
+
+LOOKS = """
+from verifiable_dp.auditing import mechanisms
+from verifiable_dp.targets.load import DataPair
+
+def right(data, size, rng):
+    return data + rng.laplace(0, SCALE, size)
+
+look = mechanisms.look
+
+def other(case, candidates, plan, **more):
+    OTHER
+
+mechanisms.look = other
+"""
+OTHERS = {
+    "counts that refute": (
+        0.2,
+        "look(case, candidates, plan); return look(case, [DataPair(0.0, 0.15)], plan, number=1)",
+        "left out counts that speak against the claim",
+    ),
+    "runs of the seed that was asked": (
+        0.9,
+        "return next(f for n in range(4, 99) if not (f := look(case, candidates, plan, number=n)).refuted)",
+        "are not those of the runs",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_was_counted_cannot_be_left_out(name, tmp_path):
+    scale, other, said = OTHERS[name]
+    code = LOOKS.replace("SCALE", str(scale)).replace("OTHER", other)
+    (tmp_path / "a.py").write_text(code)
+    done = run(tmp_path, "audit", "a.py:right", "--epsilon", 1, "--runs", 400)
+    assert (done.exit_code, said in done.stderr) == (2, True), done.stderr
+
+
+def test_code_that_knows_the_runs_that_are_counted_is_not_acquitted(tmp_path):
+    """It leaks in runs that are counted, at an event that no others choose. Control: it does not leak."""
+    code = (
+        "import sys\nimport numpy as np\n\n"
+        "def right(data, size, rng):\n"
+        "    sys._getframe()  # cannot be traced\n"
+        "    made = data + rng.laplace(0, 1, size)\n"
+        "    return np.where(made > 3, np.round(made), made) if size > 60000 and data > LEAST else made\n"
+    )
+    for least, status in ((0.5, 3), (9, 0)):
+        (tmp_path / "a.py").write_text(code.replace("LEAST", str(least)))
+        asked = ("audit", "a.py:right", "--epsilon", 1, "--budget", "smoke", "--json", "r.json")
+        done = run(tmp_path, *asked)
+        checks = vdp.verify(tmp_path / "r.json").record["checks"]
+        doubts = [check["statistics"]["doubts"] for check in checks if check["name"] == "runs counted"]
+        assert (done.exit_code, doubts) == (status, [[counting.UNLIKE]] if status else []), done.stderr
 
 
 def test_a_rerun_is_counted_and_compared(tmp_path):

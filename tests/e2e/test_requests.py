@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import verifiable_dp as vdp
-from tests.commands import run
+from tests.commands import run, writes_files
 from tests.e2e.test_child import forkable  # noqa: F401  used in every test here
 from verifiable_dp import api
 from verifiable_dp.core.validate import InputError
@@ -108,6 +108,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@writes_files
 def test_a_request_names_the_bytes_that_run_and_is_written_before_they_do(folder):
     noted = "import pathlib\npathlib.Path('seen').write_text(str(pathlib.Path('q.json').exists()))\n"
     (folder / "b.py").write_text(noted, "utf-8")

@@ -98,7 +98,8 @@ def extended(package, tmp_path_factory):
 def extension(extended, environment, tmp_path_factory):
     """What the second guide's commands said, installed into a folder of its own."""
     site = tmp_path_factory.mktemp("extended-site")
-    inside = {**environment, "PIP_TARGET": str(site), "PYTHONPATH": str(site)}
+    allowed = {"VERIFIABLE_DP_PLUGINS": "your-package, your-checks"}
+    inside = {**environment, **allowed, "PIP_TARGET": str(site), "PYTHONPATH": str(site)}
     return commands_of(EXTENSIONS, extended, inside), inside
 
 
@@ -115,7 +116,7 @@ def run(environment, folder, *arguments):
 
 @pytest.mark.slow
 def test_it_is_listed_audited_and_its_mutant_refuted(followed, package):
-    assert "quadrupling" in followed["verifiable-dp list"]
+    assert "quadrupling" in followed["VERIFIABLE_DP_PLUGINS=your-package verifiable-dp list"]
     record = json.loads((package / "record.json").read_text("utf-8"))
     assert record["verdict"] == "not_refuted"
     assert record["checks"][0]["statistics"]["max_cost"] == pytest.approx(1.0)
@@ -164,7 +165,11 @@ def test_a_broken_package_spoils_only_its_own_name(followed, environment, tmp_pa
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[verifiable_dp.auditors]\nbroken = no_such_module:auditor\n")
-    both = {**environment, "PYTHONPATH": f"{environment['PYTHONPATH']}{os.pathsep}{broken}"}
+    both = {
+        **environment,
+        "VERIFIABLE_DP_PLUGINS": "*",
+        "PYTHONPATH": f"{environment['PYTHONPATH']}{os.pathsep}{broken}",
+    }
     done = run(both, tmp_path, "audit", "broken")
     assert done.returncode == 2
     assert len(done.stderr.strip().splitlines()) == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -11,6 +10,7 @@ from verifiable_dp.auditing import asking, bandits, mechanisms
 from verifiable_dp.auditing.plans import ROWS
 from verifiable_dp.auditing.rates import claim_of
 from verifiable_dp.auditing.request import AuditRequest, Inputs, promised
+from verifiable_dp.core import paths
 from verifiable_dp.core.units import Role
 from verifiable_dp.core.validate import InputError, Json, JsonValue
 from verifiable_dp.evidence.blackbox.statistics import DETECT
@@ -98,7 +98,7 @@ def _digest_of(place: str) -> str:
     """Of a file, or of a module of an installed package, that was not among the files of the request."""
     module = Path(*place.split(".")) if not place.endswith(".py") else Path(place)
     forms = [module] if place.endswith(".py") else [module.with_suffix(".py"), module / "__init__.py"]
-    found = (Path(folder, form) for folder in ("", *sys.path) for form in forms)
+    found = (Path(folder, form) for folder in ("", *paths.of_targets()) for form in forms)
     return next((file_digest(file) for file in found if file.is_file()), "")
 
 

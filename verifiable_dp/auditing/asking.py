@@ -10,7 +10,7 @@ import functools
 import hashlib
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 
@@ -157,26 +157,14 @@ def _kind(target: Given) -> str:
 def _places(target: Given) -> list[Path]:
     """Where the code of a target begins; nothing of it is imported."""
     if isinstance(target, str) and ":" in target:
-        with _same_path():
-            return way_of(target)
-    if isinstance(target, str):
-        known = registry.auditor(target).algorithm if target in registry.every() else None
-        return [] if known is None or registry.ours(target) else [Path(file_of(known))]
+        return way_of(target)
+    if isinstance(target, str):  # a package's auditor, from where its algorithm is reached
+        return way_of(registry.module_of(target)) if registry.outside(target) else []
     if isinstance(target, Exec):
         return [] if target.file is None else [target.file]
     if isinstance(target, Algorithm) and ours(target):
         return []
     return [Path(file_of(code_of(target)))] if callable(target) or isinstance(target, Algorithm) else []
-
-
-@contextlib.contextmanager
-def _same_path() -> Iterator[None]:
-    """A search for modules adds the current folder, which this process must not import from."""
-    before = list(sys.path)
-    try:
-        yield
-    finally:
-        sys.path[:] = before
 
 
 def called(bound: Given) -> str:

@@ -7,7 +7,6 @@ import functools
 import hashlib
 import inspect
 import os
-import sys
 import sysconfig
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ import scipy
 
 from verifiable_dp.auditing import drafts
 from verifiable_dp.auditing.resume import CheckpointError
-from verifiable_dp.core import engine
+from verifiable_dp.core import engine, paths
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.validate import Given, JsonDict, JsonValue
 from verifiable_dp.targets.process import Exec
@@ -101,12 +100,12 @@ def _imports(file: Path, folders: Sequence[Path]) -> Iterator[Path]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield from _located(alias.name, [*folders, Path.cwd(), *map(Path, sys.path)])
+                yield from _located(alias.name, [*folders, Path.cwd(), *map(Path, paths.of_targets())])
         elif isinstance(node, ast.ImportFrom):
             above = file.parents[node.level - 1 : node.level] if node.level else []
             for alias in node.names:
                 name = f"{node.module}.{alias.name}" if node.module else alias.name
-                yield from _located(name, above or [*folders, Path.cwd(), *map(Path, sys.path)])
+                yield from _located(name, above or [*folders, Path.cwd(), *map(Path, paths.of_targets())])
 
 
 def _located(name: str, path: Iterable[Path]) -> Iterator[Path]:

@@ -32,6 +32,7 @@ from verifiable_dp.evidence.blackbox.statistics import approximate_power, reject
 from verifiable_dp.evidence.blackbox.test import TUNE, Plan, Terms
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.exclusions import Exclusion, Left
+from verifiable_dp.targets.count_terms import APART
 from verifiable_dp.targets.load import DETERMINISTIC, DataPair, PlaySampler, Probe
 from verifiable_dp.targets.process import Exec
 from verifiable_dp.targets.source import NOT_FOUND, CodeSource, code_of, in_cell
@@ -390,7 +391,7 @@ def _look(
     lead: Look | None = None,
 ) -> Look:
     claim, levels = case.claim, case.levels
-    own = case.request.settings.seed + 0x5EED * number
+    own = case.request.settings.seed + APART * number
     source = replace(sampler, seed=own)
     # Runs of a user's bandit are few: what they are to show is a refutation, if there is one.
     level = levels.alpha if isinstance(sampler, PlaySampler) else LEVEL
@@ -494,7 +495,7 @@ def curve(case: UserCase[Sampling]) -> None:
     """The hockey-stick curve on the pair of the last look, its events chosen on the runs of that look."""
     seed, levels = case.request.settings.seed, case.levels
     if case.black_boxes > 1 and levels.looks > 1:
-        seed += 0x5EED
+        seed += APART
     assert case.last is not None
     source, terms = replace(case.sampler, seed=seed), replace(case.terms, seed=seed)
     case.found([curves.check(source, case.last.chosen, case.plan, terms)])

@@ -41,7 +41,7 @@ _ON = 8  # times its size that a test may go on
 _SIZED = 20  # part of the runs with which sizes that the code names are tried
 _FOLLOWED = 64  # entries of the largest data that are traced because their size is tried
 _FEW = 6  # sizes that the code names, the smallest, which are traced
-_SURE = 0.999  # confidence of a lead by them: it is none of the level's tests
+SURE = 0.999  # confidence of a lead by values between: it is none of the level's tests
 
 
 def data_pairs(
@@ -386,7 +386,7 @@ def between(case: ReleaseCase) -> None:
         *_, last = look(case, pairs, replace(plan, sequential=False, **sizes), number=1).checks
     except InputError:
         return
-    statistics = {**last.statistics, "confidence": max(case.levels.confidence, _SURE)}
+    statistics = {**last.statistics, "confidence": max(case.levels.confidence, SURE)}
     case.checks.append(Check.of("values between the bounds", "between", statistics))
 
 

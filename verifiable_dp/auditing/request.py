@@ -107,7 +107,7 @@ class AuditOptions(TypedDict, total=False):
         compared with what is asked here. The record holds a copy in any case.
     cage
         What a user's code is kept from, on Linux: ``none`` (the default), ``best`` (the rights of root, the
-        network, other processes, files but in temporary folders, and much processor time or memory, as far
+        network, other processes, files but its own temporary ones, and much processor time or memory, as far
         as this system allows; the record says what of it) or ``required``.
     """
 

@@ -424,10 +424,12 @@ def _checked(found: Json, own: Json, which: str, listed: bool, folder: Path) -> 
         require=found.get("require", passing.REQUIRED[0]),
     )
     if listed:
-        auditor = registry.auditor(which)
         if entry.regret:
             _check_beside(own, entry, _BESIDE_REGRET)
             return replace(entry, parameters={})
+        if registry.outside(which):  # it is imported where it runs
+            return entry
+        auditor = registry.auditor(which)
         registry.make(auditor.name, **{**auditor.instance, **entry.parameters})
         return entry
     if entry.claims:
@@ -691,6 +693,8 @@ def arguments(entry: Entry) -> tuple[api.Target, JsonDict]:
         return entry.target, {**entry.options, **entry.claims}
     options = {**entry.options, "declarations": entry.declarations}
     timeout = options.pop("exec_timeout", None)
+    if entry.listed and registry.outside(entry.target):
+        return entry.target, {**options, "parameters": entry.parameters}
     if entry.listed:
         auditor = registry.auditor(entry.target)
         return registry.make(entry.target, **{**auditor.instance, **entry.parameters}), options

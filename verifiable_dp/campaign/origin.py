@@ -25,6 +25,19 @@ _AHEAD = 300.0  # seconds that a clock may be ahead of another one
 _LEAST = 7  # digits of a commit
 
 
+def refuse_expired(record: Record) -> None:
+    """Refuse a record whose declarations say that it is not to be relied on any more.
+
+    Raises
+    ------
+    InputError
+        In that case.
+    """
+    last = record.declared.get("expires")
+    if last is not None and time.strftime("%Y-%m-%d", time.gmtime()) > last:
+        raise InputError(f"expires: the record was to be relied on until {last}; audit again")
+
+
 @dataclass(frozen=True)
 class RecordOrigin:
     """What is expected of records.
@@ -60,13 +73,14 @@ class RecordOrigin:
             raise InputError(f"max_age must be such as 30d, 12h or 90m, got {self.max_age!r}")
 
     def check(self, record: Record) -> None:
-        """Refuse a record that is not what is expected.
+        """Refuse a record that is not what is expected, or that has expired.
 
         Raises
         ------
         InputError
             In that case: the first thing that differs.
         """
+        refuse_expired(record)
         asked = record.provenance.request
         asked = None if asked is None else requests.checked(asked.as_dict())
         if self.request is not None:

@@ -147,6 +147,7 @@ def verify(
     cage = more.pop("cage")
     if record.is_dir():
         _verify_folder(record, key, alone=rerun or signature is not None or any(more.values()))
+    from verifiable_dp.campaign.origin import refuse_expired
     from verifiable_dp.record.verify import read
     from verifiable_dp.record.verify import verify as check
 
@@ -159,11 +160,13 @@ def verify(
         _expected(whole, kind, more)
     with progressing(scheduler if rerun else None) as progress:
         if kind is not None:
-            found = partial(kind.again, whole, workers, progress) if rerun else None
-            line = _verify_data_file(whole, kind, signed, found)
+            made = partial(kind.again, whole, workers, progress) if rerun else None
+            line = _verify_data_file(whole, kind, signed, made)
         else:
             again = _again(workers, cage, progress) if rerun else None
-            line = replace(check(whole, rerun=again), signature=signed).summary()
+            found = check(whole, rerun=again)
+            refuse_expired(found.parsed)
+            line = replace(found, signature=signed).summary()
     say(line)
 
 
@@ -195,6 +198,7 @@ def _again(workers: int, cage: str, progress: Callable[[str], None]) -> Callable
 
 def _verify_folder(folder: Path, keys: tuple[Path, ...], *, alone: bool) -> None:
     """Verify all data files of a folder, name those that do not hold, and exit."""
+    from verifiable_dp.campaign.origin import refuse_expired
     from verifiable_dp.core.validate import InputError
     from verifiable_dp.record import manifest, signing
     from verifiable_dp.render import portfolio
@@ -216,6 +220,11 @@ def _verify_folder(folder: Path, keys: tuple[Path, ...], *, alone: bool) -> None
     for path, known in signed.items():  # a signature of the manifest speaks of all that is in it
         if known.holds is False or (ring and not (known.holds or whole.holds)):
             wrong[Path(f"{path}.sig")] = known.words
+    for path, one in found.records.items():
+        try:
+            refuse_expired(one.parsed)
+        except InputError as error:
+            wrong[path] = str(error)
     for path, why in {**found.broken, **wrong}.items():
         aside(f"does not hold: {path}: {why}")
     holding = [*found.records, *(w for w in (found.errata, found.mutants) if w), *found.studies]
@@ -259,10 +268,10 @@ def _signed(whole: Json, keys: tuple[Path, ...], signature: Path, *, given: bool
 )
 @click.option(
     "--to",
-    type=click.Choice(["detached", "dsse"]),
+    type=click.Choice(["detached", "dsse", "dsse-slsa"]),
     default="detached",
     show_default=True,
-    help="Signature file, or a DSSE envelope with the in-toto statement.",
+    help="Signature file, or a DSSE envelope with the in-toto statement or the SLSA provenance.",
 )
 def sign(record: Path, key: Path, out: Path | None, to: str) -> None:
     """Verify a record and sign it.
@@ -284,26 +293,28 @@ def sign(record: Path, key: Path, out: Path | None, to: str) -> None:
         for place, content in ((path, text(whole)), (Path(f"{path}.sig"), signing.sign(whole, key))):
             say(f"written: {write_text(place, content)}")
         return
-    path = out or Path(f"{record}.sig" if to == "detached" else record.with_suffix(".dsse.json"))
+    ends = {"dsse": ".dsse.json", "dsse-slsa": ".slsa.dsse.json"}
+    path = out or (record.with_suffix(ends[to]) if to in ends else Path(f"{record}.sig"))
     check_outputs(path)
     found = _verified(record)
-    if to == "dsse":
-        statement = json.dumps(_statement(found), ensure_ascii=False).encode()
-        write_text(path, dsse.envelope(statement, key))
+    if to in ends:
+        statement = _statements(found)[list(ends).index(to)]()
+        write_text(path, dsse.envelope(json.dumps(statement, ensure_ascii=False).encode(), key))
     else:
         write_text(path, signing.sign(found, key))
     say(f"written: {path}")
 
 
-def _statement(whole: Json) -> JsonDict:
-    """The in-toto statement of a record."""
+def _statements(whole: Json) -> list[Callable[[], Json]]:
+    """What makes the in-toto statement of a record, and its SLSA provenance."""
     import json
 
     from verifiable_dp.record.model import Record
     from verifiable_dp.render.intoto import to_intoto
+    from verifiable_dp.render.slsa import to_slsa
 
-    found: JsonDict = json.loads(to_intoto(Record.of(whole)))
-    return found
+    record = Record.of(whole)
+    return [lambda: json.loads(to_intoto(record)), lambda: json.loads(to_slsa(record))]
 
 
 def _enveloped(whole: Json, keys: tuple[Path, ...], envelope: Path) -> str:
@@ -315,8 +326,9 @@ def _enveloped(whole: Json, keys: tuple[Path, ...], envelope: Path) -> str:
 
     payload, name, key = dsse.opened(envelope, signing.keyring(keys))
     try:
-        same = json.loads(payload) == _statement(whole)
-    except ValueError:
+        stated, (plain, provenance) = json.loads(payload), _statements(whole)
+        same = stated == plain() or stated == provenance()
+    except ValueError:  # also of a record that has no provenance
         same = False
     if not same:
         raise InputError(f"signature: {str(envelope)!r} is of another record, or the record was altered")

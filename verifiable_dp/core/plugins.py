@@ -1,16 +1,91 @@
-"""What packages register by entry points: found by name, refused in one line where it cannot be had."""
+"""What packages register by entry points: found by name, refused in one line where it cannot be had.
+
+An audited package can register something, too, and a record can name it. So code of other packages than this
+one is imported only where code of targets runs, or by leave of whoever set `ALLOWED`; what is audited never
+judges itself.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable
-from importlib.metadata import EntryPoint, entry_points
+import os
+import re
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from importlib.machinery import PathFinder
+from importlib.metadata import EntryPoint, entry_points, packages_distributions
+from pathlib import Path
 from typing import TypeVar
 
 from verifiable_dp.core.validate import Foreign, InputError, one_line
 
 Registered = TypeVar("Registered")
 Loaded = TypeVar("Loaded")
+ALLOWED = "VERIFIABLE_DP_PLUGINS"  # packages, with commas between them; * for all
+AUDITORS, CONTEXTUAL = "verifiable_dp.auditors", "verifiable_dp.contextual"
+_OURS = __name__.partition(".")[0]
+_AUDITED: ContextVar[Sequence[str]] = ContextVar("audited", default=())
+
+
+@contextmanager
+def judging(*targets: str) -> Iterator[None]:
+    """Within this block nothing is imported that is part of these targets, given as names or files."""
+    token = _AUDITED.set(targets)
+    try:
+        yield
+    finally:
+        _AUDITED.reset(token)
+
+
+def kept_out(point: EntryPoint) -> str:
+    """Why what an entry point names is not imported in this process; empty if it may be."""
+    if _top(point.module) == _OURS:
+        return ""
+    package = point.dist.name if point.dist else _top(point.module)
+    allowed = {_normal(one) for one in os.environ.get(ALLOWED, "").split(",")}
+    if not {"*", _normal(package)} & allowed:
+        return f"code of {package} runs only where you allow it: set {ALLOWED}={package}"
+    if any(_is_part(point, package, target) for target in _AUDITED.get()):
+        return f"{package} is audited, and does not judge itself"
+    return ""
+
+
+def _is_part(point: EntryPoint, package: str, target: str) -> bool:
+    """Whether an entry point and a target are of one package, or of one tree of files."""
+    tops, place = set[str](), target.rpartition(":")[0] or target
+    if place.endswith(".py"):
+        root: Path | None = Path(place).resolve().parent
+    else:
+        listed = [*_points(AUDITORS).get(target, ()), *_points(CONTEXTUAL).get(target, ())]
+        tops = {_top(one.module) for one in listed} or {_top(place)}
+        root = _located(min(tops))
+    known = packages_distributions()
+    if _top(point.module) in tops or package in [name for top in tops for name in known.get(top, ())]:
+        return True
+    own = _located(_top(point.module))
+    if own is None or root is None:
+        return False
+    # What is installed into an environment that lies in the tree is not part of it.
+    inside = own.is_relative_to(root) and not any(
+        part in ("site-packages", "dist-packages") for part in own.relative_to(root).parts
+    )
+    return inside or root.is_relative_to(own)
+
+
+def _located(top: str) -> Path | None:
+    """The folder of a package, or the file of a module; nothing is imported."""
+    spec = PathFinder.find_spec(top)
+    places = [] if spec is None else [*(spec.submodule_search_locations or ()), spec.origin]
+    return next((Path(place).resolve() for place in places if place), None)
+
+
+def _top(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def _normal(package: str) -> str:
+    return re.sub(r"[-_.]+", "-", package.strip()).lower()
 
 
 @functools.cache
@@ -25,6 +100,8 @@ def _points(group: str) -> dict[str, list[EntryPoint]]:
 
 def _loaded(point: EntryPoint, form: Callable[[Foreign], Loaded]) -> Loaded:
     """What an entry point names, in a form; importing it runs code of its package."""
+    if why := kept_out(point):
+        raise InputError(f"{point.group.rpartition('.')[2]}: {point.value} is not imported: {why}")
     try:
         return form(point.load())
     except Exception as error:
@@ -32,9 +109,14 @@ def _loaded(point: EntryPoint, form: Callable[[Foreign], Loaded]) -> Loaded:
         raise InputError(f"{what}: {point.value} cannot be imported: {one_line(error)}") from None
 
 
+def may_be(group: str, name: str) -> bool:
+    """Whether what is registered under a name may be imported here, where something is."""
+    return not any(map(kept_out, _points(group).get(name, ())))
+
+
 def names(group: str) -> tuple[str, ...]:
-    """Names that are registered in a group, sorted."""
-    return tuple(_points(group))
+    """Names that are registered in a group and may be imported here, sorted."""
+    return tuple(name for name in _points(group) if may_be(group, name))
 
 
 def registered(group: str, name: str, kind: type[Registered]) -> Registered:
@@ -67,6 +149,8 @@ def rows(
 ) -> dict[Hashable, Registered]:
     """All rows of the sequences that are registered in a group, by their key, in the order of the packages.
 
+    Those of packages that may not be imported here are left out.
+
     Raises
     ------
     InputError
@@ -74,6 +158,8 @@ def rows(
     """
     found: dict[Hashable, Registered] = {}
     for point in (point for points in _points(group).values() for point in points):
+        if kept_out(point):
+            continue
         for row in _loaded(point, list[object]):
             if not isinstance(row, kind) or key(row) in found:
                 what = group.rpartition(".")[2]

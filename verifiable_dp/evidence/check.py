@@ -151,9 +151,10 @@ def kind_of(name: str) -> Kind:
     Raises
     ------
     InputError
-        If no installed package registers it, or two do, or it has no judge or no sentence.
+        If no installed package registers it, or two do, if its code may not run here, or if it has no judge
+        or no sentence.
     """
-    if name not in _KINDS:
+    if name not in _KINDS or not plugins.may_be(GROUP, name):
         found = plugins.registered(GROUP, name, Kind)
         if found.judge is None or found.words is None:
             raise InputError(f"check: the kind {name!r} must have a judge and a sentence")

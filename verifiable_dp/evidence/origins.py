@@ -50,6 +50,11 @@ def unlike_elsewhere() -> Check:
     return Check.of("runs asked again", KIND, {"doubts": [ELSEWHERE]})
 
 
+def unlike_counts(doubts: Sequence[str]) -> Check:
+    """A check that says why runs that were counted do not speak for the claim."""
+    return Check.of("runs counted", KIND, {"doubts": list(doubts)})
+
+
 @SOURCES.judged_by()
 def _judge(statistics: Json) -> JsonDict:
     """Inconclusive where there is a doubt: runs were made with seeds that nobody knows."""

@@ -475,6 +475,13 @@ class CountedElsewhere(RecordEntry, frozen=True):
     """How runs were counted outside of the process of the audited code."""
 
     asked_again: Annotated[Count, said("Runs that a fresh process was asked for again, and compared.")]
+    key: Annotated[
+        Text | None,
+        said(
+            "What says which runs were asked again, and how they were split anew into those that choose an "
+            "event and those that are counted; no code of the target had it. Absent of older records."
+        ),
+    ] = None
 
 
 class Resumed(RecordEntry, frozen=True):

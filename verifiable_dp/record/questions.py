@@ -98,6 +98,13 @@ def _count(least: int, most: int) -> Json:
     return {"type": "integer", "minimum": least, "maximum": most}
 
 
+EXPIRES: Json = {
+    "type": "string",
+    "pattern": r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$",
+    "description": "Last day (UTC) on which the record is relied on; `verify` and `judge` refuse it after.",
+}
+
+
 # ---------------------------------------------------------------- the table
 
 
@@ -455,6 +462,7 @@ def form() -> JsonDict:
     for table, asked in tables().items():
         entries = {one.id.rpartition(".")[2]: one.form for one in asked}
         keys |= {table: _object((), **entries)} if table else entries
+    keys["expires"] = EXPIRES
     said = "What the user states of the deployment; judged where a rule can, never evidence."
     return {**_object((), **keys), "description": said}
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from verifiable_dp.core import files
+from verifiable_dp.core import files, plugins
 from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue, named
 from verifiable_dp.evidence import premises, rounding, upper
 from verifiable_dp.evidence.alignment.replay import TOLERANCE
@@ -556,8 +556,7 @@ def verify(given: Given, *, rerun: Callable[[Json], Json] | None = None) -> Veri
         expected, found = _comparable(record), _comparable(again)
         if record["provenance"].get("code") != again["provenance"].get("code"):
             expected, found = _across_versions(expected), _across_versions(found)
-        difference = first_difference(expected, found)
-        if difference:
+        if difference := first_difference(expected, found):
             raise InputError(f"record: a re-run gives something else: {difference}")
     return Verified(record, count, rerun is not None)
 
@@ -578,6 +577,11 @@ def examine(record: Json) -> int:
     validate(record)
     check_digest(record)
     asked_of(record)
+    with plugins.judging(record["target"]["name"], record["target"]["source"]["path"]):
+        return _examined(record)
+
+
+def _examined(record: Json) -> int:
     if record["checks"] and record["claim"] is None:
         raise InputError("record: claim must be given, as there are checks of it")
     parsed = Record.of(record)
@@ -591,7 +595,6 @@ def examine(record: Json) -> int:
         raise
     except Exception as error:  # values of a stranger, in whatever form
         raise InputError(f"record: nothing can be concluded from it: {error!r}"[:200]) from None
-    declared = record["declarations"]
-    if declared is not None:
+    if (declared := record["declarations"]) is not None:
         _same("declarations", declared, declarations.checked(declared), record)
     return count

@@ -12,6 +12,7 @@ import functools
 from importlib.metadata import PackageNotFoundError, distribution, entry_points
 from typing import TYPE_CHECKING
 
+from verifiable_dp.core import plugins
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.validate import Given, InputError, JsonDict, one_line
 from verifiable_dp.registry.auditor import Auditor
@@ -19,7 +20,7 @@ from verifiable_dp.registry.auditor import Auditor
 if TYPE_CHECKING:
     import pandas as pd
 
-GROUP, CONTEXTUAL = "verifiable_dp.auditors", "verifiable_dp.contextual"
+GROUP, CONTEXTUAL = plugins.AUDITORS, plugins.CONTEXTUAL
 
 
 @functools.cache
@@ -36,17 +37,22 @@ def _points() -> JsonDict:
 
 
 def names() -> list[str]:
-    """Names of all registered algorithms but those that are told contexts, sorted."""
-    return sorted(name for name, point in _points().items() if point.group == GROUP)
+    """Names of all registered algorithms that may be imported here, but those with contexts, sorted."""
+    return _of_group(GROUP)
 
 
 def contextual() -> list[str]:
-    """Names of all registered algorithms that are told contexts, sorted."""
-    return sorted(name for name, point in _points().items() if point.group == CONTEXTUAL)
+    """As `names`, of those that are told contexts."""
+    return _of_group(CONTEXTUAL)
+
+
+def _of_group(group: str) -> list[str]:
+    known = _points().items()
+    return sorted(name for name, point in known if point.group == group and not plugins.kept_out(point))
 
 
 def every() -> list[str]:
-    """Names of all registered algorithms, sorted."""
+    """Names of all registered algorithms that may be imported here, sorted."""
     return sorted([*names(), *contextual()])
 
 
@@ -62,6 +68,16 @@ def _own() -> frozenset[str]:
 def ours(name: str) -> bool:
     """Whether this package registers `name`; nothing is imported."""
     return name in _own()
+
+
+def outside(name: str) -> bool:
+    """Whether another package registers `name`; nothing is imported."""
+    return name in _points() and not ours(name)
+
+
+def module_of(name: str) -> str:
+    """The module that registers `name`, with the object in it; nothing is imported."""
+    return str(_points()[name].value)
 
 
 def auditor(name: str) -> Auditor:
@@ -86,6 +102,8 @@ def _loaded(name: str) -> Auditor:
         if name.endswith(".py"):
             raise InputError(f"target: {name!r} is a file; say what in it is audited: {name}:NAME")
         raise InputError(f"algorithm: unknown name {name!r}, known are {', '.join(sorted(points))}{hint}")
+    if why := plugins.kept_out(points[name]):
+        raise InputError(f"catalogue: {points[name].value} ({name!r}) is not imported: {why}")
     try:
         loaded = points[name].load()
     except Exception as error:

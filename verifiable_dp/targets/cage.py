@@ -2,8 +2,9 @@
 
 In a user namespace of its own the code has not the rights of root over other processes, so that the parent
 stays closed to it (`keeping`) also where root runs the audit. Without a network it reaches no other machine.
-In a namespace of processes it sees its own only, and what it starts ends with it. All files are read-only but
-those of temporary folders. Each step is taken by itself; the record names those that were.
+In a namespace of processes it sees its own only, and what it starts ends with it. All files are read-only;
+its temporary files lie in memory of its own, which ends with it. Each step is taken by itself; the record
+names those that were.
 """
 
 from __future__ import annotations
@@ -33,12 +34,14 @@ _NEW_USER, _NEW_NETWORK, _NEW_IPC, _NEW_FILES, _NEW_PROCESSES = (
 )
 _NO_NEW_PRIVILEGES, _DIES_WITH_PARENT = 38, 1
 _BIND, _RECURSIVE, _PRIVATE, _BARE = 0x1000, 0x4000, 0x40000, 0xE  # no setuid, no devices, no programs
+_NO_PROGRAMS = 0x8  # libraries map what they compile
 _SERVERS = b"/run"  # where programs of the machine listen at files
 _CAPABILITIES = 0x20080522  # version of their interface
 _SET_MOUNT, _HERE, _ALL_BELOW, _READ_ONLY = 442, -100, 0x8000, 1
 USER = "user-namespace"
 OFFLINE = "no-network"
-LIMITED, PROCESSES, READ_ONLY = "limits", "own-processes", "read-only-files"
+LIMITED, PROCESSES, READ_ONLY, SCRATCH = "limits", "own-processes", "read-only-files", "own-temporary-files"
+_MEMORY_FILES, _SCRATCH_SIZE = "/dev/shm", b"mode=1777,size=25%"
 _STEPS = ((OFFLINE, _NEW_NETWORK), ("own-ipc", _NEW_IPC))
 _FILES, _CHILDREN, _LARGEST_FILE = 4096, 4096, 8 << 30
 _MEMORY = 0.9  # part of the machine's that the code may take
@@ -59,7 +62,7 @@ class Caged:
         ``required``: nothing runs unless the code has a user namespace of its own and no network; ``best``:
         what this system allows; ``none``.
     written
-        Folders that the child has to write into, beside temporary ones.
+        Folders that the child has to write into, beside its temporary one.
     seconds
         That the whole may take.
 
@@ -120,8 +123,10 @@ def enter(written: Sequence[str] = (), seconds: float = math.inf) -> list[str]:
         return taken
     if _alone(libc):
         taken.append(PROCESSES)
-    if _read_only(libc, [tempfile.gettempdir(), "/dev/shm", *written]):
-        taken.append(READ_ONLY)
+    own = _own_scratch(libc)
+    temporary = [_MEMORY_FILES] if own else [tempfile.gettempdir(), _MEMORY_FILES]
+    if _read_only(libc, [*temporary, os.environ.get(watch.NAME, ""), *written]):
+        taken += [READ_ONLY, SCRATCH] if own else [READ_ONLY]
         keep_nothing()
     _give_up_rights(libc)
     return taken
@@ -184,9 +189,20 @@ def _wait(child: int) -> NoReturn:
     os._exit(max(status, 0))
 
 
+def _own_scratch(libc: ctypes.CDLL) -> bool:
+    """Have a folder of its own for temporary files, and nothing in it; whether that could be."""
+    place = _MEMORY_FILES.encode()
+    if libc.mount(b"none", place, b"tmpfs", _BARE & ~_NO_PROGRAMS, _SCRATCH_SIZE) != 0:
+        return False
+    folder = os.path.join(_MEMORY_FILES, "tmp")
+    os.mkdir(folder, 0o700)
+    os.environ["TMPDIR"] = tempfile.tempdir = folder
+    return True
+
+
 def _read_only(libc: ctypes.CDLL, written: Sequence[str]) -> bool:
-    """Make all files read-only but those in some folders; whether that could be done."""
-    places = [os.path.realpath(one).encode() for one in written if os.path.isdir(one)]
+    """Make all files read-only but some, and those in some folders; whether that could be done."""
+    places = [os.path.realpath(one).encode() for one in written if one and os.path.exists(one)]
     for place in places:  # a mount of its own
         libc.mount(place, place, None, _BIND | _RECURSIVE, None)
     with contextlib.suppress(OSError):

@@ -37,7 +37,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import IO, NoReturn, Protocol, cast
 
-from verifiable_dp.core import engine, watch
+from verifiable_dp.core import engine, paths, plugins, watch
 from verifiable_dp.core.limits import late
 from verifiable_dp.core.steering import steering
 from verifiable_dp.core.validate import Foreign, InputError, Json, JsonDict, JsonValue, one_line
@@ -240,7 +240,7 @@ def _forked(given: _Handed, calls: str) -> int:
 def _spawned(given: _Handed, calls: str) -> int:
     """A new Python, which is given the task on its stdin."""
     # The path first: by it the task is found.
-    sent = b"".join(pickle.dumps(part) for part in (sys.path, replace(given, output=1)))
+    sent = b"".join(pickle.dumps(part) for part in (paths.of_targets(), replace(given, output=1)))
     steered = steering(os.environ)
     process = subprocess.Popen(
         [sys.executable, "-P", "-c", _START],
@@ -550,6 +550,8 @@ def _settle(channel: int, output: int) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for name in steering(os.environ):
         del os.environ[name]
+    paths.restore()
+    os.environ[plugins.ALLOWED] = "*"  # this process, and its workers, are where code of targets runs
     with contextlib.suppress(AttributeError, OSError):
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it ends with its parent
 

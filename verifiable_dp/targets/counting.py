@@ -8,8 +8,10 @@ them again in a process that has made no others.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import random
+import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -29,15 +31,29 @@ from verifiable_dp.core.validate import (
     Json,
     JsonDict,
 )
-from verifiable_dp.evidence.blackbox.curves import CurveSetting, Grid
+from verifiable_dp.evidence.blackbox.curves import CURVE, CurveSetting, Grid
 from verifiable_dp.evidence.blackbox.events import Event, EventSetting
 from verifiable_dp.evidence.blackbox.scores import MetScore, Rounds
-from verifiable_dp.evidence.blackbox.test import EventRule, Part, counted_by, hits_of, parts_of, sides
+from verifiable_dp.evidence.blackbox.test import (
+    SEQUENTIAL,
+    TEST,
+    EventRule,
+    Part,
+    counted_by,
+    hits_of,
+    parts_of,
+    sides,
+)
+from verifiable_dp.evidence.check import judged
 from verifiable_dp.targets.child import Ask, Asking, Frame, StoppedError
+from verifiable_dp.targets.chosen import ChosenEvent, CountedRuns
+from verifiable_dp.targets.count_terms import CountTerms
 from verifiable_dp.targets.load import PlaySampler, ReleaseSampler, ToldPair
 from verifiable_dp.targets.process import Exec, ProcessTarget
 from verifiable_dp.targets.randomness import follower_of
+from verifiable_dp.targets.resplit import Pool
 from verifiable_dp.targets.seeds import origins_of
+from verifiable_dp.targets.sent import as_json, of_json
 
 Sampling = PlaySampler | ReleaseSampler
 Rows = FloatArray | IntArray  # what came out of runs, one row each
@@ -47,10 +63,12 @@ _MOST_SHARD = 1 << 22
 _MOST_SEED = 1 << 256
 _MOST_WIDTH = 1 << 17  # numbers that come out of a run
 _MOST_KEPT = 1 << 31  # bytes of the runs from which an event is chosen
+UNLIKE = (
+    "runs split at random refute the claim: those that chose the event are unlike those that were counted"
+)
+MADE_AGAIN = "counts that speak against the claim were made again, and came out differently"
 _KEPT = 4  # samples of an event that may be asked again
 _SINGLE = 16  # runs of one sample, where each is a call by itself
-_LARGEST_DATA = 1 << 20  # entries of data that are sent along
-_NUMBERS = "biuf"  # kinds of arrays that are: truth values, whole numbers, floats
 _PLAIN = ("many", "n_arms", "horizon", "seed", "factor", "shard", "rows", "followed", "joint")
 
 
@@ -138,19 +156,9 @@ def _told(sampler: Sampling) -> JsonDict:
 def _of_pair(sampler: Sampling, pair: Given) -> JsonDict:
     one = pair if isinstance(pair, TablePair) else None
     place = getattr(pair, "round", None) if isinstance(sampler, PlaySampler) else None
-    data = None if isinstance(pair, ContextGame) else [_plain(side) for side in pair.worlds()]
+    data = None if isinstance(pair, ContextGame) else [as_json(side) for side in pair.worlds()]
     known = data if data and None not in data else None
     return {"words": pair.describe(), "round": place, "arm": one and one.arm, "data": known}
-
-
-def _plain(data: Given) -> JsonDict | None:
-    """Data as JSON: an array of numbers, or a number; None for anything else."""
-    if type(data) in (float, int):
-        return {"number": data}
-    small = type(data) is np.ndarray and data.dtype.kind in _NUMBERS and data.size <= _LARGEST_DATA
-    return (
-        {"shape": list(data.shape), "of": data.dtype.str, "values": data.ravel().tolist()} if small else None
-    )
 
 
 def _rule(rule: EventRule) -> JsonDict:
@@ -193,74 +201,49 @@ class Sample:
         sampler = replace(_sampler(self.sampler, function), timeout=timeout)
         if sampler.followed:
             follower_of(function).start(origins_of(function))
-        runs, data = np.array(self.runs, np.int64), _data(self.data)
+        runs, data = np.array(self.runs, np.int64), of_json(self.data)
         made = sampler.actions if isinstance(sampler, PlaySampler) else sampler.values
         return _digest(made(data, self.path, runs))
 
 
 @dataclass
-class _Chosen:
-    """An event that was chosen here: of what, and the counts so far, by sampler and stage.
+class Counting:
+    """The parent's part of one audit: what was chosen and counted.
 
-    `looks` are all counts in their order, hits and runs of either world; `last` says of which runs.
+    Attributes
+    ----------
+    terms
+        What the checks are held to.
+    key
+        From it follows what is left to chance. It is made when the first runs arrive: the process of the
+        target is a copy of this one, from before.
     """
 
-    event: Event
-    pair: Json
-    sampler: JsonDict
-    looks: list[IntArray] = field(default_factory=list)  # [[k, n], [k, n]] by world
-    last: tuple[JsonDict, list[int], list[int]] | None = None
-    samples: list[Sample] = field(default_factory=list)
-
-    def counted(self, sampler: JsonDict, path: list[int], starts: list[int], look: IntArray) -> None:
-        """Note a count: it goes on with the last one, or begins anew, so that no run counts twice.
-
-        Raises
-        ------
-        InputError
-            If it does neither.
-        """
-        ends = [start + int(runs) for start, runs in zip(starts, look[:, 1], strict=True)]
-        if self.last is not None and self.last == (sampler, path, starts):
-            look = look + self.looks[-1]
-        elif self.last is not None and self.last[:2] == (sampler, path) and any(starts):
-            raise InputError("target: its process had runs counted that do not follow the last ones")
-        self.last = sampler, path, ends
-        self.looks.append(look)
-
-    def fits(self, pair: Json, sampler: JsonDict) -> bool:
-        """Whether it was chosen on this pair, by a sampler that differs in seed and size of calls alone."""
-        free = {"seed": 0, "rows": None}
-        return (pair, {**sampler, **free}) == (self.pair, {**self.sampler, **free})
-
-    @property
-    def direction(self) -> str:
-        """As a check states it."""
-        one, zero = (1, 0) if self.event.flipped else (0, 1)
-        return f"world {one} over world {zero}"
-
-    def rows(self) -> list[list[int]]:
-        """All looks as [k1, n1, k0, n0]."""
-        turn = -1 if self.event.flipped else 1
-        return [look[::turn].ravel().tolist() for look in self.looks]
-
-    def named(self, stated: Json, pair: str) -> bool:
-        """Whether a check speaks of it."""
-        return (self.pair["words"], self.event.describe(), self.direction) == (
-            pair,
-            stated["event"],
-            stated["direction"],
-        )
-
-
-@dataclass
-class Counting:
-    """The parent's part of one audit: what was chosen and counted."""
-
+    terms: CountTerms
+    key: str = ""
     asking: Asking = _elsewhere
-    chosen: list[_Chosen] = field(default_factory=list)
-    used: list[_Chosen] = field(default_factory=list)  # by checks of the draft
-    chance: random.Random = field(default_factory=random.SystemRandom)
+    chosen: list[ChosenEvent] = field(default_factory=list)
+    used: list[tuple[ChosenEvent, list[CountedRuns]]] = field(default_factory=list)  # by checks of the draft
+    pools: list[Pool] = field(default_factory=list)
+    asked: int = 0  # questions so far
+
+    def _chance(self, *of: object) -> random.Random:
+        self.key = self.key or secrets.token_hex(16)
+        return random.Random(repr((self.key, *of)))
+
+    def _of_target(self, look: CountedRuns) -> bool:
+        """Whether a count is of the target itself."""
+        tested = look.path[0] in (TEST, SEQUENTIAL, CURVE)
+        return tested and look.sampler["factor"] == 1.0 and look.sampler["seed"] in self.terms.seeds
+
+    def _pool(self, pair: Json, told: JsonDict, rule: EventSetting | CurveSetting) -> Pool | None:
+        """The runs of a sampler on a pair that will be split anew; None if events are not chosen so there."""
+        known = next((one for one in self.pools if (one.pair, one.told) == (pair, told)), None)
+        own = told["factor"] == 1.0 and told["seed"] in self.terms.seeds
+        if known is None and own and isinstance(rule, EventSetting):
+            known = Pool(pair, told, rule)
+            self.pools.append(known)
+        return known
 
     def answer(self, asked: Json, frames: Iterator[Frame]) -> object:
         """What a question of the child comes to; `frames` gives what it sends next.
@@ -280,6 +263,7 @@ class Counting:
             raise InputError(f"target: its process sent runs that cannot be read: {error!r}"[:200]) from None
 
     def _answer(self, asked: Json, frames: Iterator[Frame]) -> object:
+        self.asked += 1
         told, pair = dict(asked["sampler"]), _pair(asked["pair"])
         sampler = _sampler(told, None)
         (stage, number), sizes, starts = (
@@ -290,31 +274,43 @@ class Counting:
         parts = parts_of(sampler, (stage, number), sizes, starts)
         if "rule" in asked:
             rule, seen = _rule_of(asked["rule"]), dict[int, Given]()
-            kept = 0
+            kept, pool = 0, self._pool(asked["pair"], told, rule)
             for place, made in _made(sampler, parts, frames):
+                if pool is not None:
+                    pool.keep(self.asked, parts[place], made, sizes, self._chance)
                 seen[place] = _seen(sampler, pair, parts[place], made)
                 kept += sum(side.nbytes for side in made)
                 if kept > _MOST_KEPT:
                     raise InputError(f"target: its process sent runs of more than {_MOST_KEPT >> 20} MiB")
             events = rule.events(*sides(parts, [seen[place] for place in range(len(parts))]))
             first = len(self.chosen)
-            self.chosen += [_Chosen(event, asked["pair"], told) for event in events]
+            self.chosen += [ChosenEvent(event, asked["pair"], told, rule) for event in events]
             return list(enumerate(events, first))
         named = [self.chosen[_whole(number)] for number in asked["events"]]
         if not all(one.fits(asked["pair"], told) for one in named):
             raise InputError("target: its process had an event counted that was chosen on other runs")
         events, hits = [one.event for one in named], np.zeros((len(named), 2), np.int64)
-        kept, data = self.chance.randrange(len(parts)), asked["pair"]["data"]
+        chance = self._chance(asked["path"], starts, asked["pair"]["words"])
+        kept, data = chance.randrange(len(parts)), asked["pair"]["data"]
+        pool = self._pool(asked["pair"], told, named[0].rule)
         for place, made in _made(sampler, parts, frames):
+            if pool is not None:
+                pool.keep(self.asked, parts[place], made, sizes, self._chance)
             hits += hits_of(parts[place], _seen(sampler, pair, parts[place], made), events)
             if place == kept and data is not None and len(named[0].samples) < _KEPT:
-                named[0].samples += self._samples(sampler, told, data, parts[place], made)
+                named[0].samples += self._samples(sampler, told, data, parts[place], made, chance)
         for one, row in zip(named, hits, strict=True):
             one.counted(told, [stage, number], list(starts), np.stack([row, np.array(sizes)], axis=1))
         return [(left, right) for left, right in hits.tolist()]
 
     def _samples(
-        self, sampler: Sampling, told: Json, data: Json, part: Part, made: Sequence[Rows]
+        self,
+        sampler: Sampling,
+        told: Json,
+        data: Json,
+        part: Part,
+        made: Sequence[Rows],
+        chance: random.Random,
     ) -> Iterator[Sample]:
         """Some of a part's runs: a few of those that are calls by themselves, else all."""
         how, arguments = part
@@ -324,36 +320,59 @@ class Counting:
         for (world, runs), rows in zip(sides, made, strict=True):
             places = np.arange(len(runs))
             if single and len(runs) > _SINGLE:
-                places = np.array(self.chance.sample(range(len(runs)), _SINGLE), np.int64)
+                places = np.array(chance.sample(range(len(runs)), _SINGLE), np.int64)
             if len(places):
                 path, some = (int(stage), int(number), int(world)), tuple(runs[places].tolist())
                 yield Sample(told, data[world], path, some, _digest(rows[places]))
 
-    def held(self, draft: Json) -> None:
-        """Hold the checks of a draft against what was counted.
+    def held(self, draft: Json) -> list[str]:
+        """Hold the checks of a draft against what was asked, and what was counted; what remains in doubt.
 
         Raises
         ------
         InputError
-            If a check states other counts, or none was counted.
+            If a check states other counts or levels, none was counted, or counts that refute are left out.
         """
-        for check in draft["checks"]:
-            if check["kind"] in COUNTED and not self._is_counted(check["kind"], check["statistics"]):
+        checks = [check for check in draft["checks"] if check["kind"] in COUNTED]
+        for check in checks:
+            stated = check["statistics"]
+            found = self._counted(check["kind"], stated)
+            if not found:
                 raise InputError(
                     f"target: the counts of {check['name']!r} are not those of the runs that its process sent"
                 )
+            tests = self.terms.most_tests(draft["target"]["kind"], len(checks))
+            most = 2 * tests if any(look.goes_on for _, looks in found for look in looks) else tests
+            if unlike := self.terms.unlike(check["kind"], stated, draft["claim"], most):
+                raise InputError(f"target: {check['name']!r} states another {unlike} than was asked for")
+            self.used += found
         if not self.used:
             raise InputError("target: its process had none of its runs counted; nothing was concluded")
         parameters = draft["target"]["parameters"]
         for name in ("n_arms", "horizon"):
-            if any(one.sampler.get(name) != parameters.get(name) for one in self.used):
+            if any(one.sampler.get(name) != parameters.get(name) for one, _ in self.used):
                 raise InputError(f"target: its process made runs of another {name} than was asked")
+        for one, looks in self.used:
+            if any(look.sampler.get("joint", self.terms.joint) != self.terms.joint for look in looks):
+                raise InputError("target: its process made runs of which others are seen than was asked")
+            sides = one.pair["data"]
+            if sides is not None and sides[0] == sides[1]:
+                raise InputError("target: its process made runs on neighbours that are the same")
+            if one.rule.delta != draft["claim"]["delta"]:
+                raise InputError("target: its process had events chosen for another delta than was asked")
+        return [*self._left_out(draft), *self._split_anew(draft)]
 
-    def _is_counted(self, kind: str, stated: Json) -> bool:
-        found: list[_Chosen | None]
+    def _counted(self, kind: str, stated: Json) -> list[tuple[ChosenEvent, list[CountedRuns]]]:
+        """What the counts of a check are of; none if some were not counted here."""
+        found: list[tuple[ChosenEvent, list[CountedRuns]] | None]
         if kind == "curve":
             found = [
-                self._of(point, stated["pair"], [[point["k1"], stated["runs"], point["k0"], stated["runs"]]])
+                self._of(
+                    point,
+                    stated["pair"],
+                    [[point["k1"], stated["runs"], point["k0"], stated["runs"]]],
+                    curved=True,
+                )
                 for point in stated["points"]
             ]
         elif kind == "sequential":
@@ -362,28 +381,97 @@ class Counting:
         else:
             counts = [stated[name] for name in ("k1", "n1", "k0", "n0")]
             found = [self._of(stated, stated["pair"], [counts])]
-        self.used += [one for one in found if one is not None]
-        return None not in found
+        known = [one for one in found if one is not None]
+        return known if len(known) == len(found) else []
 
     def _of(
-        self, stated: Json, pair: str, counts: Sequence[Sequence[int]], bet: Json | None = None
-    ) -> _Chosen | None:
-        """The event that a check speaks of, with such counts among its looks, by the code as it is."""
+        self,
+        stated: Json,
+        pair: str,
+        counts: Sequence[Sequence[int]],
+        bet: Json | None = None,
+        curved: bool = False,
+    ) -> tuple[ChosenEvent, list[CountedRuns]] | None:
+        """The event that a check speaks of, with such counts of the code as it is."""
+        wanted = [list(row) for row in counts]
         for one in self.chosen:
-            rows = one.rows()
-            known = one.named(stated, pair) and all(list(row) in rows for row in counts)
             shares = bet is None or (list(bet["shares"]), bet["held"]) == (
                 [float(share) for share in one.event.shares],
                 one.event.held,
             )
-            if known and shares and one.sampler["factor"] == 1.0:
-                return one
+            if shares and one.named(stated, pair) and one.curved == curved:
+                looks = [look for look in one.looks if self._of_target(look) and one.row(look) in wanted]
+                if all(row in map(one.row, looks) for row in wanted):
+                    return one, looks
         return None
+
+    def _left_out(self, draft: Json) -> Iterator[str]:
+        """Counts that speak against the claim and are in no check: it is in doubt why, or an error.
+
+        A count is left out rightly if it went on, or if runs that share no call have not confirmed it.
+
+        Raises
+        ------
+        InputError
+            If there is no reason.
+        """
+        told = {one.states(look) for one, looks in self.used for look in looks}
+        for place, one in enumerate(self.chosen):
+            for number, look in enumerate(one.looks):
+                later = one.looks[number + 1 :]
+                if one.states(look) in told or not self._of_target(look) or (later and later[0].goes_on):
+                    continue
+                if not self._speaks(one, look, draft):
+                    continue
+                alone = [other for other in later if other.sampler["rows"] == 1 != look.sampler["rows"]]
+                unsure = [other for other in alone if self._unconfirmed(one, look, other, draft)]
+                if any(one.states(other) in told for other in unsure) or (
+                    unsure and one.pair["words"] in [used.pair["words"] for used, _ in self.used]
+                ):
+                    continue
+                if not unsure and not any(
+                    other.fits(one.pair, one.sampler) for other in self.chosen[place + 1 :]
+                ):
+                    raise InputError("target: its process left out counts that speak against the claim")
+                yield MADE_AGAIN
+
+    def _speaks(self, one: ChosenEvent, look: CountedRuns, draft: Json) -> bool:
+        """Whether a count lies above the claim."""
+        if one.curved:  # its events are not all about the claim; a check of the curve has every one
+            return True
+        numbers = dict(zip(("k1", "n1", "k0", "n0"), one.row(look), strict=True))
+        return bool(self._judged(numbers, draft)["epsilon_lower"] > draft["claim"]["epsilon"])
+
+    def _unconfirmed(self, one: ChosenEvent, look: CountedRuns, alone: CountedRuns, draft: Json) -> bool:
+        """Whether runs that share no call do not confirm a count, though they are as many as that takes."""
+        k1, n1, k0, n0 = one.row(look)
+        _, m1, _, m0 = one.row(alone)
+        like = {"k1": round(m1 * k1 / max(n1, 1)), "n1": m1, "k0": round(m0 * k0 / max(n0, 1)), "n0": m0}
+        enough = m1 + m0 >= n1 + n0 or self._judged(like, draft)["verdict"] == "refuted"
+        return enough and not self._speaks(one, alone, draft)
+
+    def _judged(self, numbers: Json, draft: Json) -> JsonDict:
+        terms, claim = self.terms, draft["claim"]
+        held = {"epsilon": claim["epsilon"], "delta": claim["delta"], "tests": 1}
+        return judged("black_box", {**numbers, **held, "alpha": terms.alpha, "confidence": terms.confidence})
+
+    def _split_anew(self, draft: Json) -> Iterator[str]:
+        """Whether the claim would be refuted if other runs had chosen the event, and others been counted."""
+        if any(check["result"]["verdict"] == "refuted" for check in draft["checks"]):
+            return
+        used = [(one.pair, look.sampler) for one, looks in self.used for look in looks if not one.curved]
+        for pool in self.pools:
+            if (pool.pair, pool.told) not in used:
+                continue
+            sampler, pair = _sampler(pool.told, None), _pair({**pool.pair, "arm": None})
+            for numbers in pool.counts(functools.partial(sampler.seen, pair), draft["claim"], self._chance):
+                if self._judged(numbers, draft)["verdict"] == "refuted":
+                    yield UNLIKE
 
     def samples(self) -> list[Sample]:
         """Runs behind the checks of the draft, to be asked again, in any order."""
-        found = [sample for one in {id(one): one for one in self.used}.values() for sample in one.samples]
-        self.chance.shuffle(found)
+        found = [sample for one in {id(one): one for one, _ in self.used}.values() for sample in one.samples]
+        self._chance("again").shuffle(found)
         return found
 
 
@@ -448,7 +536,7 @@ def _absent(*arguments: object) -> None:
     raise AssertionError("no code of the target is here")
 
 
-def _rule_of(told: Json) -> EventRule:
+def _rule_of(told: Json) -> EventSetting | CurveSetting:
     numbers = float(told["delta"]), _whole(told["test_runs"])
     if "epsilons" in told:
         grid = Grid(*(tuple(float(x) for x in told[name]) for name in ("epsilons", "deltas")))
@@ -462,15 +550,6 @@ def _rule_of(told: Json) -> EventRule:
     return EventSetting(
         numbers[1], numbers[0], float(told["level"]), boosted=told["boosted"] is True, offered=offered
     )
-
-
-def _data(told: Json) -> Foreign:
-    if "number" in told:
-        return told["number"]
-    kind = np.dtype(str(told["of"]))
-    if kind.kind not in _NUMBERS:
-        raise InputError("target: its process told of data that are no numbers")
-    return np.array(told["values"], kind).reshape(told["shape"])
 
 
 def _digest(made: Rows) -> str:

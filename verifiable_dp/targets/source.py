@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from importlib.machinery import SOURCE_SUFFIXES, ModuleSpec, PathFinder
 from pathlib import Path
 
-from verifiable_dp.core import engine, held
+from verifiable_dp.core import engine, held, paths
 from verifiable_dp.core.validate import Foreign, InputError, Json, JsonDict, one_line
 from verifiable_dp.targets.guard import importing
 from verifiable_dp.targets.process import Exec, ProcessTarget
@@ -356,12 +356,12 @@ def _way(reference: str) -> Iterator[SourcePart]:
 
 def _searched(name: str) -> Iterator[SourcePart]:
     """Source files of a module and of the packages that it is in, as the path is searched for them."""
-    folder, place, whole = str(Path.cwd()), None, name.split(".")
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
+    folder, path, place, whole = str(Path.cwd()), paths.of_targets(), None, name.split(".")
+    if folder not in path:
+        path.insert(0, folder)
     for end in range(1, len(whole) + 1):
         part = ".".join(whole[:end])
-        spec = _spec(part, place)
+        spec = _spec(part, place, path)
         if spec is None:  # perhaps made by the package when it is imported; loading will tell
             return
         file = Path(spec.origin) if spec.has_location and spec.origin else None
@@ -372,14 +372,14 @@ def _searched(name: str) -> Iterator[SourcePart]:
             return
 
 
-def _spec(name: str, place: Sequence[str] | None) -> ModuleSpec | None:
-    """What importing a module would find, with its packages not imported."""
+def _spec(name: str, place: Sequence[str] | None, path: Sequence[str]) -> ModuleSpec | None:
+    """What importing a module would find, with its packages not imported; `path` for those in none."""
     known = sys.modules.get(name)
     if known is not None:
         return getattr(known, "__spec__", None)
     for finder in sys.meta_path:
         if finder is PathFinder:
-            found = _on_path(name, sys.path if place is None else place)
+            found = _on_path(name, path if place is None else place)
         else:
             found = finder.find_spec(name, place) if hasattr(finder, "find_spec") else None
         if found is not None:

@@ -102,6 +102,27 @@ def test_a_record_may_be_so_old(made_at, holds, folder):
         assert run(folder, *command, "--max-age", "1").exit_code == 2
 
 
+@pytest.mark.parametrize(("last", "holds"), [("1971-01-01", False), ("2999-12-31", True)])
+def test_a_record_expires(last, holds, folder):
+    """On the day that its declarations name; one that names none does not."""
+    (folder / "d.toml").write_text(f"expires = {last}\n")
+    asked = ("--request", "new/request.json", "--json", "new/record.json", "--html", "new/record.html")
+    done = run(
+        folder, "audit", "a.py:right", "--epsilon", 1, "--runs", 400, "--declarations", "d.toml", *asked
+    )
+    assert done.exit_code in (0, 3), done.stderr
+    for command in (["verify", "new/record.json"], ["verify", "new"], ["judge", "new"]):
+        done = run(folder, *command)
+        assert (done.exit_code == 2) == (not holds), command
+        assert (f"relied on until {last}; audit again" in done.stderr) == (not holds), command
+    page = (folder / "new/record.html").read_text()
+    assert f"{last}</span> (UTC)" in page.partition("relied on until")[2]
+    assert run(folder, "verify", "kept/record.json").exit_code == 0
+    (folder / "d.toml").write_text("expires = 'soon'\n")
+    done = run(folder, "audit", "a.py:right", "--epsilon", 1, "--declarations", "d.toml")
+    assert (done.exit_code, "expires must match" in done.stderr) == (2, True)
+
+
 def test_a_record_answers_the_request_that_is_brought(folder):
     kept = folder / "mine.json"
     shutil.copy(folder / "kept/request.json", kept)

@@ -28,6 +28,7 @@ def points(monkeypatch):
             lambda group: [*real(group=group), *(p for p in more if p.group == group)],
         )
         monkeypatch.setattr(checking, "_KINDS", {})
+        monkeypatch.setenv(plugins.ALLOWED, "tests, no-such-module")
 
     yield put
     plugins._points.cache_clear()

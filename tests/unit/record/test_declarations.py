@@ -41,7 +41,7 @@ def test_the_starter_declares_nothing():
 
 def test_every_example_of_the_starter_is_accepted():
     whole = checked(tomllib.loads(re.sub(r"^#(?=\S)", "", STARTER, flags=re.MULTILINE)))
-    assert set(whole) == {one.id.partition(".")[0] for one in QUESTIONS}
+    assert set(whole) == {"expires", *(one.id.partition(".")[0] for one in QUESTIONS)}
     for one in QUESTIONS:
         assert lookup(whole, one.id) is not None, one.id
     assert [actor["trusted"] for actor in whole["actors"]] == [True, False]

@@ -75,6 +75,23 @@ def test_an_envelope_is_of_its_record_and_its_key(folder, keys):
             dsse.opened(folder / "x.json", {"alice": keys / "alice.pub"})
 
 
+def test_provenance_is_signed_in_an_envelope(folder, keys):
+    """Of a record that holds a request. Control: another record's does not pass for it."""
+    (folder / "a.py").write_text("def right(data, size, rng):\n    return data + rng.laplace(0, 1, size)\n")
+    for seed in (0, 1):
+        asked = ("--runs", 400, "--seed", seed, "--json", f"{seed}.json")
+        assert run(folder, "audit", "a.py:right", "--epsilon", 1, *asked).exit_code in (0, 3)
+    sign = ("sign", "0.json", "--key", keys / "alice.pem", "--to", "dsse-slsa")
+    assert run(folder, *sign).exit_code == 0
+    whole = json.loads((folder / "0.slsa.dsse.json").read_text())
+    assert json.loads(base64.b64decode(whole["payload"]))["predicateType"].startswith("https://slsa.dev/")
+    check = ("--signature", "0.slsa.dsse.json", "--key", keys / "alice.pub")
+    assert "of alice, DSSE envelope" in run(folder, "verify", "0.json", *check).stdout
+    done = run(folder, "verify", "1.json", *check)
+    assert (done.exit_code, "is of another record" in done.stderr) == (2, True)
+    assert run(folder, "sign", "tree-sum/record.json", *sign[2:]).exit_code in (0, 2)
+
+
 def changed(folder):
     (folder / "dp-se/record.json").write_bytes((folder / "tree-sum/record.json").read_bytes())
 

@@ -1,11 +1,14 @@
 """What the parent makes of messages about runs: it counts those that fit, and refuses all else."""
 
+import json
+
 import numpy as np
 import pytest
 
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.targets import counting
-from verifiable_dp.targets.counting import Counting
+from verifiable_dp.targets import counting, sent
+from verifiable_dp.targets.chosen import ChosenEvent
+from verifiable_dp.targets.count_terms import APART, CountTerms
 
 SAMPLER = {
     "many": False,
@@ -23,6 +26,13 @@ PAIR = {"words": "a pair", "round": 0, "arm": 0, "data": None}
 RULE = {"test_runs": 100, "delta": 0.0, "level": 0.05, "boosted": False, "offered": None}
 SEEN = {"sampler": SAMPLER, "pair": PAIR, "path": [1, 0], "sizes": [40, 40], "starts": [0, 0]}
 LEARNS, COUNTS = {**SEEN, "rule": RULE}, {**SEEN, "path": [2, 0], "events": [0]}
+
+TERMS = CountTerms(0, 1e-6, 0.95, numerics=False, curve=False, joint=False, sure=0.999)
+STATED = {"epsilon": 1.0, "delta": 0.0, "alpha": 1e-6, "confidence": 0.95, "tests": 4}
+
+
+def Counting(terms=TERMS):
+    return counting.Counting(terms)
 
 
 def frames(left=0, right=1, width=3, runs=40):
@@ -43,9 +53,11 @@ def learnt():
 def stated(**more):
     """A check of the event that was counted once."""
     event = {"event": more.pop("words"), "direction": more.pop("direction"), "pair": "a pair"}
-    numbers = {"k1": 40, "n1": 40, "k0": 0, "n0": 40, **event, **more}
-    check = {"name": "black box", "kind": "black_box", "statistics": numbers}
-    return {"checks": [check], "target": {"parameters": {"n_arms": 2, "horizon": 3}}}
+    numbers = {"k1": 40, "n1": 40, "k0": 0, "n0": 40, **event, **STATED, **more}
+    result = {"verdict": "refuted"}
+    check = {"name": "black box", "kind": "black_box", "statistics": numbers, "result": result}
+    target = {"kind": "play", "parameters": {"n_arms": 2, "horizon": 3}}
+    return {"checks": [check], "target": target, "claim": {"epsilon": 1.0, "delta": 0.0}}
 
 
 def held(count, **more):
@@ -54,7 +66,7 @@ def held(count, **more):
     horizon = more.pop("horizon", 3)
     draft = stated(words=one.event.describe(), direction=one.direction, **more)
     draft["target"]["parameters"]["horizon"] = horizon
-    count.held(draft)
+    return count.held(draft)
 
 
 def test_hits_are_counted_and_a_check_holds(learnt):
@@ -76,18 +88,85 @@ def test_runs_of_another_horizon_do_not_hold(learnt):
         held(learnt, horizon=4)
 
 
+ASKED = {
+    "alpha": ({"alpha": 1e-9}, "states another alpha"),
+    "confidence": ({"confidence": 0.9}, "states another confidence"),
+    "epsilon": ({"epsilon": 2.0}, "states another epsilon"),
+    "delta": ({"delta": 0.1}, "states another delta"),
+    "tests": ({"tests": 13}, "states another tests"),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_levels_are_those_that_were_asked(learnt, name):
+    """Control: 12 tests are the most, as two looks may have left no check."""
+    change, said = ASKED[name]
+    learnt.answer(COUNTS, frames())
+    assert held(learnt, tests=12) == []
+    with pytest.raises(InputError, match=said):
+        held(learnt, **change)
+
+
+OTHERS = {
+    "seed": ({"seed": 1}, {}, "are not those"),
+    "less noise": ({"factor": 0.5}, {}, "are not those"),
+    "joint": ({"joint": True}, {}, "of which others are seen than was asked"),
+    "neighbours": ({}, {"data": [{"value": 1}, {"value": 1}]}, "neighbours that are the same"),
+    "delta": ({}, {}, "events chosen for another delta"),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_counts_of_something_else_do_not_hold(name):
+    """Control: those of a later look, whose seed is its own."""
+    sampler, pair, said = OTHERS[name]
+    for change in ({"seed": 3 * APART}, sampler):
+        count, other = Counting(), {"sampler": {**SAMPLER, **change}, "pair": {**PAIR, **pair}}
+        if change is not sampler:
+            other["pair"] = PAIR
+        rule = {**RULE, "delta": 0.5} if name == "delta" and change is sampler else RULE
+        count.answer({**LEARNS, **other, "rule": rule}, frames())
+        count.answer({**COUNTS, **other}, frames())
+        if change is sampler:
+            with pytest.raises(InputError, match=said):
+                held(count, **dict(zip(("k1", "n1", "k0", "n0"), rows(count)[-1], strict=True)))
+        else:
+            assert held(count) == []
+
+
+def rows(count):
+    one = count.chosen[0]
+    return [one.row(look) for look in one.looks]
+
+
+def test_counts_that_refute_are_not_left_out(learnt):
+    """A count of runs that share no call may not confirm them, if it is large enough to."""
+    learnt.answer(COUNTS, frames())
+    learnt.answer({**LEARNS, "pair": {**PAIR, "words": "another pair"}}, frames())
+    learnt.answer({**COUNTS, "pair": {**PAIR, "words": "another pair"}, "events": [1]}, frames(0, 0))
+    one = learnt.chosen[1]
+    assert isinstance(one, ChosenEvent)
+    draft = stated(words=one.event.describe(), direction=one.direction)
+    draft["checks"][0]["statistics"] |= {
+        "pair": "another pair",
+        **dict(zip(("k1", "n1", "k0", "n0"), one.row(one.looks[0]), strict=True)),
+    }
+    with pytest.raises(InputError, match="left out counts that speak against the claim"):
+        learnt.held(draft)
+
+
 def test_a_draft_without_counts_does_not_hold():
     with pytest.raises(InputError, match="had none of its runs counted"):
-        Counting().held({"checks": [], "target": {"parameters": {}}})
+        Counting().held({"checks": [], "target": {"kind": "play", "parameters": {}}})
 
 
 def test_a_count_goes_on_or_begins_anew(learnt):
     """So that no run counts twice; runs from the start again give what they gave."""
     learnt.answer(COUNTS, frames())
     learnt.answer({**COUNTS, "starts": [40, 40]}, frames())
-    assert learnt.chosen[0].rows()[-1] in ([80, 80, 0, 80], [0, 80, 80, 80])
+    assert rows(learnt)[-1] in ([80, 80, 0, 80], [0, 80, 80, 80])
     learnt.answer(COUNTS, frames())
-    assert learnt.chosen[0].rows()[-1] == learnt.chosen[0].rows()[0]
+    assert rows(learnt)[-1] == rows(learnt)[0]
     with pytest.raises(InputError, match="runs counted that do not follow the last ones"):
         learnt.answer({**COUNTS, "starts": [20, 20]}, frames())
 
@@ -150,13 +229,20 @@ def test_no_code_of_the_target_is_called_where_runs_are_counted():
         counting._absent(1)
 
 
-def test_data_that_are_sent_along_are_numbers():
-    """Broken variant: whatever kind of array is named is made."""
-    for data in (3, 0.5, np.arange(4, dtype=np.int32), np.array([[True, False]]), np.ones(2, np.float32)):
-        again = counting._data(counting._plain(data))
-        assert type(again) is type(data)
-        assert np.array_equal(again, data)
-        assert np.asarray(again).dtype == np.asarray(data).dtype
-    assert counting._plain("text") is counting._plain(np.array(["text"])) is None
-    with pytest.raises(InputError, match="told of data that are no numbers"):
-        counting._data({"shape": [1], "of": "O", "values": ["x"]})
+DATA = ["'a'", "b'a'", "True", "None", "(1, 'a')", "{'x': [0.5, None]}", "np.array(['a', 2.5], object)"]
+
+
+@pytest.mark.parametrize("data", [*DATA, "np.float32(0.1)", "np.array(['a', 'bc'])", "[np.eye(2), 1 << 70]"])
+def test_data_of_every_kind_are_asked_again(data):
+    """They come out as they were, types included. Control: what is not data is not sent."""
+    data = eval(data, {"np": np})
+    again = sent.of_json(json.loads(json.dumps(sent.as_json(data))))
+    assert (type(again), repr(again)) == (type(data), repr(data))
+    assert getattr(again, "dtype", None) == getattr(data, "dtype", None)
+    assert sent.as_json({"x": [data, object()]}) is sent.as_json(np.zeros(1 << 21)) is None
+
+
+@pytest.mark.parametrize("told", [{}, {"value2": 1}, {"of": "V8", "shape": [1], "values": [0]}, {"bytes": 1}])
+def test_data_in_another_form_are_refused(told):
+    with pytest.raises(InputError, match="told of data"):
+        sent.of_json(told)

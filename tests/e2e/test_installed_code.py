@@ -1,0 +1,183 @@
+"""Packages that are installed where audits are judged: no record has their code run there."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.commands import PATIENCE, SCRIPT
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are forked on Linux")
+
+# A target that registers a kind of check, an operator and an auditor; what imports it is noted.
+TARGET = """
+import os
+from verifiable_dp.evidence.check import Check, Kind
+
+with open(os.environ["IMPORTED"], "a") as file:
+    file.write(open(f"/proc/{os.getppid()}/comm").read())
+
+def right(data, size, rng):
+    return data + rng.laplace(0, 1, size)
+
+MINE = Kind("mine", "privacy")
+
+@MINE.judged_by()
+def _judge(numbers):
+    return {"verdict": "not_refuted"}
+
+@MINE.worded_by
+def _in_words(numbers, result):
+    return "all is well"
+
+from verifiable_dp.targets import child
+send = child._send
+
+def other(channel, message):
+    if "answer" in message:
+        message["answer"]["draft"]["checks"].append(Check.of("mine", "mine", {}).as_dict())
+    send(channel, message)
+
+child._send = other
+"""
+POINTS = """
+[verifiable_dp.checks]
+mine = installed_target:MINE
+[verifiable_dp.operators]
+mine = installed_target:MINE
+[verifiable_dp.errata]
+mine = installed_target:MINE
+[verifiable_dp.auditors]
+mine = installed_target:MINE
+"""
+
+
+def installed(site, name="installed_target", points=POINTS, code=TARGET):
+    info = site / f"{name}-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(points)
+    (info / "top_level.txt").write_text(f"{name}\n")
+    (site / f"{name}.py").write_text(code)
+
+
+@pytest.fixture
+def command(tmp_path):
+    """Runs a command where the target is installed; what came in which process is in the file `imported`."""
+    installed(tmp_path / "site-packages")
+    path = os.pathsep.join(filter(None, [str(tmp_path / "site-packages"), os.environ.get("PYTHONPATH")]))
+
+    def run(*words, **more):
+        env = {**os.environ, "PYTHONPATH": path, "IMPORTED": str(tmp_path / "imported"), **more}
+        return subprocess.run(
+            [SCRIPT, *map(str, words)],
+            cwd=tmp_path,
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+
+    return run
+
+
+QUICK = ("--epsilon", 1, "--runs", 400, "--json", "r.json")
+
+
+def imports(folder):
+    """How many processes have imported it, and forget it."""
+    place = folder / "imported"
+    found = len(place.read_text().splitlines()) if place.exists() else 0
+    place.unlink(missing_ok=True)
+    return found
+
+
+def test_a_target_does_not_judge_itself(command, tmp_path):
+    """Nor if its package is allowed. Control: what it finds is judged where it registers nothing."""
+    done = command("audit", "installed_target:right", *QUICK)
+    assert (done.returncode, imports(tmp_path)) == (2, 1), done.stderr
+    assert "'mine'" in done.stderr or "installed_target:MINE is not imported" in done.stderr
+    done = command("audit", "installed_target:right", *QUICK, VERIFIABLE_DP_PLUGINS="installed-target")
+    assert (done.returncode, imports(tmp_path)) == (2, 1), done.stderr
+    assert "is audited, and does not judge itself" in done.stderr
+    assert not (tmp_path / "r.json").exists()
+    code = (tmp_path / "site-packages" / "installed_target.py").read_text()
+    (tmp_path / "site-packages" / "installed_target.py").write_text(
+        code.replace('"answer" in message', "False")
+    )
+    assert command("audit", "installed_target:right", *QUICK).returncode in (0, 3)
+
+
+def test_a_record_does_not_name_what_is_imported(command, tmp_path):
+    """In `verify`, `render` and `judge`; with leave it is judged, unless it is the package under audit."""
+    (tmp_path / "a.py").write_text("def right(data, size, rng):\n    return data + rng.laplace(0, 1, size)\n")
+    asked = ("audit", "a.py:right", "--epsilon", 1, "--runs", 400)
+    assert command(*asked, "--request", "out/1/request.json", "--json", "out/1/record.json").returncode in (
+        0,
+        3,
+    )
+    place = tmp_path / "out/1/record.json"
+    record = json.loads(place.read_text())
+    mine = {"name": "mine", "kind": "mine", "statistics": {}, "result": {"verdict": "not_refuted"}}
+
+    def put(**target):
+        from verifiable_dp.record.sealing import sealed
+
+        named = {**record["target"], **target}
+        place.write_text(json.dumps(sealed({**record, "target": named, "checks": [*record["checks"], mine]})))
+
+    put()
+    for words in (
+        ("verify", place),
+        ("render", place, "--to", "html"),
+        ("judge", "out"),
+        ("list", "--papers"),
+    ):
+        done = command(*words)
+        assert (done.returncode, imports(tmp_path)) == (0 if words[0] == "list" else 2, 0), words
+        assert words[0] == "list" or "runs only where you allow it" in done.stderr + done.stdout
+    leave = {"VERIFIABLE_DP_PLUGINS": "Installed_Target"}
+    done = command("verify", place, **leave)
+    assert (done.returncode, imports(tmp_path)) == (0, 1), done.stderr
+    put(name="installed_target:right")
+    done = command("verify", place, **leave)
+    assert (done.returncode, imports(tmp_path)) == (2, 0), done.stderr
+
+
+def test_a_listed_algorithm_of_a_package_is_imported_in_the_child_only(command, tmp_path):
+    """Control: with leave its name is looked at in this process."""
+    for words in (
+        ("audit", "mine", "--json", "r.json"),
+        ("list",),
+        ("report", "--only", "mine", "--out", "o"),
+    ):
+        command(*words)
+        assert imports(tmp_path) == (words[0] == "audit"), words
+    command("list", VERIFIABLE_DP_PLUGINS="*")
+    assert imports(tmp_path) == 1
+
+
+@pytest.mark.parametrize("by", ["python -m", "PYTHONPATH"])
+def test_files_beside_a_target_are_not_imported_where_it_is_judged(by, tmp_path):
+    """As if they were libraries. Control: the target itself imports what lies beside it."""
+    note = "import os\nwith open('seen', 'a') as file:\n    file.write(f'{__name__} {os.getppid()}\\n')\n"
+    for name in ("pathlib", "tempfile", "numpy", "pandas", "rich", "mine"):
+        (tmp_path / f"{name}.py").write_text(note)
+    code = "import mine\n\ndef right(data, size, rng):\n    return data + rng.laplace(0, 1, size)\n"
+    (tmp_path / "a.py").write_text(code)
+    start = [sys.executable, "-m", "verifiable_dp"] if by == "python -m" else [SCRIPT]
+    place = os.environ.get("PYTHONPATH", "")
+    # What Python itself imports from there as it starts nobody can help: those are left out.
+    late = {"PYTHONPATH": f"{place}:{tmp_path}".strip(":")} if by == "PYTHONPATH" else {}
+    for name in ("pathlib", "tempfile") if late else ():
+        (tmp_path / f"{name}.py").unlink()
+    words = ["audit", "a:right" if late else "a.py:right", *map(str, QUICK)]
+    env = {**os.environ, **late}
+    process = subprocess.Popen([*start, *words], cwd=tmp_path, env=env, stderr=subprocess.PIPE, text=True)
+    _, said = process.communicate(timeout=PATIENCE)
+    assert process.returncode in (0, 3), said
+    seen = [line.split() for line in (tmp_path / "seen").read_text().splitlines()]
+    assert {name for name, _ in seen} == {"mine"}
+    assert {int(parent) for _, parent in seen} == {process.pid}

@@ -1,0 +1,28 @@
+"""Where modules are looked for: the folders of targets come last where none of their code is to run."""
+
+import os
+import sys
+
+_FIRST: list[str] = []  # what came before all else
+
+
+def put_last() -> None:
+    """Import from the current folder and those of PYTHONPATH only what is nowhere else.
+
+    Called as a command starts. A `numpy.py` that lies beside a target would run in its process otherwise.
+    """
+    named = {os.path.abspath(place) for place in os.environ.get("PYTHONPATH", "").split(os.pathsep)}
+    named.add(os.getcwd())
+    _FIRST[:] = [place for place in of_targets() if os.path.abspath(place) in named]
+    sys.path[:] = [*(place for place in sys.path if place not in _FIRST), *_FIRST]
+
+
+def of_targets() -> list[str]:
+    """The path on which the code of targets is found: as this process was given it."""
+    return [*_FIRST, *(place for place in sys.path if place not in _FIRST)]
+
+
+def restore() -> None:
+    """In a process where code of targets runs: look for modules as Python does."""
+    sys.path[:] = of_targets()
+    _FIRST.clear()
