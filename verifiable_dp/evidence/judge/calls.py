@@ -29,20 +29,22 @@ from verifiable_dp.evidence.judge.values import (
     joined,
 )
 
-_PUBLIC_DRAWS = frozenset(
+# Draws that runs follow as noise, whatever becomes of it; any other is a number that everybody may know.
+_FOLLOWED_DRAWS = frozenset(
     (
         *(
-            "integers",
-            "choice",
-            "permutation",
-            "permuted",
-            "shuffle",
-            "randint",
-            "randrange",
-            "sample",
-            "choices",
+            "laplace",
+            "normal",
+            "gumbel",
+            "logistic",
+            "exponential",
+            "gamma",
+            "geometric",
+            "negative_binomial",
         ),
-        *("multinomial", "multivariate_hypergeometric", "hypergeometric", "bytes", "getrandbits", "binomial"),
+        *("standard_normal", "standard_exponential", "standard_gamma", "standard_cauchy", "standard_t"),
+        *("random", "random_sample", "uniform", "rand", "randn", "sample_uniform"),
+        *("gauss", "normalvariate", "expovariate"),
     )
 )
 _ENDS_DATA = (
@@ -170,7 +172,7 @@ class Calls(Marks):
     def draw(self, name: str, given: Given) -> Value:
         """What a generator gives: fresh, and of steep parameters steep."""
         every = given.every
-        public = name in _PUBLIC_DRAWS
+        public = name not in _FOLLOWED_DRAWS
         level = (
             STEEP if public and any(v.level >= STEEP and not v.data for _, v, _ in given.parts) else SMOOTH
         )

@@ -145,7 +145,7 @@ class Expressions(Calls):
     def _of_IfExp(self, node: ast.IfExp) -> Value:
         test = self.ask(self.of(node.test), node.test, node)
         each = [self.of(node.body), self.of(node.orelse)]
-        self.operands[self.names.home[self.scope], where(node)] = each
+        self.operands[self.names.home[self.scope], where(node)] = [*enumerate(each)]
         sides = joined(each)
         level = max(sides.level, SMOOTH if test.level else PUBLIC)
         turn = max(sides.turn, STEEP if test.turn else PUBLIC)
@@ -174,7 +174,7 @@ class Expressions(Calls):
         every = joined(parts)
         noisy = every.data and all(isinstance(op, _ORDERED) for op in node.ops)
         made = every if noisy else every.whole().steep()
-        self.operands[self.names.home[self.scope], where(node)] = parts
+        self.operands[self.names.home[self.scope], where(node)] = [*enumerate(parts)]
         level = SMOOTH if noisy and every.level < STEEP else made.whole().steep().level
         return Value(level, made.turn, every.size, made.rough, truth=True)
 
@@ -212,7 +212,7 @@ class Expressions(Calls):
         # A product of what rises and what falls, or what may change its sign, has a peak somewhere.
         peaks = every.bent or every.way == values.BOTH
         several = (one.level and other.level) or (isinstance(op, ast.Pow) and one.level)
-        return every.steep() if peaks and several and not every.data else every
+        return every._replace(level=STEEP) | every.steep() if peaks and several else every
 
     def _of_ListComp(self, node: Foreign) -> Value:
         outer, self.scope = self.scope, node
@@ -257,7 +257,9 @@ class Expressions(Calls):
 
     def _of_Call(self, node: ast.Call) -> Value:
         given = self.given(node)
-        self.operands[self.names.home[self.scope], where(node)] = [value for _, value, _ in given.parts]
+        self.operands[self.names.home[self.scope], where(node)] = [
+            (at, value) for at, value, _ in given.parts
+        ]
         base = self.of(node.func.value) if isinstance(node.func, ast.Attribute) else Value()
         base = self.known(node, base)
         callee = (

@@ -443,9 +443,15 @@ class Language:
         return self._said.asked.get((file, position), False)
 
     def steep(self, file: str, position: tuple[int, ...], side: int | None) -> bool:
-        """Whether an operand of what stands at a position may be special for rare draws, or any of them."""
-        found = self._said.operands.get((file, position), [])
-        return self.weighs(file, position, side) or any(v.level >= STEEP and not v.data for v in found)
+        """Whether an operand of what stands at a position may be special for rare draws, or any of them.
+
+        Of numbers made of noise, those from place `side` on, or by name: around what noise is drawn is none.
+        """
+        for at, value in self._said.operands.get((file, position), []):
+            behind = at >= (side or 0) if isinstance(at, int) else at != "loc"
+            if value.level >= STEEP and (not value.data or (side is not None and behind)):
+                return True
+        return self.weighs(file, position, side)
 
     def weighs(self, file: str, position: tuple[int, ...], side: int | None) -> bool:
         """As `steep`, of arithmetic alone."""

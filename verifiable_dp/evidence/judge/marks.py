@@ -85,7 +85,8 @@ class Marks:
         self.changed, self.telling = True, False
         self.outside: dict[tuple[ast.AST, int], Outside] = {}
         self.asked: dict[Spot, bool] = {}
-        self.operands: dict[Spot, list[Value]] = {}  # of calls and comparisons
+        # Of calls and comparisons, by place or name.
+        self.operands: dict[Spot, list[tuple[Foreign, Value]]] = {}
         self.arithmetic: dict[Spot, list[Value]] = {}
         self.left: set[ast.AST] = set()  # loops that a draw may end early
         self.loops: list[ast.AST] = []

@@ -135,6 +135,8 @@ def costs_of(world: World) -> Costs:
         shared = SharedGroup.of(group)
         own = shared.releases
         releases += own
+        for draw in shared.hiding:
+            world.scales |= world.scaling.get(draw, set())
         for unit, cost in shared.costs.items():
             atom = _place_of(group, unit)
             if atom is not None:
@@ -322,12 +324,15 @@ class SharedGroup:
         What each unit moves.
     costs
         What it pays.
+    hiding
+        The draws that move.
     """
 
     draws: tuple[SymbolicDraw, ...]
     releases: list[UserRelease]
     moved: Moved
     costs: dict[Any, Cost]
+    hiding: frozenset[SymbolicDraw]
 
     @classmethod
     def of(cls, group: Sequence[Row | Winner]) -> SharedGroup:
@@ -349,6 +354,7 @@ class SharedGroup:
         number = sum(2 ** len(entries) for entries, _ in roles)
         few = number <= _MOST_PROGRAMS and all(len(entries) <= MOST_ENTRIES for entries, _ in roles)
         costs: dict[Any, Cost] = {}
+        draws, hiding = tuple(index), set[SymbolicDraw]()
         for (entries, offsets), alike in roles.items():
             found = shifts.found(noise, entries, offsets, few, told)
             squared = max(found.up.squared, found.down.squared)
@@ -356,7 +362,8 @@ class SharedGroup:
             place = group[-1].place
             cost = Cost(place, found.up.loss, found.down.loss, squared, what=Belief.LAW, pattern=kept)
             costs |= dict.fromkeys(alike, cost)
-        return cls(tuple(index), releases, units, costs)
+            hiding |= {draws[i] for i in found.moving}
+        return cls(draws, releases, units, costs, frozenset(draws if releases else hiding))
 
 
 Offsets = Mapping[Atom, Sequence[tuple[SymbolicDraw, float]]]

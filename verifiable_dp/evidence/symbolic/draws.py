@@ -1117,7 +1117,7 @@ class FollowedGenerator(np.random.Generator):
 
     def _noise(self, kind: str, loc: Any, scale: Any, drawn: Any, step: Any = 0.0, shape: Any = 1.0) -> Any:
         """Draws at a scale, around `loc`."""
-        self.world.scaled()
+        self.world.scaled(int(kind in _AROUND))
         values, scales = np.asarray(drawn, np.float64), np.broadcast_to(scale, np.shape(drawn))
         each = zip(
             *(np.broadcast_to(v, values.shape).ravel().tolist() for v in (values, scales, step, shape)),
@@ -1436,7 +1436,8 @@ def _standard(kind: str) -> Any:
     return draw
 
 
-for _name in ("laplace", "normal", "gumbel", "logistic"):
+_AROUND = ("laplace", "normal", "gumbel", "logistic")  # laws with a place, which comes first
+for _name in _AROUND:
     setattr(FollowedGenerator, _name, _around(_name))
 for _name in ("normal", "exponential", "cauchy"):
     setattr(FollowedGenerator, f"standard_{_name}", _standard(_name))

@@ -489,6 +489,8 @@ def run(
         meter.spent += _DEAR * world.events + (coverage.taken if coverage is not None else 0)
     with _uncollected():
         costs = {} if world.failure else costs_of(world)
+    if coverage is not None:
+        coverage.scales |= world.scales  # those of noise that hides data, too
     owners = (getattr(finish, "__self__", None) for finish in world.finishing)
     contested = next((owner.place for owner in owners if isinstance(owner, Proposals)), None)
     return Path(

@@ -118,13 +118,15 @@ class ShiftsPaid(NamedTuple):
 class PatternFound(NamedTuple):
     """What a unit pays in a group, by direction; the pattern, of frame 0, is None if there is no bound.
 
-    `read` says whether a law that was read off code moves, so that the judge cannot price it.
+    `read` says whether a law that was read off code moves, so that the judge cannot price it; `moving` are
+    the draws that move.
     """
 
     pattern: Pattern | None
     up: Paid
     down: Paid
     read: bool = False
+    moving: frozenset[int] = frozenset()
 
 
 @functools.lru_cache(maxsize=1 << 12)
@@ -166,9 +168,9 @@ def found(
         paid = [one.dearer(two.paid) for one, two in zip(paid, other, strict=True)]
     if noise.frame.maximum:
         paid = [paid[0].dearer(paid[1])] * 2
-    read = {draw for draw, _ in noise.read}
-    moved = any(_moving(one.shifts) & read for one in (up, down, *other))
-    return PatternFound(pattern, paid[0], paid[1], moved)
+    moving = frozenset[int]().union(*(_moving(one.shifts) for one in (up, down, *other)))
+    read = any(draw in moving for draw, _ in noise.read)
+    return PatternFound(pattern, paid[0], paid[1], read, moving)
 
 
 def _moving(shifts: Shifts) -> set[int]:

@@ -380,6 +380,8 @@ class World:
         Where whole numbers are drawn of which paths see but a few.
     scales
         Instructions that set how much noise there is, and on which side of them: None for any.
+    scaling
+        As `scales`, of draws that count only if they hide data.
     drawn
         Functions whose code was read as a law of noise, each with names that it follows from; None for those
         of others that it looks up.
@@ -428,6 +430,7 @@ class World:
     bare: bool = False
     mixed: set[Any] = field(default_factory=set)
     scales: set[tuple[Any, int, int | None]] = field(default_factory=set)
+    scaling: dict[SymbolicDraw, set[tuple[Any, int, int | None]]] = field(default_factory=dict)
     weights: set[tuple[Any, int, int | None]] = field(default_factory=set)
     wide: set[tuple[Any, int]] = field(default_factory=set)
     drawn: set[tuple[Any, frozenset[str] | None]] = field(default_factory=set)
@@ -454,10 +457,20 @@ class World:
             frame = frame.f_back
         return None if frame is None else (frame.f_code, frame.f_lasti, side)
 
-    def scaled(self, side: int | None = None, *, raw: bool = False) -> None:
-        """Note where a public number, on a side of an operation, sets how much noise there is, or data."""
+    def scaled(
+        self, side: int | None = None, *, raw: bool = False, noise: Iterable[SymbolicDraw] = ()
+    ) -> None:
+        """Note where a public number, on a side of an operation, sets how much noise there is, or data.
+
+        Of `noise` alone it counts if the draws hide data in the end, unless others may be made of them.
+        """
         at = self.here(side)
-        if at is not None:
+        if at is None:
+            return
+        if noise and self.pooling is None and self.normals is None:
+            for draw in noise:
+                self.scaling.setdefault(draw, set()).add(at)
+        else:
             (self.weights if raw else self.scales).add(at)
 
     def widely(self, many: Any) -> None:
@@ -1112,7 +1125,7 @@ def multiply(left: Any, right: Any) -> Any:
     side = int(type(left) is Term)
     term, by = (left, float(right)) if side else (right, float(left))
     if not (term.noise and term.raw):  # data that noise hides are scaled with it
-        term.world.scaled(side, raw=bool(term.raw))
+        term.world.scaled(side, raw=bool(term.raw), noise=term.noise)
     if not math.isfinite(by):
         raise term.world.stop_raw("raw {data} are multiplied by a number that is not finite")
     if not (_whole(left) and _whole(right)):  # whole numbers are not rounded
