@@ -104,7 +104,7 @@ def checked(given: Json) -> JsonDict:
     Raises
     ------
     InputError
-        As `read`.
+        See `read`.
     """
     return _whole(given, [])
 
@@ -129,7 +129,7 @@ def given(declared: str | PathLike[str] | Json | None) -> JsonDict | None:
     Raises
     ------
     InputError
-        As `read`.
+        See `read`.
     """
     if declared is None:
         return None

@@ -961,7 +961,7 @@ def test_open_hazards_are_parted_by_who_can_close_them_and_come_gravest_first():
     for name in ("ucb1", "dp-linear-printed"):
         assert (of(name).hazards, of(name).open) == ((), "")
         assert "<dt>Open hazards" not in shown(name)[1]
-    assert "which can void the promise is our judgement: NIST ranks none" in shown("dp-se")[0]
+    assert "which of them can void the promise is our judgement; NIST does not rank them" in shown("dp-se")[0]
 
 
 def test_where_all_is_declared_the_limits_are_left():
