@@ -390,5 +390,5 @@ class Report:
         if record.power and record.audited:
             lines.append(f"  noise reduction detected: {words.power(record)}")
         lines += [f"  check {words.line(check)}" for check in (*record.regret_checks, *record.tables)]
-        lines += [f"{finding.words()}; to do: {finding.advice}" for finding in findings(record)]
+        lines += [f"{finding.words().rstrip('.')}; to do: {finding.advice}" for finding in findings(record)]
         return "\n".join(map(on_one_line, [*lines, *self._again(saved, again)]))

@@ -208,3 +208,11 @@ def test_an_annex_asks_each_question_once(declared):
         one.id: sum(other.ask == one.ask for other in questions.QUESTIONS) for one in questions.QUESTIONS
     }
     assert render(declared["good"].parsed, drawn=False).count("Declared:</b>") == 8
+
+
+def test_no_sentence_ends_twice(declared):
+    """Of a finding beside what to do. Control: that there are five of them."""
+    for said in (read(declared["bad"].to_html()), declared["bad"].summary()):
+        assert said.lower().count("to do: change the deployment") == len(HOLES)
+        assert ".. To do" not in said
+        assert ".; to do" not in said
