@@ -102,6 +102,7 @@ def _relative(path: str) -> str:
 WIDE, NARROW = 7.0, 3.5  # inches: of a figure on a desktop, and of its own layout on a phone
 _ROOM = 0.75  # inches that legends take more where they stand in one column
 _CHARACTER = 4.6  # points that a character of 8 points takes
+_BESIDE = 34  # characters of a name for which there is room beside the axes
 _GAP = 11  # points from one name at the end of a line to the next
 
 
@@ -122,7 +123,8 @@ def legend(axes: Axes, columns: int = 4, title: str | None = None) -> None:
     grid = axes.get_subplotspec()
     across = grid.get_gridspec().ncols if grid else 1
     ends = [_end(axes, handle) for handle in handles]
-    if not is_narrow(axes) and across == 1 and all(ends):
+    short = all(len(str(label)) <= _BESIDE for label in labels)
+    if short and not is_narrow(axes) and across == 1 and all(ends):
         axes.set_title(title or "", fontsize=8, loc="left")
         _named(axes, sorted(zip(filter(None, ends), map(str, labels), strict=True)))
         return
