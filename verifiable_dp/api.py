@@ -155,7 +155,7 @@ def audit(
     Parameters
     ----------
     target
-        An algorithm (from `make`, or one's own subclass of `Algorithm`), a catalogue name, a callable
+        An algorithm (from `make`, or your own subclass of `Algorithm`), a catalogue name, a callable
         `play(rewards, rng) -> (T,)`, `play_many(rewards, n_runs, rng) -> (n_runs, T)`,
         `release(data, size, rng) -> (size, ...)` or `release_one(data, rng)`, or ``file.py:name`` /
         ``package.module:name`` of one, or a program that speaks JSON lines: `Exec("command")`.
@@ -513,7 +513,7 @@ def check_regret(
     budget
         ``quick``, ``standard`` or ``thorough``.
     seed, workers, in_process
-        As `audit`.
+        See `audit`.
     progress
         Called with a line of text at each stage.
     claims
@@ -586,7 +586,7 @@ def simulate(
     Parameters
     ----------
     algorithm
-        From `make`, or one's own; or a catalogue name, or your own code in any form that `check_regret`
+        From `make`, or your own; or a catalogue name, or your own code in any form that `check_regret`
         takes, with its `horizon` and `parameters`.
     environment
         With as many arms as the algorithm; or a population, for code that is told contexts.

@@ -299,7 +299,7 @@ class Report:
         return Report(sealed({**self.record, "declarations": given(declarations) or {}}))
 
     def with_kill_table(self, table: Json) -> Report:
-        """The same report with what a kill table, which holds, says of its algorithm; no code is run.
+        """The same report with the results of a valid kill table for its algorithm; runs no code.
 
         Every count, verdict and all of its provenance stay; the digest is computed again. A table that says
         nothing of the algorithm, or of this promise of it, changes nothing.
@@ -368,7 +368,7 @@ class Report:
         return [f"  again: {again or f'verifiable-dp verify {where} --rerun'}"]
 
     def summary(self, saved: str | Path | None = None, again: str | None = None) -> str:
-        """All that a terminal shows of a report, each line of which begins with our own words.
+        """The report as a terminal shows it; each line begins with our own words.
 
         Parameters
         ----------
@@ -390,5 +390,5 @@ class Report:
         if record.power and record.audited:
             lines.append(f"  noise reduction detected: {words.power(record)}")
         lines += [f"  check {words.line(check)}" for check in (*record.regret_checks, *record.tables)]
-        lines += [f"{finding.words()}; to do: {finding.advice}" for finding in findings(record)]
+        lines += [f"{finding.words().rstrip('.')}; to do: {finding.advice}" for finding in findings(record)]
         return "\n".join(map(on_one_line, [*lines, *self._again(saved, again)]))

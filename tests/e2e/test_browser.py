@@ -266,7 +266,7 @@ def test_names_of_panels_and_of_lines_stand_apart(browser, tmp_path):
     path = tmp_path / "page.html"
 
     def struck(width):
-        shown = "".join(figures.svg(whole["figures"][0], narrow=narrow) for narrow in (False, True))
+        shown = "".join(figures.panels(whole["figures"][0], narrow=narrow) for narrow in (False, True))
         path.write_text(f"<body><figure>{shown}</figure>", "utf-8")
         browser.look(width)
         browser.open(path)

@@ -91,7 +91,7 @@ class AuditOptions(TypedDict, total=False):
         default), ``add-remove`` (one round or entry is left out) or ``zero-out`` (one is 0 instead). None for
         a mechanism: its pairs of data say it.
     group
-        Audit what the promise about one reward implies for a group of so many, k epsilon if delta is 0
+        Audit what the promise about one reward implies for a group of this size, k epsilon if delta is 0
         (see `claims.group`), on inputs that differ in k rewards; with `UserPair`s, for one user's rewards.
     epsilon_parameter
         Parameter of your own code's constructor or function that is epsilon, where no name tells; it is

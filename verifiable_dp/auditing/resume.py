@@ -334,7 +334,7 @@ def at(
     Raises
     ------
     CheckpointError
-        As `Checkpoint`.
+        See `Checkpoint`.
     """
     if path is None:
         yield None

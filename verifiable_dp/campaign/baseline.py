@@ -2,19 +2,45 @@
 
 from __future__ import annotations
 
+import ast
+import hashlib
 import json
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from verifiable_dp.core import files
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.render.findings import RULES, findings
+from verifiable_dp.record.model import Record
+from verifiable_dp.render.findings import RULES, Finding, findings
 from verifiable_dp.report import Report
 
-_VERSION = 1
+_VERSION = 2
 _LARGEST = 1 << 20  # bytes of a file
-Known = tuple[str, str, str]  # name of the target, code of the finding, file
+
+
+class Known(NamedTuple):
+    """A finding that stays the same when its line moves, and not when the line changes.
+
+    `function` is the qualified name of what the line is in. `text` is the line without its indent; of a
+    finding about a whole target it is the digest of its code in that file; where neither can be read, that of
+    the file.
+    """
+
+    target: str
+    code: str
+    file: str
+    function: str
+    text: str
+
+    @property
+    def words(self) -> str:
+        """Code, target and place."""
+        at = f", {self.function}" if self.function else ""
+        line = "" if self.text.startswith("sha256:") else f": {self.text}"
+        return f"{self.code} of {self.target} in {self.file}{at}{line}"
 
 
 @dataclass(frozen=True)
@@ -26,11 +52,11 @@ class Baseline:
     path
         Of the file.
     known
-        Name of the target, code and file of each finding; lines are left out, for they move.
+        Each finding, as often as it is there.
     """
 
     path: Path
-    known: frozenset[Known] = frozenset()
+    known: tuple[Known, ...] = ()
 
     @classmethod
     def at(cls, path: Path) -> Baseline:
@@ -39,13 +65,13 @@ class Baseline:
         Raises
         ------
         InputError
-            If the file is not a baseline.
+            If the file is not a baseline of this version.
         """
-        return cls(path, _read(path) if path.exists() else frozenset())
+        return cls(path, _read(path) if path.exists() else ())
 
     def new(self, name: str, report: Report) -> list[Known]:
         """Warnings about a target that are not known."""
-        return sorted(_of(name, report) - self.known)
+        return sorted((Counter(_of(name, report)) - Counter(self.known)).elements())
 
     def excuses(self, name: str, report: Report) -> bool:
         """Whether a target is undecided, nothing is refuted or contradicted, and each warning is known."""
@@ -55,8 +81,8 @@ class Baseline:
     def gone(self, reports: Iterable[tuple[str, Report]]) -> list[Known]:
         """What is known of these targets and was not found any more."""
         several = dict(reports)
-        found = {one for name, report in several.items() for one in _of(name, report)}
-        return sorted(one for one in self.known - found if one[0] in several)
+        found = Counter(one for name, report in several.items() for one in _of(name, report))
+        return sorted(one for one in (Counter(self.known) - found).elements() if one.target in several)
 
     def write(self, reports: Iterable[tuple[str, Report]]) -> int:
         """Make all that was found of these targets known, in the file; how many findings it then holds.
@@ -67,23 +93,86 @@ class Baseline:
             If the file cannot be written.
         """
         several = dict(reports)
-        kept = {one for one in self.known if one[0] not in several}
-        rows = sorted(kept.union(*(_of(name, report) for name, report in several.items())))
-        listed = [dict(zip(_KEYS, row, strict=True)) for row in rows]
+        kept = [one for one in self.known if one.target not in several]
+        rows = sorted(kept + [one for item in several.items() for one in _of(*item) if one.text])
+        listed = [row._asdict() for row in rows]
         files.write_text(self.path, json.dumps({"version": _VERSION, "findings": listed}, indent=1) + "\n")
         return len(rows)
 
 
-_KEYS = ("target", "code", "file")
 _EXCUSED = [code.value for code, rule in RULES.items() if rule.severity == "warning"]  # errors never are
 
 
-def _of(name: str, report: Report) -> set[Known]:
-    found = findings(report.parsed)
-    return {(name, one.code.value, one.file) for one in found if one.code in _EXCUSED}
+_Named = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-def _read(path: Path) -> frozenset[Known]:
+def _of(name: str, report: Report) -> list[Known]:
+    record = report.parsed
+    found = {(one.code, one.file, one.line): one for one in findings(record) if one.code in _EXCUSED}
+    return [Known(name, one.code.value, one.file, *_place(one, record)) for one in found.values()]
+
+
+def _place(finding: Finding, record: Record) -> tuple[str, str]:
+    """Function and text of a finding; no text where nothing tells it from others, and it is never known."""
+    source = record.target.source
+    whole = f"sha256:{source.sha256}" if source.sha256 and finding.file == source.path else ""
+    try:
+        content = files.content("code", finding.file, _LARGEST)
+        if whole and hashlib.sha256(content).hexdigest() != source.sha256:
+            return "", whole  # not the code that was audited
+        text = content.decode("utf-8")
+        tree = ast.parse(text)
+        around = list(_around(tree, finding.line))
+    except (InputError, ValueError, SyntaxError, RecursionError):
+        return "", whole
+    lines = [line.strip() for line in text.splitlines()]
+    name = ".".join(node.name for node in around)
+    if finding.of_code:
+        return name, "".join(lines[finding.line - 1 : finding.line]) if finding.line else whole
+    if not around:
+        return name, whole
+    spans = [lines[one.lineno - 1 : one.end_lineno] for one in _needed(tree, around[0])]
+    body = "\n".join(line for span in spans for line in span if line)
+    return name, f"sha256:{hashlib.sha256(body.encode()).hexdigest()}"
+
+
+def _needed(tree: ast.Module, start: ast.stmt) -> list[ast.stmt]:
+    """Statements of a module that one of them needs, in order: those that define what it names, and so on."""
+    found, todo = {start}, [start]
+    while todo:
+        named = {
+            word
+            for node in ast.walk(todo.pop())
+            for word in (getattr(node, "id", ""), getattr(node, "attr", ""))
+        }
+        new = {one for one in tree.body if one not in found and named & _defined(one)}
+        found |= new
+        todo += new
+    return [one for one in tree.body if one in found]
+
+
+def _defined(statement: ast.stmt) -> set[str]:
+    """Names that a statement of a module may define."""
+    if isinstance(statement, _Named):
+        return {statement.name}
+    inner = [*ast.walk(statement)]
+    stored = {node.id for node in inner if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    given = {node.asname or node.name.partition(".")[0] for node in inner if isinstance(node, ast.alias)}
+    return stored | given | {node.name for node in inner if isinstance(node, _Named)}
+
+
+def _around(tree: ast.AST, line: int) -> Iterator[_Named]:
+    """Functions and classes that a line is in, from the outside; a decorator's line counts."""
+    for node in ast.iter_child_nodes(tree):
+        marks = node.decorator_list if isinstance(node, _Named) else []
+        first = min([getattr(node, "lineno", 1), *(mark.lineno for mark in marks)])
+        if first <= line <= (getattr(node, "end_lineno", None) or first):
+            if isinstance(node, _Named):
+                yield node
+            yield from _around(node, line)
+
+
+def _read(path: Path) -> tuple[Known, ...]:
     wrong = InputError(
         f"baseline: {str(path)!r} is not a baseline; remove it, and write it with --write-baseline"
     )
@@ -91,12 +180,19 @@ def _read(path: Path) -> frozenset[Known]:
         loaded = json.loads(files.content("baseline", path, _LARGEST))
         if not isinstance(loaded, dict) or loaded.keys() != {"version", "findings"}:
             raise wrong
-        rows = [tuple(row[key] for key in _KEYS) for row in loaded["findings"] if row.keys() == {*_KEYS}]
+        if loaded["version"] == 1:
+            raise InputError(
+                f"baseline: {str(path)!r} has version 1, which names no lines, so new findings could hide; "
+                "remove it, and write it again with verifiable-dp audit --write-baseline"
+            )
+        rows = [Known(**row) for row in loaded["findings"]]
         texts = all(isinstance(word, str) for row in rows for word in row)
-        if loaded["version"] != _VERSION or len(rows) != len(loaded["findings"]) or not texts:
+        if loaded["version"] != _VERSION or not texts:
             raise wrong
+    except InputError:
+        raise
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         raise wrong from None
-    if any(row[1] not in {*_EXCUSED} for row in rows):
+    if any(row.code not in {*_EXCUSED} or not row.text for row in rows):
         raise wrong
-    return frozenset((row[0], row[1], row[2]) for row in rows)
+    return tuple(rows)

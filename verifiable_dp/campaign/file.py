@@ -251,7 +251,7 @@ def _at_least(least: int) -> Reader:
 
 
 def _claims(name: str, value: JsonValue) -> JsonDict:
-    """Claims about the regret of one's own code."""
+    """Claims about the regret of your own code."""
     if not isinstance(value, Mapping):
         example = '{ scaling = { T = "log" } }, as the theorems of your own code are not known'
         raise InputError(f"{name} must be a table of claims such as {example}; got {value!r}")
@@ -536,7 +536,7 @@ def run(
     cage
         As `api.audit`, for code of your own.
     progress, say
-        As `campaign.run`.
+        See `campaign.run`.
 
     Raises
     ------
@@ -709,7 +709,7 @@ def audit_entry(entry: Entry, folder: Path, options: Json) -> Report:
     Raises
     ------
     InputError
-        As `api.audit`.
+        See `api.audit`.
     """
     with contextlib.chdir(folder), _forgotten(folder):
         return _calls(replace(entry, options=options))[1]()

@@ -39,10 +39,10 @@ def _say_baseline(found: Campaign, reports: Mapping[str, Report]) -> None:
     if found.baseline is None:
         return
     for name, report in reports.items():
-        for _, code, file in found.baseline.new(name, report):
-            say(f"new: {code} of {name} in {file} is not in the baseline")
-    for name, code, file in found.baseline.gone(reports.items()):
-        say(f"gone: {code} of {name} in {file}; --write-baseline removes it from the baseline")
+        for one in found.baseline.new(name, report):
+            say(f"new: {one.words} is not in the baseline")
+    for one in found.baseline.gone(reports.items()):
+        say(f"gone: {one.words}; --write-baseline removes it from the baseline")
 
 
 def audit_listed(context: click.Context, given: Mapping[str, Given]) -> NoReturn:

@@ -24,8 +24,8 @@ from verifiable_dp.record.worth import AnswerState
 DOCUMENT = "NIST SP 800-226 (initial public draft, December 2023)"
 FRAMEWORK = {"id": "NIST.SP.800-226", "version": "initial public draft, December 2023"}
 EDITION = (
-    "The final edition (March 2025) was not at hand: every row was read from the draft. Nor were "
-    "ISO/IEC 27559 and the EU AI Act: no row is mapped to them."
+    "The final edition (March 2025) was not at hand: every row was read from the draft. Nor was "
+    "ISO/IEC 27559. On Article 72 of the EU AI Act, see the documentation of records."
 )
 STATUSES = ("tested", "computed", "stated", "declared", "open", "hole", "not_applicable")
 UNSETTLED = ("hole", "open")  # what asks for an action

@@ -185,7 +185,7 @@ class GroupPair(Pair):
     Raises
     ------
     InputError
-        As `Pair`.
+        See `Pair`.
     """
 
     def __init__(
@@ -214,7 +214,7 @@ class TablePair(Pair):
     Raises
     ------
     InputError
-        As `Pair`.
+        See `Pair`.
     """
 
     def __init__(
@@ -252,7 +252,7 @@ class StreamPair(Pair):
     Raises
     ------
     InputError
-        As `Pair`.
+        See `Pair`.
     """
 
     def __init__(

@@ -255,12 +255,12 @@ class Linear(_Scored):
 
 @dataclass(frozen=True)
 class Logistic(_Scored):
-    """Users who like an arm with probability 1 / (1 + exp(-steepness * score)), the score being linear.
+    """Users who like an arm with probability 1 / (1 + exp(-steepness * score)), where the score is linear.
 
     Parameters
     ----------
     theta, arms, law, name
-        As `Linear`.
+        See `Linear`.
     bounds
         (0, 1): rewards are 0 or 1.
     steepness
@@ -269,7 +269,7 @@ class Logistic(_Scored):
     Raises
     ------
     InputError
-        As `Linear`.
+        See `Linear`.
     """
 
     bounds: tuple[float, float] = (0.0, 1.0)

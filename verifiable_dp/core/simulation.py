@@ -199,7 +199,7 @@ def simulate(
     Parameters
     ----------
     algorithm
-        From `make`, or one's own.
+        From `make`, or your own.
     environment
         With as many arms as the algorithm.
     runs

@@ -107,7 +107,7 @@ def checked(given: Json) -> JsonDict:
     Raises
     ------
     InputError
-        As `read`.
+        See `read`.
     """
     return _whole(given, [])
 
@@ -132,7 +132,7 @@ def given(declared: str | PathLike[str] | Json | None) -> JsonDict | None:
     Raises
     ------
     InputError
-        As `read`.
+        See `read`.
     """
     if declared is None:
         return None

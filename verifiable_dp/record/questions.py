@@ -264,7 +264,7 @@ QUESTIONS = (
     ),
     Question(
         "data_security.encrypted",
-        "encryption of raw data",
+        "encryption",
         "Are raw data encrypted, stored and on their way?",
         _YES_NO,
         "true",
@@ -278,7 +278,7 @@ QUESTIONS = (
         _TEXT,
         '"<raw rewards are encrypted at rest>"',
         "d",
-        worth.measure(worth.ANYONE, typed="data_security.encrypted"),
+        worth.measure("data_security.encrypted"),
     ),
     Question(
         "data_security.reference",
@@ -290,7 +290,7 @@ QUESTIONS = (
         worth.noted,
     ),
     Question(
-        "access_control.readers",
+        worth.READERS,
         "readers of raw data",
         "Who can read raw rewards or the state of the algorithm?",
         _one_of("nobody", "named people", "anyone"),
@@ -305,7 +305,7 @@ QUESTIONS = (
         _TEXT,
         '"<two operators may read raw rewards; reads are logged>"',
         "d",
-        worth.measure(worth.ANYONE, typed="access_control.readers"),
+        worth.measure(worth.READERS),
     ),
     Question(
         "access_control.reference",
@@ -318,12 +318,13 @@ QUESTIONS = (
     ),
     Question(
         "data_minimisation.kept_days",
-        "days that raw data are kept",
+        "retention",
         "For how many days are raw data kept?",
         _count(0, 1_000_000),
         "1",
         "b",
         worth.kept,
+        "1000000 stands for ever.",
     ),
     Question(
         "data_minimisation.statement",
@@ -332,7 +333,7 @@ QUESTIONS = (
         _TEXT,
         '"<clicks without addresses, deleted after a day>"',
         "b",
-        worth.measure(worth.FOR_EVER, typed="data_minimisation.kept_days"),
+        worth.measure("data_minimisation.kept_days"),
     ),
     Question(
         "data_minimisation.reference",

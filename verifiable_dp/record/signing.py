@@ -196,7 +196,7 @@ def signature_of(content: bytes, key: str | Path) -> tuple[bytes, str]:
     Raises
     ------
     InputError
-        As `sign`.
+        See `sign`.
     """
     private = _private(key)
     return private.sign(content), _fingerprint(private.public_key())

@@ -450,7 +450,7 @@ def level(record: Record) -> str:
     once = f"{1 / max(alphas):,.0f} audits"
     return (
         f"If the claim is true, the sampling tests wrongly reject it at most once in {once}. "
-        "(95 % elsewhere: how surely a named leak is caught, or a bound holds.)"
+        "(Elsewhere the level is 95 %: the chance that a named leak is caught, or that a bound holds.)"
     )
 
 

@@ -1,7 +1,7 @@
 """What an answer in a declarations file is worth: acceptable, a hole, or open, and why.
 
-Where an answer can void the promise, words alone settle nothing: they are read against whoever declares, and
-never in favour.
+Only typed answers and numbers are judged. Free text is not searched for words: where it describes a measure,
+it is open until the typed answer beside it is given, which decides.
 """
 
 from __future__ import annotations
@@ -32,38 +32,10 @@ Judge = Callable[[JsonValue, Record], Judged]
 OK, HOLE, OPEN = AnswerState.ACCEPTABLE, AnswerState.HOLE, AnswerState.OPEN
 VOID = 10.0  # of one person: above it a coin-toss guess becomes a certainty of more than 99.99 %
 _LONG = 365  # days
+_EVER = 36_500  # days, longer than a life
 COMMIT = 7  # characters that tell commits apart
-
-
-# ---------------------------------------------------------------- the words of others
-
-
-def _any_of(*said: str) -> re.Pattern[str]:
-    """Finds these words of a declarer, in whatever case; a blank is one or none."""
-    return re.compile(rf"\b({'|'.join(one.replace(' ', ' ?') for one in said)})\b", re.IGNORECASE)
-
-
-NOTHING = re.compile(r"\W*(none|no|nothing|nobody|n/?a|nil|unknown|tbd|todo)?\W*", re.IGNORECASE)
-ANYONE = _any_of(
-    *("every one", "any one", "every body", "any body", r"public\w*", r"publish\w*", "world.readable"),
-    "all (users|staff|employees|visitors|readers)",
-)
-_PERSONS = _any_of("user.?ids?", "(with|by) (ids?|names?)", "names of", "addresses", "e-?mails?")
-FOR_EVER = _any_of(
-    *("for ever", r"indefinite\w*", "never (deleted|erased)", "no (limit|deletion|expiry)", "unlimited"),
-    r"permanent\w*",
-)
-_RAW = _any_of("raw")
-_DENIED = re.compile(r"\b(no|not|nobody|never|nor|neither|without|non)\b[\w\s,-]{0,20}$", re.IGNORECASE)
-
-
-def _says(text: str, *patterns: re.Pattern[str]) -> str:
-    """What a text admits: the first match that is not denied before it; empty without one."""
-    for pattern in patterns:
-        for found in pattern.finditer(text):
-            if not _DENIED.search(text[: found.start()]):
-                return found[0]
-    return ""
+_NONE = re.compile(r"\W*(none|no|nothing|nobody|nil)\W*", re.IGNORECASE)  # a whole answer
+_EMPTY = re.compile(r"\W*(n/?a|unknown|tbd|todo)?\W*", re.IGNORECASE)
 
 
 # ---------------------------------------------------------------- judges
@@ -71,7 +43,7 @@ def _says(text: str, *patterns: re.Pattern[str]) -> str:
 
 def told(value: JsonValue, record: Record) -> Judged:
     """Words, which nothing checks."""
-    if isinstance(value, str) and NOTHING.fullmatch(value):
+    if _NONE.fullmatch(value) or _EMPTY.fullmatch(value):
         return OPEN, "the answer says nothing"
     return OK, "as declared; nothing was checked"
 
@@ -81,17 +53,15 @@ def noted(value: JsonValue, record: Record) -> Judged:
     return OK, "as declared; nothing was checked"
 
 
-def measure(*patterns: re.Pattern[str], typed: str) -> Judge:
-    """Words on a measure of protection: none is a hole, and only the typed answer beside them settles it."""
+def measure(typed: str) -> Judge:
+    """Words on a measure of protection: the typed answer beside them decides; without it "none" is a hole."""
 
     def judged(value: JsonValue, record: Record) -> Judged:
-        if NOTHING.fullmatch(value):
+        if lookup(record.declared, typed) is not None:
+            return told(value, record)
+        if _NONE.fullmatch(value):
             return HOLE, "there is no such protection"
-        if admitted := _says(value, *patterns):
-            return HOLE, f'it says "{admitted}"'
-        if lookup(record.declared, typed) is None:
-            return OPEN, f"words cannot be judged; answer {typed}, too"
-        return told(value, record)
+        return OPEN, f"words cannot be judged; answer {typed}, too"
 
     return judged
 
@@ -103,7 +73,7 @@ def either(bad: JsonValue, why: str) -> Judge:
 
 def enforced(value: JsonValue, record: Record) -> Judged:
     """What enforces a cap: nothing is a hole."""
-    return (HOLE, "nothing enforces it") if NOTHING.fullmatch(value) else told(value, record)
+    return (HOLE, "nothing enforces it") if _NONE.fullmatch(value) else told(value, record)
 
 
 def outputs(value: JsonValue, record: Record) -> Judged:
@@ -118,12 +88,12 @@ def outputs(value: JsonValue, record: Record) -> Judged:
 
 
 def _output(one: JsonValue) -> Judged:
-    what, readers = (one, None) if isinstance(one, str) else (one["what"], one["readers"])
-    if readers not in (None, "trusted"):
-        return HOLE, f"{readers} read it: {what}; the promise does not cover it"
-    if admitted := _says(what, ANYONE, _PERSONS):
-        return HOLE, f'it says "{admitted}": {what}; the promise does not cover it'
-    return (OPEN, f"who reads it is not said (readers): {what}") if readers is None else (OK, "")
+    if isinstance(one, str):
+        return OPEN, f"who reads it is not said (readers): {one}"
+    if one["readers"] == "trusted":
+        return OK, ""
+    readers = {"others": "others read", "public": "the public reads"}[one["readers"]]
+    return HOLE, f"{readers} it: {one['what']}; the promise does not cover it"
 
 
 def model(value: JsonValue, record: Record) -> Judged:
@@ -135,14 +105,14 @@ def model(value: JsonValue, record: Record) -> Judged:
 
 
 def actors(value: JsonValue, record: Record) -> Judged:
-    """Who takes part: somebody trusted where the model needs it, and nobody else sees raw data."""
+    """Who takes part: somebody trusted where the model needs it, and who reads raw data said elsewhere."""
     if not value:
         return OPEN, "nobody is named"
     if record.claim and record.claim.trust_model == "central" and not any(a["trusted"] for a in value):
         return HOLE, "the central model needs a trusted curator, and no actor is trusted"
-    for actor in value:
-        if not actor["trusted"] and _says(actor.get("assumption", ""), _RAW):
-            return HOLE, f"{actor['role']} is not trusted and sees raw data"
+    apart = [actor["role"] for actor in value if not actor["trusted"]]
+    if apart and lookup(record.declared, READERS) is None:
+        return OPEN, f"whether {apart[0]} reads raw data is not said; answer {READERS}, too"
     return OK, "it does not contradict the promise"
 
 
@@ -172,12 +142,13 @@ def rounds(value: JsonValue, record: Record) -> Judged:
     total, enforced = (lookup(record.declared, key) for key in (TOTAL, CAP))
     if total is None:
         return HOLE, f"{spent}, and no total is declared"
-    if enforced is None or NOTHING.fullmatch(enforced):
+    if enforced is None or told(enforced, record)[0] is OPEN:
         return HOLE, f"{spent}, and nothing enforces the total"
     return OK, f"{spent}; the declared total ends before"
 
 
 TOTAL, CAP = "accounting.total_epsilon", "contribution.enforced_by"
+READERS = "access_control.readers"
 
 
 def total(value: JsonValue, record: Record) -> Judged:
@@ -191,6 +162,8 @@ def total(value: JsonValue, record: Record) -> Judged:
 
 def kept(value: JsonValue, record: Record) -> Judged:
     """Days that raw data are kept."""
+    if value > _EVER:
+        return HOLE, f"{value} days are longer than a life: they are kept for ever"
     if value > _LONG:
         return OPEN, f"{value} days are more than {_LONG}; say in the statement why"
     return OK, "as declared; nothing was checked"

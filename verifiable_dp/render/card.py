@@ -23,7 +23,9 @@ from verifiable_dp.render.strength import (
     brief,
     capital,
     could_pass,
+    few,
     many,
+    missed,
     strength,
     variants,
     weakness,
@@ -72,6 +74,11 @@ class Open:
         return sum(len(rows) for _, rows in self.groups)
 
     @property
+    def names(self) -> list[str]:
+        """Their short names, the gravest first."""
+        return [name for _, rows in self.groups for _, name in rows]
+
+    @property
     def words(self) -> str:
         """Who can settle them, and which they are."""
         named = [f"{what}: {', '.join(name for _, name in rows)}" for what, rows in self.groups]
@@ -84,6 +91,25 @@ class Open:
 
 
 @dataclass(frozen=True)
+class Line:
+    """One of the six answers.
+
+    Attributes
+    ----------
+    label, words
+        The question in a word or two, and the answer in a line.
+    more, place
+        Which of those words stand for names that are left out, and the anchor of the section that has all;
+        empty where none are.
+    """
+
+    label: str
+    words: str
+    more: str = ""
+    place: str = ""
+
+
+@dataclass(frozen=True)
 class Card:
     """What the first screen says.
 
@@ -91,8 +117,8 @@ class Card:
     ----------
     headline
         The verdict in a sentence; declared holes come first.
-    answers
-        Label and one line each: promised what to whom, held, how strong, not looked at, do next, who vouches.
+    lines
+        Promised what to whom, held, how strong, not looked at, do next, who vouches.
     promise, interval, premises, variant, instance, regret, following
         A sentence each: what was claimed, where epsilon lies, what the upper bound rests on, how the variant
         differs from the paper, which instance was audited, what of regret agrees, what to do next. `variant`
@@ -110,7 +136,7 @@ class Card:
     """
 
     headline: str
-    answers: tuple[tuple[str, str], ...]
+    lines: tuple[Line, ...]
     promise: str
     interval: str
     premises: str
@@ -123,6 +149,11 @@ class Card:
     hazards: tuple[Open, ...]
     regret: str
     measured: str
+
+    @property
+    def answers(self) -> list[tuple[str, str]]:
+        """Label and words of each of the `lines`."""
+        return [(line.label, line.words) for line in self.lines]
 
     @property
     def rows(self) -> list[tuple[str, str]]:
@@ -156,7 +187,7 @@ def of(record: Reviewed, around: Around = ALONE) -> Card:
     """The card of a record with its blocks (`blocks.of`)."""
     return Card(
         headline(record),
-        tuple(_answers(record, around)),
+        tuple(_lines(record, around)),
         promise(record),
         interval(record),
         premises(record),
@@ -194,13 +225,24 @@ def _verdict(record: Record) -> str:
         return (
             f"Undecided: epsilon is at least {digits(words.least(record))}, promised {words.promised(record)}"
         )
+    return f"{_found_nothing(record)}{_but(record)}"
+
+
+def _found_nothing(record: Record) -> str:
     if record.epsilon_upper is None or not conclude.bounded(record.checks):
         return f"No leak found: {words.interval(record)}"
     scope = {"certified": "for this instance", "every path": "on every code path"}.get(
         record.bound.scope, f"on the {record.bound.paths} code paths we explored"
     )
-    said = f"Holds {scope}: {_between(record)} ({_assumed(record)})"
-    return f"{said}; but the tests are weak" if decision(record).weak else said
+    return f"Holds {scope}: {_between(record)} ({_assumed(record)})"
+
+
+def _but(record: Record) -> str:
+    """What weakens a verdict in favour of a claim, in the same sentence."""
+    if decision(record).weak:
+        return "; but the tests are weak"
+    names = kills.missed(record)
+    return f"; but the tests missed {many(len(names), 'broken variant')}" if names else ""
 
 
 def _between(record: Record) -> str:
@@ -260,17 +302,20 @@ def _of_one(claim: Claim) -> bool:
 
 
 _LISTED = 3  # things not looked at that the first screen names
+_ASKED = 3  # words of the names of open questions there
 
 
-def _answers(record: Reviewed, around: Around) -> Iterator[tuple[str, str]]:
-    yield "Promised", promise(record)
-    yield "Held?", _held(record)
-    yield "How strong", _strong(record)
+def _lines(record: Reviewed, around: Around) -> Iterator[Line]:
+    yield Line("Promised", promise(record))
+    yield Line("Held?", _held(record))
+    yield Line("How strong", _strong(record), few(kills.missed(record))[1], "mutants")
     left = words.not_looked_at(record)
-    more = f" and {len(left) - _LISTED} more" if left[_LISTED:] else ""
-    yield "Not looked at", f"{capital(', '.join(left[:_LISTED]))}{more}." if left else "Nothing is left out."
-    yield "Do next", following(record, brief=True)
-    yield "Who vouches", _vouches(record, around)
+    more = f"and {len(left) - _LISTED} more" if left[_LISTED:] else ""
+    named = capital(" ".join(filter(None, (", ".join(left[:_LISTED]), more))))
+    yield Line("Not looked at", f"{named}." if left else "Nothing is left out.", more, "not-covered")
+    asked = _parted(record)[0].names
+    yield Line("Do next", following(record, brief=True), few(asked, _ASKED)[1], "hazards")
+    yield Line("Who vouches", _vouches(record, around))
 
 
 def _held(record: Record) -> str:
@@ -292,9 +337,10 @@ def _strong(record: Record) -> str:
         return strength(record).words
     bounded = record.epsilon_upper is not None
     if found.strength == "weak":
-        rest = " Only the proof bounds epsilon." if bounded else ""
-        return f"Weak, for this instance: {weakness(record)}.{rest}"
-    return f"Strong, for this instance: {brief(record)}"
+        scope, rest = ("", " Only the proof bounds epsilon.") if bounded else (", for this instance", "")
+        return f"Weak{scope}: {weakness(record)}.{rest}"
+    but = missed(record)
+    return f"Strong, for this instance: {brief(record)}{f' But {but}.' if but else ''}"
 
 
 def _vouches(record: Reviewed, around: Around) -> str:
@@ -607,7 +653,7 @@ def of_rounds(row: Json, what: str, which: str) -> str:
 
 
 def following(record: Reviewed, brief: bool = False) -> str:
-    """What to do next; brief without what else remains, where something comes first."""
+    """What to do next; brief with some of the open questions and without what else remains."""
     if holes := questions.holes(record):
         return f"Do not deploy this as declared. Close {many(len(holes), 'hole')} first, then declare anew."
     if not record.checks:
@@ -627,12 +673,12 @@ def following(record: Reviewed, brief: bool = False) -> str:
             "or name pairs of inputs to try."
         )
     names = kills.missed(record)
-    faults = "the fault that was missed" if len(names) == 1 else f"the {len(names)} faults that were missed"
-    first = f"Look by hand for {faults}. " if names else ""
+    faults = "missed fault" if len(names) == 1 else f"{len(names)} missed faults"
+    first = f"Look by hand for the {faults}. " if names else ""
     if caught(record) > WEAK:
-        first += f"Audit again with more runs ({_more(record)}). "
-    yours, left = _parted(record)
-    return first + _settle(yours, left, brief=brief and bool(first))
+        option = _more(record)
+        first += f"Audit again with more runs ({option if brief else f'{option}: runs, not epsilon'}). "
+    return first + _settle(*_parted(record), brief=brief)
 
 
 def _settle(yours: Open, left: Open, *, brief: bool) -> str:
@@ -642,14 +688,14 @@ def _settle(yours: Open, left: Open, *, brief: bool) -> str:
     if not yours.count:
         return f"Weigh what no declaration settles: {limits}."
     void = f" ({yours.grave} can void the promise)" if yours.grave else ""
-    asked = f"Answer {many(yours.count, 'question')}{void}."
+    named = " ".join(few(yours.names, _ASKED)).strip() if brief else ", ".join(yours.names)
+    asked = f"Answer {many(yours.count, 'question')}{void}: {named}."
     return asked if brief else f"{asked} {capital(limits)}."
 
 
 def _more(record: Record) -> str:
-    """The option for more runs than a record's audit had; a reader may take it for the privacy budget."""
-    size = "SECONDS" if record.plan.budget == "thorough" else "thorough"
-    return f"--budget {size}: runs, not epsilon"
+    """The option for more runs than a record's audit had."""
+    return f"--budget {'SECONDS' if record.plan.budget == 'thorough' else 'thorough'}"
 
 
 def open_hazards(record: Reviewed) -> tuple[Open, ...]:

@@ -45,7 +45,7 @@ def loss_over_time(record: Record, *, narrow: bool = False) -> str | None:
 
     def draw(axes: Axes) -> None:
         top = 1.3 * max([claim, *(cost for _, cost, _ in finite)])
-        axes.axhline(claim, color=CLAIM, linewidth=1.5, linestyle="--", label="claim")
+        axes.axhline(claim, color=CLAIM, linewidth=1.5, linestyle="--", label=plots.claimed(record))
         times = [0, *(t for t, _, _ in finite), *(beyond or [right])]
         for column, color, width, name in ((1, GOOD, 2.0, "cost"), (2, INK, 1.0, "size of the loss")):
             ys = [0.0, *(row[column] for row in finite)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 from typing import TYPE_CHECKING
 
@@ -19,11 +20,22 @@ _WIDE = 2  # panels side by side
 _DECADES = 1e5  # how far back from the horizon a logarithmic time axis reaches
 
 
-def svg(figure: Json, *, narrow: bool = False) -> str:
-    """A figure of the data file as inline SVG, for a page; on a phone its panels are a column."""
-    name = f"{figure['name']} narrow" if narrow else figure["name"]
-    across = 1 if narrow else _WIDE
-    return plots.inline(name, size(figure, across), lambda drawn: _draw(drawn, figure, across))
+def svg(figure: Json) -> str:
+    """A figure of the data file as inline SVG, panels side by side."""
+    return plots.inline(figure["name"], size(figure), lambda drawn: _draw(drawn, figure))
+
+
+def panels(figure: Json, *, narrow: bool = False) -> str:
+    """The panels of a figure of the data file, each as inline SVG, for a page and for paper."""
+    return "".join(
+        plots.single(
+            f"{figure['name']} {number}",
+            (2.4 + 0.17 * (len(panel["lines"]) + len(panel["bounds"])) * narrow),
+            functools.partial(_panel, panel=panel),
+            narrow=narrow,
+        )
+        for number, panel in enumerate(figure["panels"])
+    )
 
 
 def png(figure: Json) -> bytes:
@@ -49,22 +61,21 @@ def png(figure: Json) -> bytes:
     return out.getvalue()
 
 
-def size(figure: Json, most: int = _WIDE) -> tuple[float, float]:
-    """Width and height in inches, of at most so many panels side by side."""
-    panels = figure["panels"]
-    across = min(len(panels), most)
-    named = max((len(panel["lines"]) + len(panel["bounds"]) for panel in panels), default=0)
-    width = plots.NARROW if most == 1 else plots.WIDE if across > 1 else 5.5
-    return (width, (3.0 + 0.17 * named) * -(-len(panels) // across))
+def size(figure: Json) -> tuple[float, float]:
+    """Width and height in inches."""
+    shown = figure["panels"]
+    across = min(len(shown), _WIDE)
+    named = max((len(panel["lines"]) + len(panel["bounds"]) for panel in shown), default=0)
+    return (plots.WIDE if across > 1 else 5.5, (3.0 + 0.17 * named) * -(-len(shown) // across))
 
 
-def _draw(drawn: Figure, figure: Json, most: int = _WIDE) -> None:
-    panels = figure["panels"]
-    across = min(len(panels), most)
-    grid = drawn.subplots(-(-len(panels) // across), across, squeeze=False)
-    for axes in grid.flat[len(panels) :]:
+def _draw(drawn: Figure, figure: Json) -> None:
+    shown = figure["panels"]
+    across = min(len(shown), _WIDE)
+    grid = drawn.subplots(-(-len(shown) // across), across, squeeze=False)
+    for axes in grid.flat[len(shown) :]:
         axes.set_visible(False)
-    for axes, panel in zip(grid.flat, panels, strict=False):
+    for axes, panel in zip(grid.flat, shown, strict=False):
         _panel(axes, panel)
 
 

@@ -235,7 +235,7 @@ def _of_privacy(record: Record) -> Iterator[Finding]:
     if found.weak:
         yield Finding(FindingCode.WEAK, f"the audit is weak: {strength.weakness(record)}", *place)
     elif found.privacy != "refuted" and found.faults:
-        yield Finding(FindingCode.MISSED, f"{strength.variants(found.faults)} missed", *place)
+        yield Finding(FindingCode.MISSED, strength.missed(record), *place)
 
 
 def _of_regret(record: Record) -> Iterator[Finding]:

@@ -236,7 +236,7 @@ def _findings(record: Record) -> list[tuple[Finding, str]]:
     found = {(one.code, one.sentence): one for one in told(record)}.values()
     above = [one.code in OF_VERDICT and not one.ignored for one in found]
     return [
-        (one, "see above" if said else f"{one.sentence}. To do: {one.advice}")
+        (one, "see above" if said else f"{one.sentence.rstrip('.')}. To do: {one.advice}")
         for one, said in zip(found, above, strict=True)
     ]
 

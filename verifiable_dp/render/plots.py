@@ -102,6 +102,8 @@ def _relative(path: str) -> str:
 WIDE, NARROW = 7.0, 3.5  # inches: of a figure on a desktop, and of its own layout on a phone
 _ROOM = 0.75  # inches that legends take more where they stand in one column
 _CHARACTER = 4.6  # points that a character of 8 points takes
+_BESIDE = 34  # characters of a name for which there is room beside the axes
+_GAP = 11  # points from one name at the end of a line to the next
 
 
 def single(name: str, height: float, draw: Callable[[Axes], None], *, narrow: bool = False) -> str:
@@ -116,10 +118,16 @@ def is_narrow(axes: Axes) -> bool:
 
 
 def legend(axes: Axes, columns: int = 4, title: str | None = None) -> None:
-    """What is drawn, named above the data and never within them; narrow figures have lines of their own."""
+    """What is drawn, named where each line ends; above the data in narrow figures and of other than lines."""
     handles, labels = axes.get_legend_handles_labels()
     grid = axes.get_subplotspec()
     across = grid.get_gridspec().ncols if grid else 1
+    ends = [_end(axes, handle) for handle in handles]
+    short = all(len(str(label)) <= _BESIDE for label in labels)
+    if short and not is_narrow(axes) and across == 1 and all(ends):
+        axes.set_title(title or "", fontsize=8, loc="left")
+        _named(axes, sorted(zip(filter(None, ends), map(str, labels), strict=True)))
+        return
     wide = int(72 * axes.figure.figure.get_figwidth() / across / _CHARACTER) - 6
     folded = [textwrap.fill(str(label), wide) for label in labels]
     longest = max((len(line) for label in folded for line in label.split("\n")), default=0)
@@ -127,6 +135,34 @@ def legend(axes: Axes, columns: int = 4, title: str | None = None) -> None:
     style: Style = {"title": title, "title_fontsize": 8} if title else {}
     place: Style = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0)}
     axes.legend(handles, folded, frameon=False, fontsize=8, ncols=fitting, **place, **style)
+
+
+def _end(axes: Axes, handle: Style) -> tuple[float, float, str] | None:
+    """Height and place where a line ends, as parts of the axes, and its colour; None of other marks."""
+    line = getattr(handle, "lines", [handle])[0]  # error bars have theirs first
+    if not hasattr(line, "get_xydata") or line.get_linestyle() == "None" or not len(line.get_xydata()):
+        return None
+    points = axes.transAxes.inverted().transform(line.get_transform().transform(line.get_xydata()))
+    x, y = points[max(range(len(points)), key=lambda i: (points[i][0], i))]  # the last of the rightmost
+    clear = math.isfinite(x) and math.isfinite(y)
+    return (min(max(y, 0.0), 1.0), min(x, 1.0), str(line.get_color())) if clear else None
+
+
+def _named(axes: Axes, ends: Sequence[tuple[tuple[float, float, str], str]]) -> None:
+    """Names beside the axes, each at the height of its line and none over another, from the lowest."""
+    gap = _GAP / (72 * 0.75 * axes.figure.figure.get_figheight())
+    heights: list[float] = []
+    for (y, _, _), _ in ends:
+        heights.append(max([y, *(height + gap for height in heights[-1:])]))
+    over = max([0.0, *(height - 1 for height in heights[-1:])])
+    for i in reversed(range(len(heights))):  # back under the upper edge
+        heights[i] = min(
+            [heights[i], 1.0 if over else heights[i], *(h - gap for h in heights[i + 1 : i + 2])]
+        )
+    style: Style = {"xycoords": "axes fraction", "textcoords": "axes fraction", "va": "center", "fontsize": 8}
+    for ((y, x, colour), label), height in zip(ends, heights, strict=True):
+        lead: Style = {"arrowstyle": "-", "color": colour, "linewidth": 0.5, "shrinkB": 0, "relpos": (0, 0.5)}
+        axes.annotate(label, (x, y), (1.03, height), color=colour, arrowprops=lead, **style)
 
 
 def framed(
@@ -306,12 +342,14 @@ def epsilon_bars(record: Record, *, narrow: bool = False) -> str | None:
                 clear = claim if 0 <= claim - end < 0.02 * right else end  # beside the line, not under it
                 axes.annotate(label, (clear, row), (5, 0), **at)
         axes.axvline(claim, color=CLAIM, linewidth=1.5)
-        said = "yardstick" if record.target.role is Role.BASELINE else "claim"
-        axes.text(claim, -1.05, said, color=CLAIM, ha="center", fontsize=8, bbox=_COVER)
+        axes.text(claim, -1.05, claimed(record), color=CLAIM, ha="center", fontsize=8, bbox=_COVER)
         if most is not None:
             axes.plot([most, most], [-0.42, 0.42], color=INK, linewidth=2)
             axes.plot([most - 0.01 * right, most], [-0.42, -0.42], color=INK, linewidth=1.2)
             axes.plot([most - 0.01 * right, most], [0.42, 0.42], color=INK, linewidth=1.2)
+            place: Style = {"textcoords": "offset points", "va": "center", "fontsize": 8, "bbox": _COVER}
+            shown = f"at most {most:.4g}"
+            axes.annotate(shown, (most, -0.6), (5, 0), ha="left", **place)
         rows_named(axes, names)
         axes.set_xlim(0, right)
         axes.set_ylim(len(bars) - 0.4, -1.2)
@@ -413,11 +451,17 @@ def binned(points: Sequence[tuple[float, float]], most: int = _BINS) -> list[tup
     return [max(part, key=lambda point: point[1]) for part in parts]
 
 
-def _against(axes: Axes, claim: float, costs: Sequence[float], right: float) -> float:
+def claimed(record: Record) -> str:
+    """What the epsilon is that a plot draws as a line: nobody claims that of a baseline."""
+    return "yardstick" if record.target.role is Role.BASELINE else "claim"
+
+
+def _against(axes: Axes, record: Record, costs: Sequence[float], right: float) -> float:
     """Draw the claim as a line and leave room above; the height at which the infinite stands."""
+    claim = float((traced(record) or {})["epsilon"])
     finite = [y for y in costs if y < float("inf")]
     top = 1.3 * max([claim, *finite])
-    axes.axhline(claim, color=CLAIM, linewidth=1.5, linestyle="--", label="claim")
+    axes.axhline(claim, color=CLAIM, linewidth=1.5, linestyle="--", label=claimed(record))
     axes.set_ylim(0, top)
     axes.set_xlim(0, right)
     return 0.93 * top
@@ -435,7 +479,7 @@ def budget(record: Record, *, narrow: bool = False) -> str | None:
     paid = [(x, y) for x, y in points if y < float("inf")]
 
     def draw(axes: Axes) -> None:
-        edge = _against(axes, float(numbers["epsilon"]), [y for _, y in points], right)
+        edge = _against(axes, record, [y for _, y in points], right)
         if paid:
             xs, ys = zip(*paid, strict=True)
             axes.vlines(xs, 0, ys, color=GOOD, linewidth=1)
@@ -459,7 +503,7 @@ def spending(record: Record, *, narrow: bool = False) -> str | None:
     right = max(int(numbers["releases"]), int(points[-1][0])) + 1
 
     def draw(axes: Axes) -> None:
-        _against(axes, float(numbers["epsilon"]), [y for _, y in points], right)
+        _against(axes, record, [y for _, y in points], right)
         xs, ys = zip((0, 0.0), *points, (right, points[-1][1]), strict=True)
         axes.step(xs, ys, where="post", color=GOOD, linewidth=1.5, label="cost so far")
         framed(axes, "releases so far", "cost at most (epsilon)")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from verifiable_dp.core.validate import JsonValue
 from verifiable_dp.evidence.words import digits
@@ -156,11 +158,23 @@ def variants(n: int) -> str:
 
 def could_pass(ratio: float) -> str:
     """What the tests could miss."""
-    size = "any size" if math.isinf(ratio) else f"up to {ratio:.3g} times the claim"
-    return f"the tests could miss a leak of {size}"
+    size = "of any size" if math.isinf(ratio) else f"up to {ratio:.3g} times the claim"
+    return f"the tests could miss a leak {size}"
+
+
+def few(names: Sequence[str], words: int = 6) -> tuple[str, str]:
+    """The first of these names, as many as fit into so many words, and how many more there are."""
+    fit = sum(count <= words for count in accumulate(len(name.split()) for name in names))
+    left = len(names) - max(fit, 1)
+    return (", ".join(names[:-left]), f"and {left} more") if left > 0 else (", ".join(names), "")
+
+
+def missed(record: Record) -> str:
+    """Which broken variants were missed; empty where none was."""
+    names = kills.missed(record)
+    return f"{variants(len(names))} missed ({' '.join(few(names)).strip()})" if names else ""
 
 
 def weakness(record: Record) -> str:
     """What a weak audit could pass, or did."""
-    names = kills.missed(record)
-    return f"{variants(len(names))} missed" if names else could_pass(decision(record).ratio)
+    return missed(record) or could_pass(decision(record).ratio)

@@ -267,7 +267,7 @@ def pages(whole: Json) -> Iterator[tuple[str, str]]:
     yield "index.html", page.render_study(whole)
     names = ["", *(str(figure["name"]) for figure in whole["figures"]), ""]
     for figure, before, after in zip(whole["figures"], names, names[2:], strict=False):
-        shown = page.layouts(figures.svg, figure) or ""
+        shown = page.layouts(figures.panels, figure) or ""
         yield f"{figure['name']}.html", page.render_figure(whole, figure, shown, before, after)
 
 

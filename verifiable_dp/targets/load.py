@@ -186,7 +186,7 @@ def adapted(function: Function[Foreign]) -> tuple[str, Function[Foreign]]:
     Raises
     ------
     InputError
-        As `kind_of`.
+        See `kind_of`.
     """
     kind, parameters = kind_of(function), _parameters(function)
     plain = all(p.kind is not p.KEYWORD_ONLY for p in parameters)

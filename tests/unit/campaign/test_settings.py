@@ -1,5 +1,6 @@
 """Settings in pyproject.toml: what is accepted, where it is found, and that it asks what a campaign asks."""
 
+import ast
 import json
 import os
 import subprocess
@@ -7,7 +8,7 @@ import sys
 
 import pytest
 
-from verifiable_dp.campaign import file, settings
+from verifiable_dp.campaign import baseline, file, settings
 from verifiable_dp.campaign.baseline import Baseline
 from verifiable_dp.campaign.examples import Examples
 from verifiable_dp.core.validate import InputError
@@ -203,8 +204,8 @@ def test_a_baseline_excuses_what_is_known_and_never_a_refutation(project):
     known["findings"] = [one for one in known["findings"] if one["code"] != "DP101"]
     file.Path("known.json").write_text(json.dumps(known))
     assert run("judge", "audit-reports", "--campaign", "pyproject.toml")[0] == 3
-    refuted = {"target": "own-open_lead", "code": "DP100", "file": "own.py"}
-    file.Path("known.json").write_text(json.dumps({"version": 1, "findings": [refuted]}))
+    refuted = {**known["findings"][0], "code": "DP100"}
+    file.Path("known.json").write_text(json.dumps({"version": 2, "findings": [refuted]}))
     with pytest.raises(InputError, match="is not a baseline"):
         Baseline.at(file.Path("known.json"))
     project(ROW.format(name="wrong", more=""))
@@ -212,8 +213,80 @@ def test_a_baseline_excuses_what_is_known_and_never_a_refutation(project):
     assert run("audit", "--write-baseline")[0] == 1
 
 
+def test_a_second_leak_of_a_kind_is_not_excused_and_a_moved_one_is(project):
+    """The baseline excused every later leak of the same code in the same file."""
+    folder = project(LEAD)
+    known = folder / "known.json"
+    assert run("audit", "--write-baseline")[0] == 0
+    kept = json.loads(known.read_text())["findings"]
+    lead = {**kept[0], "code": "DP101", "function": "open_lead", "text": "if rewards[0, 0] > 2:"}
+    assert lead in kept
+    assert {one["file"] for one in kept} == {"own.py"}
+    source = (folder / "own.py").read_text()
+    (folder / "own.py").write_text(source.replace("import numpy as np", "import numpy as np\n\nMOVED = 1\n"))
+    status, said, _ = run("audit")
+    assert (status, "new: " in said, "gone: " in said) == (0, False, False)
+    again = "        if rewards[0, 1] > 2:\n            total = total + 1\n        played.append"
+    (folder / "own.py").write_text(source.replace("        played.append", again))
+    status, said, _ = run("audit")
+    assert status == 3
+    assert "new: DP101 of own-open_lead in own.py, open_lead: if rewards[0, 1] > 2: is not in the" in said
+    # The same text twice in one function is two findings.
+    same = again.replace("[0, 1]", "[0, 0]")
+    (folder / "own.py").write_text(source.replace("        played.append", same))
+    status, said, _ = run("audit")
+    assert (status, said.count("new: DP101")) == (3, 1)
+
+
+def test_a_warning_about_a_target_is_known_for_the_code_that_it_names():
+    """Moved code and what it does not name leave it; a helper or a constant of the module does not."""
+    module = "import m\nSCALE = 2\n\ndef helper(x):\n    return x / SCALE\n\ndef other():\n    pass\n\n"
+    module += "class Mine:\n    def play(self):\n        return helper(m.n)\n"
+
+    def code(text):
+        tree = ast.parse(text)
+        names = [getattr(one, "name", "") for one in tree.body]
+        return [ast.unparse(one) for one in baseline._needed(tree, tree.body[names.index("Mine")])]
+
+    before = code(module)
+    assert [one.split()[0] for one in before] == ["import", "SCALE", "def", "class"]
+    assert code("X = 1\n\n" + module.replace("pass", "return 9")) == before
+    for changed in (module.replace("= 2", "= 3"), module.replace("x / ", "x * ")):
+        assert code(changed) != before
+
+
+def test_a_record_of_other_code_than_that_beside_it_is_not_excused(project):
+    folder = project(LEAD)
+    assert run("audit", "--write-baseline")[0] == 0
+    judged = ("judge", "audit-reports", "--campaign", "pyproject.toml")
+    assert run(*judged)[0] == 0
+    with (folder / "own.py").open("a") as more:
+        more.write("\n# other code\n")
+    assert run(*judged)[0] == 3
+
+
+def test_a_baseline_of_an_older_version_says_how_to_make_it_again(tmp_path):
+    (tmp_path / "b.json").write_text('{"version": 1, "findings": []}')
+    with pytest.raises(
+        InputError, match=r"version 1, which names no lines.*write it again with verifiable-dp"
+    ):
+        Baseline.at(tmp_path / "b.json")
+
+
+def test_a_comment_ignores_its_own_line_alone(project):
+    """Another leak of the same code in the same function stays a warning."""
+    folder = project(comment="  # verifiable-dp: ignore[DP101] only in tests", top="")
+    source = (folder / "own.py").read_text()
+    again = "        if rewards[0, 1] > 2:\n            total = total + 1\n        played.append"
+    (folder / "own.py").write_text(source.replace("        played.append", again))
+    options = ["--epsilon", "1", "--arms", "2", "--horizon", "10", "--budget", "smoke", "--json", "r.json"]
+    assert run("audit", "own.py:open_lead", *options)[0] == 3
+    found = findings(Report.load(folder / "r.json").parsed)
+    assert sorted(one.ignored for one in found if one.code is FindingCode.RAW_DATA) == ["", "only in tests"]
+
+
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"version": 2, "findings": []}', '{"version": 1, "findings": [1]}']
+    "text", ["", "[]", "{}", '{"version": 3, "findings": []}', '{"version": 2, "findings": [1]}']
 )
 def test_a_file_that_is_no_baseline_is_refused(tmp_path, text):
     (tmp_path / "b.json").write_text(text)

@@ -336,9 +336,12 @@ def test_h19_interactive(assess, cores):
 def test_h20_trust(assess):
     assert assess(20)["status"] == "open"
     assert assess(20, declared={"actors": []})["status"] == "open"
-    assert assess(20, declared={"actors": [TRUSTED, READER]})["status"] == "declared"
+    assert assess(20, declared={"actors": [TRUSTED, READER]})["status"] == "open"
+    said = {"access_control": {"readers": "named people"}}
+    assert assess(20, declared={"actors": [TRUSTED, READER], **said})["status"] == "declared"
     assert "no actor is trusted" in assess(20, declared={"actors": [READER]})["note"]
-    assert assess(20, declared={"actors": [READER]}, claim__trust_model="local")["status"] == "declared"
+    local = {"actors": [READER], **said}
+    assert assess(20, declared=local, claim__trust_model="local")["status"] == "declared"
     other = {"actors": [TRUSTED], "deployment": {"model": "local"}}
     assert assess(20, declared=other)["status"] == "hole"
 

@@ -238,6 +238,7 @@ expires = 2027-01-31
 NEAR = {"world_0": [[0.0, 1.0]], "world_1": [[0.0, 0.0]]}
 FAR = {"world_0": [[0.0, 1.0]], "world_1": [[1.0, 0.0]]}
 OK, HOLE, OPEN = AnswerState.ACCEPTABLE, AnswerState.HOLE, AnswerState.OPEN
+READER = [{"role": "a", "trusted": True}, {"role": "b", "trusted": False, "assumption": "sees no raw data"}]
 COMMIT = Report.load(REPORTS / "dp-se" / "record.json").parsed.provenance.commit[:12]
 
 
@@ -247,10 +248,10 @@ COMMIT = Report.load(REPORTS / "dp-se" / "record.json").parsed.provenance.commit
         ("unprotected_outputs", [], OK, {}),
         ("unprotected_outputs", [{"what": "logs", "readers": "trusted"}], OK, {}),
         ("unprotected_outputs", [{"what": "logs", "readers": "others"}], HOLE, {}),
-        ("unprotected_outputs", [{"what": "a public board", "readers": "trusted"}], HOLE, {}),
+        ("unprotected_outputs", [{"what": "a public board", "readers": "public"}], HOLE, {}),
+        ("unprotected_outputs", [{"what": "published to trusted analysts", "readers": "trusted"}], OK, {}),
         ("unprotected_outputs", ["server logs"], OPEN, {}),
-        ("unprotected_outputs", ["server logs", "raw clicks with user ids"], HOLE, {}),
-        ("unprotected_outputs", ["server logs, without user ids, not public"], OPEN, {}),
+        ("unprotected_outputs", ["server logs", "raw clicks with user ids"], OPEN, {}),
         ("deployment.model", "central", OK, {}),
         ("deployment.model", "local", HOLE, {}),
         ("deployment.production_commit", COMMIT.upper(), OK, {}),
@@ -258,6 +259,8 @@ COMMIT = Report.load(REPORTS / "dp-se" / "record.json").parsed.provenance.commit
         ("actors", [{"role": "a", "trusted": True}], OK, {}),
         ("actors", [{"role": "a", "trusted": False}], HOLE, {}),
         ("actors", [], OPEN, {}),
+        ("actors", READER, OPEN, {}),
+        ("actors", READER, OK, {"access_control": {"readers": "nobody"}}),
         ("threat_hypotheses", [NEAR], OK, {}),
         ("threat_hypotheses", [NEAR, FAR], HOLE, {}),
         ("contribution.max_rounds_per_user", 10, OK, {}),
@@ -265,6 +268,7 @@ COMMIT = Report.load(REPORTS / "dp-se" / "record.json").parsed.provenance.commit
         ("contribution.max_rounds_per_user", 11, HOLE, {"accounting": {"total_epsilon": 5.0}}),
         ("contribution.enforced_by", "a cap", OK, {}),
         ("contribution.enforced_by", "nothing", HOLE, {}),
+        ("contribution.enforced_by", "unknown", OPEN, {}),
         ("accounting.why_epsilon", "n/a", OPEN, {}),
         ("accounting.total_epsilon", 10.0, OK, {}),
         ("accounting.total_epsilon", 10.1, HOLE, {}),
@@ -274,12 +278,24 @@ COMMIT = Report.load(REPORTS / "dp-se" / "record.json").parsed.provenance.commit
         ("data_security.encrypted", False, HOLE, {}),
         ("data_security.statement", "encrypted at rest", OPEN, {}),
         ("data_security.statement", "none", HOLE, {}),
+        ("data_security.statement", "None.", OPEN, {"data_security": {"encrypted": True}}),
+        ("data_security.statement", "tbd", OPEN, {}),
+        ("data_security.statement", "not readable by anyone", OK, {"data_security": {"encrypted": True}}),
         ("access_control.readers", "anyone", HOLE, {}),
         ("access_control.readers", "named people", OK, {}),
-        ("access_control.statement", "anybody may look", HOLE, {}),
+        ("access_control.statement", "anybody may look", OPEN, {}),
+        ("access_control.statement", "published only here", OK, {"access_control": {"readers": "nobody"}}),
         ("data_minimisation.kept_days", 365, OK, {}),
         ("data_minimisation.kept_days", 366, OPEN, {}),
-        ("data_minimisation.statement", "kept indefinitely", HOLE, {}),
+        ("data_minimisation.kept_days", 36_501, HOLE, {}),
+        ("data_minimisation.statement", "kept indefinitely", OPEN, {}),
+        ("data_minimisation.statement", "never deleted later than 30 days", OPEN, {}),
+        (
+            "data_minimisation.statement",
+            "never deleted later than 30 days",
+            OK,
+            {"data_minimisation": {"kept_days": 30}},
+        ),
         ("administrative.expires", "2020-01-01", HOLE, {}),
         ("administrative.expires", "2099-01-01", OK, {}),
         ("administrative.reviewers", ["B"], OK, {}),
@@ -288,7 +304,7 @@ COMMIT = Report.load(REPORTS / "dp-se" / "record.json").parsed.provenance.commit
 )
 def test_an_answer_is_acceptable_a_hole_or_open(key, value, state, beside):
     table, _, name = key.rpartition(".")
-    declared = {**beside, **({table: {name: value}} if table else {key: value})}
+    declared = {**beside, **({table: {**beside.get(table, {}), name: value}} if table else {key: value})}
     record = Report.load(REPORTS / "dp-se" / "record.json").declare(declared).parsed
     found = {one.question.id: one for one in answers(record)}
     assert (found[key].state, found[key].why != "") == (state, True)

@@ -21,7 +21,7 @@ from verifiable_dp.evidence.check import Check
 from verifiable_dp.record import words
 from verifiable_dp.record.model import Counterexample, Record
 from verifiable_dp.record.sealing import digest
-from verifiable_dp.render import beside, card, courses, limits, pdf, plots, portfolio, renderings
+from verifiable_dp.render import beside, card, courses, limits, pdf, plots, portfolio, renderings, strength
 from verifiable_dp.render.markdown import to_dpia, to_markdown
 from verifiable_dp.render.page import render, render_index, render_pack
 
@@ -166,7 +166,7 @@ def test_what_to_do_follows_from_the_verdict():
     )
     plan = load("dp-nas")["plan"] | {"budget": "thorough"}
     assert "(--budget SECONDS: runs, not epsilon)" in of("dp-nas", plan=plan).following
-    assert of("dp-se").following.startswith("Answer 8 questions (4 can void the promise). ")
+    assert of("dp-se").following.startswith("Answer 8 questions (4 can void the promise): other releases, ")
     undecided = of("dp-se", verdict="inconclusive", reason="weak")
     assert undecided.following.startswith("Do not rely on this claim yet.")
     assert undecided.caveats[0][0].startswith("The audit could not decide")
@@ -823,14 +823,68 @@ def test_a_headline_says_that_its_audit_is_weak():
     assert headline in renderings_of(load(name))[1]
     assert of(name, kill_table=None).headline.endswith("1 untested)")
     assert dict(of("dp-nas").answers)["How strong"].startswith(
-        "Weak, for this instance: the tests could miss a leak of up to 4 times the claim. "
-        "Only the proof bounds epsilon."
+        "Weak: the tests could miss a leak up to 4 times the claim. Only the proof bounds epsilon."
     )
     (one,) = (row for row in load(name)["kill_table"]["others"] if row["outcome"] == "survived")
     record = load(name)
-    assert card.following(reviewed(record)).startswith("Look by hand for the fault that was missed. ")
+    assert card.following(reviewed(record)).startswith("Look by hand for the missed fault. ")
     record["kill_table"]["others"] += [one | {"mutant": "another"}]
-    assert "for the 2 faults that were missed. " in card.following(reviewed(record))
+    assert "for the 2 missed faults. " in card.following(reviewed(record))
+
+
+def test_the_first_screen_names_what_was_missed_and_asked():
+    """As many names as fit, and a link to the others. Control: where all fit there is no link."""
+    screen = html_of_first_screen(load("dp-robust-elimination"))
+    assert f"1 broken variant missed ({MISSED})." in screen
+    assert 'promise): other releases, trust <a href="#hazards">and 6 more</a>.' in screen
+    assert "#mutants" not in screen
+    record = load("dp-robust-elimination")
+    (one,) = (row for row in record["kill_table"]["others"] if row["outcome"] == "survived")
+    names = ["no noise at all", "half of the noise"]
+    record["kill_table"]["others"] += [one | {"mutant": name} for name in names]
+    screen = html_of_first_screen(record)
+    assert f'3 broken variants missed ({MISSED} <a href="#mutants">and 2 more</a>).' in screen
+    every = [name for _, rows in of("dp-se").hazards[0].groups for _, name in rows]
+    assert len(every) == 8
+    assert f"(4 can void the promise): {', '.join(every)}. 4 limits" in of("dp-se").following
+
+
+def html_of_first_screen(record):
+    page = render(Record.of(record), drawn=False)
+    return page[: page.index("</section>")]
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        ([], ("", "")),
+        (
+            ["one name that is longer than all of the room"],
+            ("one name that is longer than all of the room", ""),
+        ),
+        (["a b c", "d e f"], ("a b c, d e f", "")),
+        (["a b c", "d e f", "g"], ("a b c, d e f", "and 1 more")),
+    ],
+)
+def test_names_that_fit(names, shown):
+    assert strength.few(names) == shown
+
+
+def test_no_verdict_in_favour_hides_a_variant_that_was_missed():
+    """Of a small leak, which leaves the audit strong, too. Control: with none missed nothing is added."""
+    record = load("dp-se")
+    table = record["kill_table"]
+    small = {"origin": "operators", "outcome": "survived", "at_least": 1.1, "true_epsilon": 1.1}
+    other = load("dp-robust-elimination")["kill_table"]["others"][0]
+    table["others"] += [other | small | {"mutant": "a small leak"}]
+    said = card.of(reviewed(record))
+    assert said.strength.state == "strong"
+    assert said.headline.endswith("1 untested); but the tests missed 1 broken variant")
+    assert dict(said.answers)["How strong"].endswith("But 1 broken variant missed (a small leak).")
+    unbounded = card.headline(Record.of(record | {"epsilon_upper": None}))
+    assert unbounded.startswith("No leak found: ")
+    assert unbounded.endswith("; but the tests missed 1 broken variant")
+    assert "missed" not in of("dp-se").headline + dict(of("dp-se").answers)["How strong"]
 
 
 @pytest.mark.parametrize("name", ["tree-sum", "dp-nas"])
@@ -900,12 +954,14 @@ def test_open_hazards_are_parted_by_who_can_close_them_and_come_gravest_first():
     assert left.words.startswith("4 that no declaration closes, limits of this evidence: can void ")
     assert "4 that no declaration closes, limits of this evidence: " in shown("dp-se")[0]
     assert of("dp-se").following == (
-        "Answer 8 questions (4 can void the promise). 4 limits remain, 2 serious."
+        "Answer 8 questions (4 can void the promise): other releases, trust, data security, access control, "
+        "unit of privacy, people with several rounds, clipping, data minimisation. 4 limits remain, 2 "
+        "serious."
     )
     for name in ("ucb1", "dp-linear-printed"):
         assert (of(name).hazards, of(name).open) == ((), "")
         assert "<dt>Open hazards" not in shown(name)[1]
-    assert "which can void the promise is our judgement: NIST ranks none" in shown("dp-se")[0]
+    assert "which of them can void the promise is our judgement; NIST does not rank them" in shown("dp-se")[0]
 
 
 def test_where_all_is_declared_the_limits_are_left():

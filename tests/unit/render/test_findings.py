@@ -163,4 +163,4 @@ def test_one_variant_is_one():
     own = [mutant for mutant in record["mutants"] if mutant["breaks"] == "regret"]
     own[0]["verdict"] = "not_contradicted"
     (found,) = findings(Record.of(record))
-    assert (found.code, found.sentence) == ("DP303", "1 broken variant missed")
+    assert (found.code, found.sentence) == ("DP303", f"1 broken variant missed ({own[0]['name']})")

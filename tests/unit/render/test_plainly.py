@@ -49,7 +49,7 @@ def section(page):
         ),
         (
             "dp-se",
-            "wrongly reject it at most once in 1,000,000 audits. (95 % elsewhere: how surely",
+            "wrongly reject it at most once in 1,000,000 audits. (Elsewhere the level is 95 %: the chance",
         ),
         (
             "dp-linear-printed",

@@ -18,7 +18,7 @@ from verifiable_dp.core.neighbours import GroupPair, StreamPair, TablePair
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.record.model import Record
-from verifiable_dp.render import courses, page, plots
+from verifiable_dp.render import courses, figures, page, plots
 from verifiable_dp.render.page import render
 
 REPORTS = Path(__file__).parents[3] / "reports"
@@ -377,18 +377,28 @@ def test_each_picture_is_one_pair_of_axes_with_words():
 
 
 def test_legends_stand_above_the_data(monkeypatch):
-    """Of every plot that has one, in both layouts; control: one that stands in the middle is noticed."""
-    seen = []
+    """Of every plot that has one, in both layouts, and names at lines beside them, none over another.
+
+    Control: a legend that stands in the middle is noticed, and names that are not kept apart are.
+    """
+    seen, named = [], []
 
     def looked(name, size, draw):
         from matplotlib.backends.backend_svg import FigureCanvasSVG
         from matplotlib.figure import Figure
+        from matplotlib.text import Text
 
         figure = Figure(figsize=size, layout="constrained")
         FigureCanvasSVG(figure)
         draw(figure)
         figure.draw_without_rendering()
         for axes in figure.axes:
+            at_lines = [one for one in axes.texts if getattr(one, "arrow_patch", None)]
+            boxes = [Text.get_window_extent(one) for one in at_lines]  # without the arrow
+            for box in boxes:
+                apart = not any(box.overlaps(other) for other in boxes if other is not box)
+                inside = figure.bbox.x1 + 1 >= box.x1 and box.x0 >= axes.get_window_extent().x1
+                named.append((name, apart and inside))
             if axes.get_legend() is not None:
                 box, data = axes.get_legend().get_window_extent(), axes.get_window_extent()
                 whole = figure.bbox
@@ -402,8 +412,15 @@ def test_legends_stand_above_the_data(monkeypatch):
         for plot in ("time", "scaling", "regret", "course"):
             page._PLOTS[plot](Record.of(record), narrow=narrow)
         courses.placement(stream("rounds 1 to 4"), narrow=narrow)
-    assert len(seen) >= 12
+    study = json.loads((REPORTS / "studies" / "S1" / "study.json").read_text("utf-8"))
+    figures.panels(study["figures"][0])
+    assert len(seen) >= 6
     assert [name for name, outside in seen if not outside] == []
+    assert len(named) >= 20
+    assert [name for name, right in named if not right] == []
+    monkeypatch.setattr(plots, "_GAP", 0.0)
+    figures.panels(study["figures"][0])
+    assert not all(right for _, right in named)
     monkeypatch.setattr(plots, "legend", lambda axes, *_: axes.legend(loc="center"))
     courses.placement(stream("rounds 1 to 4"))
     assert not seen[-1][1]
@@ -440,3 +457,12 @@ def test_powers_of_ten_are_written_whole():
         "2·10⁴",
         "0",
     ]
+
+
+def test_the_yardstick_of_a_baseline_is_called_a_claim_in_no_plot():
+    """Control: a promise is. The upper bound of a record that has one is named beside its bracket."""
+    for name, word, other in (("ucb1", "yardstick", "claim"), ("dp-nas", "claim", "yardstick")):
+        record = Record.of(recorded(name))
+        drawn = [plot(record) for plot in (plots.epsilon_bars, courses.loss_over_time)]
+        assert [(f">{word}<" in one, f">{other}<" in one) for one in drawn] == [(True, False)] * 2, name
+        assert (">at most 2<" in drawn[0]) == (name == "dp-nas")

@@ -70,9 +70,9 @@ class RegretOptions(TypedDict, total=False):
         most its mean regret. It has the number of arms, the horizon, beta and epsilon of `target`, and what
         `parameters` hold, as far as it takes them.
     rival_parameters
-        Of `better_than`, by name, where they are to differ.
+        Parameters of `better_than` that should differ, by name.
     request, cage
-        As `AuditOptions`.
+        See `AuditOptions`.
     """
 
     bound: float | str | Function[float] | None

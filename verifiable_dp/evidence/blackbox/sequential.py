@@ -616,7 +616,7 @@ def run(
     plan
         Sizes of the last round; all rounds together take at most 8 / 7 of its test runs.
     terms, name
-        As `blackbox.put_to_test`.
+        See `blackbox.put_to_test`.
 
     Returns
     -------
