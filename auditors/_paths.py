@@ -21,7 +21,7 @@ from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.registry.study import Cell
 from verifiable_dp.registry.wrapped import Listed
 
-TSALLIS = 0.8
+TSALLIS = 1.5
 Epoch = Callable[[int, int], tuple[float, float]]
 
 
@@ -295,6 +295,6 @@ def exp3(made: Cell) -> float:
 
 
 def tsallis_inf(made: Cell) -> float:
-    """.8 sqrt(KT/epsilon): measured where the gap is the worst one, not derived."""
+    """`TSALLIS` sqrt(KT/epsilon): measured where the gap is the worst one, not derived."""
     rule: Listed = made.algorithm
     return TSALLIS * math.sqrt(rule.n_arms * rule.horizon / rule.epsilon)

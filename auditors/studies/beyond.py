@@ -91,6 +91,11 @@ def halves(first: float, number: int = 7) -> tuple[float, ...]:
     return tuple(first * 2.0**-j for j in range(number))
 
 
+def roots(first: float, number: int) -> tuple[float, ...]:
+    """Steps of half as much."""
+    return tuple(first * 2.0 ** (-j / 2) for j in range(number))
+
+
 def over_t(first: float = 1e6, last: float = 1e12, log_power: float = 1, **at: float) -> Axis:
     """A further factor log T shows as a slope of +.05 over the default range."""
     return Axis("T", times(first, last), 0.0, log_power, at, "horizon", margin=0.03)
@@ -121,8 +126,8 @@ class Law:
         Parameters; ``gap`` is the largest of the environment.
     place
         The environment, and parameters of the algorithm that belong to it; None for Bernoulli arms.
-    most
-        Runs, where they are dear.
+    share
+        Of the runs: fewer where they are dear, more where they differ much.
     gaps
         Of which the worst counts; the point's alone if none.
     """
@@ -132,7 +137,7 @@ class Law:
     axes: Sequence[Axis]
     point: Mapping[str, float | str] = field(default_factory=dict)
     place: Function[tuple[TwoPoint, JsonDict]] | None = None
-    most: int = RUNS
+    share: float = 1.0
     gaps: Sequence[float] = ()
 
 
@@ -175,17 +180,13 @@ def heavy(power: float) -> tuple[Axis, ...]:
 def adversarial(base: str, path: Callable[[Cell], float], horizon: int, *gaps: float) -> Law:
     """Of sqrt(KT/epsilon), on the worst of some gaps; exp3 has a further log K."""
     words, over_arms = ("K log K", lambda k: k * math.log(k)) if base == "exp3" else ("K", float)
-    return Law(
-        DPAdversarial,
-        path,
-        [
-            Axis("T", times(horizon, 6 * horizon, 5), 0.5, parameter="horizon", margin=0.3),
-            Axis("K", (3, 4, 5, 7, 9), 0.5, parameter="n_arms", x=over_arms, words=words, margin=0.2),
-            Axis("epsilon", halves(0.1, 5), -0.5, at={"horizon": 4 * horizon}, margin=0.2),
-        ],
-        {"epsilon": 0.05, "horizon": 2 * horizon, "n_arms": 3, "base": base},
-        gaps=gaps,
+    axes = (
+        Axis("T", times(horizon, 6 * horizon, 5), 0.5, parameter="horizon"),
+        Axis("K", (2, 3, 4, 5), 0.5, parameter="n_arms", x=over_arms, words=words),
+        Axis("epsilon", halves(0.2, 5), -0.5, at={"horizon": 4 * horizon}),
     )
+    point = {"epsilon": 0.05, "horizon": 2 * horizon, "n_arms": 3, "base": base}
+    return Law(DPAdversarial, path, [replace(one, margin=0.3) for one in axes], point, None, 8.0, gaps)
 
 
 LAZY = {"n_arms": 3, "horizon": 4_000, "gap": 0.8, "epsilon": 1.0}
@@ -193,31 +194,28 @@ LOCAL = {"n_arms": 3, "horizon": 10**6, "gap": 0.8, "epsilon": 1.0}
 INDEX = {"n_arms": 3, "horizon": 400_000, "u": 1.0, "v": 1.0, "gap": 0.8}
 
 
-def _of_v(factor: float) -> Callable[[float], float]:
-    """(factor/gap)^((1+v)/v) gap of the one bad arm of two."""
-    gap = INDEX["gap"] / math.sqrt(2)
-    return lambda v: float((factor / gap) ** (1 + 1 / v) * gap)
-
-
 def over_heavy_t(log_power: float) -> Axis:
     """The best arm's bonus, which shrinks with T, is within the margin."""
     return replace(over_t(1e5, 1e6, log_power), margin=0.15)
 
 
-def index_for_heavy_tails(factor: float) -> tuple[Axis, ...]:
+def index_for_heavy_tails(factor: float, logs: bool = False) -> tuple[Axis, ...]:
     """Its bonus is a power of factor/n; what the best arm's adds to the gap is within the margins."""
+    gap, base = INDEX["gap"] / math.sqrt(2), math.log(INDEX["horizon"]) if logs else 1.0
     return (
         over_k(3, 5, 7, 9, 11),
         Axis("u", tuple(2.0 ** (j / 2) for j in range(6)), 1.0, margin=0.2),
-        replace(OVER_GAP, values=tuple(0.8 * 2.0 ** (-j / 4) for j in range(6)), margin=0.2),
+        replace(
+            OVER_GAP, values=tuple(0.8 * 2.0 ** (-j / 4) for j in range(8)), at={"n_arms": 2}, margin=0.25
+        ),
         Axis(
             "v",
-            (0.6, 0.7, 0.8, 0.9, 1.0),
+            (0.75, 0.8, 0.85, 0.9, 0.95, 1.0),
             1.0,
-            x=_of_v(factor),
-            words=f"({factor:g}/Delta)^((1+v)/v) Delta",
+            x=lambda v: float((factor / gap) ** (1 + 1 / v) * base ** (1 / v)),
+            words=f"({factor:g}/Delta)^((1+v)/v)" + (" log^(1/v) T" if logs else ""),
             at={"n_arms": 2},
-            margin=0.2,
+            margin=0.25,
         ),
     )
 
@@ -239,10 +237,7 @@ LAWS: Mapping[str, Law] = {
     ),
     "dp-se": LAW_OF_DP_SE,
     "dp-se-doubling": Law(
-        DPSEDoubling,
-        paths.dp_se_doubling,
-        [over_t(1e9, 1e15, 2), *private(DPSE, paths.dp_se).axes[1:]],
-        BEYOND,
+        DPSEDoubling, paths.dp_se_doubling, [over_t(1e9, 1e15, 2), *LAW_OF_DP_SE.axes[1:3]], BEYOND
     ),
     "dist-dp-se": Law(DistDPSE, paths.dist_dp_se, [over_t(1e8, 1e14), *LAW_OF_DP_SE.axes[1:]], BEYOND),
     "shuffled-se": Law(
@@ -289,10 +284,10 @@ LAWS: Mapping[str, Law] = {
                 x=lambda gamma: math.log(3e9 * math.log(1e9) / gamma),
                 words="log(KT log T/gamma)",
             ),
-            replace(OVER_GAP, values=halves(0.8, 5), at={"epsilon": 1e4, "horizon": 10**7}),
+            replace(OVER_GAP, values=roots(0.8, 7), at={"epsilon": 1e4, "horizon": 10**7}, margin=0.15),
         ],
         {"n_arms": 3, "horizon": 10**9, "epsilon": 0.1, "gap": 0.8, "budget": "per-arm"},
-        most=12,
+        share=0.4,
     ),
     "dp-robust-se": Law(
         DPRobustSE,
@@ -316,14 +311,18 @@ LAWS: Mapping[str, Law] = {
         {"epsilon": 0.5, "u": 1.0, "v": 1.0, "gap": 0.8, "horizon": 10**14},
     ),
     "robust-ucb": Law(
-        RobustUCB, paths.robust_ucb, [over_heavy_t(1), *index_for_heavy_tails(4.0)], INDEX, most=4
+        RobustUCB, paths.robust_ucb, [over_heavy_t(1), *index_for_heavy_tails(4.0)], INDEX, share=0.14
     ),
     "dp-robust-ucb": Law(
         DPRobustUCB,
         paths.dp_robust_ucb,
-        [over_heavy_t(3.5), Axis("epsilon", halves(16000.0, 5), -1.0), *index_for_heavy_tails(0.57)],
-        {**INDEX, "epsilon": 1000.0},
-        most=4,
+        [
+            over_heavy_t(3.5),
+            Axis("epsilon", halves(160_000.0, 5), -1.0, margin=0.2),
+            *index_for_heavy_tails(18.0, True),
+        ],
+        {**INDEX, "epsilon": 20_000.0},
+        share=0.14,
     ),
     "linear-elimination": Law(
         LinearElimination,
@@ -337,8 +336,8 @@ LAWS: Mapping[str, Law] = {
         {"n_arms": 8},
         directions,
     ),
-    "dp-adversarial exp3": adversarial("exp3", paths.exp3, 40_000, 0.8),
-    "dp-adversarial tsallis-inf": adversarial("tsallis-inf", paths.tsallis_inf, 20_000, 0.2, 0.1),
+    "dp-adversarial exp3": adversarial("exp3", paths.exp3, 30_000, 0.8),
+    "dp-adversarial tsallis-inf": adversarial("tsallis-inf", paths.tsallis_inf, 10_000, 0.2, 0.1),
     "lazy-dp-ts": Law(
         LazyDPTS,
         paths.lazy_dp_ts,
@@ -354,13 +353,13 @@ LAWS: Mapping[str, Law] = {
         LDPUCB,
         paths.ldp_ucb,
         [
-            replace(over_t(1e5, 2e6), margin=0.1),
-            over_k(3, 5, 7, 9, 11),
-            Axis("epsilon", tuple(0.8 * 2.0 ** (-j / 2) for j in range(5)), -2.0, margin=0.3),
-            replace(OVER_GAP, values=tuple(0.8 * 2.0 ** (-j / 2) for j in range(6)), at={"epsilon": 4.0}),
+            replace(over_t(1e5, 2e6), margin=0.15),
+            replace(over_k(3, 5, 7, 9, 11), margin=0.15),
+            Axis("epsilon", roots(3.2, 5), 2.0, x=lambda e: 1 + 4 / e, words="1 + 4/epsilon", margin=0.25),
+            replace(OVER_GAP, values=roots(0.8, 6), at={"epsilon": 4.0}, margin=0.15),
         ],
         LOCAL,
-        most=12,
+        share=0.4,
     ),
 }
 
@@ -374,7 +373,7 @@ def _cell(law: Law, point: Mapping[str, float | str], runs: int) -> Cell:
     else:
         where, more = law.place(int(given.pop("n_arms")), gap, int(given.pop("n_actions", 0)))
         given = {**given, **more}
-    return Cell(law.kind(**given), where, min(runs, law.most), points=2)
+    return Cell(law.kind(**given), where, max(2, round(law.share * runs)), points=2)
 
 
 def rate(name: str, law: Law, axis: Axis, runs: int) -> Rate:
