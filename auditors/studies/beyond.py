@@ -185,13 +185,13 @@ def adversarial(base: str, path: Callable[[Cell], float], horizon: int, *gaps: f
         Axis("K", (2, 3, 4, 5), 0.5, parameter="n_arms", x=over_arms, words=words),
         Axis("epsilon", halves(0.2, 5), -0.5, at={"horizon": 4 * horizon}),
     )
-    point = {"epsilon": 0.05, "horizon": 2 * horizon, "n_arms": 3, "base": base}
+    point: Mapping[str, float | str] = {"epsilon": 0.05, "horizon": 2 * horizon, "n_arms": 3, "base": base}
     return Law(DPAdversarial, path, [replace(one, margin=0.3) for one in axes], point, None, 8.0, gaps)
 
 
 LAZY = {"n_arms": 3, "horizon": 4_000, "gap": 0.8, "epsilon": 1.0}
 LOCAL = {"n_arms": 3, "horizon": 10**6, "gap": 0.8, "epsilon": 1.0}
-INDEX = {"n_arms": 3, "horizon": 400_000, "u": 1.0, "v": 1.0, "gap": 0.8}
+INDEX: Mapping[str, float] = {"n_arms": 3, "horizon": 400_000, "u": 1.0, "v": 1.0, "gap": 0.8}
 
 
 def over_heavy_t(log_power: float) -> Axis:
@@ -206,7 +206,7 @@ def index_for_heavy_tails(factor: float, logs: bool = False) -> tuple[Axis, ...]
         over_k(3, 5, 7, 9, 11),
         Axis("u", tuple(2.0 ** (j / 2) for j in range(6)), 1.0, margin=0.2),
         replace(
-            OVER_GAP, values=tuple(0.8 * 2.0 ** (-j / 4) for j in range(8)), at={"n_arms": 2}, margin=0.25
+            OVER_GAP, values=tuple(0.8 * 2.0 ** (-j / 4) for j in range(8)), at={"n_arms": 2}, margin=0.35
         ),
         Axis(
             "v",
@@ -343,9 +343,9 @@ LAWS: Mapping[str, Law] = {
         paths.lazy_dp_ts,
         [
             replace(over_t(1e3, 8e3), margin=0.2),
-            over_k(3, 5, 9, 17),
-            Axis("epsilon", halves(1.0, 4), -1.0),
-            replace(OVER_GAP, values=halves(0.8, 4)),
+            replace(over_k(3, 5, 9, 17), margin=0.2),
+            Axis("epsilon", halves(1.0, 4), -1.0, margin=0.35),
+            replace(OVER_GAP, values=roots(0.8, 4), margin=0.3),
         ],
         LAZY,
     ),
@@ -355,7 +355,7 @@ LAWS: Mapping[str, Law] = {
         [
             replace(over_t(1e5, 2e6), margin=0.15),
             replace(over_k(3, 5, 7, 9, 11), margin=0.15),
-            Axis("epsilon", roots(3.2, 5), 2.0, x=lambda e: 1 + 4 / e, words="1 + 4/epsilon", margin=0.25),
+            Axis("epsilon", roots(3.2, 5), 2.0, x=lambda e: 1 + 4 / e, words="1 + 4/epsilon", margin=0.5),
             replace(OVER_GAP, values=roots(0.8, 6), at={"epsilon": 4.0}, margin=0.15),
         ],
         LOCAL,
@@ -526,10 +526,10 @@ LEAST = Statement(
 def _figure(symbol: str, found: Sequence[Rate]) -> Figure:
     """All algorithms over one symbol."""
     drawn = [r for r in found if r.name.endswith(f"-{symbol}")]
-    groups = [drawn[j : j + 6] for j in range(0, len(drawn), 6)]
+    groups = [drawn[j : j + 11] for j in range(0, len(drawn), 11)]
     panels = [
         Panel(
-            ", ".join(r.name.removesuffix(f"-{symbol}") for r in group),
+            f"{len(group)} algorithms",
             tuple(
                 Line(r.name.removesuffix(f"-{symbol}"), tuple(r.names), tuple(r.names.values()), worst=True)
                 for r in group
@@ -561,6 +561,4 @@ NOTES = (
     "Of dp-ucb the budget is for each arm, and of adac-ucb rho is what (epsilon, 1e-5) allows by epsilon = "
     "rho + 2 sqrt(rho log(1/delta)).",
 )
-STUDY = Study(
-    "beyond", "Every claimed rate along its symbols, and the choice of a private bandit", OURS, plan
-)
+STUDY = Study("S5", "Every claimed rate along its symbols, and the choice of a private bandit", OURS, plan)

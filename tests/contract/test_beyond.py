@@ -46,7 +46,7 @@ DISTORTIONS = ("log T", "T^.1", "1/sqrt(epsilon)", "K/5 passes", "3 passes")
 @cache
 def laws():
     """All rates of all studies, by study and name."""
-    return {**rates(), **{f"beyond {rate.name}": rate for rate in beyond.rates(beyond.RUNS)}}
+    return {**rates(), **{f"S5 {rate.name}": rate for rate in beyond.rates(beyond.RUNS)}}
 
 
 def algorithm_of(rate):
@@ -160,7 +160,7 @@ def test_what_was_played_is_not_contradicted(key):
     assert "contradicted" not in {check.verdict for check in rate.checks(played(key, rate))}
 
 
-@pytest.mark.parametrize("key", [key for key in laws() if key.startswith("beyond")])
+@pytest.mark.parametrize("key", [key for key in laws() if key.startswith("S5")])
 def test_levels_are_near(key):
     """Three times what was played, or uniform play, is above the level at one end of the range at least."""
     rate = laws()[key]
@@ -171,7 +171,7 @@ def test_levels_are_near(key):
 
 def test_three_passes_of_a_rule_are_contradicted_where_one_is_not():
     """Played here: DP-SE, and DP-SE with three times the epochs."""
-    rate = laws()["beyond dp-se-K"]
+    rate = laws()["S5 dp-se-K"]
     kept = {name: play(name, cell, 1) for name, cell in rate.plan.items()}
     assert verdict(rate.checks(kept)) == "consistent"
     thrice = result("pulls", lambda rule, pulls, *at: 3 * pulls)
@@ -182,7 +182,7 @@ def test_three_passes_of_a_rule_are_contradicted_where_one_is_not():
     assert verdict(rate.checks(slow)) == "contradicted"
 
 
-@pytest.mark.parametrize("key", [key for key in laws() if key.startswith("beyond")])
+@pytest.mark.parametrize("key", [key for key in laws() if key.startswith("S5")])
 def test_a_whole_power_off_is_contradicted(key):
     rate, runs = laws()[key], played(key, laws()[key])
     for off in (-1.0, 1.0):

@@ -15,7 +15,7 @@ E, T, K = beyond.CHOICE_EPSILON, beyond.CHOICE_T, beyond.CHOICE_ARMS
 
 @cache
 def cells():
-    return json.loads((ROOT / "reports" / "studies" / "beyond" / "study.json").read_text("utf-8"))["cells"]
+    return json.loads((ROOT / "reports" / "studies" / "S5" / "study.json").read_text("utf-8"))["cells"]
 
 
 def number(mean):
