@@ -311,7 +311,7 @@ LAWS: Mapping[str, Law] = {
         {"epsilon": 0.5, "u": 1.0, "v": 1.0, "gap": 0.8, "horizon": 10**14},
     ),
     "robust-ucb": Law(
-        RobustUCB, paths.robust_ucb, [over_heavy_t(1), *index_for_heavy_tails(4.0)], INDEX, share=0.14
+        RobustUCB, paths.robust_ucb, [over_heavy_t(1), *index_for_heavy_tails(4.0)], INDEX, share=0.5
     ),
     "dp-robust-ucb": Law(
         DPRobustUCB,
@@ -322,7 +322,7 @@ LAWS: Mapping[str, Law] = {
             *index_for_heavy_tails(18.0, True),
         ],
         {**INDEX, "epsilon": 20_000.0},
-        share=0.14,
+        share=0.5,
     ),
     "linear-elimination": Law(
         LinearElimination,
