@@ -19,6 +19,7 @@ NEAR = 1e-6
 XS = [float(x) for x in np.geomspace(10, 1e5, 9)]
 LOGS = np.log(XS)
 ROOT = math.sqrt(((LOGS - LOGS.mean()) ** 2).sum())
+POINTS = [[10.0**j, 1.0, 0.1] for j in range(9)]
 Q99 = stats.t.ppf(0.99, 7)  # 9 points, 2 coefficients
 
 
@@ -132,7 +133,7 @@ def test_a_power_of_the_logarithm_is_divided_out(power):
     ],
 )
 def test_what_would_decide(slope, half, changes, words):
-    margin = {"exponent": 0.5, "margin": 0.05}
+    margin = {"exponent": 0.5, "margin": 0.05, "points": POINTS}
     assert words in scaling._advice(margin | changes, rate(slope, half=half, **changes))
 
 
@@ -146,7 +147,9 @@ def test_the_farther_limit_says_how_many_runs_are_missing(limits, words):
 
 
 def test_no_room_is_left_where_the_slope_is_at_the_margin():
-    assert "a longer horizon" in scaling._advice({"exponent": 0.05, "margin": 0.05}, rate(0.0, half=0.0))
+    assert "a longer horizon" in scaling._advice(
+        {"exponent": 0.05, "margin": 0.05, "points": POINTS}, rate(0.0, half=0.0)
+    )
 
 
 # ---------------------------------------------------------------- linear in the logarithm

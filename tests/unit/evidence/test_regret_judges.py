@@ -152,6 +152,29 @@ def test_what_is_inconclusive_comes_with_advice(rate, margin, over, advice):
     assert bool(words) == bool(advice)
 
 
+def fitted(last, slope):
+    """x^slope from 100 on, with relative errors of .02 at 9 points, against the claim sqrt(T)."""
+    spread = np.tile([-0.1, 0.1], 13)[:25]
+    spread = (spread - spread.mean()) * 0.1 / spread.std(ddof=1)
+    found = [(x, x**slope * (1 + spread)) for x in np.geomspace(100, last, 9)]
+    return scaling("s", found, exponent=0.5, log_power=0.0, margin=0.05)
+
+
+@pytest.mark.parametrize(("slope", "decided"), [(0.6, "contradicted"), (2 / 3, "contradicted")])
+def test_the_horizon_that_would_decide_is_named(slope, decided):
+    """At half of its logarithm the check is undecided still, and names the same one."""
+    first = fitted(200 if slope == 2 / 3 else 400, slope)
+    assert first.verdict == "inconclusive"
+    named = float(in_words(first).rpartition("T = ")[2].partition(" ")[0])
+    assert fitted(1.3 * named, slope).verdict == decided
+    near = fitted(100 * (named / 100) ** 0.6, slope)
+    assert near.verdict == "inconclusive"
+    again = (
+        float(in_words(near).rpartition("T = ")[2].partition(" ")[0]) if "from T" in in_words(near) else named
+    )
+    assert 0.5 < again / named < 2
+
+
 @pytest.mark.parametrize(
     ("factor", "verdict"),
     [(5.0, "consistent"), (9.0, "consistent"), (10.0, "inconclusive"), (12.0, "contradicted")],

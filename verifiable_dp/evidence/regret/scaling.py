@@ -27,6 +27,7 @@ from verifiable_dp.evidence.regret.common import (
 from verifiable_dp.evidence.words import digits, interval
 
 SATURATED = 0.75  # of uniform play's regret: on the worst instance about one half is usual
+_FARTHEST = 41.0  # of a logarithm: beyond T = 1e18 times the first no horizon is named
 _MOST_RUNS = 50  # times as many: beyond, it is not the runs that are missing
 
 
@@ -197,8 +198,25 @@ def _advice(numbers: Json, result: Json) -> str:
         if times <= _MOST_RUNS:
             return f"; about {times} times as many runs would decide"
     if numbers.get("over", "T") == "T":
-        return "; a longer horizon or a larger gap would decide, as rates settle only once enough is learnt"
+        longer = "; a longer horizon or a larger gap would decide, as rates settle only once enough is learnt"
+        return longer + _far_enough(numbers, result, room)
     return f"; values of {numbers['over']} over a wider range, or more runs, would decide"
+
+
+def _far_enough(numbers: Json, result: Json, room: float) -> str:
+    """The horizon at which this slope would be decided, with as many points and errors of the same size.
+
+    The error of a slope falls as the range of log T grows. The limit at the check's confidence must clear the
+    margin if the slope lies within it, the limit at its level otherwise.
+    """
+    alpha, confidence = levels(numbers)
+    beyond = confidence if room > 0 else 1 - (alpha if numbers.get("at_most") else alpha / 2)
+    first, last, number = numbers["points"][0][0], numbers["points"][-1][0], len(numbers["points"])
+    needed = t_limit(0.0, float(result["standard_error"]), number - 2, beyond)
+    if not 0 < needed < abs(room) * _FARTHEST / math.log(last / first):
+        return ""
+    reach = math.exp(math.log(last / first) * max(needed / abs(room), 1.0))
+    return f"; at this slope with errors of this size from T = {first * reach:.0e} on"
 
 
 @SCALING.limited_by
