@@ -154,14 +154,6 @@ FAULTS = (
         ("tests/unit/evidence/test_cases.py",),
     ),
     Fault(
-        "constants that are not seen are none",
-        f"{EVIDENCE}/symbolic/last_cases.py",
-        "            if leaves is None:\n                return None\n            found += leaves",
-        '            found += leaves or [ast.Constant("use")]',
-        "a name that is looked up counts as one of those that are compared",
-        (f"{SYMBOLIC}::test_a_loop_that_seldom_goes_another_way_ends_the_bound",),
-    ),
-    Fault(
         "helpers are played",
         "verifiable_dp/targets/protocols.py",
         "sorted(found, key=lambda pair: sum(name in called for name in pair))",
@@ -1986,16 +1978,6 @@ FAULTS = (
         "return certain > 0",
         "a comparison that was open at times need not have gone both ways",
         ("tests/unit/evidence/test_coverage.py",),
-    ),
-    Fault(
-        "coins in order for nothing",
-        f"{EVIDENCE}/symbolic/orders.py",
-        "contests.won(world, logs, winner)",
-        "world.count()",
-        "the outcome of permute-and-flip in a function of its own is not paid for",
-        (
-            "tests/unit/evidence/test_symbolic.py::test_right_decisions_are_bounded_at_their_true_cost[flip_of_a_list]",
-        ),
     ),
     # renderings
     Fault(

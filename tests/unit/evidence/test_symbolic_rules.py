@@ -1,12 +1,11 @@
-"""Single rules of paths: which condition of a branch is turned about, and which functions go in order."""
+"""Single rules of paths: which condition of a branch is turned about, and what is rewritten."""
 
 import ast
 
 import pytest
 
-from verifiable_dp.evidence.symbolic import forcing, orders, rewriting
+from verifiable_dp.evidence.symbolic import forcing, rewriting
 from verifiable_dp.evidence.symbolic.forcing import BranchFlips
-from verifiable_dp.evidence.symbolic.terms import Unbounded
 from verifiable_dp.evidence.tracing.ledger import Place
 
 SITES = ((Place("a", 1), (1, 0)), (Place("b", 2), (2, 0)), (Place("a", 3), (3, 0)))
@@ -101,55 +100,6 @@ def test_a_branch_that_only_raises_is_closed():
 )
 def test_a_branch_that_cannot_be_looked_at_is_named(path, asks, missed):
     assert forced(path, asks, missed)[1] == HERE[0][0]
-
-
-def in_order(arms, rng):
-    for arm in rng.permutation(len(arms)):
-        if rng.random() < arms[arm]:
-            return arm
-    return None
-
-
-def shown(arms, rng):
-    for arm in rng.permutation(len(arms)):
-        print(arm)
-    return 0
-
-
-def no_order(arms, rng):
-    return rng.random() < arms[0]
-
-
-def other_draw(arms, rng):
-    return rng.permutation(len(arms))[0] + rng.normal()
-
-
-@pytest.mark.parametrize(
-    ("function", "goes"),
-    [(in_order, True), (shown, False), (no_order, False), (other_draw, False)],
-)
-def test_which_functions_toss_coins_in_order(function, goes):
-    assert orders.goes_in_order(function.__code__) is goes
-
-
-def test_functions_of_a_module_that_go_in_order():
-    scope = {"__name__": __name__, "in_order": in_order, "shown": shown, "other": orders.goes_in_order}
-    assert [(owner is scope, name, value) for owner, name, value, _ in orders.orders_of(scope)] == [
-        (True, "in_order", in_order)
-    ]
-
-
-def test_arms_come_in_the_order_that_is_asked_for():
-    oracle = orders._InOrder((2, 0, 1), 1)
-    assert oracle.order([0, 1, 2]) == [2, 0, 1]
-    assert [oracle.choose([chance], 1) for chance in "abc"] == [1, 0, 1]  # a coin comes up at place 1
-    assert oracle.tossed == ["a", "b", "c"]
-    with pytest.raises(Unbounded, match="arms come in an order that is not followed"):
-        oracle.order([0, 1, 2])
-    with pytest.raises(Unbounded, match="arms come in an order that is not followed"):
-        orders._InOrder((0, 1)).order([0, 1, 2])
-    natural = orders._InOrder()
-    assert (natural.order([1, 0]), natural.choose(["a"], 0)) == ([1, 0], 0)
 
 
 # ---------------------------------------------------------------- what is rewritten

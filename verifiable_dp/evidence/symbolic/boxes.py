@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp.evidence.symbolic import answers, matrices, terms, users
-from verifiable_dp.evidence.symbolic.residues import Residue, remainder
 from verifiable_dp.evidence.symbolic.terms import (
     ARITHMETIC,
     COMPARING,
@@ -972,7 +971,7 @@ _ELEMENTWISE: dict[Any, Callable[..., Any]] = {
     np.exp: _either(np.exp, terms.exponential),
     np.log: _either(np.log, terms.logarithm),
     np.logaddexp: lambda a, b: terms.logarithm(terms.add(*(terms.exponential(ordinary(v)) for v in (a, b)))),
-    np.remainder: lambda a, b: a % b if type(a) is Residue else remainder(ordinary(a), ordinary(b)),
+    np.remainder: lambda a, b: terms.remainder(ordinary(a), ordinary(b)),
     np.log1p: _either(np.log1p, lambda v: terms.logarithm(terms.add(v, 1.0))),
     np.sign: _either(np.sign, _sign),
     **{of: _of_draws(of) for of in (np.tan, np.sin, np.cos, np.expm1, np.log2, np.log10, np.arctanh)},
@@ -1279,10 +1278,9 @@ def _choose(condition: Any, one: Any, other: Any) -> Any:
         c, x, y = condition.function, one.function, other.function
         return type(one)(one.source, lambda u: np.where(c(u), x(u), y(u)))
     if is_term(condition) and not condition.noise:
-        sides = [v.term() if nature(v) == "residue" else v for v in (one, other)]
         for side in (1, 2):
             terms.weighed(condition, side)
-        return terms.mixed(condition, *map(ordinary, sides))
+        return terms.mixed(condition, ordinary(one), ordinary(other))
     if not is_term(one) and not is_term(other):
         return one if bool(condition) else other
     if nature(condition) == "coin" and not any(is_term(v) and v.noise for v in (one, other)):

@@ -29,13 +29,10 @@ from verifiable_dp.evidence.symbolic import (
     calls,
     contests,
     draws,
-    orders,
     samplers,
-    tables,
     terms,
 )
 from verifiable_dp.evidence.symbolic.cases import fits, parsed
-from verifiable_dp.evidence.symbolic.residues import Residue
 from verifiable_dp.evidence.symbolic.source import is_choice, where
 from verifiable_dp.evidence.symbolic.terms import (
     PREFIX,
@@ -365,7 +362,7 @@ def blended(value: Any) -> bool:
 
 def blend(world: World, places: tuple[Any, ...], condition: Any, *sides: Callable[[], Any]) -> Any:
     """One of two numbers, as a raw condition says."""
-    values = [number(v.term() if type(v) is Residue else v) for v in (side() for side in sides)]
+    values = [number(side()) for side in sides]
     if world.oracle is not None or not all(_is_plain(v) or (is_term(v) and not v.noise) for v in values):
         raise world.stop("raw {data} decide a branch", why=Ends.BRANCH)
     _note(world, places)
@@ -436,9 +433,7 @@ def picked(world: World, values: Any, key: Any) -> Any:
 
 def inner(world: World, function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that another one makes: what stands in for it, as for those of a module."""
-    made = tables.sampling(world, function) if answers.is_answer(function) else function
-    if made is function and orders.goes_in_order(function.__code__):
-        made = orders.flipping(world, function)
+    made = answers.answering(world, function) if answers.is_answer(function) else function
     return samplers.drawing(world, function, made) if samplers.draws_noise(function.__code__) else made
 
 

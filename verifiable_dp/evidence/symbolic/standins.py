@@ -32,9 +32,7 @@ from verifiable_dp.evidence.symbolic import (
     contests,
     draws,
     matrices,
-    orders,
     samplers,
-    tables,
     terms,
 )
 from verifiable_dp.evidence.symbolic.boxes import Box, calling, has_own, on_arrays, wrapped
@@ -563,7 +561,6 @@ class _Search:
 
     asked: list[Any]
     defaults: list[Any]
-    flipping: list[Any]
     drawing: list[Any]
     replaced: dict[bool, list[str]] = field(default_factory=dict)
 
@@ -571,9 +568,8 @@ class _Search:
 @contents.once
 def _searched(scope: Mapping[str, Any]) -> Iterator[_Search]:
     yield _Search(
-        [*tables.tables_of(scope)],
+        [*answers.answers_of(scope)],
         [*_drawing_by_default(scope)],
-        [*orders.orders_of(scope)],
         [*samplers.samplers_of(scope)],
     )
 
@@ -617,13 +613,12 @@ def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[
     asked = [found for search in searches for found in search.asked]
     functions = [function for search in searches for function in search.defaults]
     usual = [(f, f.__defaults__, _defaults(f, world)) for f in functions]
-    asked += [found for search in searches for found in search.flipping]
     drawing = [found for search in searches for found in search.drawing]
     try:
         for function, _, other in usual:
             function.__defaults__ = other
-        for owner, name, function, stand_in in asked:
-            _put(owner, name, stand_in(world, function))
+        for owner, name, function in asked:
+            _put(owner, name, answers.answering(world, function))
         for owner, name, function in drawing:
             now = owner[name] if isinstance(owner, dict) else vars(owner)[name]
             _put(owner, name, samplers.drawing(world, function, now))
@@ -639,7 +634,7 @@ def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[
     finally:
         for function, given, _ in usual:
             function.__defaults__ = given
-        for owner, name, function in [*(found[:3] for found in asked), *drawing]:
+        for owner, name, function in [*asked, *drawing]:
             _put(owner, name, function)
         for scope, name, value in changed:
             if value is missing:
