@@ -376,22 +376,6 @@ FAULTS = (
         ("tests/unit/render/test_page_words.py",),
     ),
     # what is remembered of a module between runs
-    Fault(
-        "code of a module not looked at again",
-        f"{EVIDENCE}/symbolic/contents.py",
-        'attrgetter("__code__", "__defaults__", "__module__")',
-        'attrgetter("__defaults__", "__module__", "__module__")',
-        "a module whose functions were compiled anew is taken for what it was",
-        ("tests/unit/evidence/test_contents.py",),
-    ),
-    Fault(
-        "classes of a module not looked at again",
-        f"{EVIDENCE}/symbolic/contents.py",
-        "all(_same([*vars(k).values()], p) for k, p in zip(self.classes, self.parts, strict=True))",
-        "True",
-        "a class whose method was replaced is taken for what it was",
-        ("tests/unit/evidence/test_contents.py",),
-    ),
     # noise that rare outcomes of public chance set
     Fault(
         "public draws never all alike",

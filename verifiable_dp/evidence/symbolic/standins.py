@@ -19,7 +19,6 @@ import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,6 @@ from scipy import special
 from verifiable_dp.evidence.symbolic import (
     answers,
     boxes,
-    contents,
     contests,
     draws,
     matrices,
@@ -555,37 +553,13 @@ def _defaults(function: Any, world: World) -> tuple[Any, ...]:
     return tuple(v if k is None else k for v, k in zip(function.__defaults__, known, strict=True))
 
 
-@dataclass
-class _Search:
-    """What has to be put into a module; names of globals that are replaced are known after the first run."""
-
-    asked: list[Any]
-    defaults: list[Any]
-    drawing: list[Any]
-    replaced: dict[bool, list[str]] = field(default_factory=dict)
-
-
-@contents.once
-def _searched(scope: Mapping[str, Any]) -> Iterator[_Search]:
-    yield _Search(
-        [*answers.answers_of(scope)],
-        [*_drawing_by_default(scope)],
-        [*samplers.samplers_of(scope)],
-    )
-
-
-def _replacements(scope: dict[str, Any], search: _Search, world: World) -> Iterator[tuple[str, Any]]:
+def _replacements(scope: Mapping[str, Any], world: World) -> Iterator[tuple[str, Any]]:
     """Names of globals that something stands in for, and that."""
-    loaded = "scipy.stats" in sys.modules  # only then something stands in for scipy
-    replaced = []
-    for name in search.replaced.get(loaded, list(scope)):
-        value = scope[name]
+    for name, value in list(scope.items()):
         own = isinstance(value, types.FunctionType) and value.__globals__ is scope
         other = None if own or name.startswith("__") else _replacement(value, world)
         if other is not None:
-            replaced.append(name)
             yield name, other
-    search.replaced[loaded] = replaced
 
 
 @contextmanager
@@ -609,11 +583,10 @@ def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[
     world.instead = functools.partial(_replacement, world=world)
     world.fixed = functools.partial(answers.fixed, world)
     distinct = globals_of(scopes)
-    searches = [found for scope in distinct for found in _searched(scope)]
-    asked = [found for search in searches for found in search.asked]
-    functions = [function for search in searches for function in search.defaults]
+    asked = [found for scope in distinct for found in answers.answers_of(scope)]
+    functions = [function for scope in distinct for function in _drawing_by_default(scope)]
     usual = [(f, f.__defaults__, _defaults(f, world)) for f in functions]
-    drawing = [found for search in searches for found in search.drawing]
+    drawing = [found for scope in distinct for found in samplers.samplers_of(scope)]
     try:
         for function, _, other in usual:
             function.__defaults__ = other
@@ -622,8 +595,8 @@ def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[
         for owner, name, function in drawing:
             now = owner[name] if isinstance(owner, dict) else vars(owner)[name]
             _put(owner, name, samplers.drawing(world, function, now))
-        for scope, search in zip(distinct, searches, strict=True):
-            for name, other in _replacements(scope, search, world):
+        for scope in distinct:
+            for name, other in _replacements(scope, world):
                 changed.append((scope, name, scope[name]))
                 scope[name] = other
             for name, other in extra.items():
