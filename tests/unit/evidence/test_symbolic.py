@@ -334,7 +334,11 @@ def test_rows_that_move_at_will_cost_no_less():
             assert ends == pytest.approx(corners, rel=1e-9)
 
 
-@pytest.mark.parametrize("play", [*samplings.UNFOLLOWED, *decisions.UNFOLLOWED], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "play",
+    [*samplings.UNFOLLOWED, *decisions.UNFOLLOWED, *coins.UNFOLLOWED],
+    ids=lambda f: f.__name__,
+)
 def test_what_is_not_followed_has_no_bound(play):
     assert math.isinf(found(play, horizon=24, most=4).epsilon())
 

@@ -9,7 +9,6 @@ in one piece: see `race`, `choose`, `mix` and `entry`, which leave to the code w
 from __future__ import annotations
 
 import ast
-import copy
 import dis
 import functools
 import linecache
@@ -586,19 +585,12 @@ class _Rewriter(ast.NodeTransformer):
         self._functions.pop()
         return node
 
-    def visit_While(self, node: ast.While) -> Any:
-        """See `samplers.looped`."""
-        made = _looped(node, self._functions) if self._usual else None
-        self.generic_visit(node)
-        return node if made is None else [*made[:-1], _otherwise(made[-1], node)]
-
     def visit_For(self, node: ast.For) -> Any:
-        """See `samplers.looped`."""
+        """See `mix`, of the last step of a loop."""
         if self._usual:
             node.body = _going_on(node.body)
-        made = _looped(node, self._functions) if self._usual else None
         self.generic_visit(node)
-        return node if made is None else [*made[:-1], _otherwise(made[-1], node)]
+        return node
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         """See `respond`."""
@@ -877,71 +869,6 @@ def _mixed(node: ast.If) -> list[ast.stmt] | None:
     return [_placed(first, node), *_before(node, kept, made, taken)]
 
 
-_STEPS = (ast.If, ast.While, ast.For, ast.Break, ast.Continue, ast.Pass, ast.Assign, ast.AugAssign)
-_BARRED = (ast.Lambda, ast.comprehension, ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
-_LOOPS: list[tuple[list[ast.stmt], list[str]]] = []  # their statements, and names that they are given
-
-
-def _looped(node: Any, functions: list[ast.FunctionDef]) -> list[Any] | None:
-    """What asks for the law of a loop of coins that sets one name that is used later; last, its branch."""
-    inside = [*ast.walk(node)]
-    for part in inside:
-        wrong = isinstance(part, ast.stmt) and not isinstance(part, _STEPS)
-        stored = isinstance(getattr(part, "ctx", None), ast.Store) and not isinstance(
-            part, ast.Name | ast.Tuple
-        )
-        if wrong or stored or isinstance(part, _BARRED):
-            return None
-    if not functions or not any(isinstance(part, ast.Call) and _may_draw(part.func) for part in inside):
-        return None
-    own, around = {id(part) for part in inside}, [*ast.walk(functions[-1])]
-    if any(isinstance(part, ast.Global | ast.Nonlocal) for part in around):
-        return None
-    names = {part.id for part in inside if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
-    used = {
-        p.id
-        for p in around
-        if isinstance(p, ast.Name) and not isinstance(p.ctx, ast.Store) and id(p) not in own
-    }
-    made = names & used
-    if len(made) != 1:
-        return None
-    known = {arg.arg for f in functions for arg in ast.walk(f.args) if isinstance(arg, ast.arg)}
-    known |= {
-        n.id
-        for f in functions
-        for n in ast.walk(f)
-        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    }
-    looked = {part.id for part in inside if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
-    looked |= {part.target.id for part in inside if isinstance(part, ast.AugAssign)}  # type: ignore[union-attr]
-    given, name, kept = sorted((looked & known) - (names - made)), PREFIX + "loop", PREFIX + "kept"
-    (target,) = made
-    body = [copy.deepcopy(node), _placed(ast.Return(_loaded(target)), node)]
-    _LOOPS.append((body, given))
-    function: Any = ast.parse(f"def {name}({', '.join(given)}): pass").body[0]
-    function.body = body
-    asked = _called(
-        "looped", ast.Constant(len(_LOOPS) - 1), _loaded(name), ast.Call(_loaded("locals"), [], [])
-    )
-    taken = ast.Assign([ast.Tuple([ast.Name(target, ast.Store())], ast.Store())], _loaded(kept))
-    return [_placed(function, node), *_before(node, kept, asked, [taken])]
-
-
-def _may_draw(called: ast.expr) -> bool:
-    return isinstance(called, ast.Name | ast.Attribute)
-
-
-def _otherwise(branch: ast.If, node: Any) -> ast.If:
-    branch.orelse = [node]
-    return branch
-
-
-def looped(world: World, number: int, function: Callable[..., Any], held: Mapping[str, Any]) -> Any:
-    """See `samplers.looped`."""
-    return samplers.looped(world, _LOOPS[number], function, held)
-
-
 def _places(node: Any) -> ast.Constant:
     """Where a condition stands, and all of what it decides."""
     return ast.Constant((where(node), where(node.test)))  # type: ignore[arg-type]
@@ -1052,8 +979,7 @@ def _compiled(
     tree = _Disclosing(spots).visit(tree) if spots else tree
     tree = _Turner(dict(sites)).visit(tree) if sites else tree
     tree = ast.fix_missing_locations(_Rewriter(tree).visit(tree))
-    # Of a copy: the laws of loops are read as they were written (`_LOOPS`).
-    tree = ast.fix_missing_locations(_Asking().visit(copy.deepcopy(tree)))
+    tree = ast.fix_missing_locations(_Asking().visit(tree))
     made = compile(tree, file, "exec", dont_inherit=True)
     _REWRITTEN.update(_codes(made))
     found = _by_place(made)
@@ -1085,7 +1011,7 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 @contextmanager
 def rewritten(scopes: Scopes, world: World) -> Iterator[None]:
     """Compile functions again for a while."""
-    asked = (race, choose, respond, switch, opposite, mix, blend, entry, tally, looped, turned, inner)
+    asked = (race, choose, respond, switch, opposite, mix, blend, entry, tally, turned, inner)
     helpers: dict[str, Any] = {PREFIX + f.__name__: functools.partial(f, world) for f in asked}
     others = (calls.identical, calls.asked, disclosed, picked)
     helpers |= {PREFIX + f.__name__: functools.partial(f, world) for f in others}

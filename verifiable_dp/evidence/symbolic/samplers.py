@@ -1,4 +1,4 @@
-"""Functions and loops that draw noise by branches: coins until one falls, staircase and discrete noise.
+"""Functions that draw noise by branches: coins until one falls, staircase and discrete noise.
 
 Such code takes public numbers and a generator, and makes one number. It is read, not run: the law of what it
 makes follows from its source, statement by statement, as weights of what its names can hold. What comes back
@@ -1083,39 +1083,6 @@ def _known(world: World, values: Any, *, raw: bool = False) -> tuple[Any, list[A
         type(v.value) if type(v) is _Object else ends[0] if type(v) is Sum else (type(v), v) for v in given
     )
     return (key, given, owners[0] if owners else None) if len(owners) <= 1 else None
-
-
-def looped(world: World, loop: Any, function: Callable[..., Any], held: Mapping[str, Any]) -> Any:
-    """What a loop of coins makes of its name, in a tuple; None for the code to run it.
-
-    Parameters
-    ----------
-    world
-        The run.
-    loop
-        Its statements and the names that it uses.
-    function
-        The same as a function of these names.
-    held
-        What names hold.
-    """
-    body, names = loop
-    if any(name not in held for name in names):
-        return None
-    values = [held[name] for name in names]
-    known = _known(world, values)
-    if known is None:
-        return None
-    key, given, owner = known
-    env = dict(zip(names, given, strict=True))
-    law, codes = _law_of((id(body), key), function.__globals__, lambda reader: reader.law(body, env), owner)
-    if law is None:
-        return None
-    made = _made(world, law, codes | {function.__code__}, lambda: function(*values))
-    around = world.here(None)
-    if around is not None:
-        world.drawn.add((around[0], frozenset(names)))
-    return (made,)
 
 
 @functools.lru_cache(maxsize=1 << 12)
