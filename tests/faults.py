@@ -443,7 +443,7 @@ FAULTS = (
     ),
     Fault(
         "any sign makes Laplace noise of exponential",
-        f"{EVIDENCE}/symbolic/samplers.py",
+        f"{EVIDENCE}/symbolic/sampler_laws.py",
         "abs(sides[center, size] - 0.5) < 1e-12",
         "True",
         "noise whose density jumps at its centre is bounded as if it did not",
@@ -451,7 +451,7 @@ FAULTS = (
     ),
     Fault(
         "a uniform number is compared after its logarithm",
-        f"{EVIDENCE}/symbolic/samplers.py",
+        f"{EVIDENCE}/symbolic/sampler_laws.py",
         "draw.exponential or draw.part or draw in env.get(_GONE, ())",
         "draw.exponential or draw.part",
         "noise of one sign at a time, cut at log 2, is taken for Laplace's",
@@ -459,7 +459,7 @@ FAULTS = (
     ),
     Fault(
         "the logarithm of a raw number is exponential",
-        f"{EVIDENCE}/symbolic/samplers.py",
+        f"{EVIDENCE}/symbolic/sampler_laws.py",
         "if any(draw.raw for draw in one.by) or len(one.by) != 1 or",
         "if len(one.by) != 1 or",
         "a raw number between 0 and 1 would count as a uniform draw",
@@ -467,7 +467,7 @@ FAULTS = (
     ),
     Fault(
         "an entry that a raw condition makes is not noticed",
-        f"{EVIDENCE}/symbolic/rewriting.py",
+        f"{EVIDENCE}/symbolic/selects.py",
         "isinstance(kept, Mapping) and key not in kept for",
         "False for",
         "arms without an entry in a dictionary have no noise",
@@ -547,7 +547,7 @@ FAULTS = (
     ),
     Fault(
         "the logarithm of any uniform number is exponential",
-        f"{EVIDENCE}/symbolic/samplers.py",
+        f"{EVIDENCE}/symbolic/sampler_laws.py",
         "high <= 0 or abs(low) > 1e-12 * high",
         "high <= 0",
         "noise that ends is taken for noise that does not",
@@ -1861,7 +1861,7 @@ FAULTS = (
     ),
     Fault(
         "the far end of a shift alone",
-        f"{EVIDENCE}/symbolic/samplers.py",
+        f"{EVIDENCE}/symbolic/sampler_laws.py",
         "least = min(heights[i : last + 1])",
         "least = heights[last]",
         "of a density in steps the dearest place within a shift is passed over: the bound is too small",
@@ -1946,7 +1946,7 @@ FAULTS = (
     ),
     Fault(
         "the first leader is forgotten",
-        f"{EVIDENCE}/symbolic/rewriting.py",
+        f"{EVIDENCE}/symbolic/selects.py",
         "before = [] if never else [(best, tuple(earlier))]",
         "before = []",
         "a race is run without what led at its start: the bound is too small",
@@ -2388,7 +2388,7 @@ FAULTS = (
     ),
     Fault(
         "raw data are disclosed",
-        f"{EVIDENCE}/symbolic/rewriting.py",
+        f"{EVIDENCE}/symbolic/selects.py",
         '        boxes.plain(world, value, "raw {data} are disclosed")\n',
         "        pass\n",
         "a table counts as disclosed though the adversary is told nothing",
