@@ -2,9 +2,10 @@
 
 import ast
 
+import numpy as np
 import pytest
 
-from verifiable_dp.evidence.symbolic import forcing, rewriting
+from verifiable_dp.evidence.symbolic import forcing, kinds, rewriting, samplers, selects
 from verifiable_dp.evidence.symbolic.forcing import BranchFlips
 from verifiable_dp.evidence.tracing.ledger import Place
 
@@ -102,7 +103,37 @@ def test_a_branch_that_cannot_be_looked_at_is_named(path, asks, missed):
     assert forced(path, asks, missed)[1] == HERE[0][0]
 
 
+def heads(rng):
+    count = 0
+    while rng.random() < 0.5:
+        count += 1
+    return count
+
+
+def listed(rng):
+    return [one for one in range(3) if rng.random() < 0.5]
+
+
+@pytest.mark.parametrize(("function", "reads"), [(heads, True), (listed, False), (Path.__init__, False)])
+def test_functions_with_branches_may_draw_noise(function, reads):
+    assert samplers.draws_noise(function.__code__) is reads
+
+
+@pytest.mark.parametrize(("kind", "value", "made"), [("int", 3.7, 3), ("float", 2, 2.0), ("bool", 2, True)])
+def test_what_stands_in_for_a_class_of_numbers_is_as_it(kind, value, made):
+    known = kinds.NUMBERS[kind]
+    assert known(value) == made
+    assert type(known(value)) is type(made)
+    assert isinstance(made, known)
+    assert not isinstance("", known)
+
+
 # ---------------------------------------------------------------- what is rewritten
+
+
+@pytest.mark.parametrize(("value", "decides"), [(True, True), (np.False_, True), (1, False), ([], False)])
+def test_only_a_truth_value_decides_a_choice_of_arrays(value, decides):
+    assert selects.decides(value) is decides
 
 
 @pytest.mark.parametrize(
