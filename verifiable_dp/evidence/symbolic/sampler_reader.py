@@ -60,7 +60,7 @@ _MATH = ("exp", "log", "sqrt", "expm1", "log1p", "floor", "ceil", "log2", "pow")
 Ways = list[tuple[Any, Env, float]]
 
 
-class ReadGenerator:
+class SamplerGenerator:
     """What a generator's name stands for."""
 
 
@@ -95,7 +95,7 @@ class Reader:
 
     def call(self, function: Any, args: list[Any]) -> list[tuple[Any, float]]:
         """What a function returns, each value with its chance."""
-        plain = all(isinstance(a, (*PLAIN, ReadGenerator)) for a in args)
+        plain = all(isinstance(a, (*PLAIN, SamplerGenerator)) for a in args)
         key = (function, tuple((type(a), a) for a in args)) if plain else None
         if key is not None and key in self._known:
             return self._known[key]
@@ -279,7 +279,7 @@ class Reader:
         made = node.func if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords else None
         if not isinstance(made, ast.Attribute) or made.attr not in ("integers", "randrange"):
             return None
-        return node.args[0] if isinstance(self._owner(made, env), ReadGenerator) else None
+        return node.args[0] if isinstance(self._owner(made, env), SamplerGenerator) else None
 
     def _owner(self, node: ast.Attribute, env: Env) -> Any:
         """That of which an attribute is looked up."""
@@ -348,7 +348,7 @@ class Reader:
             if _is_module(made.value, self._scope) and made.attr in _MATH:
                 return [(computed(getattr(math, made.attr), v), e, w) for v, e, w in ways]
             owner = self._owner(made, env)
-            if isinstance(owner, ReadGenerator):
+            if isinstance(owner, SamplerGenerator):
                 return [way for values, e, w in ways for way in drawn(made.attr, values, e, w)]
             if type(owner) is not KeptObject:
                 raise UnreadError
@@ -370,7 +370,7 @@ class Reader:
 
 
 _STANDING = ("min", "max", "int", "float")  # builtins for which tracing puts functions into the globals
-GIVEN, MISSING = ReadGenerator(), object()
+GIVEN, MISSING = SamplerGenerator(), object()
 
 
 def read(value: Any) -> Any:
@@ -417,7 +417,7 @@ def _is_module(node: Any, scope: Mapping[str, Any]) -> bool:
 
 def _spot(env: Env) -> Any:
     return tuple(
-        (name, id(v) if isinstance(v, Sum | ReadGenerator) else (type(v), v))
+        (name, id(v) if isinstance(v, Sum | SamplerGenerator) else (type(v), v))
         for name, v in sorted(env.items())
         if name != LEARNT
     )
