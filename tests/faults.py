@@ -1955,6 +1955,14 @@ FAULTS = (
             "tests/unit/evidence/test_symbolic.py::test_what_is_asked_in_one_piece_costs_what_it_tells",
         ),
     ),
+    Fault(
+        "certain once is certain always",
+        f"{EVIDENCE}/symbolic/coverage.py",
+        "return certain > 0 and not both and certain == self.counts.get((code, offset), 0)",
+        "return certain > 0",
+        "a comparison that was open at times need not have gone both ways",
+        ("tests/unit/evidence/test_coverage.py",),
+    ),
     # renderings
     Fault(
         "a weak audit is called strong",

@@ -15,6 +15,7 @@ import linecache
 import sys
 import threading
 import types
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ from verifiable_dp.evidence.tracing.ledger import Place
 
 _MOST_STEPS = 2_000_000
 UNASKED = "code is run that could not be rewritten, or compares by identity in a chain"
+_BETWEEN = frozenset(("CACHE", "EXTENDED_ARG", "TO_BOOL", "UNARY_NOT", "NOP"))  # a comparison and its branch
 
 
 def _none(code: types.CodeType) -> frozenset[int]:
@@ -54,6 +56,8 @@ class Coverage:
         Instructions that a run has taken at most.
     enumerated
         Code of which all branches were tried whenever it was called; False if it was not so at times.
+    compared, counts
+        By the instruction, comparisons of uniform draws with one possible answer and with two, and of all.
     mistaken
         Where a number that stands for rewards may not have been taken as one, which raised an exception.
     raised
@@ -75,6 +79,8 @@ class Coverage:
     left: int = 0
     most: int = 0
     enumerated: dict[types.CodeType, bool] = field(default_factory=dict)
+    compared: dict[tuple[Any, int], list[int]] = field(default_factory=dict)
+    counts: Counter[tuple[types.CodeType, int]] = field(default_factory=Counter)
     mistaken: Place | None = None
     raised: bool = False
     mixed: set[Any] = field(default_factory=set)
@@ -121,14 +127,23 @@ class Coverage:
         self.drawn |= other.drawn
         self.weights |= other.weights
         self.wide |= other.wide
+        for key, (certain, open_) in other.compared.items():
+            before = self.compared.setdefault(key, [0, 0])
+            self.compared[key] = [before[0] + certain, before[1] + open_]
 
     def add(self, other: Coverage) -> None:
         """Take over what other runs have done."""
         if other is not self:
             for code, steps in other.steps.items():
                 self.steps.setdefault(code, set()).update(steps)
+            self.counts.update(other.counts)
             self.mistaken = self.mistaken or other.mistaken
             self.note(other)
+
+    def _certain(self, code: types.CodeType, offset: int) -> bool:
+        """Whether an instruction compares nothing but uniform draws, each time with one possible answer."""
+        certain, both = self.compared.get((code, offset), (0, 0))
+        return certain > 0 and not both and certain == self.counts.get((code, offset), 0)
 
     @contextmanager
     def watching(
@@ -163,6 +178,7 @@ class Coverage:
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         steps, last = self.steps.setdefault(code, set()), -1
+        comparing = _comparisons(code)
         barred = self._unasked(code)
 
         def stepped(frame: Any, event: str, argument: Any) -> Any:
@@ -174,6 +190,8 @@ class Coverage:
                 if frame.f_lasti in barred:
                     raise self._stop(UNASKED)
                 steps.add((last, frame.f_lasti))
+                if frame.f_lasti in comparing:
+                    self.counts[code, frame.f_lasti] += 1
                 last = frame.f_lasti
             elif event == "exception":
                 self.raised = self.raised or not issubclass(argument[0], StopIteration | GeneratorExit)
@@ -191,7 +209,7 @@ class Coverage:
         """Where conditions stand that were asked, and those of them that came out both ways."""
         every, found = set(), set()
         for code, steps in self.steps.items():
-            one = {position for _, position in _one_sided(code, steps, True, True)}
+            one = {position for _, position in _one_sided(code, steps, True, True, lambda *_: False)}
             asked = {step.positions for step in _branches(code, steps)}
             every |= {(code.co_filename, place_of(at)) for at in asked if at is not None}
             found |= {(code.co_filename, place_of(at)) for at in asked - one if at is not None}
@@ -224,7 +242,7 @@ class Coverage:
             if self.enumerated.get(code) or _is_of_a_dataclass(code):
                 continue
             file = code.co_filename
-            for line, position in _one_sided(code, steps, strict, bool(catching)):
+            for line, position in _one_sided(code, steps, strict, bool(catching), self._certain):
                 at = None if position is None else place_of(position)
                 both = at is not None and ((file, at) in self.mixed or language.public(file, at))
                 if not both:
@@ -262,11 +280,24 @@ def _asked(code: types.CodeType) -> frozenset[Any]:
     )
 
 
+@functools.lru_cache(maxsize=1 << 10)
+def _comparisons(code: types.CodeType) -> frozenset[int]:
+    """Offsets of the instructions that compare."""
+    return frozenset(step.offset for step in dis.get_instructions(code) if step.opname == "COMPARE_OP")
+
+
+def _need_not_go(code: types.CodeType, step: Any, certain: Callable[[types.CodeType, int], bool]) -> bool:
+    """Whether a branch cannot go both ways: it follows a comparison with one possible answer."""
+    before = [i for i in dis.get_instructions(code) if i.offset < step.offset and i.opname not in _BETWEEN]
+    return bool(before) and before[-1].opname == "COMPARE_OP" and certain(code, before[-1].offset)
+
+
 def _one_sided(
     code: types.CodeType,
     steps: set[tuple[int, int]],
     strict: bool,
     caught: bool,
+    certain: Callable[[types.CodeType, int], bool],
 ) -> Iterator[tuple[int, Any]]:
     """Line and position of the branches that were taken one way only; all if exceptions are `caught`."""
     instructions = list(dis.get_instructions(code))
@@ -286,7 +317,7 @@ def _one_sided(
         other = following.get(step.offset, -1) if jumped else step.argval
         kinds = step.offset in matching and _next(instructions, other) == "RERAISE"
         only_raises = not caught and _raises(instructions, other)
-        if not (kinds or only_raises):
+        if not (kinds or only_raises or _need_not_go(code, step, certain)):
             at = step.positions
             yield (at.lineno if at and at.lineno else code.co_firstlineno), at
 

@@ -229,6 +229,7 @@ class UniformDraw(Lazy):
             return NotImplemented
         own, bound = self.function, float(limit)
         certain = self.is_bare and not 0 < bound < 1
+        self.world.compare(certain=certain, public=True)
         if certain:
             return np.bool_(bound >= 1)
         self.source.shape(None)
@@ -260,6 +261,7 @@ class UniformDraw(Lazy):
     def __eq__(self, other: Any) -> Any:
         known = isinstance(other, int | float | np.number) and not nature(other) and not self.source.is_public
         if known and type(self) is UniformDraw and (_is_line(self.function) or _law_of(self.function)):
+            self.world.compare(certain=True, public=True)
             return np.False_  # a number that has a density is no given one
         return self.plain() == other
 
@@ -943,6 +945,7 @@ class DrawSource:
         if not (type(between) is Term and _positive(between)):
             raise self.world.stop("a uniform draw is compared with raw chances that may not increase")
         certain = chance.ratio is not None and chance.ratio.is_one
+        self.world.compare(certain=certain)
         if certain and self.world.chooser.rounds:
             self.is_beyond = self.world.beyond = True
             return False

@@ -7,6 +7,7 @@ them does. Nothing that a term does not define can be done with it: the bound en
 
 from __future__ import annotations
 
+import dis
 import functools
 import itertools
 import math
@@ -365,6 +366,8 @@ class World:
         Functions by their code that were called, and whether all their branches were tried each time.
     beyond
         Whether a uniform draw came out above chances that add up to 1, as it does where they are rounded.
+    compared
+        By the instruction, how often comparisons with a uniform draw could have one answer only, and both.
     bare
         Whether the generators give plain numbers for now.
     mixed
@@ -418,6 +421,7 @@ class World:
     kept: dict[Any, Any] = field(default_factory=dict)
     enumerated: dict[Any, bool] = field(default_factory=dict)
     beyond: bool = False
+    compared: dict[tuple[Any, int], list[int]] = field(default_factory=dict)
     bare: bool = False
     mixed: set[Any] = field(default_factory=set)
     scales: set[tuple[Any, int, int | None]] = field(default_factory=set)
@@ -458,6 +462,19 @@ class World:
         at = self.here(None) if type(many) is int and many > _FEW else None
         if at is not None:
             self.wide.add(at[:2])
+
+    def compare(self, *, certain: bool, public: bool = False) -> None:
+        """Note that a uniform draw is compared, and whether the answer is certain.
+
+        That a public number makes it certain counts only where the code says which one: another run may have
+        another number.
+        """
+        frame: Any = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename not in self.files:
+            frame = frame.f_back
+        if frame is not None:
+            certain = certain and not (public and _compared_with(frame.f_code, frame.f_lasti) != "LOAD_CONST")
+            self.compared.setdefault((frame.f_code, frame.f_lasti), [0, 0])[not certain] += 1
 
     def states(self) -> list[tuple[Any, Any]]:
         """The generators that the run draws from, with their states."""
@@ -540,6 +557,13 @@ class World:
 # A float that is n times as large as noise rounds away n 2^-53 of it; what a few hundred sums do to that
 # costs less than a ten thousandth of what the noise does.
 _COARSE, _OVERFLOW = 2.0**-46 * 1e4, 1e300
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def _compared_with(code: Any, offset: int) -> str:
+    """The instruction before a comparison, which brings its right side."""
+    before = [step.opname for step in dis.get_instructions(code) if step.offset < offset]
+    return before[-1] if before else ""
 
 
 def _merged(left: Mapping[Any, float], right: Mapping[Any, float], by: float = 1.0) -> dict[Any, float]:
