@@ -154,14 +154,6 @@ FAULTS = (
         ("tests/unit/evidence/test_cases.py",),
     ),
     Fault(
-        "constants that are not seen are none",
-        f"{EVIDENCE}/symbolic/last_cases.py",
-        "            if leaves is None:\n                return None\n            found += leaves",
-        '            found += leaves or [ast.Constant("use")]',
-        "a name that is looked up counts as one of those that are compared",
-        (f"{SYMBOLIC}::test_a_loop_that_seldom_goes_another_way_ends_the_bound",),
-    ),
-    Fault(
         "helpers are played",
         "verifiable_dp/targets/protocols.py",
         "sorted(found, key=lambda pair: sum(name in called for name in pair))",
@@ -384,22 +376,6 @@ FAULTS = (
         ("tests/unit/render/test_page_words.py",),
     ),
     # what is remembered of a module between runs
-    Fault(
-        "code of a module not looked at again",
-        f"{EVIDENCE}/symbolic/contents.py",
-        'attrgetter("__code__", "__defaults__", "__module__")',
-        'attrgetter("__defaults__", "__module__", "__module__")',
-        "a module whose functions were compiled anew is taken for what it was",
-        ("tests/unit/evidence/test_contents.py",),
-    ),
-    Fault(
-        "classes of a module not looked at again",
-        f"{EVIDENCE}/symbolic/contents.py",
-        "all(_same([*vars(k).values()], p) for k, p in zip(self.classes, self.parts, strict=True))",
-        "True",
-        "a class whose method was replaced is taken for what it was",
-        ("tests/unit/evidence/test_contents.py",),
-    ),
     # noise that rare outcomes of public chance set
     Fault(
         "public draws never all alike",
@@ -467,7 +443,7 @@ FAULTS = (
     ),
     Fault(
         "any sign makes Laplace noise of exponential",
-        f"{EVIDENCE}/symbolic/samplers.py",
+        f"{EVIDENCE}/symbolic/sampler_laws.py",
         "abs(sides[center, size] - 0.5) < 1e-12",
         "True",
         "noise whose density jumps at its centre is bounded as if it did not",
@@ -475,7 +451,7 @@ FAULTS = (
     ),
     Fault(
         "a uniform number is compared after its logarithm",
-        f"{EVIDENCE}/symbolic/samplers.py",
+        f"{EVIDENCE}/symbolic/sampler_laws.py",
         "draw.exponential or draw.part or draw in env.get(_GONE, ())",
         "draw.exponential or draw.part",
         "noise of one sign at a time, cut at log 2, is taken for Laplace's",
@@ -483,7 +459,7 @@ FAULTS = (
     ),
     Fault(
         "the logarithm of a raw number is exponential",
-        f"{EVIDENCE}/symbolic/samplers.py",
+        f"{EVIDENCE}/symbolic/sampler_laws.py",
         "if any(draw.raw for draw in one.by) or len(one.by) != 1 or",
         "if len(one.by) != 1 or",
         "a raw number between 0 and 1 would count as a uniform draw",
@@ -491,7 +467,7 @@ FAULTS = (
     ),
     Fault(
         "an entry that a raw condition makes is not noticed",
-        f"{EVIDENCE}/symbolic/rewriting.py",
+        f"{EVIDENCE}/symbolic/selects.py",
         "isinstance(kept, Mapping) and key not in kept for",
         "False for",
         "arms without an entry in a dictionary have no noise",
@@ -571,7 +547,7 @@ FAULTS = (
     ),
     Fault(
         "the logarithm of any uniform number is exponential",
-        f"{EVIDENCE}/symbolic/samplers.py",
+        f"{EVIDENCE}/symbolic/sampler_laws.py",
         "high <= 0 or abs(low) > 1e-12 * high",
         "high <= 0",
         "noise that ends is taken for noise that does not",
@@ -1885,7 +1861,7 @@ FAULTS = (
     ),
     Fault(
         "the far end of a shift alone",
-        f"{EVIDENCE}/symbolic/samplers.py",
+        f"{EVIDENCE}/symbolic/sampler_laws.py",
         "least = min(heights[i : last + 1])",
         "least = heights[last]",
         "of a density in steps the dearest place within a shift is passed over: the bound is too small",
@@ -1970,7 +1946,7 @@ FAULTS = (
     ),
     Fault(
         "the first leader is forgotten",
-        f"{EVIDENCE}/symbolic/rewriting.py",
+        f"{EVIDENCE}/symbolic/selects.py",
         "before = [] if never else [(best, tuple(earlier))]",
         "before = []",
         "a race is run without what led at its start: the bound is too small",
@@ -1986,16 +1962,6 @@ FAULTS = (
         "return certain > 0",
         "a comparison that was open at times need not have gone both ways",
         ("tests/unit/evidence/test_coverage.py",),
-    ),
-    Fault(
-        "coins in order for nothing",
-        f"{EVIDENCE}/symbolic/orders.py",
-        "contests.won(world, logs, winner)",
-        "world.count()",
-        "the outcome of permute-and-flip in a function of its own is not paid for",
-        (
-            "tests/unit/evidence/test_symbolic.py::test_right_decisions_are_bounded_at_their_true_cost[flip_of_a_list]",
-        ),
     ),
     # renderings
     Fault(
@@ -2429,7 +2395,7 @@ FAULTS = (
     ),
     Fault(
         "raw data are disclosed",
-        f"{EVIDENCE}/symbolic/rewriting.py",
+        f"{EVIDENCE}/symbolic/selects.py",
         '        boxes.plain(world, value, "raw {data} are disclosed")\n',
         "        pass\n",
         "a table counts as disclosed though the adversary is told nothing",

@@ -183,8 +183,8 @@ auditing.regret.instances auditing.regret.plan auditing.regret.record auditing.r
 auditing.regret.subject auditing.variants cli.audit cli.catalogue cli.inspect cli.judge cli.records
 controls.catalogue controls.running evidence.symbolic.answers evidence.symbolic.calls
 evidence.symbolic.contests evidence.symbolic.crowds evidence.symbolic.doubts evidence.symbolic.randoms
-evidence.symbolic.residues evidence.symbolic.standins evidence.symbolic.states evidence.symbolic.subsets
-evidence.symbolic.tables evidence.tracing.standin record.entries render.rendering targets.measured
+evidence.symbolic.standins evidence.symbolic.states evidence.symbolic.subsets
+evidence.tracing.standin record.entries render.rendering targets.measured
 algorithms._robust algorithms._stopping auditors._elimination auditors._index auditors._shared
 auditors.errata.hanna auditors.errata.proofs auditors.errata.rates auditors.errata.sajed
 auditors.errata.wu auditors.items

@@ -449,7 +449,8 @@ def level_that_is_rare(rewards, rng):
 
 
 SIGNS = (sign_in_an_expression, sign_in_a_branch, sign_in_what_is_returned, sign_of_a_choice)
-HEADS = (heads_less_heads, heads_with_a_cap, heads_in_place, heads_of_an_object, heads_with_a_sign)
+HEADS = (heads_less_heads, heads_with_a_cap, heads_of_an_object, heads_with_a_sign)
+UNFOLLOWED = (heads_in_place,)  # right, in a loop that is no function
 
 ANSWERS = (answer_by_fractions, answer_turned_by_a_bit, answer_by_a_difference)
 

@@ -753,7 +753,6 @@ flip_of_a_list.n_arms = flip_of_a_dictionary.n_arms = 3
 RIGHT = {
     rejection_twice: 1.0,
     flip_of_a_list: 1.0,
-    flip_of_a_dictionary: 1.0,
     flip_in_an_order_of_pythons: 1.0,
     flip_in_an_order_of_an_array: 1.0,
     flip_in_a_shuffled_array: 1.0,
@@ -768,10 +767,8 @@ RIGHT = {
     threshold_by_its_inverse: 1.0,
     shares_on_a_heap: 1.0,
     patience_from_a_drawn_arm: 1.0,
-    alias_of_a_function: 1.0,
-    alias_in_two_parts: 1.0,
-    alias_of_an_object: 1.0,
 }
+UNFOLLOWED = (flip_of_a_dictionary, alias_of_a_function, alias_in_two_parts, alias_of_an_object)  # right ones
 LEAKS = [
     rejection_twice_too_steep,
     flip_with_counted_coins,

@@ -353,7 +353,6 @@ OWN = [
     high_limit,
     coins_of_a_table,
     coins_of_an_attribute,
-    coins_in_a_loop,
 ]
 
 

@@ -610,12 +610,8 @@ RIGHT = {
     geometric_by_logarithm: 1.0,
     geometric_of_arrays: 1.0,
     shares_of_noisy_counts: 1.0,
-    shares_then_noise: 1.0,
-    shares_one_by_one: 1.0,
-    shares_lifted: 1.0,
     subsampled_by_binomial: 1.0,
     subsampled_if_explored: 1.0,
-    shares_with_noise: 1.0,
     subsampled: 1.0,
     subsampled_where: 1.0,
     tree_of_dictionaries: 1.0,
@@ -623,7 +619,10 @@ RIGHT = {
     response_of_arrays: 1.0,
     reals_of_arrays: 1.0,
 }
-UNFOLLOWED = (alias_table, rejection_of_floats, discrete_by_steps)
+UNFOLLOWED = (
+    *(alias_table, rejection_of_floats, discrete_by_steps),
+    *(shares_then_noise, shares_lifted, shares_with_noise),
+)
 _STEEP = (
     *(by_a_choice_of_one, by_logits, by_logaddexp, by_multinomial, by_choices, by_bisection),
     *(mixed_with_integers, alias_table),

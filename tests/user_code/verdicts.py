@@ -66,4 +66,4 @@ def states_in_tuples(rewards, rng):
     return arms
 
 
-RIGHT = (verdicts_by_name, states_in_tuples)
+UNFOLLOWED = (verdicts_by_name, states_in_tuples)

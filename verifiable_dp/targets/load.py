@@ -42,7 +42,7 @@ from verifiable_dp.evidence.blackbox.scores import Score
 from verifiable_dp.evidence.blackbox.test import FEW_PAIRS, TUNE
 from verifiable_dp.targets.guard import guarded
 from verifiable_dp.targets.process import ProcessTarget
-from verifiable_dp.targets.randomness import GivenGenerator, Run, alone, follower_of, generator, scaled_seeds
+from verifiable_dp.targets.randomness import ReadGenerator, Run, alone, follower_of, generator, scaled_seeds
 from verifiable_dp.targets.source import code_of, file_of
 
 DETERMINISTIC = "deterministic output: no noise was used"
@@ -368,7 +368,7 @@ class PlaySampler(_Seen):
                 table, _, runs = worlds[world]
                 part = runs[at : at + size]
 
-                def call(rng: GivenGenerator, table: Foreign = table, count: int = len(part)) -> Foreign:
+                def call(rng: ReadGenerator, table: Foreign = table, count: int = len(part)) -> Foreign:
                     data = table.copy()
                     given = (data, count, rng) if self.many else (data, rng)
                     made = _called(self._what, self.function, *given, runs=count, timeout=self.timeout)
@@ -537,7 +537,7 @@ class ReleaseSampler(_Seen):
         else:
             made = functools.partial(generator, key, int(runs[0]), self.factor)
 
-            def call(rng: GivenGenerator) -> Foreign:
+            def call(rng: ReadGenerator) -> Foreign:
                 given, count = (_fresh(data), len(runs), rng), len(runs)
                 return _called("release", self.function, *given, runs=count, timeout=self.timeout)
 

@@ -35,7 +35,7 @@ _LOCK = threading.RLock()
 # ---------------------------------------------------------------- the generator of a run
 
 
-class GivenGenerator(np.random.Generator):
+class ReadGenerator(np.random.Generator):
     """The generator of a run: its key is given, so that NumPy's own cannot spawn others of it."""
 
     _spawned = 0
@@ -56,7 +56,7 @@ class GivenGenerator(np.random.Generator):
         return type(self)(np.random.Philox(seed))
 
 
-class ScaledGenerator(GivenGenerator):
+class ScaledGenerator(ReadGenerator):
     """A generator whose additive noise is multiplied by `factor`: the noise mutants of a user's code.
 
     Uniforms, integers and choices pass through.
@@ -105,11 +105,11 @@ class ScaledGenerator(GivenGenerator):
         return self._scale(super().standard_exponential(*args, **kwargs))
 
 
-def generator(key: WordArray, number: int, factor: float = 1.0) -> GivenGenerator:
+def generator(key: WordArray, number: int, factor: float = 1.0) -> ReadGenerator:
     """The generator of run or shard `number` under `key`; its noise is scaled unless `factor` is 1."""
     bits = np.random.Philox(counter=[0, 0, number, 0], key=key)
     if factor == 1.0:
-        return GivenGenerator(bits)
+        return ReadGenerator(bits)
     scaled = ScaledGenerator(bits)
     scaled.factor = factor
     return scaled
@@ -163,8 +163,8 @@ def scaled_seeds(function: Function[Foreign], factor: float) -> Iterator[None]:
 
 # ---------------------------------------------------------------- all others
 
-Made = Callable[[], GivenGenerator]
-Call = Callable[[GivenGenerator], Foreign]
+Made = Callable[[], ReadGenerator]
+Call = Callable[[ReadGenerator], Foreign]
 Run = Callable[[Made, Call], Foreign]
 
 
@@ -318,7 +318,7 @@ class Follower:
         self._watch(rng)
         self._found = True
 
-    def _watch(self, rng: GivenGenerator) -> None:
+    def _watch(self, rng: ReadGenerator) -> None:
         known = {id(source) for source in (rng.bit_generator, *self._own)}
         self._others = [(source, noted(state_of(source))) for source in _sources() if id(source) not in known]
 
@@ -329,7 +329,7 @@ class Follower:
         self._others = [one for one, (_, changed) in zip(self._others, drawn, strict=True) if not changed]
         return any(changed for _, changed in drawn)
 
-    def _begin(self, rng: GivenGenerator) -> None:
+    def _begin(self, rng: ReadGenerator) -> None:
         follows = np.random.Generator(np.random.Philox(np.random.SeedSequence(rng.words(_FOLLOWS))))
         begun: dict[object, object] = {}
         for source in self._own:

@@ -7,9 +7,7 @@ import pytest
 
 from verifiable_dp.evidence.judge.language import Language
 from verifiable_dp.evidence.judge.marks import where
-from verifiable_dp.evidence.symbolic.cases import parsed
 from verifiable_dp.evidence.symbolic.coverage import Coverage
-from verifiable_dp.evidence.symbolic.last_cases import LastCases
 
 
 def below(drawn):
@@ -74,39 +72,3 @@ def test_loops_over_what_has_no_end_need_not_end(text, endless, tmp_path):
     code = scope["f"].__code__
     said = Language({str(file): scope}, [code], {code: {"rng": "generator", "n_arms": "public"}})
     assert said.public(str(file), where(loop)) == endless
-
-
-@pytest.mark.parametrize(
-    ("before", "asked", "holds"),
-    [
-        ("def f(x):\n s = 'a' if x else 'b'", "s", True),
-        ("def f(x):\n s = 'a'\n if x: s = 'b'", "s", True),
-        ("def f(x):\n s = 'a'\n if x: s = 'c'", "s", False),
-        ("def f(x):\n s, n = x", "s", False),
-        ("def f(s):\n pass", "s", False),
-        ("def f(x):\n s = 'a'\n try: x()\n except TypeError as s: pass", "s", False),
-        ("def f(x):\n s = 'a'\n import os as s", "s", False),
-        ("def f(x):\n s = 'a'\n s += x", "s", False),
-        ("def f(x):\n x.s = 'a'\n x.s = 'b'", "x.s", True),
-        ("class C:\n s = 'c'\ndef f(x):\n x.s = 'a'\n x.s = 'b'", "x.s", False),
-        ("def f(x):\n s = ('a', x)", "s[0]", True),
-        ("def f(x):\n s = (*x, 'a')", "s[1]", False),
-        ("def f(x):\n s = 'a'\n exec(x)", "s", False),
-    ],
-)
-def test_the_last_case_of_constants_that_all_stand_in_the_file_holds(before, asked, holds):
-    """Broken variants: an exception gives a name nothing; a class does not set its fields; no exec."""
-    tree = parsed(f"{before}\n if {asked} == 'a': return 1\n elif {asked} == 'b': return 2\n")
-    last = [node for node in ast.walk(tree) if isinstance(node, ast.If)][-1]
-    assert LastCases(tree).holds(where(last.test)) == holds
-
-
-@pytest.mark.parametrize(("of", "holds"), [("E", True), ("P", False)])
-def test_members_of_an_enumeration_are_known_by_its_name(of, holds):
-    text = "class E(Enum):\n A = 1\n B = 2\nclass P:\n A = 1\n B = 2\n"
-    text += (
-        f"def f(x):\n s = {of}.A if x else {of}.B\n if s is {of}.A: return 1\n elif s is {of}.B: return 2\n"
-    )
-    tree = parsed(text)
-    last = [node for node in ast.walk(tree) if isinstance(node, ast.If)][-1]
-    assert LastCases(tree).holds(where(last.test)) == holds

@@ -33,6 +33,10 @@ def test_noise_that_rare_outcomes_may_set_has_no_bound(play):
     assert (got.failure in WORDS, got.at.line > 0) == (True, True)
 
 
+def test_coins_in_a_loop_that_is_no_function_have_no_bound():
+    assert found(rare.coins_in_a_loop).failure
+
+
 @pytest.mark.parametrize("play", rare.ENDS, ids=lambda f: f.__name__)
 def test_public_draws_that_are_all_alike_are_looked_at(play):
     assert found(play).epsilon() == pytest.approx(1000, rel=1e-3)

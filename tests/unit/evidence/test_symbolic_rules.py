@@ -1,12 +1,12 @@
-"""Single rules of paths: which condition of a branch is turned about, and which functions go in order."""
+"""Single rules of paths: which condition of a branch is turned about, and what is rewritten."""
 
 import ast
 
+import numpy as np
 import pytest
 
-from verifiable_dp.evidence.symbolic import forcing, orders, rewriting
+from verifiable_dp.evidence.symbolic import forcing, kinds, rewriting, samplers, selects
 from verifiable_dp.evidence.symbolic.forcing import BranchFlips
-from verifiable_dp.evidence.symbolic.terms import Unbounded
 from verifiable_dp.evidence.tracing.ledger import Place
 
 SITES = ((Place("a", 1), (1, 0)), (Place("b", 2), (2, 0)), (Place("a", 3), (3, 0)))
@@ -103,56 +103,37 @@ def test_a_branch_that_cannot_be_looked_at_is_named(path, asks, missed):
     assert forced(path, asks, missed)[1] == HERE[0][0]
 
 
-def in_order(arms, rng):
-    for arm in rng.permutation(len(arms)):
-        if rng.random() < arms[arm]:
-            return arm
-    return None
+def heads(rng):
+    count = 0
+    while rng.random() < 0.5:
+        count += 1
+    return count
 
 
-def shown(arms, rng):
-    for arm in rng.permutation(len(arms)):
-        print(arm)
-    return 0
+def listed(rng):
+    return [one for one in range(3) if rng.random() < 0.5]
 
 
-def no_order(arms, rng):
-    return rng.random() < arms[0]
+@pytest.mark.parametrize(("function", "reads"), [(heads, True), (listed, False), (Path.__init__, False)])
+def test_functions_with_branches_may_draw_noise(function, reads):
+    assert samplers.draws_noise(function.__code__) is reads
 
 
-def other_draw(arms, rng):
-    return rng.permutation(len(arms))[0] + rng.normal()
-
-
-@pytest.mark.parametrize(
-    ("function", "goes"),
-    [(in_order, True), (shown, False), (no_order, False), (other_draw, False)],
-)
-def test_which_functions_toss_coins_in_order(function, goes):
-    assert orders.goes_in_order(function.__code__) is goes
-
-
-def test_functions_of_a_module_that_go_in_order():
-    scope = {"__name__": __name__, "in_order": in_order, "shown": shown, "other": orders.goes_in_order}
-    assert [(owner is scope, name, value) for owner, name, value, _ in orders.orders_of(scope)] == [
-        (True, "in_order", in_order)
-    ]
-
-
-def test_arms_come_in_the_order_that_is_asked_for():
-    oracle = orders._InOrder((2, 0, 1), 1)
-    assert oracle.order([0, 1, 2]) == [2, 0, 1]
-    assert [oracle.choose([chance], 1) for chance in "abc"] == [1, 0, 1]  # a coin comes up at place 1
-    assert oracle.tossed == ["a", "b", "c"]
-    with pytest.raises(Unbounded, match="arms come in an order that is not followed"):
-        oracle.order([0, 1, 2])
-    with pytest.raises(Unbounded, match="arms come in an order that is not followed"):
-        orders._InOrder((0, 1)).order([0, 1, 2])
-    natural = orders._InOrder()
-    assert (natural.order([1, 0]), natural.choose(["a"], 0)) == ([1, 0], 0)
+@pytest.mark.parametrize(("kind", "value", "made"), [("int", 3.7, 3), ("float", 2, 2.0), ("bool", 2, True)])
+def test_what_stands_in_for_a_class_of_numbers_is_as_it(kind, value, made):
+    known = kinds.NUMBERS[kind]
+    assert known(value) == made
+    assert type(known(value)) is type(made)
+    assert isinstance(made, known)
+    assert not isinstance("", known)
 
 
 # ---------------------------------------------------------------- what is rewritten
+
+
+@pytest.mark.parametrize(("value", "decides"), [(True, True), (np.False_, True), (1, False), ([], False)])
+def test_only_a_truth_value_decides_a_choice_of_arrays(value, decides):
+    assert selects.decides(value) is decides
 
 
 @pytest.mark.parametrize(

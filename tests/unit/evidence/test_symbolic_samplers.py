@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 
 from tests.user_code import coins, densities, inverses
-from verifiable_dp.evidence.symbolic import samplers
+from verifiable_dp.evidence.symbolic import sampler_laws
 from verifiable_dp.evidence.symbolic.paths import Program, explore
-from verifiable_dp.evidence.symbolic.samplers import _GIVEN, SamplerLaw, _law, _Reader
+from verifiable_dp.evidence.symbolic.sampler_laws import SamplerLaw, law_of_leaves
+from verifiable_dp.evidence.symbolic.sampler_reader import GIVEN, Reader
 
 
 def law(function, *args):
-    return _law(_Reader(function.__globals__).call(function, [_GIVEN, *args]))
+    return law_of_leaves(Reader(function.__globals__).call(function, [GIVEN, *args]))
 
 
 @pytest.mark.parametrize(
@@ -100,7 +101,7 @@ _CALLS: list[int] = [0]
 
 @pytest.mark.parametrize("sampler", [_until, _with_memory, _looked_up, _twice], ids=lambda f: f.__name__)
 def test_what_is_not_understood_has_no_law(sampler):
-    with pytest.raises(samplers._Unknown):
+    with pytest.raises(sampler_laws.UnreadError):
         law(sampler, 0.5)
 
 
@@ -112,7 +113,7 @@ def test_the_same_draw_compared_again_is_known():
         return 2 if u < 0.75 else 3
 
     (function,) = ast.parse(textwrap.dedent(inspect.getsource(sampler))).body
-    found = dict(_Reader({}).law(function.body, {"rng": _GIVEN}))
+    found = dict(Reader({}).law(function.body, {"rng": GIVEN}))
     assert found == pytest.approx({0: 0.2, 1: 0.3, 2: 0.25, 3: 0.25})
 
 
@@ -132,7 +133,7 @@ def test_logarithms_that_go_wrong_have_no_bound_within_the_claim(play):
 
 
 def test_fractions_are_numbers():
-    found = dict(_Reader(coins._bernoulli.__globals__).call(coins._bernoulli, [_GIVEN, Fraction(1, 2)]))
+    found = dict(Reader(coins._bernoulli.__globals__).call(coins._bernoulli, [GIVEN, Fraction(1, 2)]))
     assert found[True] == pytest.approx(math.exp(-0.5))
 
 
@@ -149,8 +150,8 @@ def test_reports_with_another_density_cost_what_they_give_away(play, cost):
 
 def _cost(sampler, ends):
     """What a report of a raw number between these ends costs, given the generator first."""
-    raw = samplers.Sum(0.0, {samplers.Basic(raw=ends): 1.0})
-    return _law(_Reader(sampler.__globals__).call(sampler, [_GIVEN, raw])).cost
+    raw = sampler_laws.Sum(0.0, {sampler_laws.Basic(raw=ends): 1.0})
+    return law_of_leaves(Reader(sampler.__globals__).call(sampler, [GIVEN, raw])).cost
 
 
 def test_no_two_histograms_of_a_report_differ_by_more_than_its_cost():
@@ -209,5 +210,5 @@ def test_pieces_that_lie_upon_each_other_add_up():
 
 @pytest.mark.parametrize("sampler", [_counted, _beyond, _of_two, _logarithm], ids=lambda f: f.__name__)
 def test_reports_that_are_not_understood_have_no_cost(sampler):
-    with pytest.raises(samplers._Unknown):
+    with pytest.raises(sampler_laws.UnreadError):
         _cost(sampler, (0.0, 1.0))

@@ -86,8 +86,6 @@ class Oracle:
         Whether to follow the generator and the data instead.
     """
 
-    follows = False  # comparisons of raw numbers
-
     def __init__(self, script: tuple[int, ...] = (), *, natural: bool = False) -> None:
         self.script, self.natural = script, natural
         self.units: set[int] = set()  # that move a raw number that decided something
@@ -109,14 +107,6 @@ class Oracle:
         )
         self.made.append((at, len(chances), chances[at]))
         return at
-
-    def order(self, natural: list[int]) -> list[int]:
-        """The order in which a permutation comes."""
-        raise Unbounded("an answer draws an order")
-
-    def fits(self, chance: Term) -> bool:
-        """Whether a raw number is a chance."""
-        return chance.range()[0] >= 0 and chance.range()[1] <= 1
 
     def raw(self, world: World, values: range, natural: int, units: Iterable[int]) -> int:
         """The value of a raw whole number, which these units move."""
@@ -286,6 +276,7 @@ def answering(world: World, function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        world.note(function.__code__, tried=False)
         values = [number(v) for v in (*args, *kwargs.values())]
         if world.oracle is not None or not any(map(is_raw, values)) or not is_answer(function):
             return function(*args, **kwargs)

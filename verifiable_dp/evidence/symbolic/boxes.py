@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from verifiable_dp.evidence.symbolic import answers, matrices, terms, users
-from verifiable_dp.evidence.symbolic.residues import Residue, remainder
 from verifiable_dp.evidence.symbolic.terms import (
     ARITHMETIC,
     COMPARING,
@@ -238,8 +237,6 @@ class Box:
             if any(nature(v) == "pick" for v in own):
                 rows = np.ravel(decided(self.world, key[0])).tolist()
                 return wrapped(self.world, [self[t][v] for t, v in zip(rows, own, strict=True)])
-        if type(key) is Box and key.kind == "b" and key.shape == self.shape and _raw_bits(key):
-            return Masked(key, self.copy())
         if (
             type(key) is Box
             and key.kind == "b"
@@ -262,11 +259,6 @@ class Box:
     def __setitem__(self, key: Any, value: Any) -> None:
         self.world.count()
         self.settle_type()
-        if type(value) is Masked:
-            if value.mask is not key or self.shape != key.shape:
-                raise self.world.stop(_DECIDES, why=Ends.POSITION)
-            self.data[...] = value.over(self).data
-            return
         if self.narrow is not None:
             _fitting(self.world, value, self.narrow)
         if type(value) is Box:
@@ -433,58 +425,9 @@ class Box:
         self[...] = calling(self.world, np.sort, (self, *args), kwargs)
 
 
-def _raw_bits(key: Box) -> bool:
-    bits = [] if key.known is not None else key.data.ravel().tolist()
-    return any(map(is_term, bits)) and not any(map(_is_lazy, bits))
-
-
 def _of_coins(key: Box) -> bool:
     bits = [] if key.known is not None else key.data.ravel().tolist()
     return any(nature(v) == "coin" for v in bits) and not any(map(is_term, bits))
-
-
-class Masked:
-    """The entries of an array where raw data say so, to be changed and put back there.
-
-    Parameters
-    ----------
-    mask
-        Of the same shape.
-    box
-        All entries, as they are where the mask is true.
-    """
-
-    __array_priority__ = 6000.0
-    __array_ufunc__ = None
-
-    def __init__(self, mask: Box, box: Any) -> None:
-        self.mask, self.box = mask, box
-
-    def over(self, old: Box) -> Box:
-        """The entries of `old` where the mask is false."""
-
-        def mixed(counts: Any, new: Any, kept: Any) -> Any:
-            if not is_term(counts):
-                return new if counts else kept
-            return terms.add(kept, terms.multiply(counts, terms.subtract(new, kept)))
-
-        return Box.of(self.mask.world, np.frompyfunc(mixed, 3, 1)(self.mask.data, self.box.data, old.data))
-
-    def __getattr__(self, name: str) -> Any:
-        raise self.mask.world.stop(_DECIDES, why=Ends.POSITION)
-
-
-def _of_masked(ufunc: Any) -> Any:
-    def operate(self: Masked, other: Any) -> Any:
-        if np.ndim(other) or _is_lazy(other):
-            raise self.mask.world.stop(_DECIDES, why=Ends.POSITION)
-        return Masked(self.mask, on_arrays(self.mask.world, ufunc, "__call__", (self.box, other), None, {}))
-
-    return operate
-
-
-for _name in ("add", "sub", "mul", "truediv"):
-    setattr(Masked, f"__{_name}__", _of_masked(ARITHMETIC[_name]))
 
 
 class Sampled:
@@ -972,7 +915,7 @@ _ELEMENTWISE: dict[Any, Callable[..., Any]] = {
     np.exp: _either(np.exp, terms.exponential),
     np.log: _either(np.log, terms.logarithm),
     np.logaddexp: lambda a, b: terms.logarithm(terms.add(*(terms.exponential(ordinary(v)) for v in (a, b)))),
-    np.remainder: lambda a, b: a % b if type(a) is Residue else remainder(ordinary(a), ordinary(b)),
+    np.remainder: lambda a, b: terms.remainder(ordinary(a), ordinary(b)),
     np.log1p: _either(np.log1p, lambda v: terms.logarithm(terms.add(v, 1.0))),
     np.sign: _either(np.sign, _sign),
     **{of: _of_draws(of) for of in (np.tan, np.sin, np.cos, np.expm1, np.log2, np.log10, np.arctanh)},
@@ -1279,10 +1222,9 @@ def _choose(condition: Any, one: Any, other: Any) -> Any:
         c, x, y = condition.function, one.function, other.function
         return type(one)(one.source, lambda u: np.where(c(u), x(u), y(u)))
     if is_term(condition) and not condition.noise:
-        sides = [v.term() if nature(v) == "residue" else v for v in (one, other)]
         for side in (1, 2):
             terms.weighed(condition, side)
-        return terms.mixed(condition, *map(ordinary, sides))
+        return terms.mixed(condition, ordinary(one), ordinary(other))
     if not is_term(one) and not is_term(other):
         return one if bool(condition) else other
     if nature(condition) == "coin" and not any(is_term(v) and v.noise for v in (one, other)):

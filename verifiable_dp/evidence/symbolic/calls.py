@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.evidence.symbolic.boxes import Box, Masked, Sampled
+from verifiable_dp.evidence.symbolic.boxes import Box, Sampled
 from verifiable_dp.evidence.symbolic.terms import Lazy, Term, World, is_numerical, nature
 
 _IDENTITY = "a tracked number is compared by identity"
@@ -38,7 +38,7 @@ _FLOATS = (float, np.float64)
 def is_tracked(value: Any) -> bool:
     """Whether a value stands for a number or an array of a plain run."""
     kind = type(value)
-    return kind in (Term, Box, Masked, Sampled) or issubclass(kind, Lazy) or getattr(kind, "shows", False)
+    return kind in (Term, Box, Sampled) or issubclass(kind, Lazy) or getattr(kind, "shows", False)
 
 
 def _parts(value: Any) -> Iterator[Any]:

@@ -25,12 +25,11 @@ from verifiable_dp.core.filled import Filled
 from verifiable_dp.evidence.judge.language import Language
 from verifiable_dp.evidence.judge.outside import Outside
 from verifiable_dp.evidence.symbolic.cases import parsed
-from verifiable_dp.evidence.symbolic.last_cases import asks_for_the_rest
 from verifiable_dp.evidence.symbolic.source import handlers_of, place_of
 from verifiable_dp.evidence.symbolic.terms import Ends, Unbounded, World
 from verifiable_dp.evidence.tracing.ledger import Place
 
-_MOST_STEPS, _END = 2_000_000, -1
+_MOST_STEPS = 2_000_000
 UNASKED = "code is run that could not be rewritten, or compares by identity in a chain"
 _BETWEEN = frozenset(("CACHE", "EXTENDED_ARG", "TO_BOOL", "UNARY_NOT", "NOP"))  # a comparison and its branch
 
@@ -57,8 +56,6 @@ class Coverage:
         Instructions that a run has taken at most.
     enumerated
         Code of which all branches were tried whenever it was called; False if it was not so at times.
-    ended
-        Code with one loop that was left before its end each time; False if it was not so at times.
     compared, counts
         By the instruction, comparisons of uniform draws with one possible answer and with two, and of all.
     mistaken
@@ -82,7 +79,6 @@ class Coverage:
     left: int = 0
     most: int = 0
     enumerated: dict[types.CodeType, bool] = field(default_factory=dict)
-    ended: dict[types.CodeType, bool] = field(default_factory=dict)
     compared: dict[tuple[Any, int], list[int]] = field(default_factory=dict)
     counts: Counter[tuple[types.CodeType, int]] = field(default_factory=Counter)
     mistaken: Place | None = None
@@ -124,9 +120,8 @@ class Coverage:
 
     def note(self, other: World | Coverage) -> None:
         """Note which functions a run, or another's runs, have called, and what they have compared."""
-        for known, new in ((self.enumerated, other.enumerated), (self.ended, other.ended)):
-            for code, tried in new.items():
-                known[code] = tried and known.get(code, True)
+        for code, tried in other.enumerated.items():
+            self.enumerated[code] = tried and self.enumerated.get(code, True)
         self.mixed |= other.mixed
         self.scales |= other.scales
         self.drawn |= other.drawn
@@ -147,8 +142,6 @@ class Coverage:
 
     def _certain(self, code: types.CodeType, offset: int) -> bool:
         """Whether an instruction compares nothing but uniform draws, each time with one possible answer."""
-        if offset == _END:
-            return self.ended.get(code, False)
         certain, both = self.compared.get((code, offset), (0, 0))
         return certain > 0 and not both and certain == self.counts.get((code, offset), 0)
 
@@ -252,7 +245,7 @@ class Coverage:
             for line, position in _one_sided(code, steps, strict, bool(catching), self._certain):
                 at = None if position is None else place_of(position)
                 both = at is not None and ((file, at) in self.mixed or language.public(file, at))
-                if not both and (at is None or not asks_for_the_rest(file, at)):
+                if not both:
                     found.add((Place(file, line), at))
         return sorted(found, key=lambda at: (at[0].file, at[0].line, at[1] or ()))
 
@@ -295,9 +288,6 @@ def _comparisons(code: types.CodeType) -> frozenset[int]:
 
 def _need_not_go(code: types.CodeType, step: Any, certain: Callable[[types.CodeType, int], bool]) -> bool:
     """Whether a branch cannot go both ways: it follows a comparison with one possible answer."""
-    if step.opname == "FOR_ITER":
-        loops = [i for i in dis.get_instructions(code) if i.opname == "FOR_ITER"]
-        return len(loops) == 1 and certain(code, _END)
     before = [i for i in dis.get_instructions(code) if i.offset < step.offset and i.opname not in _BETWEEN]
     return bool(before) and before[-1].opname == "COMPARE_OP" and certain(code, before[-1].offset)
 

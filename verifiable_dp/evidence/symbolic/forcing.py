@@ -9,13 +9,14 @@ takes forever, it may be that a run never has a state in which it comes to that:
 
 from __future__ import annotations
 
+import ast
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from verifiable_dp.evidence.symbolic.coverage import Coverage
-from verifiable_dp.evidence.symbolic.source import around
+from verifiable_dp.evidence.symbolic.source import around, called_here, where
 from verifiable_dp.evidence.symbolic.terms import Term, is_term, number
 from verifiable_dp.evidence.tracing.ledger import Place
 
@@ -73,6 +74,35 @@ class BranchFlips:
         """Whether it decides no branch: both sides are followed at once, or the bound ends."""
         value = number(value) if type(value) is Term else value
         return is_term(value) and not value.noise
+
+
+class Turner(ast.NodeTransformer):
+    """Asks for conditions, by their positions, in a way that can be turned about (`forcing`)."""
+
+    def __init__(self, sites: Mapping[Any, int]) -> None:
+        self._sites = sites
+        self._loops: set[int | None] = set()  # whose condition alone stands at a position
+
+    def visit(self, node: ast.AST) -> Any:
+        """A condition that stands at one of the positions, or all of which does; of several the outermost."""
+        if isinstance(node, ast.While):
+            self._loops.add(self._sites.get(where(node.test)))
+        at = self._sites.get(where(node)) if isinstance(node, ast.expr | ast.If | ast.While) else None
+        if at is None:
+            return self.generic_visit(node)
+        if isinstance(node, ast.If | ast.While | ast.IfExp):
+            node.test = self._asked(at, node.test, loop=isinstance(node, ast.While))
+            return self.generic_visit(node)
+        return self._asked(at, node, loop=at in self._loops)
+
+    def _asked(self, at: int, node: Any, *, loop: bool = False) -> Any:
+        """A condition, or each of those that it is made of, which decide whether the next one is asked."""
+        if isinstance(node, ast.BoolOp):
+            node.values = [self._asked(at, value) for value in node.values]
+            return node
+        asked: Any = self.generic_visit(node)
+        made = called_here("turned", ast.Constant(at), ast.Constant(loop), asked)
+        return ast.fix_missing_locations(ast.copy_location(made, node))
 
 
 def forced(

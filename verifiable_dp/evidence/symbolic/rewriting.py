@@ -1,52 +1,27 @@
 """The traced code with a few statements written in another way, which do the same and tell less.
 
-A loop that keeps the best of several numbers tells which of them led on the way, though the last one alone
-is used; a condition tells how a coin fell, though only the answer is used; a list tells at which proposed
-position it was looked up. Functions are compiled again, with the same lines, so that each of these is asked
-in one piece: see `race`, `choose`, `mix` and `entry`, which leave to the code what they do not know.
+Functions are compiled again, with the same lines, so that conditions, lists and loops that keep the best are
+asked in one piece, by the functions of `selects`.
 """
 
 from __future__ import annotations
 
 import ast
-import copy
 import dis
 import functools
 import linecache
-import math
-import operator
-import sys
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
-import numpy as np
-
-from verifiable_dp.evidence.symbolic import (
-    answers,
-    boxes,
-    calls,
-    contests,
-    draws,
-    orders,
-    samplers,
-    tables,
-    terms,
-)
+from verifiable_dp.evidence.symbolic import answers, calls, selects
 from verifiable_dp.evidence.symbolic.cases import fits, parsed
-from verifiable_dp.evidence.symbolic.residues import Residue
-from verifiable_dp.evidence.symbolic.source import is_choice, where
+from verifiable_dp.evidence.symbolic.forcing import Turner
+from verifiable_dp.evidence.symbolic.source import called_here, is_choice, placed, unwatched, where
 from verifiable_dp.evidence.symbolic.terms import (
     PREFIX,
-    Ends,
-    Lazy,
-    Term,
-    Unbounded,
     World,
-    is_term,
-    nature,
-    number,
 )
 from verifiable_dp.evidence.tracing.reach import Scopes
 
@@ -60,393 +35,7 @@ _PLAIN = (
 )
 
 
-# ---------------------------------------------------------------- the best of several numbers
-
-
-class Race:
-    """Sums with noise of which the best is kept, in the order of their coming, with what goes with them."""
-
-    def __init__(
-        self, world: World, entries: list[tuple[Any, tuple[Any, ...]]], kind: tuple[int, bool]
-    ) -> None:
-        self.world, self.entries, self.kind = world, entries, kind
-        self.told: int | None = None
-
-    def best(self) -> tuple[Any, tuple[Any, ...]]:
-        """The best one, at the price of telling which one it is."""
-        if self.told is None:
-            (sign, latest), places = self.kind, range(len(self.entries))
-            order = [*reversed(places)] if latest else [*places]
-            values = [terms.multiply(self.entries[i][0], sign) for i in order]
-            self.told = order[terms.largest(self.world, values)]
-        return self.entries[self.told]
-
-
-class RunningMax(Lazy):
-    """A number that the best one of a race brings: its value, or what goes with it."""
-
-    __array_priority__ = 3500.0
-    nature = "lead"
-
-    def __init__(self, race: Race, at: int) -> None:
-        self.race, self.at = race, at
-
-    @property
-    def world(self) -> World:
-        """The run it belongs to."""
-        return self.race.world
-
-    @property
-    def kind(self) -> Any:
-        """That of what goes with the first one."""
-        return np.float64 if self.at < 0 else type(self.race.entries[-1][1][self.at])
-
-    def plain(self) -> Any:
-        """The number; from here on it is known which one is the best."""
-        value, kept = self.race.best()
-        return number(value) if self.at < 0 else kept[self.at]
-
-    term = plain
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        return getattr(ufunc, method)(*map(told, inputs), **kwargs)
-
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return function(*map(told, args), **kwargs)
-
-
-def told(value: Any) -> Any:
-    """A number of a race as it is, anything else unchanged."""
-    return value.plain() if type(value) is RunningMax else value
-
-
-def _define(name: str, function: Callable[..., Any], turned: bool = False) -> None:
-    def operate(self: Any, *others: Any) -> Any:
-        values = (*map(told, others), self.plain()) if turned else (self.plain(), *map(told, others))
-        return function(*values)
-
-    setattr(RunningMax, name, operate)
-
-
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lt", "le", "gt", "ge", "eq", "ne"):
-    _define(f"__{_name}__", getattr(operator, _name))
-    if len(_name) > 2:
-        _define(f"__r{_name}__", getattr(operator, _name), turned=True)
-_ONES: dict[str, Callable[..., Any]] = {"round": round, "str": str, "neg": operator.neg, "abs": abs}
-for _name, _one in _ONES.items():
-    _define(f"__{_name}__", _one)
-
-
-def _is_noisy(value: Any) -> bool:
-    return is_term(value) and bool(value.noise)
-
-
-def race(
-    world: World, kind: tuple[int, bool], value: Any, best: Any, new: tuple[Any, ...], old: tuple[Any, ...]
-) -> tuple[Any, ...] | None:
-    """What is kept after `value` came, if that has noise; None for the code to look by itself.
-
-    Which of the values is the best is told when what is kept is used, and only of those that came until then:
-    what led in between is not.
-
-    Parameters
-    ----------
-    world
-        The run.
-    kind
-        1 to keep the largest, -1 the smallest; whether the latest of equal ones is kept.
-    value, best
-        What is compared: a number that comes, and the best one before.
-    new, old
-        What is kept if it is better, and what was kept before; Ellipsis stands for the value.
-    """
-    value = value.term() if nature(value) == "uniform" else number(value)
-    if world.oracle is not None or not _is_noisy(value):
-        return None
-    places = [i for i, v in enumerate(new) if v is not ...]
-    kept, earlier = tuple(told(new[i]) for i in places), [old[i] for i in places]
-    own = best.race if type(best) is RunningMax and best.at < 0 else None
-    if own is not None:
-        if (
-            own.told is not None
-            or own.kind != kind
-            or any(getattr(v, "race", None) is not own for v in earlier)
-        ):
-            return None
-        before = [(v, tuple(values[lead.at] for lead in earlier)) for v, values in own.entries]
-    else:
-        best, earlier = number(told(best)), [told(v) for v in earlier]
-        if best is not None and not _is_noisy(best) and not isinstance(best, int | float):
-            return None
-        # Nothing is worse than that: what goes with it is never kept.
-        never = best is None or (not is_term(best) and float(best) == -kind[0] * math.inf)
-        before = [] if never else [(best, tuple(earlier))]
-    entries = [*before, (value, kept)]
-    # Of one kind, and never None: whether it is, is not asked of a number that stands for several.
-    kinds = [{type(values[i]) for _, values in entries} for i in range(len(kept))]
-    if any(len(types) > 1 or not types <= _KEPT for types in kinds):
-        return None
-    made = Race(world, entries, kind)
-    return tuple(RunningMax(made, places.index(i) if i in places else -1) for i in range(len(new)))
-
-
-_KEPT = frozenset((int, np.int64, float, np.float64))
-
-
-# ---------------------------------------------------------------- conditions, lists
-
-
-def choose(
-    world: World,
-    places: tuple[Any, ...],
-    answer: Callable[..., Any],
-    test: Any,
-    rest: Any,
-    given: tuple[Any, ...],
-) -> Any:
-    """One of two expressions, as a coin falls: an answer (see `answers`), or a number that stays raw.
-
-    Parameters
-    ----------
-    world
-        The run.
-    places
-        Of the condition.
-    answer, test, rest
-        Functions of what is given: the whole expression, its condition, and what follows from that.
-    given
-        What the names in it stand for.
-    """
-    if world.oracle is not None:
-        return answer(*given)
-    found = _answered(world, answer, given)
-    if found is not None:
-        return found[0]
-    condition = test(*given)
-    condition = number(condition) if type(condition) is Term else condition
-    raw = _is_bit(condition)
-    if raw or nature(condition) == "coin":
-        sides = [number(rest(side, *given)) for side in (True, False)] if raw else []
-        if raw and all(map(_is_plain, sides)):
-            return terms.add(terms.multiply(condition, sides[0] - sides[1]), sides[1])
-        made = None if raw else _by_coin(world, condition, lambda side: rest(side, *given))
-        if made is not None:
-            _note(world, places)
-            return made
-    return rest(condition, *given)
-
-
-def respond(world: World, answer: Callable[..., Any], given: tuple[Any, ...]) -> Any:
-    """What an expression with a coin in it comes to: an answer, if it can be one."""
-    found = _answered(world, answer, given) if world.oracle is None else None
-    return answer(*given) if found is None else found[0]
-
-
-def _answered(world: World, answer: Callable[..., Any], given: tuple[Any, ...]) -> tuple[Any] | None:
-    """An answer that raw numbers among what is given get, if it has a price; else None."""
-    if not any(map(answers.is_raw, map(number, given))):
-        return None
-    before, state = (world.failure, world.at, len(world.charges)), world.states()
-    try:
-        found = answers.answered(world, answer, given)
-    except Unbounded:
-        found = None
-    made = world.charges[before[2] :]
-    if found is not None and all(
-        math.isfinite(end) for c in made for ends in c.costs.values() for end in ends
-    ):
-        return found
-    del world.charges[before[2] :]
-    world.failure, world.at = before[:2]
-    world.restore(state)
-    return None
-
-
-def _by_coin(world: World, coin: Any, rest: Callable[[bool], Any]) -> Any:
-    """A number or noise with a random sign, or a raw number that counts as a coin falls; else None."""
-    if coin.chance is None:
-        return None
-    before, state = (world.failure, world.at), world.states()
-    try:
-        sides = [number(rest(True)), number(rest(False))]
-    except Exception:  # on the side that the code may not take
-        sides = []
-        world.failure, world.at = before
-    if not sides or repr(world.states()) != repr(state):
-        world.restore(state)
-        return None
-    signed = draws.signed(coin, *sides) if coin.chance == 0.5 else None
-    return _counted(coin, sides) if signed is None else signed
-
-
-def _counted(coin: Any, sides: Sequence[Any]) -> Any:
-    """One of two numbers as a coin falls, one of which is raw at least; None if that is not followed."""
-    raw = [is_term(v) and bool(v.raw) and not v.noise for v in sides]
-    if not any(raw) or not all(own or _is_plain(v) for own, v in zip(raw, sides, strict=True)):
-        return None
-    return terms.either(coin.mixed(*sides), sides)
-
-
-def switch(world: World, coin: Any, one: Callable[[], Any], other: Callable[[], Any], rest: Any) -> Any:
-    """One of two raw numbers as a coin falls, or `rest`."""
-    if world.oracle is None and nature(coin) == "coin" and coin.chance is not None:
-        before = world.failure, world.at
-        try:
-            sides = [number(one()), number(other())]
-        except Unbounded:
-            world.failure, world.at = before
-            return rest(coin)
-        found = _counted(coin, sides)
-        if found is not None:
-            return found
-    return rest(coin)
-
-
-def opposite(world: World, value: Any) -> Any:
-    """The opposite of a truth value, which may be raw."""
-    value = number(value)
-    bit = is_term(value) and not value.noise and value.whole and value.range() == (0.0, 1.0)
-    return terms.subtract(1, value) if bit else not value
-
-
-def mix(
-    world: World,
-    places: tuple[Any, ...],
-    condition: Any,
-    values: Sequence[Callable[[], Any]],
-    others: Sequence[Callable[[], Any]],
-    spots: Sequence[Callable[[], Any]],
-) -> list[Any] | None:
-    """Numbers that count only if a condition holds, and those that count only if not.
-
-    None for the code to look by itself: only coins that count raw numbers, and raw conditions, are followed,
-    and only where no entry of a dictionary comes into being: whether it is there may be seen. `spots` give
-    the containers and keys of the entries that change. `places` tell where the condition stands, of which
-    both sides are looked at then.
-    """
-    raw, coin = _is_bit(condition), nature(condition) == "coin" and condition.chance is not None
-    if world.oracle is not None or not (raw or (coin and not others)):
-        return None
-    if any(isinstance(kept, Mapping) and key not in kept for kept, key in (spot() for spot in spots)):
-        return None
-    found = [number(value()) for value in (*values, *others)]
-    if raw and all(_is_plain(v) or (is_term(v) and not v.noise) for v in found):
-        sides = [condition] * len(values) + [terms.negated(condition)] * len(others)
-        _note(world, places)
-        return [terms.multiply(side, v) for side, v in zip(sides, found, strict=True)]
-    if raw or len(found) > 1 or not (is_term(found[0]) and found[0].raw and not found[0].noise):
-        return None
-    mixed = condition.mixed(found[0], 0)
-    if mixed is None:
-        return None
-    _note(world, places)
-    return [mixed]
-
-
-def _note(world: World, places: tuple[Any, ...]) -> None:
-    """Note that both sides of a condition were followed."""
-    file = sys._getframe(2).f_code.co_filename
-    world.mixed.update((file, place) for place in places)
-
-
-def _is_bit(value: Any) -> bool:
-    """Whether a condition is raw."""
-    return is_term(value) and not value.noise and value.whole and value.range() == (0.0, 1.0)
-
-
-def _is_plain(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not is_term(value) and not nature(value)
-
-
-def blended(value: Any) -> bool:
-    """Whether a condition is raw, so that two numbers are mixed."""
-    return _is_bit(number(value) if type(value) is Term else value)
-
-
-def blend(world: World, places: tuple[Any, ...], condition: Any, *sides: Callable[[], Any]) -> Any:
-    """One of two numbers, as a raw condition says."""
-    values = [number(v.term() if type(v) is Residue else v) for v in (side() for side in sides)]
-    if world.oracle is not None or not all(_is_plain(v) or (is_term(v) and not v.noise) for v in values):
-        raise world.stop("raw {data} decide a branch", why=Ends.BRANCH)
-    _note(world, places)
-    world.scaled()
-    return terms.either(terms.mixed(condition, *values), values)
-
-
-def decides(value: Any) -> bool:
-    """Whether it is one public truth value."""
-    return type(value) in (bool, np.bool_)
-
-
-def turned(world: World, at: int, loop: bool, value: Any) -> Any:
-    """What a condition comes out as, if it may be turned about."""
-    return world.flips.turned(at, value, loop=loop)
-
-
-def entry(world: World, values: Any, key: Any) -> Any:
-    """The entry of a list; at a proposed position, as of an array; at a raw one, as what may stand there."""
-    if is_term(key) and type(values) in (list, tuple, np.ndarray) and terms.is_place(key, len(values)):
-        found = boxes.looked_up(world, np.asarray(values), key)
-        if found is not None:
-            return found
-    numbers = type(values) in (list, tuple) and all(is_term(v) or _is_plain(v) for v in values)
-    if nature(key) == "pick" and numbers and boxes.has_terms(values):
-        return boxes.wrapped(world, values)[key]
-    return values[key]
-
-
-def tally(world: World, values: Any, key: Any, amount: Any) -> None:
-    """Add to an entry; at a raw place, to each as far as it may be the one, as a histogram counts."""
-    plain = type(values) is list or (type(values) is boxes.Box and values.ndim == 1 and values.narrow is None)
-    if plain and is_term(key) and terms.is_place(key, len(values)):
-        kept = values if type(values) is list else values.data
-        for i, value in enumerate(kept):
-            kept[i] = terms.add(value, terms.multiply(terms.equal(key, i), amount))
-        return
-    values[key] += amount
-
-
-_KNOWN = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type, np.ufunc, str, int, float)
-
-
-def disclosed(world: World, value: Any) -> Any:
-    """The same, of which the adversary is told every number: whatever is done with it tells no more."""
-    kind = type(value)  # a tracked number claims to be of another
-    if kind is dict:
-        disclosed(world, [*value.values()])
-    elif kind in (list, tuple):
-        for part in value:
-            disclosed(world, part)
-    elif boxes.has_own(value) or kind is boxes.Box:
-        boxes.plain(world, value, "raw {data} are disclosed")
-    elif not (value is None or issubclass(kind, (*_KNOWN, np.generic, np.ndarray))):
-        raise world.stop("what is disclosed is not known")
-    return value
-
-
-def picked(world: World, values: Any, key: Any) -> Any:
-    """An entry of a table that is disclosed, or of which the law says all (`contests`) until it is used."""
-    found = entry(world, values, key)
-    if type(found) is contests.Veiled:
-        found.told = True
-        return found
-    disclosed(world, values)
-    return found
-
-
-def inner(world: World, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that another one makes: what stands in for it, as for those of a module."""
-    made = tables.sampling(world, function) if answers.is_answer(function) else function
-    if made is function and orders.goes_in_order(function.__code__):
-        made = orders.flipping(world, function)
-    return samplers.drawing(world, function, made) if samplers.draws_noise(function.__code__) else made
-
-
 # ---------------------------------------------------------------- the code
-
-
-def _called(name: str, *args: ast.expr) -> ast.expr:
-    return ast.Call(ast.Name(PREFIX + name, ast.Load()), list(args), [])
 
 
 def _function(names: list[str], body: ast.expr) -> ast.Lambda:
@@ -460,43 +49,6 @@ def _tuple(parts: list[Any]) -> ast.Tuple:
 
 def _loaded(name: str) -> ast.Name:
     return ast.Name(name, ast.Load())
-
-
-def _unwatched(node: Any) -> Any:
-    """The node at a place without width: its branch is not one of the user's."""
-    part: Any
-    for part in ast.walk(node):
-        part.end_lineno, part.end_col_offset = getattr(part, "lineno", 0), getattr(part, "col_offset", 0)
-    return node
-
-
-class _Turner(ast.NodeTransformer):
-    """Asks for conditions, by their positions, in a way that can be turned about (`forcing`)."""
-
-    def __init__(self, sites: Mapping[Any, int]) -> None:
-        self._sites = sites
-        self._loops: set[int | None] = set()  # whose condition alone stands at a position
-
-    def visit(self, node: ast.AST) -> Any:
-        """A condition that stands at one of the positions, or all of which does; of several the outermost."""
-        if isinstance(node, ast.While):
-            self._loops.add(self._sites.get(where(node.test)))
-        at = self._sites.get(where(node)) if isinstance(node, ast.expr | ast.If | ast.While) else None
-        if at is None:
-            return self.generic_visit(node)
-        if isinstance(node, ast.If | ast.While | ast.IfExp):
-            node.test = self._asked(at, node.test, loop=isinstance(node, ast.While))
-            return self.generic_visit(node)
-        return self._asked(at, node, loop=at in self._loops)
-
-    def _asked(self, at: int, node: Any, *, loop: bool = False) -> Any:
-        """A condition, or each of those that it is made of, which decide whether the next one is asked."""
-        if isinstance(node, ast.BoolOp):
-            node.values = [self._asked(at, value) for value in node.values]
-            return node
-        asked: Any = self.generic_visit(node)
-        made = _called("turned", ast.Constant(at), ast.Constant(loop), asked)
-        return ast.fix_missing_locations(ast.copy_location(made, node))
 
 
 class _Disclosing(ast.NodeTransformer):
@@ -513,7 +65,7 @@ class _Disclosing(ast.NodeTransformer):
         if isinstance(node.slice, ast.Slice | ast.Tuple):
             node.value = _told(node.value)
             return node
-        return ast.copy_location(_called("picked", node.value, node.slice), node)
+        return ast.copy_location(called_here("picked", node.value, node.slice), node)
 
     def visit_Call(self, node: ast.Call) -> Any:
         """Of a call, its arguments, and the object of a method."""
@@ -529,7 +81,7 @@ class _Disclosing(ast.NodeTransformer):
 
 
 def _told(node: ast.expr) -> ast.expr:
-    return ast.copy_location(_called("disclosed", node), node)
+    return ast.copy_location(called_here("disclosed", node), node)
 
 
 class _Rewriter(ast.NodeTransformer):
@@ -546,10 +98,10 @@ class _Rewriter(ast.NodeTransformer):
         self._usual, self._same = _is_usual(tree), _asks_for_none_only(tree)
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
-        """See `entry`."""
+        """See `selects.entry`."""
         self.generic_visit(node)
         if isinstance(node.ctx, ast.Load) and isinstance(node.slice, ast.Name | ast.Call):
-            return ast.copy_location(_called("entry", node.value, node.slice), node)
+            return ast.copy_location(called_here("entry", node.value, node.slice), node)
         return node
 
     def visit_Call(self, node: ast.Call) -> Any:
@@ -562,7 +114,7 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_IfExp(self, node: ast.IfExp) -> Any:
-        """See `choose`."""
+        """See `selects.choose`."""
         names = _names(node) if self._usual else None
         if names is None:
             self.generic_visit(node)
@@ -570,7 +122,7 @@ class _Rewriter(ast.NodeTransformer):
             return _blending(node) if made is node else made
         condition = ast.copy_location(_loaded(PREFIX + "condition"), node.test)
         rest = ast.copy_location(ast.IfExp(condition, node.body, node.orelse), node)
-        made = _called(
+        made = called_here(
             "choose",
             _places(node),
             _function(names, node),
@@ -581,41 +133,36 @@ class _Rewriter(ast.NodeTransformer):
         return ast.copy_location(made, node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        """See `choose`, of what is returned; and `inner`."""
+        """See `selects.choose`, of what is returned; and `inner`."""
         if self._usual:
             node.body = _returned(node.body)
             if self._functions and not node.decorator_list:
-                node.decorator_list = [_placed(_loaded(PREFIX + "inner"), node)]
+                node.decorator_list = [placed(_loaded(PREFIX + "inner"), node)]
         self._functions.append(node)
         self.generic_visit(node)
         self._functions.pop()
         return node
 
-    def visit_While(self, node: ast.While) -> Any:
-        """See `samplers.looped`."""
-        made = _looped(node, self._functions) if self._usual else None
-        self.generic_visit(node)
-        return node if made is None else [*made[:-1], _otherwise(made[-1], node)]
-
     def visit_For(self, node: ast.For) -> Any:
-        """See `samplers.looped`."""
+        """See `selects.mix`, of the last step of a loop."""
         if self._usual:
             node.body = _going_on(node.body)
-        made = _looped(node, self._functions) if self._usual else None
         self.generic_visit(node)
-        return node if made is None else [*made[:-1], _otherwise(made[-1], node)]
+        return node
 
     def visit_Assign(self, node: ast.Assign) -> Any:
-        """See `respond`."""
+        """See `selects.respond`."""
         names = _mixes(node.value) if self._usual else None
         self.generic_visit(node)
         if names is not None:
-            made = _called("respond", _function(names, node.value), _tuple([_loaded(name) for name in names]))
+            made = called_here(
+                "respond", _function(names, node.value), _tuple([_loaded(name) for name in names])
+            )
             node.value = ast.copy_location(made, node.value)
         return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        """See `respond` and `tally`."""
+        """See `selects.respond` and `tally`."""
         if isinstance(node.target, ast.Name) and isinstance(node.op, ast.BitXor):
             value = ast.BinOp(_loaded(node.target.id), node.op, node.value)
             made = ast.Assign([node.target], ast.copy_location(value, node.value))
@@ -626,11 +173,11 @@ class _Rewriter(ast.NodeTransformer):
             return node
         if isinstance(target.slice, ast.Name | ast.Call) and isinstance(target.value, ast.Name):
             kept = _loaded(target.value.id)
-            return ast.copy_location(ast.Expr(_called("tally", kept, target.slice, node.value)), node)
+            return ast.copy_location(ast.Expr(called_here("tally", kept, target.slice, node.value)), node)
         return node
 
     def visit_If(self, node: ast.If) -> Any:
-        """See `race`, `choose` and `mix`."""
+        """See `selects.race`, `choose` and `mix`."""
         made = (_chosen(node) or _chosen(node, False)) if self._usual else None
         if made is not None:
             return self.visit(made)
@@ -644,18 +191,18 @@ class _Rewriter(ast.NodeTransformer):
 
 
 def _blending(node: ast.IfExp) -> Any:
-    """See `blend`: the two sides, if they are free of effects, are mixed where the condition is raw."""
+    """See `selects.blend`: two sides without effects are mixed where the condition is raw."""
     if not all(isinstance(p, _FREE) for side in (node.body, node.orelse) for p in ast.walk(side)):
         return node
     name = PREFIX + "condition"
     asked = ast.copy_location(_loaded(name), node.test)
     sides = [_function([], side) for side in (node.body, node.orelse)]
-    mixed = _called("blend", _places(node), _loaded(name), *sides)
+    mixed = called_here("blend", _places(node), _loaded(name), *sides)
     rest = ast.copy_location(ast.IfExp(asked, node.body, node.orelse), node)
-    made = ast.IfExp(_unwatched(_placed(_called("blended", _loaded(name)), node)), mixed, rest)
-    made = _placed(made, node)
+    made = ast.IfExp(unwatched(placed(called_here("blended", _loaded(name)), node)), mixed, rest)
+    made = placed(made, node)
     made.end_lineno, made.end_col_offset = made.lineno, made.col_offset
-    return _placed(ast.Call(_function([name], made), [node.test], []), node)
+    return placed(ast.Call(_function([name], made), [node.test], []), node)
 
 
 _FREE = (
@@ -668,10 +215,10 @@ def _branching(test: ast.expr) -> ast.expr:
     """A condition that is a branch where it is one public truth value, and else what it is."""
     name = PREFIX + "condition"
     asked = ast.IfExp(_loaded(name), _loaded(name), _loaded(name))
-    known = _unwatched(_placed(_called("decides", _loaded(name)), test))
-    made = _placed(ast.IfExp(known, _placed(asked, test), _loaded(name)), test)
+    known = unwatched(placed(called_here("decides", _loaded(name)), test))
+    made = placed(ast.IfExp(known, placed(asked, test), _loaded(name)), test)
     made.end_lineno, made.end_col_offset = made.lineno, made.col_offset
-    found: ast.expr = _placed(ast.Call(_function([name], made), [test], []), test)
+    found: ast.expr = placed(ast.Call(_function([name], made), [test], []), test)
     return found
 
 
@@ -709,13 +256,13 @@ def _switched(node: ast.IfExp) -> ast.expr:
     condition = ast.copy_location(_loaded(PREFIX + "condition"), node.test)
     rest = _function([PREFIX + "condition"], _blending(ast.copy_location(ast.IfExp(condition, *sides), node)))
     one, other = (_function([], _opposite(side)) for side in sides)
-    return ast.copy_location(_called("switch", test, one, other, rest), node)
+    return ast.copy_location(called_here("switch", test, one, other, rest), node)
 
 
 def _opposite(side: ast.expr) -> ast.expr:
     """`not x` as a call that may stay raw."""
     if isinstance(side, ast.UnaryOp) and isinstance(side.op, ast.Not):
-        return ast.copy_location(_called("opposite", side.operand), side)
+        return ast.copy_location(called_here("opposite", side.operand), side)
     return side
 
 
@@ -846,7 +393,7 @@ def _raced(node: ast.If) -> list[ast.stmt] | None:
     new = [ast.Constant(...) if getattr(v, "id", None) == value else v for _, v in pairs]
     old = [_loaded(t.id) if getattr(v, "id", None) != value else ast.Constant(None) for t, v in pairs]
     kind = _tuple([ast.Constant(way), ast.Constant(latest)])
-    made = _called("race", kind, _loaded(value), _loaded(best), _tuple(new), _tuple(old))
+    made = called_here("race", kind, _loaded(value), _loaded(best), _tuple(new), _tuple(old))
     taken = ast.Assign(
         [ast.Tuple([ast.Name(t.id, ast.Store()) for t, _ in pairs], ast.Store())], _loaded(kept)
     )
@@ -873,78 +420,13 @@ def _mixed(node: ast.If) -> list[ast.stmt] | None:
     sides = _tuple(values[: len(node.body)]), _tuple(values[len(node.body) :])
     entries = [step.target for step in steps if isinstance(step.target, ast.Subscript)]
     spots = [_function([], _tuple([e.value, e.slice])) for e in entries]
-    made = _called("mix", _places(node), _loaded(condition), *sides, _tuple(spots))
+    made = called_here("mix", _places(node), _loaded(condition), *sides, _tuple(spots))
     taken: list[ast.stmt] = [
         ast.AugAssign(step.target, step.op, ast.Subscript(_loaded(kept), ast.Constant(n), ast.Load()))
         for n, step in enumerate(steps)
     ]
     node.test = ast.copy_location(_loaded(condition), node.test)
-    return [_placed(first, node), *_before(node, kept, made, taken)]
-
-
-_STEPS = (ast.If, ast.While, ast.For, ast.Break, ast.Continue, ast.Pass, ast.Assign, ast.AugAssign)
-_BARRED = (ast.Lambda, ast.comprehension, ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
-_LOOPS: list[tuple[list[ast.stmt], list[str]]] = []  # their statements, and names that they are given
-
-
-def _looped(node: Any, functions: list[ast.FunctionDef]) -> list[Any] | None:
-    """What asks for the law of a loop of coins that sets one name that is used later; last, its branch."""
-    inside = [*ast.walk(node)]
-    for part in inside:
-        wrong = isinstance(part, ast.stmt) and not isinstance(part, _STEPS)
-        stored = isinstance(getattr(part, "ctx", None), ast.Store) and not isinstance(
-            part, ast.Name | ast.Tuple
-        )
-        if wrong or stored or isinstance(part, _BARRED):
-            return None
-    if not functions or not any(isinstance(part, ast.Call) and _may_draw(part.func) for part in inside):
-        return None
-    own, around = {id(part) for part in inside}, [*ast.walk(functions[-1])]
-    if any(isinstance(part, ast.Global | ast.Nonlocal) for part in around):
-        return None
-    names = {part.id for part in inside if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
-    used = {
-        p.id
-        for p in around
-        if isinstance(p, ast.Name) and not isinstance(p.ctx, ast.Store) and id(p) not in own
-    }
-    made = names & used
-    if len(made) != 1:
-        return None
-    known = {arg.arg for f in functions for arg in ast.walk(f.args) if isinstance(arg, ast.arg)}
-    known |= {
-        n.id
-        for f in functions
-        for n in ast.walk(f)
-        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    }
-    looked = {part.id for part in inside if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
-    looked |= {part.target.id for part in inside if isinstance(part, ast.AugAssign)}  # type: ignore[union-attr]
-    given, name, kept = sorted((looked & known) - (names - made)), PREFIX + "loop", PREFIX + "kept"
-    (target,) = made
-    body = [copy.deepcopy(node), _placed(ast.Return(_loaded(target)), node)]
-    _LOOPS.append((body, given))
-    function: Any = ast.parse(f"def {name}({', '.join(given)}): pass").body[0]
-    function.body = body
-    asked = _called(
-        "looped", ast.Constant(len(_LOOPS) - 1), _loaded(name), ast.Call(_loaded("locals"), [], [])
-    )
-    taken = ast.Assign([ast.Tuple([ast.Name(target, ast.Store())], ast.Store())], _loaded(kept))
-    return [_placed(function, node), *_before(node, kept, asked, [taken])]
-
-
-def _may_draw(called: ast.expr) -> bool:
-    return isinstance(called, ast.Name | ast.Attribute)
-
-
-def _otherwise(branch: ast.If, node: Any) -> ast.If:
-    branch.orelse = [node]
-    return branch
-
-
-def looped(world: World, number: int, function: Callable[..., Any], held: Mapping[str, Any]) -> Any:
-    """See `samplers.looped`."""
-    return samplers.looped(world, _LOOPS[number], function, held)
+    return [placed(first, node), *_before(node, kept, made, taken)]
 
 
 def _places(node: Any) -> ast.Constant:
@@ -960,16 +442,12 @@ def _is_length(node: Any) -> bool:
     return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "len"
 
 
-def _placed(made: Any, node: ast.AST) -> Any:
-    return ast.fix_missing_locations(ast.copy_location(made, node))
-
-
 def _before(node: Any, kept: str, made: ast.expr, taken: list[ast.stmt]) -> list[ast.stmt]:
     """Ask first; the condition of the code stands where there is no answer."""
     known = ast.Compare(_loaded(kept), [ast.IsNot()], [ast.Constant(None)])
-    ask = _placed(ast.Assign([ast.Name(kept, ast.Store())], made), node)
-    done = [_placed(step, node) for step in taken]
-    branch = ast.copy_location(ast.If(_unwatched(_placed(known, node)), done, [node]), node)
+    ask = placed(ast.Assign([ast.Name(kept, ast.Store())], made), node)
+    done = [placed(step, node) for step in taken]
+    branch = ast.copy_location(ast.If(unwatched(placed(known, node)), done, [node]), node)
     return [ask, branch]
 
 
@@ -997,7 +475,7 @@ class _Asking(ast.NodeTransformer):
         self.generic_visit(node)
         if len(node.ops) != 1 or not isinstance(node.ops[0], _IS) or _is_none(node.comparators[0]):
             return node
-        made: ast.expr = _called("identical", node.left, node.comparators[0])
+        made: ast.expr = called_here("identical", node.left, node.comparators[0])
         if isinstance(node.ops[0], ast.IsNot):
             made = ast.UnaryOp(ast.Not(), ast.copy_location(made, node))
         return ast.copy_location(made, node)
@@ -1007,7 +485,7 @@ class _Asking(ast.NodeTransformer):
         self.generic_visit(node)
         name = node.func.func if isinstance(node.func, ast.Call) else node.func  # a node may have two parents
         if not (isinstance(name, ast.Name) and name.id.startswith(PREFIX)):
-            node.func = ast.copy_location(_called("asked", node.func), node.func)
+            node.func = ast.copy_location(called_here("asked", node.func), node.func)
         return node
 
 
@@ -1055,10 +533,9 @@ def _compiled(
     tree = parsed(text)
     before = _by_place(compile(text, file, "exec", dont_inherit=True))
     tree = _Disclosing(spots).visit(tree) if spots else tree
-    tree = _Turner(dict(sites)).visit(tree) if sites else tree
+    tree = Turner(dict(sites)).visit(tree) if sites else tree
     tree = ast.fix_missing_locations(_Rewriter(tree).visit(tree))
-    # Of a copy: the laws of loops are read as they were written (`_LOOPS`).
-    tree = ast.fix_missing_locations(_Asking().visit(copy.deepcopy(tree)))
+    tree = ast.fix_missing_locations(_Asking().visit(tree))
     made = compile(tree, file, "exec", dont_inherit=True)
     _REWRITTEN.update(_codes(made))
     found = _by_place(made)
@@ -1090,11 +567,14 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 @contextmanager
 def rewritten(scopes: Scopes, world: World) -> Iterator[None]:
     """Compile functions again for a while."""
-    asked = (race, choose, respond, switch, opposite, mix, blend, entry, tally, looped, turned, inner)
+    asked = (
+        *(selects.race, selects.choose, selects.respond, selects.switch, selects.opposite, selects.mix),
+        *(selects.blend, selects.entry, selects.tally, selects.turned, selects.inner),
+    )
     helpers: dict[str, Any] = {PREFIX + f.__name__: functools.partial(f, world) for f in asked}
-    others = (calls.identical, calls.asked, disclosed, picked)
+    others = (calls.identical, calls.asked, selects.disclosed, selects.picked)
     helpers |= {PREFIX + f.__name__: functools.partial(f, world) for f in others}
-    helpers |= {PREFIX + f.__name__: f for f in (blended, decides, fits)}
+    helpers |= {PREFIX + f.__name__: f for f in (selects.blended, selects.decides, fits)}
     changed: list[tuple[Any, types.CodeType]] = []
     codes: dict[str, Mapping[types.CodeType, types.CodeType]] = {}
     try:

@@ -8,6 +8,7 @@ import types
 from typing import Any, NamedTuple
 
 from verifiable_dp.evidence.symbolic.cases import parsed
+from verifiable_dp.evidence.symbolic.terms import PREFIX
 
 
 def where(node: Any) -> Any:
@@ -26,6 +27,24 @@ def place_of(position: Any) -> Any:
 def called(node: ast.Call) -> str:
     """The name of what is called."""
     return node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+
+
+def called_here(name: str, *args: ast.expr) -> ast.expr:
+    """A call of what is put into the traced code under a name."""
+    return ast.Call(ast.Name(PREFIX + name, ast.Load()), list(args), [])
+
+
+def unwatched(node: Any) -> Any:
+    """The node at a place without width: its branch is not one of the user's."""
+    part: Any
+    for part in ast.walk(node):
+        part.end_lineno, part.end_col_offset = getattr(part, "lineno", 0), getattr(part, "col_offset", 0)
+    return node
+
+
+def placed(made: Any, node: ast.AST) -> Any:
+    """What was made, at the place of a node."""
+    return ast.fix_missing_locations(ast.copy_location(made, node))
 
 
 def is_choice(node: ast.Call) -> bool:

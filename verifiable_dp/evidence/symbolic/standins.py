@@ -19,7 +19,6 @@ import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -28,17 +27,13 @@ from scipy import special
 from verifiable_dp.evidence.symbolic import (
     answers,
     boxes,
-    contents,
-    contests,
-    draws,
     matrices,
-    orders,
     samplers,
-    tables,
     terms,
 )
 from verifiable_dp.evidence.symbolic.boxes import Box, calling, has_own, on_arrays, wrapped
 from verifiable_dp.evidence.symbolic.enclosures import Quantile
+from verifiable_dp.evidence.symbolic.kinds import NUMBERS, of_pandas
 from verifiable_dp.evidence.symbolic.randoms import FollowedRandom, Sources, name_of_secret, refused, secret
 from verifiable_dp.evidence.symbolic.terms import Term, World, number
 from verifiable_dp.evidence.tracing.foreign import PYTHON_SEED
@@ -119,7 +114,7 @@ def _standing(real: Any, world: World) -> Any:
     pandas, stats = sys.modules.get("pandas"), sys.modules.get("scipy.stats")
     own = next((find for module, find in _FINDERS if real is module), None)
     if own is None and pandas is not None and real is pandas:
-        own = _of_pandas
+        own = of_pandas
     if own is None and stats is not None and (real is stats or real is sys.modules["scipy"]):
         own = _of_scipy
     if own is None:
@@ -301,129 +296,6 @@ def _of_special(name: str, real: Any, world: World) -> Any:
     return {"softmax": softmax, "logsumexp": logsumexp}.get(name, real)
 
 
-class _Kind(type):
-    stands_for: type
-
-    def __instancecheck__(cls, value: Any) -> bool:
-        return isinstance(value, cls.stands_for)
-
-    def __subclasscheck__(cls, kind: Any) -> bool:
-        return issubclass(kind, cls.stands_for)
-
-    def __eq__(cls, other: Any) -> bool:
-        return other is cls or other is cls.stands_for
-
-    def __hash__(cls) -> int:
-        return hash(cls.stands_for)
-
-
-def _scalar(value: Any) -> Any:
-    if type(value) is Box and value.size == 1:
-        value = value.held.ravel()[0]
-    return number(value)
-
-
-class _Float(float, metaclass=_Kind):
-    stands_for = float
-
-    def __new__(cls, value: Any = 0.0) -> Any:
-        value = _scalar(value)
-        if type(value) is Term:
-            return terms.cast(value, "f")
-        return value if type(value) in (draws.UniformDraw, contests.Veiled) else float(value)
-
-
-class _Int(int, metaclass=_Kind):
-    stands_for = int
-
-    def __new__(cls, value: Any = 0, *args: Any) -> Any:
-        value = _scalar(value)
-        if type(value) is draws.UniformDraw:
-            below = value if value.step else value.through(np.floor)
-            value = below.term() if getattr(below, "step", 0.0) else value  # geometric noise
-        if type(value) is Term:
-            made = terms.cast(value, "i")
-            return made if type(made) is Term else int(made)
-        if type(value) is draws.DrawnCoin and value.chance is not None and not value.source.is_public:
-            return value
-        if type(value) is answers.Position or (type(value) is contests.Pick and not value.source.done):
-            return value
-        return int(value, *args)
-
-
-class _Bool(int, metaclass=_Kind):
-    """A raw bit stays one, and a coin a coin."""
-
-    stands_for = bool
-
-    def __new__(cls, value: Any = False) -> Any:
-        value = _scalar(value)
-        bit = type(value) is Term and not value.noise and value.whole and value.range() == (0.0, 1.0)
-        open_ = type(value) is draws.DrawnCoin and value.chance is not None and not value.source.is_public
-        return value if bit or open_ else bool(value)
-
-
-def _of_pandas(name: str, real: Any, world: World) -> Any:
-    """Series and frames of tracked numbers hold these as objects."""
-    if not isinstance(real, type) or name not in ("Series", "DataFrame"):
-        return real
-    return _Framed(name, (), {"stands_for": real, "made": _frames(sys.modules["pandas"])[name]})
-
-
-class _Framed(_Kind):
-    """Stands for a class of pandas."""
-
-    made: Any
-
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        return cls.made(*map(_unboxed, args), **{key: _unboxed(v) for key, v in kwargs.items()})
-
-    def __getattr__(cls, name: str) -> Any:
-        return getattr(cls.stands_for, name)
-
-
-_UNBOXING = ("__setitem__", "_arith_method", "_cmp_method", "assign", "insert", "add", "where", "mask")
-
-
-@functools.cache
-def _frames(pandas: Any) -> dict[str, type]:
-    """Series and frames that take arrays of tracked numbers as arrays of objects.
-
-    The names with an underscore are those that pandas has its own and other libraries' subclasses define.
-    """
-    made: dict[str, Any] = {}
-
-    def unboxing(name: str) -> Any:
-        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-            own = getattr(super(made[type(self).__name__], self), name)
-            if name == "__setitem__" and self.ndim == 1 and self.dtype != object and has_own(args[-1]):
-                self._update_inplace(self.astype(object))  # a column of numbers would take plain ones only
-            return own(*map(_unboxed, args), **{key: _unboxed(v) for key, v in kwargs.items()})
-
-        return call
-
-    def one_of(kind: str) -> Any:
-        return property(lambda self: made[kind])
-
-    members = {name: unboxing(name) for name in _UNBOXING}
-    members |= {"_constructor_sliced": one_of("Series"), "_constructor_expanddim": one_of("DataFrame")}
-    for kind in ("Series", "DataFrame"):
-        real = getattr(pandas, kind)
-        own = {name: member for name, member in members.items() if hasattr(real, name)}
-        made[kind] = type(kind, (real,), own | {"_constructor": one_of(kind)})
-    return made
-
-
-def _unboxed(value: Any) -> Any:
-    """Arrays of tracked numbers as arrays of objects, also in lists and dictionaries."""
-    if type(value) is Box:
-        found = [boxes.ordinary(v) for v in value.held.ravel().tolist()]
-        return boxes.objects(found, value.shape) if has_own(found) else np.asarray(value)
-    if type(value) is dict:
-        return {key: _unboxed(v) for key, v in value.items()}
-    return [_unboxed(v) for v in value] if type(value) is list else value
-
-
 def _extreme(real: Any, sign: int, world: World) -> Any:
     """`max` or `min`: of keys that are terms, the position of the largest, raw where they are.
 
@@ -557,39 +429,13 @@ def _defaults(function: Any, world: World) -> tuple[Any, ...]:
     return tuple(v if k is None else k for v, k in zip(function.__defaults__, known, strict=True))
 
 
-@dataclass
-class _Search:
-    """What has to be put into a module; names of globals that are replaced are known after the first run."""
-
-    asked: list[Any]
-    defaults: list[Any]
-    flipping: list[Any]
-    drawing: list[Any]
-    replaced: dict[bool, list[str]] = field(default_factory=dict)
-
-
-@contents.once
-def _searched(scope: Mapping[str, Any]) -> Iterator[_Search]:
-    yield _Search(
-        [*tables.tables_of(scope)],
-        [*_drawing_by_default(scope)],
-        [*orders.orders_of(scope)],
-        [*samplers.samplers_of(scope)],
-    )
-
-
-def _replacements(scope: dict[str, Any], search: _Search, world: World) -> Iterator[tuple[str, Any]]:
+def _replacements(scope: Mapping[str, Any], world: World) -> Iterator[tuple[str, Any]]:
     """Names of globals that something stands in for, and that."""
-    loaded = "scipy.stats" in sys.modules  # only then something stands in for scipy
-    replaced = []
-    for name in search.replaced.get(loaded, list(scope)):
-        value = scope[name]
+    for name, value in list(scope.items()):
         own = isinstance(value, types.FunctionType) and value.__globals__ is scope
         other = None if own or name.startswith("__") else _replacement(value, world)
         if other is not None:
-            replaced.append(name)
             yield name, other
-    search.replaced[loaded] = replaced
 
 
 @contextmanager
@@ -603,9 +449,7 @@ def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[
         "min": _extreme(builtins.min, -1, world),
         "sum": _sum(world),
         "sorted": _sorted(world),
-        "float": _Float,
-        "int": _Int,
-        "bool": _Bool,
+        **NUMBERS,
         "math": _standing(math, world),  # see `cases`
     }
     missing = object()
@@ -613,22 +457,20 @@ def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[
     world.instead = functools.partial(_replacement, world=world)
     world.fixed = functools.partial(answers.fixed, world)
     distinct = globals_of(scopes)
-    searches = [found for scope in distinct for found in _searched(scope)]
-    asked = [found for search in searches for found in search.asked]
-    functions = [function for search in searches for function in search.defaults]
+    asked = [found for scope in distinct for found in answers.answers_of(scope)]
+    functions = [function for scope in distinct for function in _drawing_by_default(scope)]
     usual = [(f, f.__defaults__, _defaults(f, world)) for f in functions]
-    asked += [found for search in searches for found in search.flipping]
-    drawing = [found for search in searches for found in search.drawing]
+    drawing = [found for scope in distinct for found in samplers.samplers_of(scope)]
     try:
         for function, _, other in usual:
             function.__defaults__ = other
-        for owner, name, function, stand_in in asked:
-            _put(owner, name, stand_in(world, function))
+        for owner, name, function in asked:
+            _put(owner, name, answers.answering(world, function))
         for owner, name, function in drawing:
             now = owner[name] if isinstance(owner, dict) else vars(owner)[name]
             _put(owner, name, samplers.drawing(world, function, now))
-        for scope, search in zip(distinct, searches, strict=True):
-            for name, other in _replacements(scope, search, world):
+        for scope in distinct:
+            for name, other in _replacements(scope, world):
                 changed.append((scope, name, scope[name]))
                 scope[name] = other
             for name, other in extra.items():
@@ -639,7 +481,7 @@ def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[
     finally:
         for function, given, _ in usual:
             function.__defaults__ = given
-        for owner, name, function in [*(found[:3] for found in asked), *drawing]:
+        for owner, name, function in [*asked, *drawing]:
             _put(owner, name, function)
         for scope, name, value in changed:
             if value is missing:

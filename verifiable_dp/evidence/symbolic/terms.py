@@ -366,8 +366,6 @@ class World:
         Functions by their code that were called, and whether all their branches were tried each time.
     beyond
         Whether a uniform draw came out above chances that add up to 1, as it does where they are rounded.
-    ended
-        Functions by their code with a loop, and whether it was left before its end each time, as it must be.
     compared
         By the instruction, how often comparisons with a uniform draw could have one answer only, and both.
     bare
@@ -425,7 +423,6 @@ class World:
     kept: dict[Any, Any] = field(default_factory=dict)
     enumerated: dict[Any, bool] = field(default_factory=dict)
     beyond: bool = False
-    ended: dict[Any, bool] = field(default_factory=dict)
     compared: dict[tuple[Any, int], list[int]] = field(default_factory=dict)
     bare: bool = False
     mixed: set[Any] = field(default_factory=set)
@@ -756,7 +753,7 @@ class Term:
     __ror__ = __or__
 
     def __mod__(self, other: Any) -> Any:
-        return _operate(lambda a, b: a.world.arrays.remainder(a, b), self, other)
+        return _operate(remainder, self, other)
 
     def __neg__(self) -> Any:
         return multiply(self, -1)
@@ -1288,6 +1285,20 @@ def divide(left: Any, right: Any) -> Any:
     return multiply(left, _reciprocal(right))
 
 
+def remainder(left: Any, right: Any) -> Any:
+    """The remainder by a public number; what has noise is shown."""
+    left, right = _quiet(left), number(right)
+    right = right.settle() if type(right) is Term else right
+    if type(left) is not Term:
+        return left % right
+    if not left.whole or right != round(right) or not right > 0:
+        raise left.world.stop_raw("the remainder of raw {data} has no bound")
+    low, high = (math.floor(end / right) for end in left.range())
+    if low != high:
+        raise left.world.stop_raw("the remainder of raw {data} has no bound")
+    return subtract(left, low * int(right))
+
+
 def power(left: Any, right: Any) -> Any:
     """The power."""
     if is_term(left) and type(right) is not Term and float(right) == 2:
@@ -1718,8 +1729,6 @@ def above(left: Any, right: Any, *, strict: bool) -> Any:
             return np.True_
         if high < 0 or (high <= 0 and strict):
             return np.False_
-        if lead.world.oracle is not None and lead.world.oracle.follows:
-            return np.bool_(lead.world.oracle.compare(lead, strict=strict))
         value = lead.value()
         return indicator(lead, value > 0 if strict else value >= 0)
     world = lead.world
