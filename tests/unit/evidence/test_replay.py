@@ -491,7 +491,7 @@ def test_what_hides_has_no_bound_within_the_claim(program):
     ],
 )
 def test_without_its_rule_a_leak_has_a_bound(where, rule, wrong, program, monkeypatch):
-    """And without what ends most of these bounds, too: data that are looked for; of laws, how they are made."""
+    """And without what ends most of these bounds, too: data looked for; of laws, how they are made."""
     monkeypatch.setattr(witness, "doubtful", lambda *given: [])
     if where is enclosures:
         monkeypatch.setattr(coverage.Coverage, "jumping", lambda *given: None)
