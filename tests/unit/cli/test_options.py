@@ -403,6 +403,7 @@ class Held:
     """What a check of a record has found."""
 
     signature: str | None = None
+    parsed: None = None
 
     def summary(self):
         return f"holds, {self.signature}"
@@ -413,6 +414,7 @@ def test_verify(replaced, schedulers, tmp_path, monkeypatch):
     replaced.put(verifiable_dp.record.signing, "check", "key")
     replaced.put(api, "will_run", ["runs this"])
     replaced.put(api, "rerun", {})
+    replaced.put(verifiable_dp.cli.records, "refuse_expired", None)
 
     def check(path, *, rerun):
         replaced.calls["verify"] = path
