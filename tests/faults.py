@@ -116,7 +116,7 @@ FAULTS = (
     Fault(
         "rewards that one of two sides scales count as on the other",
         f"{EVIDENCE}/judge/expressions.py",
-        "        self.operands[self.names.home[self.scope], where(node)] = each\n",
+        "        self.operands[self.names.home[self.scope], where(node)] = [*enumerate(each)]\n",
         "        self.operands[self.names.home[self.scope], where(node)] = []\n",
         "a chance that rare draws set on one side of a condition is taken for a usual one",
         ("tests/unit/evidence/test_symbolic_rare.py",),

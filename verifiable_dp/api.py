@@ -960,8 +960,8 @@ def rerun(
 
 def _counting_again(record: Record) -> Counting:
     """What counts the runs of a record again: what was left to chance then is not now."""
-    request = _request_of(record, None, Inputs(), 1, silent)
-    terms, made = _terms(request.settings, request.promise), record.provenance.counted
+    promise = promised(record.plan.as_dict(), record.claimed.as_dict())
+    terms, made = _terms(_settings_of(record, 1), promise), record.provenance.counted
     return Counting(terms, made.key) if made is not None and made.key else Counting(terms)
 
 
@@ -1041,9 +1041,16 @@ def _request_of(
     if isinstance(thing, Algorithm):
         model = promise.model if isinstance(thing, ContextualAlgorithm) else None
         promise = replace(promise, observe=claim.observe, adjacency=None, model=model)
+    settings = _settings_of(record, workers)
+    return AuditRequest(thing, record.target.name, promise, inputs, settings, plan.as_dict(), progress)
+
+
+def _settings_of(record: Record, workers: int) -> Settings:
+    """How the audit was made that a record is of."""
+    plan = record.plan
     assert plan.alpha, "an audit of privacy has its levels"
     assert plan.confidence, "an audit of privacy has its levels"
-    settings = Settings(
+    return Settings(
         budget=plan.budget,
         timeout=TIMEOUT if plan.timeout is None else plan.timeout,
         seed=record.seed,
@@ -1056,7 +1063,6 @@ def _request_of(
         mutants=plan.mutants is not False,
         numerics=bool(plan.numerics),
     )
-    return AuditRequest(thing, record.target.name, promise, inputs, settings, plan.as_dict(), progress)
 
 
 def can_rerun(record: Json, target: Target) -> bool:

@@ -43,7 +43,7 @@ EDITS = {
     "not covered": ('del draft["not_covered"][:-1]', "left out of what is not covered"),
     "seed": ('draft["seed"] = 7', "seed 7, asked was 0"),
     "confidence": ('draft["confidence"] = 0.5', "confidence of the bound 0.5, asked was 0.95"),
-    "claim": ('draft["claim"]["epsilon"] = 2.0', "claim's epsilon 2.0"),
+    "claim": ('draft["claim"]["epsilon"] = 2.0', "states another epsilon than was asked for"),
     "parameters": ('draft["target"]["parameters"]["y"] = 7', "parameter 'y'"),
     "result": ('draft["checks"][0]["statistics"]["x"] = 1', "does not fit the schema"),
     "no checks": ('draft["checks"] = 3', "its process sent a draft that cannot be read"),

@@ -185,7 +185,7 @@ controls.catalogue controls.running evidence.symbolic.answers evidence.symbolic.
 evidence.symbolic.contests evidence.symbolic.crowds evidence.symbolic.doubts evidence.symbolic.randoms
 evidence.symbolic.standins evidence.symbolic.states evidence.symbolic.subsets
 evidence.tracing.standin record.entries render.rendering targets.measured
-algorithms._robust algorithms._stopping auditors._elimination auditors._index auditors._shared
+algorithms._robust algorithms._stopping auditors._elimination auditors._index auditors._paths auditors._shared
 auditors.errata.hanna auditors.errata.proofs auditors.errata.rates auditors.errata.sajed
 auditors.errata.wu auditors.items
 """

@@ -349,6 +349,13 @@ def same_noise_twice(rewards, rng):
     return _played(rewards, _first(rewards), int(np.argmax([s[0] + y[i] + z[k], s[1] + y[j] + z[m]])))
 
 
+def scale_of_a_missing_key(rewards, rng):
+    """What is looked up is the same for all keys but one, which is not there."""
+    scales = dict.fromkeys([n for n in range(1024) if n != 512], 1.0)
+    noise = scales.get(_rare(rng), 0.0) * rng.laplace(0, 1)
+    return _played(rewards, _first(rewards), int(rewards[0, 0] + noise > 0.5))
+
+
 RIGHT = [elimination, one_of_the_sums, tournament, flips_of_a_list, means_where_there_are_any]
 LEAKS = [
     *(entry_without_noise, entry_that_weighs_more, only_entry_with_data, larger_table),
@@ -356,6 +363,6 @@ LEAKS = [
     *(turns_at_the_place_of_a_right_lookup, rows_with_a_weight, longer_rows, noise_that_cancels),
     *(another_unit, gain_of_a_drawn_object, mask_with_two_ways_elsewhere, set_in_a_drawn_call),
     *(gain_of_one_of_many_objects, gain_that_is_set_later, gain_that_is_multiplied_later),
-    *(gain_under_the_same_name, sample_of_a_table),
+    *(gain_under_the_same_name, sample_of_a_table, scale_of_a_missing_key),
 ]
 OPEN = [path_of_ten_coins, same_noise_twice]  # leaks that have a bound within the claim today

@@ -350,6 +350,12 @@ def noise_with_a_dip(rewards, rng):
     return _told(rewards, rewards[0, 0] + hiding > 0.5, scale < 0.002)
 
 
+def scale_by_the_length_of_noise(rewards, rng):
+    z = rng.laplace(0, 1.0, 2) - 1.0
+    scale = min(1.0, 0.001 + 1e4 * float(z @ z))
+    return _told(rewards, rewards[0, 0] + rng.laplace(0, scale) > 0.5, scale < 0.002)
+
+
 def scale_without_a_limit(rewards, rng):
     """A published number of a law without ends sets the scale."""
     epsilon = 0.2 * rng.lognormal(0.0, 0.3)
@@ -372,7 +378,7 @@ LEAKS = [
     *(places_far_apart, places_of_uniform_numbers, places_drawn_together),
 ]
 OPEN = [  # leaks that have a bound within the claim today
-    *(places_of_orders, equal_by_rounding, below_nought_by_rounding),
+    *(places_of_orders, equal_by_rounding, below_nought_by_rounding, scale_by_the_length_of_noise),
 ]
 
 

@@ -25,6 +25,7 @@ from verifiable_dp.evidence.premises import Premise, Taken
 from verifiable_dp.evidence.symbolic.crowds import Crowd
 from verifiable_dp.evidence.symbolic.paths import NeighbourProgram, Program, behind, explore, unsettled
 from verifiable_dp.evidence.symbolic.paths import PathFound as Explored
+from verifiable_dp.evidence.symbolic.terms import Ends
 from verifiable_dp.evidence.symbolic.witness import confirmed
 from verifiable_dp.evidence.tracing.ledger import DATA, Lead
 from verifiable_dp.evidence.tracing.losses import learn_losses
@@ -298,6 +299,8 @@ def bound(
         at = behind(found) or (found.at if found.unseen or unsettled(program, found) else None)
         # No replay has followed it: it is open whether noise stands before it.
         open_lead = None if at is None else Lead("unsettled", at)
+        if found.failure.why is Ends.SEEDS and found.at is not None:
+            open_lead = Lead("seeds", found.at)
     made = found.bound(delta)
     ended = None if made else Ended.of(found)
     if many and made is not None:

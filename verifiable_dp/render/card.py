@@ -91,7 +91,7 @@ class Open:
 
 
 @dataclass(frozen=True)
-class Line:
+class AnswerLine:
     """One of the six answers.
 
     Attributes
@@ -136,7 +136,7 @@ class Card:
     """
 
     headline: str
-    lines: tuple[Line, ...]
+    lines: tuple[AnswerLine, ...]
     promise: str
     interval: str
     premises: str
@@ -305,17 +305,17 @@ _LISTED = 3  # things not looked at that the first screen names
 _ASKED = 3  # words of the names of open questions there
 
 
-def _lines(record: Reviewed, around: Around) -> Iterator[Line]:
-    yield Line("Promised", promise(record))
-    yield Line("Held?", _held(record))
-    yield Line("How strong", _strong(record), few(kills.missed(record))[1], "mutants")
+def _lines(record: Reviewed, around: Around) -> Iterator[AnswerLine]:
+    yield AnswerLine("Promised", promise(record))
+    yield AnswerLine("Held?", _held(record))
+    yield AnswerLine("How strong", _strong(record), few(kills.missed(record))[1], "mutants")
     left = words.not_looked_at(record)
     more = f"and {len(left) - _LISTED} more" if left[_LISTED:] else ""
     named = capital(" ".join(filter(None, (", ".join(left[:_LISTED]), more))))
-    yield Line("Not looked at", f"{named}." if left else "Nothing is left out.", more, "not-covered")
+    yield AnswerLine("Not looked at", f"{named}." if left else "Nothing is left out.", more, "not-covered")
     asked = _parted(record)[0].names
-    yield Line("Do next", following(record, brief=True), few(asked, _ASKED)[1], "hazards")
-    yield Line("Who vouches", _vouches(record, around))
+    yield AnswerLine("Do next", following(record, brief=True), few(asked, _ASKED)[1], "hazards")
+    yield AnswerLine("Who vouches", _vouches(record, around))
 
 
 def _held(record: Record) -> str:

@@ -144,8 +144,10 @@ def _end(axes: Axes, handle: Style) -> tuple[float, float, str] | None:
         return None
     points = axes.transAxes.inverted().transform(line.get_transform().transform(line.get_xydata()))
     x, y = points[max(range(len(points)), key=lambda i: (points[i][0], i))]  # the last of the rightmost
-    clear = math.isfinite(x) and math.isfinite(y)
-    return (min(max(y, 0.0), 1.0), min(x, 1.0), str(line.get_color())) if clear else None
+    if not (math.isfinite(x) and math.isfinite(y)):
+        return None
+    # Rounded, so that last digits do not say which of two lines that meet is named first.
+    return round(min(max(y, 0.0), 1.0), 3), round(min(x, 1.0), 3), str(line.get_color())
 
 
 def _named(axes: Axes, ends: Sequence[tuple[tuple[float, float, str], str]]) -> None:

@@ -66,6 +66,7 @@ _MOST_KEPT = 1 << 31  # bytes of the runs from which an event is chosen
 UNLIKE = (
     "runs split at random refute the claim: those that chose the event are unlike those that were counted"
 )
+LEFT_OUT = "counts that speak against the claim were left out"
 MADE_AGAIN = "counts that speak against the claim were made again, and came out differently"
 _KEPT = 4  # samples of an event that may be asked again
 _SINGLE = 16  # runs of one sample, where each is a call by itself
@@ -406,14 +407,10 @@ class Counting:
         return None
 
     def _left_out(self, draft: Json) -> Iterator[str]:
-        """Counts that speak against the claim and are in no check: it is in doubt why, or an error.
+        """Counts that speak against the claim and are in no check: it is in doubt why.
 
-        A count is left out rightly if it went on, or if runs that share no call have not confirmed it.
-
-        Raises
-        ------
-        InputError
-            If there is no reason.
+        A count is left out rightly if it went on, if others of the same event speak in its place, or if runs
+        that share no call have not confirmed it.
         """
         told = {one.states(look) for one, looks in self.used for look in looks}
         for place, one in enumerate(self.chosen):
@@ -423,17 +420,16 @@ class Counting:
                     continue
                 if not self._speaks(one, look, draft):
                     continue
+                if any(one.states(other) in told and self._speaks(one, other, draft) for other in one.looks):
+                    continue
                 alone = [other for other in later if other.sampler["rows"] == 1 != look.sampler["rows"]]
                 unsure = [other for other in alone if self._unconfirmed(one, look, other, draft)]
                 if any(one.states(other) in told for other in unsure) or (
                     unsure and one.pair["words"] in [used.pair["words"] for used, _ in self.used]
                 ):
                     continue
-                if not unsure and not any(
-                    other.fits(one.pair, one.sampler) for other in self.chosen[place + 1 :]
-                ):
-                    raise InputError("target: its process left out counts that speak against the claim")
-                yield MADE_AGAIN
+                again = any(other.fits(one.pair, one.sampler) for other in self.chosen[place + 1 :])
+                yield MADE_AGAIN if unsure or again else LEFT_OUT
 
     def _speaks(self, one: ChosenEvent, look: CountedRuns, draft: Json) -> bool:
         """Whether a count lies above the claim."""

@@ -1,5 +1,6 @@
 """Raw data that decides where replays on neighbours cannot tell what it gives away is a lead."""
 
+import numpy as np
 import pytest
 
 from tests.records import read_all
@@ -55,3 +56,25 @@ def test_what_is_raw_in_every_run_is_left_to_replays():
     bound, _, lead = traced.bound(play, "play", Inputs(2, 24), 0.0)
     assert bound is None
     assert lead is None
+
+
+@pytest.mark.parametrize(
+    ("seeds", "leads"), [(1000, True), (2**31 - 1, True), (2**31, False), (2**40, False)]
+)
+def test_noise_of_few_seeds_is_a_lead(seeds, leads):
+    """It takes as few values as its seed: no sample tells of it. Control: seeds that nobody can try out."""
+
+    def play(rewards, rng):
+        noise = np.random.default_rng(int(rng.integers(seeds)))
+        return [int(rewards[0, 0] + noise.laplace() > 0.5)] * len(rewards)
+
+    bound, _, lead = traced.bound(play, "play", Inputs(2, 24), 0.0)
+    assert (bound is None) == leads
+    assert (lead is not None) == leads
+    if lead is not None:
+        check, _ = traced.trace(
+            unsettled.right_count, "it", 1.0, Inputs(3, 24), 0, traced.Effort(12, most=12)
+        )
+        with_it = read_all([traced.with_lead(check, lead).as_dict()])
+        assert conclude.lead(with_it).startswith("noise takes few values")
+        assert conclude.conclusion(with_it) == ("inconclusive", "lead")

@@ -13,6 +13,7 @@ import click
 import pytest
 
 import verifiable_dp.campaign.judge
+import verifiable_dp.campaign.origin
 import verifiable_dp.record.signing
 import verifiable_dp.record.verify
 import verifiable_dp.render.diff
@@ -403,6 +404,7 @@ class Held:
     """What a check of a record has found."""
 
     signature: str | None = None
+    parsed: None = None
 
     def summary(self):
         return f"holds, {self.signature}"
@@ -413,6 +415,7 @@ def test_verify(replaced, schedulers, tmp_path, monkeypatch):
     replaced.put(verifiable_dp.record.signing, "check", "key")
     replaced.put(api, "will_run", ["runs this"])
     replaced.put(api, "rerun", {})
+    replaced.put(verifiable_dp.campaign.origin, "refuse_expired", None)
 
     def check(path, *, rerun):
         replaced.calls["verify"] = path

@@ -176,7 +176,7 @@ def test_the_page_is_whole_and_escaped(tmp_path):
     assert "<svg" not in page
     names = re.findall(r'<a href="([^"#]*html)', page)
     drawn = [(tmp_path / "tiny" / name).read_text("utf-8") for name in names]
-    assert [shown.count("<svg") for shown in drawn] == [2]  # for a desktop and for a phone
+    assert [shown.count("<svg") for shown in drawn] == [4]  # of two panels, for a desktop and for a phone
     for shown in (page, *drawn):
         assert len(shown) < 400_000
         assert "<script" not in shown

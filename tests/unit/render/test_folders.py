@@ -367,7 +367,7 @@ def test_last_digits_of_another_machine_are_no_difference(tree, factor, status):
     path.with_suffix(".html").write_text(render(Record.of(json.loads(path.read_text("utf-8")))), "utf-8")
     found = {file.path: file for file in compared(tree).files}
     assert found["tree-sum/record.json"].status == status
-    assert found["tree-sum/record.html"].status == "run"
+    assert found["tree-sum/record.html"].status == "run", found["tree-sum/record.html"]
     assert ("last digits" in found["tree-sum/record.json"].note) == (status == "run")
 
 

@@ -185,7 +185,8 @@ class Calls(Marks):
                 level = max(level, mixed)
                 if name in ("shuffle", "permuted"):  # in place
                     self.hold(roots, Value(mixed, inner=value.inner))
-        return Value(level, PUBLIC, size, PUBLIC, every.inner, every.inner, not public or every.data)
+        drawn = Value(level, PUBLIC, size, PUBLIC, every.inner, every.inner, not public or every.data)
+        return drawn._replace(noisy=not public)
 
     def library(self, node: ast.Call, value: Foreign, given: Given) -> Value:
         """What a function of a library gives."""
@@ -310,7 +311,10 @@ class Calls(Marks):
                 entry = entry._replace(rough=STEEP) if len(put) > 1 else entry
             self.hold(self.roots(node.func.value), entry)  # type: ignore[attr-defined]
         if name in values.LOOKS_UP and given.parts:
-            return joined([self.entry(node, base, given.parts[0][1]), *(v for _, v, _ in given.parts[1:])])
+            (_, at, _), *rest = given.parts
+            # What is found where nothing is, which may be of one position among many.
+            missing = [Value(max(STEEP, at.level))] if at.level and (rest or name == "get") else []
+            return joined([self.entry(node, base, at), *missing, *(v for _, v, _ in rest)])
         if not smooth or name == "mean":
             self.mixes(node, name, [base, *(v for _, v, _ in given.parts)], averages=True)
         made = base | every if smooth else (base | every).steep()

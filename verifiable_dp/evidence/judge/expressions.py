@@ -212,7 +212,10 @@ class Expressions(Calls):
         # A product of what rises and what falls, or what may change its sign, has a peak somewhere.
         peaks = every.bent or every.way == values.BOTH
         several = (one.level and other.level) or (isinstance(op, ast.Pow) and one.level)
-        return every._replace(level=STEEP) | every.steep() if peaks and several else every
+        # Of noise that is scaled, or of data, runs follow what becomes of it, but not of noise times noise.
+        squared = one.noisy and (other.noisy or isinstance(op, ast.Pow)) and not isinstance(op, ast.MatMult)
+        made = every._replace(level=STEEP) if squared else every.steep()
+        return made if peaks and several else every
 
     def _of_ListComp(self, node: Foreign) -> Value:
         outer, self.scope = self.scope, node

@@ -64,6 +64,8 @@ class Value(NamedTuple):
         Which ways it may go as draws rise: `UP`, `DOWN` or `BOTH`; see `moves`.
     truth
         Whether it may hold truth values, of which an index takes as many entries as are true.
+    noisy
+        Whether noise may be in it, and nothing has been compared with it.
     """
 
     level: int = PUBLIC
@@ -77,6 +79,7 @@ class Value(NamedTuple):
     many: bool = False
     way: int = 0
     truth: bool = False
+    noisy: bool = False
 
     @property
     def takes(self) -> int:
@@ -105,6 +108,7 @@ class Value(NamedTuple):
             self.many or other.many,
             self.moves | other.moves,
             self.truth or other.truth,
+            self.noisy or other.noisy,
         )
 
     def steep(self) -> Value:
@@ -117,7 +121,7 @@ class Value(NamedTuple):
 
     def whole(self) -> Value:
         """Of a number of which only steps are left: what is done with it then is not followed."""
-        return self._replace(data=False)
+        return self._replace(data=False, noisy=False)
 
     @property
     def things(self) -> Tags:

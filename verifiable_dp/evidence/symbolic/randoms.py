@@ -27,6 +27,7 @@ from verifiable_dp.evidence.symbolic.draws import (
     uniform,
 )
 from verifiable_dp.evidence.symbolic.terms import (
+    Ends,
     SymbolicDraw,
     Term,
     World,
@@ -178,7 +179,9 @@ def _drawn_seed(world: World, what: str, seed: Any) -> Any:
     parts = list(value) if type(value) in (list, tuple) else [value]
     drawn = [part for part in parts if type(part) is contests.Pick]
     if any(part.is_public or part.is_dead or part.source.size < _LEAST_SEEDS for part in drawn) or not drawn:
-        raise world.stop(f"{what} has a seed that is not a whole number drawn from 2^31 or more")
+        few = any(part.source.size < _LEAST_SEEDS for part in drawn)
+        why = Ends.SEEDS if few else Ends.OTHER
+        raise world.stop(f"{what} has a seed that is not a whole number drawn from 2^31 or more", why=why)
     if not all(type(part) is contests.Pick or type(part) is int for part in parts):
         raise world.stop(f"{what} has a seed of what is not a whole number")
     for part in drawn:

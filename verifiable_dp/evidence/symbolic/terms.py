@@ -64,6 +64,7 @@ class Ends(StrEnum):
     BRANCH = "branch"  # they decide a branch
     POSITION = "position"  # or which position is chosen
     ENDLESS = "endless"  # a run takes too long
+    SEEDS = "seeds"  # noise takes few values, for its seed does
 
     @property
     def raw(self) -> bool:
