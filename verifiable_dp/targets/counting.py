@@ -12,7 +12,7 @@ import functools
 import hashlib
 import random
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
@@ -332,9 +332,10 @@ class Counting:
         Raises
         ------
         InputError
-            If a check states other counts or levels, none was counted, or counts that refute are left out.
+            If a check states other counts or levels, or none was counted.
         """
         checks = [check for check in draft["checks"] if check["kind"] in COUNTED]
+        sizes: dict[bool, set[int]] = {True: set(), False: set()}
         for check in checks:
             stated = check["statistics"]
             found = self._counted(check["kind"], stated)
@@ -347,6 +348,7 @@ class Counting:
             if unlike := self.terms.unlike(check["kind"], stated, draft["claim"], most):
                 raise InputError(f"target: {check['name']!r} states another {unlike} than was asked for")
             self.used += found
+            sizes[check["kind"] == "between"] |= {one.rule.test_runs for one, _ in found}
         if not self.used:
             raise InputError("target: its process had none of its runs counted; nothing was concluded")
         parameters = draft["target"]["parameters"]
@@ -361,7 +363,8 @@ class Counting:
                 raise InputError("target: its process made runs on neighbours that are the same")
             if one.rule.delta != draft["claim"]["delta"]:
                 raise InputError("target: its process had events chosen for another delta than was asked")
-        return [*self._left_out(draft), *self._split_anew(draft)]
+        leads = sizes[True] - sizes[False]
+        return [*self._left_out(draft, leads), *self._split_anew(draft, leads)]
 
     def _counted(self, kind: str, stated: Json) -> list[tuple[ChosenEvent, list[CountedRuns]]]:
         """What the counts of a check are of; none if some were not counted here."""
@@ -406,14 +409,16 @@ class Counting:
                     return one, looks
         return None
 
-    def _left_out(self, draft: Json) -> Iterator[str]:
+    def _left_out(self, draft: Json, leads: Collection[int]) -> Iterator[str]:
         """Counts that speak against the claim and are in no check: it is in doubt why.
 
-        A count is left out rightly if it went on, if others of the same event speak in its place, or if runs
-        that share no call have not confirmed it.
+        A count is left out rightly if it went on, if others of the same event speak in its place, if runs
+        that share no call have not confirmed it, or if it could only lead: `leads` are such plans' runs.
         """
         told = {one.states(look) for one, looks in self.used for look in looks}
         for place, one in enumerate(self.chosen):
+            if one.rule.test_runs in leads:
+                continue
             for number, look in enumerate(one.looks):
                 later = one.looks[number + 1 :]
                 if one.states(look) in told or not self._of_target(look) or (later and later[0].goes_on):
@@ -451,11 +456,13 @@ class Counting:
         held = {"epsilon": claim["epsilon"], "delta": claim["delta"], "tests": 1}
         return judged("black_box", {**numbers, **held, "alpha": terms.alpha, "confidence": terms.confidence})
 
-    def _split_anew(self, draft: Json) -> Iterator[str]:
+    def _split_anew(self, draft: Json, leads: Collection[int]) -> Iterator[str]:
         """Whether the claim would be refuted if other runs had chosen the event, and others been counted."""
         if any(check["result"]["verdict"] == "refuted" for check in draft["checks"]):
             return
-        used = [(one.pair, look.sampler) for one, looks in self.used for look in looks if not one.curved]
+        plain = [(one, looks) for one, looks in self.used if not one.curved]
+        plain = [(one, looks) for one, looks in plain if one.rule.test_runs not in leads]
+        used = [(one.pair, look.sampler) for one, looks in plain for look in looks]
         for pool in self.pools:
             if (pool.pair, pool.told) not in used:
                 continue
