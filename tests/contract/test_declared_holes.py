@@ -18,7 +18,7 @@ from verifiable_dp.render import card, pdf, portfolio, renderings
 from verifiable_dp.render.page import render
 from verifiable_dp.report import Report
 
-# In words alone, of which only a measure that is "none" and the number are holes; the rest is open.
+# In words alone: an output without readers, a measure that is "none" and the number are holes, the rest open.
 WORDS = {
     "unprotected_outputs": ["a public dashboard of raw clicks with user ids"],
     "data_security": {"statement": "none"},
@@ -49,7 +49,7 @@ HOLES = (
     "readers of raw data",
     "retention",
 )
-NAMED = {"bad": HOLES, "words": ("rounds of one person", "data security")}
+NAMED = {"bad": HOLES, "words": (HOLES[0], "rounds of one person", "data security")}
 QUOTED = ("public dashboard of raw clicks with user ids", "everyone reads raw clicks", "kept for ever")
 # Forms that hold no more of a check than its name.
 BRIEF = ("in-toto",)

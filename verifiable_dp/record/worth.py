@@ -78,18 +78,13 @@ def enforced(value: JsonValue, record: Record) -> Judged:
 
 def outputs(value: JsonValue, record: Record) -> Judged:
     """Outputs that the promise does not cover: only trusted readers are acceptable."""
-    worst: Judged = (OK, "as declared: no reader beyond those that are trusted")
-    for one in value:
-        found = _output(one)
-        if found[0] is HOLE:
-            return found
-        worst = found if found[0] is OPEN else worst
-    return worst
+    holes = (found for found in map(_output, value) if found[0] is HOLE)
+    return next(holes, (OK, "as declared: no reader beyond those that are trusted"))
 
 
 def _output(one: JsonValue) -> Judged:
     if isinstance(one, str):
-        return OPEN, f"who reads it is not said (readers): {one}"
+        return HOLE, f"the promise does not cover it, and who reads it is not said (readers): {one}"
     if one["readers"] == "trusted":
         return OK, ""
     readers = {"others": "others read", "public": "the public reads"}[one["readers"]]
