@@ -296,11 +296,11 @@ def bound(
             for size in many.sizes[1:]:
                 runs = replace(program, function=Runs(function, size))
                 larger[size] = _searched(runs, n_arms, work, delta)
-        at = behind(found) or (found.at if found.unseen or unsettled(program, found) else None)
+        seeds = found.failure.why is Ends.SEEDS
+        forced = None if seeds else behind(found)
+        at = forced or (found.at if seeds or found.unseen or unsettled(program, found) else None)
         # No replay has followed it: it is open whether noise stands before it.
-        open_lead = None if at is None else Lead("unsettled", at)
-        if found.failure.why is Ends.SEEDS and found.at is not None:
-            open_lead = Lead("seeds", found.at)
+        open_lead = None if at is None else Lead("seeds" if seeds else "unsettled", at)
     made = found.bound(delta)
     ended = None if made else Ended.of(found)
     if many and made is not None:

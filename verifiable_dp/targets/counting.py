@@ -460,9 +460,12 @@ class Counting:
         """Whether the claim would be refuted if other runs had chosen the event, and others been counted."""
         if any(check["result"]["verdict"] == "refuted" for check in draft["checks"]):
             return
-        plain = [(one, looks) for one, looks in self.used if not one.curved]
-        plain = [(one, looks) for one, looks in plain if one.rule.test_runs not in leads]
-        used = [(one.pair, look.sampler) for one, looks in plain for look in looks]
+        used = [
+            (one.pair, look.sampler)
+            for one, looks in self.used
+            if not one.curved and one.rule.test_runs not in leads
+            for look in looks
+        ]
         for pool in self.pools:
             if (pool.pair, pool.told) not in used:
                 continue

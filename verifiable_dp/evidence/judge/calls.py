@@ -43,7 +43,7 @@ _FOLLOWED_DRAWS = frozenset(
             "negative_binomial",
         ),
         *("standard_normal", "standard_exponential", "standard_gamma", "standard_cauchy", "standard_t"),
-        *("random", "random_sample", "uniform", "rand", "randn", "sample_uniform"),
+        *("random", "random_sample", "uniform", "rand", "randn"),
         *("gauss", "normalvariate", "expovariate"),
     )
 )
@@ -185,8 +185,8 @@ class Calls(Marks):
                 level = max(level, mixed)
                 if name in ("shuffle", "permuted"):  # in place
                     self.hold(roots, Value(mixed, inner=value.inner))
-        drawn = Value(level, PUBLIC, size, PUBLIC, every.inner, every.inner, not public or every.data)
-        return drawn._replace(noisy=not public)
+        data = not public or every.data
+        return Value(level, PUBLIC, size, PUBLIC, every.inner, every.inner, data, noisy=not public)
 
     def library(self, node: ast.Call, value: Foreign, given: Given) -> Value:
         """What a function of a library gives."""

@@ -214,8 +214,9 @@ class Expressions(Calls):
         several = (one.level and other.level) or (isinstance(op, ast.Pow) and one.level)
         # Of noise that is scaled, or of data, runs follow what becomes of it, but not of noise times noise.
         squared = one.noisy and (other.noisy or isinstance(op, ast.Pow)) and not isinstance(op, ast.MatMult)
-        made = every._replace(level=STEEP) if squared else every.steep()
-        return made if peaks and several else every
+        if not (peaks and several):
+            return every
+        return every._replace(level=STEEP) if squared else every.steep()
 
     def _of_ListComp(self, node: Foreign) -> Value:
         outer, self.scope = self.scope, node
