@@ -144,7 +144,7 @@ def _traced(check: Check, pure: bool) -> str:
         if found["open"] and found.get("what") == "shared":
             return f"one draw hides rewards of several rounds at {found['file']}:{found['line']}"
         if found["open"] and found.get("what") == "seeds":
-            return f"noise takes few values, as its seeds do, at {found['file']}:{found['line']}"
+            return f"noise takes few values, because its seed does, at {found['file']}:{found['line']}"
         if found["open"] and found.get("what") == "unsettled":
             return f"it is open what decides at {found['file']}:{found['line']}"
         if found["open"]:

@@ -29,7 +29,7 @@ WORDS = {
     "text": "raw {data} are turned into text",
     "number": "raw {data} leave tracking as a plain number",
     "unsettled": "it is open whether noise hides what decides here: replays on neighbours do not settle it",
-    "seeds": "noise takes few values here: the seed of its generator does",
+    "seeds": "noise takes few values here, because the seed of its generator does",
     "shared": "{data} of several rounds meet before noise hides them: not a report of one reward",
 }
 DATA, OF_USERS = "rewards", "contexts or rewards"  # what is raw
