@@ -28,7 +28,19 @@ from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Counterexample, Record
 from verifiable_dp.record.signing import SignatureState
 from verifiable_dp.registry.errata import REGISTERS
-from verifiable_dp.render import card, courses, forest, limits, plainly, plots, strength, strips, tables
+from verifiable_dp.render import (
+    card,
+    courses,
+    following,
+    forest,
+    limits,
+    plainly,
+    plots,
+    promised,
+    strength,
+    strips,
+    tables,
+)
 from verifiable_dp.render.findings import OF_VERDICT, Finding, told
 from verifiable_dp.render.rendering import Rendering
 
@@ -498,7 +510,7 @@ def _flags(whole: nist.Reviewed) -> list[str]:
     if not words.promises(whole):
         return []
     flags = [str(row["words"]) for row in whole.blocks["guarantee"]["guidance"]]
-    return [*flags, *card.of_a_person(whole)]
+    return [*flags, *promised.of_a_person(whole)]
 
 
 def _row(record: Record) -> JsonDict:
@@ -507,7 +519,7 @@ def _row(record: Record) -> JsonDict:
     bounds = {c.statistics.get("instance"): c for c in checks if c.kind == "mean_bound"}
     rivals = [c for c in checks if c.kind == "comparison" and c.statistics.get("instance") in bounds]
     whole = nist.Reviewed.with_blocks(record, blocks.of(record))
-    asked = card.open_hazards(whole)
+    asked = following.open_hazards(whole)
     return {
         "r": record,
         "state": _state(record),

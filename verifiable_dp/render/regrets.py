@@ -1,11 +1,14 @@
-"""Checks of regret as one figure: what is claimed, what was measured."""
+"""Checks of regret as a sentence and as one figure: what is claimed, what was measured."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from verifiable_dp.core.claims import Basis
+from verifiable_dp.record import words
 from verifiable_dp.record.model import Record
-from verifiable_dp.render import courses, plots
+from verifiable_dp.render import courses, limits, plots
+from verifiable_dp.render.strength import many
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,3 +38,38 @@ def svg(record: Record) -> str | None:
             axes.set_visible(False)
 
     return plots.inline("regret-claims", (3.9 * across, 3.4 * down), draw)
+
+
+_THEOREMS = "the theorems"
+_AGREED = {Basis.OURS: "our derivations", Basis.GIVEN: "what was claimed"}
+
+
+def sentence(record: Record) -> str:
+    """How many checks of regret, or of what is claimed in its place, agree; empty if none was made."""
+    checks = record.regret_checks
+    if not checks:
+        return ""
+    agree = sum(c.verdict == "consistent" for c in checks)
+    what = "" if words.measured(record) == "Regret" else " on errors and rounds"
+    bases = {claim.source.basis for claim in (record.regret.claims if record.regret else ())}
+    by = _AGREED.get(next(iter(bases)) or Basis.PAPER, _THEOREMS) if len(bases) == 1 else _THEOREMS
+    said = [f"{agree} of {many(len(checks), 'check')} agree{'s' if agree == 1 else ''} with {by}{what}"]
+    for verdict, text in (("contradicted", "contradicted"), ("inconclusive", "undecided")):
+        names = [c.name for c in checks if c.verdict == verdict]
+        said += [f"{text}: {', '.join(names)}"] if names else []
+    vacuous = [c for c in checks if c.verdict == "vacuous"]
+    if vacuous:
+        below = [float(c.statistics["least_horizon"]) for c in vacuous if c.statistics.get("least_horizon")]
+        short = f"below {min(below):.2g} rounds" if below else "at this size"
+        said.append(
+            f"{len(vacuous)} cannot fail {short}, so it says nothing"
+            if len(vacuous) == 1
+            else f"{len(vacuous)} cannot fail {short}, so they say nothing"
+        )
+    loose = sum(limits.is_loose(c) for c in checks)
+    if loose:
+        said.append(
+            f"{loose} of them {'is' if loose == 1 else 'are'} coarse "
+            f"({limits.LOOSE:g} times as much would pass)"
+        )
+    return f"{'; '.join(said)}."

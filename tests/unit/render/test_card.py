@@ -21,7 +21,21 @@ from verifiable_dp.evidence.check import Check
 from verifiable_dp.record import words
 from verifiable_dp.record.model import Counterexample, Record
 from verifiable_dp.record.sealing import digest
-from verifiable_dp.render import beside, card, courses, limits, pdf, plots, portfolio, renderings, strength
+from verifiable_dp.render import (
+    audited,
+    beside,
+    bounds,
+    card,
+    courses,
+    following,
+    limits,
+    pdf,
+    plots,
+    portfolio,
+    regrets,
+    renderings,
+    strength,
+)
 from verifiable_dp.render.markdown import to_dpia, to_markdown
 from verifiable_dp.render.page import render, render_index, render_pack
 
@@ -122,7 +136,7 @@ def test_the_meter_has_a_scale_that_can_be_read_and_heard():
     assert f"<em>{weak.mark}</em>" in page
     assert of("dp-se").strength.mark == "any excess on the replayed runs is caught"
     assert of("shuffled-linear").strength.mark == "less noise caught from epsilon 4.004"
-    missed = card.strength(Record.of(load("dp-robust-elimination")))
+    missed = strength.strength(Record.of(load("dp-robust-elimination")))
     assert missed.mark == "one total leak went unnoticed"
     assert not of("ucb1").strength.ticks
 
@@ -132,13 +146,13 @@ def test_the_meter_empties_as_the_leak_that_passes_grows():
     for leak in (1.0, 1.4, 1.6, 4.0, 40.0):
         record = load("dp-nas")
         record["power"]["smallest_epsilon"] = leak * record["claim"]["epsilon"]
-        full.append((card.strength(Record.of(record)).full, card.strength(Record.of(record)).state))
+        full.append((strength.strength(Record.of(record)).full, strength.strength(Record.of(record)).state))
     assert [state for _, state in full] == ["strong", "strong", "weak", "weak", "weak"]
     sizes = [size for size, _ in full]
     assert sizes == sorted(sizes, reverse=True)
     assert sizes == [100, 88, 83, 50, 5]
     record["power"], record["detectable"] = None, "inf"
-    found = card.strength(Record.of(record))
+    found = strength.strength(Record.of(record))
     assert found.words == (
         "No leak, however large, is known to be caught by the tests. Report at most 2 if the premises hold, "
         "on which that bound rests; tests alone show nothing."
@@ -154,8 +168,8 @@ def test_regret_is_a_sentence():
     )
     record = load("dp-se")
     record["regret"]["checks"][0]["result"]["verdict"] = "contradicted"
-    assert f"contradicted: {record['regret']['checks'][0]['name']}" in card.regret(Record.of(record))
-    assert card.regret(Record.of(record | {"regret": None})) == ""
+    assert f"contradicted: {record['regret']['checks'][0]['name']}" in regrets.sentence(Record.of(record))
+    assert regrets.sentence(Record.of(record | {"regret": None})) == ""
 
 
 def test_what_to_do_follows_from_the_verdict():
@@ -177,12 +191,12 @@ def test_intervals_say_what_they_rest_on():
     assert of("dp-nas").interval == f"Epsilon lies between 0.9309 (observed) and 2 ({by})."
     record = load("dp-se")
     record["epsilon_upper"] |= {"scope": "n paths", "paths": 7}
-    assert card.interval(Record.of(record)).endswith("and bounded to be no more (over what was traced).")
+    assert bounds.interval(Record.of(record)).endswith("and bounded to be no more (over what was traced).")
     assert "covers every input on 7 traced paths if its premises hold; other paths, " in words.covered(
         Record.of(record)
     )
     without = [check for check in record["checks"] if check["kind"] != "upper_bound"]
-    assert "There is no upper bound" in card.interval(
+    assert "There is no upper bound" in bounds.interval(
         Record.of(record | {"epsilon_upper": None, "checks": without})
     )
     # One is computed there, but what it rests on was refuted; the limit of samples exceeds the exact loss.
@@ -209,7 +223,7 @@ def test_which_counterexample_can_be_run_again_is_said():
     record = load("dp-robust-ucb-printed")
     record["counterexamples"][0]["loss"] /= 2
     kept = "The record keeps another run, below: loss 0.5563, claimed 1. Both can be run again"
-    assert kept in card.interval(Record.of(record))
+    assert kept in bounds.interval(Record.of(record))
     assert "run again" not in of("ucb1").interval
     assert "does not keep that run" not in shown("adaptive-tree-printed")[0]
 
@@ -329,7 +343,7 @@ def test_worlds_that_are_no_neighbours_are_on_the_card_and_so_is_the_sampler():
     assert "the sampler of production was not audited" in row["note"]
     own = load("dp-linear")
     own["target"]["kind"] = "release"
-    assert "whether production draws the same is not known" in card.sampler(Record.of(own))
+    assert "whether production draws the same is not known" in audited.sampler(Record.of(own))
 
 
 # ---------------------------------------------------------------- limits beside wins
@@ -640,10 +654,11 @@ def test_what_was_not_replayed_rests_on_the_bound_only_where_there_is_one():
     record = load("dp-se")
     assert (
         "runs checked exactly; all other inputs are covered by the proof."
-        in card.strength(Record.of(record)).words
+        in strength.strength(Record.of(record)).words
     )
     assert (
-        "other inputs were not examined." in card.strength(Record.of(record | {"epsilon_upper": None})).words
+        "other inputs were not examined."
+        in strength.strength(Record.of(record | {"epsilon_upper": None})).words
     )
 
 
@@ -682,7 +697,7 @@ def test_a_counterexample_of_another_instance_says_so():
     record = load("ldp-linear-printed")
     for check in record["checks"]:
         check["statistics"].pop("spent", None)  # nothing says what a run of the audited instance costs
-    assert card.interval(Record.of(record)).startswith(
+    assert bounds.interval(Record.of(record)).startswith(
         "Epsilon is at least 2: a loss of 40 was computed on another instance of the same code (actions = 2 "
         "vectors, beta = 0.9, epsilon = 20, horizon = 400), 2 times what that one claims. It is the "
         "counterexample below, and can be run again: verify --rerun. There is no"
@@ -735,14 +750,14 @@ def test_the_corrected_variant_is_linked_where_it_is_advised():
 
 def test_a_fault_that_passed_empties_the_meter_and_leads(table):
     """Control: without the kill table the same audit is strong, and its meter full."""
-    found = card.strength(Record.of(load("dp-robust-elimination")))
+    found = strength.strength(Record.of(load("dp-robust-elimination")))
     assert (found.state, found.full) == ("weak", 0)
     assert found.words == (
         "1 broken variant missed: last reward not truncated (its epsilon: infinity). 1728 runs "
         "checked exactly; that fault shows only in others, which only the proof covers. "
         "Report at most 1 if the premises hold; their tests missed that fault."
     )
-    assert card.strength(Record.of(without_table("dp-robust-elimination"))).full == 100
+    assert strength.strength(Record.of(without_table("dp-robust-elimination"))).full == 100
 
 
 # ---------------------------------------------------------------- what a third reading found
@@ -827,9 +842,9 @@ def test_a_headline_says_that_its_audit_is_weak():
     )
     (one,) = (row for row in load(name)["kill_table"]["others"] if row["outcome"] == "survived")
     record = load(name)
-    assert card.following(reviewed(record)).startswith("Look by hand for the missed fault. ")
+    assert following.following(reviewed(record)).startswith("Look by hand for the missed fault. ")
     record["kill_table"]["others"] += [one | {"mutant": "another"}]
-    assert "for the 2 missed faults. " in card.following(reviewed(record))
+    assert "for the 2 missed faults. " in following.following(reviewed(record))
 
 
 def test_the_first_screen_names_what_was_missed_and_asked():
@@ -974,7 +989,7 @@ def test_where_all_is_declared_the_limits_are_left():
         ("NIST-H20", "Answer 1 question (1 "),
     ):
         changed = [r | {"status": "declared"} if r["id"] in closed - {missing} else r for r in rows]
-        assert card.following(nist.Reviewed.with_blocks(record, {"hazards": changed})).startswith(said)
+        assert following.following(nist.Reviewed.with_blocks(record, {"hazards": changed})).startswith(said)
 
 
 def test_what_could_pass_does_not_look_like_what_is_caught():
@@ -1018,8 +1033,8 @@ def test_a_sum_is_spoken_of_as_a_mechanism_on_a_stream():
 
 def test_theorems_are_those_of_a_paper():
     """Control: claims of a paper."""
-    assert "agree with our derivations" in card.regret(Record.of(load("dp-lin-ucb")))
-    assert "agree with the theorems" in card.regret(Record.of(load("dp-se")))
+    assert "agree with our derivations" in regrets.sentence(Record.of(load("dp-lin-ucb")))
+    assert "agree with the theorems" in regrets.sentence(Record.of(load("dp-se")))
 
 
 def test_a_promise_says_that_it_is_not_about_a_person():
@@ -1042,7 +1057,7 @@ def test_a_ceiling_beside_weak_tests_says_what_to_report():
     )
     assert "Report" not in of("dp-se").strength.words
     record = load("dp-nas") | {"epsilon_upper": None}
-    assert "Report" not in card.strength(Record.of(record)).words
+    assert "Report" not in strength.strength(Record.of(record)).words
 
 
 def test_a_refutation_by_samples_says_how_often_those_are_wrong():
@@ -1157,7 +1172,7 @@ def test_names_that_a_user_chose_are_printed_as_they_are():
 )
 def test_whether_a_recorded_course_has_the_bound(spent, here, monkeypatch):
     """The last place of a course is what it spent in all; the least of all upper bounds is 1."""
-    monkeypatch.setattr(card.words, "least", lambda record: 1.0)
+    monkeypatch.setattr(bounds.words, "least", lambda record: 1.0)
     checks = [SimpleNamespace(statistics={} if spent is None else {"spent": spent})]
-    assert card._here(SimpleNamespace(of_kind=lambda kind: checks)) is here
-    assert card._here(SimpleNamespace(of_kind=lambda kind: [])) is False
+    assert bounds._here(SimpleNamespace(of_kind=lambda kind: checks)) is here
+    assert bounds._here(SimpleNamespace(of_kind=lambda kind: [])) is False
