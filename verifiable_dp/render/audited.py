@@ -10,6 +10,7 @@ from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import words
 from verifiable_dp.record.model import Checkout, CodeEntry, Provenance, Record
 from verifiable_dp.record.signing import NONE, SignatureState
+from verifiable_dp.render import plainly
 from verifiable_dp.render.strength import many
 
 
@@ -67,16 +68,39 @@ def variant(record: Record) -> str:
         return "As printed in the paper."
     if corrected:
         return f"Corrected, not as printed (see errata){f': {note}' if note else ''}."
-    if source and source.basis == Basis.UNREAD:
+    if _is_unread(record):
         return "Our own version: the paper's text was not at hand, so all constants are ours."
     return f"On the promise: {note}." if note else ""
+
+
+def origin(record: Record) -> str:
+    """Authors and year of the paper, and whether what was audited is what it prints; empty without one."""
+    paper = plainly.short(record.target.paper)
+    if not paper:
+        return ""
+    if words.is_printed(record):
+        return f"{paper}, as printed"
+    if record.target.parameters.get("variant") == "corrected":
+        return f"{paper}, corrected"
+    return f"own version after {paper}" if _is_unread(record) else paper
+
+
+def _is_unread(record: Record) -> bool:
+    """Whether nobody here has read the paper that the promise is ascribed to."""
+    source = record.claim.source if record.claim else None
+    return source is not None and source.basis == Basis.UNREAD
 
 
 def instance(record: Record) -> str:
     """Which instance was audited, and that nothing was said of others."""
     parameters = dict(record.target.parameters)
-    named = settings({key: value for key, value in parameters.items() if key != "variant"}, record)
-    return f"Only this instance{f': {named}' if named else ''}."
+    shown = settings({key: value for key, value in parameters.items() if key != "variant"}, record)
+    horizon = parameters.get("horizon")
+    others = {check.statistics.get("horizon") or horizon for check in record.regret_checks} - {horizon}
+    apart = (
+        f" {words.measured(record)} was measured at other horizons, too: see each check." if others else ""
+    )
+    return f"Only this instance{f': {shown}' if shown else ''}.{apart}"
 
 
 def settings(parameters: Json, record: Record) -> str:

@@ -9,10 +9,11 @@ from verifiable_dp.core.validate import Json
 from verifiable_dp.evidence.premises import briefly
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import words
+from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Record
 from verifiable_dp.render import limits
 from verifiable_dp.render.audited import settings
-from verifiable_dp.render.strength import capital, many
+from verifiable_dp.render.strength import capital, many, variants
 
 
 def taken(record: Record) -> Sequence[Json]:
@@ -24,6 +25,18 @@ def taken(record: Record) -> Sequence[Json]:
 
 # What a certificate is, and who vouches for it.
 _CERTIFIED = ("proved", "by this tool; nobody else has checked")
+
+
+def assumed(record: Record) -> str:
+    """Under which condition the upper bound that stands holds, to follow what it says."""
+    found = taken(record)
+    untested = [_briefly(premise, record) for premise in found if not premise["tested_by"]]
+    named = f", {len(untested)} of them untested: {', '.join(untested)}" if untested else ""
+    return f"if {many(len(found), 'assumption')} hold{'s' if len(found) == 1 else ''}{named}"
+
+
+def _briefly(premise: Json, record: Record) -> str:
+    return briefly(premise, "value" if words.is_stream(record) else "reward")
 
 
 def interval(record: Record) -> str:
@@ -40,9 +53,9 @@ def interval(record: Record) -> str:
     least, most = words.ends(record)
     delta = f" at delta {digits(upper.delta)}" if upper.delta else ""
     if least == most:
-        return f"Epsilon is {most}{delta}: observed, and {sure} to be no more ({by})."
+        return f"Epsilon is {most}{delta}: observed, and {sure} ({by}) to be no more {assumed(record)}."
     delta = f", both{delta}" if delta else ""
-    return f"Epsilon lies between {least} (observed) and {most} ({sure} {by}){delta}."
+    return f"Epsilon lies between {least} (observed) and {most} ({sure} {by}){delta}, {assumed(record)}."
 
 
 # Checks that test premises, in other words than their names.
@@ -58,11 +71,13 @@ def premises(record: Record) -> str:
         return "None: no upper bound stands."
     groups: dict[str, list[str]] = {}
     for premise in found:
-        brief = briefly(premise, "value" if words.is_stream(record) else "reward")
         by = premise["tested_by"]
-        groups.setdefault(f"tested by {_TESTS.get(by, by)}" if by else "not tested", []).append(brief)
+        how = f"tested by {_TESTS.get(by, by)}" if by else "not tested"
+        groups.setdefault(how, []).append(_briefly(premise, record))
     said = [f"{len(names)} {how} ({', '.join(names)})" for how, names in groups.items()]
-    return f"{many(len(found), 'assumption')}: {', '.join(said)}."
+    passed = [name for name, _ in decision(record).passed]
+    but = f" These tests missed {variants(len(passed))}: {', '.join(passed)}." if passed else ""
+    return f"{many(len(found), 'assumption')}: {', '.join(said)}.{but}"
 
 
 def _seen(record: Record) -> str:

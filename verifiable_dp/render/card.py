@@ -15,7 +15,17 @@ from verifiable_dp.render import audited, regrets
 from verifiable_dp.render.bounds import interval, premises, taken
 from verifiable_dp.render.following import ASKED, Open, caveats, following, open_hazards, parted
 from verifiable_dp.render.promised import promise
-from verifiable_dp.render.strength import Strength, brief, capital, few, many, missed, strength, weakness
+from verifiable_dp.render.strength import (
+    Strength,
+    brief,
+    capital,
+    few,
+    many,
+    missed,
+    strength,
+    undecided,
+    weakness,
+)
 
 _CAVEATS = 3
 
@@ -232,8 +242,9 @@ def _held(record: Record) -> str:
     if record.verdict == "inconclusive" and record.checks:
         found.append(f"{capital(words.why(record))}.")
     if record.regret:
-        agree = sum(check.verdict == "consistent" for check in record.regret_checks)
-        found.append(f"{words.measured(record)}: {agree} of {len(record.regret_checks)} checks agree.")
+        loose = regrets.loose(record)
+        coarsely = f", {loose} coarsely" if loose else ""
+        found.append(f"{words.measured(record)}: {regrets.agreeing(record)}{coarsely}.")
     return " ".join(filter(None, found))
 
 
@@ -245,11 +256,13 @@ def _strong(record: Record) -> str:
     if found.strength == "none":
         return strength(record).words
     bounded = record.epsilon_upper is not None
+    here = "" if bounded else ", for this instance"  # else the verdict says so
+    more = f", {open_ones}" if (open_ones := undecided(record)) else ""
     if found.strength == "weak":
-        scope, rest = ("", " Only the proof bounds epsilon.") if bounded else (", for this instance", "")
-        return f"Weak{scope}: {weakness(record)}.{rest}"
+        rest = " Only the conditional proof bounds epsilon." if bounded else ""
+        return f"Weak{here}: {weakness(record)}{more}.{rest}"
     but = missed(record)
-    return f"Strong, for this instance: {brief(record)}{f' But {but}.' if but else ''}"
+    return f"Strong{here}: {brief(record).removesuffix('.')}{f'. But {but}' if but else ''}{more}."
 
 
 def _vouches(record: Reviewed, around: Around) -> str:

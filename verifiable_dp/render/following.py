@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from verifiable_dp.compliance.nist import BEARS, HAZARDS, UNSETTLED, Reviewed, apart_worlds
@@ -56,12 +57,13 @@ def caveats(record: Reviewed) -> list[tuple[str, str]]:
     if not record.checks:
         return [("Privacy was not audited: only regret was measured", "not-covered")]
     found: list[tuple[str, str]] = []
-    names = kills.missed(record)
-    if names and len(names) > len(decision(record).passed):  # else the strength names them all
+    names, decided = kills.missed(record), decision(record)
+    if names and len(names) > len(decided.passed):  # else the strength names them all
         found.append((f"{variants(len(names))} missed by this audit: {'; '.join(names)}", "mutants"))
     if record.verdict == "inconclusive":
         found.append((f"The audit could not decide: {words.why(record)}", "evidence"))
-    ratio = caught(record) if record.verdict != "refuted" else 0.0
+    unknown = any(size is None for _, size in decided.passed)  # of a leak that passed
+    ratio = math.inf if unknown else decided.ratio if record.verdict != "refuted" else 0.0
     if ratio > WEAK and (names or record.verdict != "not_refuted"):  # else the headline says so
         found.append((capital(could_pass(ratio)), "power"))
     if record.verdict == "refuted" and not words.is_baseline(record):
@@ -128,7 +130,8 @@ def following(record: Reviewed, brief: bool = False) -> str:
     first = f"Look by hand for the {faults}. " if names else ""
     if caught(record) > WEAK:
         option = _more(record)
-        first += f"Audit again with more runs ({option if brief else f'{option}: runs, not epsilon'}). "
+        runs = f" ({option})" if brief else f" with more runs ({option}: runs, not epsilon)"
+        first += f"Audit again{runs}. "
     return first + _settle(*parted(record), brief=brief)
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from verifiable_dp.compliance import blocks, nist
 from verifiable_dp.core.noise import Divergence
 from verifiable_dp.core.validate import Function, Json, JsonDict, JsonValue, on_one_line, printable
-from verifiable_dp.evidence import premises
+from verifiable_dp.evidence import premises, upper
 from verifiable_dp.evidence.check import Check, Column, Kind, in_words, kind_of
 from verifiable_dp.evidence.regret import readings
 from verifiable_dp.evidence.regret.linear_in_log import claimed_slope
@@ -29,6 +29,7 @@ from verifiable_dp.record.model import Counterexample, Record
 from verifiable_dp.record.signing import SignatureState
 from verifiable_dp.registry.errata import REGISTERS
 from verifiable_dp.render import (
+    audited,
     card,
     courses,
     following,
@@ -138,6 +139,7 @@ def environment(finalize: Callable[[object], object] = _seen) -> Environment:
         "counts": _counts,
         "rows": lambda table: readings.joined(table.statistics, table.result),
         "reading": readings.reading,
+        "reached": lambda check: upper.reached(_read(check).statistics),
         "in_words": lambda check: in_words(_read(check)),
         "by_kind": _by_kind,
         "of_check": _cell,
@@ -145,7 +147,9 @@ def environment(finalize: Callable[[object], object] = _seen) -> Environment:
         "divergence": lambda found: Divergence(found).words if found else "",
         "claimed_slope": claimed_slope,
         "outcome": kills.OUTCOMES.get,
-        "certainty": lambda row: words.percent(words.certainty(float(row["epsilon"]), float(row["delta"]))),
+        "certainty": lambda row: promised.percent(
+            promised.certainty(float(row["epsilon"]), float(row["delta"]))
+        ),
     }
     return found
 
@@ -231,10 +235,11 @@ def context(record: Record, around: card.Around = card.ALONE) -> JsonDict:
         "around": around,
         "worlds": courses.worlds,
         "tried": kills.tried(record),
+        "undecided": kills.UNDECIDED,
         "examples": limits.strongest_first(record),
         "said": words,
         "title": words.title(record),
-        "paper": plainly.short(record.target.paper),
+        "paper": audited.origin(record),
         "baseline": baseline,
         "plainly": plainly.summary(record),
         "findings": _findings(record),
@@ -473,6 +478,7 @@ def render_index(
         rows=rows,
         states={state: counts[state] for state in _STATES if counts[state]},
         said=words,
+        undecided=kills.UNDECIDED,
         script=style("portfolio.js"),
         options={name: Counter(row["facets"][name] for row in rows) for name in _FACETS},
         broken=broken,
@@ -535,7 +541,7 @@ def _row(record: Record) -> JsonDict:
         "baseline": words.is_baseline(record),
         "printed": words.is_printed(record),
         "title": words.title(record),
-        "paper": plainly.short(record.target.paper),
+        "paper": audited.origin(record),
         "strength": strength.strength(record),
         "tier": record.declared.get("administrative", {}).get("tier"),
         "tried": kills.counted(record),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from verifiable_dp.compliance.nist import MOST_DELTA, Reviewed
 from verifiable_dp.core.units import Plays, Unit
 from verifiable_dp.core.validate import Json
@@ -79,3 +81,19 @@ def of_rounds(row: Json, what: str, which: str) -> str:
         return f"{person}for a person with {row['rounds']} ({which}) this conversion says nothing: delta is 1"
     delta = f" and delta {digits(row['delta'])}" if float(row["delta"]) else ""
     return f"{person}a person with {row['rounds']} ({which}) has only epsilon {digits(row['epsilon'])}{delta}"
+
+
+def certainty(epsilon: float, delta: float = 0.0) -> float:
+    """The most that who tosses a coin on one bit can be right after seeing the output.
+
+    The total variation of two such laws is at most (e^epsilon - 1 + 2 delta) / (e^epsilon + 1).
+    """
+    return min(1.0, (1.0 + delta * math.exp(-epsilon)) / (1.0 + math.exp(-epsilon)))
+
+
+def percent(share: float) -> str:
+    """A share of certainty, which is not rounded up to all of it."""
+    return f"{100 * share:.0f} %" if share < _SURE else "nearly 100 %"
+
+
+_SURE = 0.995

@@ -49,11 +49,10 @@ def sentence(record: Record) -> str:
     checks = record.regret_checks
     if not checks:
         return ""
-    agree = sum(c.verdict == "consistent" for c in checks)
     what = "" if words.measured(record) == "Regret" else " on errors and rounds"
     bases = {claim.source.basis for claim in (record.regret.claims if record.regret else ())}
     by = _AGREED.get(next(iter(bases)) or Basis.PAPER, _THEOREMS) if len(bases) == 1 else _THEOREMS
-    said = [f"{agree} of {many(len(checks), 'check')} agree{'s' if agree == 1 else ''} with {by}{what}"]
+    said = [f"{agreeing(record)} with {by}{what}"]
     for verdict, text in (("contradicted", "contradicted"), ("inconclusive", "undecided")):
         names = [c.name for c in checks if c.verdict == verdict]
         said += [f"{text}: {', '.join(names)}"] if names else []
@@ -61,15 +60,23 @@ def sentence(record: Record) -> str:
     if vacuous:
         below = [float(c.statistics["least_horizon"]) for c in vacuous if c.statistics.get("least_horizon")]
         short = f"below {min(below):.2g} rounds" if below else "at this size"
-        said.append(
-            f"{len(vacuous)} cannot fail {short}, so it says nothing"
-            if len(vacuous) == 1
-            else f"{len(vacuous)} cannot fail {short}, so they say nothing"
-        )
-    loose = sum(limits.is_loose(c) for c in checks)
-    if loose:
-        said.append(
-            f"{loose} of them {'is' if loose == 1 else 'are'} coarse "
-            f"({limits.LOOSE:g} times as much would pass)"
-        )
+        do = "does" if len(vacuous) == 1 else "do"
+        said.append(f"{len(vacuous)} more cannot fail {short} and {do} not count")
+    if count := loose(record):
+        what = "regret" if words.measured(record) == "Regret" else "error"
+        are = "is" if count == 1 else "are"
+        said.append(f"{count} {are} coarse: {limits.LOOSE:g} times that {what} would pass")
     return f"{'; '.join(said)}."
+
+
+def agreeing(record: Record) -> str:
+    """How many of the checks agree that could have failed."""
+    able = [c for c in record.regret_checks if c.verdict != "vacuous"]
+    agree = sum(c.verdict == "consistent" for c in able)
+    which = "" if len(able) == len(record.regret_checks) else " that can fail"
+    return f"{agree} of {many(len(able), 'check')}{which} agree{'s' if agree == 1 else ''}"
+
+
+def loose(record: Record) -> int:
+    """How many of the checks would pass with a large multiple of what was measured."""
+    return sum(limits.is_loose(check) for check in record.regret_checks)
