@@ -257,7 +257,7 @@ def _strong(record: Record) -> str:
         return strength(record).words
     bounded = record.epsilon_upper is not None
     here = "" if bounded else ", for this instance"  # else the verdict says so
-    more = f", {open_ones}" if (open_ones := undecided(record)) else ""
+    more = f"; {open_ones}" if (open_ones := undecided(record)) else ""
     if found.strength == "weak":
         rest = " Only the conditional proof bounds epsilon." if bounded else ""
         return f"Weak{here}: {weakness(record)}{more}.{rest}"

@@ -840,7 +840,7 @@ def test_a_headline_says_that_its_audit_is_weak():
     assert headline in renderings_of(load(name))[1]
     assert of(name, kill_table=None).headline.endswith("1 untested)")
     assert dict(of("dp-nas").answers)["How strong"].startswith(
-        "Weak: the tests could miss a leak up to 4 times the claim, 9 broken variants undecided. "
+        "Weak: the tests could miss a leak up to 4 times the claim; 9 broken variants undecided. "
     )
     (one,) = (row for row in load(name)["kill_table"]["others"] if row["outcome"] == "survived")
     record = load(name)
@@ -852,7 +852,7 @@ def test_a_headline_says_that_its_audit_is_weak():
 def test_the_first_screen_names_what_was_missed_and_asked():
     """As many names as fit, and a link to the others. Control: where all fit there is no link."""
     screen = html_of_first_screen(load("dp-robust-elimination"))
-    assert f"1 broken variant missed ({MISSED}), 1 undecided." in screen
+    assert f"1 broken variant missed ({MISSED}); 1 undecided." in screen
     assert 'promise): other releases, trust <a href="#hazards">and 6 more</a>.' in screen
     assert "#mutants" not in screen
     record = load("dp-robust-elimination")
@@ -860,7 +860,7 @@ def test_the_first_screen_names_what_was_missed_and_asked():
     names = ["no noise at all", "half of the noise"]
     record["kill_table"]["others"] += [one | {"mutant": name} for name in names]
     screen = html_of_first_screen(record)
-    assert f'3 broken variants missed ({MISSED} <a href="#mutants">and 2 more</a>), 1 undecided.' in screen
+    assert f'3 broken variants missed ({MISSED} <a href="#mutants">and 2 more</a>); 1 undecided.' in screen
     every = [name for _, rows in of("dp-se").hazards[0].groups for _, name in rows]
     assert len(every) == 8
     assert f"(4 can void the promise): {', '.join(every)}. 4 limits" in of("dp-se").following
