@@ -20,7 +20,16 @@ from verifiable_dp.evidence.statement import statement
 from verifiable_dp.record.sealing import digest
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry import errata
-from verifiable_dp.registry.errata import REGISTERS, Erratum, Fault, Findings, Quotation, examine, outcome
+from verifiable_dp.registry.errata import (
+    REGISTERS,
+    Erratum,
+    Fault,
+    Findings,
+    Quotation,
+    examine,
+    outcome,
+    read,
+)
 from verifiable_dp.registry.mutants import chained
 from verifiable_dp.registry.wrapped import with_parameters
 from verifiable_dp.render import errata as document
@@ -198,6 +207,50 @@ def test_an_erratum_needs_evidence_unless_the_text_alone_shows_it():
     assert outcome("text", "reading", [], []) == "by_reading"
     with pytest.raises(InputError, match="no-such"):
         errata.chosen(["no-such"])
+
+
+ROW = """
+[[erratum]]
+name = "made-up"
+statement = "Lemma 1"
+register = "reading"
+kind = "text"
+printed = ["So it", "stands."]
+right = "It does not."
+[[erratum.quotes]]
+place = "Lemma 1"
+text = "So"
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "match"),
+    [
+        ("", "", None),
+        ('name = "made-up"', 'name = "made-up"\nfor = 1', "unexpected keyword argument 'for'"),
+        ('right = "It does not."\n', "", "missing 1 required positional argument: 'right'"),
+        ('kind = "text"', 'kind = "proof"', "find must be given for made-up"),
+        ('text = "So"', 'text = "$So"', "formulas closed"),
+        ('name = "made-up"', 'name = "other"', None),
+        ("[[erratum]]", "[[erratum]", "is not TOML"),
+    ],
+)
+def test_a_file_about_a_paper_is_read_or_refused_in_one_line(old, new, match, tmp_path):
+    path = tmp_path / "theirs.toml"
+    path.write_text(ROW.replace(old, new) if old else ROW, "utf-8")
+    if not match:
+        (row,) = read(path, "Theirs", {})
+        assert (row.printed, row.source.statement, row.quotes[0].place) == (
+            "So it stands.",
+            "Lemma 1",
+            "Lemma 1",
+        )
+        match, evidence = "none for the evidence", {"made-up so": None}
+    else:
+        evidence = {}
+    with pytest.raises(InputError, match=match) as error:
+        read(path, "Theirs", evidence)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("bad", [[object()], None, [ERRATA[0], ERRATA[0]]])
