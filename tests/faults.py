@@ -604,7 +604,7 @@ FAULTS = (
     ),
     Fault(
         "one direction only",
-        f"{EVIDENCE}/alignment/replay.py",
+        f"{EVIDENCE}/alignment/searching.py",
         "for turned in (False, True):",
         "for turned in (False,):",
         "a pair is replayed in one direction only",
@@ -612,7 +612,7 @@ FAULTS = (
     ),
     Fault(
         "a cost above epsilon clears",
-        f"{EVIDENCE}/alignment/replay.py",
+        f"{EVIDENCE}/alignment/checking.py",
         '"inconclusive" if exceeds(cost, epsilon)',
         '"not_refuted" if exceeds(cost, epsilon)',
         "hidden noise that costs more than epsilon is no longer a lead",
@@ -889,7 +889,7 @@ FAULTS = (
     ),
     Fault(
         "a search begins at no corner",
-        f"{EVIDENCE}/alignment/replay.py",
+        f"{EVIDENCE}/alignment/searching.py",
         "    for at in sorted(places):\n",
         "    for at in [horizon // 2]:\n",
         "a kill of the committed table is lost where the search has bad luck",

@@ -20,7 +20,7 @@ from verifiable_dp.core.environments import Table
 from verifiable_dp.core.mechanisms import Laplace, shuffle
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.validate import JsonDict, JsonValue
-from verifiable_dp.evidence.alignment import replay as alignment
+from verifiable_dp.evidence.alignment import checking, searching
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.statement import statement
@@ -36,13 +36,13 @@ PLAN = blackbox.Plan(probe=1000, select=100_000, test=600_000, keep=1)
 SENSITIVITY = result("mechanism", lambda rule, mechanism: Laplace(1.0, mechanism.epsilon))
 
 
-def _aligned(algorithm: Listed, seed: int, words: str) -> tuple[Check, alignment.Found]:
-    instance = alignment.Instance(algorithm, 1.0, drafts.instance(algorithm, 1.0))
-    return alignment.check(
+def _aligned(algorithm: Listed, seed: int, words: str) -> tuple[Check, searching.Found]:
+    instance = checking.Instance(algorithm, 1.0, drafts.instance(algorithm, 1.0))
+    return checking.check(
         instance,
         instance,
         dp_linear.pairs(algorithm)[:4],
-        alignment.Search(seed, examples=40),
+        checking.Search(seed, examples=40),
         visible=True,
         name=f"alignment, {words}",
     )

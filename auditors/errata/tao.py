@@ -19,7 +19,7 @@ from verifiable_dp.core.environments import TwoPoint, bernoulli
 from verifiable_dp.core.mechanisms import Tree
 from verifiable_dp.core.simulation import simulate
 from verifiable_dp.core.validate import JsonDict
-from verifiable_dp.evidence.alignment import replay as alignment
+from verifiable_dp.evidence.alignment import checking
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.probability import probability
 from verifiable_dp.evidence.regret.scaling import scaling
@@ -68,11 +68,11 @@ def tree(seed: int, faulty: Listed, right: Listed) -> Findings:
     checks, worst = {}, {}
     for variant, algorithm in (("printed", faulty), ("corrected", right)):
         searched = with_parameters(algorithm, horizon=16)
-        checks[variant], found = alignment.check(
-            alignment.Instance(algorithm, 1.0, drafts.instance(algorithm, 1.0)),
-            alignment.Instance(searched, 1.0, drafts.instance(searched, 1.0)),
+        checks[variant], found = checking.check(
+            checking.Instance(algorithm, 1.0, drafts.instance(algorithm, 1.0)),
+            checking.Instance(searched, 1.0, drafts.instance(searched, 1.0)),
             adaptive_tree.pairs(algorithm),
-            alignment.Search(seed, examples=40),
+            checking.Search(seed, examples=40),
             visible=True,
             name=f"alignment of the adaptive tree, {variant}, natural log, T = 256",
         )
@@ -331,13 +331,13 @@ def local_noise(seed: int, faulty: Listed, right: Listed) -> Findings:
     ):
         small = with_parameters(algorithm, **ldp_robust_se.auditor.small)
         whole, searched = (
-            alignment.Instance(a, a.epsilon, drafts.instance(right, a.epsilon)) for a in (algorithm, small)
+            checking.Instance(a, a.epsilon, drafts.instance(right, a.epsilon)) for a in (algorithm, small)
         )
-        check, found = alignment.check(
+        check, found = checking.check(
             whole,
             searched,
             ldp_robust_se.auditor.pairs(right)[:2],
-            alignment.Search(seed, examples=40),
+            checking.Search(seed, examples=40),
             visible=True,
             name=f"alignment with {words}",
         )

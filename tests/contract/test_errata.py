@@ -15,6 +15,7 @@ from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment import replay as alignment
+from verifiable_dp.evidence.alignment import searching
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.evidence.statement import statement
 from verifiable_dp.record.sealing import digest
@@ -443,7 +444,7 @@ def test_a_printed_listing_costs_more_than_epsilon_where_it_is_to_be_refuted(nam
     auditor = registry.auditor(name)
     algorithm = auditor.algorithm(**auditor.printed_instance)
     cost = max(
-        alignment.examine(algorithm, pair, seed=0).cost
+        searching.examine(algorithm, pair, seed=0).cost
         for pair in auditor.pairs(algorithm)[: 2 if name == "adaptive-tree" else 4]
     )
     epsilon = algorithm.claim.epsilon

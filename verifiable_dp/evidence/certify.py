@@ -37,7 +37,7 @@ from verifiable_dp.core.algorithm import (
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.noise import Draw, Outcome
 from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray, JsonDict
-from verifiable_dp.evidence.alignment.replay import plain
+from verifiable_dp.evidence.alignment.searching import plain
 from verifiable_dp.evidence.doors import ours
 from verifiable_dp.evidence.premises import REPLAYED, Premise, Taken
 from verifiable_dp.evidence.upper import Method, UpperBound

@@ -24,7 +24,8 @@ from verifiable_dp.core.noise import Recorder, Replayer, Seeded, Tape
 from verifiable_dp.core.symmetric import matrix, rows_of
 from verifiable_dp.core.units import Protected
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray, Json, JsonDict
-from verifiable_dp.evidence.alignment.replay import TOLERANCE, Replay, exceeds, plain, replay
+from verifiable_dp.evidence.alignment.replay import TOLERANCE, Replay, exceeds, replay
+from verifiable_dp.evidence.alignment.searching import plain
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.doors import ours
 from verifiable_dp.evidence.judge.laws import epsilon_of_mu

@@ -15,7 +15,7 @@ from verifiable_dp.core.mechanisms.gaussian import Gaussian
 from verifiable_dp.core.noise import Secure
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence import certify, normal
-from verifiable_dp.evidence.alignment import replay as alignment
+from verifiable_dp.evidence.alignment import searching
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry.mutants import noise_times
 
@@ -56,7 +56,7 @@ def test_with_less_noise_the_certificate_exceeds_the_claim(factor):
 
 def test_normal_noise_has_no_pure_epsilon():
     """Alignment that counts |q - q'|/scale would say 0, and certify nothing as everything."""
-    assert alignment.examine(RIGHT, PAIRS[0], seed=0).cost == float("inf")
+    assert searching.examine(RIGHT, PAIRS[0], seed=0).cost == float("inf")
     pure = PrivacyClaim(5.0, observe="releases")
     assert certify.certificate(RIGHT, pure, "alignment") is None
 

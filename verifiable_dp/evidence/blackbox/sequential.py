@@ -36,7 +36,7 @@ from scipy.special import logsumexp
 
 from verifiable_dp.core import validate
 from verifiable_dp.core.validate import FloatArray, Given, InputError, IntArray, Json, JsonDict, Numbers
-from verifiable_dp.evidence.alignment.replay import plain
+from verifiable_dp.evidence.alignment.searching import plain
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import Event
 from verifiable_dp.evidence.blackbox.statistics import DETECTABLE_STEP, least_factor
