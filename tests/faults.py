@@ -628,7 +628,7 @@ FAULTS = (
     ),
     Fault(
         "scale follows the data",
-        "verifiable_dp/core/noise.py",
+        "verifiable_dp/core/tapes.py",
         "self._leave(address[~same, 0], Divergence.SCALE)",
         "self._leave(address[:0, 0], Divergence.SCALE)",
         "a noise scale that depends on the data goes unnoticed",
@@ -636,7 +636,7 @@ FAULTS = (
     ),
     Fault(
         "one draw for two releases",
-        "verifiable_dp/core/noise.py",
+        "verifiable_dp/core/tapes.py",
         "if abs(first - moved[i]) > ",
         "if abs(first - moved[i]) > np.inf + ",
         "noise that is used for two releases goes unnoticed",
@@ -644,7 +644,7 @@ FAULTS = (
     ),
     Fault(
         "exact values may differ",
-        "verifiable_dp/core/noise.py",
+        "verifiable_dp/core/tapes.py",
         "self._leave(run[exact], ",
         "self._leave(run[exact][:0], ",
         "an exact value that differs is no divergence",
@@ -652,7 +652,7 @@ FAULTS = (
     ),
     Fault(
         "half the cost",
-        "verifiable_dp/core/noise.py",
+        "verifiable_dp/core/tapes.py",
         "np.add.at(self.cost, run[noisy], np.abs(moved[noisy]) / scale)",
         "np.add.at(self.cost, run[noisy], np.abs(moved[noisy]) / scale / 2)",
         "a release costs half of what it does",
@@ -660,7 +660,7 @@ FAULTS = (
     ),
     Fault(
         "releases that are missing",
-        "verifiable_dp/core/noise.py",
+        "verifiable_dp/core/tapes.py",
         "short = np.flatnonzero(counted < recorded)",
         "short = np.flatnonzero(counted < 0)",
         "fewer releases on the neighbour go unnoticed",
@@ -668,7 +668,7 @@ FAULTS = (
     ),
     Fault(
         "shown outcomes may differ",
-        "verifiable_dp/core/noise.py",
+        "verifiable_dp/core/tapes.py",
         'differs = shown["output"][at] != hidden.outcome(out)["output"][at]',
         "differs = run != run",
         "a declared shift that gives another output goes unnoticed",
@@ -2572,7 +2572,7 @@ FAULTS = (
     ),
     Fault(
         "a truncated reward counts as the nearest that is kept",
-        f"{EVIDENCE}/certify.py",
+        f"{EVIDENCE}/forced_runs.py",
         "outside = (below < -ask.limit) | (above > ask.limit)",
         "outside = np.zeros(shape, bool)",
         "a reward that counts as 0 moves a sum by more than its certificate says",
@@ -2636,7 +2636,7 @@ FAULTS = (
     ),
     Fault(
         "a sum of reports costs what one does",
-        "verifiable_dp/core/noise.py",
+        "verifiable_dp/core/tapes.py",
         'loss = np.where(rows["summed"][noisy] > 0, np.abs(moved[noisy]) / scale, loss)',
         "pass",
         "the loss of a sum is that of a release whose noise is seen",

@@ -10,7 +10,8 @@ import numpy as np
 
 from verifiable_dp.core.algorithm import Algorithm, Query, Truncated, play
 from verifiable_dp.core.neighbours import AnyPair, TablePair
-from verifiable_dp.core.noise import Draw, Noise, Recorder, Replayer, Seeded
+from verifiable_dp.core.noise import Draw, Noise, Seeded
+from verifiable_dp.core.tapes import Recorder, Replayer
 from verifiable_dp.core.validate import FloatArray, InputError, IntArray
 from verifiable_dp.evidence.alignment.replay import worlds
 from verifiable_dp.registry import entries as registry

@@ -16,8 +16,9 @@ from verifiable_dp.auditors import _contamination as contamination
 from verifiable_dp.auditors.dp_robust_elimination import auditor, blocks, pairs, pulls_bound
 from verifiable_dp.core.algorithm import Histogram, Truncated, play
 from verifiable_dp.core.environments import Draws, Huber, StudentT, Table
-from verifiable_dp.core.noise import Recorder, Seeded
+from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.simulation import simulate
+from verifiable_dp.core.tapes import Recorder
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.alignment import searching

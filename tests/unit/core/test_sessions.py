@@ -19,8 +19,9 @@ from verifiable_dp import make
 from verifiable_dp.core import rights, statefile
 from verifiable_dp.core.algorithm import Algorithm, Batch, Query, State
 from verifiable_dp.core.mechanisms import Laplace
-from verifiable_dp.core.noise import Divergence, Recorder, Replayer, Secure, Seeded, altered
+from verifiable_dp.core.noise import Secure, Seeded, altered
 from verifiable_dp.core.rights import FileCounter
+from verifiable_dp.core.tapes import Divergence, Recorder, Replayer
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment import checking
 from verifiable_dp.evidence.alignment.replay import one_sided

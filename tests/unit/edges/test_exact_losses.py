@@ -5,7 +5,7 @@ import math
 import pytest
 
 from verifiable_dp.core.mechanisms import shuffle
-from verifiable_dp.core.noise import Divergence
+from verifiable_dp.core.tapes import Divergence
 from verifiable_dp.evidence import origins
 from verifiable_dp.evidence.alignment import checking, replay, searching
 from verifiable_dp.evidence.check import Check, judged, slack_of

@@ -18,7 +18,8 @@ from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.environments import Interactive
 from verifiable_dp.core.neighbours import InteractivePair, interactive, pair_of
-from verifiable_dp.core.noise import Recorder, Replayer, Seeded
+from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.tapes import Recorder, Replayer
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment import checking
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, replay

@@ -17,7 +17,8 @@ from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.environments import Table
 from verifiable_dp.core.mechanisms import Laplace
 from verifiable_dp.core.neighbours import GroupPair, TablePair, groups, interactive, streams, tables
-from verifiable_dp.core.noise import Divergence, Draw, Recorder, Replayer, Seeded
+from verifiable_dp.core.noise import Draw, Seeded
+from verifiable_dp.core.tapes import Divergence, Recorder, Replayer
 from verifiable_dp.evidence.alignment import checking, searching
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.alignment.checking import Instance, Search

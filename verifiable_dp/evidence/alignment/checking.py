@@ -11,7 +11,8 @@ from msgspec import UNSET, Meta, UnsetType
 
 from verifiable_dp.core.algorithm import Algorithm, Query, play
 from verifiable_dp.core.neighbours import AnyPair, Pair
-from verifiable_dp.core.noise import Divergence, Recorder, Replayer, Seeded
+from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.tapes import Divergence, Recorder, Replayer
 from verifiable_dp.core.validate import IntArray, Json, JsonDict
 from verifiable_dp.evidence.alignment.replay import at_least, exceeds, one_sided, worlds
 from verifiable_dp.evidence.alignment.searching import NOTHING, Found, examine, falsify, plain

@@ -22,7 +22,8 @@ from verifiable_dp.core.neighbours import (
     InteractivePair,
     Pair,
 )
-from verifiable_dp.core.noise import Divergence, Draw, Noise, Recorder, Replayer, Seeded, Tape
+from verifiable_dp.core.noise import Draw, Noise, Seeded
+from verifiable_dp.core.tapes import Divergence, Recorder, Replayer, Tape
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
 from verifiable_dp.evidence.alignment.twin import alike
 
