@@ -1103,7 +1103,7 @@ FAULTS = (
     # sequential tests
     Fault(
         "stakes without a bound",
-        f"{EVIDENCE}/blackbox/sequential.py",
+        f"{EVIDENCE}/blackbox/bets.py",
         "return Bet(coin, np.minimum(stake, most), epsilon, delta)",
         "return Bet(coin, stake, epsilon, delta)",
         "a bet may stake more than it has: payoffs that are not finite",
@@ -1135,7 +1135,7 @@ FAULTS = (
     ),
     Fault(
         "limits above what is refuted",
-        f"{EVIDENCE}/blackbox/sequential.py",
+        f"{EVIDENCE}/blackbox/bets.py",
         "if not known[chunk][look, place] >= -math.log(level):",
         "if not known[chunk][look, place] >= 0:",
         "a lower limit climbs while the e-value merely exceeds 1",
@@ -1143,7 +1143,7 @@ FAULTS = (
     ),
     Fault(
         "roots of rounded negatives",
-        f"{EVIDENCE}/blackbox/sequential.py",
+        f"{EVIDENCE}/blackbox/bets.py",
         "np.maximum(middle**2 - 8 * growth * (p + q), 0.0)",
         "middle**2 - 8 * growth * (p + q)",
         "stakes that are not a number",
@@ -2523,7 +2523,7 @@ FAULTS = (
     ),
     Fault(
         "one number becomes 0 from one bound only",
-        f"{EVIDENCE}/blackbox/search.py",
+        f"{EVIDENCE}/blackbox/trials.py",
         'if kind == "zero-out" and entries == 1:',
         "if False:",
         "a mechanism that leaks at the farther bound alone has no violation found",

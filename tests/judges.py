@@ -126,18 +126,11 @@ JUDGES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         f"{BLACK_BOX}.curves",
         ("_judge", "_point", "_epsilon_claimed", "_implied", "_monotone"),
     ),
+    ("bets", f"{BLACK_BOX}.bets", ("round_wealth", "log_wealth", "lower_limits", "detectable")),
     (
         "bets",
         f"{BLACK_BOX}.sequential",
-        (
-            "round_wealth",
-            "log_wealth",
-            "lower_limits",
-            "_judge",
-            "_detectable",
-            "rejection_power",
-            "looks_of",
-        ),
+        ("_judge", "rejection_power", "looks_of"),
     ),
     (
         "conclusions",
