@@ -108,7 +108,6 @@ def tried(record: Record) -> str:
             parts += [f"{outcomes.count(outcome)} {OUTCOMES[outcome]}"] if outcome in outcomes else []
         parts.append(f"{outcomes.count('survived')} missed")
         said += f"; of {caught + len(outcomes)} in the suite of the catalogue, {', '.join(parts)}"
-    named = [("Missed", missed(record)), ("Undecided", undecided(record))]
-    parts = [f"{what}: {'; '.join(names)}" for what, names in named if names]
-    parts = [f"{part} ({UNDECIDED})" if part.startswith("Undecided") else part for part in parts]
+    parts = [f"Missed: {'; '.join(names)}"] if (names := missed(record)) else []
+    parts += [f"Undecided: {'; '.join(names)} ({UNDECIDED})"] if (names := undecided(record)) else []
     return f"{said}. {'. '.join(parts) or 'None was missed'}."

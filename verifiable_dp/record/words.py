@@ -342,7 +342,7 @@ def _exactly(found: Power) -> str:
     if found.by == "exact":
         return f"{divided}: the exact law of the actions exceeds the claim"
     one = f"{divided} in all batches: a lower bound on delta exceeds the claim in one of them"
-    return f"{one}; too little noise in a single batch shows in each only from {each:.3g} on" if each else one
+    return f"{one}; in a single batch it surely shows only from noise divided by {each:.3g}" if each else one
 
 
 def _of_variants(power: Power, delta: float) -> str:

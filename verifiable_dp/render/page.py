@@ -235,7 +235,6 @@ def context(record: Record, around: card.Around = card.ALONE) -> JsonDict:
         "around": around,
         "worlds": courses.worlds,
         "tried": kills.tried(record),
-        "undecided": kills.UNDECIDED,
         "examples": limits.strongest_first(record),
         "said": words,
         "title": words.title(record),
