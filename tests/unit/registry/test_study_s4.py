@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from verifiable_dp.algorithms.dp_linear import DPLinear
+from verifiable_dp.algorithms.ldp_linear import LDPLinear
 from verifiable_dp.auditors import dp_linear
 from verifiable_dp.auditors.studies import _s4_rates, _s4_shared, s4
 from verifiable_dp.campaign import reproduction
@@ -179,7 +180,7 @@ def test_rates_are_fitted_where_the_gaps_that_are_left_follow_gamma():
     laws = [
         _s4_shared.KINDS[kind](dense, 1.0, t) for kind in _s4_rates.OVER_T for t in _s4_rates.OVER_T[kind]
     ]
-    laws += [s4.LDPLinear(dense, e, _s4_rates.LOCAL_T) for e in _s4_rates.LOCAL_EPSILONS]
+    laws += [LDPLinear(dense, e, _s4_rates.LOCAL_T) for e in _s4_rates.LOCAL_EPSILONS]
     assert len(laws) == 36
     for algorithm in laws:
         last = algorithm.last_batch
