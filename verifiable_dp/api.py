@@ -16,6 +16,7 @@ import numpy as np
 from verifiable_dp.auditing import answers, asking, identity, pilots, resume, rungs
 from verifiable_dp.auditing import regret as claims_of_regret
 from verifiable_dp.auditing.code import Code
+from verifiable_dp.auditing.design import Design
 from verifiable_dp.auditing.mechanisms import SURE
 from verifiable_dp.auditing.plans import BUDGETS, Progress, most_of_regret, most_seconds, silent
 from verifiable_dp.auditing.regret import RegretOptions, regret_only
@@ -198,7 +199,8 @@ def audit(
     kept = None if checkpoint is None else files.located("checkpoint", checkpoint)
     resumes = kept is not None and kept.exists()  # what it holds was counted before
     own = resumes or isinstance(target, Algorithm)
-    counted = None if own else (Counting(_terms(asked.settings, asked.promise)), again)
+    terms = _terms(asked.settings, asked.promise)
+    counted = None if own else (Counting(terms, designed=Design(asked)), again)
     folders = [] if kept is None else [str(kept.absolute().parent)]
     caged = Caged(cage, seconds=most, written=folders)
     return _isolated(task, [target], in_process, progress, caged, written, counted)
@@ -962,7 +964,9 @@ def _counting_again(record: Record) -> Counting:
     """What counts the runs of a record again: what was left to chance then is not now."""
     promise = promised(record.plan.as_dict(), record.claimed.as_dict())
     terms, made = _terms(_settings_of(record, 1), promise), record.provenance.counted
-    return Counting(terms, made.key) if made is not None and made.key else Counting(terms)
+    known = record.target.kind == "algorithm" or record.plan.given_pairs
+    designed = None if known else Design(_request_of(record, None, _inputs_of(record), 1, silent))
+    return Counting(terms, "" if made is None else made.key or "", designed)
 
 
 def _rerun_again(record: Record, samples: Sequence[Sample], progress: Progress) -> JsonValue:
@@ -1026,10 +1030,14 @@ def _request_again(record: Record, workers: int, progress: Progress) -> AuditReq
     target = record.target
     if record.plan.given_pairs:
         raise InputError("record: its pairs were given as Python objects; it can be re-run from Python only")
-    apart = ("exec", "exec_timeout")
-    parameters = {key: value for key, value in target.parameters.items() if key not in apart}
     function = _again(_code_of(record).target, target.source, progress)
-    return _request_of(record, function, Inputs.read(parameters), workers, progress)
+    return _request_of(record, function, _inputs_of(record), workers, progress)
+
+
+def _inputs_of(record: Record) -> Inputs:
+    """On what a user's code was run."""
+    apart, parameters = ("exec", "exec_timeout"), record.target.parameters
+    return Inputs.read({key: value for key, value in parameters.items() if key not in apart})
 
 
 def _request_of(

@@ -287,28 +287,67 @@ def test_levels_are_those_that_were_asked_for(name, tmp_path):
     assert (done.exit_code, f"states another {name}" in done.stderr) == (2, True), done.stderr
 
 
+# Code that has its runs made on other pairs of inputs, or of other seeds, than was asked: it leaks on what it
+# leaves out. Each was acquitted before the parent made the neighbours itself, but for the two last.
+LEAKS = "def right(data, size, rng):\n    return data + rng.laplace(0, SCALE, size)\n"
+FIRST = (
+    "import numpy as np\n\ndef right(data, size, rng):\n    some = np.ravel(data)\n"
+    "    return some @ (1, 0.1, 0.1, 0.1, 0.1)[: len(some)] + rng.laplace(0, 0.25, size)\n"
+)
+PLAYS = (
+    "import numpy as np\n\ndef right(rewards, rng):\n    arms = rng.integers(0, 2, len(rewards))\n"
+    "    arms[0] = 0\n    arms[1] = int(rewards[0, 0] + rng.laplace(0, 0.2) > 0.5)\n    return arms\n"
+)
 LOOKS = """
-from verifiable_dp.auditing import mechanisms
+from verifiable_dp.auditing import bandits, mechanisms
+from verifiable_dp.core.neighbours import TablePair
+from verifiable_dp.evidence.blackbox import test
 from verifiable_dp.targets.load import DataPair
 
-def right(data, size, rng):
-    return data + rng.laplace(0, SCALE, size)
-
-look = mechanisms.look
+look, rank = mechanisms.look, test.rank
 
 def other(case, candidates, plan, **more):
     OTHER
 
-mechanisms.look = other
+bandits.look = mechanisms.look = other
 """
+NEAR = "DataPair(0.0, 0.15)"
+UNSEEN = "TablePair(np.zeros((12, 2)), 5, 1, 1.0)"
+CROWD = "[*candidates, *[DataPair(0.0, 0.1 + i / 9999) for i in range(30)]]"
+LAST = "test.rank = lambda *given, **more: rank(*given, **more)[::-1]"
 OTHERS = {
+    "other neighbours": (
+        LEAKS,
+        f"return look(case, [{NEAR}], plan, **more)",
+        "did not compare the pairs of inputs",
+    ),
+    "neighbours that nobody asked for": (
+        LEAKS,
+        f"return look(case, {CROWD}, plan, **more)",
+        "that it was not asked for",
+    ),
+    "another one than the best": (
+        FIRST,
+        f"{LAST}; return look(case, candidates, plan, **more)",
+        "did not test the pair of inputs that",
+    ),
+    "other neighbours of a bandit": (
+        PLAYS,
+        f"return look(case, [{UNSEEN}], plan, **more)",
+        "did not compare the pairs of inputs",
+    ),
+    "other neighbours in the second look": (
+        PLAYS.replace("0.2", "0.9"),
+        f"return look(case, [{UNSEEN}] if more.get('number') else candidates, plan, **more)",
+        "the pair of inputs that it had tested",
+    ),
     "counts that refute": (
-        0.2,
-        "look(case, candidates, plan); return look(case, [DataPair(0.0, 0.15)], plan, number=1)",
-        counting.LEFT_OUT,
+        LEAKS,
+        f"look(case, candidates, plan); return look(case, [{NEAR}], plan, number=1)",
+        "did not compare",
     ),
     "runs of the seed that was asked": (
-        0.9,
+        LEAKS.replace("SCALE", "0.9"),
         "return next(f for n in range(4, 99) if not (f := look(case, candidates, plan, number=n)).refuted)",
         "are not those of the runs",
     ),
@@ -316,14 +355,33 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_what_was_counted_cannot_be_left_out(name, tmp_path):
-    scale, other, said = OTHERS[name]
-    code = LOOKS.replace("SCALE", str(scale)).replace("OTHER", other)
-    (tmp_path / "a.py").write_text(code)
-    done = run(tmp_path, "audit", "a.py:right", "--epsilon", 1, "--runs", 400, "--json", "r.json")
-    doubt = said == counting.LEFT_OUT
-    told = (tmp_path / "r.json").read_text("utf-8") if doubt else done.stderr
-    assert (done.exit_code, said in told) == (3 if doubt else 2, True), done.stderr
+def test_runs_are_made_on_what_was_asked(name, tmp_path):
+    """Control: `test_the_same_code_without_a_lie_is_counted`."""
+    code, other, said = OTHERS[name]
+    (tmp_path / "a.py").write_text(code.replace("SCALE", "0.25") + LOOKS.replace("OTHER", other))
+    more = ("--arms", 2, "--horizon", 12) if "rewards" in code else ()
+    done = run(tmp_path, "audit", "a.py:right", "--epsilon", 1, "--runs", 2000 if more else 400, *more)
+    assert (done.exit_code, said in done.stderr) == (2, True), done.stderr
+
+
+def test_what_the_neighbours_follow_from_is_asked_again(tmp_path):
+    """The arms that are said to be played on plain tables, where other ones are. Control: without the lie."""
+    code = "\ndef right(rewards, rng):\n    return [0, int(rewards[0, 0] + rng.laplace(0, 0.2) > 0.5)]\n"
+    lie = (
+        "from verifiable_dp.targets import counting\nplayed = counting.Elsewhere.played\n"
+        "counting.Elsewhere.played = lambda self, sampler, plays: "
+        "played(self, sampler, [(path, arms * 0 + 1) for path, arms in plays])\n"
+        "from verifiable_dp.evidence.blackbox import search\n"
+        "search.PairSearch._modal = lambda self, actions: actions[0] * 0 + 1\n"
+        "from verifiable_dp.auditing import traced\ntraced.trace = lambda *given: None\n"
+    )
+    asked = ("--epsilon", 1, "--arms", 2, "--horizon", 2, "--runs", 400, "--json", "r.json")
+    for more, status in ((lie, 3), ("", 1)):
+        (tmp_path / "a.py").write_text(more + code)
+        done = run(tmp_path, "audit", "a.py:right", *asked)
+        assert done.exit_code == status, done.stderr
+        told = (tmp_path / "r.json").read_text("utf-8")
+        assert ("came out differently in a fresh process" in told) == bool(more)
 
 
 def test_code_that_knows_the_runs_that_are_counted_is_not_acquitted(tmp_path):

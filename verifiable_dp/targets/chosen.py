@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from verifiable_dp.core.validate import Given, InputError, IntArray, Json, JsonDict
 from verifiable_dp.evidence.blackbox.curves import CurveSetting
 from verifiable_dp.evidence.blackbox.events import Event, EventSetting
+from verifiable_dp.targets.candidates import Candidates
 
 
 @dataclass(frozen=True)
@@ -22,12 +23,24 @@ class CountedRuns:
 
 @dataclass
 class ChosenEvent:
-    """An event that was chosen here: of what, by which rule, all its counts, and runs to be asked again."""
+    """An event that was chosen here.
+
+    Attributes
+    ----------
+    event, pair, sampler, rule
+        Of what, and by which rule.
+    number, among
+        Of the pair, among those of its look; None unless selection runs chose it.
+    looks, samples
+        All its counts, and runs to be asked again.
+    """
 
     event: Event
     pair: Json
     sampler: JsonDict
     rule: EventSetting | CurveSetting
+    number: int = 0
+    among: Candidates | None = None
     looks: list[CountedRuns] = field(default_factory=list)
     samples: list[Given] = field(default_factory=list)
 
@@ -47,6 +60,11 @@ class ChosenEvent:
                 raise InputError("target: its process had runs counted that do not follow the last ones")
         whole = counts + last.counts if last is not None and goes_on else counts
         self.looks.append(CountedRuns(sampler, path, ends, whole, goes_on))
+
+    @property
+    def varied(self) -> bool:
+        """Whether some runs that were counted hit it and others, on the same input, did not."""
+        return any(0 < hits < runs for look in self.looks for hits, runs in look.counts.tolist())
 
     def fits(self, pair: Json, sampler: JsonDict) -> bool:
         """Whether it was chosen on this pair, by a sampler that differs in seed and size of calls alone."""

@@ -22,8 +22,8 @@ SAMPLER = {
     "joint": False,
     "process": True,
 }
-PAIR = {"words": "a pair", "round": 0, "arm": 0, "data": None}
-RULE = {"test_runs": 100, "delta": 0.0, "level": 0.05, "boosted": False, "offered": None}
+PAIR = {"words": "a pair", "round": 0, "arm": 0, "data": None, "digest": None}
+RULE = {"test_runs": 100, "delta": 0.0, "level": 0.05, "caution": 2.5, "boosted": False, "offered": None}
 SEEN = {"sampler": SAMPLER, "pair": PAIR, "path": [1, 0], "sizes": [40, 40], "starts": [0, 0]}
 LEARNS, COUNTS = {**SEEN, "rule": RULE}, {**SEEN, "path": [2, 0], "events": [0]}
 
@@ -111,7 +111,11 @@ OTHERS = {
     "seed": ({"seed": 1}, {}, "are not those"),
     "less noise": ({"factor": 0.5}, {}, "are not those"),
     "joint": ({"joint": True}, {}, "of which others are seen than was asked"),
-    "neighbours": ({}, {"data": [{"value": 1}, {"value": 1}]}, "neighbours that are the same"),
+    "neighbours": (
+        {},
+        {"data": [{"value": 1}, {"value": 1}], "digest": sent.digest_of([1, 1])},
+        "neighbours that are the same",
+    ),
     "delta": ({}, {}, "events chosen for another delta"),
 }
 
