@@ -71,9 +71,9 @@ class Design:
     request: AuditRequest
 
     @property
-    def given(self) -> bool:
-        """See `Designed.given`."""
-        return self.request.inputs.pairs is not None
+    def open(self) -> bool:
+        """See `Designed.open`."""
+        return self.request.inputs.pairs is None and self.request.promise.adjacency is None
 
     def of_bandit(self, play: Callable[[FloatArray, int], IntArray], runs: int) -> list[Pair]:
         """See `Designed.of_bandit`."""
@@ -96,7 +96,7 @@ class Design:
     def of_size(self, data: Given) -> bool:
         """See `Designed.of_size`."""
         sizes = [np.size(side) for side in data]
-        if self.given or max(sizes) > ladder.LARGEST + 1:
+        if self.request.inputs.pairs is not None or max(sizes) > ladder.LARGEST + 1:
             return False
         bounds, found = validate.bounds("bounds", self.request.inputs.bounds), digest_of(data)
         pairs = ladder.neighbours(max(sizes), bounds, self._kind)

@@ -10,10 +10,11 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from verifiable_dp.core.neighbours import Pair
+from verifiable_dp.core.neighbours import ContextGame, Pair
 from verifiable_dp.core.validate import FloatArray, Given, InputError, IntArray, Json, JsonDict
 from verifiable_dp.evidence.blackbox.test import RANKED
 from verifiable_dp.targets.load import DataPair
+from verifiable_dp.targets.sent import digest_of
 
 TOO_FEW = "the pairs that were tested were chosen among all of them by too few runs"
 _MOST_FOUND = 64  # pairs that a first look may have besides those that were asked for
@@ -25,8 +26,8 @@ class Designed(Protocol):
     """The neighbours that follow from what was asked."""
 
     @property
-    def given(self) -> bool:
-        """Whether they are part of what was asked."""
+    def open(self) -> bool:
+        """Whether code may state itself which data are neighbours: neither pairs nor an adjacency was given."""
 
     def of_bandit(self, play: Callable[[FloatArray, int], IntArray], runs: int) -> list[Pair]:
         """Those of a bandit whose audit has so many runs; `play` gives some runs on a table, (runs, T)."""
@@ -41,6 +42,11 @@ class Designed(Protocol):
 def name_of(pair: Json) -> str:
     """What tells a pair from others: the digest of its data, else its words."""
     return str(pair["digest"] or pair["words"])
+
+
+def digest_of_pair(pair: Given) -> str | None:
+    """Of the data of a pair; None where it has none, or they have no form."""
+    return None if isinstance(pair, ContextGame) else digest_of(pair.worlds())
 
 
 @dataclass(eq=False)
@@ -116,8 +122,8 @@ class Candidates:
         rounds = max(map(len, self.probes.values()), default=0)
         return [found for found in self.probes.values() if len(found) == rounds]
 
-    def hold(self, wanted: Collection[Collection[str]], found: Callable[[Json], bool]) -> None:
-        """Hold the pairs against those that had to be there: one of `wanted` is; others are `found`.
+    def hold(self, wanted: Collection[Collection[str]], found: Callable[[Json], bool]) -> int:
+        """How many of the pairs had to be there: all of one of `wanted`; all others are `found`.
 
         Raises
         ------
@@ -128,6 +134,8 @@ class Candidates:
         fits = [set(one) for one in wanted if names.keys() >= set(one)]
         if not fits:
             raise InputError("target: its process did not compare the pairs of inputs that it was asked for")
-        others = names.keys() - set.union(*fits)
+        here = set.union(*fits)
+        others = names.keys() - here
         if len(others) > _MOST_FOUND or not all(found(names[name]) for name in others):
             raise InputError("target: its process compared pairs of inputs that it was not asked for")
+        return len(here)

@@ -123,6 +123,7 @@ def call(
     most: float = math.inf,
     caged: Caged | None = None,
     answers: Answers | None = None,
+    fresh: bool = False,
 ) -> JsonValue:
     """What `task` returns in a child process: JSON values.
 
@@ -139,6 +140,9 @@ def call(
         What the child is kept from, see `cage`; what of it was taken is noted there.
     answers
         To what the task asks of this process on the way; None if it may ask nothing.
+    fresh
+        Whether the child is a new Python in any case, in whose memory nothing of this process is; the task
+        has to be picklable.
 
     Raises
     ------
@@ -148,7 +152,7 @@ def call(
     CrashedError
         If `task` raises anything else.
     """
-    start, caged = _spawned if unforkable() else _forked, caged or Caged()
+    start, caged = _spawned if fresh or unforkable() else _forked, caged or Caged()
     ends = [*os.pipe(), *os.pipe(), *os.pipe()]
     channel, channel_in, output, output_in, replies, reply = ends
     try:

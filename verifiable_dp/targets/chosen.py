@@ -82,6 +82,10 @@ class ChosenEvent:
         found: list[int] = look.counts[:: -1 if self.event.flipped else 1].ravel().tolist()
         return found
 
+    def numbers(self, look: CountedRuns) -> JsonDict:
+        """A count as a check states it."""
+        return dict(zip(("k1", "n1", "k0", "n0"), self.row(look), strict=True))
+
     @property
     def curved(self) -> bool:
         """Whether it was chosen for a curve."""

@@ -13,14 +13,10 @@ import hashlib
 import random
 import secrets
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from joblib import delayed
 
-from verifiable_dp.core import engine
-from verifiable_dp.core.neighbours import ContextGame, TablePair
 from verifiable_dp.core.validate import (
     FloatArray,
     Foreign,
@@ -39,19 +35,18 @@ from verifiable_dp.evidence.blackbox.test import (
     SELECT,
     SEQUENTIAL,
     TEST,
-    EventRule,
     Part,
-    counted_by,
     hits_of,
     parts_of,
     sides,
 )
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.evidence.exclusions import Left
-from verifiable_dp.targets.candidates import TOO_FEW, Candidates, Designed, name_of
-from verifiable_dp.targets.child import Ask, Asking, Frame, StoppedError
+from verifiable_dp.targets.candidates import TOO_FEW, Candidates, Designed, digest_of_pair, name_of
+from verifiable_dp.targets.child import Asking, Frame, StoppedError
 from verifiable_dp.targets.chosen import ChosenEvent, CountedRuns
 from verifiable_dp.targets.count_terms import INTERACTIVE, CountTerms
+from verifiable_dp.targets.elsewhere import PLAIN, Sampling, elsewhere
 from verifiable_dp.targets.load import PlaySampler, ReleaseSampler, ToldPair
 from verifiable_dp.targets.process import Exec, ProcessTarget
 from verifiable_dp.targets.randomness import follower_of
@@ -59,7 +54,6 @@ from verifiable_dp.targets.resplit import Pool
 from verifiable_dp.targets.seeds import origins_of
 from verifiable_dp.targets.sent import as_json, digest_of, of_json
 
-Sampling = PlaySampler | ReleaseSampler
 Rows = FloatArray | IntArray  # what came out of runs, one row each
 COUNTED = ("black_box", "between", "sequential", "curve")  # kinds of checks that are counted here
 _MOST_RUNS = 1 << 26  # on an input, of one question
@@ -72,129 +66,11 @@ UNLIKE = (
 )
 LEFT_OUT = "counts that speak against the claim were left out"
 MADE_AGAIN = "counts that speak against the claim were made again, and came out differently"
+_DOUBTED = (
+    4e-7  # chance that counts of right code are said to be left out, and that they are said to be unlike
+)
 _KEPT = 4  # samples of an event that may be asked again
-_TOLD = 1 << 12  # entries of data that are told of a pair that is only ranked
 _SINGLE = 16  # runs of one sample, where each is a call by itself
-_PLAIN = ("many", "n_arms", "horizon", "seed", "factor", "shard", "rows", "followed", "joint")
-
-
-# ---------------------------------------------------------------- in the child
-
-
-class Elsewhere:
-    """Has the parent choose and count: an `evidence.blackbox.test.EventCounter`.
-
-    Parameters
-    ----------
-    ask
-        Sends the parent a message and frames, and returns what it answers.
-    """
-
-    def __init__(self, ask: Ask) -> None:
-        self._ask = ask
-        self._known: list[tuple[Event, int]] = []
-
-    def takes(self, sampler: object) -> bool:
-        """See `EventCounter.takes`."""
-        return isinstance(sampler, PlaySampler | ReleaseSampler)
-
-    def events(
-        self, sampler: Sampling, pair: Given, path: tuple[int, int], runs: int, rule: EventRule, workers: int
-    ) -> list[Event]:
-        """See `EventCounter.events`."""
-        asked = {"rule": _rule(rule), "sizes": [runs, runs], "starts": [0, 0]}
-        found: list[tuple[int, Event]] = self._asked(sampler, pair, path, asked, workers)
-        self._known += [(event, number) for number, event in found if path[0] != PROBE]
-        return [event for _, event in found]
-
-    def count(
-        self,
-        sampler: Sampling,
-        pair: Given,
-        path: tuple[int, int],
-        events: Sequence[Event],
-        sizes: tuple[int, int],
-        starts: tuple[int, int],
-        workers: int,
-    ) -> list[tuple[int, int]]:
-        """See `EventCounter.count`."""
-        numbers = [next(number for known, number in self._known if known is event) for event in events]
-        asked = {"events": numbers, "sizes": list(sizes), "starts": list(starts)}
-        found: list[tuple[int, int]] = self._asked(sampler, pair, path, asked, workers)
-        return found
-
-    def played(self, sampler: Sampling, plays: Sequence[tuple[tuple[int, ...], IntArray]]) -> None:
-        """See `EventCounter.played`."""
-        told = [{"path": list(path), "runs": len(arms)} for path, arms in plays]
-        frames = (
-            ({"part": place, "width": arms.shape[1]}, arms.tobytes()) for place, (_, arms) in enumerate(plays)
-        )
-        if told:
-            self._ask({"sampler": _told(sampler), "plays": told}, frames)
-
-    def _asked(
-        self, sampler: Sampling, pair: Given, path: tuple[int, int], asked: JsonDict, workers: int
-    ) -> Foreign:
-        """What the parent answers, once it has the runs."""
-        told = {"sampler": _told(sampler), "pair": _of_pair(sampler, pair, path[0]), "path": list(path)}
-        parts = parts_of(sampler, path, tuple(asked["sizes"]), tuple(asked["starts"]))
-        tasks = [delayed(_raw)(sampler, pair, part) for part in parts]
-        said = engine.within_stage(len(parts))
-
-        def frames() -> Iterator[Frame]:
-            made = engine.run(engine.called, tasks, workers=workers)
-            for done, (number, (width, content)) in enumerate(made, 1):
-                yield {"part": number, "width": width}, content
-                said(done)
-
-        return self._ask({**told, **asked}, frames())
-
-
-def _elsewhere(ask: Ask) -> AbstractContextManager[None]:
-    """Within this block, in the child, events are chosen and counted by the parent."""
-    return counted_by(Elsewhere(ask))
-
-
-def _raw(sampler: Sampling, pair: Given, part: Part) -> tuple[int, bytes]:
-    """What comes out of a part: numbers in a row, and all rows in bytes."""
-    how, arguments = part
-    made = sampler.raw_mixed(pair, *arguments) if how == "mixed" else [sampler.raw(pair, *arguments)]
-    whole = np.concatenate(made)
-    return whole.shape[1], whole.tobytes()
-
-
-def _told(sampler: Sampling) -> JsonDict:
-    plain = {name: getattr(sampler, name) for name in _PLAIN if hasattr(sampler, name)}
-    return {**plain, "process": isinstance(sampler.function, ProcessTarget)}
-
-
-def _of_pair(sampler: Sampling | None, pair: Given, stage: int) -> JsonDict:
-    """What is told of a pair: of one that is only ranked by a digest of its data, else with them."""
-    one = pair if isinstance(pair, TablePair) else None
-    place = getattr(pair, "round", None) if isinstance(sampler, PlaySampler) else None
-    sides = () if isinstance(pair, ContextGame) else pair.worlds()
-    told_of = stage != PROBE or (isinstance(sampler, ReleaseSampler) and sum(map(np.size, sides)) <= _TOLD)
-    data = [as_json(side) for side in sides] if told_of else []
-    known = data if data and None not in data else None
-    told = {"words": pair.describe(), "round": place, "arm": one and one.arm, "data": known}
-    return {**told, "digest": digest_of(sides) if sides else None}
-
-
-def _rule(rule: EventRule) -> JsonDict:
-    if isinstance(rule, CurveSetting):
-        grid = {"epsilons": list(rule.grid.epsilons), "deltas": list(rule.grid.deltas)}
-        return {**grid, "delta": rule.delta, "test_runs": rule.test_runs}
-    assert isinstance(rule, EventSetting)
-    plain = {name: getattr(rule, name) for name in ("test_runs", "delta", "level", "caution", "boosted")}
-    offered = None
-    if rule.offered is not None:
-        assert isinstance(rule.offered, MetScore)
-        assert isinstance(rule.offered.score, Rounds)
-        offered = {"slopes": rule.offered.score.slopes.tolist(), "made": rule.offered.score.made}
-    return {**plain, "offered": offered}
-
-
-# ---------------------------------------------------------------- in the parent
 
 
 @dataclass(frozen=True)
@@ -238,15 +114,15 @@ class Counting:
         target is a copy of this one, from before.
     designed
         The neighbours that follow from what was asked; None where that is not known here.
-    stated
-        Whether the code itself states which data are neighbours, and nobody who asks does.
+    compared
+        How many of them the first look had; 0 where the code itself states which data are neighbours.
     """
 
     terms: CountTerms
     key: str = ""
     designed: Designed | None = None
-    stated: bool = False
-    asking: Asking = _elsewhere
+    compared: int | None = None
+    asking: Asking = elsewhere
     chosen: list[ChosenEvent] = field(default_factory=list)
     used: list[tuple[ChosenEvent, list[CountedRuns]]] = field(default_factory=list)  # by checks of the draft
     pools: list[Pool] = field(default_factory=list)
@@ -490,10 +366,10 @@ class Counting:
         elif not self.wanted:
             self.wanted = self.designed.of_mechanism()
         left = [one["id"] for one in draft["not_covered"]]
-        self.stated = not bandit and not self.designed.given and Left.OTHER_DATA in left
-        if not self.stated:
-            names = [[name_of(_of_pair(None, pair, PROBE)) for pair in pairs] for pairs in self.wanted]
-            look.hold(names, (lambda pair: True) if bandit else self._of_size)
+        self.compared = 0
+        if bandit or not self.designed.open or Left.OTHER_DATA not in left:
+            names = [[digest_of_pair(pair) or pair.describe() for pair in pairs] for pairs in self.wanted]
+            self.compared = look.hold(names, (lambda pair: True) if bandit else self._of_size)
 
     def _of_size(self, pair: Json) -> bool:
         assert self.designed is not None
@@ -550,6 +426,7 @@ class Counting:
         that share no call have not confirmed it, or if it could only lead: `leads` are such plans' runs.
         """
         told = {one.states(look) for one, looks in self.used for look in looks}
+        made = sum(len(one.looks) for one in self.chosen)
         for place, one in enumerate(self.chosen):
             if one.rule.test_runs in leads:
                 continue
@@ -557,7 +434,7 @@ class Counting:
                 later = one.looks[number + 1 :]
                 if one.states(look) in told or not self._of_target(look) or (later and later[0].goes_on):
                     continue
-                if not self._speaks(one, look, draft):
+                if not self._surely(one, look, draft, made):
                     continue
                 if any(one.states(other) in told and self._speaks(one, other, draft) for other in one.looks):
                     continue
@@ -570,12 +447,17 @@ class Counting:
                 again = any(other.fits(one.pair, one.sampler) for other in self.chosen[place + 1 :])
                 yield MADE_AGAIN if unsure or again else LEFT_OUT
 
-    def _speaks(self, one: ChosenEvent, look: CountedRuns, draft: Json) -> bool:
-        """Whether a count lies above the claim."""
+    def _surely(self, one: ChosenEvent, look: CountedRuns, draft: Json, made: int) -> bool:
+        """Whether one of so many counts lies above the claim, and by no chance: right code is not doubted."""
         if one.curved:  # its events are not all about the claim; a check of the curve has every one
             return True
-        numbers = dict(zip(("k1", "n1", "k0", "n0"), one.row(look), strict=True))
-        return bool(self._judged(numbers, draft)["epsilon_lower"] > draft["claim"]["epsilon"])
+        return bool(self._judged(one.numbers(look), draft, _DOUBTED / made)["verdict"] == "refuted")
+
+    def _speaks(self, one: ChosenEvent, look: CountedRuns, draft: Json) -> bool:
+        """Whether the bound of a count lies above the claim."""
+        if one.curved:
+            return True
+        return bool(self._judged(one.numbers(look), draft)["epsilon_lower"] > draft["claim"]["epsilon"])
 
     def _unconfirmed(self, one: ChosenEvent, look: CountedRuns, alone: CountedRuns, draft: Json) -> bool:
         """Whether runs that share no call do not confirm a count, though they are as many as that takes."""
@@ -585,10 +467,12 @@ class Counting:
         enough = m1 + m0 >= n1 + n0 or self._judged(like, draft)["verdict"] == "refuted"
         return enough and not self._speaks(one, alone, draft)
 
-    def _judged(self, numbers: Json, draft: Json) -> JsonDict:
+    def _judged(self, numbers: Json, draft: Json, alpha: float | None = None) -> JsonDict:
         terms, claim = self.terms, draft["claim"]
         held = {"epsilon": claim["epsilon"], "delta": claim["delta"], "tests": 1}
-        return judged("black_box", {**numbers, **held, "alpha": terms.alpha, "confidence": terms.confidence})
+        return judged(
+            "black_box", {**numbers, **held, "alpha": alpha or terms.alpha, "confidence": terms.confidence}
+        )
 
     def _split_anew(self, draft: Json, leads: Collection[int]) -> Iterator[str]:
         """Whether the claim would be refuted if other runs had chosen the event, and others been counted."""
@@ -600,13 +484,17 @@ class Counting:
             if not one.curved and one.rule.test_runs not in leads
             for look in looks
         ]
-        for pool in self.pools:
-            if (pool.pair, pool.told) not in used:
-                continue
+        pools = [pool for pool in self.pools if (pool.pair, pool.told) in used]
+        for pool in pools:
             sampler, pair = _sampler(pool.told, None), _pair({**pool.pair, "arm": None})
             for numbers in pool.counts(functools.partial(sampler.seen, pair), draft["claim"], self._chance):
-                if self._judged(numbers, draft)["verdict"] == "refuted":
+                if self._judged(numbers, draft, _DOUBTED / len(pools))["verdict"] == "refuted":
                     yield UNLIKE
+
+    def noted(self) -> JsonDict:
+        """What a record keeps of it."""
+        compared = {} if self.compared is None else {"neighbours": self.compared}
+        return {"key": self.key, **compared}
 
     def samples(self) -> list[Sample]:
         """Runs behind the checks of the draft, to be asked again, in any order."""
@@ -659,7 +547,7 @@ def _pair(told: Json) -> ToldPair:
 
 def _sampler(told: Json, function: Function[Foreign] | None) -> Sampling:
     """A sampler as another process told of it, around a function or, where no code is, around none."""
-    if set(told) - {*_PLAIN, "process"} or not isinstance(told["factor"], float):
+    if set(told) - {*PLAIN, "process"} or not isinstance(told["factor"], float):
         raise InputError("target: its process told of a sampler that there is not")
     nothing: Foreign = ProcessTarget(Exec("none"), "play") if told["process"] is True else _absent
     sizes = ("shard", "n_arms", "horizon")
