@@ -27,7 +27,7 @@ class Designed(Protocol):
 
     @property
     def open(self) -> bool:
-        """Whether code may state itself which data are neighbours: neither pairs nor an adjacency was given."""
+        """Whether code may state itself which data are neighbours: no pairs and no adjacency were given."""
 
     def of_bandit(self, play: Callable[[FloatArray, int], IntArray], runs: int) -> list[Pair]:
         """Those of a bandit whose audit has so many runs; `play` gives some runs on a table, (runs, T)."""

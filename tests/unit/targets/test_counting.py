@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.blackbox.curves import CurveSetting, Grid
 from verifiable_dp.targets import counting, sent
 from verifiable_dp.targets.chosen import ChosenEvent
 from verifiable_dp.targets.count_terms import APART, CountTerms
@@ -137,6 +138,89 @@ def test_counts_of_something_else_do_not_hold(name):
                 held(count, **dict(zip(("k1", "n1", "k0", "n0"), rows(count)[-1], strict=True)))
         else:
             assert held(count) == []
+
+
+class Asked:
+    """What had to be compared: a pair of these words, which may follow from what is played on a table."""
+
+    open = False
+
+    def __init__(self, words="a pair", runs=None):
+        self.words, self.runs = words, runs
+
+    def of_bandit(self, play, runs):
+        if self.runs is not None:
+            assert play(np.zeros((3, 2)), self.runs).shape == (self.runs, 3)
+        return [self]
+
+    def worlds(self):
+        return [object()]
+
+    def describe(self):
+        return self.words
+
+
+PLAYED = {"sampler": SAMPLER, "plays": [{"path": [4, 1], "runs": 3}]}
+
+
+def asked_for(designed, told=False, **more):
+    """Hold a draft of one check against neighbours that had to be compared."""
+    count = counting.Counting(TERMS, designed=designed)
+    if told:
+        count.answer(PLAYED, iter([next(frames(runs=3))]))
+    count.answer({**LEARNS, **more}, frames())
+    count.answer({**COUNTS, "sampler": more.get("sampler", SAMPLER)}, frames())
+    statistics = dict(zip(("k1", "n1", "k0", "n0"), rows(count)[-1], strict=True))
+    one = count.chosen[0]
+    draft = stated(words=one.event.describe(), direction=one.direction, **statistics)
+    return count, {**draft, "plan": {"sizes": {"runs": 4000}}, "not_covered": []}
+
+
+def test_the_neighbours_that_follow_were_compared():
+    """And what they follow from is asked again."""
+    for designed, told in ((Asked(), False), (Asked(runs=3), True)):
+        count, draft = asked_for(designed, told)
+        assert count.held(draft) == []
+        assert count.noted()["neighbours"] == 1
+        assert [sample.path for sample in count.samples()] == [(4, 1)] * told
+
+
+def later(look):
+    return {"sampler": {**SAMPLER, "seed": look * APART}}
+
+
+COMPARED = {
+    "others": (Asked("another pair"), {}, "did not compare the pairs of inputs that it was asked for"),
+    "adversaries alone": (Asked(), later(3), "did not compare the pairs of inputs that it was asked for"),
+    "none before": (Asked(), later(1), "did not compare the pair of inputs that it had tested"),
+    "nothing was told": (Asked(runs=3), {}, "did not tell what its plain neighbours follow from"),
+    "other runs": (Asked(), {"path": [4, 0]}, "an event that was not chosen on runs of a look"),
+}
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_others_were_compared(name):
+    """Control: `test_the_neighbours_that_follow_were_compared`."""
+    designed, more, said = COMPARED[name]
+    count, draft = asked_for(designed, **more)
+    with pytest.raises(InputError, match=said):
+        count.held(draft)
+
+
+def test_a_curve_is_of_a_pair_that_was_tested():
+    count, draft = asked_for(Asked())
+    rule = CurveSetting(Grid((1.0,), ()), 0.0, 100)
+    count.used.append((ChosenEvent(count.chosen[0].event, {**PAIR, "words": "x"}, SAMPLER, rule), []))
+    with pytest.raises(InputError, match="measured the curve on a pair of inputs that was not tested"):
+        count.held(draft)
+
+
+def test_data_are_those_of_the_runs():
+    learnt = Counting()
+    told = {**PAIR, "data": [{"value": 1}, {"value": 2}], "digest": sent.digest_of([1, 3])}
+    learnt.answer({**LEARNS, "pair": told}, frames())
+    with pytest.raises(InputError, match="told of other data than those of its runs"):
+        learnt.answer({**COUNTS, "pair": told}, frames())
 
 
 def rows(count):
