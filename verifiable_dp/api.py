@@ -16,7 +16,7 @@ import numpy as np
 from verifiable_dp.auditing import answers, asking, identity, pilots, resume, rungs
 from verifiable_dp.auditing import regret as claims_of_regret
 from verifiable_dp.auditing.code import Code
-from verifiable_dp.auditing.design import Design
+from verifiable_dp.auditing.design import AskedNeighbours
 from verifiable_dp.auditing.mechanisms import SURE
 from verifiable_dp.auditing.plans import BUDGETS, Progress, most_of_regret, most_seconds, silent
 from verifiable_dp.auditing.regret import RegretOptions, regret_only
@@ -201,7 +201,7 @@ def audit(
     resumes = kept is not None and kept.exists()  # what it holds was counted before
     own = resumes or isinstance(target, Algorithm)
     terms = _terms(asked.settings, asked.promise)
-    counted = None if own else (Counting(terms, designed=Design(asked)), again)
+    counted = None if own else (Counting(terms, designed=AskedNeighbours(asked)), again)
     fresh = isinstance(target, str) and settings.sizes.runs >= _FRESH_RUNS
     folders = [] if kept is None else [str(kept.absolute().parent)]
     caged = Caged(cage, seconds=most, written=folders)
@@ -975,7 +975,7 @@ def _counting_again(record: Record) -> Counting:
     promise = promised(record.plan.as_dict(), record.claimed.as_dict())
     terms, made = _terms(_settings_of(record, 1), promise), record.provenance.counted
     known = record.target.kind == "algorithm" or record.plan.given_pairs
-    designed = None if known else Design(_request_of(record, None, _inputs_of(record), 1, silent))
+    designed = None if known else AskedNeighbours(_request_of(record, None, _inputs_of(record), 1, silent))
     return Counting(terms, "" if made is None else made.key or "", designed)
 
 

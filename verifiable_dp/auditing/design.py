@@ -65,7 +65,7 @@ def around(forms: Sequence[Form], bounds: tuple[float, float], kind: str) -> lis
 
 
 @dataclass(frozen=True)
-class Design:
+class AskedNeighbours:
     """The neighbours that a request stands for: see `targets.candidates.Designed`."""
 
     request: AuditRequest

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from verifiable_dp.auditing.design import Design
+from verifiable_dp.auditing.design import AskedNeighbours
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.targets.candidates import Candidates
@@ -100,7 +100,7 @@ def test_what_a_mechanism_is_tried_on_is_made_again(number, bounds):
         return of_data(data) + rng.laplace(0, 1, size)
 
     for kind in kinds:
-        asked = Design(AuditRequest(None, "", Promise(1.0, adjacency=kind), Inputs(bounds=bounds)))
+        asked = AskedNeighbours(AuditRequest(None, "", Promise(1.0, adjacency=kind), Inputs(bounds=bounds)))
         here = {digest_of(one.worlds()) for one in mechanisms.data_pairs(release, bounds, None, kind)}
         there = [{digest_of(one.worlds()) for one in pairs} for pairs in asked.of_mechanism()]
         assert here in there
@@ -108,7 +108,7 @@ def test_what_a_mechanism_is_tried_on_is_made_again(number, bounds):
 
 
 def test_data_of_other_sizes():
-    asked = Design(AuditRequest(None, "", Promise(1.0), Inputs()))
+    asked = AskedNeighbours(AuditRequest(None, "", Promise(1.0), Inputs()))
     assert asked.open
     assert asked.of_size([np.zeros(7), np.r_[np.zeros(6), 1.0]])
     assert not asked.of_size([np.zeros(7), np.r_[np.zeros(6), 0.5]])
