@@ -28,10 +28,14 @@ TABLE = ROOT / "tests" / "refusals.toml"
 ROOMS = (
     "evidence.judge",
     "evidence.certify",
+    "evidence.forced_runs",
     "core.meter",
+    "core.kept_session",
     "core.session",
+    "core.turns",
     "core.rights",
     "targets",
+    "campaign.entries",
     "campaign.file",
 )
 _ENDS = ("tell", "picks")

@@ -12,7 +12,7 @@ from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise
 from verifiable_dp.core import validate
 from verifiable_dp.core.neighbours import Pair
 from verifiable_dp.core.validate import FloatArray, Given, IntArray
-from verifiable_dp.evidence.blackbox import search
+from verifiable_dp.evidence.blackbox import trials
 from verifiable_dp.evidence.blackbox.search import PairSearch, Play
 from verifiable_dp.evidence.blackbox.users import UserSearch
 from verifiable_dp.targets.load import DataPair
@@ -60,8 +60,8 @@ def forms_of(bounds: tuple[float, float], kind: str) -> list[Form]:
 
 
 def around(forms: Sequence[Form], bounds: tuple[float, float], kind: str) -> list[DataPair]:
-    """Neighbours of some forms, and their variants (`search.data_pairs`)."""
-    return [DataPair(*pair) for form in forms for pair in search.data_pairs(*form, bounds, kind)]
+    """Neighbours of some forms, and their variants (`trials.data_pairs`)."""
+    return [DataPair(*pair) for form in forms for pair in trials.data_pairs(*form, bounds, kind)]
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,11 @@ from verifiable_dp import make
 from verifiable_dp.core import rights, statefile
 from verifiable_dp.core.algorithm import Algorithm, Batch, Query, State
 from verifiable_dp.core.mechanisms import Laplace
-from verifiable_dp.core.noise import Divergence, Recorder, Replayer, Secure, Seeded, altered
+from verifiable_dp.core.noise import Secure, Seeded, altered
 from verifiable_dp.core.rights import FileCounter
+from verifiable_dp.core.tapes import Divergence, Recorder, Replayer
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.evidence.alignment import replay as alignment
+from verifiable_dp.evidence.alignment import checking
 from verifiable_dp.evidence.alignment.replay import one_sided
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry.wrapped import Wrapped
@@ -48,7 +49,7 @@ def test_the_file_is_its_owners_and_json(path):
     assert os.listdir(path.parent) == [path.name]
     record = json.loads(path.read_bytes())
     assert record["algorithm"] == "dp-se"
-    assert record["parameters"] == session._algorithm.parameters
+    assert record["parameters"] == session._turns.algorithm.parameters
     assert record["rounds"] == record["block"]["done"] == 10
     assert record["noise"] == {"kind": "seeded", "seed": 3, "path": []}
     sums = [float.fromhex(value) for value in record["block"]["sums"]["values"]]
@@ -59,8 +60,8 @@ def test_the_file_is_its_owners_and_json(path):
 def test_a_catalogue_algorithm_is_restored_by_its_name(path):
     session = feed(small("dp-linear").session(seed=1), 7)
     session.save(str(path))
-    again = vdp.restore(path, epsilon=session._algorithm.claim.epsilon, seeded=True)
-    assert again._algorithm == session._algorithm
+    again = vdp.restore(path, epsilon=session._turns.algorithm.claim.epsilon, seeded=True)
+    assert again._turns.algorithm == session._turns.algorithm
     assert again.rounds == 7
     assert again.select() == session.select()
 
@@ -115,7 +116,7 @@ def test_secure_noise_is_kept_and_not_drawn_again(name, where, path):
     kept, spent = getattr(session._now, where), session.spent
     session.close()
     with algorithm.restore(path) as back:
-        assert isinstance(back._noise, Secure)
+        assert isinstance(back._turns.noise, Secure)
         for key, value in vars(kept).items():
             assert np.array_equal(value, getattr(getattr(back._now, where), key), equal_nan=True)
         assert back.spent == spent
@@ -345,8 +346,8 @@ def test_the_alignment_check_refutes_a_restore_that_draws_again(name):
     pairs, epsilon = auditor.pairs(algorithm), algorithm.claim.epsilon
     outcomes = []
     for restored in (algorithm, Redrawn(algorithm)):
-        instance = alignment.Instance(restored, epsilon)
-        check, _ = alignment.check(instance, instance, pairs, alignment.Search(0, 10), visible=True)
+        instance = checking.Instance(restored, epsilon)
+        check, _ = checking.check(instance, instance, pairs, checking.Search(0, 10), visible=True)
         outcomes.append((check.verdict, check.statistics["max_cost"]))
     (right, spent), (wrong, twice) = outcomes
     assert (right, wrong) == ("not_refuted", "refuted")
