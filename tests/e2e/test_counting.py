@@ -244,6 +244,7 @@ def test_code_that_differs_between_processes_is_not_acquitted(value, pair, tmp_p
     assert run(tmp_path, *asked).exit_code == 0  # from then on it is the same in all of them
 
 
+@writes_files
 def test_a_new_python_knows_nothing_of_what_is_expected(tmp_path, monkeypatch):
     """Large audits ask one. In a copy of the process that has them, code finds what it should send."""
     (tmp_path / "a.py").write_text(

@@ -187,6 +187,8 @@ def _case(request: AuditRequest, kind: str, function: Given) -> PlayCase | Relea
             raise InputError("model local works only with a bandit: a mechanism is its own report")
         if inputs.contexts is not None:
             raise InputError("contexts work only with a bandit, not with a mechanism that releases numbers")
+        if inputs.bandit:
+            raise InputError("n_arms and horizon work only with a bandit: leave them out for a mechanism")
         if promise.group is not None:
             raise InputError(
                 "group works only with bandits: the data pairs of a mechanism say how far they differ"
@@ -211,7 +213,7 @@ def _process(command: Exec, request: AuditRequest) -> ProcessTarget:
     """A program, which is a bandit if arms or a horizon are given."""
     inputs, numerics = request.inputs, request.settings.numerics
     limits = validate.bounds("bounds", inputs.bounds)
-    if inputs.n_arms is None and inputs.horizon is None:
+    if not inputs.bandit:
         return ProcessTarget(command, "release", limits)
     if numerics:
         raise InputError(
