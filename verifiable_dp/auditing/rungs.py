@@ -213,7 +213,7 @@ def _process(command: Exec, request: AuditRequest) -> ProcessTarget:
     """A program, which is a bandit if arms or a horizon are given."""
     inputs, numerics = request.inputs, request.settings.numerics
     limits = validate.bounds("bounds", inputs.bounds)
-    if not inputs.bandit:
+    if inputs.n_arms is None and inputs.horizon is None:
         return ProcessTarget(command, "release", limits)
     if numerics:
         raise InputError(
