@@ -131,7 +131,7 @@ def call(
     ----------
     task
         Called with a function that takes lines of progress. It has to be picklable where this process is
-        `unforkable`: there the child is a new Python.
+        `unforkable`, or the child is to be `fresh`: there it is a new Python.
     progress
         Called with each line of progress.
     most
@@ -140,9 +140,6 @@ def call(
         What the child is kept from, see `cage`; what of it was taken is noted there.
     answers
         To what the task asks of this process on the way; None if it may ask nothing.
-    fresh
-        Whether the child is a new Python in any case, in whose memory nothing of this process is; the task
-        has to be picklable.
 
     Raises
     ------
