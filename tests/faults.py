@@ -2233,6 +2233,14 @@ FAULTS = (
         ("tests/e2e/test_counting.py::test_code_that_differs_between_processes_is_not_acquitted",),
     ),
     Fault(
+        "neighbours that the code of a target chooses",
+        "verifiable_dp/targets/counting.py",
+        "doubts = self._compared(draft, tested)",
+        "doubts = list[str]()",
+        "code of a target is tested on pairs of inputs on which its leak does not show",
+        ("tests/e2e/test_counting.py::test_runs_are_made_on_what_was_asked",),
+    ),
+    Fault(
         "an event counted with other noise",
         "verifiable_dp/targets/counting.py",
         'if not all(one.fits(asked["pair"], told) for one in named):',

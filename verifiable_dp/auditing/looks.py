@@ -32,7 +32,7 @@ from verifiable_dp.evidence.blackbox.statistics import approximate_power, reject
 from verifiable_dp.evidence.blackbox.test import TUNE, Plan, Terms
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.exclusions import Exclusion, Left
-from verifiable_dp.targets.count_terms import APART
+from verifiable_dp.targets.count_terms import APART, INTERACTIVE
 from verifiable_dp.targets.load import DETERMINISTIC, DataPair, PlaySampler, Probe
 from verifiable_dp.targets.process import Exec
 from verifiable_dp.targets.source import NOT_FOUND, CodeSource, code_of, in_cell
@@ -41,7 +41,6 @@ _SAME = 128
 BEYOND = 2  # budgets that a test whose estimate lies above the claim may take besides what is left
 _STEPS = 2  # in which a test goes on: it ends where the first one refutes
 _OF_CHANCE = 15  # values of a log ratio that stand for its law
-INTERACTIVE = 3  # number of the look at adversaries over contexts; the others come before it
 ALIKE = "the few runs compared were alike, although random numbers were drawn: a larger budget may tell more"
 UNCONFIRMED = (
     "runs of one call refuted the claim, runs that share no call did not: every run of that look was made "

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from verifiable_dp.auditing import calls, drafts, traced, variants
+from verifiable_dp.auditing import calls, design, drafts, traced, variants
 from verifiable_dp.auditing.ground import Ground, StageSizes, grounded
 from verifiable_dp.auditing.ladder import SIZES, Ladder, climb
 from verifiable_dp.auditing.looks import BEYOND, Levels, UserCase, enough, go_on, hits_needed, look
@@ -35,7 +35,6 @@ from verifiable_dp.evidence.upper import UpperBound
 from verifiable_dp.targets.load import DETERMINISTIC, DataPair, ReleaseSampler, probe_release
 from verifiable_dp.targets.process import ProcessTarget
 
-_Form = tuple[float | FloatArray, float | FloatArray]
 _BETWEEN = 4  # part of the runs that values between the bounds get
 _ON = 8  # times its size that a test may go on
 _SIZED = 20  # part of the runs with which sizes that the code names are tried
@@ -76,20 +75,9 @@ def data_pairs(
         if not found:
             raise InputError(f"neighbours must be a list of pairs (left, right) of data, got {stated!r}")
         return found
-    low, high = bounds
     kind = adjacency or "replace"
-    five = np.full(5, low)
-    forms: list[_Form] = [
-        (low, high),
-        (np.array([low]), np.array([high])),
-        (five, np.concatenate([[high], five[1:]])),
-    ]
-    if kind == "zero-out":
-        far = high or low
-        forms = [(far, 0.0), (np.array([far]), np.zeros(1)), (np.full(5, far), np.r_[0.0, np.full(4, far)])]
-    elif kind == "add-remove":
-        forms = [(five, five[1:])]
-    taken: list[tuple[_Form, int]] = []  # and how many outputs each gives
+    forms = design.forms_of(bounds, kind)
+    taken: list[tuple[design.Form, int]] = []  # and how many outputs each gives
     refused: list[InputError] = []
     for form in forms:
         if taken and form is not forms[-1]:
@@ -105,8 +93,7 @@ def data_pairs(
     first, outputs = taken[0]
     if taken[-1][1] != outputs and not (np.ndim(first[0]) == 0 and _apart(function, bounds)):
         taken, outputs = taken[-1:], taken[-1][1]  # one entry cannot show what another one does
-    chosen = [form for form, many in taken if many == outputs]
-    return [DataPair(*pair) for form in chosen for pair in trials.data_pairs(*form, bounds, kind)]
+    return design.around([form for form, many in taken if many == outputs], bounds, kind)
 
 
 def _apart(function: Function[object], bounds: tuple[float, float]) -> bool:

@@ -187,6 +187,8 @@ def _case(request: AuditRequest, kind: str, function: Given) -> PlayCase | Relea
             raise InputError("model local works only with a bandit: a mechanism is its own report")
         if inputs.contexts is not None:
             raise InputError("contexts work only with a bandit, not with a mechanism that releases numbers")
+        if inputs.bandit:
+            raise InputError("n_arms and horizon work only with a bandit: leave them out for a mechanism")
         if promise.group is not None:
             raise InputError(
                 "group works only with bandits: the data pairs of a mechanism say how far they differ"
