@@ -30,7 +30,7 @@ SECONDS = {
     ],
 )
 def test_the_dearest_cases_wait_until_the_day_is_short_enough(day, next_one):
-    """Broken variants: the cheapest of a function waits before a dearer case of another; all dear ones wait."""
+    """Broken variant: the cheapest case of a function counts as any other."""
     order = ["test_slow[b]", "test_dear", "test_many[c]", "test_many[b]", "test_slow[a]", "test_one"]
     dear = order[: order.index(next_one) + 1] if next_one else []
     assert night.waiting(SECONDS, [], day) == sorted(f"unit/test_a.py::{name}" for name in dear)
@@ -69,7 +69,7 @@ def test_the_list_is_sorted_and_holds_nothing_that_a_page_needs():
 
 @pytest.mark.parametrize(("args", "gone"), [(["tests"], ["unit/test_a.py::test_gone"]), (["a.py::b"], [])])
 def test_what_is_no_more_is_named_and_stops_no_suite(args, gone, tmp_path, monkeypatch):
-    """Where all of its file was collected. Broken variant: it raises there, so that a worker ends silently."""
+    """Where its file was collected. Broken variant: it raises there, which ends a worker."""
     monkeypatch.setattr(night, "LIST", tmp_path / "night.txt")
     night.LIST.write_text("unit/test_a.py::test_gone\nunit/test_a.py::test_one\nunit/test_b.py::test_c\n")
     config, marked = SimpleNamespace(stash=pytest.Stash(), args=args), []
