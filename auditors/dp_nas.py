@@ -9,7 +9,7 @@ from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import noise_times
 from verifiable_dp.registry.wrapped import original
-from verifiable_dp.selfcheck.operators import averaged
+from verifiable_dp.selfcheck.noise_operators import averaged
 
 REPEATS = 16
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.validate import IntArray
-from verifiable_dp.evidence.blackbox import sequential, statistics
+from verifiable_dp.evidence.blackbox import bets, sequential, statistics
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import Observation
 from verifiable_dp.evidence.blackbox.test import Plan, Terms
@@ -88,7 +88,7 @@ def main() -> None:
     for claim, true in SETTINGS:
         p, q = 1 - 0.5 * np.exp(true * (CUTS - 1)), 0.5 * np.exp(-true * CUTS)
         hits = list(zip(p.tolist(), q.tolist(), strict=True))
-        least = math.log(1 / ALPHA) / max(sequential.growth_rate(*pair, claim) for pair in hits)
+        least = math.log(1 / ALPHA) / max(bets.growth_rate(*pair, claim) for pair in hits)
         runs, total = np.array([refuted(claim, true, seed) for seed in range(SEEDS)]).T
         row = (claim, true, f"{least:.0f}", fixed(hits[::10], claim))
         numbers = (np.median(runs), np.quantile(runs, 0.9), np.median(total))

@@ -604,7 +604,7 @@ FAULTS = (
     ),
     Fault(
         "one direction only",
-        f"{EVIDENCE}/alignment/replay.py",
+        f"{EVIDENCE}/alignment/searching.py",
         "for turned in (False, True):",
         "for turned in (False,):",
         "a pair is replayed in one direction only",
@@ -612,7 +612,7 @@ FAULTS = (
     ),
     Fault(
         "a cost above epsilon clears",
-        f"{EVIDENCE}/alignment/replay.py",
+        f"{EVIDENCE}/alignment/checking.py",
         '"inconclusive" if exceeds(cost, epsilon)',
         '"not_refuted" if exceeds(cost, epsilon)',
         "hidden noise that costs more than epsilon is no longer a lead",
@@ -628,7 +628,7 @@ FAULTS = (
     ),
     Fault(
         "scale follows the data",
-        "verifiable_dp/core/noise.py",
+        "verifiable_dp/core/tapes.py",
         "self._leave(address[~same, 0], Divergence.SCALE)",
         "self._leave(address[:0, 0], Divergence.SCALE)",
         "a noise scale that depends on the data goes unnoticed",
@@ -636,7 +636,7 @@ FAULTS = (
     ),
     Fault(
         "one draw for two releases",
-        "verifiable_dp/core/noise.py",
+        "verifiable_dp/core/tapes.py",
         "if abs(first - moved[i]) > ",
         "if abs(first - moved[i]) > np.inf + ",
         "noise that is used for two releases goes unnoticed",
@@ -644,7 +644,7 @@ FAULTS = (
     ),
     Fault(
         "exact values may differ",
-        "verifiable_dp/core/noise.py",
+        "verifiable_dp/core/tapes.py",
         "self._leave(run[exact], ",
         "self._leave(run[exact][:0], ",
         "an exact value that differs is no divergence",
@@ -652,7 +652,7 @@ FAULTS = (
     ),
     Fault(
         "half the cost",
-        "verifiable_dp/core/noise.py",
+        "verifiable_dp/core/tapes.py",
         "np.add.at(self.cost, run[noisy], np.abs(moved[noisy]) / scale)",
         "np.add.at(self.cost, run[noisy], np.abs(moved[noisy]) / scale / 2)",
         "a release costs half of what it does",
@@ -660,7 +660,7 @@ FAULTS = (
     ),
     Fault(
         "releases that are missing",
-        "verifiable_dp/core/noise.py",
+        "verifiable_dp/core/tapes.py",
         "short = np.flatnonzero(counted < recorded)",
         "short = np.flatnonzero(counted < 0)",
         "fewer releases on the neighbour go unnoticed",
@@ -668,7 +668,7 @@ FAULTS = (
     ),
     Fault(
         "shown outcomes may differ",
-        "verifiable_dp/core/noise.py",
+        "verifiable_dp/core/tapes.py",
         'differs = shown["output"][at] != hidden.outcome(out)["output"][at]',
         "differs = run != run",
         "a declared shift that gives another output goes unnoticed",
@@ -889,7 +889,7 @@ FAULTS = (
     ),
     Fault(
         "a search begins at no corner",
-        f"{EVIDENCE}/alignment/replay.py",
+        f"{EVIDENCE}/alignment/searching.py",
         "    for at in sorted(places):\n",
         "    for at in [horizon // 2]:\n",
         "a kill of the committed table is lost where the search has bad luck",
@@ -1103,7 +1103,7 @@ FAULTS = (
     # sequential tests
     Fault(
         "stakes without a bound",
-        f"{EVIDENCE}/blackbox/sequential.py",
+        f"{EVIDENCE}/blackbox/bets.py",
         "return Bet(coin, np.minimum(stake, most), epsilon, delta)",
         "return Bet(coin, stake, epsilon, delta)",
         "a bet may stake more than it has: payoffs that are not finite",
@@ -1135,7 +1135,7 @@ FAULTS = (
     ),
     Fault(
         "limits above what is refuted",
-        f"{EVIDENCE}/blackbox/sequential.py",
+        f"{EVIDENCE}/blackbox/bets.py",
         "if not known[chunk][look, place] >= -math.log(level):",
         "if not known[chunk][look, place] >= 0:",
         "a lower limit climbs while the e-value merely exceeds 1",
@@ -1143,7 +1143,7 @@ FAULTS = (
     ),
     Fault(
         "roots of rounded negatives",
-        f"{EVIDENCE}/blackbox/sequential.py",
+        f"{EVIDENCE}/blackbox/bets.py",
         "np.maximum(middle**2 - 8 * growth * (p + q), 0.0)",
         "middle**2 - 8 * growth * (p + q)",
         "stakes that are not a number",
@@ -2523,7 +2523,7 @@ FAULTS = (
     ),
     Fault(
         "one number becomes 0 from one bound only",
-        f"{EVIDENCE}/blackbox/search.py",
+        f"{EVIDENCE}/blackbox/trials.py",
         'if kind == "zero-out" and entries == 1:',
         "if False:",
         "a mechanism that leaks at the farther bound alone has no violation found",
@@ -2572,7 +2572,7 @@ FAULTS = (
     ),
     Fault(
         "a truncated reward counts as the nearest that is kept",
-        f"{EVIDENCE}/certify.py",
+        f"{EVIDENCE}/forced_runs.py",
         "outside = (below < -ask.limit) | (above > ask.limit)",
         "outside = np.zeros(shape, bool)",
         "a reward that counts as 0 moves a sum by more than its certificate says",
@@ -2636,7 +2636,7 @@ FAULTS = (
     ),
     Fault(
         "a sum of reports costs what one does",
-        "verifiable_dp/core/noise.py",
+        "verifiable_dp/core/tapes.py",
         'loss = np.where(rows["summed"][noisy] > 0, np.abs(moved[noisy]) / scale, loss)',
         "pass",
         "the loss of a sum is that of a release whose noise is seen",

@@ -402,10 +402,10 @@ exec_timeout = 3.0
 
 
 def _campaign(path: Path) -> None:
-    from verifiable_dp.campaign import file
+    from verifiable_dp.campaign import entries, file
 
     (path.parent / "mine.py").touch()
-    found = file.read(path)
+    found = entries.read(path)
     file._State(found, path.parent).recall()
 
 

@@ -28,10 +28,12 @@ TABLE = ROOT / "tests" / "refusals.toml"
 ROOMS = (
     "evidence.judge",
     "evidence.certify",
+    "evidence.forced_runs",
     "core.meter",
     "core.session",
     "core.rights",
     "targets",
+    "campaign.entries",
     "campaign.file",
 )
 _ENDS = ("tell", "picks")

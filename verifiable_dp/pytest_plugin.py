@@ -19,7 +19,7 @@ import pytest
 
 if TYPE_CHECKING:
     from verifiable_dp.api import Target
-    from verifiable_dp.campaign.file import Campaign
+    from verifiable_dp.campaign.entries import Campaign
     from verifiable_dp.core.validate import Function, Given, JsonDict
     from verifiable_dp.report import Report
 
@@ -353,13 +353,13 @@ def _listed(
 
     Options of the test override those in ``[tool.verifiable-dp]``. Any other target stays as it is.
     """
-    from verifiable_dp.campaign import file, settings
+    from verifiable_dp.campaign import entries, file, settings
     from verifiable_dp.record.passing import REQUIRED
 
     stash = request.config.stash
     if isinstance(target, str) and _SETTINGS not in stash:
         place = settings.nearest(request.config.rootpath)
-        stash[_SETTINGS] = file.read(place) if place else None
+        stash[_SETTINGS] = entries.read(place) if place else None
     found = stash.get(_SETTINGS, None)
     entry = next((one for one in (found.entries if found else ()) if one.name == target), None)
     if found is None or entry is None:

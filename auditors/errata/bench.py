@@ -265,3 +265,13 @@ SHORT_BATCH = Mended(
     (Step("regret of a batch with q^i < Bd <= 2Bd", _short_batch(2.0), _BATCH_GRID),),
     (Step("regret of a batch with q^i < Bd <= 4Bd", _short_batch(4.0), _BATCH_GRID),),
 )
+
+SAJED = {"explicit-pulls": EXPLICIT_PULLS}
+TAO = {
+    "bonus-step": BONUS_LINE,
+    "epochs-grow": EPOCH_SUM,
+    "gaps-above-one": FIRST_EPOCH,
+    "local-sum": GEOMETRIC_SUM,
+    "exponential-step": EXPONENTIAL,
+}
+HANNA = {"short-batch": SHORT_BATCH, "outline-gap": OUTLINE, "local-width": LOCAL_WIDTH}

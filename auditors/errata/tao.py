@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.adaptive_tree import AdaptiveTreeSum
 from verifiable_dp.algorithms.dp_robust_se import DPRobustSE
 from verifiable_dp.algorithms.dp_robust_ucb import DPRobustUCB
@@ -15,17 +15,16 @@ from verifiable_dp.algorithms.ldp_robust_se import LDPRobustSE
 from verifiable_dp.auditing import drafts
 from verifiable_dp.auditors import adaptive_tree, ldp_robust_se
 from verifiable_dp.auditors._laplace import FACTOR, log_tail
-from verifiable_dp.core.claims import Source
 from verifiable_dp.core.environments import TwoPoint, bernoulli
 from verifiable_dp.core.mechanisms import Tree
 from verifiable_dp.core.simulation import simulate
 from verifiable_dp.core.validate import JsonDict
-from verifiable_dp.evidence.alignment import replay as alignment
+from verifiable_dp.evidence.alignment import checking
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.probability import probability
 from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.evidence.statement import statement
-from verifiable_dp.registry.errata import Erratum, Fault, Findings, Quotation
+from verifiable_dp.registry.errata import Fault, Find, Findings
 from verifiable_dp.registry.mutants import noise_times, result
 from verifiable_dp.registry.wrapped import Listed, with_parameters
 
@@ -69,11 +68,11 @@ def tree(seed: int, faulty: Listed, right: Listed) -> Findings:
     checks, worst = {}, {}
     for variant, algorithm in (("printed", faulty), ("corrected", right)):
         searched = with_parameters(algorithm, horizon=16)
-        checks[variant], found = alignment.check(
-            alignment.Instance(algorithm, 1.0, drafts.instance(algorithm, 1.0)),
-            alignment.Instance(searched, 1.0, drafts.instance(searched, 1.0)),
+        checks[variant], found = checking.check(
+            checking.Instance(algorithm, 1.0, drafts.instance(algorithm, 1.0)),
+            checking.Instance(searched, 1.0, drafts.instance(searched, 1.0)),
             adaptive_tree.pairs(algorithm),
-            alignment.Search(seed, examples=40),
+            checking.Search(seed, examples=40),
             visible=True,
             name=f"alignment of the adaptive tree, {variant}, natural log, T = 256",
         )
@@ -332,13 +331,13 @@ def local_noise(seed: int, faulty: Listed, right: Listed) -> Findings:
     ):
         small = with_parameters(algorithm, **ldp_robust_se.auditor.small)
         whole, searched = (
-            alignment.Instance(a, a.epsilon, drafts.instance(right, a.epsilon)) for a in (algorithm, small)
+            checking.Instance(a, a.epsilon, drafts.instance(right, a.epsilon)) for a in (algorithm, small)
         )
-        check, found = alignment.check(
+        check, found = checking.check(
             whole,
             searched,
             ldp_robust_se.auditor.pairs(right)[:2],
-            alignment.Search(seed, examples=40),
+            checking.Search(seed, examples=40),
             visible=True,
             name=f"alignment with {words}",
         )
@@ -444,328 +443,21 @@ def moment_step(seed: int) -> Findings:
     )
 
 
-_TABLE = (
-    r"O\left(\frac{\log T}{\epsilon^2}\sum_{\Delta_a>0}\left(\frac{1}{\Delta_a}\right)^{\frac{1}{v}} + "
-    r"\max_a \Delta_a\right)"
-)
-_TREE = Quotation("Algorithm 2", r"$\epsilon' \leftarrow \epsilon / \log T$")
-
-ERRATA = (
-    Erratum(
-        "tree-mechanism",
-        Source(papers.TAO, "Lemma 2, Algorithm 2"),
-        "false",
-        (
-            Quotation(
-                "Lemma 2",
-                r"Tree-based Mechanism (Algorithm 2) outputs an estimation $\hat{S}(t)$ for S(t) at each "
-                r"$t \in [T]$ such that $\hat{S}(t)$ preserves ϵ -differential privacy",
-            ),
-            _TREE,
-        ),
-        "With epsilon / log T a node the mechanism is epsilon-DP for every non-decreasing limit B_t.",
-        "The first item enters floor(log2 T) + 1 nodes, which is what epsilon must be divided by. For items "
-        "in one range the loss is (floor(log2 T) + 1)/log T times epsilon with the natural log; with log2 it "
-        "is above 1 at powers of 2 (1.05 at 2^20).",
-        "privacy",
-        Fault(AdaptiveTreeSum(1.0, 256, 1.0, 1.0), NATURAL, tree),
+EVIDENCE: Mapping[str, Find] = {
+    "tree-mechanism": Fault(AdaptiveTreeSum(1.0, 256, 1.0, 1.0), NATURAL, tree),
+    "tree-budget": Fault(DPRobustUCB(2, 1.0, 256, 1.0, 1.0), NATURAL, tree_bases),
+    "tree-error": tree_error,
+    "local-precision": precision,
+    "local-error": error,
+    "local-rate": local_rate,
+    "local-optimal": local_rate,
+    "moment-exponent": moment_rate,
+    "ucb-constant": constant,
+    "large-epsilon": large_epsilon,
+    "local-noise": Fault(
+        LDPRobustSE(**ldp_robust_se.auditor.instance), noise_times(0.5), local_noise, listed=False
     ),
-    Erratum(
-        "tree-budget",
-        Source(papers.TAO, "Theorem 1, Algorithms 1 and 2", "the base of log is not stated"),
-        "reading",
-        (
-            Quotation(
-                "Theorem 1",
-                r"Theorem 1. For any $\epsilon > 0$, the overall algorithm (Algorithm 1 and Algorithm 2) is "
-                "ϵ -differentially private.",
-            ),
-            _TREE,
-        ),
-        "With epsilon / log T a node and the limits B_n of Algorithm 1, the whole is epsilon-DP.",
-        "It is with log2 for T >= 8 (at most .956 epsilon up to T = 2^16), since the limits grow and later "
-        "nodes cost less; it is not with the natural log (1.38 epsilon at T = 2^16). With "
-        "floor(log2 T) + 1 it is for every T.",
-        "privacy",
-        Fault(DPRobustUCB(2, 1.0, 256, 1.0, 1.0), NATURAL, tree_bases),
-    ),
-    Erratum(
-        "tree-error",
-        Source(papers.TAO, "Lemma 2 (3)"),
-        "false",
-        (
-            Quotation(
-                "Lemma 2",
-                r"guarantees the following noise bound with probability at least $1 - \delta$ for any "
-                r"$\delta > 0$, $\left|\widehat{S}(t) - S(t)\right| \le \frac{2B_t}{\epsilon} \cdot "
-                r"\log^{1.5} T \cdot \log \frac{1}{\delta}.$",
-            ),
-        ),
-        "With probability 1 - delta a prefix sum is off by at most 2 B_t log^1.5 T log(1/delta)/epsilon.",
-        "The constant is too small: at delta = .1 with the natural log, and as delta approaches 1 with any, "
-        "where the bound goes to 0. With m nodes, 2 B_t log T sqrt(8 l max(m, l))/epsilon, l = log(2/delta).",
-        "proof",
-        tree_error,
-    ),
-    Erratum(
-        "local-precision",
-        Source(papers.TAO, "Algorithm 4"),
-        "reading",
-        (
-            Quotation("Algorithm 4", r"$D_\tau \leftarrow 4^{-\tau}$"),
-            Quotation(
-                "Lemma 13",
-                r"we eliminate all arms with sub-optimality gap $\geq 2^{-\tau} = D_{\tau}$",
-            ),
-        ),
-        "D_tau = 4^-tau in the listing, 2^-tau in the proof.",
-        "D_tau = 2^-tau, as the proof of Theorem 7 uses it; 4^-tau pulls an arm more often than it counts.",
-        "regret",
-        precision,
-    ),
-    Erratum(
-        "local-error",
-        Source(papers.TAO, "Algorithm 4"),
-        "reading",
-        (
-            Quotation(
-                "Algorithm 4",
-                r"$err_{\tau} \leftarrow u^{1/(1+v)} (\frac{\sqrt{\log(8|\mathcal{S}|\tau^2/\beta)}}"
-                r"{R_{\tau}\epsilon})^{v/(1+v)}.$",
-            ),
-            Quotation(
-                "Lemma 13",
-                r"$\left|\widetilde{\mu}_{a} - \mu_{a}\right| \leq 7u^{\frac{1}{1+\nu}} \left("
-                r"\frac{\sqrt{\log\left(8\left|\mathcal{S}\right|\tau^{2}/\beta\right)}}{\sqrt{R_{\tau}}"
-                r"\epsilon}\right)^{\frac{\nu}{1+\nu}}.$",
-            ),
-        ),
-        "err has R_tau epsilon in its denominator in the listing, sqrt(R_tau) epsilon in the proof.",
-        "It has sqrt(R_tau) epsilon: the noise of a sum of R reports grows like sqrt(R). As the listing has "
-        "it, the threshold lies below the noise and tied arms are separated by chance.",
-        "regret",
-        error,
-    ),
-    Erratum(
-        "local-mean",
-        Source(papers.TAO, "Algorithm 4"),
-        "reading",
-        (
-            Quotation(
-                "Algorithm 4",
-                r"For each $a \in \mathcal{S}$, compute $\bar{\mu}_a \leftarrow (\sum_{l=1}^{R_{\tau}} "
-                r"\hat{x}_{a,l})/R_{\tau}$",
-            ),
-            Quotation("Algorithm 4", r"if $\widetilde{\mu}_{\max} - \widetilde{\mu}_a > 14 err_{\tau}$ then"),
-        ),
-        "It computes the mean with a bar and tests the mean with a tilde.",
-        "They are one and the same: the mean of the reports.",
-        "text",
-    ),
-    Erratum(
-        "local-rate",
-        Source(papers.TAO, "Theorem 7 (10) and (11)"),
-        "false",
-        (
-            Quotation(
-                "Theorem 7",
-                r"Theorem 7 (LDP Upper Bound). Set $\beta = \frac{1}{T}$ in Algorithm 4. For any "
-                r"$\epsilon \in (0, 1]$ and sufficiently large T, the instance-dependent expected regret of "
-                r"Algorithm 4 satisfies $\mathcal{R}_T \le O\left(\frac{u^{\frac{2}{v}}\log T}{\epsilon^2} "
-                r"\sum_{\Delta_a > 0} \left(\frac{1}{\Delta_a}\right)^{\frac{1}{v}} + \max_a \Delta_a\right)."
-                r" \quad (10)$",
-            ),
-            Quotation(
-                "Theorem 7",
-                r"Moreover, the instance-independent expected regret of Algorithm 4 satisfies "
-                r"$\mathcal{R}_T \le O\left(u^{\frac{2}{1+\nu}} \left(\frac{K\log T}{\epsilon^2}\right)"
-                r"^{\frac{\nu}{1+\nu}} T^{\frac{1}{1+\nu}}\right),$",
-            ),
-            Quotation(
-                "Lemma 13",
-                r"let $\tau(a)$ be the first epoch s.t. $\Delta_a \geq D_{\tau(a)}^2$",
-            ),
-        ),
-        "Regret u^(2/v) log T/epsilon^2 sum_a Delta_a^(-1/v): pulls grow like Delta^(-(1+v)/v).",
-        "Pulls grow like Delta^(-2(1+v)/v), so that the regret is u^(2/v) log T/epsilon^2 sum_a "
-        "Delta_a^(-(2+v)/v): the proof removes an arm at Delta >= D and counts pulls as if at D^2.",
-        "regret",
-        local_rate,
-        ("ldp-robust-se/theorem-7-printed",),
-    ),
-    Erratum(
-        "local-optimal",
-        Source(papers.TAO, "Remarks 3 and 4, Table 1", "falls with Theorem 7; the lower bounds stand"),
-        "false",
-        (
-            Quotation("Remark 3", "As a result, the attained bound in Theorem 7 is optimal."),
-            Quotation(
-                "Remark 4",
-                "From Theorem 9, we can see the upper bound (11) of Algorithm 4 is nearly optimal.",
-            ),
-            Quotation("Table 1", rf"ϵ -LDP ${_TABLE}$"),
-        ),
-        "Algorithm 4 attains the lower bounds of Theorems 8 and 9 in the local model.",
-        "Its pulls grow like Delta^(-2(1+v)/v), those of the lower bounds like Delta^(-(1+v)/v). Whether the "
-        "lower or the upper bound can be improved is open.",
-        "regret",
-        local_rate,
-    ),
-    Erratum(
-        "moment-exponent",
-        Source(
-            papers.TAO,
-            "Lemma 4, Theorem 4 (7) and (8)",
-            "u counts as a constant in Section 3.1, and then its exponent says nothing; the scaling is ours",
-        ),
-        "reading",
-        (
-            Quotation(
-                "Lemma 4",
-                r"$O\left(\frac{u^{\frac{1}{1+v}}}{\epsilon(\Delta_a)^{\frac{1+v}{v}}}\left(\log(\frac{K}"
-                r"{\beta}) + \log\log(\frac{1}{\Delta_a})\right)\right)$",
-            ),
-            Quotation(
-                "Theorem 4",
-                r"$\mathcal{R}_T \le O\left(\frac{u^{\frac{1}{1+v}}\log T}{\epsilon}\sum_{\Delta_a > 0} "
-                r"\left(\frac{1}{\Delta_a}\right)^{\frac{1}{v}} + \max_a \Delta_a\right).$",
-            ),
-            Quotation(
-                "Section 3",
-                r"In this paper, we assume both v and u are known constants, *i.e.*, for any constant c we "
-                r"regard $c^{\frac{1}{v}}$ as a constant.",
-            ),
-        ),
-        "Read as rates in u: pulls and regret grow like u^(1/(1+v)).",
-        "They grow like u^(1/v), as R_tau does: only then is the bound the same for rewards in other units, "
-        "x -> c x. The worst-case regret is u^(1/(1+v)) (K log T/epsilon)^(v/(1+v)) T^(1/(1+v)).",
-        "regret",
-        moment_rate,
-    ),
-    Erratum(
-        "ucb-constant",
-        Source(papers.TAO, "proof of Theorem 2", "the theorem is a rate and stands"),
-        "false",
-        (
-            Quotation(
-                "proof of Theorem 2",
-                r"For $s_a \ge 36u^{\frac{1}{v}} \frac{\log(2t^4)\log^{1.5+\frac{1}{v}}T}{\epsilon "
-                r"\Delta_a^{\frac{1+v}{v}}}$, (19) is false.",
-            ),
-        ),
-        "An arm is pulled at most 36 u^(1/v) log(2T^4) log^(1.5+1/v) T/(epsilon Delta^((1+v)/v)) times.",
-        "The constant is 36^((1+v)/v): 1296 at v = 1 and 46656 at v = .5.",
-        "proof",
-        constant,
-    ),
-    Erratum(
-        "large-epsilon",
-        Source(
-            papers.TAO,
-            "proof of Lemma 4",
-            "Theorem 4 is stated for epsilon <= 1, where the step holds; Lemma 4 and Algorithm 3 are not",
-        ),
-        "reading",
-        (
-            Quotation(
-                "proof of Lemma 4",
-                r"$&\leq 4u^{\frac{1}{1+v}} \left(\frac{\log\left(\frac{4|S|\tau^{2}}{\beta}\right)}"
-                r"{R_{\tau}\epsilon} \right)^{\frac{v}{1+v}} = 4err_{\tau}.$",
-            ),
-            Quotation(
-                "Theorem 4",
-                r"in Algorithm 3, then for sufficiently large T and any $\epsilon \in (0, 1]$",
-            ),
-        ),
-        "The sampling error of an estimate is at most 4 err, whatever epsilon.",
-        "It is sqrt(2 epsilon) + epsilon/3 + 1 times err by the proof's own terms, below 4 for epsilon <= 1 "
-        "and 5.8 at epsilon = 5: the regret claims hold for epsilon <= 1.",
-        "proof",
-        large_epsilon,
-    ),
-    Erratum(
-        "local-noise",
-        Source(papers.TAO, "proof of Theorem 6"),
-        "reading",
-        (
-            Quotation(
-                "proof of Theorem 6",
-                r"Since each $|\tilde{x}_{a,r}|$ is bounded by B_r . Thus, adding noise of "
-                r"$\operatorname{Lap}(\frac{B_r}{\epsilon})$ to $\tilde{x}_{a,r}$ guarantees",
-            ),
-            Quotation("Algorithm 4", r"\widetilde{x}_{a,r} + \operatorname{Lap}(\frac{2B_{\tau}}{\epsilon})"),
-        ),
-        "A report gets Lap(B/epsilon) in the proof, Lap(2B/epsilon) in the listing.",
-        "Lap(2B/epsilon), as the listing has it: a truncated reward moves by up to 2B.",
-        "privacy",
-        Fault(LDPRobustSE(**ldp_robust_se.auditor.instance), noise_times(0.5), local_noise, listed=False),
-    ),
-    Erratum(
-        "laplace-mean",
-        Source(papers.TAO, "Lemma 8"),
-        "false",
-        (
-            Quotation(
-                "Lemma 8",
-                r"Lemma 8 (Concentration of Laplace Variables (Wang et al., 2018)). If $X_1, \dots, X_n "
-                r"\sim \text{Lap}(s/\epsilon)$, then with probability at least $1 - \beta$, we have "
-                r"$\left|\frac{1}{n}\sum_{i=1}^{n}X_{i}\right| \leq \frac{2s}{\epsilon\sqrt{n}}"
-                r"\sqrt{\log\frac{2}{\beta}}.$",
-            ),
-        ),
-        "The mean of n Laplace variables of scale s/epsilon is within 2 s sqrt(log(2/beta)/n)/epsilon of 0.",
-        "That is a Gaussian tail, which few Laplace variables exceed (n = 1, beta = 1e-6: with probability "
-        "4.9e-4). With 2.13 for 2 it holds for n >= 4.5 log(2/beta); Theorem 7 needs no more.",
-        "proof",
-        few_laplace,
-    ),
-    Erratum(
-        "divergence-line",
-        Source(papers.TAO, "proof of Theorem 8", "gamma is not defined there"),
-        "reading",
-        (
-            Quotation(
-                "proof of Theorem 8",
-                r"$&\leq \frac{(2\Delta\gamma)^2}{\left(\frac{\gamma^{1+\nu}}{2} + \Delta\gamma\right) \cdot "
-                r"\left(1 - \left(\frac{\gamma^{1+\nu}}{2} + \Delta\gamma\right)\right)} \\ &\leq "
-                r"\frac{25^{\frac{1}{\nu}} \Delta_a^{\frac{1+\nu}{\nu}}}{1 - 7 \cdot 10^{\frac{1}{\nu}} "
-                r"\Delta_a^{\frac{1+\nu}{\nu}}}$",
-            ),
-        ),
-        "The divergence is bounded by the line of Theorem 11, with its gamma and Delta gamma.",
-        "Its arms have s_a and 2 Delta_a s_a: with gamma = (5 Delta)^(1/v), as in Theorem 11, the line is "
-        "exceeded (v = .5, mu = 5 Delta). With s_a it holds, and so does what the proof concludes.",
-        "proof",
-        divergence,
-    ),
-    Erratum(
-        "moment-step",
-        Source(papers.TAO, "proof of Lemma 7", "the lemma stands: |X| <= |X|^(1+v)/B^v where |X| > B"),
-        "false",
-        (
-            Quotation(
-                "proof of Lemma 7",
-                r"$\geq B^v \int_B^\infty \mathbb{P}(|X|>t) \,\mathrm{d}t \\ &= B^v \int_0^\infty "
-                r"\mathbb{P}(X \cdot \mathbb{I}_{|X|>B}>t) \,\mathrm{d}t$",
-            ),
-        ),
-        "int_B^inf P(|X| > t) dt = int_0^inf P(X 1{|X| > B} > t) dt.",
-        "The right side is larger by B P(X > B) where X >= 0: 2 against 1 for X = 2, B = 1.",
-        "proof",
-        moment_step,
-    ),
-    Erratum(
-        "good-events",
-        Source(papers.TAO, "proofs of Lemmas 4 and 13"),
-        "reading",
-        (
-            Quotation(
-                "proof of Lemma 4", r"and denote $\mathcal{E} = \bigcup_{\tau > 1} \mathcal{E}_{\tau}$."
-            ),
-            Quotation("Lemma 13", r"and denote $\mathcal{E} = \bigcup_{\tau \ge 1} \mathcal{E}_{\tau}$."),
-        ),
-        "The good event is the union of the events that the estimates of single epochs hold.",
-        "It is their intersection, as the proofs use it; the bound on its complement is a union bound.",
-        "text",
-    ),
-)
+    "laplace-mean": few_laplace,
+    "divergence-line": divergence,
+    "moment-step": moment_step,
+}

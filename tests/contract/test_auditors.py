@@ -11,6 +11,7 @@ import pytest
 from verifiable_dp import algorithms
 from verifiable_dp.evidence import normal
 from verifiable_dp.evidence.alignment import replay as alignment
+from verifiable_dp.evidence.alignment import searching
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.evidence.exact import shuffle as exact_shuffle
 from verifiable_dp.evidence.judge.laws import epsilon_of_mu
@@ -66,9 +67,9 @@ def found(algorithm, pairs):
     if claim is not None and claim.curved:
         mu = max(normal.examine(algorithm, pair, seed=1, delta=claim.delta).mu for pair in pairs)
         return SimpleNamespace(cost=epsilon_of_mu(mu, claim.delta))
-    result = alignment.examine(algorithm, pairs[0], seed=1)
+    result = searching.examine(algorithm, pairs[0], seed=1)
     for pair in pairs[1:]:
-        result = result.merge(alignment.examine(algorithm, pair, seed=1))
+        result = result.merge(searching.examine(algorithm, pair, seed=1))
     return result
 
 

@@ -15,12 +15,22 @@ from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment import replay as alignment
+from verifiable_dp.evidence.alignment import searching
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.evidence.statement import statement
 from verifiable_dp.record.sealing import digest
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry import errata
-from verifiable_dp.registry.errata import REGISTERS, Erratum, Fault, Findings, Quotation, examine, outcome
+from verifiable_dp.registry.errata import (
+    REGISTERS,
+    Erratum,
+    Fault,
+    Findings,
+    Quotation,
+    examine,
+    outcome,
+    read,
+)
 from verifiable_dp.registry.mutants import chained
 from verifiable_dp.registry.wrapped import with_parameters
 from verifiable_dp.render import errata as document
@@ -198,6 +208,50 @@ def test_an_erratum_needs_evidence_unless_the_text_alone_shows_it():
     assert outcome("text", "reading", [], []) == "by_reading"
     with pytest.raises(InputError, match="no-such"):
         errata.chosen(["no-such"])
+
+
+ROW = """
+[[erratum]]
+name = "made-up"
+statement = "Lemma 1"
+register = "reading"
+kind = "text"
+printed = ["So it", "stands."]
+right = "It does not."
+[[erratum.quotes]]
+place = "Lemma 1"
+text = "So"
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "match"),
+    [
+        ("", "", None),
+        ('name = "made-up"', 'name = "made-up"\nfor = 1', "unexpected keyword argument 'for'"),
+        ('right = "It does not."\n', "", "missing 1 required positional argument: 'right'"),
+        ('kind = "text"', 'kind = "proof"', "find must be given for made-up"),
+        ('text = "So"', 'text = "$So"', "formulas closed"),
+        ('name = "made-up"', 'name = "other"', None),
+        ("[[erratum]]", "[[erratum]", "is not TOML"),
+    ],
+)
+def test_a_file_about_a_paper_is_read_or_refused_in_one_line(old, new, match, tmp_path):
+    path = tmp_path / "theirs.toml"
+    path.write_text(ROW.replace(old, new) if old else ROW, "utf-8")
+    if not match:
+        (row,) = read(path, "Theirs", {})
+        assert (row.printed, row.source.statement, row.quotes[0].place) == (
+            "So it stands.",
+            "Lemma 1",
+            "Lemma 1",
+        )
+        match, evidence = "none for the evidence", {"made-up so": None}
+    else:
+        evidence = {}
+    with pytest.raises(InputError, match=match) as error:
+        read(path, "Theirs", evidence)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("bad", [[object()], None, [ERRATA[0], ERRATA[0]]])
@@ -390,7 +444,7 @@ def test_a_printed_listing_costs_more_than_epsilon_where_it_is_to_be_refuted(nam
     auditor = registry.auditor(name)
     algorithm = auditor.algorithm(**auditor.printed_instance)
     cost = max(
-        alignment.examine(algorithm, pair, seed=0).cost
+        searching.examine(algorithm, pair, seed=0).cost
         for pair in auditor.pairs(algorithm)[: 2 if name == "adaptive-tree" else 4]
     )
     epsilon = algorithm.claim.epsilon

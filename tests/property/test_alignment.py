@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from verifiable_dp import make
 from verifiable_dp.core.neighbours import StreamPair, TablePair, interactive, streams, tables
-from verifiable_dp.evidence.alignment.replay import TOLERANCE, examine, falsify, replay
+from verifiable_dp.evidence.alignment.replay import TOLERANCE, replay
+from verifiable_dp.evidence.alignment.searching import examine, falsify
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.registry import entries as registry
 

@@ -14,8 +14,11 @@ from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.environments import Interactive, Table
 from verifiable_dp.core.neighbours import InteractivePair, TablePair, pair_of
-from verifiable_dp.core.noise import Divergence, Seeded
-from verifiable_dp.evidence.alignment.replay import Instance, examine, replay
+from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.tapes import Divergence
+from verifiable_dp.evidence.alignment.checking import Instance
+from verifiable_dp.evidence.alignment.replay import replay
+from verifiable_dp.evidence.alignment.searching import examine
 from verifiable_dp.evidence.blackbox import adversary
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.adversary import AdversarySizes

@@ -16,7 +16,7 @@ from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.environments import Table
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.evidence.alignment import replay as alignment
+from verifiable_dp.evidence.alignment import searching
 from verifiable_dp.evidence.blackbox.machine import UnsupportedError
 from verifiable_dp.evidence.exact import halting
 from verifiable_dp.record.sealing import digest, text
@@ -115,9 +115,9 @@ def test_an_early_peek_is_killed_whatever_the_seed(seed):
     case = next(c for c in mutation.suite(["dp-robust-ucb"]) if c.mutant.name == "early peek")
     subject, _ = mutation._correct("dp-robust-ucb")
     small = subject.mutated(case.mutant)
-    found = alignment.falsify(small.small, small.small_epsilon, seed=seed, examples=30, visible=True)
+    found = searching.falsify(small.small, small.small_epsilon, seed=seed, examples=30, visible=True)
     assert found.loss == pytest.approx(1.0242640687)
-    right = alignment.falsify(subject.small, subject.small_epsilon, seed=seed, examples=30, visible=True)
+    right = searching.falsify(subject.small, subject.small_epsilon, seed=seed, examples=30, visible=True)
     assert right.loss <= 1  # control: the algorithm without the fault
 
 

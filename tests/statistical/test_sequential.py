@@ -14,9 +14,9 @@ from scipy import stats
 from scipy.special import logsumexp
 
 from verifiable_dp.core.claims import PrivacyClaim
-from verifiable_dp.evidence.blackbox import sequential
+from verifiable_dp.evidence.blackbox import bets, sequential
 from verifiable_dp.evidence.blackbox import test as blackbox
-from verifiable_dp.evidence.blackbox.sequential import alternatives, bet_for, log_product
+from verifiable_dp.evidence.blackbox.bets import alternatives, bet_for, log_product
 from verifiable_dp.evidence.blackbox.statistics import sigmoid
 from verifiable_dp.evidence.blackbox.test import Plan, Terms
 from verifiable_dp.targets.load import DataPair, ReleaseSampler
@@ -190,7 +190,7 @@ def test_half_the_noise_is_refuted_early_at_any_claim(claim):
     cuts = np.linspace(0.0, 1.0, 401)
     # Laplace noise of scale 1 / (2 claim), inputs 0 and 1: the event that the output is at least a cut.
     hit, missed = 1 - 0.5 * np.exp(2 * claim * (cuts - 1)), 0.5 * np.exp(-2 * claim * cuts)
-    best = max(sequential.growth_rate(p, q, claim) for p, q in zip(hit, missed, strict=True))
+    best = max(bets.growth_rate(p, q, claim) for p, q in zip(hit, missed, strict=True))
     assert runs <= 2 * math.log(1e6) / best
     # Beyond that it does not matter how large the budget is: the plan allows a hundred times as many.
     assert runs < 0.01 * 2 * plan.test or claim == 5.0

@@ -186,7 +186,7 @@ evidence.symbolic.contests evidence.symbolic.crowds evidence.symbolic.doubts evi
 evidence.symbolic.standins evidence.symbolic.states evidence.symbolic.subsets
 evidence.tracing.standin record.entries render.rendering targets.measured
 algorithms._robust algorithms._stopping auditors._elimination auditors._index auditors._paths auditors._shared
-auditors.errata.hanna auditors.errata.proofs auditors.errata.rates auditors.errata.sajed
+auditors.errata.hanna auditors.errata.rates auditors.errata.sajed
 auditors.errata.wu auditors.items
 """
 

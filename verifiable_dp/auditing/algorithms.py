@@ -29,7 +29,7 @@ from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.contextual import ContextualAlgorithm
 from verifiable_dp.core.neighbours import AnyPair, StreamPair
 from verifiable_dp.core.validate import InputError, Json, JsonDict
-from verifiable_dp.evidence.alignment import replay as alignment
+from verifiable_dp.evidence.alignment import checking, searching
 from verifiable_dp.evidence.blackbox import adversary, curves, sequential
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.machine import UnsupportedError
@@ -207,8 +207,8 @@ class AlgorithmCase(AlgorithmCaseState, Case):
             return adversary.PlayedGame([check], [], [])
         small, game = (subject.small, subject.small_epsilon), (subject.game, subject.claim.epsilon)
         return adversary.play(
-            alignment.Instance(*small, drafts.instance(*small)),
-            alignment.Instance(*game, drafts.instance(*game)),
+            checking.Instance(*small, drafts.instance(*small)),
+            checking.Instance(*game, drafts.instance(*game)),
             sizes,
             self.terms,
             visible=visible(subject.claim),
@@ -281,11 +281,11 @@ def exact_bounds(case: AlgorithmCase) -> None:
     """
     subject, exact = case.subject, _exact(case.subject)
     batches, (local, small_local) = subject.batches, subject.local
-    align, _ = alignment.check(
-        alignment.Instance(subject.algorithm, local),
-        alignment.Instance(subject.small, small_local),
+    align, _ = checking.check(
+        checking.Instance(subject.algorithm, local),
+        checking.Instance(subject.small, small_local),
         subject.pairs[:4],
-        alignment.Search(case.request.settings.seed, case.examples),
+        checking.Search(case.request.settings.seed, case.examples),
         visible=False,
         name="alignment of one report",
     )
@@ -335,12 +335,12 @@ def _align(
     *,
     timed: bool = False,
     enough: bool = False,
-) -> tuple[Check, alignment.Found]:
-    return alignment.check(
-        alignment.Instance(subject.algorithm, subject.claim.epsilon, instances[0]),
-        alignment.Instance(subject.small, subject.small_epsilon, instances[1]),
+) -> tuple[Check, searching.Found]:
+    return checking.check(
+        checking.Instance(subject.algorithm, subject.claim.epsilon, instances[0]),
+        checking.Instance(subject.small, subject.small_epsilon, instances[1]),
         aligned_pairs(subject),
-        alignment.Search(seed, examples, subject.claim.relation.size, enough),
+        checking.Search(seed, examples, subject.claim.relation.size, enough),
         visible=visible(subject.claim),
         timed=timed,
     )

@@ -16,7 +16,7 @@ from verifiable_dp.core.contextual import ContextualAlgorithm
 from verifiable_dp.core.neighbours import ContextGame, ContextPair
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence import normal
-from verifiable_dp.evidence.alignment.replay import Instance
+from verifiable_dp.evidence.alignment.checking import Instance
 from verifiable_dp.evidence.blackbox import adversary
 from verifiable_dp.evidence.exclusions import Exclusion, Left
 from verifiable_dp.evidence.upper import UpperBound

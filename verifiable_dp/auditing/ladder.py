@@ -10,7 +10,7 @@ from types import CodeType, FunctionType
 import numpy as np
 
 from verifiable_dp.core.validate import FloatArray, Function, InputError
-from verifiable_dp.evidence.blackbox import search
+from verifiable_dp.evidence.blackbox import trials
 from verifiable_dp.evidence.exclusions import Exclusion, Left
 from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
 from verifiable_dp.targets.load import DataPair, ReleaseSampler
@@ -127,7 +127,7 @@ def neighbours(size: int, bounds: tuple[float, float], kind: str) -> Iterator[Da
         base = np.full(size, others)
         base[-1:] = own
         if size:
-            left, right = search.changed(base, size - 1, bounds[own == bounds[0]], kind)
+            left, right = trials.changed(base, size - 1, bounds[own == bounds[0]], kind)
             if not np.array_equal(left, right):
                 yield DataPair(left, right)
 

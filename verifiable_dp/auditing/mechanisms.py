@@ -27,7 +27,7 @@ from verifiable_dp.core.units import Adjacency, Observed, Unit
 from verifiable_dp.core.validate import FloatArray, Function, Given, InputError, JsonDict
 from verifiable_dp.evidence.alignment.replay import exceeds
 from verifiable_dp.evidence.blackbox import numerics as bits
-from verifiable_dp.evidence.blackbox import search
+from verifiable_dp.evidence.blackbox import trials
 from verifiable_dp.evidence.blackbox.test import TUNE, Plan
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.exclusions import Exclusion, Left
@@ -53,7 +53,7 @@ def data_pairs(
     """Neighbouring data for a mechanism: as given, as its attribute `neighbours`, or from the bounds.
 
     From the bounds: a number, else a vector of one, else of five entries, of which one moves from low to
-    high: the first form that the mechanism takes, and its variants (`search.data_pairs`). What gives as many
+    high: the first form that the mechanism takes, and its variants (`trials.data_pairs`). What gives as many
     outputs for five entries as for one takes data sets, and gets those of five, too. What gives others gets
     those of five alone, unless it takes numbers and five are to it five of them. With an adjacency one entry
     becomes 0, or is left out, in place of that; only vectors of five have one entry less.
@@ -106,7 +106,7 @@ def data_pairs(
     if taken[-1][1] != outputs and not (np.ndim(first[0]) == 0 and _apart(function, bounds)):
         taken, outputs = taken[-1:], taken[-1][1]  # one entry cannot show what another one does
     chosen = [form for form, many in taken if many == outputs]
-    return [DataPair(*pair) for form in chosen for pair in search.data_pairs(*form, bounds, kind)]
+    return [DataPair(*pair) for form in chosen for pair in trials.data_pairs(*form, bounds, kind)]
 
 
 def _apart(function: Function[object], bounds: tuple[float, float]) -> bool:
@@ -380,7 +380,7 @@ def between(case: ReleaseCase) -> None:
     """
     kind, plan = case.request.promise.adjacency or "replace", case.plan
     forms = {np.shape(pair.left): pair.left for pair in case.pairs}.values()
-    pairs = [DataPair(*pair) for form in forms for pair in search.inner_pairs(form, case.bounds, kind)]
+    pairs = [DataPair(*pair) for form in forms for pair in trials.inner_pairs(form, case.bounds, kind)]
     sizes = {name: max(1, getattr(plan, name) // _BETWEEN) for name in ("probe", "select", "test")}
     try:
         *_, last = look(case, pairs, replace(plan, sequential=False, **sizes), number=1).checks

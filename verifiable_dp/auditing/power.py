@@ -12,7 +12,7 @@ from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.neighbours import Neighbours
 from verifiable_dp.core.validate import JsonDict, JsonValue
 from verifiable_dp.evidence.alignment import replay as alignment
-from verifiable_dp.evidence.alignment.replay import plain
+from verifiable_dp.evidence.alignment.searching import plain
 from verifiable_dp.evidence.blackbox import sequential
 from verifiable_dp.evidence.blackbox import statistics as exact
 from verifiable_dp.evidence.blackbox import test as blackbox

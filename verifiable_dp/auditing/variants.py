@@ -19,7 +19,7 @@ from verifiable_dp.auditing.independence import Sampling
 from verifiable_dp.auditing.looks import UserCase
 from verifiable_dp.core.neighbours import Pair
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.evidence.alignment.replay import plain
+from verifiable_dp.evidence.alignment.searching import plain
 from verifiable_dp.evidence.blackbox.test import Terms
 from verifiable_dp.targets.adapters import epsilon_of, made_for
 from verifiable_dp.targets.load import DataPair

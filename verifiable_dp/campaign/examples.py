@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from verifiable_dp.campaign.file import Campaign, Entry, audit_entry
+from verifiable_dp.campaign.entries import Campaign, Entry
+from verifiable_dp.campaign.file import audit_entry
 from verifiable_dp.core import files
 from verifiable_dp.core.neighbours import pair_of
 from verifiable_dp.core.validate import Given, InputError, Json

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from verifiable_dp.auditing import answers
-from verifiable_dp.campaign import file as campaigns
+from verifiable_dp.campaign import entries
 from verifiable_dp.campaign.origin import RecordOrigin
 from verifiable_dp.campaign.run import exit_status
 from verifiable_dp.core import files
@@ -102,8 +102,8 @@ def judge(
     broken = {path.relative_to(place).as_posix(): why for path, why in found.broken.items()}
     failed = [_line(where, why) for where, why in broken.items()]
     names = Counter(one.target.name for one in asked.values())
-    listed = None if campaign is None else campaigns.read(campaign)
-    entries = {entry.name: entry for entry in (listed.entries if listed else ())}
+    listed = None if campaign is None else entries.read(campaign)
+    by_name = {entry.name: entry for entry in (listed.entries if listed else ())}
     statuses = list[int]()
     for path, one in found.records.items():
         where = path.relative_to(place)
@@ -111,7 +111,7 @@ def judge(
         if why:
             failed.append(_line(where.as_posix(), why))
             continue
-        entry = entries.get(where.parent.as_posix())
+        entry = by_name.get(where.parent.as_posix())
         report = Report(one.record)
         reports.append((report.name if entry is None else entry.name, report))
         if entry is None:
@@ -122,9 +122,9 @@ def judge(
             failed.append(_line(f"{campaign}: {entry.name}", why))
     answered = {path.relative_to(place) for path in found.records}
     for where in asked.keys() - answered:
-        entry = entries.get(where.parent.as_posix())
+        entry = by_name.get(where.parent.as_posix())
         missing[asked[where].target.name if entry is None else str(campaign)] = None
-    for name in entries:
+    for name in by_name:
         if Path(name, "record.json") not in answered:
             missing[str(campaign)] = None
             failed += [] if str(campaign) in reasons else [_line(f"{campaign}: {name}")]
@@ -135,7 +135,7 @@ def judge(
     told = [_line(what, why) for what in reasons for why in reasons[what]]
     failed = [*told, *failed]
     statuses += [2] if failed or not reports else []
-    required = {name: entry.require for name, entry in entries.items()}
+    required = {name: entry.require for name, entry in by_name.items()}
     return Judged(reports, failed, min(statuses, key=_WORST.index, default=0), required)
 
 

@@ -240,9 +240,10 @@ def campaign(file: Path, out: Path, scheduler: str | None, ask: bool, require: s
     target could not be audited, else 1 if one is refuted, 3 if one is inconclusive or has less evidence than
     --require, 0.
     """
+    from verifiable_dp.campaign import entries
     from verifiable_dp.campaign import file as campaign_file
 
-    found = campaign_file.read(file)
+    found = entries.read(file)
     if ask:
         for path, request in campaign_file.ask(found, out=out).items():
             say(f"{request.digest}  {path}")

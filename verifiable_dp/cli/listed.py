@@ -14,7 +14,8 @@ from verifiable_dp.core.validate import Given
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from verifiable_dp.campaign.file import Campaign, Done
+    from verifiable_dp.campaign.entries import Campaign
+    from verifiable_dp.campaign.file import Done
     from verifiable_dp.report import Report
 
 _OUT = Path("audit-reports")
@@ -55,8 +56,8 @@ def audit_listed(context: click.Context, given: Mapping[str, Given]) -> NoReturn
     """
     from dataclasses import replace
 
+    from verifiable_dp.campaign import entries, settings
     from verifiable_dp.campaign import file as campaign_file
-    from verifiable_dp.campaign import settings
     from verifiable_dp.campaign.baseline import Baseline
     from verifiable_dp.campaign.examples import Examples
     from verifiable_dp.core.validate import InputError
@@ -73,7 +74,7 @@ def audit_listed(context: click.Context, given: Mapping[str, Given]) -> NoReturn
                 f"{name} needs a TARGET; for the targets in {settings.FILE} it is a key of each, "
                 f"or of [tool.{settings.TABLE}.defaults]"
             )
-    found = campaign_file.read(place)
+    found = entries.read(place)
     if given["write_baseline"] and found.baseline is None:
         raise InputError(f'baseline must name a file in {settings.FILE}, such as baseline = "privacy.json"')
     aside(f"settings: {place}")

@@ -12,7 +12,7 @@ from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, Settin
 from verifiable_dp.controls.catalogue import Control, controls
 from verifiable_dp.core import validate
 from verifiable_dp.core.validate import InputError, JsonDict
-from verifiable_dp.evidence.alignment.replay import plain
+from verifiable_dp.evidence.alignment.searching import plain
 from verifiable_dp.evidence.blackbox.test import ALPHA, CONFIDENCE, Plan
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.record import conclude

@@ -17,9 +17,8 @@ of others (see `doors`), which may do otherwise at outputs or data that were not
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
@@ -32,13 +31,22 @@ from verifiable_dp.core.algorithm import (
     NoMemory,
     Query,
     State,
-    Truncated,
 )
 from verifiable_dp.core.claims import PrivacyClaim
-from verifiable_dp.core.noise import Draw, Outcome
-from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, IntArray, JsonDict
-from verifiable_dp.evidence.alignment.replay import plain
+from verifiable_dp.core.noise import Draw
+from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray, JsonDict
+from verifiable_dp.evidence.alignment.searching import plain
 from verifiable_dp.evidence.doors import ours
+from verifiable_dp.evidence.forced_runs import (
+    CHARGED,
+    VARIANTS,
+    Block,
+    Forced,
+    NotOfFormError,
+    equal,
+    played_block,
+    possible_answers,
+)
 from verifiable_dp.evidence.premises import REPLAYED, Premise, Taken
 from verifiable_dp.evidence.upper import Method, UpperBound
 
@@ -47,30 +55,9 @@ MOST_ARMS = 10  # of what is unfolded
 MOST_BLOCKS = 512  # of a chain
 _HELD = 1 << 24  # draws of a chain that are held
 _LISTED = 256  # states that a certificate lists, the costliest ones
-_GOLDEN = 0.6180339887498949
-_STEPS = 60  # doublings, at most, in the search for the edge of a comparison
-# Where all other rewards are in their range, where the changed one begins, and how far it goes. The first two
-# are what a reward is charged by; the others show whether what is released follows from the draws alone.
-_VARIANTS = np.array(
-    [
-        [0, 0, 1],
-        [1, -1, 1],
-        [0.5, -0.5, 1],
-        [0.5, -0.5 * _GOLDEN, _GOLDEN],
-        [0.5, 0, _GOLDEN / 2],
-        [0.3, 0, _GOLDEN],
-    ]
-)
-_CHARGED = 2
-_LARGE = 1 << 20  # pulls of a charged answer: sums beyond would round the change
 _OFFSETS = np.array([11.3, -10.7, 0.31, -0.41, 997.1])  # of forced releases from the exact value, in scales
 _AHEAD = 1e6
-_OFF = 1e-6
 _RUN = np.zeros(1, np.int64)
-
-
-class NotOfFormError(InputError):
-    """The algorithm does something that the certificate does not cover."""
 
 
 Terms = tuple[tuple[float, float, int], ...]  # (change, scale, times)
@@ -92,219 +79,7 @@ class Reach:
 # ---------------------------------------------------------------- how far a reward moves an answer
 
 
-def _range(algorithm: Algorithm, query: Query) -> tuple[FloatArray, FloatArray]:
-    """The least and the largest value that a reward contributes to the answer, (n, K) each."""
-    low, high = algorithm.bounds
-    shape = query.active.shape
-    ask = query.ask
-    if ask is None:
-        least, most = np.full(shape, float(low)), np.full(shape, float(high))
-    elif type(ask) is Truncated:
-        below, above = low - ask.centre, high - ask.centre
-        least, most = np.maximum(-ask.limit, below), np.minimum(ask.limit, above)
-        outside = (below < -ask.limit) | (above > ask.limit)  # such a reward counts as 0
-        least, most = (
-            np.where(outside, np.minimum(least, 0), least),
-            np.where(outside, np.maximum(most, 0), most),
-        )
-    else:
-        raise NotOfFormError(f"algorithm: {type(ask).__name__} has no known sensitivity")
-    if not (np.isfinite(least).all() and np.isfinite(most).all()):
-        raise NotOfFormError("algorithm: one reward can move an answer without limit")
-    return least, most
-
-
-def _answers(
-    algorithm: Algorithm, query: Query, arm: IntArray, variant: IntArray, changed: BoolArray
-) -> tuple[FloatArray, FloatArray]:
-    """Answers on two neighbouring inputs, whose rewards of `arm` (n,) differ in one place where `changed`."""
-    rows, pulls, kind = np.arange(len(arm)), query.pulls(), variant % len(_VARIANTS)
-    pulls = np.where((kind < _CHARGED)[:, None], np.minimum(pulls, _LARGE), pulls)
-    others, begin, size = _VARIANTS[kind].T
-    if type(query.ask) is Histogram:
-        bins = query.ask.size
-        here = (variant // len(_VARIANTS)) % bins
-        left = np.zeros((*pulls.shape, bins))
-        left[rows, :, (others * (bins - 1)).astype(int)] = pulls
-        left[rows, arm, (others * (bins - 1)).astype(int)] -= changed
-        right = left.copy()
-        left[rows, arm, here] += changed
-        right[rows, arm, (here + 1) % bins] += changed
-        return (left.squeeze(2), right.squeeze(2)) if bins == 1 else (left, right)
-    least, most = _range(algorithm, query)
-    left = pulls * (least + others[:, None] * (most - least))
-    change = (most - least)[rows, arm] * changed
-    left[rows, arm] += begin * change
-    right = left.copy()
-    right[rows, arm] += size * change
-    return left, right
-
-
 # ---------------------------------------------------------------- two inputs, the same releases
-
-
-@dataclass
-class _Forced:
-    """Answers the draws of one input: visible ones far from or near the exact value, hidden ones at the edge.
-
-    Attributes
-    ----------
-    offset
-        `offset(draw)` gives the distance from the exact value in scales, (n, m).
-    yes
-        What comes of comparisons.
-    """
-
-    run: IntArray
-    offset: Callable[[Draw], FloatArray]
-    yes: bool = False
-    calls: list[tuple[Draw, FloatArray]] = field(default_factory=list)
-
-    def __call__(self, draw: Draw) -> FloatArray:
-        if not np.array_equal(draw.run, self.run):
-            raise NotOfFormError("algorithm: runs share their draws")
-        scale = np.where(draw.scale > 0, draw.scale, 1.0)
-        if draw.hidden is None:
-            out = draw.value + self.offset(draw) * scale
-        elif draw.hidden.outcome is None:
-            out = 0 * scale
-        else:
-            out = self._edge(draw.hidden.outcome, scale)
-        self.calls.append((draw, out))
-        return np.where(draw.where, out, np.nan)
-
-    @property
-    def compares(self) -> bool:
-        """Whether anything came of hidden noise."""
-        return any(draw.hidden and draw.hidden.outcome and draw.where.any() for draw, _ in self.calls)
-
-    def _edge(self, outcome: Outcome, scale: FloatArray) -> FloatArray:
-        """Noise that only just gives the answer asked for."""
-        low, high = -scale, scale.copy()
-        with np.errstate(invalid="ignore"):
-            for _ in range(_STEPS):
-                wide, short = outcome(low)["output"] > 0, ~(outcome(high)["output"] > 0)
-                if not (wide | short).any():
-                    break
-                low, high = np.where(wide, 2 * low, low), np.where(short, 2 * high, high)
-            while (high - low > _OFF * scale).any():
-                middle = (low + high) / 2
-                above = outcome(middle)["output"] > 0
-                low, high = np.where(above, low, middle), np.where(above, middle, high)
-        # A little off the edge, where rounding would decide.
-        return high + _OFF * scale if self.yes else low - _OFF * scale
-
-
-@dataclass
-class _Echo:
-    """Gives the other input the same outputs, and notes by how much its exact values have moved."""
-
-    calls: Sequence[tuple[Draw, FloatArray]]
-    moved: list[tuple[FloatArray, FloatArray]] = field(default_factory=list)  # change and scale, (n, m)
-
-    def __call__(self, draw: Draw) -> FloatArray:
-        if len(self.moved) == len(self.calls):
-            raise NotOfFormError("algorithm: the number of draws depends on the data")
-        there, out = self.calls[len(self.moved)]
-        same = (
-            draw.value.shape == there.value.shape
-            and np.array_equal(draw.where, there.where)
-            and np.array_equal(draw.slot, there.slot)
-            and np.array_equal(draw.scale[draw.where], there.scale[there.where])
-            and (draw.hidden is None) == (there.hidden is None)
-            and (draw.normal, draw.freedom) == (there.normal, there.freedom)
-        )
-        if not same:
-            raise NotOfFormError("algorithm: draws depend on the data")
-        if draw.hidden is None:
-            change = np.abs(draw.value - there.value)
-        else:
-            shown = there.hidden.outcome(out) if there.hidden and there.hidden.outcome else {}
-            shift = np.broadcast_to(np.nan_to_num(draw.hidden.shift(shown)), out.shape)
-            change, out = np.abs(shift), out + (draw.value - there.value + shift)
-            if draw.hidden.outcome and not _equal(shown["output"], draw.hidden.outcome(out)["output"]):
-                raise NotOfFormError("algorithm: the declared noise shift does not give the same output")
-        self.moved.append((np.where(draw.where, change, 0.0), draw.scale))
-        return np.where(draw.where, out, np.nan)
-
-    def together(self) -> tuple[FloatArray, FloatArray]:
-        """Changes and scales of all draws of the block, (n, m) each."""
-        if not self.moved:
-            return np.zeros((0, 0)), np.zeros((0, 0))
-        return np.hstack([change for change, _ in self.moved]), np.hstack([scale for _, scale in self.moved])
-
-
-def _equal(left: object, right: object) -> bool:
-    """Whether arrays, or batches of them, are equal to the last bits."""
-    if isinstance(left, Batch):
-        return all(_equal(getattr(left, f.name), getattr(right, f.name)) for f in fields(left))
-    if left is None or right is None:
-        return left is right
-    left, right = np.asarray(left), np.asarray(right)
-    if left.dtype.kind != "f":
-        return np.array_equal(left, right)
-    return left.shape == right.shape and np.allclose(left, right, rtol=1e-12, atol=0, equal_nan=True)
-
-
-@dataclass(frozen=True)
-class _Block:
-    """A block on two neighbouring inputs whose releases are the same."""
-
-    memories: tuple[Memory, Memory]
-    after: State
-    changes: FloatArray  # (n, m)
-    scales: FloatArray
-    slots: FloatArray  # (n, m), NaN where nothing is drawn
-    counts: IntArray | None
-    compares: bool
-    normal: bool
-
-    @functools.cached_property
-    def cost(self) -> FloatArray:
-        """Cost of each row, (n,); mu where the noise is normal."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            each = np.where(self.changes > 0, self.changes / self.scales, 0.0)
-        return np.asarray(np.sqrt((each**2).sum(axis=1)) if self.normal else each.sum(axis=1))
-
-
-def _played(
-    algorithm: Algorithm,
-    state: State,
-    memories: tuple[Memory, Memory],
-    query: Query,
-    answers: tuple[FloatArray, FloatArray],
-    forced: _Forced,
-) -> _Block:
-    """Play a block on both inputs; refuse whatever differs but the exact values of draws."""
-    left, shown = algorithm.release(state, memories[0], query, answers[0], forced)
-    echo = _Echo(forced.calls)
-    right, other = algorithm.release(state, memories[1], query, answers[1], echo)
-    if len(echo.moved) < len(forced.calls):
-        raise NotOfFormError("algorithm: the number of draws depends on the data")
-    if np.isinf(shown).any():
-        raise NotOfFormError("algorithm: it publishes infinite values")
-    if not _equal(shown, other):
-        raise NotOfFormError("algorithm: what is published differs although every release is the same")
-    after = algorithm.decide(state, query, shown)
-    if not _equal(after, algorithm.decide(state, query, other)):
-        raise NotOfFormError("algorithm: decisions differ although every release is the same")
-    if not (np.all(after.t >= query.start + query.rounds) and np.all(query.start >= state.t)):
-        raise NotOfFormError("algorithm: blocks overlap")
-    slots = [np.where(draw.where, draw.slot.astype(float), np.nan) for draw, _ in forced.calls]
-    counts = [draw.count for draw, _ in forced.calls if draw.count is not None]
-    kinds = {(draw.normal, draw.freedom) for draw, _ in forced.calls}
-    if len(kinds) > 1 or any(freedom for _, freedom in kinds):
-        raise NotOfFormError("algorithm: its noise is not of one kind, Laplace or normal")
-    n = len(query.rounds)
-    return _Block(
-        (left, right),
-        after,
-        *(echo.together() if forced.calls else (np.zeros((n, 0)), np.zeros((n, 0)))),
-        np.hstack(slots) if slots else np.zeros((n, 0)),
-        counts[0] if len(counts) == 1 else None,
-        forced.compares,
-        (True, 0) in kinds,
-    )
 
 
 def _terms(changes: FloatArray, scales: FloatArray) -> Terms:
@@ -387,11 +162,11 @@ def unfolded(algorithm: Algorithm) -> Unfolded:
             normal.add(block.normal)
         if state.released:
             _indifferent(algorithm, state, query, lanes, block)
-        cost, row, kind = block.cost, lanes[0], lanes[2] % len(_VARIANTS)
-        place = (row * query.active.shape[1] + lanes[1]) * (1 + lanes[2].max() // len(_VARIANTS))
-        size = np.ones(len(row)) if type(query.ask) is Histogram else _VARIANTS[kind, 2]
-        _linear(cost, size, place + lanes[2] // len(_VARIANTS))
-        full = kind < _CHARGED
+        cost, row, kind = block.cost, lanes[0], lanes[2] % len(VARIANTS)
+        place = (row * query.active.shape[1] + lanes[1]) * (1 + lanes[2].max() // len(VARIANTS))
+        size = np.ones(len(row)) if type(query.ask) is Histogram else VARIANTS[kind, 2]
+        _linear(cost, size, place + lanes[2] // len(VARIANTS))
+        full = kind < CHARGED
         for lane in _distinct(row, cost, full):
             terms = _terms(block.changes[lane], block.scales[lane])
             codes = query.take(row[[lane]]).codes().item()
@@ -412,11 +187,11 @@ def _lanes(query: Query) -> Lanes:
     """Row, arm and variant of each pair of inputs: every place of a block counts once for its arm."""
     bins = query.ask.size if type(query.ask) is Histogram else 1
     row, arm = np.nonzero(query.pulls())
-    variants = np.arange(len(_VARIANTS) * bins)
+    variants = np.arange(len(VARIANTS) * bins)
     return np.repeat(row, len(variants)), np.repeat(arm, len(variants)), np.tile(variants, len(row))
 
 
-def _lane_block(algorithm: Algorithm, state: State, query: Query, lanes: Lanes) -> _Block:
+def _lane_block(algorithm: Algorithm, state: State, query: Query, lanes: Lanes) -> Block:
     row, arm, variant = lanes
     run = np.arange(len(row))  # every pair of inputs is a run of its own, with draws of its own
     state, query = replace(state.take(row), run=run), query.take(row)
@@ -428,8 +203,8 @@ def _lane_block(algorithm: Algorithm, state: State, query: Query, lanes: Lanes) 
         columns = np.arange(draw.value.shape[1])
         return np.asarray(_OFFSETS[(arm[:, None] + variant[:, None] + columns) % len(_OFFSETS)])
 
-    answers = _answers(algorithm, query, arm, variant, np.ones(len(row), bool))
-    block = _played(algorithm, state, (memory, memory), query, answers, _Forced(state.run, offset))
+    answers = possible_answers(algorithm, query, arm, variant, np.ones(len(row), bool))
+    block = played_block(algorithm, state, (memory, memory), query, answers, Forced(state.run, offset))
     if block.memories != (memory, memory) or block.compares:
         raise NotOfFormError("algorithm: it keeps private values between blocks")
     return block
@@ -440,14 +215,14 @@ def _indifferent(
     state: State,
     query: Query,
     lanes: Lanes,
-    block: _Block,
+    block: Block,
 ) -> None:
     """Refuse a block that depends on released values other than through the arm that they chose."""
     other = replace(state, **{name: _AHEAD - getattr(state, name) for name in state.released})
-    if not _equal(algorithm.query(other), query):
+    if not equal(algorithm.query(other), query):
         raise NotOfFormError("algorithm: how long an arm is played depends on released values")
     again = _lane_block(algorithm, other, query, lanes)
-    if not (_equal(again.scales, block.scales) and _equal(again.slots, block.slots)):
+    if not (equal(again.scales, block.scales) and equal(again.slots, block.slots)):
         raise NotOfFormError("algorithm: a scale of noise depends on released values")
 
 
@@ -458,7 +233,7 @@ def _distinct(row: IntArray, cost: FloatArray, full: BoolArray) -> Iterable[int]
     return found
 
 
-def _batches(block: _Block, row: IntArray, full: BoolArray) -> set[Batched]:
+def _batches(block: Block, row: IntArray, full: BoolArray) -> set[Batched]:
     if block.counts is None:
         return set()
     moved = (block.changes > 0) & full[:, None]
@@ -554,7 +329,7 @@ def chained(algorithm: Algorithm) -> tuple[list[Reach], int]:
     policies = algorithm.n_arms + 2 * (algorithm.n_arms > 1)
     policy, place, variant = (
         grid.ravel()
-        for grid in np.meshgrid(*map(np.arange, (policies, blocks, len(_VARIANTS))), indexing="ij")
+        for grid in np.meshgrid(*map(np.arange, (policies, blocks, len(VARIANTS))), indexing="ij")
     )
     run = np.arange(len(policy))
     if len(run) * blocks * (2 + algorithm.n_arms) > _HELD:
@@ -565,7 +340,7 @@ def chained(algorithm: Algorithm) -> tuple[list[Reach], int]:
     for number in range(blocks):
         state = chain.step(number, state)
     chain.finish()
-    unit = chain.cost[chain.cost > 0] / _VARIANTS[variant, 2][chain.cost > 0]
+    unit = chain.cost[chain.cost > 0] / VARIANTS[variant, 2][chain.cost > 0]
     # Trees cost most where one arm is pulled throughout; of other bandits nothing says which path does.
     if state.released and len(unit) and unit.max() > unit.min() * (1 + 1e-6):
         raise NotOfFormError("algorithm: what a reward costs depends on the path")
@@ -583,7 +358,7 @@ def _length(algorithm: Algorithm) -> int:
             return number
         if algorithm.n_arms > 1 and rounds > 1:
             raise NotOfFormError("algorithm: private values are kept over blocks of several arms")
-        forced = _Forced(_RUN, lambda draw: np.zeros(draw.value.shape))
+        forced = Forced(_RUN, lambda draw: np.zeros(draw.value.shape))
         memory, released = algorithm.release(state, memory, query, np.zeros((1, algorithm.n_arms)), forced)
         state = algorithm.decide(state, query, released)
     raise NotOfFormError(f"algorithm: more than {MOST_BLOCKS} blocks, with private values kept between them")
@@ -602,7 +377,7 @@ class _Chain:
     cost: FloatArray
     compared: bool = False
     reaches: list[Reach] = field(default_factory=list)
-    paid: list[_Block] = field(default_factory=list)
+    paid: list[Block] = field(default_factory=list)
 
     def offset(self, number: int, arm: IntArray) -> Callable[[Draw], FloatArray]:
         """Forced releases: the policy's arm looks best and is pulled throughout; the last policies mix."""
@@ -616,11 +391,13 @@ class _Chain:
         algorithm, query = self.algorithm, self.algorithm.query(state)
         arm = query.pulls().argmax(axis=1)
         self.arm = np.where(self.place == number, arm, self.arm)
-        answers = _answers(algorithm, query, arm, self.variant, self.place == number)
+        answers = possible_answers(algorithm, query, arm, self.variant, self.place == number)
         offset = self.offset(number, arm)
 
-        def played(yes: bool) -> _Block:
-            return _played(algorithm, state, self.memories, query, answers, _Forced(state.run, offset, yes))
+        def played(yes: bool) -> Block:
+            return played_block(
+                algorithm, state, self.memories, query, answers, Forced(state.run, offset, yes)
+            )
 
         block = played(False)
         if block.normal:
@@ -643,7 +420,7 @@ class _Chain:
         one = self.policy < self.algorithm.n_arms  # mixed policies need not take the same path
         if not self.compared:
             lane = self.policy * (1 + self.place.max()) + self.place
-            _linear(self.cost[one], _VARIANTS[self.variant[one], 2], lane[one])
+            _linear(self.cost[one], VARIANTS[self.variant[one], 2], lane[one])
         for policy in np.unique(self.policy).tolist():
             words = (
                 f"arm {policy + 1} is pulled throughout" if policy < self.algorithm.n_arms else "arms vary"
@@ -652,10 +429,10 @@ class _Chain:
             for number in range(len(self.paid)):
                 self.close(words, (self.policy == policy) & (self.place == number))
 
-    def close(self, words: str, on: BoolArray, last: _Block | None = None) -> None:
+    def close(self, words: str, on: BoolArray, last: Block | None = None) -> None:
         """Note the lane among `on` that has paid most, `last` being the block that ends the run."""
         cost, blocks = (self.cost, self.paid) if last is None else (self.cost + last.cost, [*self.paid, last])
-        worst = int(np.argmax(np.where(on & (self.variant < _CHARGED), cost, -1)))
+        worst = int(np.argmax(np.where(on & (self.variant < CHARGED), cost, -1)))
         changes, scales, slots = (
             np.concatenate([getattr(block, name)[worst] for block in blocks])
             for name in ("changes", "scales", "slots")

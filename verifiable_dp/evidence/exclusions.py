@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from verifiable_dp.core import validate
 from verifiable_dp.core.validate import Json, JsonDict
-from verifiable_dp.evidence.blackbox.search import Tried
+from verifiable_dp.evidence.blackbox.trials import Tried
 
 
 class Left(StrEnum):

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Literal, Self
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from verifiable_dp.core.noise import Divergence
+from verifiable_dp.core.tapes import Divergence
 from verifiable_dp.core.validate import Given, Json
 
 Count = Annotated[int, Meta(ge=0)]

@@ -20,11 +20,13 @@ from verifiable_dp.core.claims import PrivacyClaim, gdp_mu
 from verifiable_dp.core.contextual import ContextualAlgorithm, UserTable
 from verifiable_dp.core.mechanisms import wishart
 from verifiable_dp.core.neighbours import AnyPair
-from verifiable_dp.core.noise import Recorder, Replayer, Seeded, Tape
+from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.symmetric import matrix, rows_of
+from verifiable_dp.core.tapes import Recorder, Replayer, Tape
 from verifiable_dp.core.units import Protected
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray, Json, JsonDict
-from verifiable_dp.evidence.alignment.replay import TOLERANCE, Replay, exceeds, plain, replay
+from verifiable_dp.evidence.alignment.replay import TOLERANCE, Replay, exceeds, replay
+from verifiable_dp.evidence.alignment.searching import plain
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.doors import ours
 from verifiable_dp.evidence.judge.laws import epsilon_of_mu

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from verifiable_dp.core import validate
 from verifiable_dp.core.validate import Json, JsonDict
-from verifiable_dp.evidence.alignment.replay import plain
+from verifiable_dp.evidence.alignment.searching import plain
 from verifiable_dp.evidence.check import Check, Kind
 from verifiable_dp.evidence.words import digits
 

@@ -17,7 +17,8 @@ from typing import Annotated
 from verifiable_dp.core import validate
 from verifiable_dp.core.mechanisms import shuffle, wishart
 from verifiable_dp.core.validate import InputError, Json, JsonDict
-from verifiable_dp.evidence.alignment.replay import TOLERANCE, exceeds, plain
+from verifiable_dp.evidence.alignment.replay import TOLERANCE, exceeds
+from verifiable_dp.evidence.alignment.searching import plain
 from verifiable_dp.evidence.check import Check, Kind
 from verifiable_dp.evidence.fields import Count, Delta, Loss, Positive, Recorded, Scope, Text, Verdict, said
 from verifiable_dp.evidence.judge import arithmetic

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from verifiable_dp.core.validate import Json, JsonDict
-from verifiable_dp.evidence.alignment.replay import plain
+from verifiable_dp.evidence.alignment.searching import plain
 from verifiable_dp.evidence.tracing.replays import dearest
 
 # Signs beside the words, so that colour is not the only carrier.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from verifiable_dp.core.noise import Divergence
+from verifiable_dp.core.tapes import Divergence
 from verifiable_dp.core.units import Adjacency, Observed, Plays, Protected, Role, Unit
 from verifiable_dp.core.validate import Json
 from verifiable_dp.evidence import exclusions, upper

@@ -5,19 +5,22 @@ better. ``reading``: it depends on how it is read, or is a slip of the pen that 
 elsewhere. Only the first contradicts a statement.
 
 A package registers its errata with an entry point of group ``verifiable_dp.errata`` that names a sequence
-of `Erratum` objects.
+of `Erratum` objects; `read` makes them from a TOML file and the evidence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from os import PathLike
+from pathlib import Path
 
 from verifiable_dp.core import plugins, validate
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import Source
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.registry import items
 from verifiable_dp.registry.mutants import Make
 
 GROUP = "verifiable_dp.errata"
@@ -107,6 +110,9 @@ class Fault:
         return self.show(seed, self.make(self.right), self.right)
 
 
+Find = Callable[[int], Findings] | Fault
+
+
 @dataclass(frozen=True)
 class Erratum:
     """One discrepancy.
@@ -147,7 +153,7 @@ class Erratum:
     printed: str
     right: str
     kind: str
-    find: Callable[[int], Findings] | Fault | None = None
+    find: Find | None = None
     claims: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -169,6 +175,28 @@ class Erratum:
         if self.find is None:
             return Findings((), ())
         return self.find.found(seed) if isinstance(self.find, Fault) else self.find(seed)
+
+
+def read(path: str | PathLike[str], paper: str, evidence: Mapping[str, Find]) -> tuple[Erratum, ...]:
+    """The errata ``[[erratum]]`` of a TOML file about a paper, with the evidence that has their names.
+
+    A row has the fields of `Erratum` but `source`, which are a `statement` and a `note`, and but `find`;
+    its ``quotes`` are tables with the fields of `Quotation`.
+
+    Raises
+    ------
+    InputError
+        As `items.rows` and `items.made`; if evidence has a name that no row has.
+    """
+    found = []
+    for row in items.rows(path, "erratum"):
+        quotes = tuple(items.made(Quotation, quote) for quote in row.pop("quotes", ()))
+        about: JsonDict = {key: row.pop(key) for key in ("statement", "note") if key in row}
+        source, find = items.made(Source, about, paper=paper), evidence.get(row.get("name", ""))
+        found.append(items.made(Erratum, row, source=source, quotes=quotes, find=find))
+    if unknown := evidence.keys() - {erratum.name for erratum in found}:
+        raise InputError(f"errata: {Path(path).name} has none for the evidence {sorted(unknown)}")
+    return tuple(found)
 
 
 def outcome(

@@ -1,7 +1,8 @@
 """Numbered items of the papers, each with its place in the code and what is to be said of it.
 
 A package registers its items with an entry point of group ``verifiable_dp.papers`` that names a sequence of
-`Item` objects. Claims, errata and statements of studies join an item by the number in their source.
+`Item` objects; `read` makes them from a TOML file. Claims, errata and statements of studies join an item by
+the number in their source.
 """
 
 from __future__ import annotations
@@ -10,14 +11,16 @@ import functools
 import importlib
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 
-from verifiable_dp.core import plugins
-from verifiable_dp.core.validate import Given, InputError, one_line
+from verifiable_dp.core import files, plugins
+from verifiable_dp.core.validate import Given, InputError, JsonDict, Result, one_line
 
 GROUP = "verifiable_dp.papers"
+_LARGEST = 1 << 20  # bytes of a file about a paper
 KINDS = (
     "Algorithm",
     "Theorem",
@@ -85,6 +88,49 @@ class Item:
     def about(self) -> set[str]:
         """Its number, and those of what it restates."""
         return {self.number, *self.restates}
+
+
+def rows(path: str | PathLike[str], kind: str) -> list[JsonDict]:
+    """The tables ``[[kind]]`` of a TOML file about a paper.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is not TOML.
+    """
+    return list(files.toml("paper", path, _LARGEST).get(kind, ()))
+
+
+def made(form: type[Result], row: JsonDict, **given: Given) -> Result:
+    """A dataclass from a row and what is `given` beside it; a text may be several lines, joined by spaces.
+
+    Raises
+    ------
+    InputError
+        If the row has another field, lacks one, or the dataclass refuses a value.
+    """
+    types: Mapping[str, str] = form.__annotations__
+    values = dict(given)
+    for name, value in row.items():
+        lines = isinstance(value, list)
+        values[name] = (
+            tuple(value) if str(types.get(name)).startswith("tuple") else " ".join(value) if lines else value
+        )
+    try:
+        return form(**values)
+    except TypeError as error:
+        raise InputError(f"{form.__name__.lower()}: {one_line(error)}, got {row}") from None
+
+
+def read(path: str | PathLike[str], paper: str) -> tuple[Item, ...]:
+    """The items ``[[item]]`` of a TOML file about a paper: the fields of `Item` but `paper`.
+
+    Raises
+    ------
+    InputError
+        As `rows` and `made`.
+    """
+    return tuple(made(Item, row, paper=paper) for row in rows(path, "item"))
 
 
 def numbers(text: str) -> set[str]:

@@ -16,7 +16,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from verifiable_dp.compliance import blocks, nist
-from verifiable_dp.core.noise import Divergence
+from verifiable_dp.core.tapes import Divergence
 from verifiable_dp.core.validate import Function, Json, JsonDict, JsonValue, on_one_line, printable
 from verifiable_dp.evidence import premises
 from verifiable_dp.evidence.check import Check, Column, Kind, in_words, kind_of

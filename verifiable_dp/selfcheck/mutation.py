@@ -22,8 +22,9 @@ from verifiable_dp.core.contextual import ContextualAlgorithm
 from verifiable_dp.core.neighbours import AnyPair
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence import normal
-from verifiable_dp.evidence.alignment import replay as alignment
-from verifiable_dp.evidence.alignment.replay import TOLERANCE, exceeds, plain
+from verifiable_dp.evidence.alignment import checking
+from verifiable_dp.evidence.alignment.replay import TOLERANCE, exceeds
+from verifiable_dp.evidence.alignment.searching import plain
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, Terms
 from verifiable_dp.evidence.check import Check
@@ -126,11 +127,11 @@ def _name(pairs: int, examples: int) -> str:
 
 
 def _aligned(subject: Subject, pairs: Sequence[AnyPair], examples: int, seed: int) -> Check:
-    check, _ = alignment.check(
-        alignment.Instance(subject.algorithm, subject.claim.epsilon),
-        alignment.Instance(subject.small, subject.small_epsilon),
+    check, _ = checking.check(
+        checking.Instance(subject.algorithm, subject.claim.epsilon),
+        checking.Instance(subject.small, subject.small_epsilon),
         pairs,
-        alignment.Search(seed, examples),
+        checking.Search(seed, examples),
         visible=visible(subject.claim),
         name=_name(len(pairs), examples),
     )

@@ -10,567 +10,28 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import special
 
 from verifiable_dp.core import plugins
-from verifiable_dp.core.algorithm import Algorithm, Ask, Memory, Query, State, Truncated, play
-from verifiable_dp.core.neighbours import AnyPair, TablePair
-from verifiable_dp.core.noise import Draw, Noise, Recorder, Replayer, Seeded
+from verifiable_dp.core.algorithm import Ask, Memory, Query, State, Truncated
+from verifiable_dp.core.noise import Draw, Noise
 from verifiable_dp.core.validate import FloatArray, InputError, IntArray
-from verifiable_dp.evidence.alignment.replay import worlds
-from verifiable_dp.registry import entries as registry
-from verifiable_dp.registry.auditor import Mutant
-from verifiable_dp.registry.wrapped import AlteredNoise, Wrapped
-
-GROUP = "verifiable_dp.operators"
-FAMILIES = ("scale", "law", "sharing", "answer", "truncation", "schedule")
-_FAR = 50  # bits: slots of re-drawn noise lie beyond those of any mechanism
-_RUNS = 4
-_PAIRS = 4
-_LAST = 3  # of four slots, the one that "skipped" leaves without noise
-
-# ---------------------------------------------------------------- what an algorithm does
-
-
-@dataclass(frozen=True)
-class Traits:
-    """What an algorithm asks of its source of noise, as a few runs on some neighbours show.
-
-    Attributes
-    ----------
-    observe
-        What the adversary of its claim sees.
-    laplace, reports, hidden
-        Whether it releases values, releases sums of reports, keeps noise to itself.
-    width
-        Most values that are released together.
-    blocks
-        Most blocks of a run that release something.
-    entries
-        Most released values that one reward was seen to enter.
-    truncated
-        Whether truncated sums are asked for.
-    """
-
-    observe: str
-    laplace: bool
-    reports: bool
-    hidden: bool
-    width: int
-    blocks: int
-    entries: int
-    truncated: bool
-
-    @property
-    def visible(self) -> bool:
-        """Whether all noise belongs to values that the adversary sees."""
-        return not self.hidden and self.observe in ("releases", "reports")
-
-    @property
-    def shuffled(self) -> bool:
-        """Whether reports reach the adversary in random order."""
-        return self.observe == "shuffled"
-
-
-@dataclass
-class _Notes:
-    """Passes noise on and notes what was asked for."""
-
-    inner: Noise
-    laplaces: int = 0
-    summed: int = 0
-    kept: int = 0
-    width: int = 0
-    blocks: int = 0
-    truncated: bool = False
-
-    def __call__(self, draw: Draw) -> FloatArray:
-        asked = int(draw.where.any())
-        if draw.hidden is not None:
-            self.kept += asked
-        else:
-            self.width = max(self.width, int(draw.where.sum(axis=1).max(initial=0)))
-            self.laplaces += asked * (draw.count is None)
-            self.summed += asked * (draw.count is not None)
-        return np.asarray(self.inner(draw))
-
-    def block(self, position: IntArray, query: Query) -> None:
-        """See `algorithm.Watch`."""
-        self.blocks += bool(query.complete.any())
-        self.truncated |= isinstance(query.ask, Truncated)
-
-
-def neighbours(algorithm: Algorithm) -> list[AnyPair]:
-    """The auditor's neighbours of an algorithm; without an auditor the first reward low against high."""
-    found = registry.find(algorithm)
-    if found is not None:
-        return list(found.pairs(algorithm))[:_PAIRS]
-    low, high = algorithm.search_bounds
-    shape = (algorithm.horizon, algorithm.n_arms)
-    levels = (low, (low + high) / 2, high)
-    return [
-        TablePair(np.full(shape, level), 0, 0, high if level < high else low, (low, high)) for level in levels
-    ]
-
-
-@functools.lru_cache(maxsize=256)
-def traits(algorithm: Algorithm) -> Traits:
-    """Play some runs and look on."""
-    run = np.arange(_RUNS)
-    notes = _Notes(Seeded(0))
-    entries = 0
-    blocks = 0
-    for pair in neighbours(algorithm):
-        left, right = worlds(pair, algorithm.n_arms, _RUNS)
-        recorder = Recorder(Seeded(0))
-        notes.inner, notes.blocks = recorder, 0
-        play(algorithm, left, notes, run, keep=(), watch=notes)
-        blocks = max(blocks, notes.blocks)
-        tape = recorder.tape()
-        again = Recorder(Replayer(tape, _RUNS))
-        play(algorithm, right, again, run, keep=())
-        entries = max(entries, _moved(tape.rows(), again.tape().rows()))
-    claim = algorithm.claim
-    return Traits(
-        claim.observe if claim else "actions",
-        notes.laplaces > 0,
-        notes.summed > 0,
-        notes.kept > 0,
-        notes.width,
-        blocks,
-        entries,
-        notes.truncated,
-    )
-
-
-def _moved(there: Sequence[dict[str, float]], here: Sequence[dict[str, float]]) -> int:
-    """Most releases of a run whose exact values differ."""
-    values = {(row["run"], row["slot"]): row["value"] for row in there}
-    counts: dict[float, int] = {}
-    for row in here:
-        was = values.get((row["run"], row["slot"]), row["value"])
-        if abs(was - row["value"]) > 1e-9:
-            counts[row["run"]] = counts.get(row["run"], 0) + 1
-    return max(counts.values(), default=0)
-
-
-# ---------------------------------------------------------------- the operator
-
-
-Number = Callable[[Traits], float | None]
-Break = Callable[[Algorithm], Algorithm]
-
-
-@dataclass(frozen=True)
-class Operator:
-    """A fault that can be put into algorithms.
-
-    Parameters
-    ----------
-    name
-        Short and unique.
-    fault
-        What is wrong with a mutant, in a sentence.
-    family
-        What is broken: ``scale``, ``law`` or ``sharing`` of the noise, the ``answer`` that gets noise, the
-        ``truncation`` of rewards, or the ``schedule``.
-    make
-        Turns an algorithm into the broken one; parameters stay.
-    fits
-        `fits(traits)`: whether the fault changes anything in an algorithm of this kind.
-    factor
-        `factor(traits)`: what the fault multiplies the privacy loss of the worst inputs by, where that
-        follows from the mechanism; None where it has to be measured. Infinite if exact data leak.
-
-    Raises
-    ------
-    InputError
-        If the family is unknown.
-    """
-
-    name: str
-    fault: str
-    family: str
-    make: Break
-    fits: Callable[[Traits], bool]
-    factor: Number
-
-    def __post_init__(self) -> None:
-        if self.family not in FAMILIES:
-            raise InputError(f"family must be one of {', '.join(FAMILIES)}, got {self.family!r}")
-
-    def applies(self, algorithm: Algorithm) -> bool:
-        """Whether the fault changes what this algorithm does."""
-        return algorithm.claim is not None and self.fits(traits(algorithm))
-
-    def effect(self, algorithm: Algorithm, loss: float) -> float | None:
-        """The mutant's true epsilon, if it follows from the algorithm's own largest `loss`; else None."""
-        factor = self.factor(traits(algorithm))
-        # Exact data leak whatever the algorithm loses by itself.
-        return factor if factor is None or np.isinf(factor) else factor * loss
-
-    def mutant(self) -> Mutant:
-        """As an auditor lists its own."""
-        return Mutant(self.name, self.fault, self.make)
-
-
-def _noisy(found: Traits) -> bool:
-    return found.laplace or found.reports or found.hidden
-
-
-def _released(found: Traits) -> bool:
-    """Values with noise of their own; of sums of reports every report would have to be broken."""
-    return found.laplace and not found.shuffled
-
-
-def _summed(found: Traits) -> bool:
-    return (found.laplace or found.reports) and not found.shuffled
-
-
-def _always(factor: float) -> Number:
-    """The factor on every visible loss; hidden noise leaves it open unless it is infinite."""
-
-    def known(found: Traits) -> float | None:
-        return factor if found.visible or np.isinf(factor) else None
-
-    return known
-
-
-def _unknown(found: Traits) -> None:
-    return None
-
-
-# ---------------------------------------------------------------- noise
-
-
-@dataclass(frozen=True)
-class ChangedNoise(Wrapped):
-    """An algorithm whose source of noise is changed on the way.
-
-    Parameters
-    ----------
-    inner
-        The algorithm.
-    change
-        `change(noise, state)` gives the source that its release gets.
-    """
-
-    change: Callable[[Noise, State], Noise]
-
-    def release(
-        self, state: State, memory: Memory, query: Query, answer: FloatArray, noise: Noise
-    ) -> tuple[Memory, FloatArray]:
-        """As the algorithm underneath, with the changed noise."""
-        return super().release(state, memory, query, answer, self.change(noise, state))
-
-
-def _noise(change: Callable[[Noise, State], Noise]) -> Break:
-    return lambda algorithm: ChangedNoise(algorithm, change)
-
-
-def _asked(change: Callable[[Draw, State], Draw], *, hidden: bool = False) -> Break:
-    """`change(draw, state)` of what is asked of the source; of noise that stays hidden only if `hidden`."""
-
-    def changed(noise: Noise, state: State) -> Noise:
-        return lambda draw: noise(change(draw, state) if hidden or draw.hidden is None else draw)
-
-    return _noise(changed)
-
-
-def _scaled(factor: Callable[[Draw, State], float | FloatArray], *, hidden: bool = False) -> Break:
-    """Scales times `factor(draw, state)`, which broadcasts to (n, m)."""
-    return _asked(lambda draw, state: replace(draw, scale=draw.scale * factor(draw, state)), hidden=hidden)
-
-
-def _slots(reslot: Callable[[IntArray], IntArray]) -> Break:
-    """Slots of visible draws (n, m) mapped to slots; equal slots share one draw."""
-    return _asked(lambda draw, state: replace(draw, slot=reslot(draw.slot)))
-
-
-def _not_largest(draw: Draw, state: State) -> FloatArray:
-    """0 for the largest of the values that are released together, 1 for the others."""
-    best = np.where(draw.where, draw.value, -np.inf).argmax(axis=1)
-    return np.where(np.arange(draw.value.shape[1]) == best[:, None], 0.0, 1.0)
-
-
-def averaged(draws: int, far: int = _FAR) -> Break:
-    """The mean of `draws` fresh releases of each value, each with the noise of one."""
-
-    def changed(noise: Noise, state: State) -> Noise:
-        def source(draw: Draw) -> FloatArray:
-            if draw.hidden is not None:
-                return noise(draw)
-            copies = [noise(replace(draw, slot=draw.slot + (number << far))) for number in range(draws)]
-            return np.asarray(np.mean(copies, axis=0))
-
-        return source
-
-    return _noise(changed)
-
-
-Reshape = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
-
-
-def _law(reshape: Reshape) -> Break:
-    """What comes of Laplace noise is changed with the exact value at hand: `reshape(value, noise, scale)`.
-
-    The law of the release is then another one; used for faults that make the loss infinite.
-    """
-
-    def changed(noise: Noise, state: State) -> Noise:
-        def source(draw: Draw) -> FloatArray:
-            out = noise(draw)
-            if draw.hidden is not None or draw.count is not None:
-                return out
-            return np.where(draw.where, reshape(draw.value, out - draw.value, draw.scale), out)
-
-        return source
-
-    return _noise(changed)
-
-
-def _one_sided(value: FloatArray, noise: FloatArray, scale: FloatArray) -> FloatArray:
-    return np.asarray(value + np.abs(noise))
-
-
-def _uniform(value: FloatArray, noise: FloatArray, scale: FloatArray) -> FloatArray:
-    """Noise of the same variance, uniform on [-sqrt 6 b, sqrt 6 b]."""
-    share = -np.expm1(-np.abs(noise) / np.where(scale > 0, scale, 1.0))
-    return np.asarray(value + np.sign(noise) * share * np.sqrt(6) * scale)
-
-
-def _normal(value: FloatArray, noise: FloatArray, scale: FloatArray) -> FloatArray:
-    """Noise of the same variance, normal."""
-    tail = 0.5 * np.exp(-np.abs(noise) / np.where(scale > 0, scale, 1.0))
-    return np.asarray(value - np.sign(noise) * special.ndtri(tail) * np.sqrt(2) * scale)
-
-
-def _single(value: FloatArray, noise: FloatArray, scale: FloatArray) -> FloatArray:
-    """The sum in single precision, whose last bits tell the value."""
-    return (value.astype(np.float32) + noise.astype(np.float32)).astype(np.float64)
-
-
-def _coarse(value: FloatArray, noise: FloatArray, scale: FloatArray) -> FloatArray:
-    grid = np.where(scale > 0, scale, 1.0) / 3
-    return np.asarray(value + np.round(noise / grid) * grid)
-
-
-def _signed(value: FloatArray, noise: FloatArray, scale: FloatArray) -> FloatArray:
-    return np.where(value > 0, 1.0, -1.0) * np.abs(value + noise)
-
-
-def _silent_zero(value: FloatArray, noise: FloatArray, scale: FloatArray) -> FloatArray:
-    return np.where(value == 0, 0.0, value + noise)
-
-
-def _clipped(limit: float) -> Reshape:
-    def reshape(value: FloatArray, noise: FloatArray, scale: FloatArray) -> FloatArray:
-        return np.asarray(value + np.clip(noise, -limit * scale, limit * scale))
-
-    return reshape
-
-
-def _times(factor: float) -> Operator:
-    return Operator(
-        f"scale x{factor:g}",
-        f"every noise value is {factor:g} times as large as the proof needs",
-        "scale",
-        lambda algorithm: AlteredNoise(algorithm, factor),
-        _noisy,
-        _always(1 / factor),
-    )
-
-
-def _redraw(draws: int) -> Operator:
-    # The mean of m draws has tails with the slope m / b, up to a power of the distance.
-    return Operator(
-        f"re-drawn x{draws}",
-        f"{draws} noisy copies of each value are averaged, each with the budget of one",
-        "sharing",
-        averaged(draws),
-        _summed,
-        _always(float(draws)),
-    )
-
-
-def _unsplit(share: Callable[[int], float]) -> Break:
-    """Noise multiplied by `share(number of releases that a reward enters)`."""
-    return lambda algorithm: AlteredNoise(algorithm, share(traits(algorithm).entries))
-
-
-def _split(found: Traits) -> bool:
-    return found.visible and found.entries > 1
-
-
-def _scale_operators() -> list[Operator]:
-    inf = _always(np.inf)
-    return [
-        *(_times(factor) for factor in (0.95, 0.9, 0.8, 0.75, 0.5, 0.25)),
-        Operator(
-            "no noise",
-            "exact values are released and compared",
-            "scale",
-            lambda algorithm: AlteredNoise(algorithm, 0.0),
-            _noisy,
-            inf,
-        ),
-        Operator(
-            "budget not split",
-            "each release gets the whole budget, though a reward enters several",
-            "scale",
-            _unsplit(lambda entries: 1 / entries),
-            _split,
-            lambda found: float(found.entries),
-        ),
-        Operator(
-            "off by one depth",
-            "the budget is split among one release less than a reward enters",
-            "scale",
-            _unsplit(lambda entries: (entries - 1) / entries),
-            _split,
-            lambda found: found.entries / (found.entries - 1),
-        ),
-        Operator(
-            "first block bare",
-            "the first block is released without noise",
-            "scale",
-            _scaled(lambda draw, state: (state.t > 0)[:, None].astype(np.float64)),
-            _noisy,
-            lambda found: np.inf if found.visible or found.shuffled else None,
-        ),
-        Operator(
-            "fading noise",
-            "the noise of a block that starts at round t is divided by 1 + log2(1 + t)",
-            "scale",
-            _scaled(lambda draw, state: 1 / (1 + np.log2(1 + state.t))[:, None], hidden=True),
-            lambda found: _noisy(found) and found.blocks > 1,
-            _unknown,
-        ),
-        Operator(
-            "skipped draws",
-            "one in four draws is left out",
-            "scale",
-            _scaled(lambda draw, state: np.where(draw.slot % 4 == _LAST, 0.0, 1.0)),
-            lambda found: found.width * found.blocks > 3 and (found.laplace or found.reports),
-            _unknown,
-        ),
-        Operator(
-            "largest value bare",
-            "of the values that are released together the largest gets no noise",
-            "scale",
-            _scaled(_not_largest),
-            lambda found: _summed(found) and found.width > 1,
-            inf,
-        ),
-        Operator(
-            "scale follows the data",
-            "the scale of the noise grows with the exact value",
-            "scale",
-            _scaled(lambda draw, state: 1 + 0.1 * np.abs(draw.value)),
-            lambda found: _summed(found) and found.visible,
-            inf,
-        ),
-        *_hidden_operators(),
-    ]
-
-
-def _hidden_operators() -> list[Operator]:
-    """Of noise that nobody sees: that of comparisons."""
-    changes: list[tuple[str, str, Callable[[Draw, State], float]]] = [
-        (
-            "hidden noise x0.5",
-            "the noise of comparisons is half as large as the proof needs",
-            lambda draw, state: 0.5 if draw.hidden else 1.0,
-        ),
-        (
-            "threshold noise omitted",
-            "the threshold of the comparisons gets no noise",
-            lambda draw, state: 0.0 if _of_threshold(draw) else 1.0,
-        ),
-        (
-            "query noise omitted",
-            "what is compared with the threshold gets no noise",
-            lambda draw, state: float(not draw.hidden or _of_threshold(draw)),
-        ),
-    ]
-    return [
-        Operator(name, fault, "scale", _scaled(factor, hidden=True), lambda found: found.hidden, _unknown)
-        for name, fault, factor in changes
-    ]
-
-
-_LAWS: tuple[tuple[str, str, Reshape], ...] = (
-    ("one-sided noise", "only the absolute value of the noise is added", _one_sided),
-    ("uniform noise", "noise of the right variance, but uniform", _uniform),
-    ("normal noise", "noise of the right variance, but normal: no pure epsilon", _normal),
-    ("clipped noise x3", "noise beyond three scales is cut off", _clipped(3.0)),
-    ("clipped noise x8", "noise beyond eight scales, one draw in three thousand, is cut off", _clipped(8.0)),
-    ("coarse noise", "the noise, not the release, is rounded to thirds of its scale", _coarse),
-    ("float32", "value and noise are added in single precision: the last bits tell the value", _single),
-    ("sign kept", "the release gets the sign of the exact value", _signed),
-    ("zeros bare", "a sum of zero is released without noise", _silent_zero),
+from verifiable_dp.registry.wrapped import Wrapped
+from verifiable_dp.selfcheck.noise_operators import law_operators, scale_operators, sharing_operators
+from verifiable_dp.selfcheck.operator_forms import (
+    FAMILIES,
+    Break,
+    Operator,
+    Traits,
+    always,
+    asks_sums,
+    not_known,
 )
 
-
-def _law_operators() -> list[Operator]:
-    inf = _always(np.inf)
-    return [Operator(name, fault, "law", _law(reshape), _released, inf) for name, fault, reshape in _LAWS]
-
-
-def _sharing_operators() -> list[Operator]:
-    return [
-        Operator(
-            "noise once per run",
-            "all releases of a run share one draw",
-            "sharing",
-            _slots(lambda slot: 0 * slot),
-            lambda found: _summed(found) and found.width * found.blocks > 1,
-            _unknown,
-        ),
-        Operator(
-            "shared by two",
-            "draws with neighbouring numbers are one draw",
-            "sharing",
-            _slots(lambda slot: slot // 2),
-            lambda found: _summed(found) and found.width * found.blocks > 1,
-            _unknown,
-        ),
-        Operator(
-            "shared in a block",
-            "the values that are released together share one draw",
-            "sharing",
-            _slots(lambda slot: np.broadcast_to(slot[:, :1], slot.shape)),
-            lambda found: _summed(found) and found.width > 1,
-            _unknown,
-        ),
-        Operator(
-            "shared between blocks",
-            "every block draws the same noise again",
-            "sharing",
-            _slots(lambda slot: np.broadcast_to(np.arange(slot.shape[1]), slot.shape)),
-            lambda found: _summed(found) and found.blocks > 1,
-            _unknown,
-        ),
-        _redraw(2),
-        _redraw(8),
-        Operator(
-            "seed reuse",
-            "the generator is seeded anew for each run, so that every run draws the same noise",
-            "sharing",
-            _asked(lambda draw, state: replace(draw, run=0 * draw.run), hidden=True),
-            lambda found: _noisy(found) and not found.shuffled,
-            _always(np.inf),
-        ),
-    ]
-
-
-def _of_threshold(draw: Draw) -> bool:
-    """Whether it is hidden noise of which nothing comes by itself."""
-    return draw.hidden is not None and draw.hidden.outcome is None
+GROUP = "verifiable_dp.operators"
 
 
 # ---------------------------------------------------------------- answers
@@ -687,8 +148,8 @@ def _multiplied(factor: float) -> Operator:
         f"rewards are weighed {factor:g} times before the noise is added: the sensitivity is wrong",
         "answer",
         lambda algorithm: ChangedAnswer(algorithm, lambda answer, query: factor * answer),
-        lambda found: _summed(found) or found.hidden,
-        _always(factor),
+        lambda found: asks_sums(found) or found.hidden,
+        always(factor),
     )
 
 
@@ -700,32 +161,32 @@ def _answer_operators() -> list[Operator]:
             "the rewards of all earlier blocks enter each release",
             "answer",
             lambda algorithm: Lingering(algorithm, True),
-            lambda found: (_summed(found) or found.hidden) and found.blocks > 1,
-            _unknown,
+            lambda found: (asks_sums(found) or found.hidden) and found.blocks > 1,
+            not_known,
         ),
         Operator(
             "late leak",
             "the rewards of a block enter its release and the next one",
             "answer",
             lambda algorithm: Lingering(algorithm, False),
-            lambda found: (_summed(found) or found.hidden) and found.blocks > 1,
-            _unknown,
+            lambda found: (asks_sums(found) or found.hidden) and found.blocks > 1,
+            not_known,
         ),
         Operator(
             "cached releases",
             "a value that equals the one before is answered with the release of that",
             "answer",
             Cached,
-            lambda found: _summed(found) and found.visible and found.blocks > 1,
-            _unknown,
+            lambda found: asks_sums(found) and found.visible and found.blocks > 1,
+            not_known,
         ),
         Operator(
             "exact log",
             "exact answers are published beside the releases",
             "answer",
             Logged,
-            lambda found: _summed(found) and found.visible,
-            _always(np.inf),
+            lambda found: asks_sums(found) and found.visible,
+            always(np.inf),
         ),
     ]
 
@@ -821,7 +282,7 @@ def _truncation_operators() -> list[Operator]:
             "truncation",
             _ask(lambda ask: None),
             _truncates,
-            _always(np.inf),
+            always(np.inf),
         ),
         Operator(
             "clipped after summing",
@@ -829,7 +290,7 @@ def _truncation_operators() -> list[Operator]:
             "truncation",
             _ask(lambda ask: None, _clip_sum),
             lambda found: _truncates(found),
-            _unknown,
+            not_known,
         ),
         Operator(
             "wrong truncation side",
@@ -837,7 +298,7 @@ def _truncation_operators() -> list[Operator]:
             "truncation",
             _ask(lambda ask: OutsideNoise(ask.limit, ask.centre)),
             _truncates,
-            _always(np.inf),
+            always(np.inf),
         ),
         Operator(
             "lower side not truncated",
@@ -845,7 +306,7 @@ def _truncation_operators() -> list[Operator]:
             "truncation",
             _ask(lambda ask: Upper(ask.limit, ask.centre)),
             _truncates,
-            _always(np.inf),
+            always(np.inf),
         ),
         Operator(
             "last reward not truncated",
@@ -853,7 +314,7 @@ def _truncation_operators() -> list[Operator]:
             "truncation",
             _ask(lambda ask: AllButLast(ask.limit, ask.centre)),
             _truncates,
-            _always(np.inf),
+            always(np.inf),
         ),
         Operator(
             "limit x2",
@@ -861,7 +322,7 @@ def _truncation_operators() -> list[Operator]:
             "truncation",
             _ask(lambda ask: Truncated(2 * ask.limit, ask.centre)),
             _truncates,
-            _always(2.0),
+            always(2.0),
         ),
     ]
 
@@ -935,8 +396,8 @@ def _schedule_operators() -> list[Operator]:
             "a block also reads the first rounds of the next one, which reads them again",
             "schedule",
             Overlapping,
-            lambda found: (_summed(found) or found.hidden) and found.blocks > 1,
-            _unknown,
+            lambda found: (asks_sums(found) or found.hidden) and found.blocks > 1,
+            not_known,
         ),
         Operator(
             "data-dependent batch length",
@@ -944,7 +405,7 @@ def _schedule_operators() -> list[Operator]:
             "schedule",
             lambda algorithm: Driven(algorithm, False),
             lambda found: not found.shuffled,
-            _always(np.inf),
+            always(np.inf),
         ),
         Operator(
             "early stop",
@@ -952,7 +413,7 @@ def _schedule_operators() -> list[Operator]:
             "schedule",
             lambda algorithm: Driven(algorithm, True),
             lambda found: not found.shuffled,
-            _always(np.inf),
+            always(np.inf),
         ),
     ]
 
@@ -961,9 +422,9 @@ def _schedule_operators() -> list[Operator]:
 def operators() -> tuple[Operator, ...]:
     """All operators, by family: ours, and those that other packages register."""
     found = [
-        *_scale_operators(),
-        *_law_operators(),
-        *_sharing_operators(),
+        *scale_operators(),
+        *law_operators(),
+        *sharing_operators(),
         *_answer_operators(),
         *_truncation_operators(),
         *_schedule_operators(),

@@ -16,10 +16,12 @@ from verifiable_dp.auditors import _contamination as contamination
 from verifiable_dp.auditors.dp_robust_elimination import auditor, blocks, pairs, pulls_bound
 from verifiable_dp.core.algorithm import Histogram, Truncated, play
 from verifiable_dp.core.environments import Draws, Huber, StudentT, Table
-from verifiable_dp.core.noise import Recorder, Seeded
+from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.simulation import simulate
+from verifiable_dp.core.tapes import Recorder
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment import replay as alignment
+from verifiable_dp.evidence.alignment import searching
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.evidence.regret.rows import joined
 
@@ -180,7 +182,7 @@ def test_pulls_bound_by_hand():
 @pytest.mark.parametrize("parameters", VARIANTS, ids=str)
 def test_a_changed_reward_costs_at_most_epsilon(parameters):
     algorithm = DPRobustElimination(**parameters)
-    worst = max(alignment.examine(algorithm, pair, seed=2).cost for pair in pairs(algorithm))
+    worst = max(searching.examine(algorithm, pair, seed=2).cost for pair in pairs(algorithm))
     assert worst <= algorithm.epsilon * (1 + alignment.TOLERANCE)
     assert worst >= algorithm.epsilon * (1 - 1e-6)
 
@@ -189,7 +191,7 @@ def test_a_changed_reward_costs_at_most_epsilon(parameters):
 def test_each_release_of_a_central_batch_costs_the_whole_epsilon(counting):
     algorithm = DPRobustElimination(**CENTRAL)
     index = 1 if counting else 0
-    found = alignment.examine(algorithm, pairs(algorithm)[index], seed=3)
+    found = searching.examine(algorithm, pairs(algorithm)[index], seed=3)
     assert found.cost == pytest.approx(1.0, rel=1e-6)
     assert found.loss == pytest.approx(1.0, rel=1e-6)
     assert not found.divergence
@@ -213,7 +215,7 @@ def test_privacy_mutants_are_caught_for_either_kind_of_moments(moments, contamin
     assert len(mutants) == 11
     for mutant in mutants:
         broken = mutant.make(algorithm)
-        costs = (alignment.examine(broken, pair, seed=1).cost for pair in pairs(algorithm)[:4])
+        costs = (searching.examine(broken, pair, seed=1).cost for pair in pairs(algorithm)[:4])
         assert any(cost > 1.05 for cost in costs), mutant.name
 
 

@@ -22,7 +22,7 @@ from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.environments import Table, TwoPoint
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.evidence.alignment import replay as alignment
+from verifiable_dp.evidence.alignment import searching
 
 AXES = ((1.0, 0.0), (0.0, 1.0))
 LEAK = {"actions": AXES, "epsilon": 1.0, "horizon": 100}
@@ -285,7 +285,7 @@ def test_a_bad_parameter_is_refused_in_one_line(field, value):
 @pytest.mark.parametrize("kind", [DPLinear, LDPLinear])
 def test_the_cost_is_epsilon_and_twice_that_as_printed(kind, variant, factor, epsilon, core):
     algorithm = kind(on_sphere(5, 2, 3), epsilon, 500, variant=variant, core=core)
-    costs = [alignment.examine(algorithm, pair, seed=0).cost for pair in pairs(algorithm)]
+    costs = [searching.examine(algorithm, pair, seed=0).cost for pair in pairs(algorithm)]
     assert costs == [pytest.approx(factor * epsilon)] * len(costs)
     assert costs
 
@@ -378,8 +378,8 @@ def test_a_shuffled_report_costs_its_own_epsilon():
     """The first batch is too small to be amplified; the last one is not."""
     algorithm = ShuffledLinear(on_sphere(5, 2, 3), 1.0, 60_000)
     first, last = pairs(algorithm)[0], pairs(algorithm)[1]
-    assert alignment.examine(algorithm, first, seed=0).cost == pytest.approx(1.0)
-    assert alignment.examine(algorithm, last, seed=0).cost > 3
+    assert searching.examine(algorithm, first, seed=0).cost == pytest.approx(1.0)
+    assert searching.examine(algorithm, last, seed=0).cost > 3
 
 
 def test_shuffling_is_between_the_local_and_the_central_model():

@@ -16,7 +16,7 @@ from verifiable_dp.core.environments import Huber, Pareto, StudentT, Table, TwoP
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.noise import Draw, Seeded
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.evidence.alignment import replay as alignment
+from verifiable_dp.evidence.alignment import searching
 from verifiable_dp.evidence.regret.scaling import scaling
 
 PARAMETERS = {"n_arms": 2, "epsilon": 1.0, "horizon": 400, "v": 1.0, "u": 1.0, "beta": 0.5}
@@ -50,8 +50,8 @@ def test_the_worst_reward_costs_epsilon_and_one_outside_nothing(name):
     table = np.zeros((400, 2))
     table[0, 0] = -limit
     pair = TablePair(table, 0, 0, limit, (-limit, limit))
-    assert alignment.examine(algorithm, pair, seed=0).cost == pytest.approx(1.0, abs=1e-9)
-    assert alignment.examine(algorithm, family.outside(algorithm), seed=0).cost == 0
+    assert searching.examine(algorithm, pair, seed=0).cost == pytest.approx(1.0, abs=1e-9)
+    assert searching.examine(algorithm, family.outside(algorithm), seed=0).cost == 0
 
 
 @pytest.mark.parametrize("name", NAMES)

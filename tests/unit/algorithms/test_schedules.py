@@ -12,7 +12,8 @@ import pytest
 from verifiable_dp import make
 from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.environments import Table
-from verifiable_dp.core.noise import Recorder, Seeded
+from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.tapes import Recorder
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, promis
 from verifiable_dp.core.neighbours import GroupPair, TablePair, neighbour, pair_of
 from verifiable_dp.core.units import ADJACENCIES
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.evidence.blackbox.search import data_pairs
+from verifiable_dp.evidence.blackbox.trials import data_pairs
 from verifiable_dp.record.model import Record
 from verifiable_dp.render.diff import compare
 from verifiable_dp.targets import load

@@ -5,7 +5,7 @@ import pytest
 
 import verifiable_dp as vdp
 from tests.records import read_all
-from verifiable_dp.evidence.blackbox.search import inner_pairs
+from verifiable_dp.evidence.blackbox.trials import inner_pairs
 from verifiable_dp.record import conclude
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.words import why

@@ -21,7 +21,8 @@ from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.units import Protected
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence import normal
-from verifiable_dp.evidence.alignment.replay import Instance, worlds
+from verifiable_dp.evidence.alignment.checking import Instance
+from verifiable_dp.evidence.alignment.replay import worlds
 from verifiable_dp.evidence.blackbox import adversary
 from verifiable_dp.evidence.blackbox.adversary import AdversarySizes
 from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, Terms

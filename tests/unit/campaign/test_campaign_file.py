@@ -12,6 +12,7 @@ import pytest
 
 import verifiable_dp as vdp
 from verifiable_dp import api
+from verifiable_dp.campaign import entries
 from verifiable_dp.campaign import file as campaign_file
 from verifiable_dp.campaign import run as campaign
 from verifiable_dp.core.files import write_text
@@ -106,7 +107,7 @@ BAD = [
 @pytest.mark.parametrize(("text", "said"), BAD)
 def test_what_is_wrong_is_named_before_anything_runs(text, said, folder):
     with pytest.raises(InputError) as caught:
-        campaign_file.read(write(folder, text))
+        entries.read(write(folder, text))
     assert said in str(caught.value)
     assert str(caught.value).startswith("campaign: ")
     assert "\n" not in str(caught.value)
@@ -114,9 +115,9 @@ def test_what_is_wrong_is_named_before_anything_runs(text, said, folder):
 
 def test_a_file_that_is_missing_or_too_large_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"cannot be read"):
-        campaign_file.read(tmp_path / "none.toml")
+        entries.read(tmp_path / "none.toml")
     with pytest.raises(InputError, match="larger than 1 MiB"):
-        campaign_file.read(write(tmp_path, "#" * (1 << 20) + "\n"))
+        entries.read(write(tmp_path, "#" * (1 << 20) + "\n"))
 
 
 def test_defaults_apply_where_they_can(folder):
@@ -147,7 +148,7 @@ target = "own.py:right"
 name = "zcdp"
 rho = 0.5
 """
-    listed, own, command, zcdp = campaign_file.read(write(folder, text)).entries
+    listed, own, command, zcdp = entries.read(write(folder, text)).entries
     assert dict(listed.options) == {"budget": "standard", "seed": 5, "mutants": False}
     assert own.options == {
         "budget": "standard",
@@ -273,7 +274,7 @@ def test_code_of_another_machine_is_not_audited(tmp_path):
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    found = campaign_file.read(
+    found = entries.read(
         write(tmp_path, '[[targets]]\ntarget = "own.py:right"\nepsilon = 1.0\nbudget = 0.05\n')
     )
     task = campaign_file._Task(
@@ -298,7 +299,7 @@ def test_code_of_another_machine_is_not_audited(tmp_path):
 
 
 def test_resume_looks_at_what_lies_beside_the_code(folder):
-    entry = campaign_file.read(write(folder, BASE)).entries[0]
+    entry = entries.read(write(folder, BASE)).entries[0]
     before = campaign_file._key(entry, folder)
     assert before == campaign_file._key(entry, folder)
     (folder / "helper.py").write_text("SCALE = 2\n")

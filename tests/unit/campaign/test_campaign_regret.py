@@ -9,6 +9,7 @@ import pytest
 
 from tests import small_records
 from tests.commands import PATIENCE, run
+from verifiable_dp.campaign import entries
 from verifiable_dp.campaign import file as campaign_file
 from verifiable_dp.campaign.judge import judge
 from verifiable_dp.core.validate import InputError
@@ -93,7 +94,7 @@ def test_a_record_of_the_other_kind_answers_nothing(folder):
     judged = judge(folder / "out", [], path)
     assert (judged.exit_status, judged.failed) == (2, [f"{path}: holds: its record has no such checks"])
     # The other way round.
-    (entry,) = campaign_file.read(write(folder, rows("holds"))).entries
+    (entry,) = entries.read(write(folder, rows("holds"))).entries
     record = verify(folder / "out/holds/record.json").record
     assert not entry.unanswered(record)
     assert entry.unanswered({**record, "regret": None, "checks": small_records.small()["checks"]})
@@ -103,7 +104,7 @@ def test_defaults_for_audits_are_left_out(folder):
     text = (
         "[defaults]\nepsilon = 1.0\nalpha = 1e-6\nmutants = false\nseed = 5\nregret = true\nhorizon = 9\n\n"
     )
-    (entry,) = campaign_file.read(write(folder, text + rows("holds"))).entries
+    (entry,) = entries.read(write(folder, text + rows("holds"))).entries
     assert entry.options == {"n_arms": 2, "horizon": 200, "seed": 5}
     assert entry.claims == {"runs": 64, "environments": [[0.9, 0.1]], "bound": "own.py:half"}
 
@@ -137,7 +138,7 @@ BASE = '[[targets]]\ntarget = "own.py:play"\narms = 2\nhorizon = 200\n'
 )
 def test_what_is_wrong_is_named_before_anything_runs(text, said, folder):
     with pytest.raises(InputError) as caught:
-        campaign_file.read(write(folder, text))
+        entries.read(write(folder, text))
     assert said in str(caught.value)
     assert str(caught.value).startswith("campaign: target 1 (")
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from verifiable_dp.campaign import baseline, file, settings
+from verifiable_dp.campaign import baseline, entries, file, settings
 from verifiable_dp.campaign.baseline import Baseline
 from verifiable_dp.campaign.examples import Examples
 from verifiable_dp.core.validate import InputError
@@ -68,13 +68,13 @@ def run(*words):
 
 def test_settings_ask_what_a_campaign_file_asks(project):
     folder = project(ROW.format(name="right", more='require = "tested-paths"'))
-    here = file.read(folder / "pyproject.toml")
+    here = entries.read(folder / "pyproject.toml")
     (folder / "c.toml").write_text(
         '[defaults]\nepsilon = 1\nbudget = "smoke"\nrequire = "tested-paths"\n'
         '[[targets]]\ntarget = "own.py:right"\n'
     )
-    assert here.entries == file.read(folder / "c.toml").entries
-    asked = [file.ask(one, out=out) for one, out in ((here, "a"), (file.read(folder / "c.toml"), "b"))]
+    assert here.entries == entries.read(folder / "c.toml").entries
+    asked = [file.ask(one, out=out) for one, out in ((here, "a"), (entries.read(folder / "c.toml"), "b"))]
     first, second = (next(iter(one.values())) for one in asked)
     assert first.difference(second) == ""
     (folder / "c.toml").write_text('[[targets]]\ntarget = "own.py:right"\nepsilon = 2\nbudget = "smoke"\n')
@@ -103,7 +103,7 @@ def test_settings_ask_what_a_campaign_file_asks(project):
 def test_what_is_unknown_is_refused_in_one_line(project, top, row, named):
     folder = project(row, top=top)
     with pytest.raises(InputError) as error:
-        file.read(folder / "pyproject.toml")
+        entries.read(folder / "pyproject.toml")
     assert named in str(error.value)
     assert "\n" not in str(error.value)
     assert str(error.value).startswith("pyproject.toml: ")
@@ -143,7 +143,7 @@ def test_audit_without_a_target_audits_what_is_listed(project):
     project(ROW.format(name="wrong", more=""))
     source = (folder / "own.py").read_text().replace("0.5, size", "1, size")
     (folder / "own.py").write_text(source)
-    found = file.read(folder / "pyproject.toml")
+    found = entries.read(folder / "pyproject.toml")
     assert Examples(found).replay(found.entries[0]) is None
     assert run("audit")[0] == 0
 

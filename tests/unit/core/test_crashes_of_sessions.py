@@ -153,7 +153,7 @@ def killed(folder, times, counted=False, small=None, least=0):
         with begun(path, counter) as session:
             seen, ends = session.state.seen[0].tolist(), session.rounds
         assert ends >= log.rounds
-        assert all(found == {seen[number]} for number, found in log.values.items())
+        assert all(found == set(seen[number : number + 1]) for number, found in log.values.items())
     if ends <= least:
         pytest.fail("too little is done between two kills")
     assert log.values

@@ -7,7 +7,8 @@ import pytest
 
 from verifiable_dp.core.mechanisms import AboveThreshold, AdaptiveTree, Exact, Laplace, Tree
 from verifiable_dp.core.mechanisms.tree import update_nodes
-from verifiable_dp.core.noise import Recorder, Replayer, Seeded
+from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.tapes import Recorder, Replayer
 from verifiable_dp.core.validate import InputError
 
 RUN = np.zeros(1, np.int64)

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from tests.live import Blocks, Counted, feed, finish, small
 from verifiable_dp.core.claims import PrivacyClaim, Relation
 from verifiable_dp.core.meter import ROWS, Meter, metered
-from verifiable_dp.core.noise import Recorder, Replayer, Seeded, altered
+from verifiable_dp.core.noise import Seeded, altered
 from verifiable_dp.core.query import NoMemory
 from verifiable_dp.core.rights import BudgetError
+from verifiable_dp.core.tapes import Recorder, Replayer
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry.wrapped import Wrapped
 

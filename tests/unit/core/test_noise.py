@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 from verifiable_dp.core import philox
-from verifiable_dp.core.noise import Divergence, Draw, Recorder, Replayer, Secure, Seeded, altered, key_of
+from verifiable_dp.core.noise import Draw, Secure, Seeded, altered, key_of
+from verifiable_dp.core.tapes import Divergence, Recorder, Replayer
 from verifiable_dp.core.validate import InputError
 
 RUNS = np.arange(4)

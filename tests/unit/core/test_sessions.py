@@ -19,10 +19,11 @@ from verifiable_dp import make
 from verifiable_dp.core import rights, statefile
 from verifiable_dp.core.algorithm import Algorithm, Batch, Query, State
 from verifiable_dp.core.mechanisms import Laplace
-from verifiable_dp.core.noise import Divergence, Recorder, Replayer, Secure, Seeded, altered
+from verifiable_dp.core.noise import Secure, Seeded, altered
 from verifiable_dp.core.rights import FileCounter
+from verifiable_dp.core.tapes import Divergence, Recorder, Replayer
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.evidence.alignment import replay as alignment
+from verifiable_dp.evidence.alignment import checking
 from verifiable_dp.evidence.alignment.replay import one_sided
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry.wrapped import Wrapped
@@ -345,8 +346,8 @@ def test_the_alignment_check_refutes_a_restore_that_draws_again(name):
     pairs, epsilon = auditor.pairs(algorithm), algorithm.claim.epsilon
     outcomes = []
     for restored in (algorithm, Redrawn(algorithm)):
-        instance = alignment.Instance(restored, epsilon)
-        check, _ = alignment.check(instance, instance, pairs, alignment.Search(0, 10), visible=True)
+        instance = checking.Instance(restored, epsilon)
+        check, _ = checking.check(instance, instance, pairs, checking.Search(0, 10), visible=True)
         outcomes.append((check.verdict, check.statistics["max_cost"]))
     (right, spent), (wrong, twice) = outcomes
     assert (right, wrong) == ("not_refuted", "refuted")

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.evidence.blackbox import sequential
-from verifiable_dp.evidence.blackbox.sequential import Candidate
+from verifiable_dp.evidence.blackbox import bets, sequential
+from verifiable_dp.evidence.blackbox.bets import Candidate
 from verifiable_dp.evidence.blackbox.test import Plan
 from verifiable_dp.evidence.check import judged
 
@@ -25,12 +25,12 @@ def candidate(weight=0.75, counts=LOOKS, shares=(0.7, 0.1)):
 
 def e_values(row, epsilon, shares=(0.7, 0.1), delta=0.0):
     """The average of the products that all alternatives pay, at a look."""
-    ps, qs, log_weights = sequential.alternatives(shares, 500)
+    ps, qs, log_weights = bets.alternatives(shares, 500)
     k1, n1, k0, n0 = row
     total = 0.0
     for p, q, log_weight in zip(ps, qs, log_weights, strict=True):
         both, missed, other, idle = (
-            float(x) for x in sequential.bet_for(np.array(p), np.array(q), epsilon, delta).log_payoffs()
+            float(x) for x in bets.bet_for(np.array(p), np.array(q), epsilon, delta).log_payoffs()
         )
         total += math.exp(log_weight + k1 * both + (n1 - k1) * missed + k0 * other + (n0 - k0) * idle)
     return total
@@ -40,14 +40,14 @@ ONE = [e_values(row, 1.0) for row in LOOKS]
 
 
 def test_the_wealth_of_a_round_is_what_is_bet_and_the_cash():
-    wealth = sequential.round_wealth([candidate()], np.array([1.0]), 0.0, np.array([0.5]))[:, 0]
+    wealth = bets.round_wealth([candidate()], np.array([1.0]), 0.0, np.array([0.5]))[:, 0]
     assert wealth == pytest.approx([0.5 + math.log(0.75 * e + 0.25) for e in ONE])
 
 
 def test_two_candidates_share_a_round():
     other = [e_values(row, 1.0, (0.5, 0.2)) for row in LOOKS]
     both = [candidate(0.5), candidate(0.25, shares=(0.5, 0.2))]
-    wealth = sequential.round_wealth(both, np.array([1.0]), 0.0, np.zeros(1))[:, 0]
+    wealth = bets.round_wealth(both, np.array([1.0]), 0.0, np.zeros(1))[:, 0]
     assert wealth == pytest.approx(
         [math.log(0.5 * a + 0.25 * b + 0.25) for a, b in zip(ONE, other, strict=True)]
     )
@@ -55,27 +55,27 @@ def test_two_candidates_share_a_round():
 
 @pytest.mark.parametrize("excess", [0.0, 1e-17])
 def test_a_round_without_cash(excess):
-    wealth = sequential.round_wealth([candidate(1.0 + excess)], np.array([1.0]), 0.0, np.zeros(1))[:, 0]
+    wealth = bets.round_wealth([candidate(1.0 + excess)], np.array([1.0]), 0.0, np.zeros(1))[:, 0]
     assert wealth == pytest.approx([math.log(e) for e in ONE])
 
 
 def test_a_round_with_next_to_no_cash():
     """Half a unit in the last place is kept aside: what is bet can lose all but that."""
     lost = [candidate(1 - 2**-53, counts=((0, 4000, 4000, 4000),))]
-    wealth = float(sequential.round_wealth(lost, np.array([1.0]), 0.0, np.zeros(1))[0, 0])
+    wealth = float(bets.round_wealth(lost, np.array([1.0]), 0.0, np.zeros(1))[0, 0])
     assert wealth == pytest.approx(math.log(2**-53))
 
 
 def test_each_round_bets_what_the_last_one_has_left():
     rounds = [[candidate()], [candidate(counts=LOOKS[:2])], [candidate()]]
-    wealth = sequential.log_wealth(rounds, [1.0], 0.0)[:, 0]
+    wealth = bets.log_wealth(rounds, [1.0], 0.0)[:, 0]
     first = [math.log(0.75 * e + 0.25) for e in ONE]
     second = [first[-1] + x for x in first[:2]]
     assert wealth == pytest.approx([*first, *second, *(second[-1] + x for x in first)])
 
 
 def test_wealth_against_many_claims():
-    wealth = sequential.log_wealth([[candidate()]], [0.5, 1.0, 2.0], 0.0)
+    wealth = bets.log_wealth([[candidate()]], [0.5, 1.0, 2.0], 0.0)
     wanted = [[math.log(0.75 * e_values(row, claim) + 0.25) for claim in (0.5, 1.0, 2.0)] for row in LOOKS]
     assert wealth == pytest.approx(np.array(wanted))
 
@@ -85,8 +85,8 @@ def test_wealth_against_many_claims():
 
 def ladder_limits(level, rounds):
     """The limits by the definition: claim after claim, while the wealth against the next is 1 / level."""
-    ladder = sequential._claims()
-    wealth = sequential.log_wealth(rounds, ladder, 0.0)
+    ladder = bets._claims()
+    wealth = bets.log_wealth(rounds, ladder, 0.0)
     limits, steps = [], 0
     for look in range(len(wealth)):
         while steps < len(ladder) and wealth[look, steps] >= math.log(1 / level):
@@ -97,7 +97,7 @@ def ladder_limits(level, rounds):
 
 @pytest.mark.parametrize("level", [1e-3, 0.05, 0.9, 1e-300])
 def test_limits_climb_and_never_fall(level):
-    found = sequential.lower_limits([[candidate()], [candidate(counts=LOOKS[:1])]], 0.0, level)
+    found = bets.lower_limits([[candidate()], [candidate(counts=LOOKS[:1])]], 0.0, level)
     assert list(found) == ladder_limits(level, [[candidate()], [candidate(counts=LOOKS[:1])]])
     assert list(found) == sorted(found)
 
@@ -105,14 +105,14 @@ def test_limits_climb_and_never_fall(level):
 @pytest.mark.parametrize(("excess", "limit"), [(0.0, 0.002), (-1e-9, 0.0), (math.nan, 0.0), (math.inf, None)])
 def test_a_claim_is_passed_at_exactly_one_over_the_level(excess, limit):
     """Wealth against the first two claims of the ladder, 0 and .002, and none against the others."""
-    ladder = sequential._claims()
+    ladder = bets._claims()
 
     def wealth(rounds, claims, delta):
         reached = -math.log(0.05) + excess
         return np.array([[reached if claim <= 0.002 or excess == math.inf else -1.0 for claim in claims]])
 
-    with mock.patch.object(sequential, "log_wealth", wealth):
-        found = sequential.lower_limits([[candidate(counts=LOOKS[:1])]], 0.0, 0.05)
+    with mock.patch.object(bets, "log_wealth", wealth):
+        found = bets.lower_limits([[candidate(counts=LOOKS[:1])]], 0.0, 0.05)
     assert list(found) == [ladder[-1] if limit is None else limit]
 
 
@@ -185,8 +185,8 @@ def last_wealth(rounds, q, epsilon, delta):
     best = max(rounds[-1], key=lambda one: one.weight)
     k1, n1, _, n0 = best.counts[-1]
     p, runs = k1 / n1, n1 + n0
-    kept = math.log(best.weight) + float(np.max(sequential._LOG_WEIGHTS)) + (len(rounds) - 1) * math.log(0.25)
-    bet = sequential.bet_for(np.array(p), np.array(q), epsilon, delta)
+    kept = math.log(best.weight) + float(np.max(bets.LOG_WEIGHTS)) + (len(rounds) - 1) * math.log(0.25)
+    bet = bets.bet_for(np.array(p), np.array(q), epsilon, delta)
     payoffs, shares = [float(x) for x in bet.log_payoffs()], np.array([p, 1 - p, q, 1 - q]) / 2
     mean = float(shares @ payoffs)
     spread = math.sqrt(float(shares @ np.square(payoffs)) - mean**2)
@@ -213,7 +213,7 @@ def test_an_event_cannot_be_rarer_than_half_a_run_of_all(side, found, earlier):
     """Of 60 runs that is 1/122: what does not reach the level there never does."""
     rounds = [[candidate(counts=((20, 30, 0, 30),))]] * (1 + earlier)
     alpha = math.exp(-last_wealth(rounds, 1 / 122, 0.3, 0.0)) * side
-    epsilon = sequential._detectable(rounds, 0.3, 0.0, alpha)
+    epsilon = bets.detectable(rounds, 0.3, 0.0, alpha)
     assert epsilon < math.inf if found else epsilon == math.inf
 
 
@@ -233,7 +233,7 @@ MANY = ((700, 1000, 100, 1000),)
     ],
 )
 def test_what_a_sequence_detects(rounds, delta):
-    found = sequential._detectable(rounds, 0.3, delta, 1e-3)
+    found = bets.detectable(rounds, 0.3, delta, 1e-3)
     assert found == pytest.approx(0.3 * least_detected(rounds, 0.3, delta, 1e-3), abs=2e-3 * 0.3)
 
 
@@ -247,11 +247,11 @@ def test_what_a_sequence_detects(rounds, delta):
     ],
 )
 def test_what_no_sequence_detects(counts, delta):
-    assert sequential._detectable([[candidate(counts=counts)]], 0.3, delta, 1e-6) == math.inf
+    assert bets.detectable([[candidate(counts=counts)]], 0.3, delta, 1e-6) == math.inf
 
 
 def test_what_is_detectable_has_the_level_of_one_of_the_tests():
-    with mock.patch.object(sequential, "_detectable", lambda *given: given[-1]):
+    with mock.patch.object(sequential, "detectable", lambda *given: given[-1]):
         assert sequence(alpha=1e-300, tests=4)["detectable"] == 1e-300 / 4
 
 
@@ -285,13 +285,13 @@ def test_what_keeps_the_claim_has_no_power(p, q, delta):
 
 @pytest.mark.parametrize(("select", "held"), [(400, 200), (401, 200), (3, 1), (1, 1), (0, 1)])
 def test_power_spreads_the_alternatives_around_half_the_selection_runs(select, held):
-    asked, spread = set(), sequential._spread
+    asked, spread = set(), bets.spread
 
     def noted(share, runs):
         asked.add(runs)
         return spread(share, runs)
 
-    with mock.patch.object(sequential, "_spread", noted):
+    with mock.patch.object(sequential, "spread", noted):
         sequential.rejection_power(0.5, 0.1, Plan(100, select, 300), 0.5, 0.0, 1e-3, repeats=5)
     assert asked == {held}
 

@@ -12,8 +12,9 @@ from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import PrivacyClaim, Relation
 from verifiable_dp.core.noise import Draw, Hidden
 from verifiable_dp.core.query import Batch, Histogram, NoMemory, Query, State, Truncated
-from verifiable_dp.evidence import certify
-from verifiable_dp.evidence.certify import Batched, NotOfFormError
+from verifiable_dp.evidence import certify, forced_runs
+from verifiable_dp.evidence.certify import Batched
+from verifiable_dp.evidence.forced_runs import NotOfFormError
 
 ACTIVE = np.ones((1, 2), bool)
 
@@ -21,7 +22,7 @@ ACTIVE = np.ones((1, 2), bool)
 def reach(bounds, limit=None, centre=0.0):
     """The least and the largest value that a reward within `bounds` adds to a sum."""
     ask = None if limit is None else Truncated(np.full((1, 2), limit), np.full((1, 2), centre))
-    least, most = certify._range(SimpleNamespace(bounds=bounds), SimpleNamespace(active=ACTIVE, ask=ask))
+    least, most = forced_runs._range(SimpleNamespace(bounds=bounds), SimpleNamespace(active=ACTIVE, ask=ask))
     assert (least == least[0, 0]).all()
     assert (most == most[0, 0]).all()
     return float(least[0, 0]), float(most[0, 0])
@@ -62,13 +63,13 @@ def test_one_arm_without_a_limit_is_enough_to_refuse():
     ask = Truncated(np.array([[5.0, np.inf]]), np.zeros((1, 2)))
     for bounds in ((0, np.inf), (-np.inf, 0)):
         with pytest.raises(NotOfFormError, match="without limit"):
-            certify._range(SimpleNamespace(bounds=bounds), SimpleNamespace(active=ACTIVE, ask=ask))
+            forced_runs._range(SimpleNamespace(bounds=bounds), SimpleNamespace(active=ACTIVE, ask=ask))
 
 
 def test_a_question_of_unknown_sensitivity_is_refused():
     query = SimpleNamespace(active=ACTIVE, ask=Histogram(np.array([[0.0, 1.0]])))
     with pytest.raises(NotOfFormError, match="Histogram has no known sensitivity"):
-        certify._range(SimpleNamespace(bounds=(0, 1)), query)
+        forced_runs._range(SimpleNamespace(bounds=(0, 1)), query)
 
 
 @pytest.mark.parametrize(
@@ -116,9 +117,9 @@ def draw(value=1.0, scale=1.0, slot=0, where=True, hidden=None, run=RUN, columns
 
 def echoed(second, first=None):
     """What the second input is given after the first one drew."""
-    forced = certify._Forced(RUN, lambda draw: 0 * draw.value + 0.5)
+    forced = forced_runs.Forced(RUN, lambda draw: 0 * draw.value + 0.5)
     forced(first or draw())
-    echo = certify._Echo(forced.calls)
+    echo = forced_runs._Echo(forced.calls)
     echo(second)
     return echo
 
@@ -156,7 +157,7 @@ def test_more_draws_on_the_second_input_are_refused():
 
 def test_runs_that_share_their_draws_are_refused():
     with pytest.raises(NotOfFormError, match="runs share their draws"):
-        certify._Forced(RUN, lambda draw: 0 * draw.value)(draw(run=RUN + 1))
+        forced_runs.Forced(RUN, lambda draw: 0 * draw.value)(draw(run=RUN + 1))
 
 
 @pytest.mark.parametrize(
@@ -176,7 +177,7 @@ def test_runs_that_share_their_draws_are_refused():
     ],
 )
 def test_what_is_equal_to_the_last_bits(left, right, equal):
-    assert certify._equal(left, right) == equal
+    assert forced_runs.equal(left, right) == equal
 
 
 @pytest.mark.parametrize(
@@ -206,11 +207,11 @@ def asked(pulls=((4, 2),), ask=None, start=0, complete=True):
 def answered(variant, arm=0, pulls=(4, 2), ask=None, changed=True):
     algorithm = SimpleNamespace(bounds=(1, 3))
     query = asked([pulls], ask and Histogram(np.array([ask], float)))
-    found = certify._answers(algorithm, query, *map(np.array, ([arm], [variant], [changed])))
+    found = forced_runs.possible_answers(algorithm, query, *map(np.array, ([arm], [variant], [changed])))
     return [sums[0].tolist() for sums in found]
 
 
-G = certify._GOLDEN
+G = forced_runs._GOLDEN
 MANY = 1 << 20
 
 
@@ -279,7 +280,7 @@ def edge(*at):
     ],
 )
 def test_what_is_forced_to_be_released(draw, out):
-    forced = certify._Forced(draw.run, lambda draw: 0 * draw.value + 0.5)
+    forced = forced_runs.Forced(draw.run, lambda draw: 0 * draw.value + 0.5)
     assert np.array_equal(forced(draw), out, equal_nan=True)
     assert len(forced.calls) == 1
     assert forced.calls[0][0] is draw
@@ -299,7 +300,7 @@ def test_what_is_forced_to_be_released(draw, out):
 def test_hidden_noise_is_forced_to_the_edge(at, scale, yes):
     """A millionth of its scale or two on the side that is asked for."""
     draw = rows([[5.0], [7.0]], scale, hidden=edge(*at))
-    forced = certify._Forced(draw.run, lambda draw: 0 * draw.value, yes)
+    forced = forced_runs.Forced(draw.run, lambda draw: 0 * draw.value, yes)
     out = forced(draw)
     beyond = (out - np.array(at)[:, None]) / np.array(scale) * (1 if yes else -1)
     assert (beyond > 0.9e-6).all()
@@ -318,7 +319,7 @@ def test_hidden_noise_is_forced_to_the_edge(at, scale, yes):
     ],
 )
 def test_whether_something_is_compared(draw, compares):
-    forced = certify._Forced(draw.run, lambda draw: 0 * draw.value)
+    forced = forced_runs.Forced(draw.run, lambda draw: 0 * draw.value)
     assert forced.compares is False
     forced(draw)
     forced(replace(draw, hidden=None))
@@ -330,9 +331,9 @@ def test_forced_draws_of_the_second_input():
     moving = Hidden(lambda shown: 0.25)
     first = rows([[1.0, 1.0]], 2.0, [[True, False]]), rows([[1.0]], 0.5, hidden=moving)
     second = rows([[1.75, 9.0]], 2.0, [[True, False]]), rows([[3.0]], 0.5, hidden=moving)
-    forced = certify._Forced(first[0].run, lambda draw: 0 * draw.value + 0.5)
+    forced = forced_runs.Forced(first[0].run, lambda draw: 0 * draw.value + 0.5)
     given = [forced(draw) for draw in first]
-    echo = certify._Echo(forced.calls)
+    echo = forced_runs._Echo(forced.calls)
     echoed = [echo(draw) for draw in second]
     assert np.array_equal(echoed[0], given[0], equal_nan=True)
     assert echoed[1].tolist() == [[2.25]]
@@ -341,16 +342,16 @@ def test_forced_draws_of_the_second_input():
 
 
 def test_without_draws_nothing_moves():
-    assert [part.shape for part in certify._Echo([]).together()] == [(0, 0), (0, 0)]
+    assert [part.shape for part in forced_runs._Echo([]).together()] == [(0, 0), (0, 0)]
 
 
 @pytest.mark.parametrize(("shift", "fits"), [(0.5, True), (0.0, False)])
 def test_a_declared_shift_must_give_the_same_outcome(shift, fits):
     """On the second input the compared value is lower by a half."""
     hidden = Hidden(lambda shown: np.where(shown["output"] > 0, shift, 0.0), edge(4.0).outcome)
-    forced = certify._Forced(np.arange(1), lambda draw: 0 * draw.value, True)
+    forced = forced_runs.Forced(np.arange(1), lambda draw: 0 * draw.value, True)
     forced(rows([[1.0]], hidden=hidden))
-    echo = certify._Echo(forced.calls)
+    echo = forced_runs._Echo(forced.calls)
     if fits:
         echo(rows([[0.5]], hidden=hidden))
         assert echo.moved[0][0].tolist() == [[0.5]]
@@ -371,7 +372,7 @@ class Two(Batch):
     ("left", "right", "equal"), [((1, 2), (1, 2), True), ((1, 2), (1, 3), False), ((1, 2), (0, 2), False)]
 )
 def test_batches_are_equal_in_all_parts(left, right, equal):
-    assert certify._equal(*(Two(*map(np.array, side)) for side in (left, right))) is equal
+    assert forced_runs.equal(*(Two(*map(np.array, side)) for side in (left, right))) is equal
 
 
 # ---------------------------------------------------------------- what blocks cost
@@ -380,7 +381,7 @@ def test_batches_are_equal_in_all_parts(left, right, equal):
 def block(changes, scales, slots=((0.0,),), counts=None):
     arrays = [np.array(part, float) for part in (changes, scales, slots)]
     counts = None if counts is None else np.array(counts)
-    return certify._Block((None, None), None, *arrays, counts, False, False)
+    return forced_runs.Block((None, None), None, *arrays, counts, False, False)
 
 
 def test_what_the_rows_of_a_block_cost():
@@ -804,8 +805,8 @@ def once(start=(0, 0), t=(0, 0), answers=((1.0, 1.0), (1.0, 2.0)), **given):
     memory = NoMemory(run)
     query = Query(np.array(start), np.ones(2, int), np.ones((2, 1), bool), run >= 0)
     sums = tuple(np.array(side)[:, None] for side in answers)
-    forced = certify._Forced(run, lambda draw: 0 * draw.value + 0.5)
-    return certify._played(algorithm, State(run, np.array(t)), (memory, memory), query, sums, forced)
+    forced = forced_runs.Forced(run, lambda draw: 0 * draw.value + 0.5)
+    return forced_runs.played_block(algorithm, State(run, np.array(t)), (memory, memory), query, sums, forced)
 
 
 @pytest.mark.parametrize(("draws", "counted"), [(1, 0), (1, 1), (2, 1), (2, 2), (3, 0)])

@@ -5,9 +5,9 @@ import math
 import pytest
 
 from verifiable_dp.core.mechanisms import shuffle
-from verifiable_dp.core.noise import Divergence
+from verifiable_dp.core.tapes import Divergence
 from verifiable_dp.evidence import origins
-from verifiable_dp.evidence.alignment import replay
+from verifiable_dp.evidence.alignment import checking, replay, searching
 from verifiable_dp.evidence.check import Check, judged, slack_of
 from verifiable_dp.evidence.tracing import replays
 from verifiable_dp.evidence.tracing.ledger import NoteKind
@@ -93,8 +93,8 @@ def test_alignment_states_the_cost_in_units_of_the_claim():
     ],
 )
 def test_when_a_search_may_end(loss, divergence, visible, refutes):
-    found = replay.Found(1, loss, loss, divergence, {})
-    assert replay._refutes(found, 1.0, visible) == refutes
+    found = searching.Found(1, loss, loss, divergence, {})
+    assert checking._refutes(found, 1.0, visible) == refutes
 
 
 # ---------------------------------------------------------------- exact laws

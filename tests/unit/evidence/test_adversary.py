@@ -18,10 +18,12 @@ from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.environments import Interactive
 from verifiable_dp.core.neighbours import InteractivePair, interactive, pair_of
-from verifiable_dp.core.noise import Recorder, Replayer, Seeded
+from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.tapes import Recorder, Replayer
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.evidence.alignment import replay as alignment
-from verifiable_dp.evidence.alignment.replay import TOLERANCE, examine, replay
+from verifiable_dp.evidence.alignment import checking
+from verifiable_dp.evidence.alignment.replay import TOLERANCE, replay
+from verifiable_dp.evidence.alignment.searching import examine
 from verifiable_dp.evidence.blackbox import adversary
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.adversary import AdversarySizes
@@ -348,7 +350,7 @@ def test_adversaries_find_halved_noise_and_its_counterexample_runs_again(name):
     )
     assert check.verdict == "refuted"
     assert leads
-    instance = alignment.Instance(broken, epsilon, drafts.instance(small(name), epsilon))
+    instance = checking.Instance(broken, epsilon, drafts.instance(small(name), epsilon))
     sizes = AdversarySizes.of(broken.horizon, 1000, 1000)
     played = adversary.play(instance, instance, sizes, Terms(broken.claim), visible=True)
     (worst,) = json.loads(json.dumps(played.counterexamples))

@@ -17,9 +17,12 @@ from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.environments import Table
 from verifiable_dp.core.mechanisms import Laplace
 from verifiable_dp.core.neighbours import GroupPair, TablePair, groups, interactive, streams, tables
-from verifiable_dp.core.noise import Divergence, Draw, Recorder, Replayer, Seeded
+from verifiable_dp.core.noise import Draw, Seeded
+from verifiable_dp.core.tapes import Divergence, Recorder, Replayer
+from verifiable_dp.evidence.alignment import checking, searching
 from verifiable_dp.evidence.alignment import replay as alignment
-from verifiable_dp.evidence.alignment.replay import Instance, Search
+from verifiable_dp.evidence.alignment.checking import Instance, Search
+from verifiable_dp.evidence.alignment.twin import Twin
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.evidence.exact import law as exact
 
@@ -133,7 +136,7 @@ def test_what_goes_past_the_releases_is_found(broken, why, turned):
 def test_runs_that_share_their_draws_are_found():
     done = alignment.replay(SharesDraws(), PAIR, seed=1, runs=3)
     assert done.diverged == {1: Divergence.UNDRAWN, 2: Divergence.UNDRAWN}
-    check, _ = alignment.check(
+    check, _ = checking.check(
         Instance(SharesDraws(), 1.0), Instance(Once(), 1.0), [PAIR], Search(0, 0), visible=False
     )
     assert check.verdict == "refuted"
@@ -148,8 +151,8 @@ def test_both_directions_and_both_signs_are_examined(monkeypatch):
         asked.append((sign, turned))
         return real(*args, seed=seed, sign=sign, runs=runs, turned=turned)
 
-    monkeypatch.setattr(alignment, "replay", replay)
-    alignment.examine(Once(), PAIR, seed=0)
+    monkeypatch.setattr(searching, "replay", replay)
+    searching.examine(Once(), PAIR, seed=0)
     assert sorted(asked) == sorted((sign, turned) for sign in (-1, 0, 1) for turned in (False, True))
 
 
@@ -210,7 +213,7 @@ class BareReports(Once):
 @pytest.mark.parametrize(("other", "loss"), [(PAIR.left, 0.0), (PAIR.right, math.inf)])
 def test_reports_without_noise_weigh_nothing_or_everything(other, loss):
     """And not a NaN, which no event can be chosen on."""
-    twin = alignment.Twin(BareReports(), Table(other), 3)
+    twin = Twin(BareReports(), Table(other), 3)
     play(twin, Table(PAIR.left), Seeded(0), np.arange(3))
     assert twin.known
     assert twin.loss.tolist() == [loss] * 3
@@ -281,16 +284,16 @@ class Short(Once):
 
 def test_the_search_finds_a_hundred_thousandth_too_little_noise():
     """And stops at an example that shows it; of the right noise it finds none."""
-    found = alignment.falsify(Short(), 1.0, seed=0, examples=40, visible=True)
+    found = searching.falsify(Short(), 1.0, seed=0, examples=40, visible=True)
     assert found.loss == pytest.approx(1 + 1e-5)
     assert abs(found.worst["loss"]) > 1
     assert found.examined < 40
-    right = alignment.falsify(Once(), 1.0, seed=0, examples=40, visible=True)
+    right = searching.falsify(Once(), 1.0, seed=0, examples=40, visible=True)
     assert right.loss <= 1 + 1e-12
     assert right.examined >= 40
     for broken, verdict in ((Once, "not_refuted"), (Short, "refuted")):
         instance = Instance(broken(), 1.0)
-        check, _ = alignment.check(instance, instance, [PAIR], Search(0, 0), visible=True)
+        check, _ = checking.check(instance, instance, [PAIR], Search(0, 0), visible=True)
         assert check.verdict == verdict
         assert not math.isinf(float(check.statistics["max_cost"]))
 
@@ -298,11 +301,11 @@ def test_the_search_finds_a_hundred_thousandth_too_little_noise():
 def _searched(strategy, examples=300):
     """What hypothesis shows of a strategy to a search."""
     seen = []
-    with alignment.leaving_nothing(), pytest.raises(hypothesis.errors.NoSuchExample):
+    with searching.leaving_nothing(), pytest.raises(hypothesis.errors.NoSuchExample):
         hypothesis.find(
             strategy,
             lambda drawn: bool(seen.append(drawn)),
-            settings=alignment.searching(examples),
+            settings=searching.searching(examples),
             random=random.Random(0),
         )
     return seen
@@ -344,16 +347,16 @@ def test_nothing_of_hypothesis_is_changed_by_a_search():
             assert not provider or dict(vars(provider)) == names
             return super().start(run)
 
-    assert alignment.falsify(Watching(), 1.0, seed=0, examples=30).examined >= 30
+    assert searching.falsify(Watching(), 1.0, seed=0, examples=30).examined >= 30
 
 
 def test_every_search_begins_at_corners():
     """The first two and the last two rounds and powers of two, of both kinds of inputs, with either sign."""
-    pairs = list(alignment._corners(Once(2, 21)))
+    pairs = list(searching._corners(Once(2, 21)))
     assert {pair.round for pair in pairs if isinstance(pair, TablePair)} == {0, 1, 2, 4, 8, 16, 19, 20}
     assert len(pairs) == 16
-    assert alignment.falsify(Once(2, 21), 1.0, seed=0, examples=1).examined == 33
-    grouped = list(alignment._corners(Once(2, 21), 3))
+    assert searching.falsify(Once(2, 21), 1.0, seed=0, examples=1).examined == 33
+    grouped = list(searching._corners(Once(2, 21), 3))
     assert {pair.size for pair in grouped} == {3}
     assert max(when for pair in grouped for when, _, _ in pair.changes) == 20
     assert set(_searched(tosses.below(5))) == set(range(5))

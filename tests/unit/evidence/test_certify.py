@@ -19,7 +19,8 @@ from verifiable_dp.algorithms.dp_ucb import DPUCB
 from verifiable_dp.algorithms.tree_sum import TreeSum
 from verifiable_dp.core import claims
 from verifiable_dp.core.neighbours import TablePair
-from verifiable_dp.evidence.alignment.replay import TOLERANCE, examine
+from verifiable_dp.evidence.alignment.replay import TOLERANCE
+from verifiable_dp.evidence.alignment.searching import examine
 from verifiable_dp.evidence.certify import certificate
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.selfcheck import mutation

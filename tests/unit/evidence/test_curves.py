@@ -17,7 +17,7 @@ from verifiable_dp.core import claims
 from verifiable_dp.core.claims import PrivacyClaim, Relation
 from verifiable_dp.core.neighbours import GroupPair, StreamPair, TablePair, UserPair, groups, pair_of, users
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.evidence.alignment import replay as alignment
+from verifiable_dp.evidence.alignment import searching
 from verifiable_dp.evidence.blackbox import curves
 from verifiable_dp.evidence.blackbox.events import Event, Observation
 from verifiable_dp.evidence.blackbox.scores import ScoreColumn
@@ -204,7 +204,7 @@ def small(name):
 def test_a_group_in_the_same_sums_costs_exactly_k_epsilon(name, size):
     algorithm, pairs = small(name)
     [wide, *_] = widening.of_algorithm(algorithm, pairs[:1], size, 0)
-    found = alignment.examine(algorithm, wide, seed=0, runs=2)
+    found = searching.examine(algorithm, wide, seed=0, runs=2)
     assert found.cost == pytest.approx(size * algorithm.claim.epsilon, rel=1e-9)
 
 
@@ -214,8 +214,8 @@ def test_in_a_tree_a_group_costs_the_sum_of_its_items(name, size):
     """Only the first item is in a node of every level: a group costs less than k epsilon, exactly so much."""
     algorithm, pairs = small(name)
     [wide, *_] = widening.of_algorithm(algorithm, pairs[:1], size, 0)
-    cost = alignment.examine(algorithm, wide, seed=0, runs=2).cost
-    single = [alignment.examine(algorithm, step, seed=0, runs=2).cost for step in wide.steps()]
+    cost = searching.examine(algorithm, wide, seed=0, runs=2).cost
+    single = [searching.examine(algorithm, step, seed=0, runs=2).cost for step in wide.steps()]
     assert cost == pytest.approx(sum(single), rel=1e-9)
     assert algorithm.claim.epsilon < cost < size * algorithm.claim.epsilon
     assert max(single) == pytest.approx(algorithm.claim.epsilon)
@@ -224,7 +224,7 @@ def test_in_a_tree_a_group_costs_the_sum_of_its_items(name, size):
 def test_where_noise_is_hidden_a_group_costs_the_sum_along_a_chain():
     algorithm, pairs = small("dp-exponential-nas")
     [wide] = widening.of_algorithm(algorithm, pairs[:1], 2, 0)
-    found = alignment.examine(algorithm, wide, seed=0, runs=4)
+    found = searching.examine(algorithm, wide, seed=0, runs=4)
     assert algorithm.claim.epsilon < found.cost <= 2 * algorithm.claim.epsilon * (1 + 1e-9)
 
 
@@ -232,8 +232,8 @@ def test_the_search_of_the_small_instance_looks_at_groups():
     """Against epsilon itself a group of two is found at once; against twice that nothing is."""
     algorithm, _ = small("dp-se")
     epsilon = algorithm.claim.epsilon
-    wrong = alignment.falsify(algorithm, epsilon, seed=0, examples=60, visible=True, group=2)
-    right = alignment.falsify(algorithm, 2 * epsilon, seed=0, examples=60, visible=True, group=2)
+    wrong = searching.falsify(algorithm, epsilon, seed=0, examples=60, visible=True, group=2)
+    right = searching.falsify(algorithm, 2 * epsilon, seed=0, examples=60, visible=True, group=2)
     assert wrong.loss > epsilon * (1 + 1e-9)
     assert right.loss <= 2 * epsilon * (1 + 1e-9)
 

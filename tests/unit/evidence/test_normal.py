@@ -21,7 +21,8 @@ from verifiable_dp.core.neighbours import ContextPair
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence import normal
-from verifiable_dp.evidence.alignment.replay import Twin, replay, worlds
+from verifiable_dp.evidence.alignment.replay import replay, worlds
+from verifiable_dp.evidence.alignment.twin import Twin
 from verifiable_dp.evidence.upper import evaluated
 from verifiable_dp.registry.mutants import result
 

@@ -14,8 +14,8 @@ from verifiable_dp.core.mechanisms import Laplace
 from verifiable_dp.core.mechanisms.gaussian import Gaussian
 from verifiable_dp.core.noise import Secure
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.evidence import certify, normal
-from verifiable_dp.evidence.alignment import replay as alignment
+from verifiable_dp.evidence import certify, forced_runs, normal
+from verifiable_dp.evidence.alignment import searching
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry.mutants import noise_times
 
@@ -56,7 +56,7 @@ def test_with_less_noise_the_certificate_exceeds_the_claim(factor):
 
 def test_normal_noise_has_no_pure_epsilon():
     """Alignment that counts |q - q'|/scale would say 0, and certify nothing as everything."""
-    assert alignment.examine(RIGHT, PAIRS[0], seed=0).cost == float("inf")
+    assert searching.examine(RIGHT, PAIRS[0], seed=0).cost == float("inf")
     pure = PrivacyClaim(5.0, observe="releases")
     assert certify.certificate(RIGHT, pure, "alignment") is None
 
@@ -83,7 +83,7 @@ def test_noise_of_two_kinds_gets_neither_a_mu_nor_a_certificate(monkeypatch):
     mixed = Mixed(**ABOUT)
     assert certify.certificate(mixed, RIGHT.claim, "alignment") is None
     assert normal.examine(mixed, PAIRS[0], seed=0).mu == float("inf")
-    with pytest.raises(certify.NotOfFormError, match="one kind"):
+    with pytest.raises(forced_runs.NotOfFormError, match="one kind"):
         certify.unfolded(mixed)
 
 
@@ -123,13 +123,13 @@ def test_noise_that_changes_its_kind_from_block_to_block_gets_no_certificate(mon
             return Turns()
 
     monkeypatch.setattr(certify, "ours", lambda algorithm: True)
-    with pytest.raises(certify.NotOfFormError, match="one kind"):
+    with pytest.raises(forced_runs.NotOfFormError, match="one kind"):
         certify.unfolded(Mixed(**ABOUT))
 
 
 def test_what_is_kept_between_blocks_takes_no_normal_noise(monkeypatch):
     """Nothing adds such noise today: the kind of its draws is changed here."""
-    played = certify._played
-    monkeypatch.setattr(certify, "_played", lambda *given: replace(played(*given), normal=True))
-    with pytest.raises(certify.NotOfFormError, match="normal noise on what is kept between blocks"):
+    played = forced_runs.played_block
+    monkeypatch.setattr(certify, "played_block", lambda *given: replace(played(*given), normal=True))
+    with pytest.raises(forced_runs.NotOfFormError, match="normal noise on what is kept between blocks"):
         certify.chained(make("dp-ucb", n_arms=2, epsilon=1.0, horizon=8))

@@ -9,7 +9,8 @@ import pytest
 from tests.user_code.bandits import lengths
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.evidence.blackbox import search
-from verifiable_dp.evidence.blackbox.search import PairSearch, Response, data_pairs
+from verifiable_dp.evidence.blackbox.search import PairSearch
+from verifiable_dp.evidence.blackbox.trials import Response, Trial, data_pairs
 
 
 def elimination(forget, seed, n_arms=3, horizon=20_000):
@@ -208,8 +209,8 @@ def test_places_are_taken_coarsely_first():
 
 def test_pairs_that_are_alike_are_screened_once():
     finder = PairSearch(seldom(2), 2, 20, (0.0, 1.0), runs=60)
-    same = [search.Trial(0, lambda: np.zeros((20, 2)), 3, 1, late) for late in (False, True)]
-    other = search.Trial(0, lambda: np.ones((20, 2)), 3, 1, True)
+    same = [Trial(0, lambda: np.zeros((20, 2)), 3, 1, late) for late in (False, True)]
+    other = Trial(0, lambda: np.ones((20, 2)), 3, 1, True)
     assert finder._distinct([*same, other], 9) == [same[0], other]
     assert finder._distinct([*same, other], 1) == [same[0]]
 
@@ -218,8 +219,8 @@ def screened(seldom_seen):
     """What screening keeps of 120 pairs of one table and one of another, whose rare event few runs miss."""
     finder = PairSearch(seldom(2), 2, 20, (0.0, 1.0), runs=60)
     many = functools.partial(np.zeros, (20, 2))
-    trials = [search.Trial(0, many, i // 6, i % 2, True, (i % 3 / 4, 1.0)) for i in range(120)]
-    rare = search.Trial(0, functools.partial(np.ones, (20, 2)), 3, 1, False)
+    trials = [Trial(0, many, i // 6, i % 2, True, (i % 3 / 4, 1.0)) for i in range(120)]
+    rare = Trial(0, functools.partial(np.ones, (20, 2)), 3, 1, False)
     finder._told = lambda pair, runs: seldom_seen(runs) if pair.left.sum() > 20 else 1 + pair.round / 100
     return [pair for pair in finder._screened([trials], [[rare]]) if pair.left.sum() > 20]
 

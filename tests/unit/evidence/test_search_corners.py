@@ -5,7 +5,7 @@ import pytest
 
 import verifiable_dp as vdp
 from tests.user_code import corners
-from verifiable_dp.evidence.blackbox import search
+from verifiable_dp.evidence.blackbox import search, trials
 from verifiable_dp.evidence.blackbox.search import PairSearch
 
 ENOUGH = 1.2  # claimed is 1; the standard error of a log ratio is below .06 here
@@ -83,7 +83,7 @@ def without_middle_arms(monkeypatch):
 
 
 def without_values_inside(monkeypatch):
-    monkeypatch.setattr(search, "_INSIDE", (search._BOUNDS,))
+    monkeypatch.setattr(search, "_INSIDE", (trials.BOUNDS,))
 
 
 def without_late_rewards(monkeypatch):

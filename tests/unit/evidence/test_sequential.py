@@ -19,9 +19,9 @@ from verifiable_dp import api, cli
 from verifiable_dp.auditing.plans import pinned_plan
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.evidence.blackbox import sequential
+from verifiable_dp.evidence.blackbox import bets, sequential
 from verifiable_dp.evidence.blackbox import test as blackbox
-from verifiable_dp.evidence.blackbox.sequential import Candidate, alternatives, bet_for
+from verifiable_dp.evidence.blackbox.bets import Candidate, alternatives, bet_for
 from verifiable_dp.evidence.blackbox.test import Plan, Terms
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.record.sealing import digest
@@ -85,7 +85,7 @@ def test_payoffs_are_finite_at_any_probabilities(epsilon, delta):
     bet = bet_for(p[broken], q[broken], epsilon, delta)
     assert np.isfinite(bet.log_payoffs()).all()
     assert (bet.hit >= 0).all()
-    assert np.isfinite([sequential.growth_rate(1.0, x, epsilon, delta) for x in EDGES]).all()
+    assert np.isfinite([bets.growth_rate(1.0, x, epsilon, delta) for x in EDGES]).all()
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 1e-12, 1e-9])
@@ -94,7 +94,7 @@ def test_the_projection_is_a_number_where_its_square_rounds_below_zero(epsilon):
     p, q = 1 - np.geomspace(1e-15, 1e-9, 100)[:, None], 1 - np.geomspace(1e-15, 1e-7, 101)
     middle = 1 + p + math.exp(epsilon) * (1 + q)
     assert (middle**2 - 8 * math.exp(epsilon) * (p + q) < 0).any()
-    q0 = sequential.projection(p, q, epsilon, 0.0)
+    q0 = bets.projection(p, q, epsilon, 0.0)
     assert (abs(q0 - 1) < 1e-6).all()
     candidate = Candidate(1.0, (1.0, 1 - 3e-8), 10**8, ((10**6,) * 4,))
     found = candidate.log_e([epsilon], 0.0)
@@ -106,7 +106,7 @@ def test_who_keeps_the_claim_does_not_bet():
     bet = bet_for(np.array([0.2, 0.5, 0.3]), np.array([0.1, 0.4, 0.3]), 1.0, 0.0)
     assert not bet.coin.any()
     assert not bet.hit.any()
-    assert sequential.growth_rate(0.2, 0.1, 1.0) == 0.0
+    assert bets.growth_rate(0.2, 0.1, 1.0) == 0.0
 
 
 @pytest.mark.parametrize(("p", "q"), [(0.5, 0.05), (0.9, 0.3), (1e-4, 1e-6), (0.999, 0.2), (0.7, 1e-9)])
@@ -123,7 +123,7 @@ def test_growth_is_the_divergence_from_the_claim(p, q, delta):
 
     edges = math.log(q), math.log((p - delta) / math.exp(epsilon))
     least = minimize_scalar(beside, bounds=edges, method="bounded", options={"xatol": 1e-12}).fun
-    assert sequential.growth_rate(p, q, epsilon, delta) == pytest.approx(least, rel=1e-6)
+    assert bets.growth_rate(p, q, epsilon, delta) == pytest.approx(least, rel=1e-6)
 
 
 def test_rare_events_grow_as_their_hits_alone_say():
@@ -131,12 +131,12 @@ def test_rare_events_grow_as_their_hits_alone_say():
     p, q, epsilon = 3e-7, 2e-8, 1.5
     theta, null = p / (p + q), 1 / (1 + math.exp(-epsilon))
     conditional = (p + q) / 2 * float(rel_entr(theta, null) + rel_entr(1 - theta, 1 - null))
-    assert sequential.growth_rate(p, q, epsilon) == pytest.approx(conditional, rel=1e-5)
+    assert bets.growth_rate(p, q, epsilon) == pytest.approx(conditional, rel=1e-5)
     # Where they are frequent the misses speak as well: half as fast again.
     p, q = 0.42, 0.065
     theta = p / (p + q)
     conditional = (p + q) / 2 * float(rel_entr(theta, 0.7311) + rel_entr(1 - theta, 1 - 0.7311))
-    assert sequential.growth_rate(p, q, 1.0) > 1.2 * conditional
+    assert bets.growth_rate(p, q, 1.0) > 1.2 * conditional
 
 
 def test_delta_goes_to_zero_without_a_jump():
@@ -184,16 +184,16 @@ def test_an_event_that_never_happens_in_one_world():
 
 
 def test_a_round_cannot_lose_what_it_keeps_aside():
-    bad = Candidate(1 - sequential.CASH, (0.5, 0.01), 1000, ((0, 10**6, 10**6, 10**6),))
-    path = sequential.log_wealth([[bad], [bad]], [1.0], 0.0)[:, 0]
-    np.testing.assert_allclose(path, [math.log(sequential.CASH), 2 * math.log(sequential.CASH)])
+    bad = Candidate(1 - bets.CASH, (0.5, 0.01), 1000, ((0, 10**6, 10**6, 10**6),))
+    path = bets.log_wealth([[bad], [bad]], [1.0], 0.0)[:, 0]
+    np.testing.assert_allclose(path, [math.log(bets.CASH), 2 * math.log(bets.CASH)])
 
 
 def test_the_e_value_of_several_events_is_their_average():
     good = Candidate(0.5, (0.5, 0.05), 1000, ((500, 1000, 50, 1000),))
     bad = Candidate(0.25, (0.3, 0.05), 1000, ((0, 1000, 300, 1000),))
     e = [math.exp(c.log_e([1.0], 0.0)[0, 0]) for c in (good, bad)]
-    both = math.exp(sequential.log_wealth([[good, bad]], [1.0], 0.0)[0, 0])
+    both = math.exp(bets.log_wealth([[good, bad]], [1.0], 0.0)[0, 0])
     assert both == pytest.approx(0.5 * e[0] + 0.25 * e[1] + 0.25, rel=1e-12)
 
 
@@ -211,10 +211,10 @@ ROUNDS = [
 
 @pytest.mark.parametrize("delta", [0.0, 0.02])
 def test_limits_climb_the_ladder_one_claim_at_a_time(delta):
-    limits = sequential.lower_limits(ROUNDS, delta, 0.05)
+    limits = bets.lower_limits(ROUNDS, delta, 0.05)
     ladder = np.append(np.arange(0, 1, 0.002), np.exp(np.arange(0, math.log(30), 0.002)))
     assert (np.diff(ladder) > 0).all()
-    values = sequential.log_wealth(ROUNDS, ladder, delta)
+    values = bets.log_wealth(ROUNDS, ladder, delta)
     steps, expected = 0, []
     for row in values:
         while row[steps] >= -math.log(0.05):
@@ -224,12 +224,12 @@ def test_limits_climb_the_ladder_one_claim_at_a_time(delta):
     assert (np.diff(limits) >= 0).all()
     assert 1.3 < limits[-1] < math.log(1690 / 270)
     # A smaller error rate gives smaller limits.
-    assert (sequential.lower_limits(ROUNDS, delta, 1e-6) <= limits).all()
+    assert (bets.lower_limits(ROUNDS, delta, 1e-6) <= limits).all()
 
 
 def test_limits_and_e_values_agree():
-    limit = sequential.lower_limits(ROUNDS, 0.0, 0.05)[-1]
-    values = sequential.log_wealth(ROUNDS, [limit, limit + 0.01], 0.0)[-1]
+    limit = bets.lower_limits(ROUNDS, 0.0, 0.05)[-1]
+    values = bets.log_wealth(ROUNDS, [limit, limit + 0.01], 0.0)[-1]
     assert values[0] >= -math.log(0.05) > values[1]
 
 
@@ -371,7 +371,7 @@ def test_the_judge_needs_the_counts_only(statistics):
         assert shared["p_value"] == pytest.approx(share * result["p_value"])
         rounds = [[Candidate.of(c) for c in row["candidates"]] for row in statistics["rounds"]]
         level = (1 - statistics["confidence"]) / share
-        assert shared["epsilon_lower"] == sequential.lower_limits(rounds, 0.0, level)[-1]
+        assert shared["epsilon_lower"] == bets.lower_limits(rounds, 0.0, level)[-1]
         assert 0 < shared["epsilon_lower"] < result["epsilon_lower"]
     assert (
         judged("sequential", {**statistics, "alpha": result["p_value"] * 0.999})["verdict"] == "not_refuted"

@@ -22,7 +22,7 @@ from tests.user_code import styles
 from verifiable_dp.core import session
 from verifiable_dp.core.algorithm import play as play_all
 from verifiable_dp.core.neighbours import TablePair, pair_of
-from verifiable_dp.core.noise import Recorder, Replayer
+from verifiable_dp.core.tapes import Recorder, Replayer
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.evidence.tracing import replays as tracing

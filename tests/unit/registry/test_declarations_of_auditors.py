@@ -11,7 +11,8 @@ from verifiable_dp.algorithms.dp_se import DPSE
 from verifiable_dp.algorithms.se import SE
 from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.environments import Table, bernoulli
-from verifiable_dp.core.noise import Recorder, Seeded
+from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.tapes import Recorder
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry import mutants, theorems

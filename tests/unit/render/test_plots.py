@@ -15,6 +15,7 @@ from verifiable_dp.algorithms.dp_ucb import DPUCB
 from verifiable_dp.algorithms.tree_sum import TreeSum
 from verifiable_dp.algorithms.ucb1 import UCB1
 from verifiable_dp.core.neighbours import GroupPair, StreamPair, TablePair
+from verifiable_dp.evidence.alignment import checking
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.record.model import Record
@@ -43,7 +44,7 @@ def test_the_course_ends_where_the_replay_does(sign, turned, run):
     algorithm = DPUCB(n_arms=2, epsilon=1.0, horizon=15, budget="per-arm")
     pair = TablePair(np.zeros((15, 2)), 0, 0, 1.0, (0.0, 1.0))
     done = alignment.replay(algorithm, pair, seed=5, sign=sign, runs=run + 1, turned=turned)
-    rows = alignment.over_time(algorithm, pair, seed=5, sign=sign, turned=turned, run=run)
+    rows = checking.over_time(algorithm, pair, seed=5, sign=sign, turned=turned, run=run)
     assert rows[-1][0] == 15
     assert rows[-1][1] == pytest.approx(done.cost[run], rel=1e-12)
     assert rows[-1][2] == pytest.approx(done.loss[run], rel=1e-12, abs=1e-12)
@@ -57,7 +58,7 @@ def test_what_a_tree_pays_begins_with_the_round_that_differs():
     """Round 5 of 8 lies in the nodes that close at 5, 6 and 8, each with a quarter of epsilon."""
     algorithm = TreeSum(epsilon=1.0, horizon=8)
     pair = StreamPair(np.zeros(8), 4, 1.0, 1, (0.0, 1.0))
-    rows = alignment.over_time(algorithm, pair, seed=0, sign=1, turned=False)
+    rows = checking.over_time(algorithm, pair, seed=0, sign=1, turned=False)
     assert [row[0] for row in rows] == [5, 6, 8]
     assert [row[1] for row in rows] == pytest.approx([0.25, 0.5, 0.75])
 
@@ -65,14 +66,14 @@ def test_what_a_tree_pays_begins_with_the_round_that_differs():
 def test_a_run_that_leaks_costs_without_bound_from_there_on():
     algorithm = UCB1(n_arms=2, horizon=12)
     pair = TablePair(np.zeros((12, 2)), 2, 0, 1.0, (0.0, 1.0))
-    rows = alignment.over_time(algorithm, pair, seed=0, sign=0, turned=False)
+    rows = checking.over_time(algorithm, pair, seed=0, sign=0, turned=False)
     assert rows[-1][1] == "inf"
 
 
 def test_the_course_is_short_and_keeps_its_end():
     algorithm = TreeSum(epsilon=1.0, horizon=4096)
     pair = StreamPair(np.zeros(4096), 0, 1.0, 1, (0.0, 1.0))
-    rows = alignment.over_time(algorithm, pair, seed=0, sign=1, turned=False)
+    rows = checking.over_time(algorithm, pair, seed=0, sign=1, turned=False)
     assert len(rows) <= 200
     assert rows[-1] == [4096, pytest.approx(1.0), pytest.approx(-1.0)]
 
@@ -80,7 +81,7 @@ def test_the_course_is_short_and_keeps_its_end():
 def test_costs_of_groups_add_up_otherwise():
     pair = GroupPair(np.zeros((8, 2)), [(0, 0, 1.0), (3, 1, 1.0)], (0.0, 1.0))
     assert (
-        alignment.over_time(
+        checking.over_time(
             DPUCB(n_arms=2, epsilon=1.0, horizon=8, budget="per-arm"), pair, seed=0, sign=1, turned=False
         )
         == []
@@ -90,9 +91,9 @@ def test_costs_of_groups_add_up_otherwise():
 def test_a_check_records_the_course_only_where_it_is_asked_to():
     algorithm = DPUCB(n_arms=2, epsilon=1.0, horizon=8, budget="per-arm")
     pairs = [TablePair(np.zeros((8, 2)), 0, 0, 1.0, (0.0, 1.0))]
-    asked = (*[alignment.Instance(algorithm, 1.0)] * 2, pairs, alignment.Search(0, 0))
-    plain, _ = alignment.check(*asked, visible=True)
-    timed, _ = alignment.check(*asked, visible=True, timed=True)
+    asked = (*[checking.Instance(algorithm, 1.0)] * 2, pairs, checking.Search(0, 0))
+    plain, _ = checking.check(*asked, visible=True)
+    timed, _ = checking.check(*asked, visible=True, timed=True)
     assert "spent" not in plain.statistics
     assert timed.statistics["spent"][-1][1] == pytest.approx(timed.statistics["max_cost"])
     assert plain.result == timed.result

@@ -12,8 +12,9 @@ from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.exact import halting
 from verifiable_dp.registry import entries as registry
-from verifiable_dp.selfcheck import operators
-from verifiable_dp.selfcheck.operators import AllButLast, Lingering, OutsideNoise, Overlapping, Upper, traits
+from verifiable_dp.selfcheck import noise_operators, operator_forms, operators
+from verifiable_dp.selfcheck.operator_forms import traits
+from verifiable_dp.selfcheck.operators import AllButLast, Lingering, OutsideNoise, Overlapping, Upper
 
 DOCS = Path(__file__).parents[3] / "docs" / "mutation-suite.md"
 RUN = np.arange(16)
@@ -51,6 +52,15 @@ def test_traits_are_read_off_a_few_runs(name, expected):
     assert got == expected
 
 
+@pytest.mark.parametrize("family", ["scale", "law", "sharing"])
+def test_every_operator_on_noise_is_among_those_that_are_run(family):
+    own = [found.name for found in getattr(noise_operators, f"{family}_operators")()]
+    assert own == [
+        found.name for found in operators.operators() if found.family == family and found.name in own
+    ]
+    assert len(set(own)) == len(own) > 5
+
+
 def test_a_stopping_rule_keeps_noise_to_itself():
     seen = traits(instance("dp-exponential-nas"))
     assert seen.hidden
@@ -61,7 +71,7 @@ def test_names_are_distinct_and_families_known():
     every = operators.operators()
     assert len(every) >= 45
     assert len({each.name for each in every}) == len(every)
-    assert {each.family for each in every} == set(operators.FAMILIES)
+    assert {each.family for each in every} == set(operator_forms.FAMILIES)
 
 
 def test_unknown_names_and_families_are_refused():
@@ -69,7 +79,7 @@ def test_unknown_names_and_families_are_refused():
         operators.operator("nothing")
     first = operators.operators()[0]
     with pytest.raises(InputError, match="family must be one of"):
-        operators.Operator("x", "y", "luck", first.make, first.fits, first.factor)
+        operator_forms.Operator("x", "y", "luck", first.make, first.fits, first.factor)
 
 
 def test_effects_follow_from_the_loss_where_they_can():

@@ -21,8 +21,10 @@ from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.neighbours import AnyPair, ContextGame, InteractivePair
 from verifiable_dp.core.validate import FloatArray, IntArray, Json, JsonDict
 from verifiable_dp.evidence import normal
-from verifiable_dp.evidence.alignment import replay as alignment
-from verifiable_dp.evidence.alignment.replay import Found, Instance, exceeds, plain
+from verifiable_dp.evidence.alignment import searching
+from verifiable_dp.evidence.alignment.checking import Instance
+from verifiable_dp.evidence.alignment.replay import exceeds
+from verifiable_dp.evidence.alignment.searching import Found, plain
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import EventSetting, choose
 from verifiable_dp.evidence.blackbox.test import TUNE, AlgorithmSampler, Plan, Terms
@@ -156,7 +158,7 @@ def align(
     """
     found, leads = Found(0, 0.0, 0.0, "", {}), []
     for game in games:
-        one = alignment.examine(algorithm, game, seed=seed, runs=_REPLAYED)
+        one = searching.examine(algorithm, game, seed=seed, runs=_REPLAYED)
         found = found.merge(one)
         leads += [game] if exceeds(one.cost, small_epsilon) else []
         if visible and exceeds(found.loss, small_epsilon):

@@ -21,7 +21,7 @@ from verifiable_dp.core import validate
 from verifiable_dp.core.claims import CURVED, PrivacyClaim
 from verifiable_dp.core.neighbours import Neighbours
 from verifiable_dp.core.validate import FloatArray, IntArray, Json, JsonDict
-from verifiable_dp.evidence.alignment.replay import plain
+from verifiable_dp.evidence.alignment.searching import plain
 from verifiable_dp.evidence.blackbox import statistics as exact
 from verifiable_dp.evidence.blackbox.events import Event, EventSetting, Observation, choose
 from verifiable_dp.evidence.blackbox.test import (

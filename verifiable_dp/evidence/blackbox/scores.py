@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from verifiable_dp.core.kernels import kernel
-from verifiable_dp.core.noise import Derived
+from verifiable_dp.core.tapes import Derived
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
 from verifiable_dp.evidence.blackbox.observations import Observation, whole
 

@@ -22,7 +22,9 @@ from verifiable_dp.core.neighbours import AnyPair, ContextGame, InteractivePair,
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.reactions import Reaction
 from verifiable_dp.core.validate import FloatArray, Given, InputError, IntArray, Json, JsonDict
-from verifiable_dp.evidence.alignment.replay import Twin, plain, worlds
+from verifiable_dp.evidence.alignment.replay import worlds
+from verifiable_dp.evidence.alignment.searching import plain
+from verifiable_dp.evidence.alignment.twin import Twin
 from verifiable_dp.evidence.blackbox import statistics as exact
 from verifiable_dp.evidence.blackbox.events import (
     LEVEL,

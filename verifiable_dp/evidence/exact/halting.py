@@ -25,7 +25,8 @@ from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.neighbours import AnyPair, InteractivePair
 from verifiable_dp.core.noise import Draw, Hidden
 from verifiable_dp.core.validate import BoolArray, FloatArray, Json
-from verifiable_dp.evidence.alignment.replay import plain, worlds
+from verifiable_dp.evidence.alignment.replay import worlds
+from verifiable_dp.evidence.alignment.searching import plain
 from verifiable_dp.evidence.blackbox.machine import UnsupportedError
 from verifiable_dp.evidence.check import Check
 

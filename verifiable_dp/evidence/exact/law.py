@@ -23,7 +23,8 @@ from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.neighbours import AnyPair, InteractivePair
 from verifiable_dp.core.validate import BoolArray, FloatArray, InputError, Json, JsonDict
-from verifiable_dp.evidence.alignment.replay import at_least, exceeds, plain, worlds
+from verifiable_dp.evidence.alignment.replay import at_least, exceeds, worlds
+from verifiable_dp.evidence.alignment.searching import plain
 from verifiable_dp.evidence.blackbox.machine import Machine, Node, UnsupportedError
 from verifiable_dp.evidence.check import Check, Kind
 from verifiable_dp.evidence.exact import limits, race

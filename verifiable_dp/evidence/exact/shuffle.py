@@ -17,7 +17,8 @@ from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.core.noise import Draw, Noise, Seeded
 from verifiable_dp.core.validate import FloatArray, Json, JsonDict
-from verifiable_dp.evidence.alignment.replay import exceeds, plain
+from verifiable_dp.evidence.alignment.replay import exceeds
+from verifiable_dp.evidence.alignment.searching import plain
 from verifiable_dp.evidence.check import Check, Kind
 from verifiable_dp.evidence.fields import (
     AtDelta,

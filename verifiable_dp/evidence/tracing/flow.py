@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from verifiable_dp.core.validate import Foreign, Function, JsonDict
-from verifiable_dp.evidence.alignment.replay import plain
+from verifiable_dp.evidence.alignment.searching import plain
 from verifiable_dp.evidence.tracing.laws import family
 from verifiable_dp.evidence.tracing.ledger import (
     DATA,

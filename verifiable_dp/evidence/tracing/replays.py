@@ -19,14 +19,9 @@ from verifiable_dp.core import tosses
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.neighbours import ContextPair, Pair, TablePair, contexts, tables
 from verifiable_dp.core.validate import FloatArray, Foreign, Function, Json, JsonDict
-from verifiable_dp.evidence.alignment.replay import (
-    at_least,
-    cost_scales,
-    exceeds,
-    leaving_nothing,
-    plain,
-    searching,
-)
+from verifiable_dp.evidence.alignment.checking import cost_scales
+from verifiable_dp.evidence.alignment.replay import at_least, exceeds
+from verifiable_dp.evidence.alignment.searching import leaving_nothing, plain, searching
 from verifiable_dp.evidence.check import Check, Kind
 from verifiable_dp.evidence.judge.laws import epsilon_of_mu
 from verifiable_dp.evidence.tracing import flow, laws

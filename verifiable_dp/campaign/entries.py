@@ -1,0 +1,409 @@
+"""Campaign files: what each entry of one asks, read and checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import cast
+
+from verifiable_dp import api
+from verifiable_dp.auditing import answers, asking, rates
+from verifiable_dp.auditing.bounds import GivenBound
+from verifiable_dp.auditing.plans import BUDGETS, sizes_of
+from verifiable_dp.auditing.regret import Asked
+from verifiable_dp.auditing.request import AuditOptions
+from verifiable_dp.campaign import settings
+from verifiable_dp.campaign.baseline import Baseline
+from verifiable_dp.core import claims, validate
+from verifiable_dp.core.claims import MODELS
+from verifiable_dp.core.contexts import shape_of
+from verifiable_dp.core.units import ADJACENCIES
+from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue
+from verifiable_dp.record import passing
+from verifiable_dp.record.declarations import read as read_declarations
+from verifiable_dp.record.model import Record
+from verifiable_dp.registry import entries as registry
+from verifiable_dp.report import Report
+from verifiable_dp.targets.process import Exec
+
+_MOST = 1000  # targets
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+_TAKEN = ("schema", "studies")  # folders of a portfolio that are not targets
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One target of a campaign.
+
+    Attributes
+    ----------
+    name
+        Of its folder.
+    target
+        As `api.audit` takes it; empty if there is a command.
+    command
+        A program that speaks JSON lines, or empty.
+    options
+        Arguments of `api.audit`.
+    parameters
+        Of a catalogue algorithm.
+    regret
+        Whether a catalogue algorithm's regret theorems are checked too.
+    claims
+        What is claimed of the regret of your own code, as `api.check_regret` takes it; privacy is not audited
+        then. None: it is.
+    declarations
+        What is declared of the deployment, or None.
+    require
+        What exit status 0 needs, one of `passing.REQUIRED`.
+    """
+
+    name: str
+    target: str = ""
+    command: str = ""
+    options: Json = field(default_factory=dict)
+    parameters: Json = field(default_factory=dict)
+    regret: bool = False
+    claims: Json | None = None
+    declarations: Json | None = None
+    require: str = passing.REQUIRED[0]
+
+    def unanswered(self, record: Json) -> str:
+        """Why a record does not answer what is asked of this target; empty if it does."""
+        name, options = self.target or self.command, dict(self.options)
+        parsed = Record.of(record)
+        if not (parsed.regret if self.claims or self.regret else parsed.audited):
+            return "its record has no such checks"
+        try:
+            if self.claims:
+                given = {key: options.pop(key) for key in ("budget", "seed") if key in options}
+                asked = Asked(**options, **self.claims)
+                of = (given.get("budget", "quick"), given.get("seed", 0))
+                answers.of_regret(record, asking.of_regret(name, name, asked, *of, read=False))
+            else:
+                options.pop("exec_timeout", None)
+                own = options.pop("parameters", {})
+                question = api.question(self.target or None, own, cast(AuditOptions, options))
+                answers.of_audit(record, name, question, self.parameters if self.listed else {})
+        except InputError as error:
+            return str(error)
+        return ""
+
+    @property
+    def listed(self) -> bool:
+        """Whether it is in the catalogue."""
+        return bool(self.target) and ":" not in self.target
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """A campaign file that was read and checked.
+
+    Attributes
+    ----------
+    path
+        Of the file; targets and declarations are looked up in its folder, commands run there.
+    entries
+        In the file's order.
+    baseline
+        Findings that are known; None without a file of them.
+    """
+
+    path: Path
+    entries: tuple[Entry, ...]
+    baseline: Baseline | None = None
+
+    def excused(self, reports: Mapping[str, Report]) -> list[str]:
+        """Names of inconclusive targets whose findings are all in the baseline."""
+        known = self.baseline
+        return [name for name, report in reports.items() if known and known.excuses(name, report)]
+
+    @property
+    def folder(self) -> Path:
+        """Where the file lies."""
+        return self.path.resolve().parent
+
+
+Reader = Callable[[str, JsonValue], JsonValue]
+
+
+def _text(name: str, value: JsonValue) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise InputError(f"{name} must be a text in quotes, got {value!r}")
+    return value
+
+
+def _switch(name: str, value: JsonValue) -> bool:
+    if not isinstance(value, bool):
+        raise InputError(f"{name} must be true or false, got {value!r}")
+    return value
+
+
+def _budget(name: str, value: JsonValue) -> str | float:
+    try:
+        sizes_of(value if not isinstance(value, bool) else "")
+    except InputError:
+        raise InputError(
+            f"{name} must be one of {', '.join(BUDGETS)} or a positive number of seconds, got {value!r}"
+        ) from None
+    return value if isinstance(value, str) else float(value)
+
+
+def _name(name: str, value: JsonValue) -> str:
+    if not isinstance(value, str) or not _NAME.fullmatch(value) or value.lower() in _TAKEN:
+        raise InputError(
+            f"{name} must be a folder's name of letters, digits, '.', '_' and '-' that begins with a letter "
+            f"or digit, and not {' or '.join(_TAKEN)}, got {value!r}"
+        )
+    return value
+
+
+def _adjacency(name: str, value: JsonValue) -> str:
+    return validate.choice(name, value, ADJACENCIES)
+
+
+def _observe(name: str, value: JsonValue) -> str:
+    return validate.choice(name, value, ("actions", "releases", "reports", "shuffled"))
+
+
+def _parameters(name: str, value: JsonValue) -> JsonDict:
+    if not isinstance(value, Mapping):
+        raise InputError(f"{name} must be a table of parameters, such as {{ epsilon = 0.5 }}, got {value!r}")
+    return dict(value)
+
+
+def _delta(name: str, value: JsonValue) -> float:
+    try:
+        return validate.delta(value)
+    except InputError:
+        raise InputError(f"{name} must lie in [0, 1), got {value!r}") from None
+
+
+def _at_least(least: int) -> Reader:
+    return lambda name, value: validate.integer(name, value, least=least)
+
+
+def _claims(name: str, value: JsonValue) -> JsonDict:
+    """Claims about the regret of your own code."""
+    if not isinstance(value, Mapping):
+        example = '{ scaling = { T = "log" } }, as the theorems of your own code are not known'
+        raise InputError(f"{name} must be a table of claims such as {example}; got {value!r}")
+    found = _read_table(name, value, _CLAIMS, "")
+    if not found.keys() & {"bound", "scaling", "better_than"}:
+        raise InputError(f"{name} must hold bound, scaling or better_than")
+    return found
+
+
+def _bound(name: str, value: JsonValue) -> JsonValue:
+    return value if isinstance(value, str) and ":" in value else GivenBound.of(value).value
+
+
+def _scaling(name: str, value: JsonValue) -> JsonDict:
+    for over, claim in _parameters(name, value).items():
+        rates.claim_of(over, claim)
+    return dict(value)
+
+
+def _instances(name: str, value: JsonValue) -> list[JsonValue]:
+    if not isinstance(value, list) or not value:
+        raise InputError(f"{name} must be lists of means such as [[0.9, 0.5]], got {value!r}")
+    return value
+
+
+_CLAIMS: dict[str, Reader] = {
+    "bound": _bound,
+    "scaling": _scaling,
+    "better_than": _text,
+    "factor": validate.positive,
+    "rival_parameters": _parameters,
+    "environments": _instances,
+    "runs": lambda name, value: validate.integer(name, value, least=2),
+    "beta": validate.probability,
+    "gap": validate.positive,
+    "values": _parameters,
+}
+_EVERY: dict[str, Reader] = {
+    "budget": _budget,
+    "require": lambda name, value: validate.choice(name, value, passing.REQUIRED),
+    "seed": _at_least(0),
+    "alpha": validate.probability,
+    "confidence": validate.probability,
+    "detect": validate.factor,
+    "declarations": _text,
+    "sequential": _switch,
+    "curve": _switch,
+    "group": _at_least(1),
+    "observe": _observe,
+}
+_OWN: dict[str, Reader] = {
+    "epsilon": validate.positive,
+    "delta": _delta,
+    "arms": _at_least(2),
+    "horizon": _at_least(1),
+    "bounds": validate.bounds,
+    "rho": validate.positive,
+    "mu": validate.positive,
+    "adjacency": _adjacency,
+    "numerics": _switch,
+}
+_PYTHON: dict[str, Reader] = {
+    "timeout": validate.positive,
+    "parameters": _parameters,
+    "reward": _text,
+    "epsilon_parameter": _text,
+    "regret": _claims,
+    "contexts": lambda _, value: shape_of(value),
+    "context_norm": validate.positive,
+    "model": lambda name, value: validate.choice(name, value, MODELS),
+    "protects": lambda name, value: validate.choice(name, value, ("context", "reward")),
+}
+_LISTED: dict[str, Reader] = {"parameters": _parameters, "mutants": _switch, "regret": _switch}
+_COMMAND: dict[str, Reader] = {"exec_timeout": validate.positive}
+_WHICH: dict[str, Reader] = {"name": _name, "target": _text, "exec": _text}
+_CLAIMED = ("n_arms", "horizon", "parameters", "contexts", "budget", "seed")  # options of `api.check_regret`
+_TOP = ("baseline", "defaults", "targets")
+_BESIDE_REGRET = ("budget", "seed", "declarations", "require")
+_BESIDE_CLAIMS = ("arms", "horizon", "parameters", "contexts", "budget", "seed")
+
+
+def _read_table(place: str, given: JsonValue, accepted: Mapping[str, Reader], room: str) -> JsonDict:
+    if not isinstance(given, Mapping):
+        raise InputError(f"{room}{place} must be a table with keys {', '.join(accepted)}")
+    for key in given:
+        if key not in accepted:
+            raise InputError(f"{room}{place}: {str(key)[:60]!r} is unknown; accepted: {', '.join(accepted)}")
+    found = {}
+    for key, value in given.items():
+        try:
+            found[key] = accepted[key](key, value)
+        except InputError as error:
+            raise InputError(f"{room}{place}: {error}") from None
+    return found
+
+
+def read(path: str | Path) -> Campaign:
+    """Read a campaign file and check all of it, before anything is run or imported.
+
+    Parameters
+    ----------
+    path
+        Of a TOML file with a table ``defaults``, an array of tables ``targets`` and a path ``baseline``;
+        of a ``pyproject.toml`` its table ``tool.verifiable-dp`` is read.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, is not TOML, or holds anything unknown or out of range: the first such key with
+        those accepted.
+    """
+    place, loaded, room = Path(path), settings.table(path), settings.room(path)
+    for key in loaded:
+        if key not in _TOP:
+            raise InputError(f"{room}{str(key)[:60]!r} is unknown; accepted: {', '.join(_TOP)}")
+    defaults = _read_table(
+        "defaults", loaded.get("defaults", {}), {**_EVERY, **_OWN, **_LISTED, **_COMMAND}, room
+    )
+    rows = loaded.get("targets", [])
+    if not isinstance(rows, list) or not 0 < len(rows) <= _MOST:
+        raise InputError(f"{room}[[targets]] must stand 1 to {_MOST} times")
+    folder = place.resolve().parent
+    entries = [_entry(number, row, defaults, folder, room) for number, row in enumerate(rows, start=1)]
+    names: dict[str, int] = {}
+    for number, entry in enumerate(entries, start=1):
+        first = names.setdefault(entry.name.lower(), number)
+        if first != number:
+            raise InputError(
+                f"{room}targets {first} and {number} have the same name {entry.name!r}: rename one of them"
+            )
+    known = loaded.get("baseline")
+    return Campaign(
+        place, tuple(entries), None if known is None else Baseline.at(folder / _text("baseline", known))
+    )
+
+
+def _entry(number: int, row: JsonValue, defaults: Json, folder: Path, room: str) -> Entry:
+    place = f"target {number}"
+    if not isinstance(row, Mapping) or ("target" in row) == ("exec" in row):
+        raise InputError(f"{room}{place} must have a key target or a key exec, and not both")
+    which = str(row.get("target", row.get("exec")))
+    place = f"{place} ({which[:60]})"
+    listed = "target" in row and ":" not in which
+    kind = _LISTED if listed else {**_OWN, **(_COMMAND if "exec" in row else _PYTHON)}
+    accepted = {**_WHICH, **_EVERY, **kind}
+    # What a default cannot apply to it leaves alone: the promise of a listed algorithm is its own.
+    own = _read_table(place, row, accepted, room)
+    left = accepted if listed else {key for key in accepted if key not in _PYTHON}
+    found = {**{key: value for key, value in defaults.items() if key in left}, **own}
+    if any(found.get(name) is not None for name in claims.CURVED) and "epsilon" not in own:
+        found.pop("epsilon", None)
+    try:
+        entry = _checked(found, own, which, listed, folder)
+    except InputError as error:
+        raise InputError(f"{room}{place}: {error}") from None
+    return entry
+
+
+def _checked(found: Json, own: Json, which: str, listed: bool, folder: Path) -> Entry:
+    declared = found.get("declarations")
+    entry = Entry(
+        name=found["name"] if "name" in found else _named(which),
+        target=found.get("target", ""),
+        command=found.get("exec", ""),
+        options=_options(found),
+        parameters=found.get("parameters", {}),
+        regret=listed and found.get("regret", False),
+        claims=None if listed else found.get("regret"),
+        declarations=None if declared is None else read_declarations(folder / declared),
+        require=found.get("require", passing.REQUIRED[0]),
+    )
+    if listed:
+        if entry.regret:
+            _check_beside(own, entry, _BESIDE_REGRET)
+            return replace(entry, parameters={})
+        if registry.outside(which):  # it is imported where it runs
+            return entry
+        auditor = registry.auditor(which)
+        registry.make(auditor.name, **{**auditor.instance, **entry.parameters})
+        return entry
+    if entry.claims:
+        _check_beside(own, entry, _BESIDE_CLAIMS)
+        kept = {name: entry.options[name] for name in _CLAIMED if name in entry.options}
+        entry = replace(entry, options=kept, declarations=None)
+    elif not found.keys() & {"epsilon", *claims.CURVED}:
+        raise InputError("epsilon must be given: the claim of your own code is not known")
+    if entry.command:
+        Exec(entry.command)
+    for name in (entry.target, *((entry.claims or {}).get(key, "") for key in ("bound", "better_than"))):
+        place = name.rpartition(":")[0] if isinstance(name, str) else ""
+        if place.endswith(".py") and not (folder / place).is_file():
+            raise InputError(f"no file {place!r} in {str(folder)!r}")
+    return entry
+
+
+def _check_beside(own: Json, entry: Entry, accepted: Sequence[str]) -> None:
+    """Refuse what a check of regret alone does not take; defaults for others are left out without a word."""
+    for key in own:
+        if key not in (*_WHICH, "regret", *accepted):
+            raise InputError(f"{key} cannot be combined with regret; accepted: {', '.join(accepted)}")
+    validate.choice("budget", entry.options.get("budget", "quick"), BUDGETS)
+
+
+def _options(found: Json) -> JsonDict:
+    """Arguments of `api.audit`, under its names."""
+    names = {"arms": "n_arms"}
+    apart = ("name", "target", "exec", "exec_timeout", "parameters", "regret", "declarations", "require")
+    options = {names.get(key, key): value for key, value in found.items() if key not in apart}
+    if found.get("parameters") and ":" in found.get("target", ""):
+        options["parameters"] = found["parameters"]
+    if "exec_timeout" in found and "exec" in found:
+        options["exec_timeout"] = found["exec_timeout"]
+    return options
+
+
+def _named(which: str) -> str:
+    """A folder's name from a target: ``bandit.py:play`` gives ``bandit-play``."""
+    words = which.replace(".py:", "-").replace(":", "-").strip("./")
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", words).strip("-._")[:80]
+    return _name("name", name or "target")
