@@ -67,15 +67,15 @@ CHECKS = (ON_TWO, CorrectOnly(MeanBound(c1_to_c4)))
 # ---------------------------------------------------------------- neighbours
 
 
-def pairs(rule: Algorithm) -> list[TablePair]:
-    """The first reward of arm 0, or its reward of round 2K + 1: with two arms that is in a longer episode."""
-    early = first_rewards(rule)
+def pairs(rule: Algorithm, later: int = 2) -> list[TablePair]:
+    """The first reward of arm 0, or its reward in round `later` K + 1: with two arms in a longer episode."""
+    early, number = first_rewards(rule), later * rule.n_arms
     late = []
     for pair in early[:2]:
         left = np.array(pair.worlds()[0])
         left[0, 0] = left[-1, 0]
-        left[2 * rule.n_arms, 0] = 0.0
-        late.append(TablePair(left, 2 * rule.n_arms, 0, 1.0))
+        left[number, 0] = 0.0
+        late.append(TablePair(left, number, 0, 1.0))
     return [early[0], late[0], early[1], late[1], *early[2:]]
 
 

@@ -26,7 +26,7 @@ auditor = Auditor(
     model="central",
     instance={"n_arms": 2, "epsilon": 1.0, "horizon": 15},
     small={"n_arms": 2, "epsilon": 1.0, "horizon": 15},
-    pairs=family.pairs,
+    pairs=lambda rule: family.pairs(rule, later=3),  # its phases grow more slowly
     mutants=(
         *dp_klucb.mutants(dp_klucb.ON_TWO),
         Mutant(

@@ -704,15 +704,15 @@ FAULTS = (
     ),
     Fault(
         "live sums of floats",
-        "verifiable_dp/core/session.py",
-        "found = found - np.fmod(found, self._unit)",
+        "verifiable_dp/core/turns.py",
+        "found = found - np.fmod(found, self.unit)",
         "found = found + 0.0",
         "one reward moves a live sum by more than itself",
         ("tests/contract/test_live_noise.py::test_sums_of_a_live_session_are_exact",),
     ),
     Fault(
         "live promises without noise",
-        "verifiable_dp/core/session.py",
+        "verifiable_dp/core/turns.py",
         "if promised is not None and (draw.where",
         "if promised is self and (draw.where",
         "a live session releases an exact value against its promise",

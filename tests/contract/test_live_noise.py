@@ -12,6 +12,7 @@ import pytest
 
 from verifiable_dp import make
 from verifiable_dp.core import session as sessions
+from verifiable_dp.core import turns
 from verifiable_dp.core.algorithm import Algorithm, NoMemory, Query, State, Truncated
 from verifiable_dp.core.environments import Table
 from verifiable_dp.core.mechanisms import AboveThreshold, tree
@@ -159,7 +160,10 @@ class Noted:
 
     def __call__(self, draw):
         frame = sys._getframe(1)
-        while frame.f_code.co_filename == sessions.__file__:  # beyond the session: where the algorithm asks
+        while frame.f_code.co_filename in (
+            sessions.__file__,
+            turns.__file__,
+        ):  # beyond the session: where the algorithm asks
             frame = frame.f_back
         out = Seeded(1)(draw)
         if draw.hidden is not None and draw.hidden.outcome is not None:
@@ -418,7 +422,7 @@ def test_sums_of_a_live_session_are_exact():
 
     def seeded(seen):
         session = live(seen)
-        session._unit = 0.0
+        session._turns.unit = 0.0
         return session
 
     assert moved(live) == 1
@@ -436,8 +440,8 @@ def test_rewards_are_rounded_within_their_bounds():
         )
         session.update(reward)
         assert 2.1 <= seen[0][0, 0] <= 2.3
-        assert seen[0][0, 0] % session._unit == 0
-        assert abs(seen[0][0, 0] - reward) <= session._unit
+        assert seen[0][0, 0] % session._turns.unit == 0
+        assert abs(seen[0][0, 0] - reward) <= session._turns.unit
 
 
 class Unbounded(OneSum):

@@ -15,7 +15,7 @@ from verifiable_dp.algorithms.dp_linear import DPLinear
 from verifiable_dp.algorithms.dp_robust_ucb import DPRobustUCB
 from verifiable_dp.algorithms.dp_ucb import DPUCB
 from verifiable_dp.algorithms.ucb1 import UCB1
-from verifiable_dp.auditors.studies import s1, s2, s3, s4
+from verifiable_dp.auditors.studies import _s2_rates, _s3_rates, _s4_rates, s1, s2, s3, s4
 from verifiable_dp.auditors.studies._rates import uniform
 from verifiable_dp.core.environments import TwoPoint
 from verifiable_dp.core.simulation import simulate
@@ -31,9 +31,9 @@ PLAY = 8  # runs
 def rates():
     found = {
         "S1": s1.rates(PLAY),
-        "S2": s2.rates(PLAY, PLAY),
-        "S3": s3.laws(PLAY),
-        "S4": s4.laws(PLAY),
+        "S2": _s2_rates.rates(PLAY, PLAY),
+        "S3": _s3_rates.laws(PLAY),
+        "S4": _s4_rates.laws(PLAY),
     }
     return {f"{study} {rate.name}": rate for study, group in found.items() for rate in group}
 

@@ -187,7 +187,7 @@ evidence.symbolic.standins evidence.symbolic.states evidence.symbolic.subsets
 evidence.tracing.standin record.entries render.rendering targets.measured
 algorithms._robust algorithms._stopping auditors._elimination auditors._index auditors._paths auditors._shared
 auditors.errata.hanna auditors.errata.rates auditors.errata.sajed
-auditors.errata.wu auditors.items
+auditors.errata.wu auditors.items auditors.studies._s3_shared
 """
 
 

@@ -3,74 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
 
-from verifiable_dp.core import files, statefile
-from verifiable_dp.core.claims import PrivacyClaim
-from verifiable_dp.core.meter import ROWS, Meter, farthest, metered
-from verifiable_dp.core.noise import Draw, Noise, Secure, Seeded, described, source_of
-from verifiable_dp.core.query import Memory, NoMemory, Own, Query, State
+from verifiable_dp.core import files, kept_session, statefile
+from verifiable_dp.core.noise import Noise, Secure, Seeded, source_of
+from verifiable_dp.core.query import State
 from verifiable_dp.core.rights import Counter, Right, Stamped, located
-from verifiable_dp.core.units import TrustModel
-from verifiable_dp.core.validate import FloatArray, InputError, IntArray, JsonDict, JsonValue
-
-
-class Played(Protocol):
-    """What a session needs of an algorithm; see `verifiable_dp.core.algorithm.Algorithm`."""
-
-    @property
-    def name(self) -> str:
-        """Name in the catalogue."""
-
-    @property
-    def n_arms(self) -> int:
-        """K."""
-
-    @property
-    def horizon(self) -> int:
-        """T."""
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """Range of the rewards."""
-
-    @property
-    def contribution(self) -> float:
-        """Largest absolute value that one reward adds to a sum of a complete block."""
-
-    @property
-    def claim(self) -> PrivacyClaim | None:
-        """The privacy promise."""
-
-    @property
-    def parameters(self) -> JsonDict:
-        """Constructor arguments."""
-
-    def start(self, run: IntArray) -> State:
-        """Public state of fresh runs."""
-
-    def private(self, run: IntArray) -> Memory:
-        """Private memory of fresh runs."""
-
-    def query(self, state: Own) -> Query:
-        """Next block of each run."""
-
-    def release(
-        self, state: Own, memory: Own, query: Query, answer: FloatArray, noise: Noise
-    ) -> tuple[Memory, FloatArray]:
-        """Pass the answers through the mechanism."""
-
-    def decide(self, state: Own, query: Query, released: FloatArray) -> State:
-        """Next public state."""
+from verifiable_dp.core.turns import Moment, Played, Turns
+from verifiable_dp.core.validate import InputError, JsonDict
 
 
 class Session:
@@ -137,92 +84,20 @@ class Session:
         counter: Counter | None = None,
         tick: float = 0.0,
     ) -> None:
-        self._algorithm = algorithm
-        self._noise: Noise = noise or (Secure() if seed is None else Seeded(seed))
-        self._metered = not self._seeded and metered(algorithm.claim)
-        self._unit = 0.0 if self._seeded else _unit(algorithm)
+        self._turns = Turns(algorithm, noise or (Secure() if seed is None else Seeded(seed)))
         self._tick = _seconds(tick)
         self._key, self._right = key, Right(counter)
         self._batches, self._behind = 0, False
-        run = np.zeros(1, np.int64)
-        state = algorithm.start(run)
-        self._now = self._opened(state, algorithm.private(run), algorithm.query(state), Meter())
+        self._now = self._turns.first()
         self._steps = self._step([])
         if path is not None:
-            if self._seeded:
+            if self._turns.seeded:
                 raise InputError("path: a session with a seed does not live in a file; save copies of it")
             try:
                 self.save(path, key=key)
             except BaseException:
                 self._right.close()
                 raise
-
-    @property
-    def _seeded(self) -> bool:
-        return type(self._noise) is Seeded
-
-    def _opened(self, state: State, memory: Memory, query: Query, meter: Meter) -> _Moment:
-        """The beginning of a block."""
-        asked = (query.ask.size,) if query.ask is not None and query.ask.size > 1 else ()
-        sums = np.zeros((1, self._algorithm.n_arms, *asked))
-        return _Moment(state, memory, query, sums, 0, meter, self._reports(state, memory, query, sums))
-
-    def _reports(self, state: State, memory: Memory, query: Query, sums: FloatArray) -> FloatArray | None:
-        """Scales of the noise of single reports, (1, K); None where the sums are released and not reports.
-
-        Where the block ends in no release they are infinite: nothing of its rewards is kept.
-        """
-        claim = self._algorithm.claim
-        if self._seeded or claim is None or claim.trust_model == TrustModel.CENTRAL:
-            return None
-        if not query.complete[0]:
-            return np.full(sums.shape, np.inf)
-        asked: list[Draw] = []
-
-        def ask(draw: Draw) -> FloatArray:
-            asked.append(draw)
-            return np.where(draw.where, draw.value, np.nan)
-
-        self._algorithm.release(*copy.deepcopy((state, memory, query, sums)), ask)
-        if int(query.rounds[0]) <= 1 and not any(draw.count is not None for draw in asked):
-            return None  # a block is one report, and released at once
-        single = len(asked) == 1 and asked[0].count is not None and asked[0].hidden is None
-        if not single or asked[0].value.shape != sums.shape:
-            raise InputError(
-                f"session: {self._algorithm.name} promises the {claim.trust_model} model: it must release "
-                "one sum of reports a block (Draw.count), so that each can get its noise when it arrives"
-            )
-        return asked[0].scale
-
-    def _asked(self, reward: float, arm: int) -> FloatArray:
-        """What the reward adds to the sums of its arm, on the grid."""
-        query = self._now.query
-        ask, found = query.ask, np.asarray(reward)
-        if ask is not None:
-            found = np.asarray(ask.values(found[None], np.zeros(1, np.int64), np.array([arm]))[0])
-        if not self._unit:
-            return found
-        most = self._algorithm.contribution
-        if query.complete[0] and (np.abs(found) > most).any():
-            raise InputError(
-                f"algorithm: a reward adds more to a sum than the {most:g} that its `contribution` states; "
-                "override that property"
-            )
-        found = found - np.fmod(found, self._unit)
-        if ask is None:  # where 0 is out of bounds, towards 0 can be out of bounds
-            low, high = (bound / self._unit for bound in self._algorithm.bounds)
-            found = np.clip(found, np.ceil(low) * self._unit, np.floor(high) * self._unit)
-        return np.asarray(found)
-
-    def _draw(self, draw: Draw) -> FloatArray:
-        """The noise of the session; where it is to be secure, a promise needs some."""
-        promised = self._algorithm.claim if type(self._noise) is Secure else None
-        if promised is not None and (draw.where & (draw.scale == 0)).any():
-            raise InputError(
-                f"noise: {self._algorithm.name} promises epsilon {promised.epsilon:g} and asks "
-                "for noise of scale 0, which would release an exact value; give it a positive scale"
-            )
-        return self._noise(draw)
 
     @property
     def state(self) -> State:
@@ -237,12 +112,12 @@ class Session:
     @property
     def rounds(self) -> int:
         """Rewards received so far."""
-        return int(self._now.query.start[0]) + self._now.done
+        return self._now.rounds
 
     @property
     def spent(self) -> float | None:
         """The most of epsilon that any reward has cost; None where costs do not add up to the claim."""
-        return self._now.meter.spent if self._metered else None
+        return self._now.meter.spent if self._turns.metered else None
 
     def spending(self) -> list[tuple[int, float]]:
         """Rounds and `spent`, each time that it grew since the session was made or restored."""
@@ -298,7 +173,8 @@ class Session:
                 arm, now = self.select(), self._now
                 if round is not None and round != self.rounds:
                     raise InputError(f"round: the next reward is that of round {self.rounds}, not of another")
-                after = self._after(now, self._added(now, self._checked(reward), arm))
+                turns = self._turns
+                after = turns.after(now, turns.added(now, turns.checked(reward), arm))
                 drew = after.query is not now.query
                 self._commit(after, at_once=drew or not self._batches)
                 self._now = after
@@ -308,73 +184,15 @@ class Session:
                 used = time.monotonic() - begun
                 time.sleep(math.ceil(used / self._tick) * self._tick - used)
 
-    def _checked(self, reward: float) -> float:
-        low, high = self._algorithm.bounds
-        number = isinstance(reward, int | float | np.integer | np.floating)
-        try:
-            value = float(reward) if number else math.nan
-        except OverflowError:
-            value = math.inf
-        if not (math.isfinite(value) and low <= value <= high):
-            what = "a number that is not" if number else f"a {type(reward).__name__}"
-            # What was given is somebody's data and stays out of logs.
-            raise InputError(
-                f"reward must be finite and lie within the declared bounds [{low:g}, {high:g}], got {what}"
-            )
-        return value
-
-    def _added(self, now: _Moment, reward: float, arm: int) -> _Moment:
-        """With the reward in its sum; a report gets its noise."""
-        found, sums, meter = self._asked(reward, arm), now.sums.copy(), now.meter
-        if now.scales is None:
-            sums[0, arm] += found
-            return replace(now, sums=sums)
-        scale = float(np.max(now.scales[0, arm]))
-        if math.isinf(scale):
-            return now
-        claim, name = self._algorithm.claim, self._algorithm.name
-        if claim is not None and metered(claim):
-            far = float(farthest(self._algorithm, now.query)[arm])
-            meter = meter.reported(far / scale if scale else math.inf, claim, name)
-        value = np.reshape(found, (1, -1)).astype(np.float64)
-        nowhere = np.zeros(value.shape, np.int64)
-        draw = Draw(
-            value, np.full(value.shape, scale), np.zeros(1, np.int64), nowhere, np.ones(value.shape, bool)
-        )
-        sums[0, arm] += self._draw(draw).reshape(found.shape)
-        return replace(now, sums=sums, meter=meter)
-
-    def _after(self, now: _Moment, added: _Moment) -> _Moment:
-        """The next round, or the next block after a release."""
-        if now.done + 1 < int(now.query.rounds[0]):
-            return replace(added, done=now.done + 1)
-        algorithm, drawn = self._algorithm, list[tuple[Draw, FloatArray]]()
-
-        def noise(draw: Draw) -> FloatArray:
-            if now.scales is not None:
-                return _noised(draw, now, algorithm.name)
-            out = self._draw(draw)
-            drawn.append(copy.deepcopy((draw, out)))
-            return out
-
-        # Copies: an algorithm may work in place, and this session stays as it was if anything fails.
-        given = copy.deepcopy((now.state, now.memory, now.query, added.sums))
-        memory, released = algorithm.release(*given, noise)
-        meter = added.meter
-        if now.scales is None and self._metered:
-            meter = meter.charged(algorithm, now.state, memory, now.query, added.sums, drawn, released)
-        state = algorithm.decide(*copy.deepcopy((now.state, now.query)), released)
-        return self._opened(state, memory, algorithm.query(state), meter)
-
     # ------------------------------------------------------------ the file
 
-    def _commit(self, after: _Moment, *, at_once: bool) -> None:
+    def _commit(self, after: Moment, *, at_once: bool) -> None:
         """Make the next state last, if the session lives in a file; nothing is shown before."""
         self._right.mine()  # a source, or a handler, may have forked in the middle of an update
         if not self._right.path:
             return
         if at_once:
-            self._right.commit(lambda mark: self._sealed(after, mark))
+            self._right.commit(lambda mark: kept_session.sealed(self._turns, after, mark, self._key))
         self._behind = not at_once
 
     @contextlib.contextmanager
@@ -424,11 +242,11 @@ class Session:
                     f"session: it lives in {self._right.path!r}; close it, move the file and restore it there"
                 )
             key = self._key if key is None else key
-            if self._seeded:
-                data = self._sealed(self._now, Stamped(0), key)
+            if self._turns.seeded:
+                data = kept_session.sealed(self._turns, self._now, Stamped(0), key)
                 files.check_writable(Path(place))
                 return files.put(place, data, what="session", private=True)
-            self._right.commit(lambda mark: self._sealed(self._now, mark, key), place)
+            self._right.commit(lambda mark: kept_session.sealed(self._turns, self._now, mark, key), place)
             self._key, self._behind = key, False
 
     def close(self) -> None:
@@ -447,28 +265,6 @@ class Session:
 
     def __reduce_ex__(self, protocol: object) -> str:  # of which `copy` makes copies, too
         raise InputError(_COPIED)
-
-    def _sealed(self, now: _Moment, mark: Stamped, key: bytes | None = None) -> bytes:
-        algorithm, run = self._algorithm, np.zeros(1, np.int64)
-        kept = statefile.pack("private", now.memory, algorithm.private(run))
-        raw = ["block.sums"] if now.scales is None and int(now.query.rounds[0]) > 1 else []
-        raw += [] if type(now.memory) is NoMemory else ["private", "meter"]
-        record = {
-            "format": statefile.FORMAT,
-            "version": statefile.VERSION,
-            "generation": mark.generation,
-            "stamp": mark.stamp,
-            "follows": list(mark.follows),
-            **_identity(algorithm),
-            "noise": described(self._noise),
-            "rounds": int(now.query.start[0]) + now.done,
-            "raw": raw,
-            "public": statefile.pack("public", now.state, algorithm.start(run)),
-            "private": kept,
-            "block": {"done": now.done, "sums": statefile.pack_array(now.sums), **_plan(now.query)},
-            "meter": _packed(now.meter, algorithm),
-        }
-        return statefile.seal(record, self._key if key is None else key)
 
     @classmethod
     def restore(
@@ -510,10 +306,10 @@ class Session:
         try:
             stored = statefile.read(place, right.take(place), key)
             session = cls._of(algorithm, place, stored, noise, seeded, tick)
-            if session._seeded:
+            if session._turns.seeded:
                 right.close()
             else:
-                right.took(_mark(stored))
+                right.took(kept_session.mark(stored))
                 session._right, session._key = right, key
                 if counter is not None:  # so that no copy of the file goes on
                     session._commit(session._now, at_once=True)
@@ -527,68 +323,19 @@ class Session:
         cls, algorithm: Played, place: str, stored: JsonDict, noise: Noise | None, seeded: bool, tick: float
     ) -> Self:
         """The session of what a file holds."""
-        for name, value in _identity(algorithm).items():
+        for name, value in kept_session.identity(algorithm).items():
             if stored[name] != value:
                 raise InputError(f"session: {place!r} has {name} {stored[name]!r}, not {value!r}")
-        source = source_of(_object("noise", stored["noise"]), noise)
+        source = source_of(kept_session.fields_of("noise", stored["noise"]), noise)
         if noise is None and type(source) is Seeded and not seeded:
             raise InputError(
                 f"session: {place!r} has a seed, from which all its noise can be computed; pass seeded=True "
                 "if it is an experiment, else somebody has changed the file"
             )
         session = cls(algorithm, noise=source, tick=tick)
-        session._resume(stored)
+        session._now = kept_session.resumed(session._turns, stored)
+        session._steps = session._step([])
         return session
-
-    def _resume(self, stored: JsonDict) -> None:
-        """Take over a stored state."""
-        fresh = self._now
-        state = statefile.unpack("public", stored["public"], fresh.state)
-        memory = statefile.unpack("private", stored["private"], fresh.memory)
-        try:
-            query = self._algorithm.query(state)
-        except Exception:  # what a state that no run reaches does to an algorithm is not known
-            raise InputError("session: the saved public state is not valid for this algorithm") from None
-        block = _object("block", stored["block"])
-        plan = _plan(query)
-        if {key: block.get(key) for key in plan} != plan:
-            raise InputError("session: the saved block is not the one that follows from the public state")
-        done = block.get("done")
-        if type(done) is not int or not 0 <= done < max(int(query.rounds[0]), 1):
-            raise InputError(f"session: block.done must lie within the block, got {done!r}")
-        meter = _unpacked(_object("meter", stored["meter"]), self._algorithm)
-        opened = self._opened(state, memory, query, meter)
-        sums = statefile.unpack("block.sums", block.get("sums"), opened.sums)
-        self._now = replace(opened, sums=sums, done=done)
-        self._steps = self._step([])
-        possible = 0 <= self.rounds <= self._algorithm.horizon and not state.run.any()
-        if not possible or stored["rounds"] != self.rounds:
-            raise InputError(f"session: rounds must be those of the state, got {stored['rounds']!r}")
-
-
-@dataclass(frozen=True)
-class _Moment:
-    """All that changes in a session.
-
-    Attributes
-    ----------
-    state, memory, query
-        Of the algorithm, arrays with one row.
-    sums, done
-        Of the open block: what its rewards add up to, with noise if they are reports, and their number.
-    meter
-        What was spent.
-    scales
-        Of reports, see `Session._reports`.
-    """
-
-    state: State
-    memory: Memory
-    query: Query
-    sums: FloatArray
-    done: int
-    meter: Meter
-    scales: FloatArray | None
 
 
 _LONGEST = 60.0  # seconds of a tick
@@ -602,88 +349,3 @@ def _seconds(tick: float) -> float:
     if not (isinstance(tick, int | float) and 0 <= tick <= _LONGEST):
         raise InputError(f"tick must be seconds from 0 to {_LONGEST:g}, got {tick!r}")
     return float(tick)
-
-
-def _noised(draw: Draw, now: _Moment, name: str) -> FloatArray:
-    """A sum of reports that have their noise already."""
-    pulls, scales = now.query.pulls(), now.scales
-    pulls = pulls.reshape(*pulls.shape, *([1] * (draw.value.ndim - pulls.ndim)))
-    same = scales is not None and draw.count is not None and draw.value.shape == now.sums.shape
-    apart = (draw.scale != scales) | (draw.count != pulls) if same else draw.where
-    if not same or (draw.where & apart).any():
-        raise InputError(
-            f"session: {name} asks for other noise at the end of a block than at its beginning, so that its "
-            "reports cannot get it when they arrive"
-        )
-    return np.where(draw.where, draw.value, np.nan)
-
-
-def _packed(meter: Meter, algorithm: Played) -> JsonDict:
-    like = algorithm.private(np.zeros(len(meter.cost), np.int64))
-    return {
-        "numbers": statefile.pack_array(np.array([meter.spent, meter.base])),
-        "cost": statefile.pack_array(meter.cost),
-        "rows": None if meter.rows is None else statefile.pack("meter.rows", meter.rows, like),
-    }
-
-
-def _unpacked(stored: JsonDict, algorithm: Played) -> Meter:
-    numbers = statefile.unpack("meter.numbers", stored.get("numbers"), np.zeros(2))
-    cost = statefile.unpack("meter.cost", stored.get("cost"), np.zeros(0))
-    if not 1 <= len(cost) <= ROWS + 1:
-        raise InputError(f"session: meter.cost must hold 1 to {ROWS + 1} numbers, got {len(cost)}")
-    rows, like = stored.get("rows"), algorithm.private(np.zeros(len(cost), np.int64))
-    found = None if rows is None else statefile.unpack("meter.rows", rows, like)
-    return Meter(float(numbers[0]), float(numbers[1]), found, cost)
-
-
-def _mark(stored: JsonDict) -> Stamped:
-    follows = stored["follows"]
-    if not isinstance(follows, list):
-        raise InputError(f"session: follows must be a list, got {type(follows).__name__}")
-    known = tuple(_whole("follows", one) for one in follows)
-    return Stamped(_whole("generation", stored["generation"]), _whole("stamp", stored["stamp"]), known)
-
-
-def _whole(name: str, value: JsonValue) -> int:
-    if type(value) is not int or value < 0:
-        raise InputError(f"session: {name} must be a whole number, got {value!r}")
-    return value
-
-
-def _unit(algorithm: Played) -> float:
-    """The grid of what is summed: T values of it have a sum of at most 2^52 units; 0 without a promise."""
-    if algorithm.claim is None:
-        return 0.0
-    total = algorithm.horizon * algorithm.contribution
-    if not math.isfinite(total):
-        raise InputError(
-            f"session: {algorithm.name} does not bound what a reward adds to a sum, so that no noise hides "
-            "it; give it finite `bounds`, or override `contribution`"
-        )
-    return 2.0 ** (math.frexp(total)[1] - 52)
-
-
-def _identity(algorithm: Played) -> JsonDict:
-    """Name and parameters as JSON values."""
-    try:
-        parameters = algorithm.parameters
-    except TypeError as error:
-        raise InputError(f"session: the algorithm cannot be saved: {error}") from None
-    return {
-        "algorithm": algorithm.name,
-        "parameters": {key: statefile.plain(key, value) for key, value in parameters.items()},
-    }
-
-
-def _plan(query: Query) -> JsonDict:
-    """What a query says of the rounds of its block, as JSON values."""
-    names = ("start", "rounds", "active", "complete", "counts")
-    arrays = {name: getattr(query, name) for name in names}
-    return {name: None if array is None else statefile.pack_array(array) for name, array in arrays.items()}
-
-
-def _object(name: str, stored: JsonValue) -> JsonDict:
-    if not isinstance(stored, dict):
-        raise InputError(f"session: {name} must be an object, got {type(stored).__name__}")
-    return stored

@@ -83,7 +83,7 @@ def test_nothing_of_a_local_session_in_memory_is_raw():
     assert LOCAL
     for name in LOCAL:
         session = small(name).session(noise=Logged())
-        low, high = session._algorithm.search_bounds
+        low, high = session._turns.algorithm.search_bounds
         reward = low + (high - low) * 0.765432101
         while not session.finished and session.rounds < 60:
             session.update(reward)

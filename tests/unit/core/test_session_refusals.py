@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.live import feed, small
-from verifiable_dp.core import session
+from verifiable_dp.core import kept_session, turns
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.rights import Stamped
 from verifiable_dp.core.session import Session
@@ -15,27 +15,27 @@ from verifiable_dp.core.validate import InputError
 
 @pytest.mark.parametrize("value", [0, 3])
 def test_whole_numbers(value):
-    assert session._whole("rounds", value) == value
+    assert kept_session._whole("rounds", value) == value
 
 
 @pytest.mark.parametrize("value", [-1, 1.0, True, "1", None])
 def test_what_is_no_whole_number_is_refused(value):
     with pytest.raises(InputError, match="session: rounds must be a whole number, got "):
-        session._whole("rounds", value)
+        kept_session._whole("rounds", value)
 
 
 def test_the_stamps_before_a_state_are_a_list_of_whole_numbers():
     mark = {"generation": 3, "stamp": 9, "follows": [0, 5]}
-    assert session._mark(mark) == Stamped(3, 9, (0, 5))
+    assert kept_session.mark(mark) == Stamped(3, 9, (0, 5))
     for follows, words in ((5, "must be a list, got int"), ([5, -1], "must be a whole number, got -1")):
         with pytest.raises(InputError, match=f"session: follows {words}"):
-            session._mark({**mark, "follows": follows})
+            kept_session.mark({**mark, "follows": follows})
 
 
 def test_what_is_no_object_is_refused():
-    assert session._object("block", {"a": 1}) == {"a": 1}
+    assert kept_session.fields_of("block", {"a": 1}) == {"a": 1}
     with pytest.raises(InputError, match="session: block must be an object, got list"):
-        session._object("block", [])
+        kept_session.fields_of("block", [])
 
 
 def algorithm(contribution=1.0, horizon=8, claim=True):
@@ -53,12 +53,12 @@ def algorithm(contribution=1.0, horizon=8, claim=True):
     ],
 )
 def test_the_grid_of_what_is_summed(given, unit):
-    assert session._unit(given) == unit
+    assert turns._unit(given) == unit
 
 
 def test_a_reward_that_nothing_bounds_is_refused():
     with pytest.raises(InputError, match="session: it does not bound what a reward adds to a sum"):
-        session._unit(algorithm(contribution=math.inf))
+        turns._unit(algorithm(contribution=math.inf))
 
 
 class Unplain:
@@ -71,12 +71,12 @@ class Unplain:
 
 def test_an_algorithm_that_cannot_be_written_is_refused():
     with pytest.raises(InputError, match="session: the algorithm cannot be saved: parameter f is a function"):
-        session._identity(Unplain())
+        kept_session.identity(Unplain())
 
 
 def test_a_file_of_another_algorithm_is_refused():
     mine = small("dp-se")
-    stored = session._identity(mine) | {"noise": {}}
+    stored = kept_session.identity(mine) | {"noise": {}}
     for name in ("algorithm", "parameters"):
         with pytest.raises(InputError, match=f"session: 'here' has {name} 'other', not "):
             Session._of(mine, "here", stored | {name: "other"}, None, True, 0.0)

@@ -49,7 +49,7 @@ def test_the_file_is_its_owners_and_json(path):
     assert os.listdir(path.parent) == [path.name]
     record = json.loads(path.read_bytes())
     assert record["algorithm"] == "dp-se"
-    assert record["parameters"] == session._algorithm.parameters
+    assert record["parameters"] == session._turns.algorithm.parameters
     assert record["rounds"] == record["block"]["done"] == 10
     assert record["noise"] == {"kind": "seeded", "seed": 3, "path": []}
     sums = [float.fromhex(value) for value in record["block"]["sums"]["values"]]
@@ -60,8 +60,8 @@ def test_the_file_is_its_owners_and_json(path):
 def test_a_catalogue_algorithm_is_restored_by_its_name(path):
     session = feed(small("dp-linear").session(seed=1), 7)
     session.save(str(path))
-    again = vdp.restore(path, epsilon=session._algorithm.claim.epsilon, seeded=True)
-    assert again._algorithm == session._algorithm
+    again = vdp.restore(path, epsilon=session._turns.algorithm.claim.epsilon, seeded=True)
+    assert again._turns.algorithm == session._turns.algorithm
     assert again.rounds == 7
     assert again.select() == session.select()
 
@@ -116,7 +116,7 @@ def test_secure_noise_is_kept_and_not_drawn_again(name, where, path):
     kept, spent = getattr(session._now, where), session.spent
     session.close()
     with algorithm.restore(path) as back:
-        assert isinstance(back._noise, Secure)
+        assert isinstance(back._turns.noise, Secure)
         for key, value in vars(kept).items():
             assert np.array_equal(value, getattr(getattr(back._now, where), key), equal_nan=True)
         assert back.spent == spent

@@ -93,7 +93,7 @@ class Walk:
     def threads(self):
         number = self.rng.choice([2, 4, 16])
         each, begin, seen, said = 32 // number, threading.Barrier(number), [], []
-        before, drawn = self.session.rounds, Counter(self.session._noise.slots)
+        before, drawn = self.session.rounds, Counter(self.session._turns.noise.slots)
 
         def work():
             begin.wait()
@@ -118,7 +118,7 @@ class Walk:
             self.look(values)
         assert not said
         assert self.session.rounds == before + each * number
-        assert set((Counter(self.session._noise.slots) - drawn).values()) == {1}
+        assert set((Counter(self.session._turns.noise.slots) - drawn).values()) == {1}
         return each * number
 
     def fork(self):

@@ -178,7 +178,7 @@ SECRETS = [
 @pytest.mark.parametrize("name", ["dp-se", "ldp-ucb", "dp-robust-se"])
 def test_a_refused_reward_is_not_quoted(name, reward):
     session = small(name).session(noise=Counted())
-    if session._algorithm.bounds[1] == math.inf and isinstance(reward, float) and math.isfinite(reward):
+    if session._turns.algorithm.bounds[1] == math.inf and isinstance(reward, float) and math.isfinite(reward):
         return  # every number is within the bounds
     with pytest.raises(InputError, match="reward must be finite and lie within") as error:
         session.update(reward)

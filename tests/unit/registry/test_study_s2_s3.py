@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from verifiable_dp.auditors._contamination import Released
-from verifiable_dp.auditors.studies import s2, s3
+from verifiable_dp.auditors.studies import _s2_rates, _s2_shared, _s3_rates, s2, s3
 from verifiable_dp.campaign import reproduction
 from verifiable_dp.registry import study as studies
 from verifiable_dp.registry.study import StudyOutcome
@@ -33,7 +33,7 @@ KINDS = {
     "best-arm": "probability",
     "rate": "scaling",  # and the level
 }
-RATES = [*s2.rates(8, 8), *s3.laws(8)]
+RATES = [*_s2_rates.rates(8, 8), *_s3_rates.laws(8)]
 
 
 def some(plan, chosen):
@@ -91,7 +91,7 @@ def test_the_plan_at_full_size_and_below(name, scale):
     runs, horizon = SIZES[name]
     if scale == 1:
         assert max(cell.runs for cell in plan.cells.values() if cell.algorithm.horizon == horizon) == runs
-    assert max(cell.runs for cell in plan.cells.values()) <= max(runs, s2.LAW_RUNS)
+    assert max(cell.runs for cell in plan.cells.values()) <= max(runs, _s2_rates.LAW_RUNS)
     named = {statement for figure in plan.figures for statement in figure.statements}
     assert named == {statement.name for statement in plan.statements}
     prints = [studies.fingerprint(cell, made, 0) for cell, made in plan.cells.items()]
@@ -121,7 +121,7 @@ def test_u_is_the_papers():
 
 
 def plan_u(v):
-    return s2.plan(0.01).cells[s2.cell("S1", v, 1.0, "dprse")].algorithm.u
+    return s2.plan(0.01).cells[_s2_shared.cell("S1", v, 1.0, "dprse")].algorithm.u
 
 
 def test_the_algorithms_act_within_their_horizons():
@@ -163,7 +163,7 @@ def test_rates_come_out_as_known(laws, name):
 
 def test_wrong_exponents_are_contradicted(laws):
     for name, shift in (("central-gap-v=1", 0.5), ("local-epsilon", 1.0), ("central-K", -0.5)):
-        about = next(law for model in s2.RULES for law in s2.laws(model, 8) if law.name == name)
+        about = next(law for model in _s2_rates.RULES for law in _s2_rates.laws(model, 8) if law.name == name)
         assert about.slope(laws["S2"][1], about.exponent).verdict == "consistent"
         assert about.slope(laws["S2"][1], about.exponent + shift).verdict == "contradicted"
 
@@ -206,11 +206,11 @@ def test_a_removed_best_arm_is_noticed(tiny):
     assert found(plan, "best-arm-local", lost) == ["contradicted"]
 
 
-@pytest.mark.parametrize("k", s3.ORDERS)
+@pytest.mark.parametrize("k", _s3_rates.ORDERS)
 def test_contamination_makes_the_masked_arms_the_same(k):
     """Both arms in law, the clean moment of order k, and the gap."""
     alpha = 0.03
-    place = s3.masked(alpha, k, 1)
+    place = _s3_rates.masked(alpha, k, 1)
     (low, size), _ = place.seen.rewards
     p = alpha / (1 - alpha)
     assert place.seen.rewards[0] == place.seen.rewards[1]
@@ -224,12 +224,12 @@ def test_contamination_makes_the_masked_arms_the_same(k):
 
 def floors(term, change=lambda rule: rule):
     """Verdicts of a lower bound on its instances, by algorithm and k."""
-    cells = {name: cell for name, cell in s3._floor_cells(6).items() if f" {term} " in name}
+    cells = {name: cell for name, cell in _s3_rates.floor_cells(6).items() if f" {term} " in name}
     outcomes = {
         name: studies.play(name, replace(cell, algorithm=change(cell.algorithm)), 0)
         for name, cell in cells.items()
     }
-    return [check.verdict for check in s3._floors(term, outcomes)]
+    return [check.verdict for check in _s3_rates._floors(term, outcomes)]
 
 
 def test_lower_bounds_hold_for_whoever_may_not_know_and_for_no_one_else():
@@ -240,16 +240,16 @@ def test_lower_bounds_hold_for_whoever_may_not_know_and_for_no_one_else():
     assert set(floors("sampling", lambda rule: replace(rule, epsilon=30.0))) == {"consistent"}
     oracle = {
         name: StudyOutcome(np.zeros(6), np.array([1]), np.zeros((6, 1)), np.ones((6, 1)), None)
-        for name in s3._floor_cells(6)
+        for name in _s3_rates.floor_cells(6)
     }
-    assert {check.verdict for check in s3._floors("sampling", oracle)} == {"contradicted"}
+    assert {check.verdict for check in _s3_rates._floors("sampling", oracle)} == {"contradicted"}
 
 
-@pytest.mark.parametrize("k", s3.ORDERS)
+@pytest.mark.parametrize("k", _s3_rates.ORDERS)
 def test_the_instances_of_the_private_term_have_the_moments_that_are_claimed(k):
-    assert s3.FLOOR_ARMS > 1
-    for changed in range(s3.FLOOR_ARMS):
-        place = s3.scarce(k, changed)
+    assert _s3_rates.FLOOR_ARMS > 1
+    for changed in range(_s3_rates.FLOOR_ARMS):
+        place = _s3_rates.scarce(k, changed)
         assert place.moment(k) <= 1 + 1e-9
         assert int(np.argmin(place.gaps)) == changed
         assert np.sort(place.gaps)[1] == pytest.approx(np.max(place.means) / (2 if changed else 1))
@@ -257,7 +257,9 @@ def test_the_instances_of_the_private_term_have_the_moments_that_are_claimed(k):
         if changed:
             p = place.chances[changed][1]
             assert p == pytest.approx(2 * place.chances[0][1])
-            assert 12 * s3.SCARCE * p * s3.FLOOR_HORIZON["privacy"] == pytest.approx(s3.FLOOR_ARMS - 1)
+            assert 12 * _s3_rates.SCARCE * p * _s3_rates.FLOOR_HORIZON["privacy"] == pytest.approx(
+                _s3_rates.FLOOR_ARMS - 1
+            )
 
 
 def test_light_rewards_have_moments_within_1():

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from verifiable_dp.algorithms.dp_linear import DPLinear
+from verifiable_dp.algorithms.ldp_linear import LDPLinear
 from verifiable_dp.auditors import dp_linear
-from verifiable_dp.auditors.studies import s4
+from verifiable_dp.auditors.studies import _s4_rates, _s4_shared, s4
 from verifiable_dp.campaign import reproduction
 from verifiable_dp.registry import study as studies
 from verifiable_dp.registry.study import Cell, StudyOutcome
@@ -160,7 +161,7 @@ def test_the_core_set_pays_where_epsilon_is_small_and_not_where_it_is_large():
 @pytest.mark.slow
 def test_rates_over_d_are_told_from_others():
     plan = s4.plan(TINY)
-    rates = [rate for rate in s4.laws(6) if rate.name.startswith("over-d-")]
+    rates = [rate for rate in _s4_rates.laws(6) if rate.name.startswith("over-d-")]
     assert len(rates) == 2
     for rate in rates:
         outcomes = some(plan, lambda name, cells=rate.plan: name in cells)
@@ -174,22 +175,24 @@ def test_rates_over_d_are_told_from_others():
 
 
 def test_rates_are_fitted_where_the_gaps_that_are_left_follow_gamma():
-    dense, place = s4.circle(s4.MANY, 0.3)
+    dense, place = _s4_rates.circle(_s4_shared.MANY, 0.3)
     least = np.sort(place.gaps)[1]
-    laws = [s4.KINDS[kind](dense, 1.0, t) for kind in s4.OVER_T for t in s4.OVER_T[kind]]
-    laws += [s4.LDPLinear(dense, e, s4.LOCAL_T) for e in s4.LOCAL_EPSILONS]
+    laws = [
+        _s4_shared.KINDS[kind](dense, 1.0, t) for kind in _s4_rates.OVER_T for t in _s4_rates.OVER_T[kind]
+    ]
+    laws += [LDPLinear(dense, e, _s4_rates.LOCAL_T) for e in _s4_rates.LOCAL_EPSILONS]
     assert len(laws) == 36
     for algorithm in laws:
         last = algorithm.last_batch
-        before, after = (algorithm.width(batch, s4.MANY, 3) for batch in (last - 1, last))
-        assert before <= s4.WIDEST
-        assert after >= s4.FINEST * least
+        before, after = (algorithm.width(batch, _s4_shared.MANY, 3) for batch in (last - 1, last))
+        assert before <= _s4_rates.WIDEST
+        assert after >= _s4_rates.FINEST * least
 
 
 def test_in_the_rate_over_epsilon_each_value_meets_the_same_place_of_its_batch():
-    assert len(s4.LARGEST) == 2
-    for kind in s4.LARGEST:
-        rate = next(rate for rate in s4.laws(6) if rate.name == f"over-epsilon-{kind}")
+    assert len(_s4_rates.LARGEST) == 2
+    for kind in _s4_rates.LARGEST:
+        rate = next(rate for rate in _s4_rates.laws(6) if rate.name == f"over-epsilon-{kind}")
         cells, growth = rate.cells, next(iter(rate.plan.values())).algorithm.size(1)
         for before, after in pairwise(cells):
             assert before / after == pytest.approx(growth, rel=1e-12)
@@ -199,7 +202,7 @@ def test_in_the_rate_over_epsilon_each_value_meets_the_same_place_of_its_batch()
 def test_the_private_terms_have_a_factor_for_batches_and_one_for_their_width():
     """log^2 T of Theorem 1 and log^1.5 T of Theorem 3; regret that grows like log T is told apart."""
     plan = s4.plan(TINY)
-    rates = [rate for rate in s4.laws(6) if rate.name.startswith("over-batches-")]
+    rates = [rate for rate in _s4_rates.laws(6) if rate.name.startswith("over-batches-")]
     assert len(rates) == 2
     for rate in rates:
         outcomes = some(plan, lambda name, cells=rate.plan: name in cells)
