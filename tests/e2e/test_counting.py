@@ -107,6 +107,7 @@ DEAR = (
     *("delta", "curve", "rho", "noise of the process", "play_many", "contexts", "vectors", "sequential leak"),
     *("noise of the standard library", "draws that depend on each other", "adjacency", "play"),
 )
+NAMES = [pytest.param(name, marks=BY_NIGHT.marks if name in DEAR else ()) for name in FORMS]
 
 
 def audited(target, given, **more):
@@ -119,9 +120,7 @@ def bare(record):
 
 
 @pytest.mark.parametrize("seed", [0, BY_NIGHT])
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in DEAR)) for name in FORMS]
-)
+@pytest.mark.parametrize("name", NAMES)
 def test_counts_are_those_of_an_audit_in_one_process(name, seed):
     target, given = FORMS[name]
     here, there = (audited(target, given, seed=seed, in_process=apart) for apart in (True, False))
