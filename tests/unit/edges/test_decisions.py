@@ -284,7 +284,7 @@ FILES = [((), (), 0), (("a",), (), 2), ((), ("a",), 2), (("a",), ("b",), 2)]  # 
 SHORT = [(0, False, 0), (0, True, 3), (1, False, 1), (1, True, 1), (3, False, 3), (3, True, 3), (2, True, 2)]
 # Each expression that a command hands to `sys.exit`, with what it finds there and the status.
 EXITS = {
-    "audit audit": [
+    ("cli.audit", "audit"): [
         (
             {
                 "report": N(decision=N(exit_code=code)),
@@ -295,37 +295,39 @@ EXITS = {
         )
         for code, less, end in SHORT
     ],
-    "audit regret": [({"report": N(decision=N(exit_code=code))}, code) for code in (0, 1, 3)],
-    "audit selftest": [
+    ("cli.audit", "regret"): [({"report": N(decision=N(exit_code=code))}, code) for code in (0, 1, 3)],
+    ("cli.audit", "selftest"): [
         ({"outcomes": some}, end) for some, end in (((), 0), ((YES,), 0), ((YES, NO), 1), ((NO,), 1))
     ],
-    "catalogue report": [({"campaign": campaign, "reports": [report("user", "refuted")]}, 1)],
-    "catalogue reproduce": [({"surprises": some}, end) for some, end in (((), 0), (("a",), 1))],
-    "catalogue errata": [
+    ("cli.catalogue", "report"): [({"campaign": campaign, "reports": [report("user", "refuted")]}, 1)],
+    ("cli.catalogue", "reproduce"): [({"surprises": some}, end) for some, end in (((), 0), (("a",), 1))],
+    ("cli.catalogue", "errata"): [
         ({"whole": {"errata": some}}, end)
         for some, end in (((), 0), ((FINE,), 0), ((FINE, BAD), 1), ((BAD, FINE), 1))
     ],
-    "catalogue _told_lost": [({}, 3)],
-    "catalogue mutants": [({"whole": {"summary": {"clear_missed": n}}}, min(n, 1)) for n in (0, 1, 2)],
-    "demo demo": [
+    ("cli.catalogue", "_told_lost"): [({}, 3)],
+    ("cli.catalogue", "mutants"): [
+        ({"whole": {"summary": {"clear_missed": n}}}, min(n, 1)) for n in (0, 1, 2)
+    ],
+    ("cli.demo", "demo"): [
         (
             {"verdicts": dict(zip(("right", "leaking"), two, strict=True))},
             int(two != ("not_refuted", "refuted")),
         )
         for two in itertools.product(PRIVACY, repeat=2)
     ],
-    "inspect inspect_": [({"found": N(add=some)}, end) for some, end in (((), 0), (("a",), 2))],
-    "judge judge": [
+    ("cli.inspect", "inspect_"): [({"found": N(add=some)}, end) for some, end in (((), 0), (("a",), 2))],
+    ("cli.judge", "judge"): [
         ({"judged": N(exit_status=code), "short": [False, less]}, end) for code, less, end in SHORT
     ],
-    "listed conclude": [
+    ("cli.listed", "conclude"): [
         ({"done": N(exit_status=code), "short": [False, less]}, end) for code, less, end in SHORT
     ],
-    "records _verify_folder": [({"found": N(broken=b), "wrong": w}, end) for b, w, end in FILES],
-    "records portfolio": [({"found": N(broken=b), "wrong": w}, end) for b, w, end in FILES],
-    "records site": [({"found": N(portfolio=N(broken=b), broken=w)}, end) for b, w, end in FILES],
-    "shell _Group.parse_args": [({}, 2)],
-    "shell _Group.main": [({}, 141)],
+    ("cli.records", "_verify_folder"): [({"found": N(broken=b), "wrong": w}, end) for b, w, end in FILES],
+    ("cli.records", "portfolio"): [({"found": N(broken=b), "wrong": w}, end) for b, w, end in FILES],
+    ("cli.records", "site"): [({"found": N(portfolio=N(broken=b), broken=w)}, end) for b, w, end in FILES],
+    ("cli.shell", "_Group.parse_args"): [({}, 2)],
+    ("cli.shell", "_Group.main"): [({}, 141)],
 }
 # What others compute, or tables of them hold.
 ELSEWHERE = {
@@ -337,10 +339,10 @@ ELSEWHERE = {
 
 
 def exits():
-    """The expressions of statuses in the command line, by module and function."""
+    """The file of each status in the command line, its module and function, and the expression."""
     for path in sorted(CLI.glob("*.py")):
         for scope, node in _calls(ast.parse(path.read_text("utf-8"))):
-            yield f"{path.stem} {scope}", node
+            yield path, (f"cli.{path.stem}", scope), node
 
 
 def _calls(tree, scope=""):
@@ -357,10 +359,10 @@ def _calls(tree, scope=""):
 
 def test_every_command_ends_with_the_status_of_its_table():
     left = dict(EXITS)
-    for where, node in exits():
+    for path, where, node in exits():
         if ast.unparse(node) in ELSEWHERE:
             continue
-        code = compile(ast.Expression(node), where, "eval")
+        code = compile(ast.Expression(node), str(path), "eval")  # at its line, as `tests.line_tests` sees it
         for names, status in left.pop(where):
             assert eval(code, dict(names)) == status, (where, names)
     assert left == {}
