@@ -2030,7 +2030,7 @@ FAULTS = (
     ),
     Fault(
         "the tool's commit as that of the code",
-        f"{RENDER}/card.py",
+        f"{RENDER}/audited.py",
         "_code(target.source, facts.target)",
         "_code(target.source, facts)",
         "the audited code is said to be of a commit that it is not of",
@@ -2038,7 +2038,7 @@ FAULTS = (
     ),
     Fault(
         "the example beside a declared number",
-        f"{RENDER}/card.py",
+        f"{RENDER}/promised.py",
         "    if declared is None:\n        least",
         "    if declared is None or most:\n        least",
         "ten rounds of a person are spoken of where others are declared",

@@ -522,7 +522,7 @@ def _regret_failure(report: Report, expect: str | None, path: str, place: Path, 
     from verifiable_dp.core.files import write_text
     from verifiable_dp.core.validate import named, on_one_line
     from verifiable_dp.record import words
-    from verifiable_dp.render import plots, regrets
+    from verifiable_dp.render import regrets, svg
 
     checks = report.parsed.regret_checks
     wanted = f"expected {expect}" if expect else "expected no contradiction"
@@ -532,7 +532,7 @@ def _regret_failure(report: Report, expect: str | None, path: str, place: Path, 
     lines += [f"  and {len(odd) - _SHOWN} more, see the record"] if len(odd) > _SHOWN else []
     drawn = regrets.svg(report.parsed)
     if drawn:
-        write_text(place.with_suffix(".svg"), plots.alone(drawn, white=True))
+        write_text(place.with_suffix(".svg"), svg.alone(drawn, white=True))
         lines.append(f"figure: {Path(path).with_suffix('.svg')}")
     signs = ("again:  ", "   or:  ")
     return "\n".join([*lines, f"record: {path}", *map("".join, zip(signs, again, strict=False))])

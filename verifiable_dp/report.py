@@ -27,7 +27,7 @@ from verifiable_dp.record.provenance import ci, place, provenance
 from verifiable_dp.record.requests import RequestEntry
 from verifiable_dp.record.sealing import SCHEMA_VERSION, plain, sealed, text
 from verifiable_dp.record.verify import examine, verify
-from verifiable_dp.render import page, plots, regrets
+from verifiable_dp.render import page, plots, regrets, svg
 from verifiable_dp.render.findings import FindingCode, comments, findings, told
 
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ class Report:
                 f"<p><strong>{escape(self.line())}</strong></p>",
                 *(f"<p>{escape(line)}</p>" for line in lines),
                 *(f"<p>note: {escape(note)}</p>" for note in [words.note(record)] if note),
-                *(f"<div>{plots.alone(drawn, white=True)}</div>" for drawn in plots_ if drawn),
+                *(f"<div>{svg.alone(drawn, white=True)}</div>" for drawn in plots_ if drawn),
             ]
         )
 
@@ -251,7 +251,7 @@ class Report:
         drawn = (plots.epsilon_bars(record) if record.audited else None) or regrets.svg(record)
         if drawn is None:
             raise InputError(f"plot: the record of {self.name} has no numbers to draw; use to_frame()")
-        return Plot(self.line(), plots.alone(drawn, white=True))
+        return Plot(self.line(), svg.alone(drawn, white=True))
 
     def save(self, folder: str | Path, stem: str = "record") -> tuple[Path, Path]:
         """Write ``<stem>.json`` and ``<stem>.html`` into `folder`, which is made if needed.

@@ -15,6 +15,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from verifiable_dp.core import plot
+
 SOCKET = os.environ.get("OWNER_SOCKET", "run/owner.sock")
 PATIENCE = 30.0  # seconds
 MOST_BYTES = 256  # of the body of a request
@@ -98,27 +100,12 @@ async def spending(request: Request) -> Response:
     if status != 200:
         return shown(status, found)
     if request.url.path.endswith(".svg"):
-        return Response(drawn(found), media_type="image/svg+xml")
+        steps, rounds, claimed = found["spending"], found["rounds"], found["claimed"]
+        assert isinstance(steps, list)
+        assert isinstance(rounds, int)
+        drawn = plot.spending(steps, rounds, claimed if isinstance(claimed, float) else 1.0)
+        return Response(drawn.svg, media_type="image/svg+xml")
     return shown(200, {name: found[name] for name in ("rounds", "claimed", "spending")})
-
-
-def drawn(found: Body, wide: int = 600, high: int = 200) -> str:
-    """A line with steps; the upper edge is the claim."""
-    steps, rounds, claimed = found["spending"], found["rounds"], found["claimed"]
-    assert isinstance(steps, list)
-    assert isinstance(rounds, int)
-    most = claimed if isinstance(claimed, float) else 1.0
-    path = ""
-    for at, spent in steps:
-        x, y = wide * at / max(rounds, 1), high - high * spent / most
-        path += f" H {x:.1f} V {y:.1f}" if path else f"M {x:.1f} {y:.1f}"
-    title = f"Epsilon spent: {steps[-1][1] if steps else 0:.4g} of {most:g} after {rounds} rounds"
-    end = f'<path d="{path} H {wide}" fill="none" stroke="#06c" stroke-width="2"/>' if path else ""
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-10 -30 {wide + 20} {high + 40}" role="img">'
-        f'<title>{title}</title><text y="-10" font-family="sans-serif" font-size="14">{title}</text>'
-        f'<rect width="{wide}" height="{high}" fill="none" stroke="#999"/>{end}</svg>\n'
-    )
 
 
 app = Starlette(

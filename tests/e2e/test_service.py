@@ -23,6 +23,7 @@ import pytest
 
 import verifiable_dp as vdp
 from tests.commands import PATIENCE
+from verifiable_dp.core import plot
 
 FOLDER = Path(__file__).parents[2] / "examples" / "service"
 ARMS, HORIZON, ROUNDS = 3, 400, 60
@@ -220,7 +221,26 @@ def test_spending_begins_anew_with_a_restored_session(session, algorithm, place)
     session.close()
     with algorithm.restore(place / "state" / "session.json") as again:
         assert again.spending() == [(6, spent[-1])]
-    assert algorithm.session(seed=1).spending() == []
+    seeded = algorithm.session(seed=1)
+    assert seeded.spending() == []
+    with pytest.raises(vdp.InputError, match="plot: this session is not metered"):
+        seeded.plot()
+
+
+def test_what_is_spent_is_drawn_below_the_claim(session, tmp_path):
+    """The line has a step wherever `spending` grew. Control: another spending gives another line."""
+    for _ in range(6):
+        session.update(1.0)
+    drawn = session.plot()
+    assert drawn.title == f"epsilon spent: {session.spent:.4g} of 1 after 6 rounds"
+    assert drawn.save(tmp_path / "spending.svg").read_text("utf-8") == drawn.svg
+    assert ElementTree.fromstring(drawn.svg).tag.endswith("svg")
+    heights = [200 * (1 - spent) for _, spent in session.spending()]
+    line = re.search(r'd="(M 0\.0 [^"]*H 600)"', drawn.svg)[1]
+    assert [float(y) for y in re.findall(r"(?:M 0\.0|V) ([\d.]+)", line)] == pytest.approx(heights, abs=0.06)
+    other = plot.spending([(0, 0.0), (3, 0.5)], 6, 1.0).svg
+    assert 'd="M 0.0 200.0 H 300.0 V 100.0 H 600"' in other
+    assert line not in other
 
 
 def test_an_owner_that_is_away_is_reported(place, monkeypatch):

@@ -9,7 +9,7 @@ import pytest
 import verifiable_dp as vdp
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.model import Record
-from verifiable_dp.render import plots
+from verifiable_dp.render import plots, svg
 from verifiable_dp.targets.source import NOT_FOUND, CodeSource, file_of, in_cell
 
 CELL = """
@@ -68,7 +68,7 @@ def test_a_refutation_of_a_cell_names_no_command(cell):
     assert NOT_FOUND in report.summary()
     shown = report._repr_html_()
     assert html.escape(report.line()) in shown
-    assert plots.alone(plots.epsilon_bars(Record.of(report.record)), white=True) in shown
+    assert svg.alone(plots.epsilon_bars(Record.of(report.record)), white=True) in shown
 
 
 def test_a_report_of_regret_shows_its_plot_and_is_a_table(cell):

@@ -14,6 +14,7 @@ import numpy as np
 
 from verifiable_dp.core import files, kept_session, statefile
 from verifiable_dp.core.noise import Noise, Secure, Seeded, source_of
+from verifiable_dp.core.plot import Plot, spending
 from verifiable_dp.core.query import State
 from verifiable_dp.core.rights import Counter, Right, Stamped, located
 from verifiable_dp.core.turns import Moment, Played, Turns
@@ -122,6 +123,21 @@ class Session:
     def spending(self) -> list[tuple[int, float]]:
         """Rounds and `spent`, each time that it grew since the session was made or restored."""
         return list(self._steps)
+
+    def plot(self) -> Plot:
+        """`spending` over the rounds, below the claim; show it to nobody who must not see `spent`.
+
+        Raises
+        ------
+        InputError
+            If nothing is metered, see `spent`.
+        """
+        claim = self._turns.algorithm.claim
+        if self.spent is None or claim is None:
+            raise InputError(
+                "plot: this session is not metered, so there is no spending to draw; see `Session.spent`"
+            )
+        return spending(self._steps, self.rounds, claim.epsilon)
 
     def _step(self, steps: list[tuple[int, float]]) -> list[tuple[int, float]]:
         grew = self.spent is not None and (not steps or self.spent > steps[-1][1])

@@ -111,7 +111,7 @@ class Method(StrEnum):
     def words(self) -> str:
         """For a report."""
         return {
-            Method.ROUNDS: "changing every round of a run",
+            Method.ROUNDS: "changing each round in the run where it costs most",
             Method.STATES: "unfolding all public states",
             Method.CLONES: "unfolding all public states, and the reduction to clones",
             Method.USERS: "replacing the user of every round",
@@ -381,6 +381,25 @@ def recorded(certificate: Json, epsilon: float) -> JsonDict:
     return {**made, "calls": whole["calls"]} if "calls" in whole else made
 
 
+_REACHED = {
+    Method.ROUNDS: "One reward can enter at {} places (rounds or blocks). We changed it at each, as far as "
+    "it may, in the run where that costs most; by the form of the code no other input or run costs more.",
+    Method.STATES: "Every public state that a run can reach is among the {} that we unfolded. In each, one "
+    "reward was changed as far as it may: that covers every input and run.",
+    Method.CLONES: "Every public state that a run can reach is among the {} that we unfolded. In each, one "
+    "report was changed as far as it may: that covers every input and run.",
+    Method.USERS: "The user of each of {} rounds was replaced, as far as clipped norms allow; by the form of "
+    "the code no other input or run costs more.",
+}
+
+
+def reached(statistics: Json) -> str:
+    """How what was examined covers what the bound covers, as sentences; empty if nobody counted it."""
+    count = statistics["paths"]
+    said = _REACHED.get(Method(statistics["method"]), "We followed {} paths of the code.")
+    return said.format(count) if count else ""
+
+
 def examined(statistics: Json, *, rerun: bool = False) -> str:
     """What of a bound of traced code was checked, in words; empty for other bounds.
 
@@ -425,6 +444,6 @@ def _in_words(numbers: Json, result: Json) -> str:
     seen = examined(numbers).rpartition(",")[0]
     seen = f"; {seen}" if seen else ""
     return (
-        f"epsilon at most {digits(result['epsilon_upper'])}{at} ({scope}, by {method}{seen}), "
-        f"claimed {digits(numbers['epsilon'])}"
+        f"epsilon at most {digits(result['epsilon_upper'])}{at} if its premises hold "
+        f"({scope}, by {method}{seen}), claimed {digits(numbers['epsilon'])}"
     )

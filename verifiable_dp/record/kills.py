@@ -44,8 +44,9 @@ OUTCOMES = {
     "killed": "caught",
     "survived": "missed",
     "within_the_claim": "within the claim",
-    "undecided": "open",
+    "undecided": "undecided",
 }
+UNDECIDED = "nothing caught it, and its true epsilon is not known: it may keep the promise or leak"
 
 
 def others(record: Record) -> Sequence[Passed]:
@@ -77,9 +78,9 @@ def missed_of_bounding(record: Record) -> list[str]:
     return [*own, *(row.mutant for row in survived(record) if row.origin == "truncation")]
 
 
-def undecided(record: Record) -> int:
-    """How many mutants of the kill table neither were caught nor are known to keep the promise."""
-    return sum(row.outcome == "undecided" for row in others(record))
+def undecided(record: Record) -> list[str]:
+    """Names of mutants of the kill table that neither were caught nor are known to keep the promise."""
+    return [row.mutant for row in others(record) if row.outcome == "undecided"]
 
 
 def counted(record: Record) -> str:
@@ -107,5 +108,6 @@ def tried(record: Record) -> str:
             parts += [f"{outcomes.count(outcome)} {OUTCOMES[outcome]}"] if outcome in outcomes else []
         parts.append(f"{outcomes.count('survived')} missed")
         said += f"; of {caught + len(outcomes)} in the suite of the catalogue, {', '.join(parts)}"
-    names = missed(record)
-    return f"{said}. {'Missed: ' + '; '.join(names) + '.' if names else 'None was missed.'}"
+    parts = [f"Missed: {'; '.join(names)}"] if (names := missed(record)) else []
+    parts += [f"Undecided: {'; '.join(names)} ({UNDECIDED})"] if (names := undecided(record)) else []
+    return f"{said}. {'. '.join(parts) or 'None was missed'}."

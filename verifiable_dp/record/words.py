@@ -32,7 +32,8 @@ EVERYTHING = "every input and every run of this instance"  # what a certificate 
 _OUTSIDE = "other instances, noise in production, rounding and side channels"
 # Which leaks the stated power is about: a test sees others only where they show at the event that it chose.
 KIND = "from less noise of the same form"
-BRIEFLY = "(too little noise)"
+SHORT = "too little noise"
+BRIEFLY = f"({SHORT})"
 
 
 def is_baseline(record: Record) -> bool:
@@ -120,15 +121,22 @@ def _acquitted(record: Record, brief: bool) -> str:
             return f"No violation was found. {covered(record)}"
         most = digits(record.bound.epsilon)
         found = f"No violation of {promised(record)} was found"
-        return f"{found}, and epsilon is at most {most}. {covered(record)}"
+        return f"{found}, and epsilon is at most {most} if the premises hold. {covered(record)}"
     detected = f" {_detected(record)}" if record.detectable is not None else ""
     return f"No violation of {promised(record)} was found.{detected} This is not a proof of privacy."
+
+
+def catches(record: Record) -> float:
+    """The least epsilon of less noise that samples catch: as measured, else what one event has to show."""
+    found = record.power
+    measured = found.smallest_epsilon if found and found.by == "black_box" else record.detectable
+    return math.inf if measured is None else float(measured)
 
 
 def _detected(record: Record) -> str:
     """The least leak that the test would have caught, of which kind, and which leaks may pass."""
     return (
-        f"Epsilon {digits(record.detectable)} {KIND} would have been detected with 95 % probability; "
+        f"Epsilon {digits(catches(record))} {KIND} would have been detected with 95 % probability; "
         "leaks of another kind, such as rare ones, may pass."
     )
 
@@ -237,13 +245,13 @@ def why(record: Record) -> str:
         return "no true epsilon would have been detected at the event tested"
     needed = record.detect * record.claimed.epsilon
     if float(seen) > needed:
-        return f"only epsilon {digits(seen)} or more {KIND} would have been detected, not {digits(needed)}"
+        return f"only a loss of {digits(seen)} or more at the event tested would show, not {digits(needed)}"
     return "not every check could decide"
 
 
 def interval(record: Record) -> str:
     """Between which bounds epsilon lies, or what would have been detected, in a few words."""
-    lower, upper, seen = least(record), record.epsilon_upper, record.detectable
+    lower, upper, seen = least(record), record.epsilon_upper, catches(record)
     delta = record.claimed.delta
     at = f" at delta {digits(delta)}" if delta else ""
     if upper is not None and float(upper.epsilon) < float("inf") and record.verdict != "refuted":
@@ -261,7 +269,7 @@ def interval(record: Record) -> str:
             return f"{broken(record)}; claimed {promised(record)}"
         more, most = _apart(lower, claim.epsilon)
         return f"epsilon >= {more}, claimed {most}{at}{_of_several(claim)}"
-    if seen is None or float(seen) == float("inf"):
+    if math.isinf(seen):
         return f"epsilon >= {digits(lower)}{at}, claimed {promised(record)}"
     return f"epsilon >= {digits(lower)}; would have caught {digits(seen)} {KIND}{at}"
 
@@ -301,7 +309,10 @@ def detected(record: Record) -> str:
         return "No sampling test was made, so the exact bounds alone decide."
     if float(seen) == float("inf"):
         return "At the event tested, no true epsilon would have been detected."
-    return f"At its event, a test would have caught epsilon {digits(seen)} {BRIEFLY} with 95 % probability."
+    return (
+        "The sampling test refutes the claim with 95 % probability if the loss at its event is "
+        f"{digits(seen)} or more. A version with that epsilon may show less there."
+    )
 
 
 def power(record: Record) -> str:
@@ -327,11 +338,11 @@ def power(record: Record) -> str:
 
 def _exactly(found: Power) -> str:
     """Which reduction of the noise exact computation refutes."""
-    divided = f"noise divided by {found.noise_divided_by:.4g}:"
+    divided, each = f"noise divided by {found.noise_divided_by:.4g}", found.every_batch_at
     if found.by == "exact":
-        return f"{divided} the exact law of the actions exceeds the claim"
-    one, each = f"{divided} a lower bound on delta exceeds the claim in one batch", found.every_batch_at
-    return f"{one}; by {each:.3g}: in every batch" if each else one
+        return f"{divided}: the exact law of the actions exceeds the claim"
+    one = f"{divided} in all batches: a lower bound on delta exceeds the claim in one of them"
+    return f"{one}; in a single batch it surely shows only from noise divided by {each:.3g}" if each else one
 
 
 def _of_variants(power: Power, delta: float) -> str:
@@ -581,19 +592,3 @@ def of_production(record: Record) -> str:
     """What was found of the sampler of production; empty where it was not looked at."""
     found = [check for check in record.of_kind("numerics") if "sampler" in check.statistics]
     return f"whose last bits were tested: {found[0].verdict.replace('_', ' ')}" if found else ""
-
-
-def certainty(epsilon: float, delta: float = 0.0) -> float:
-    """The most that who tosses a coin on one bit can be right after seeing the output.
-
-    The total variation of two such laws is at most (e^epsilon - 1 + 2 delta) / (e^epsilon + 1).
-    """
-    return min(1.0, (1.0 + delta * math.exp(-epsilon)) / (1.0 + math.exp(-epsilon)))
-
-
-def percent(share: float) -> str:
-    """A share of certainty, which is not rounded up to all of it."""
-    return f"{100 * share:.0f} %" if share < _SURE else "nearly 100 %"
-
-
-_SURE = 0.995

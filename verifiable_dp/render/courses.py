@@ -13,7 +13,8 @@ from verifiable_dp.evidence.words import digits
 from verifiable_dp.record.kills import OUTCOMES
 from verifiable_dp.record.model import Record
 from verifiable_dp.render import plots
-from verifiable_dp.render.plots import BAD, CLAIM, GOOD, INK, RIVAL, Style
+from verifiable_dp.render.plots import BAD, CLAIM, GOOD, RIVAL, Style
+from verifiable_dp.render.svg import INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ from verifiable_dp.core.claims import Relation, group_table
 from verifiable_dp.record import words
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.verify import verify
-from verifiable_dp.render import plots, strips
+from verifiable_dp.render import plots, promised, strips, svg
 from verifiable_dp.render.plots import BAD, CLAIM, GOOD, RIVAL, Style
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def certainty(record: Record, *, narrow: bool = False) -> str | None:
     if not words.promises(record) or record.claimed.value.relation != Relation():
         return None
     rows = group_table(record.claimed.value, _ROUNDS)
-    sure = [100 * words.certainty(row["epsilon"], row["delta"]) for row in rows]
+    sure = [100 * promised.certainty(row["epsilon"], row["delta"]) for row in rows]
 
     def draw(axes: Axes) -> None:
         axes.axhline(50, color=RIVAL, linewidth=1, linestyle=":")
@@ -68,4 +68,4 @@ def forest(records: Sequence[Record], *, narrow: bool = False) -> str:
 if __name__ == "__main__":
     known = [verify(path).parsed for path in sorted(Path(sys.argv[1]).glob("*/record.json"))]
     known.sort(key=words.is_baseline)
-    files.write_text(Path(sys.argv[2]), plots.alone(forest(known), white=True))
+    files.write_text(Path(sys.argv[2]), svg.alone(forest(known), white=True))

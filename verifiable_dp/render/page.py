@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from verifiable_dp.compliance import blocks, nist
 from verifiable_dp.core.tapes import Divergence
 from verifiable_dp.core.validate import Function, Json, JsonDict, JsonValue, on_one_line, printable
-from verifiable_dp.evidence import premises
+from verifiable_dp.evidence import premises, upper
 from verifiable_dp.evidence.check import Check, Column, Kind, in_words, kind_of
 from verifiable_dp.evidence.regret import readings
 from verifiable_dp.evidence.regret.linear_in_log import claimed_slope
@@ -28,7 +28,20 @@ from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Counterexample, Record
 from verifiable_dp.record.signing import SignatureState
 from verifiable_dp.registry.errata import REGISTERS
-from verifiable_dp.render import card, courses, forest, limits, plainly, plots, strength, strips, tables
+from verifiable_dp.render import (
+    audited,
+    card,
+    courses,
+    following,
+    forest,
+    limits,
+    plainly,
+    plots,
+    promised,
+    strength,
+    strips,
+    tables,
+)
 from verifiable_dp.render.findings import OF_VERDICT, Finding, told
 from verifiable_dp.render.rendering import Rendering
 
@@ -126,6 +139,7 @@ def environment(finalize: Callable[[object], object] = _seen) -> Environment:
         "counts": _counts,
         "rows": lambda table: readings.joined(table.statistics, table.result),
         "reading": readings.reading,
+        "reached": lambda check: upper.reached(_read(check).statistics),
         "in_words": lambda check: in_words(_read(check)),
         "by_kind": _by_kind,
         "of_check": _cell,
@@ -133,7 +147,9 @@ def environment(finalize: Callable[[object], object] = _seen) -> Environment:
         "divergence": lambda found: Divergence(found).words if found else "",
         "claimed_slope": claimed_slope,
         "outcome": kills.OUTCOMES.get,
-        "certainty": lambda row: words.percent(words.certainty(float(row["epsilon"]), float(row["delta"]))),
+        "certainty": lambda row: promised.percent(
+            promised.certainty(float(row["epsilon"]), float(row["delta"]))
+        ),
     }
     return found
 
@@ -222,7 +238,7 @@ def context(record: Record, around: card.Around = card.ALONE) -> JsonDict:
         "examples": limits.strongest_first(record),
         "said": words,
         "title": words.title(record),
-        "paper": plainly.short(record.target.paper),
+        "paper": audited.origin(record),
         "baseline": baseline,
         "plainly": plainly.summary(record),
         "findings": _findings(record),
@@ -461,6 +477,7 @@ def render_index(
         rows=rows,
         states={state: counts[state] for state in _STATES if counts[state]},
         said=words,
+        undecided=kills.UNDECIDED,
         script=style("portfolio.js"),
         options={name: Counter(row["facets"][name] for row in rows) for name in _FACETS},
         broken=broken,
@@ -498,7 +515,7 @@ def _flags(whole: nist.Reviewed) -> list[str]:
     if not words.promises(whole):
         return []
     flags = [str(row["words"]) for row in whole.blocks["guarantee"]["guidance"]]
-    return [*flags, *card.of_a_person(whole)]
+    return [*flags, *promised.of_a_person(whole)]
 
 
 def _row(record: Record) -> JsonDict:
@@ -507,7 +524,7 @@ def _row(record: Record) -> JsonDict:
     bounds = {c.statistics.get("instance"): c for c in checks if c.kind == "mean_bound"}
     rivals = [c for c in checks if c.kind == "comparison" and c.statistics.get("instance") in bounds]
     whole = nist.Reviewed.with_blocks(record, blocks.of(record))
-    asked = card.open_hazards(whole)
+    asked = following.open_hazards(whole)
     return {
         "r": record,
         "state": _state(record),
@@ -523,7 +540,7 @@ def _row(record: Record) -> JsonDict:
         "baseline": words.is_baseline(record),
         "printed": words.is_printed(record),
         "title": words.title(record),
-        "paper": plainly.short(record.target.paper),
+        "paper": audited.origin(record),
         "strength": strength.strength(record),
         "tier": record.declared.get("administrative", {}).get("tier"),
         "tried": kills.counted(record),

@@ -42,8 +42,9 @@ def _promise(record: Record) -> str:
     epsilon, delta = claim.epsilon, claim.delta
     times = f"{math.exp(epsilon):.3g} times" if epsilon <= _BEYOND else f"e^{epsilon:g} times"
     but = f", except with probability {delta:g}" if delta else ""
+    false = ", which does not hold" if record.verdict == "refuted" else ""
     return (
-        f"The promise: changing {words.changed(record)} makes anything seen in "
+        f"The promise{false}: changing {words.changed(record)} makes anything seen in "
         f"{words.seen(record)} at most {times} more likely{but} (epsilon {epsilon:.4g})."
     )
 

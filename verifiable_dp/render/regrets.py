@@ -1,11 +1,14 @@
-"""Checks of regret as one figure: what is claimed, what was measured."""
+"""Checks of regret as a sentence and as one figure: what is claimed, what was measured."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from verifiable_dp.core.claims import Basis
+from verifiable_dp.record import words
 from verifiable_dp.record.model import Record
-from verifiable_dp.render import courses, plots
+from verifiable_dp.render import courses, limits, plots
+from verifiable_dp.render.strength import many
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,3 +38,45 @@ def svg(record: Record) -> str | None:
             axes.set_visible(False)
 
     return plots.inline("regret-claims", (3.9 * across, 3.4 * down), draw)
+
+
+_THEOREMS = "the theorems"
+_AGREED = {Basis.OURS: "our derivations", Basis.GIVEN: "what was claimed"}
+
+
+def sentence(record: Record) -> str:
+    """How many checks of regret, or of what is claimed in its place, agree; empty if none was made."""
+    checks = record.regret_checks
+    if not checks:
+        return ""
+    what = "" if words.measured(record) == "Regret" else " on errors and rounds"
+    bases = {claim.source.basis for claim in (record.regret.claims if record.regret else ())}
+    by = _AGREED.get(next(iter(bases)) or Basis.PAPER, _THEOREMS) if len(bases) == 1 else _THEOREMS
+    said = [f"{agreeing(record)} with {by}{what}"]
+    for verdict, text in (("contradicted", "contradicted"), ("inconclusive", "undecided")):
+        names = [c.name for c in checks if c.verdict == verdict]
+        said += [f"{text}: {', '.join(names)}"] if names else []
+    vacuous = [c for c in checks if c.verdict == "vacuous"]
+    if vacuous:
+        below = [float(c.statistics["least_horizon"]) for c in vacuous if c.statistics.get("least_horizon")]
+        short = f"below {min(below):.2g} rounds" if below else "at this size"
+        do = "does" if len(vacuous) == 1 else "do"
+        said.append(f"{len(vacuous)} more cannot fail {short} and {do} not count")
+    if count := loose(record):
+        what = "regret" if words.measured(record) == "Regret" else "error"
+        are = "is" if count == 1 else "are"
+        said.append(f"{count} {are} coarse: {limits.LOOSE:g} times that {what} would pass")
+    return f"{'; '.join(said)}."
+
+
+def agreeing(record: Record) -> str:
+    """How many of the checks agree that could have failed."""
+    able = [c for c in record.regret_checks if c.verdict != "vacuous"]
+    agree = sum(c.verdict == "consistent" for c in able)
+    which = "" if len(able) == len(record.regret_checks) else " that can fail"
+    return f"{agree} of {many(len(able), 'check')}{which} agree{'s' if agree == 1 else ''}"
+
+
+def loose(record: Record) -> int:
+    """How many of the checks would pass with a large multiple of what was measured."""
+    return sum(limits.is_loose(check) for check in record.regret_checks)

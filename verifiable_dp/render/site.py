@@ -15,7 +15,7 @@ from verifiable_dp.core.validate import InputError, Json, Result
 from verifiable_dp.record import words
 from verifiable_dp.record.sealing import SCHEMAS, schema, text
 from verifiable_dp.render import beside as company
-from verifiable_dp.render import card, docs, mutation, page, portfolio, study
+from verifiable_dp.render import docs, mutation, page, portfolio, promised, study
 
 HEAVIEST = 400_000  # bytes of a page
 _SIGNATURE = 64 << 10  # bytes of a signature file
@@ -212,7 +212,7 @@ def _entries(found: portfolio.Portfolio, place: Path, made: Sequence[docs.Doc]) 
             entries.append(_Entry(title, address, "documentation", said, " ".join(rest)))
     for path, one in found.records.items():
         record = one.parsed
-        said = words.verdict(record) if record.checks else card.promise(record)
+        said = words.verdict(record) if record.checks else promised.promise(record)
         paper = record.target.paper
         entries.append(
             _Entry(words.title(record), company.address(_page(path), index), "record", said, paper)

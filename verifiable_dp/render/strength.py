@@ -76,7 +76,8 @@ def strength(record: Record) -> Strength:
         )
         rests = "" if missed else ", on which that bound rests"
         said += f" Report at most {digits(most)} if the premises hold{rests}; {alone}."
-    mark = f"less noise caught from epsilon {digits(ratio * claim)}"
+    batches = " in all batches" if record.power and record.power.every_batch_at else ""
+    mark = f"less noise{batches} caught from epsilon {digits(ratio * claim)}"
     if record.power is not None and record.power.by == "alignment":
         mark = "any excess on the replayed runs is caught"
     mark = "no leak is known to be caught" if math.isinf(ratio) else mark
@@ -118,27 +119,34 @@ def brief(record: Record, missed: int = 0) -> str:
         if seen is None or float(seen) == math.inf:
             return "No leak, however large, is known to be caught by the tests."
         return (
-            f"The test that was made would catch epsilon {digits(seen)}{_times(seen, claim)} {words.BRIEFLY}."
+            f"The test that was made would catch a loss of {digits(seen)}{_times(seen, claim)} at its event "
+            "with 95 % probability."
         )
     least = float(power.smallest_epsilon)
     if power.by == "alignment":
         runs = sum(int(c.statistics["examined"]) for c in record.checks if c.kind == "alignment")
         bounded = record.epsilon_upper is not None
-        others = f"all other inputs {'are covered by the proof' if bounded else 'were not examined'}"
+        others = f"other inputs {'rest on the conditional proof' if bounded else 'were not examined'}"
         if missed:
             fault = "that fault shows" if missed == 1 else "those faults show"
             rest = "which only the proof covers" if bounded else "which were not examined"
             others = f"{fault} only in others, {rest}"
         return f"{runs} runs checked exactly; {others}."
     if power.by in ("exact", "shuffle"):
-        return f"Exact computation catches epsilon {digits(least)}{_times(least, claim)} {words.BRIEFLY}."
+        caught = f"Exact computation catches epsilon {digits(least)}"
+        if not power.every_batch_at:
+            return f"{caught}{_times(least, claim, words.SHORT)}."
+        single = f"in one, from a factor {power.every_batch_at:.3g}"
+        return f"{caught}{_times(least, claim, f'{words.SHORT} in all batches; {single}')}."
     chance = f"{100 * float(power.probability):.4g} % probability"
-    return f"Sampling catches epsilon {digits(least)}{_times(least, claim)} {words.BRIEFLY} with {chance}."
+    return f"Sampling catches epsilon {digits(least)}{_times(least, claim, words.SHORT)} with {chance}."
 
 
-def _times(value: JsonValue, claim: float) -> str:
+def _times(value: JsonValue, claim: float, kind: str = "") -> str:
+    """How many times the claim a leak is, and of which kind, in parentheses."""
     ratio = float(value) / claim
-    return f" ({ratio:.3g} times the claim)" if ratio > _EXACT else ""
+    said = ", ".join(filter(None, (f"{ratio:.3g} times the claim" if ratio > _EXACT else "", kind)))
+    return f" ({said})" if said else ""
 
 
 def capital(line: str) -> str:
@@ -173,6 +181,12 @@ def missed(record: Record) -> str:
     """Which broken variants were missed; empty where none was."""
     names = kills.missed(record)
     return f"{variants(len(names))} missed ({' '.join(few(names)).strip()})" if names else ""
+
+
+def undecided(record: Record) -> str:
+    """How many broken variants were not caught without being known to leak; empty where none is."""
+    count = len(kills.undecided(record))
+    return f"{count if kills.missed(record) else variants(count)} undecided" if count else ""
 
 
 def weakness(record: Record) -> str:

@@ -52,9 +52,18 @@ class Interval:
         return _place(1.0)
 
     @property
+    def brief(self) -> str:
+        """What is drawn, beside a verdict that has the numbers."""
+        low = digits(self.least)
+        high = low if self.most is None else digits(self.most)
+        end = "or more, no upper bound" if self.most is None else "if assumptions hold"
+        shown = f"{low}{f' to {high}' if low != high else ''} {end}"
+        return f"Bar: {shown}. Mark: {'yardstick' if self.yardstick else 'promise'}."
+
+    @property
     def words(self) -> str:
         """The numbers."""
-        most = "no upper bound" if self.most is None else f"at most {digits(self.most)}"
+        most = "no upper bound" if self.most is None else f"at most {digits(self.most)} if assumptions hold"
         what = "yardstick" if self.yardstick else "promised"
         chance = " with 95 % confidence" if self.most is not None and self.least > self.most else ""
         return f"epsilon at least {digits(self.least)}{chance}, {most}, {what} {digits(self.epsilon)}"

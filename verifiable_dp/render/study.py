@@ -27,7 +27,7 @@ from verifiable_dp.registry.study import (
     StudyOutcome,
     StudyPlan,
 )
-from verifiable_dp.render import figures, page, plots
+from verifiable_dp.render import figures, page, svg
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -289,7 +289,7 @@ def save(whole: Json, plan: StudyPlan, outcomes: Mapping[str, StudyOutcome], fol
         write_text(folder / "tables" / f"{name}.csv", table.to_csv(index=False, float_format="%.6g"))
     for figure in whole["figures"]:
         name = figure["name"]
-        write_text(folder / "figures" / f"{name}.svg", plots.alone(figures.svg(figure)))
+        write_text(folder / "figures" / f"{name}.svg", svg.alone(figures.svg(figure)))
         write_bytes(folder / "figures" / f"{name}.png", figures.png(figure))
     write_text(folder / "study.json", text(whole))
     for name, made in pages(whole):

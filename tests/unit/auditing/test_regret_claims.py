@@ -15,7 +15,7 @@ from verifiable_dp.evidence.check import Check, in_words
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import plain
 from verifiable_dp.record.verify import validate
-from verifiable_dp.render import plots, regrets
+from verifiable_dp.render import regrets, svg
 from verifiable_dp.targets import players
 from verifiable_dp.targets.players import Player, PlayerPart, Setting
 
@@ -344,9 +344,9 @@ def test_the_record_fits_the_schema_and_runs_again():
     assert report.record["target"]["kind"] == "algorithm"
     again = api.rerun(report.record)
     assert plain(again["regret"]) == plain(report.record["regret"])
-    text = plots.alone(regrets.svg(Record.of(report.record)), white=True)
+    text = svg.alone(regrets.svg(Record.of(report.record)), white=True)
     assert text.startswith('<svg xmlns="http://www.w3.org/2000/svg"')
-    assert text == plots.alone(regrets.svg(Record.of(again)), white=True)
+    assert text == svg.alone(regrets.svg(Record.of(again)), white=True)
 
 
 def test_a_bound_that_is_0_on_an_instance_is_recorded():

@@ -121,7 +121,10 @@ FOUNDED = [
 def test_a_record_holds_a_certificate_whole_or_by_its_digest():
     small = tracing(traced(calls=[1])).check(1.0)
     assert small.statistics["certificate"] == traced(calls=[1])
-    words = "epsilon at most 0.5 (every path, by tracing with rewards of any value in bounds; 1 row {}), "
+    words = (
+        "epsilon at most 0.5 if its premises hold (every path, by tracing with rewards of any value in "
+        "bounds; 1 row {}), "
+    )
     assert in_words(small) == words.format("checked, 0 charges believed") + "claimed 1"
     large = tracing(traced(LARGEST // 4, calls=[1])).check(1.0)
     held = large.statistics["certificate"]
@@ -149,7 +152,7 @@ def test_it_is_judged_again_from_its_certificate():
     assert judged(check.kind, dearer) == {"verdict": "inconclusive", "epsilon_upper": 1.01}
     assert (
         in_words(Check.read(check.as_dict()))
-        == "epsilon at most 1 (3 paths, by unfolding all public states), claimed 1"
+        == "epsilon at most 1 if its premises hold (3 paths, by unfolding all public states), claimed 1"
     )
 
 

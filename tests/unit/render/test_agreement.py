@@ -19,7 +19,7 @@ from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import sealed
 from verifiable_dp.record.verify import examine, verify
-from verifiable_dp.render import beside, card, renderings
+from verifiable_dp.render import beside, card, renderings, strength
 from verifiable_dp.render.annotations import to_github
 from verifiable_dp.render.diff import compare
 from verifiable_dp.render.intoto import to_intoto
@@ -65,28 +65,28 @@ def said(record):
         assert html.unescape(re.sub("<.*?>", "", banner)) == headline
     assert f"**{headline}.**" in document
     assert statement["headline"] == headline
-    strength = card.strength(Record.of(record))
+    measured = strength.strength(Record.of(record))
     refuted, silent = record["verdict"] == "refuted", record["target"]["role"] == "baseline"
     commands = to_github(Record.of(record))
     assert (" title=DP100::" in commands or ",title=DP100::" in commands) == (refuted and not silent)
     assert json.loads(to_compliance(Record.of(record)))["summary"]["verdict"] == record["verdict"]
     if not silent:
         assert ("The audit REFUTES" in to_opendp(Record.of(record))) == refuted
-    label = "" if strength.state == "none" else f"{strength.state.capitalize()}. "
-    strong = f"{label}{strength.words}"
+    label = "" if measured.state == "none" else f"{measured.state.capitalize()}. "
+    strong = f"{label}{measured.words}"
     # Its own words only: the page and its kin show them, with the state before them.
     for shown in (read(page), read(pack), document, annex):
         assert strong in shown
     colours = [re.search(r'<div class="banner ([\w-]+)', shown)[1] for shown in (page, pack)]
-    weak = record["verdict"] == "not_refuted" and strength.state == "weak"
+    weak = record["verdict"] == "not_refuted" and measured.state == "weak"
     baseline = "baseline" in row
     expected = "inconclusive" if weak or baseline else record["verdict"]
     assert colours == [expected] * 2
     shown = [state for state in ("strong", "weak") if f" {state} " in row]
     printed = record["target"]["role"] == "printed"  # their table has no strength
-    assert shown == ([] if strength.state == "none" or printed else [strength.state])
+    assert shown == ([] if measured.state == "none" or printed else [measured.state])
     return {
-        (record["verdict"], strength.state),
+        (record["verdict"], measured.state),
         (run["properties"]["verdict"], run["properties"]["strength"]),
         (statement["verdict"], statement["strength"]),
         (suite["verdict"], suite["strength"]),
@@ -107,7 +107,7 @@ def test_every_rendering_tells_one_verdict_and_one_strength(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_what_machines_read_follows_from_verdict_and_strength(name):
     record = load(name)
-    state = card.strength(Record.of(record)).state
+    state = strength.strength(Record.of(record)).state
     assert (state == "weak") == (name in WEAK)
     expected = "failed" if record["verdict"] == "refuted" else "undecided" if state == "weak" else "passed"
     assert decision(Record.of(record)).result == expected
@@ -215,8 +215,8 @@ def test_a_kill_table_says_nothing_of_another_promise_or_a_printed_listing(table
     record = load("dp-robust-elimination")
     bare = Report(sealed(record | {"kill_table": None}))
     told = bare.with_kill_table(table)
-    assert card.strength(Record.of(bare.record)).state == "strong"
-    assert card.strength(Record.of(told.record)).state == "weak"
+    assert strength.strength(Record.of(bare.record)).state == "strong"
+    assert strength.strength(Record.of(told.record)).state == "weak"
     assert told.record == record
     examine(told.record)
     other = Report(sealed(record | {"kill_table": None, "claim": record["claim"] | {"epsilon": 2.0}}))
@@ -285,7 +285,7 @@ def test_a_report_takes_the_table_of_its_folder(table, tmp_path):
         (folder / "mutants.json").write_text(json.dumps(table | {"seed": seed}), "utf-8")
         reports = {"dp-robust-elimination": Report.load(folder / "dp-robust-elimination" / "record.json")}
         reports |= campaign._with_table_of(folder, reports)
-        assert card.strength(Record.of(reports["dp-robust-elimination"].record)).state == found
+        assert strength.strength(Record.of(reports["dp-robust-elimination"].record)).state == found
         campaign.write_index(folder, reports, told.append)
     assert len(told) == 1
     assert "mutants.json" in told[0]

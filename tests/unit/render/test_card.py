@@ -21,7 +21,21 @@ from verifiable_dp.evidence.check import Check
 from verifiable_dp.record import words
 from verifiable_dp.record.model import Counterexample, Record
 from verifiable_dp.record.sealing import digest
-from verifiable_dp.render import beside, card, courses, limits, pdf, plots, portfolio, renderings, strength
+from verifiable_dp.render import (
+    audited,
+    beside,
+    bounds,
+    card,
+    courses,
+    following,
+    limits,
+    pdf,
+    plots,
+    portfolio,
+    regrets,
+    renderings,
+    strength,
+)
 from verifiable_dp.render.markdown import to_dpia, to_markdown
 from verifiable_dp.render.page import render, render_index, render_pack
 
@@ -121,8 +135,8 @@ def test_the_meter_has_a_scale_that_can_be_read_and_heard():
     assert 100 - weak.full == places[2]  # caught from four times the claim
     assert f"<em>{weak.mark}</em>" in page
     assert of("dp-se").strength.mark == "any excess on the replayed runs is caught"
-    assert of("shuffled-linear").strength.mark == "less noise caught from epsilon 4.004"
-    missed = card.strength(Record.of(load("dp-robust-elimination")))
+    assert of("shuffled-linear").strength.mark == "less noise in all batches caught from epsilon 4.004"
+    missed = strength.strength(Record.of(load("dp-robust-elimination")))
     assert missed.mark == "one total leak went unnoticed"
     assert not of("ucb1").strength.ticks
 
@@ -132,13 +146,13 @@ def test_the_meter_empties_as_the_leak_that_passes_grows():
     for leak in (1.0, 1.4, 1.6, 4.0, 40.0):
         record = load("dp-nas")
         record["power"]["smallest_epsilon"] = leak * record["claim"]["epsilon"]
-        full.append((card.strength(Record.of(record)).full, card.strength(Record.of(record)).state))
+        full.append((strength.strength(Record.of(record)).full, strength.strength(Record.of(record)).state))
     assert [state for _, state in full] == ["strong", "strong", "weak", "weak", "weak"]
     sizes = [size for size, _ in full]
     assert sizes == sorted(sizes, reverse=True)
     assert sizes == [100, 88, 83, 50, 5]
     record["power"], record["detectable"] = None, "inf"
-    found = card.strength(Record.of(record))
+    found = strength.strength(Record.of(record))
     assert found.words == (
         "No leak, however large, is known to be caught by the tests. Report at most 2 if the premises hold, "
         "on which that bound rests; tests alone show nothing."
@@ -149,13 +163,13 @@ def test_the_meter_empties_as_the_leak_that_passes_grows():
 def test_regret_is_a_sentence():
     said = of("dp-se").regret
     assert said == (
-        "20 of 21 checks agree with the theorems; 1 cannot fail below 9.2e+07 rounds, so it says nothing; 7 "
-        "of them are coarse (10 times as much would pass)."
+        "20 of 20 checks that can fail agree with the theorems; 1 more cannot fail below 9.2e+07 rounds and "
+        "does not count; 7 are coarse: 10 times that regret would pass."
     )
     record = load("dp-se")
     record["regret"]["checks"][0]["result"]["verdict"] = "contradicted"
-    assert f"contradicted: {record['regret']['checks'][0]['name']}" in card.regret(Record.of(record))
-    assert card.regret(Record.of(record | {"regret": None})) == ""
+    assert f"contradicted: {record['regret']['checks'][0]['name']}" in regrets.sentence(Record.of(record))
+    assert regrets.sentence(Record.of(record | {"regret": None})) == ""
 
 
 def test_what_to_do_follows_from_the_verdict():
@@ -174,15 +188,16 @@ def test_what_to_do_follows_from_the_verdict():
 
 def test_intervals_say_what_they_rest_on():
     by = "proved by this tool; nobody else has checked"
-    assert of("dp-nas").interval == f"Epsilon lies between 0.9309 (observed) and 2 ({by})."
+    assumed = "if 4 assumptions hold, 1 of them untested: ideal Laplace noise."
+    assert of("dp-nas").interval == f"Epsilon lies between 0.9309 (observed) and 2 ({by}), {assumed}"
     record = load("dp-se")
     record["epsilon_upper"] |= {"scope": "n paths", "paths": 7}
-    assert card.interval(Record.of(record)).endswith("and bounded to be no more (over what was traced).")
+    assert f"and bounded (over what was traced) to be no more {assumed}" in bounds.interval(Record.of(record))
     assert "covers every input on 7 traced paths if its premises hold; other paths, " in words.covered(
         Record.of(record)
     )
     without = [check for check in record["checks"] if check["kind"] != "upper_bound"]
-    assert "There is no upper bound" in card.interval(
+    assert "There is no upper bound" in bounds.interval(
         Record.of(record | {"epsilon_upper": None, "checks": without})
     )
     # One is computed there, but what it rests on was refuted; the limit of samples exceeds the exact loss.
@@ -209,17 +224,17 @@ def test_which_counterexample_can_be_run_again_is_said():
     record = load("dp-robust-ucb-printed")
     record["counterexamples"][0]["loss"] /= 2
     kept = "The record keeps another run, below: loss 0.5563, claimed 1. Both can be run again"
-    assert kept in card.interval(Record.of(record))
+    assert kept in bounds.interval(Record.of(record))
     assert "run again" not in of("ucb1").interval
     assert "does not keep that run" not in shown("adaptive-tree-printed")[0]
 
 
 def test_ends_are_alike_only_where_they_are_one_number():
     """Both ends of 3.99997 and 4 were shown as 4; 0.7712 is a number of more digits."""
-    by = "observed, and proved to be no more (by this tool; nobody else has checked)."
-    assert of("dp-se").interval == f"Epsilon is exactly 1: {by}"
-    assert of("dp-lin-ucb").interval == f"Epsilon is exactly 1 at delta 0.001: {by}"
-    assert of("adaptive-tree").interval == f"Epsilon is 0.7712: {by}"
+    by = "observed, and proved (by this tool; nobody else has checked) to be no more if "
+    assert of("dp-se").interval.startswith(f"Epsilon is exactly 1: {by}")
+    assert of("dp-lin-ucb").interval.startswith(f"Epsilon is exactly 1 at delta 0.001: {by}")
+    assert of("adaptive-tree").interval.startswith(f"Epsilon is 0.7712: {by}")
     assert of("shuffled-linear").interval.startswith("Epsilon lies between 3.99997 (observed) and 4 (")
     assert words.interval(Record.of(load("dp-se"))) == "epsilon exactly 1 certified"
     assert (
@@ -329,7 +344,7 @@ def test_worlds_that_are_no_neighbours_are_on_the_card_and_so_is_the_sampler():
     assert "the sampler of production was not audited" in row["note"]
     own = load("dp-linear")
     own["target"]["kind"] = "release"
-    assert "whether production draws the same is not known" in card.sampler(Record.of(own))
+    assert "whether production draws the same is not known" in audited.sampler(Record.of(own))
 
 
 # ---------------------------------------------------------------- limits beside wins
@@ -346,7 +361,7 @@ def test_every_mutant_is_shown_and_misses_are_named(table):
     rows = [row for row in table["mutants"] if row["algorithm"] == name]
     killed, left = (sum(row["outcome"] == word for row in rows) for word in ("killed", "undecided"))
     assert (
-        f"of {len(rows)} in the suite of the catalogue, {killed} caught, {left} open, 1 missed. "
+        f"of {len(rows)} in the suite of the catalogue, {killed} caught, {left} undecided, 1 missed. "
         f"Missed: {MISSED}." in read
     )
     written = to_markdown(Record.of(load(name)))
@@ -381,7 +396,7 @@ def test_what_was_checked_exactly_has_its_scope_wherever_it_is_said():
     index = render_index([Record.of(load("dp-se"))], ["x.html"])
     for text in (shown("dp-se")[0], to_markdown(Record.of(load("dp-se"))), index):
         assert text.count("1188 runs checked exactly") == text.count(
-            "1188 runs checked exactly; all other inputs are covered by the proof"
+            "1188 runs checked exactly; other inputs rest on the conditional proof"
         )
         assert "1188 runs checked exactly" in text
 
@@ -426,7 +441,7 @@ def test_power_by_exact_computation_is_not_called_black_box():
     record = load("shuffled-linear")
     read, _ = shown("shuffled-linear")
     assert "Exact computation catches epsilon 4.004" in read
-    section = read[read.index("Noise reduction detected") :].partition("Broken variants")[0]
+    section = read[read.index("With less noise") :].partition("Broken variants")[0]
     assert "black box" not in section.lower()
     assert "Exact computation catches" in render_index([Record.of(record)], ["x.html"])
 
@@ -639,11 +654,12 @@ def test_a_baseline_has_no_noise_to_speak_of_and_no_model():
 def test_what_was_not_replayed_rests_on_the_bound_only_where_there_is_one():
     record = load("dp-se")
     assert (
-        "runs checked exactly; all other inputs are covered by the proof."
-        in card.strength(Record.of(record)).words
+        "runs checked exactly; other inputs rest on the conditional proof."
+        in strength.strength(Record.of(record)).words
     )
     assert (
-        "other inputs were not examined." in card.strength(Record.of(record | {"epsilon_upper": None})).words
+        "other inputs were not examined."
+        in strength.strength(Record.of(record | {"epsilon_upper": None})).words
     )
 
 
@@ -677,12 +693,13 @@ def test_a_counterexample_of_another_instance_says_so():
     )
     assert found.instance.endswith("horizon = 1000.")
     assert (
-        of("tree-sum").instance == "Only this instance: split of epsilon = levels, epsilon = 1, horizon = 8."
+        of("tree-sum").instance == "Only this instance: split of epsilon = levels, epsilon = 1, horizon = 8. "
+        "Utility was measured at other horizons, too: see each check."
     )
     record = load("ldp-linear-printed")
     for check in record["checks"]:
         check["statistics"].pop("spent", None)  # nothing says what a run of the audited instance costs
-    assert card.interval(Record.of(record)).startswith(
+    assert bounds.interval(Record.of(record)).startswith(
         "Epsilon is at least 2: a loss of 40 was computed on another instance of the same code (actions = 2 "
         "vectors, beta = 0.9, epsilon = 20, horizon = 400), 2 times what that one claims. It is the "
         "counterexample below, and can be run again: verify --rerun. There is no"
@@ -696,9 +713,9 @@ def test_undecided_mutants_are_on_the_index(table):
     rows = [row for row in table["mutants"] if row["algorithm"] == "dp-nas"]
     open_ = sum(row["outcome"] == "undecided" for row in rows)
     assert open_ > 0
-    assert f">{open_} open</span>" in render_index([Record.of(load("dp-nas"))], ["x.html"])
-    assert "open</span>" not in render_index([Record.of(without_table("dp-nas"))], ["x.html"])
-    assert "open</span>" not in render_index([Record.of(load("dp-se"))], ["x.html"])
+    assert f">{open_} undecided</span>" in render_index([Record.of(load("dp-nas"))], ["x.html"])
+    assert "undecided</span>" not in render_index([Record.of(without_table("dp-nas"))], ["x.html"])
+    assert "undecided</span>" not in render_index([Record.of(load("dp-se"))], ["x.html"])
 
 
 def test_a_joint_promise_names_its_model():
@@ -735,14 +752,14 @@ def test_the_corrected_variant_is_linked_where_it_is_advised():
 
 def test_a_fault_that_passed_empties_the_meter_and_leads(table):
     """Control: without the kill table the same audit is strong, and its meter full."""
-    found = card.strength(Record.of(load("dp-robust-elimination")))
+    found = strength.strength(Record.of(load("dp-robust-elimination")))
     assert (found.state, found.full) == ("weak", 0)
     assert found.words == (
         "1 broken variant missed: last reward not truncated (its epsilon: infinity). 1728 runs "
         "checked exactly; that fault shows only in others, which only the proof covers. "
         "Report at most 1 if the premises hold; their tests missed that fault."
     )
-    assert card.strength(Record.of(without_table("dp-robust-elimination"))).full == 100
+    assert strength.strength(Record.of(without_table("dp-robust-elimination"))).full == 100
 
 
 # ---------------------------------------------------------------- what a third reading found
@@ -823,19 +840,19 @@ def test_a_headline_says_that_its_audit_is_weak():
     assert headline in renderings_of(load(name))[1]
     assert of(name, kill_table=None).headline.endswith("1 untested)")
     assert dict(of("dp-nas").answers)["How strong"].startswith(
-        "Weak: the tests could miss a leak up to 4 times the claim. Only the proof bounds epsilon."
+        "Weak: the tests could miss a leak up to 4 times the claim; 9 broken variants undecided. "
     )
     (one,) = (row for row in load(name)["kill_table"]["others"] if row["outcome"] == "survived")
     record = load(name)
-    assert card.following(reviewed(record)).startswith("Look by hand for the missed fault. ")
+    assert following.following(reviewed(record)).startswith("Look by hand for the missed fault. ")
     record["kill_table"]["others"] += [one | {"mutant": "another"}]
-    assert "for the 2 missed faults. " in card.following(reviewed(record))
+    assert "for the 2 missed faults. " in following.following(reviewed(record))
 
 
 def test_the_first_screen_names_what_was_missed_and_asked():
     """As many names as fit, and a link to the others. Control: where all fit there is no link."""
     screen = html_of_first_screen(load("dp-robust-elimination"))
-    assert f"1 broken variant missed ({MISSED})." in screen
+    assert f"1 broken variant missed ({MISSED}); 1 undecided." in screen
     assert 'promise): other releases, trust <a href="#hazards">and 6 more</a>.' in screen
     assert "#mutants" not in screen
     record = load("dp-robust-elimination")
@@ -843,7 +860,7 @@ def test_the_first_screen_names_what_was_missed_and_asked():
     names = ["no noise at all", "half of the noise"]
     record["kill_table"]["others"] += [one | {"mutant": name} for name in names]
     screen = html_of_first_screen(record)
-    assert f'3 broken variants missed ({MISSED} <a href="#mutants">and 2 more</a>).' in screen
+    assert f'3 broken variants missed ({MISSED} <a href="#mutants">and 2 more</a>); 1 undecided.' in screen
     every = [name for _, rows in of("dp-se").hazards[0].groups for _, name in rows]
     assert len(every) == 8
     assert f"(4 can void the promise): {', '.join(every)}. 4 limits" in of("dp-se").following
@@ -974,7 +991,7 @@ def test_where_all_is_declared_the_limits_are_left():
         ("NIST-H20", "Answer 1 question (1 "),
     ):
         changed = [r | {"status": "declared"} if r["id"] in closed - {missing} else r for r in rows]
-        assert card.following(nist.Reviewed.with_blocks(record, {"hazards": changed})).startswith(said)
+        assert following.following(nist.Reviewed.with_blocks(record, {"hazards": changed})).startswith(said)
 
 
 def test_what_could_pass_does_not_look_like_what_is_caught():
@@ -1018,8 +1035,8 @@ def test_a_sum_is_spoken_of_as_a_mechanism_on_a_stream():
 
 def test_theorems_are_those_of_a_paper():
     """Control: claims of a paper."""
-    assert "agree with our derivations" in card.regret(Record.of(load("dp-lin-ucb")))
-    assert "agree with the theorems" in card.regret(Record.of(load("dp-se")))
+    assert "agree with our derivations" in regrets.sentence(Record.of(load("dp-lin-ucb")))
+    assert "agree with the theorems" in regrets.sentence(Record.of(load("dp-se")))
 
 
 def test_a_promise_says_that_it_is_not_about_a_person():
@@ -1042,7 +1059,7 @@ def test_a_ceiling_beside_weak_tests_says_what_to_report():
     )
     assert "Report" not in of("dp-se").strength.words
     record = load("dp-nas") | {"epsilon_upper": None}
-    assert "Report" not in card.strength(Record.of(record)).words
+    assert "Report" not in strength.strength(Record.of(record)).words
 
 
 def test_a_refutation_by_samples_says_how_often_those_are_wrong():
@@ -1135,7 +1152,10 @@ def test_names_that_a_user_chose_are_printed_as_they_are():
         "kind": "play",
         "parameters": {"n_jobs": 2, "budget": 3, "my_rate": 0.5},
     }
-    assert of("dp-se", target=target).instance == "Only this instance: n_jobs = 2, budget = 3, my_rate = 0.5."
+    assert (
+        of("dp-se", target=target, regret=None).instance
+        == "Only this instance: n_jobs = 2, budget = 3, my_rate = 0.5."
+    )
     assert "split of epsilon" in of("tree-sum").instance
     mutant = Record.of(load("dp-se")).mutants[0]
     of_regret = replace(mutant, decided_by="my_check on C_1", breaks="regret")
@@ -1157,7 +1177,7 @@ def test_names_that_a_user_chose_are_printed_as_they_are():
 )
 def test_whether_a_recorded_course_has_the_bound(spent, here, monkeypatch):
     """The last place of a course is what it spent in all; the least of all upper bounds is 1."""
-    monkeypatch.setattr(card.words, "least", lambda record: 1.0)
+    monkeypatch.setattr(bounds.words, "least", lambda record: 1.0)
     checks = [SimpleNamespace(statistics={} if spent is None else {"spent": spent})]
-    assert card._here(SimpleNamespace(of_kind=lambda kind: checks)) is here
-    assert card._here(SimpleNamespace(of_kind=lambda kind: [])) is False
+    assert bounds._here(SimpleNamespace(of_kind=lambda kind: checks)) is here
+    assert bounds._here(SimpleNamespace(of_kind=lambda kind: [])) is False

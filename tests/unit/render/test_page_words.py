@@ -12,7 +12,7 @@ from verifiable_dp.evidence import check
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.record import words
 from verifiable_dp.record.model import Record
-from verifiable_dp.render import card, markdown, mutation, page, plainly
+from verifiable_dp.render import markdown, mutation, page, plainly, promised
 from verifiable_dp.render.junit import to_junit
 from verifiable_dp.render.page import render
 from verifiable_dp.render.sarif import to_sarif
@@ -127,11 +127,11 @@ def test_a_mechanism_has_data_and_outputs_and_no_actions():
     record["target"] |= {"kind": "release", "plays": "data"}
     record["claim"]["unit"] = "pairs"
     said, seen = "changing the data to a neighbour given", "what the mechanism releases"
-    assert card.promise(Record.of(record)) == f"Epsilon 1 for {said}, against anyone who sees {seen}."
+    assert promised.promise(Record.of(record)) == f"Epsilon 1 for {said}, against anyone who sees {seen}."
     promise = plainly.summary(Record.of(record))[0]
     assert promise.startswith(f"The promise: {said} makes anything seen in {seen} at most")
     record["target"]["plays"] = "arms"
-    assert "the actions and every noisy statistic" in card.promise(Record.of(record))
+    assert "the actions and every noisy statistic" in promised.promise(Record.of(record))
 
 
 def test_a_record_of_regret_alone_has_a_verdict_on_its_first_screen():

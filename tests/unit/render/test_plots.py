@@ -19,7 +19,7 @@ from verifiable_dp.evidence.alignment import checking
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.record.model import Record
-from verifiable_dp.render import courses, figures, page, plots
+from verifiable_dp.render import courses, figures, page, plots, svg
 from verifiable_dp.render.page import render
 
 REPORTS = Path(__file__).parents[3] / "reports"
@@ -286,7 +286,7 @@ def places(path):
 )
 def test_steps_of_a_path_lead_where_the_path_does(path):
     """Negative control: without its first step another path begins elsewhere."""
-    short = plots._relative(path)
+    short = svg._relative(path)
     assert places(short) == places(path)
     assert len(short) < len(path)
     assert places(short.replace("m", "m1 1m", 1)) != places(path)

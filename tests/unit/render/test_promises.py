@@ -171,7 +171,7 @@ def test_the_stated_power_says_of_which_leaks():
     stated = re.compile(
         r"would have (?:been )?(?:seen|caught|detected)|would (?:detect|catch)|Sampling catches|caught from"
     )
-    kinds = (words.KIND, words.BRIEFLY, "ess noise caught from")
+    kinds = (words.KIND, words.SHORT, "ess noise caught from")
     seen = 0
     for name, rendering in RENDERINGS.items():
         for sentence in re.split(r"(?<=[a-z)])\. |\n", rendering(record)):

@@ -1,0 +1,148 @@
+"""Sentences that misled readers of pages: none of their kinds is in any rendering of any committed record."""
+
+import functools
+import html
+import re
+
+import pytest
+
+from tests.committed import NAMES, REPORTS, SIX
+from verifiable_dp.evidence import upper
+from verifiable_dp.evidence.words import digits
+from verifiable_dp.record import kills
+from verifiable_dp.record.verify import verify
+from verifiable_dp.render import page
+from verifiable_dp.render.markdown import to_dpia, to_markdown
+
+SHOWN = {
+    "page": lambda record: page.render(record, drawn=False),
+    "pack": page.render_pack,
+    "markdown": to_markdown,
+    "dpia": to_dpia,
+}
+
+
+@functools.cache
+def record_of(name):
+    return verify(REPORTS / name / "record.json").parsed
+
+
+def read(text):
+    """What is read of HTML or Markdown, in one line."""
+    text = re.sub(r"<(style|script)\b.*?</\1>", " ", text, flags=re.DOTALL)
+    text = re.sub(r"</?(?:bdi|span|wbr|b|a)\b[^>]*>", "", text)
+    text = html.unescape(re.sub(r"<[^>]*>", " . ", text)).replace("\\", "")
+    return " ".join(text.split())
+
+
+def sentences(text):
+    return re.split(r"(?<=[.?!])\s+|\s\|\s", text)
+
+
+def none_missed(record, text):
+    """Nothing was missed, beside variants of which nobody knows."""
+    names = kills.undecided(record)
+    wrong = ["None was missed"] if names and "None was missed" in text else []
+    return wrong + (["undecided unexplained"] if names and kills.UNDECIDED not in text else [])
+
+
+def one_batch(record, text):
+    """What exact computation catches, without saying that only less noise in all batches shows at once."""
+    if not (record.power and record.power.every_batch_at):
+        return []
+    least = f"{record.power.smallest_epsilon:.4g}"
+    said = (one for one in sentences(text) if re.search(rf"catche?s?.* {re.escape(least)}", one))
+    return [one for one in said if "in all batches" not in one]
+
+
+def every_run(record, text):
+    """A number of states or paths that seems to be all that was looked at."""
+    return re.findall(r"\d+ public states or paths were examined", text)
+
+
+def counted(record, text):
+    """A check that cannot fail, among those that agree or do not."""
+    able = sum(check.verdict != "vacuous" for check in record.regret_checks)
+    found = re.finditer(r"\d+ of (\d+) checks?[a-z ]*? agree", text)
+    return [one[0] for one in found if int(one[1]) != able]
+
+
+def two_numbers(record, text):
+    """The loss that one event has to show, as if a version with that epsilon were caught."""
+    power, seen = record.power, record.detectable
+    if power is None or seen is None or power.by == "alignment" or power.smallest_epsilon <= float(seen):
+        return []
+    least = rf"(?<![\d.]){re.escape(digits(seen))}(?![\d.])"
+    said = (one for one in sentences(text) if re.search(rf"(caught|catch|detect|refute).*{least}", one))
+    return [one for one in said if "event" not in one]
+
+
+def unconditional(record, text):
+    """An upper bound as a fact, without what it takes for granted."""
+    said = re.compile(
+        r"\bproved \(?(?:by|to be no)\b|certificate covers|\bepsilon (?:is )?at most \d|\bto be no more\b",
+        re.IGNORECASE,
+    )
+    meant = re.compile(r"premises|assumption|promised|claim|noise is drawn as stated", re.I)
+    return [one for one in sentences(text) if said.search(one) and not meant.search(one)]
+
+
+def borrowed(record, text):
+    """Authors above constants that are not theirs."""
+    source = record.claim.source if record.claim else None
+    unread = source is not None and source.basis == "unread"
+    return [] if not unread or re.search(r"own version", text[:400], re.I) else [text[:100]]
+
+
+RULES = [none_missed, one_batch, every_run, counted, two_numbers, unconditional, borrowed]
+MISLED = [  # as pages had it, with a record of which it was said
+    (none_missed, "ldp-ucb", f"40 caught, 1 open, 0 missed. None was missed. {kills.UNDECIDED}"),
+    (none_missed, "ldp-ucb", "40 caught, 1 open, 0 missed."),
+    (one_batch, "shuffled-se", "Exact computation catches epsilon 4.004 (too little noise)."),
+    (every_run, "lazy-dp-ts", "Verdict: not refuted. 15 public states or paths were examined."),
+    (counted, "dp-ucb", "Regret: 8 of 9 checks agree."),
+    (two_numbers, "dp-exponential-nas", "It would have caught epsilon 4.469 with 95 % probability."),
+    (unconditional, "dp-se", "Epsilon is exactly 1: observed, and proved to be no more (by this tool)."),
+    (unconditional, "dp-se", "No violation was found, and epsilon is at most 1."),
+    (borrowed, "dp-imed", "dp-imed: audit record Azize et al. 2025"),
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_page_and_no_document_misleads(name):
+    record = record_of(name)
+    shown = SHOWN if name in SIX else {"page": SHOWN["page"]}
+    for form, made in shown.items():
+        text = read(made(record))
+        for rule in RULES:
+            if form == "page" or rule not in (none_missed, borrowed):
+                assert rule(record, text) == [], (form, rule.__name__)
+
+
+@pytest.mark.parametrize(("rule", "name", "text"), MISLED)
+def test_what_misled_readers_would_be_found(rule, name, text):
+    """Control: on the page as it is, the rule finds nothing."""
+    assert rule(record_of(name), text)
+    assert not rule(record_of(name), read(SHOWN["page"](record_of(name))))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_bound_of_every_run_says_how_it_comes_to_cover_them(name):
+    record = record_of(name)
+    text = read(SHOWN["page"](record))
+    for check in record.of_kind("upper_bound"):
+        said = upper.reached(check.statistics)
+        assert said in text
+        assert str(check.statistics["paths"]) in said
+        if check.statistics["scope"] == "certified":
+            assert "every input and run" in said or "no other input or run" in said
+
+
+def test_the_index_has_what_is_refuted_first_in_its_only_table():
+    """The listings as printed are refuted, and stood in a later section."""
+    text = (REPORTS / "index.html").read_text("utf-8")
+    states = re.findall(r'<tr[^>]* data-state="(\w+)"', text)
+    assert len(states) == len(NAMES)
+    assert states[0] == "refuted"
+    assert states == sorted(states, key=page._STATES.index)
+    assert states != sorted(states)

@@ -1,0 +1,133 @@
+"""What was audited, when, by whom, and how it differs from its paper."""
+
+from __future__ import annotations
+
+from verifiable_dp.compliance.nist import Reviewed
+from verifiable_dp.core.claims import Basis
+from verifiable_dp.core.units import Role
+from verifiable_dp.core.validate import Json, JsonValue
+from verifiable_dp.evidence.words import digits
+from verifiable_dp.record import words
+from verifiable_dp.record.model import Checkout, CodeEntry, Provenance, Record
+from verifiable_dp.record.signing import NONE, SignatureState
+from verifiable_dp.render import plainly
+from verifiable_dp.render.strength import many
+
+
+def rows(record: Reviewed, signature: SignatureState | None) -> list[tuple[str, str]]:
+    """Labels and words of what was audited, and by whom; `signature` is of the file beside the record."""
+    target, facts = record.target, record.provenance
+    model = "no promise of privacy" if target.model == "none" else f"{target.model} model"
+    what = f"{words.title(record)} ({words.kind(record)}, {model})"
+    found = [("Target", what)]
+    source = record.claimed.source if record.claim else None
+    if source:
+        found.append(("Promise from", source.statement))
+    found.append(("Code", _code(target.source, facts.target)))
+    found.append(("When", str(facts.finished)[:10]))
+    authors = "; ".join(record.blocks["administrative"]["authors"])
+    ci = "in continuous integration" if facts.ci else "outside continuous integration"
+    by = f"{authors} (as declared), with " if authors else "nobody is named; "
+    own = f"tool {_commit(facts)}"
+    found.append(("Audited by", f"{by}{facts.tool} {facts.version} ({own}), {ci}"))
+    if record.target.role is Role.USER and facts.request is not None:
+        found.append(("Trust in the code", _TRUST))
+    tier = record.blocks["tier"]
+    if tier:
+        found.append(("Tier", f"{tier} (as declared)"))
+    signed = signature or NONE
+    check = "; check with verify --key" if signed.holds is None else ""
+    found.append(("Signature", f"{signed.words}{check}"))
+    return found if words.is_baseline(record) else [*found, ("Noise", sampler(record))]
+
+
+# What no audit that runs code can exclude.
+_TRUST = (
+    "assumed not to deceive: hostile code could make up its counts, or behave differently when it is watched"
+)
+
+
+def _code(source: CodeEntry, place: Checkout) -> str:
+    """Which code was audited: the file, its digest and its commit, as far as the record knows them."""
+    digest = f"SHA-256 {source.sha256[:12]}…" if source.sha256 else "digest unknown"
+    return f"{source.path or 'file unknown'}, {digest}, {_commit(place)}"
+
+
+def _commit(facts: Checkout | Provenance) -> str:
+    dirty = ", with uncommitted changes" if facts.dirty else ""
+    return f"commit {facts.commit[:12]}{dirty}" if facts.commit else "commit unknown"
+
+
+def variant(record: Record) -> str:
+    """How what was audited differs from what the paper prints; empty where no difference is known."""
+    corrected = record.target.parameters.get("variant") == "corrected"
+    # Where the promise is not quite that of the paper, another thing was audited than the paper says.
+    source = record.claimed.source if record.claim else None
+    note = source.note if source else ""
+    if words.is_printed(record):
+        return "As printed in the paper."
+    if corrected:
+        return f"Corrected, not as printed (see errata){f': {note}' if note else ''}."
+    if _is_unread(record):
+        return "Our own version: the paper's text was not at hand, so all constants are ours."
+    return f"On the promise: {note}." if note else ""
+
+
+def origin(record: Record) -> str:
+    """Authors and year of the paper, and whether what was audited is what it prints; empty without one."""
+    paper = plainly.short(record.target.paper)
+    if not paper:
+        return ""
+    if words.is_printed(record):
+        return f"{paper}, as printed"
+    if record.target.parameters.get("variant") == "corrected":
+        return f"{paper}, corrected"
+    return f"own version after {paper}" if _is_unread(record) else paper
+
+
+def _is_unread(record: Record) -> bool:
+    """Whether nobody here has read the paper that the promise is ascribed to."""
+    source = record.claim.source if record.claim else None
+    return source is not None and source.basis == Basis.UNREAD
+
+
+def instance(record: Record) -> str:
+    """Which instance was audited, and that nothing was said of others."""
+    parameters = dict(record.target.parameters)
+    shown = settings({key: value for key, value in parameters.items() if key != "variant"}, record)
+    horizon = parameters.get("horizon")
+    others = {check.statistics.get("horizon") or horizon for check in record.regret_checks} - {horizon}
+    apart = (
+        f" {words.measured(record)} was measured at other horizons, too: see each check." if others else ""
+    )
+    return f"Only this instance{f': {shown}' if shown else ''}.{apart}"
+
+
+def settings(parameters: Json, record: Record) -> str:
+    """Parameters with short values; those of the catalogue in words, names that a user chose as they are."""
+    named = {key: key for key in parameters}
+    if record.target.kind == "algorithm":
+        named = {key: key.removeprefix("n_").replace("_", " ") for key in parameters}
+        named["budget"] = "split of epsilon"
+    return ", ".join(f"{named[k]} = {_short(v)}" for k, v in parameters.items())
+
+
+_SHOWN = 3  # numbers of a list that are written out
+
+
+def _short(value: JsonValue) -> str:
+    if isinstance(value, list):
+        if len(value) <= _SHOWN and all(isinstance(x, int | float) for x in value):
+            return f"[{', '.join(map(_short, value))}]"
+        return many(len(value), "vector" if all(isinstance(x, list) for x in value) else "value")
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return digits(value) if isinstance(value, float) else str(value)
+
+
+def sampler(record: Record) -> str:
+    """Whether the noise of the audit is that of production."""
+    if record.target.kind == "algorithm":
+        drawn = "the audit drew seeded, ideal noise of this package; a live session draws from OpenDP, "
+        return f"{drawn}{words.of_production(record) or 'which was not tested here'}"
+    return "the audit drew the target's own noise; whether production draws the same is not known"

@@ -1,0 +1,171 @@
+"""The largest caveats of a record, what is open, and what to do next."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from verifiable_dp.compliance.nist import BEARS, HAZARDS, UNSETTLED, Reviewed, apart_worlds
+from verifiable_dp.core.validate import Json
+from verifiable_dp.evidence import exclusions
+from verifiable_dp.record import kills, questions, words
+from verifiable_dp.record.decision import WEAK, caught, decision
+from verifiable_dp.record.model import Record
+from verifiable_dp.render.promised import of_a_person
+from verifiable_dp.render.strength import capital, could_pass, few, many, variants
+
+
+@dataclass(frozen=True)
+class Open:
+    """Open hazards that a declaration can close, or those that none can.
+
+    Attributes
+    ----------
+    head
+        How many they are, and who can settle them.
+    groups
+        What they can do, those that can void the promise first, with identifier and short name of each.
+    """
+
+    head: str
+    groups: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+
+    @property
+    def count(self) -> int:
+        """How many they are."""
+        return sum(len(rows) for _, rows in self.groups)
+
+    @property
+    def names(self) -> list[str]:
+        """Their short names, the gravest first."""
+        return [name for _, rows in self.groups for _, name in rows]
+
+    @property
+    def words(self) -> str:
+        """Who can settle them, and which they are."""
+        named = [f"{what}: {', '.join(name for _, name in rows)}" for what, rows in self.groups]
+        return f"{self.head}: {'; '.join(named)}."
+
+    @property
+    def grave(self) -> int:
+        """How many of them can void the promise."""
+        return sum(len(rows) for what, rows in self.groups if what == BEARS[0].lower())
+
+
+def caveats(record: Reviewed) -> list[tuple[str, str]]:
+    """The largest first; each with the section that says more."""
+    if not record.checks:
+        return [("Privacy was not audited: only regret was measured", "not-covered")]
+    found: list[tuple[str, str]] = []
+    names, decided = kills.missed(record), decision(record)
+    if names and len(names) > len(decided.passed):  # else the strength names them all
+        found.append((f"{variants(len(names))} missed by this audit: {'; '.join(names)}", "mutants"))
+    if record.verdict == "inconclusive":
+        found.append((f"The audit could not decide: {words.why(record)}", "evidence"))
+    unknown = any(size is None for _, size in decided.passed)  # of a leak that passed
+    ratio = math.inf if unknown else decided.ratio if record.verdict != "refuted" else 0.0
+    if ratio > WEAK and (names or record.verdict != "not_refuted"):  # else the headline says so
+        found.append((capital(could_pass(ratio)), "power"))
+    if record.verdict == "refuted" and not words.is_baseline(record):
+        false = "The claim is false: nobody has the protection that it promises, with one round or several"
+        found.append((false, "counterexamples"))
+    guarantee = record.blocks["guarantee"]
+    if guarantee:
+        found += [
+            (_guided(row, record.claimed.delta), "guarantee")
+            for row in guarantee["guidance"]
+            if row["level"] == "flag"
+        ]
+        found += [(said, "guarantee") for said in of_a_person(record)]
+        apart = apart_worlds(record)
+        found += [
+            (f"Declared worlds are not neighbours under the claim: {said}", "hazards") for said in apart
+        ]
+    if record.claimed.observe == "shuffled":
+        found.append(("The shuffler was trusted, not tested", "premises"))
+    audited = bool(words.of_production(record))
+    if record.target.kind == "algorithm" and not words.is_baseline(record) and not audited:
+        found.append(("The noise generator you will run was not tested", "hazards"))
+    # The sentence under the verdict names these where there is a bound.
+    bounded = record.epsilon_upper and record.verdict != "refuted"
+    lines = words.not_covered(record, without=exclusions.EVERY if bounded else ())
+    return [*found, *((capital(line), "not-covered") for line in lines)]
+
+
+def _guided(row: Json, delta: float) -> str:
+    """A flag of the guidance; of delta also what it means."""
+    means = (
+        f": up to a 1 in {1 / delta:,.0f} chance that epsilon does not protect"
+        if row["about"] == "delta"
+        else ""
+    )
+    return f"{capital(row['words'])} (NIST's draft guidance){means}"
+
+
+ASKED = 3  # words of the names of open questions on the first screen
+
+
+def following(record: Reviewed, brief: bool = False) -> str:
+    """What to do next; brief with some of the open questions and without what else remains."""
+    if holes := questions.holes(record):
+        return f"Do not deploy this as declared. Close {many(len(holes), 'hole')} first, then declare anew."
+    if not record.checks:
+        return "Audit privacy, too: this record says nothing about it."
+    if words.is_baseline(record):
+        return (
+            "Do not use it on data that need privacy: it promises none, and the audit shows that it has none."
+        )
+    if record.verdict == "refuted":
+        fixed = (
+            "use the corrected variant" if words.is_printed(record) else "repair the code and audit it again"
+        )
+        return f"Do not rely on this claim. Run the counterexample again (verify --rerun), then {fixed}."
+    if record.verdict == "inconclusive":
+        return (
+            f"Do not rely on this claim yet. Audit again with more runs ({_more(record)}), "
+            "or name pairs of inputs to try."
+        )
+    names = kills.missed(record)
+    faults = "missed fault" if len(names) == 1 else f"{len(names)} missed faults"
+    first = f"Look by hand for the {faults}. " if names else ""
+    if caught(record) > WEAK:
+        option = _more(record)
+        runs = f" ({option})" if brief else f" with more runs ({option}: runs, not epsilon)"
+        first += f"Audit again{runs}. "
+    return first + _settle(*parted(record), brief=brief)
+
+
+def _settle(yours: Open, left: Open, *, brief: bool) -> str:
+    """What a declaration settles, and how much it leaves."""
+    limits = f"{many(left.count, 'limit')} remain{'s' if left.count == 1 else ''}"
+    limits += f", {left.grave} serious" if left.grave else ""
+    if not yours.count:
+        return f"Weigh what no declaration settles: {limits}."
+    void = f" ({yours.grave} can void the promise)" if yours.grave else ""
+    named = " ".join(few(yours.names, ASKED)).strip() if brief else ", ".join(yours.names)
+    asked = f"Answer {many(yours.count, 'question')}{void}: {named}."
+    return asked if brief else f"{asked} {capital(limits)}."
+
+
+def _more(record: Record) -> str:
+    """The option for more runs than a record's audit had."""
+    return f"--budget {'SECONDS' if record.plan.budget == 'thorough' else 'thorough'}"
+
+
+def open_hazards(record: Reviewed) -> tuple[Open, ...]:
+    """The open hazards; none where no promise stands."""
+    return () if record.verdict == "refuted" else tuple(part for part in parted(record) if part.count)
+
+
+def parted(record: Reviewed) -> tuple[Open, Open]:
+    """The open hazards that a declaration can close, and those that none can, which limit the evidence."""
+    still = {row["id"] for row in record.blocks["hazards"] if row["status"] in UNSETTLED}
+    parts = []
+    for declarable, head in (
+        (True, "for your team to settle in a declaration (verifiable-dp declare)"),
+        (False, "that no declaration closes, limits of this evidence"),
+    ):
+        found = [h for h in HAZARDS if h.declarable == declarable and h.id in still]
+        groups = ((bears, tuple((h.id, h.brief) for h in found if h.bears == bears)) for bears in BEARS)
+        parts.append(Open(f"{len(found)} {head}", tuple((b.lower(), rows) for b, rows in groups if rows)))
+    return parts[0], parts[1]

@@ -1,0 +1,99 @@
+"""What a record promises, to whom, and what that leaves a person with several rounds."""
+
+from __future__ import annotations
+
+import math
+
+from verifiable_dp.compliance.nist import MOST_DELTA, Reviewed
+from verifiable_dp.core.units import Plays, Unit
+from verifiable_dp.core.validate import Json
+from verifiable_dp.evidence.words import digits
+from verifiable_dp.record import words
+from verifiable_dp.record.model import Claim, Record
+from verifiable_dp.render.strength import capital
+
+
+def promise(record: Record) -> str:
+    """The claim and its unit."""
+    claim = record.claim
+    if claim is None or not record.checks:
+        return "Privacy was not audited."
+    if words.is_baseline(record):
+        return (
+            "None: no epsilon, no unit, no adversary. The audit measures against epsilon "
+            f"{digits(claim.epsilon)}, a yardstick, for changing {words.changed(record)}, seen in "
+            f"{words.seen(record)}."
+        )
+    delta = f" and delta {digits(claim.delta)}" if claim.delta else ""
+    delta += f" (a 1 in {1 / claim.delta:,.0f} chance of failing)" if claim.delta > MOST_DELTA else ""
+    several = " with several" if _event(record) == "entry" else ""
+    verb = "was meant to protect" if record.verdict == "refuted" else "protects"
+    one = f" It {verb} one {_event(record)}, not a person{several}." if _of_one(claim) else ""
+    implied = f"{words.promised(record)}, which implies " if claim.curve else ""
+    return (
+        f"{capital(f'{implied}epsilon')} {digits(claim.epsilon)}{delta} for changing "
+        f"{words.changed(record)}, against anyone who sees {words.seen(record)}.{one}"
+    )
+
+
+def _of_events(record: Record) -> bool:
+    """Whether the promise, as far as it is not known to be false, is about one event rather than more."""
+    return _of_one(record.claimed) and record.verdict != "refuted"
+
+
+def _of_one(claim: Claim) -> bool:
+    return claim.size == 1 and claim.unit != Unit.PAIRS
+
+
+def _event(record: Record) -> str:
+    """What a person may have several of."""
+    if words.is_stream(record):
+        return "value"
+    return "entry" if record.target.plays == Plays.DATA else "round"
+
+
+_ROUNDS = 10  # of a person, whom the card speaks of where nothing is declared
+
+
+def of_a_person(record: Reviewed) -> list[str]:
+    """What the promise about one event leaves a person with several: as many as are declared, or our example.
+
+    Empty where it is about more already, where it is false, where the data are given as pairs, and where a
+    person has one, as declared.
+    """
+    if not _of_events(record):
+        return []
+    declared = record.blocks["guarantee"]["contribution_bounds"]["max_rounds_per_user"]
+    least = most = declared
+    if declared is None:
+        least, most = 2, min(_ROUNDS, int(record.target.parameters.get("horizon") or _ROUNDS))
+    what = "entries" if _event(record) == "entry" else f"{_event(record)}s"
+    rows = [
+        row for row in record.blocks["guarantee"]["group_privacy"] if max(2, least) <= row["rounds"] <= most
+    ]
+    return [of_rounds(row, what, "our example" if declared is None else "as declared") for row in rows[-1:]]
+
+
+def of_rounds(row: Json, what: str, which: str) -> str:
+    """What a row of the table of groups leaves a person."""
+    person = f"{capital(what)} add up: "
+    if float(row["delta"]) >= 1:
+        return f"{person}for a person with {row['rounds']} ({which}) this conversion says nothing: delta is 1"
+    delta = f" and delta {digits(row['delta'])}" if float(row["delta"]) else ""
+    return f"{person}a person with {row['rounds']} ({which}) has only epsilon {digits(row['epsilon'])}{delta}"
+
+
+def certainty(epsilon: float, delta: float = 0.0) -> float:
+    """The most that who tosses a coin on one bit can be right after seeing the output.
+
+    The total variation of two such laws is at most (e^epsilon - 1 + 2 delta) / (e^epsilon + 1).
+    """
+    return min(1.0, (1.0 + delta * math.exp(-epsilon)) / (1.0 + math.exp(-epsilon)))
+
+
+def percent(share: float) -> str:
+    """A share of certainty, which is not rounded up to all of it."""
+    return f"{100 * share:.0f} %" if share < _SURE else "nearly 100 %"
+
+
+_SURE = 0.995
