@@ -1,5 +1,7 @@
 """Claims about the regret of anyone's algorithm: forms, bounds, rates, and what is refused."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -196,6 +198,28 @@ def test_a_textbook_rule_has_logarithmic_regret(horizon):
     assert report.regret_verdict == "consistent", report.summary()
     report = api.check_regret(Textbook, n_arms=3, horizon=horizon, scaling={"T": "linear"})
     assert report.regret_verdict == "contradicted", report.summary()
+
+
+ONLY_T = {"bound": None, "better_than": None, "horizon": None, "scaling": {"T": 0.5}}
+
+
+@pytest.mark.parametrize(
+    ("given", "n_arms", "horizon"),
+    [
+        ({}, 2, pilots.FIRST),
+        ({}, 8, pilots.FIRST),  # 8 rounds an arm at a 32nd of the horizon
+        ({}, 9, 2304),
+        ({"horizon": 7}, 9, 7),
+        ({}, None, None),
+        ({"bound": 5}, 9, None),
+        ({"better_than": "ucb1"}, 9, None),
+        ({"scaling": 0.5}, 9, None),
+        ({"scaling": {"K": 0.5}}, 9, None),
+        ({"scaling": {"T": 0.5, "K": 0.5}}, 9, None),
+    ],
+)
+def test_a_horizon_is_chosen_where_only_a_rate_over_it_is_claimed(given, n_arms, horizon):
+    assert pilots.chosen_horizon(SimpleNamespace(**{**ONLY_T, **given}), n_arms) == horizon
 
 
 def test_pilots_choose_what_was_not_given():
