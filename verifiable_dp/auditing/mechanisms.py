@@ -40,6 +40,7 @@ _ON = 8  # times its size that a test may go on
 _SIZED = 20  # part of the runs with which sizes that the code names are tried
 _FOLLOWED = 64  # entries of the largest data that are traced because their size is tried
 _FEW = 6  # sizes that the code names, the smallest, which are traced
+_MORE = 33  # entries that are traced besides, for code that asks how many there are
 SURE = 0.999  # confidence of a lead by values between: it is none of the level's tests
 
 
@@ -281,6 +282,7 @@ def _bound(case: ReleaseCase) -> UpperBound | None:
             some = [size for size in sorted(case.ladder.tried) if 0 < size <= _FOLLOWED]
             more = ((size,) for size in some if size in SIZES or size in case.ladder.named[:_FEW])
             shapes = list(dict.fromkeys([*shapes, *more]))
+        largest = max((shape[0] for shape in shapes if len(shape) == 1), default=_MORE)
         found, ended = traced.bound_of_release(
             case.function,
             case.request.name,
@@ -289,6 +291,7 @@ def _bound(case: ReleaseCase) -> UpperBound | None:
             case.claim.delta,
             together=case.sampler.together,
             work=case.request.settings.sizes.operations / len(shapes),
+            larger=[(_MORE,)] if largest < _MORE and not case.stated else [],
         )
     if case.stated and not case.apart and (found is None or exceeds(found.epsilon, case.claim.epsilon)):
         # Data within the bounds: those that were stated may cost less.

@@ -235,6 +235,13 @@ class Coinciding(Chooser):
         found = np.array([self.seldom(one, others) for one in natural.ravel()], natural.dtype)
         return found.reshape(natural.shape)
 
+    def order(self, natural: Any) -> Any:
+        """As it is told: each place holds what is so many further, going round."""
+        size = len(natural)
+        if size < 2 or not np.array_equal(np.sort(natural), np.arange(size)):
+            return natural
+        return (natural + self._came(0, 0, size - 1)) % size
+
     def level(self, natural: float) -> float:
         """As it is told, of a uniform number."""
         return self._came(float(natural), 0.0, 1.0 - 2.0**-53)
