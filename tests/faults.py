@@ -131,7 +131,7 @@ FAULTS = (
     ),
     Fault(
         "noise is added at every place that may have been drawn",
-        f"{EVIDENCE}/symbolic/contests.py",
+        f"{EVIDENCE}/symbolic/accept_reject.py",
         "if noisy or any(",
         "if any(",
         "a sparse vector whose first arm is drawn has no bound",
@@ -147,7 +147,7 @@ FAULTS = (
     ),
     Fault(
         "names of math are what they were elsewhere, too",
-        f"{EVIDENCE}/symbolic/cases.py",
+        f"{EVIDENCE}/symbolic/desugar_match.py",
         "    fitting = {known: name for known, name in names if known not in made}",
         "    fitting = dict(names)",
         "a function that is given another `exp` is followed as if it were that of math",
@@ -483,7 +483,7 @@ FAULTS = (
     ),
     Fault(
         "cases forget their guards",
-        f"{EVIDENCE}/symbolic/cases.py",
+        f"{EVIDENCE}/symbolic/desugar_match.py",
         "    if tests and case.guard is not None:  # names are set before it is asked",
         "    if False:",
         "a case is followed where its guard does not hold",
@@ -790,7 +790,7 @@ FAULTS = (
     ),
     Fault(
         "runs that share a draw",
-        f"{AUDITING}/ground.py",
+        f"{AUDITING}/execution_plan.py",
         "int(independence.dependent(sampler, inputs))",
         "0 * int(independence.dependent(sampler, inputs))",
         "runs of one call that share a draw count as independent: right code may be refuted",
@@ -798,7 +798,7 @@ FAULTS = (
     ),
     Fault(
         "other generators keep their seeds",
-        f"{AUDITING}/ground.py",
+        f"{AUDITING}/execution_plan.py",
         "lambda: int(bool(others))",
         "lambda: 0",
         "each worker seeds a generator of the code alike: runs are counted twice",
@@ -825,7 +825,7 @@ FAULTS = (
     ),
     Fault(
         "generators as they are are never tried",
-        f"{AUDITING}/ground.py",
+        f"{AUDITING}/execution_plan.py",
         "unlike=bool(unlike),",
         "unlike=False,",
         "that the replacement of generators changes the program is not noticed",
@@ -1869,7 +1869,7 @@ FAULTS = (
     ),
     Fault(
         "chances above one are taken",
-        f"{EVIDENCE}/symbolic/contests.py",
+        f"{EVIDENCE}/symbolic/accept_reject.py",
         "if not self.permuted and any((x.range()[1] if is_term(x) else x) > _TINY for x in logs):",
         "if not logs:",
         "proposals that are always accepted count as if they were in proportion: the bound is too small",
@@ -2055,7 +2055,7 @@ FAULTS = (
     ),
     Fault(
         "traced code seen through its outputs",
-        f"{AUDITING}/looks.py",
+        f"{AUDITING}/rounds_of_testing.py",
         'if any(c.kind == "tracing" and not c.statistics["failure"] for c in self.checks):',
         "if not self.checks:",
         "a record says of code that was traced that only its outputs were seen",
@@ -2304,7 +2304,7 @@ FAULTS = (
     # sizes and levels of audits
     Fault(
         "tests that could have gone on",
-        f"{AUDITING}/looks.py",
+        f"{AUDITING}/rounds_of_testing.py",
         "parts=_STEPS * case.black_boxes",
         "parts=_STEPS",
         "the test that goes on is chosen among several and does not share its level with them",
@@ -2411,7 +2411,7 @@ FAULTS = (
     ),
     Fault(
         "an entry at a proposed place is forgotten",
-        f"{EVIDENCE}/symbolic/contests.py",
+        f"{EVIDENCE}/symbolic/accept_reject.py",
         "        return Veiled(self.pick, made, self.told)",
         "        return Veiled(self.pick, made)",
         "a raw entry of which a draw says the place is used with nothing disclosed",

@@ -13,7 +13,7 @@ from typing import TypedDict, Unpack, get_args, get_type_hints
 
 import numpy as np
 
-from verifiable_dp.auditing import answers, asking, identity, pilots, resume, rungs
+from verifiable_dp.auditing import answers, asking, identity, pilot_runs, resume, rungs
 from verifiable_dp.auditing import regret as claims_of_regret
 from verifiable_dp.auditing.code import Code
 from verifiable_dp.auditing.design import AskedNeighbours
@@ -727,12 +727,12 @@ def _claimed(
         n_arms = given[0].n_arms
     form = given[0].form if given and isinstance(given[0], Population) else None
     sized = isinstance(target, Algorithm) or (isinstance(target, str) and ":" not in target)
-    horizon = asked.horizon if sized else pilots.chosen_horizon(asked, n_arms)
+    horizon = asked.horizon if sized else pilot_runs.chosen_horizon(asked, n_arms)
     subject = _subject(target, n_arms, horizon, parameters or {}, form)
     rival = None if asked.better_than is None else _rival(asked.better_than, subject, asked.rival_parameters)
     found = claims_of_regret.claims_of(subject, asked, given, rival, budget)
     free = horizon != asked.horizon
-    return pilots.planned(subject, found, asked, free=free, seed=seed, workers=workers)
+    return pilot_runs.planned(subject, found, asked, free=free, seed=seed, workers=workers)
 
 
 def _subject(

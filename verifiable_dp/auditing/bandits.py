@@ -10,8 +10,17 @@ from typing import Final
 import numpy as np
 
 from verifiable_dp.auditing import calls, design, groups, traced, variants
-from verifiable_dp.auditing.ground import StageSizes, duration, grounded
-from verifiable_dp.auditing.looks import (
+from verifiable_dp.auditing.execution_plan import StageSizes, duration, grounded
+from verifiable_dp.auditing.plans import (
+    LEAST_RUNS,
+    SHORT,
+    cost_of,
+    first_plan,
+    second_plan,
+    shorter,
+)
+from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise
+from verifiable_dp.auditing.rounds_of_testing import (
     BEYOND,
     Levels,
     Look,
@@ -22,15 +31,6 @@ from verifiable_dp.auditing.looks import (
     hits_needed,
     look,
 )
-from verifiable_dp.auditing.plans import (
-    LEAST_RUNS,
-    SHORT,
-    cost_of,
-    first_plan,
-    second_plan,
-    shorter,
-)
-from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise
 from verifiable_dp.core import claims, engine, validate
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.contexts import AheadError, Contexts

@@ -8,10 +8,9 @@ from typing import Final
 
 import numpy as np
 
-from verifiable_dp.auditing import calls, design, drafts, traced, variants
-from verifiable_dp.auditing.ground import Ground, StageSizes, grounded
+from verifiable_dp.auditing import calls, design, record_parts, traced, variants
+from verifiable_dp.auditing.execution_plan import Ground, StageSizes, grounded
 from verifiable_dp.auditing.ladder import SIZES, Ladder, climb
-from verifiable_dp.auditing.looks import BEYOND, Levels, UserCase, enough, go_on, hits_needed, look
 from verifiable_dp.auditing.plans import (
     SHORT,
     Allowance,
@@ -21,6 +20,15 @@ from verifiable_dp.auditing.plans import (
     shorter,
 )
 from verifiable_dp.auditing.request import AuditRequest, Promise
+from verifiable_dp.auditing.rounds_of_testing import (
+    BEYOND,
+    Levels,
+    UserCase,
+    enough,
+    go_on,
+    hits_needed,
+    look,
+)
 from verifiable_dp.core import claims, validate
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.units import Adjacency, Observed, Unit
@@ -418,4 +426,4 @@ def last_bits(case: ReleaseCase) -> None:
         replace(case.terms, workers=settings.workers, tests=1),
     )
     case.checks.append(check)
-    case.counterexamples += drafts.counterexamples([check], {}, chosen)
+    case.counterexamples += record_parts.counterexamples([check], {}, chosen)

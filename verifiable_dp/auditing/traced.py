@@ -22,7 +22,7 @@ from verifiable_dp.evidence.blackbox import positions
 from verifiable_dp.evidence.blackbox.scores import Score
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.premises import Premise, Taken
-from verifiable_dp.evidence.symbolic.crowds import Crowd
+from verifiable_dp.evidence.symbolic.contextual_programs import Crowd
 from verifiable_dp.evidence.symbolic.paths import NeighbourProgram, Program, behind, explore, unsettled
 from verifiable_dp.evidence.symbolic.paths import PathFound as Explored
 from verifiable_dp.evidence.symbolic.terms import Ends

@@ -7,7 +7,7 @@ import pytest
 
 import verifiable_dp as vdp
 from verifiable_dp import api
-from verifiable_dp.auditing import pilots, rates
+from verifiable_dp.auditing import pilot_runs, rates
 from verifiable_dp.auditing.bounds import GivenBound
 from verifiable_dp.core.environments import Huber, Pareto, bernoulli
 from verifiable_dp.core.validate import InputError
@@ -206,8 +206,8 @@ ONLY_T = {"bound": None, "better_than": None, "horizon": None, "scaling": {"T": 
 @pytest.mark.parametrize(
     ("given", "n_arms", "horizon"),
     [
-        ({}, 2, pilots.FIRST),
-        ({}, 8, pilots.FIRST),  # 8 rounds an arm at a 32nd of the horizon
+        ({}, 2, pilot_runs.FIRST),
+        ({}, 8, pilot_runs.FIRST),  # 8 rounds an arm at a 32nd of the horizon
         ({}, 9, 2304),
         ({"horizon": 7}, 9, 7),
         ({}, None, None),
@@ -219,7 +219,7 @@ ONLY_T = {"bound": None, "better_than": None, "horizon": None, "scaling": {"T": 
     ],
 )
 def test_a_horizon_is_chosen_where_only_a_rate_over_it_is_claimed(given, n_arms, horizon):
-    assert pilots.chosen_horizon(SimpleNamespace(**{**ONLY_T, **given}), n_arms) == horizon
+    assert pilot_runs.chosen_horizon(SimpleNamespace(**{**ONLY_T, **given}), n_arms) == horizon
 
 
 def test_pilots_choose_what_was_not_given():
@@ -232,7 +232,9 @@ def test_pilots_choose_what_was_not_given():
     assert report.regret_verdict == "consistent", report.summary()
     plan = report.record["plan"]["regret"]
     assert plan["gap"] > 0.25
-    assert report.record["target"]["parameters"]["horizon"] == plan["rates"][0]["values"][-1] >= pilots.FIRST
+    assert (
+        report.record["target"]["parameters"]["horizon"] == plan["rates"][0]["values"][-1] >= pilot_runs.FIRST
+    )
     assert plain(api.rerun(report.record)["regret"]) == plain(report.record["regret"])
     kept = api.check_regret(decaying, **claims, horizon=2000, gap=0.3, runs=16).record["plan"]["regret"]
     assert (kept["gap"], kept["runs"], kept["rates"][0]["values"][-1]) == (0.3, 16, 2000)

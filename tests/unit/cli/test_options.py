@@ -24,7 +24,7 @@ import verifiable_dp.render.site
 import verifiable_dp.render.study
 from tests import commands
 from verifiable_dp import api, controls, report
-from verifiable_dp.campaign import claimed, entries, papers, reproduction
+from verifiable_dp.campaign import claim_index, entries, papers, reproduction
 from verifiable_dp.campaign import file as campaign_file
 from verifiable_dp.campaign import run as campaign
 from verifiable_dp.campaign.judge import Expected
@@ -588,7 +588,7 @@ def test_selftest(right, status, replaced, tmp_path):
 
 def test_list(replaced, tmp_path):
     row = dict.fromkeys(("algorithm", "claim", "source", "verdict", "statement", "formula", "domain"), "x")
-    replaced.put(claimed, "claims", [row])
+    replaced.put(claim_index, "claims", [row])
     typed = ["--claims", "--reports", "there"]
     assert "x: x, x: x" in commands.run(tmp_path, "list", *typed).stdout
     assert replaced.calls["claims"] == ((Path("there"),), {})

@@ -24,8 +24,8 @@ from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import SCHEMAS, digest, schema, text
 from verifiable_dp.render import page as page_
 from verifiable_dp.render import plainly, portfolio
-from verifiable_dp.render.card import ALONE
 from verifiable_dp.render.page import render_index
+from verifiable_dp.render.summary_card import ALONE
 from verifiable_dp.report import Report
 
 REPORTS = Path(__file__).parents[3] / "reports"

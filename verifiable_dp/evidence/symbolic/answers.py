@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.evidence.symbolic import contests, states, users
+from verifiable_dp.evidence.symbolic import accept_reject, states, users
 from verifiable_dp.evidence.symbolic.source import body_of
 from verifiable_dp.evidence.symbolic.terms import (
     Atom,
@@ -125,7 +125,7 @@ class Oracle:
         return None
 
 
-class Position(contests.Pick):
+class Position(accept_reject.Pick):
     """The position of the largest of several raw numbers: no number but for such a function."""
 
     def __init__(self, world: World, value: int, terms: list[Any], words: str) -> None:

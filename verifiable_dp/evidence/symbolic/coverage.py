@@ -24,7 +24,7 @@ from typing import Any
 from verifiable_dp.core.filled import Filled
 from verifiable_dp.evidence.judge.language import Language
 from verifiable_dp.evidence.judge.outside import Outside
-from verifiable_dp.evidence.symbolic.cases import parsed
+from verifiable_dp.evidence.symbolic.desugar_match import parsed
 from verifiable_dp.evidence.symbolic.source import handlers_of, place_of
 from verifiable_dp.evidence.symbolic.terms import Ends, Unbounded, World
 from verifiable_dp.evidence.tracing.ledger import Place

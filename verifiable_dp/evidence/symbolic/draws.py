@@ -20,7 +20,7 @@ from scipy import special
 
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.judge.replay import position
-from verifiable_dp.evidence.symbolic import answers, boxes, contests, enclosures
+from verifiable_dp.evidence.symbolic import accept_reject, answers, boxes, enclosures
 from verifiable_dp.evidence.symbolic.terms import (
     Lazy,
     Origin,
@@ -149,7 +149,7 @@ class UniformDraw(Lazy):
             return self.joined(other, function)
         if isinstance(other, UniformDraw) and function in _SIGNS and not self._gone and not other._gone:
             return Product([*self.factors, *((f, _SIGNS[function] * by) for f, by in other.factors)])
-        if type(other) in (UniformDraw, Product, DrawnCoin, contests.Pick, contests.Veiled):
+        if type(other) in (UniformDraw, Product, DrawnCoin, accept_reject.Pick, accept_reject.Veiled):
             other = boxes.ordinary(other)
         other = number(other)
         if type(other) is Term:
@@ -210,11 +210,11 @@ class UniformDraw(Lazy):
 
     def _below(self, limit: Any) -> Any:
         """Whether it is below `limit`."""
-        if type(limit) is contests.Veiled:
+        if type(limit) is accept_reject.Veiled:
             if self.is_bare and boxes.has_terms(limit.box):
                 return limit.toss(self.source)
             limit = limit.plain()
-        if type(limit) in (UniformDraw, Product, DrawnCoin, contests.Pick):
+        if type(limit) in (UniformDraw, Product, DrawnCoin, accept_reject.Pick):
             limit = limit.plain()
         limit = float(limit) if type(limit) is Fraction else number(limit)
         if type(limit) is Term:
@@ -572,8 +572,8 @@ def proposed(world: World, order: Any) -> list[Any] | None:
         return None
     if world.oracle is not None:
         raise world.stop("an answer draws an order")
-    source = contests.Proposals(world, len(values), True)
-    return [contests.Pick(source, int(value)) for value in values]
+    source = accept_reject.Proposals(world, len(values), True)
+    return [accept_reject.Pick(source, int(value)) for value in values]
 
 
 def coin_of(world: World, chance: float, answer: bool) -> DrawnCoin:
@@ -1321,8 +1321,8 @@ class FollowedGenerator(np.random.Generator):
         ):
             known = self.world.proposals.get(end)
             if known is None or known.done:
-                known = self.world.proposals[end] = contests.Proposals(self.world, end, False)
-            return contests.Pick(known, int(self.world.chooser.seldom(int(made), lambda: (0, end - 1))))
+                known = self.world.proposals[end] = accept_reject.Proposals(self.world, end, False)
+            return accept_reject.Pick(known, int(self.world.chooser.seldom(int(made), lambda: (0, end - 1))))
         return made
 
     def permutation(self, x: Any, *args: Any, **kwargs: Any) -> Any:

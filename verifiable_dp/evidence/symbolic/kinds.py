@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.evidence.symbolic import answers, boxes, contests, draws, terms
+from verifiable_dp.evidence.symbolic import accept_reject, answers, boxes, draws, terms
 from verifiable_dp.evidence.symbolic.boxes import Box, has_own
 from verifiable_dp.evidence.symbolic.terms import Term, World, number
 
@@ -44,7 +44,7 @@ class _Float(float, metaclass=_Kind):
         value = _scalar(value)
         if type(value) is Term:
             return terms.cast(value, "f")
-        return value if type(value) in (draws.UniformDraw, contests.Veiled) else float(value)
+        return value if type(value) in (draws.UniformDraw, accept_reject.Veiled) else float(value)
 
 
 class _Int(int, metaclass=_Kind):
@@ -62,7 +62,7 @@ class _Int(int, metaclass=_Kind):
             return made if type(made) is Term else int(made)
         if type(value) is draws.DrawnCoin and value.chance is not None and not value.source.is_public:
             return value
-        if type(value) is answers.Position or (type(value) is contests.Pick and not value.source.done):
+        if type(value) is answers.Position or (type(value) is accept_reject.Pick and not value.source.done):
             return value
         return int(value, *args)
 

@@ -39,16 +39,16 @@ from verifiable_dp.evidence.judge.laws import epsilon_of
 from verifiable_dp.evidence.judge.replay import GIVEN
 from verifiable_dp.evidence.premises import Premise, Taken
 from verifiable_dp.evidence.symbolic import boxes, libraries, subsets
+from verifiable_dp.evidence.symbolic.accept_reject import Proposals
 from verifiable_dp.evidence.symbolic.alignments import Cost, costs_of
+from verifiable_dp.evidence.symbolic.branch_forcing import BranchFlips, forced
 from verifiable_dp.evidence.symbolic.choosers import NATURAL, Chooser, Extreme
-from verifiable_dp.evidence.symbolic.contests import Proposals
 from verifiable_dp.evidence.symbolic.coverage import Coverage, compares
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
-from verifiable_dp.evidence.symbolic.forcing import BranchFlips, forced
 from verifiable_dp.evidence.symbolic.leaves import coinciding, leaves, sums
+from verifiable_dp.evidence.symbolic.numpy_mirror import standing_in
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
 from verifiable_dp.evidence.symbolic.rewriting import rewritten, unasked
-from verifiable_dp.evidence.symbolic.standins import standing_in
 from verifiable_dp.evidence.symbolic.states import kept
 from verifiable_dp.evidence.symbolic.terms import (
     MOST_EVENTS,

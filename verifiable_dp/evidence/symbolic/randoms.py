@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.evidence.symbolic import boxes, contests
+from verifiable_dp.evidence.symbolic import accept_reject, boxes
 from verifiable_dp.evidence.symbolic.draws import (
     FollowedGenerator,
     one_of,
@@ -156,7 +156,7 @@ class FollowedRandom:
         if 1 << k < _LEAST_SEEDS:
             self._world.widely(1 << k)
             return int(self._world.chooser.seldom(made, lambda: (0, (1 << k) - 1)))
-        return contests.Pick(contests.Proposals(self._world, 1 << k, False), made)
+        return accept_reject.Pick(accept_reject.Proposals(self._world, 1 << k, False), made)
 
     def __getattr__(self, name: str) -> Any:
         if name != "betavariate":
@@ -177,16 +177,16 @@ def _drawn_seed(world: World, what: str, seed: Any) -> Any:
     """A seed that was drawn for one generator: a whole number, or some of which one suffices."""
     value: Any = seed[0] if len(seed) == 1 else None
     parts = list(value) if type(value) in (list, tuple) else [value]
-    drawn = [part for part in parts if type(part) is contests.Pick]
+    drawn = [part for part in parts if type(part) is accept_reject.Pick]
     if any(part.is_public or part.is_dead or part.source.size < _LEAST_SEEDS for part in drawn) or not drawn:
         few = any(part.source.size < _LEAST_SEEDS for part in drawn)
         why = Ends.SEEDS if few else Ends.OTHER
         raise world.stop(f"{what} has a seed that is not a whole number drawn from 2^31 or more", why=why)
-    if not all(type(part) is contests.Pick or type(part) is int for part in parts):
+    if not all(type(part) is accept_reject.Pick or type(part) is int for part in parts):
         raise world.stop(f"{what} has a seed of what is not a whole number")
     for part in drawn:
         part.is_dead = True  # whoever uses it again knows what is drawn
-    numbers = [int(part.value) if type(part) is contests.Pick else part for part in parts]
+    numbers = [int(part.value) if type(part) is accept_reject.Pick else part for part in parts]
     return numbers if type(value) in (list, tuple) else numbers[0]
 
 

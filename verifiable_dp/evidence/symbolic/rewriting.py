@@ -16,8 +16,8 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from verifiable_dp.evidence.symbolic import answers, calls, selects
-from verifiable_dp.evidence.symbolic.cases import fits, parsed
-from verifiable_dp.evidence.symbolic.forcing import Turner
+from verifiable_dp.evidence.symbolic.branch_forcing import Turner
+from verifiable_dp.evidence.symbolic.desugar_match import fits, parsed
 from verifiable_dp.evidence.symbolic.source import called_here, is_choice, placed, unwatched, where
 from verifiable_dp.evidence.symbolic.terms import (
     PREFIX,

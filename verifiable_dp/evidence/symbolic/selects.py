@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.evidence.symbolic import answers, boxes, contests, draws, samplers, terms
+from verifiable_dp.evidence.symbolic import accept_reject, answers, boxes, draws, samplers, terms
 from verifiable_dp.evidence.symbolic.terms import Ends, Lazy, Term, Unbounded, World, is_term, nature, number
 
 # ---------------------------------------------------------------- the best of several numbers
@@ -387,7 +387,7 @@ def disclosed(world: World, value: Any) -> Any:
 def picked(world: World, values: Any, key: Any) -> Any:
     """An entry of a table that is disclosed, or of which the law says all (`contests`) until it is used."""
     found = entry(world, values, key)
-    if type(found) is contests.Veiled:
+    if type(found) is accept_reject.Veiled:
         found.told = True
         return found
     disclosed(world, values)

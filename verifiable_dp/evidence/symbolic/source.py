@@ -7,7 +7,7 @@ import functools
 import types
 from typing import Any, NamedTuple
 
-from verifiable_dp.evidence.symbolic.cases import parsed
+from verifiable_dp.evidence.symbolic.desugar_match import parsed
 from verifiable_dp.evidence.symbolic.terms import PREFIX
 
 

@@ -12,9 +12,9 @@ from typing import Final, Generic
 import numpy as np
 from joblib import delayed
 
-from verifiable_dp.auditing import drafts
 from verifiable_dp.auditing import power as powers
-from verifiable_dp.auditing.ground import Ground, StageSizes
+from verifiable_dp.auditing import record_parts
+from verifiable_dp.auditing.execution_plan import Ground, StageSizes
 from verifiable_dp.auditing.independence import Sampling
 from verifiable_dp.auditing.pipeline import Case, CaseState
 from verifiable_dp.auditing.plans import Allowance
@@ -261,7 +261,7 @@ class UserCase(UserCaseState, Case, Generic[Sampling]):
         """Add checks, and the counterexamples of those that refute, on the pair `chosen` or the last one."""
         self.checks += checks
         chosen = chosen or (self.last.chosen if self.last else None)
-        self.counterexamples += drafts.counterexamples(checks, {}, chosen)
+        self.counterexamples += record_parts.counterexamples(checks, {}, chosen)
 
     def parameters(self) -> JsonDict:
         """What the record says of the inputs."""
