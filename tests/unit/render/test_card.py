@@ -996,7 +996,7 @@ def test_where_all_is_declared_the_limits_are_left():
 
 def test_what_could_pass_does_not_look_like_what_is_caught():
     """Hatched in another colour, and said so. Control: a full meter has nothing hatched."""
-    style = resources.files("verifiable_dp.render").joinpath("templates/summary_card.css").read_text("utf-8")
+    style = resources.files("verifiable_dp.render").joinpath("templates/card.css").read_text("utf-8")
     assert "linear-gradient(var(--good), var(--good)) right / var(--full)" in style
     assert "repeating-linear-gradient(135deg, var(--passes)" in style
     assert not re.search(r"\.meter\.weak i {[^}]*background", style)
