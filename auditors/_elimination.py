@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from verifiable_dp.auditors._shared import HALF_NOISE
+from verifiable_dp.auditors._first_neighbours import HALF_NOISE
 from verifiable_dp.core.environments import bernoulli
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.registry import mutants

@@ -8,8 +8,8 @@ import numpy as np
 
 from verifiable_dp.algorithms._episodes import Batches
 from verifiable_dp.auditors._elimination import mean_noise
+from verifiable_dp.auditors._first_neighbours import HALF_NOISE, NO_NOISE, c1_to_c4
 from verifiable_dp.auditors._index import first_rewards
-from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, c1_to_c4
 from verifiable_dp.core.algorithm import Algorithm, Query
 from verifiable_dp.core.environments import bernoulli
 from verifiable_dp.core.neighbours import TablePair

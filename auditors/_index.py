@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from verifiable_dp.algorithms._index import PrefixSums, TreeIndex, TreeState
-from verifiable_dp.auditors._shared import first_round
+from verifiable_dp.auditors._first_neighbours import first_round
 from verifiable_dp.core.algorithm import Algorithm, Batch, Memory, Query, play
 from verifiable_dp.core.environments import Table
 from verifiable_dp.core.mechanisms.tree import SLOT_BITS, AdaptiveTree, Tree, update_nodes

@@ -11,8 +11,8 @@ import numpy as np
 from verifiable_dp.algorithms._robust import LINE, RobustElimination
 from verifiable_dp.auditors import _closed_forms as closed_forms
 from verifiable_dp.auditors import _elimination as family
-from verifiable_dp.auditors._instances import hard
-from verifiable_dp.auditors._shared import HALF_NOISE
+from verifiable_dp.auditors._first_neighbours import HALF_NOISE
+from verifiable_dp.auditors._settings import hard
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.environments import Discrete, TwoPoint, bernoulli
 from verifiable_dp.core.neighbours import TablePair

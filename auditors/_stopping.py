@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from verifiable_dp.algorithms._stopping import ESTIMATE_SLOT, THRESHOLD_SLOT, Stopping
-from verifiable_dp.auditors._shared import first_item
+from verifiable_dp.auditors._first_neighbours import first_item
 from verifiable_dp.core.algorithm import Memory, Query
 from verifiable_dp.core.environments import two_point
 from verifiable_dp.core.neighbours import StreamPair

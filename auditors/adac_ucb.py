@@ -9,7 +9,7 @@ import numpy as np
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.adac_ucb import AdaCUCB
 from verifiable_dp.auditors import _episodes as family
-from verifiable_dp.auditors._shared import c1_to_c4
+from verifiable_dp.auditors._first_neighbours import c1_to_c4
 from verifiable_dp.core.claims import Basis, RegretClaim, Source, gdp_epsilon, zcdp_epsilon
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.registry.auditor import Auditor, Mutant

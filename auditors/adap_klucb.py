@@ -8,7 +8,7 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.adap_klucb import AdaPKLUCB, kl_bound
 from verifiable_dp.algorithms.adap_ucb import AdaPUCB
 from verifiable_dp.auditors import _episodes as family
-from verifiable_dp.auditors._instances import s1
+from verifiable_dp.auditors._settings import s1
 from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray

@@ -10,7 +10,7 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.adap_ucb import AdaPUCB
 from verifiable_dp.algorithms.ucb1 import UCB1
 from verifiable_dp.auditors import _episodes as family
-from verifiable_dp.auditors._instances import s1
+from verifiable_dp.auditors._settings import s1
 from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.registry.auditor import Auditor

@@ -7,7 +7,7 @@ import numpy as np
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.adaptive_tree import AdaptiveTreeSum
 from verifiable_dp.auditors import _index as family
-from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE
+from verifiable_dp.auditors._first_neighbours import HALF_NOISE, NO_NOISE
 from verifiable_dp.auditors.tree_sum import error_bound
 from verifiable_dp.core.algorithm import Query, State
 from verifiable_dp.core.claims import RegretClaim, Source

@@ -8,8 +8,8 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dist_dp_se import DistDPSE
 from verifiable_dp.algorithms.se import SE
 from verifiable_dp.auditors import _elimination as family
-from verifiable_dp.auditors._instances import s1
-from verifiable_dp.auditors._shared import c1_to_c4
+from verifiable_dp.auditors._first_neighbours import c1_to_c4
+from verifiable_dp.auditors._settings import s1
 from verifiable_dp.core.algorithm import Query
 from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.query import Own

@@ -9,7 +9,7 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_exponential_nas import DPExponentialNAS
 from verifiable_dp.algorithms.dp_nas import DPNAS
 from verifiable_dp.auditors import _stopping as family
-from verifiable_dp.auditors._shared import HALF_NOISE
+from verifiable_dp.auditors._first_neighbours import HALF_NOISE
 from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.environments import two_point
 from verifiable_dp.core.simulation import Simulation

@@ -13,8 +13,8 @@ from verifiable_dp.algorithms.adap_klucb import AdaPKLUCB
 from verifiable_dp.algorithms.dp_klucb import DPKLUCB, divergence
 from verifiable_dp.auditors import _episodes as family
 from verifiable_dp.auditors._elimination import mean_noise
-from verifiable_dp.auditors._instances import s1
-from verifiable_dp.auditors._shared import c1_to_c4
+from verifiable_dp.auditors._first_neighbours import c1_to_c4
+from verifiable_dp.auditors._settings import s1
 from verifiable_dp.core.claims import Basis, RegretClaim, Source
 from verifiable_dp.core.environments import TwoPoint
 from verifiable_dp.core.query import Own

@@ -12,8 +12,8 @@ from verifiable_dp.algorithms._design import ball_net, coordinates, core_limit, 
 from verifiable_dp.algorithms._linear import on_sphere
 from verifiable_dp.algorithms.dp_linear import DPLinear, batches, width
 from verifiable_dp.auditors import _linear as family
+from verifiable_dp.auditors._first_neighbours import HALF_NOISE, NO_NOISE
 from verifiable_dp.auditors._laplace import log_lemma_4, log_tail
-from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE
 from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.validate import FloatArray

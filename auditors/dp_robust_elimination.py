@@ -23,7 +23,7 @@ from verifiable_dp.auditors._contamination import (
     contaminated,
     tables,
 )
-from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE
+from verifiable_dp.auditors._first_neighbours import HALF_NOISE, NO_NOISE
 from verifiable_dp.core.algorithm import Algorithm, Ask, Memory, Query, Truncated, play
 from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.environments import Discrete, Drawn, Huber, StudentT, TwoPoint

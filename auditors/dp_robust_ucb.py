@@ -11,7 +11,7 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_robust_ucb import DPRobustUCB
 from verifiable_dp.auditors import _closed_forms as closed_forms
 from verifiable_dp.auditors import _index as family
-from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE
+from verifiable_dp.auditors._first_neighbours import HALF_NOISE, NO_NOISE
 from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.environments import Discrete, Pareto, TwoPoint

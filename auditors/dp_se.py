@@ -13,8 +13,8 @@ from verifiable_dp.algorithms.dp_se import DPSE
 from verifiable_dp.algorithms.dp_ucb import DPUCB
 from verifiable_dp.algorithms.se import SE
 from verifiable_dp.auditors import _elimination as family
-from verifiable_dp.auditors._instances import s1
-from verifiable_dp.auditors._shared import c1_to_c4
+from verifiable_dp.auditors._first_neighbours import c1_to_c4
+from verifiable_dp.auditors._settings import s1
 from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.environments import TwoPoint, bernoulli
 from verifiable_dp.core.simulation import Simulation

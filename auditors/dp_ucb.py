@@ -14,8 +14,8 @@ from verifiable_dp.algorithms.ucb1 import UCB1
 from verifiable_dp.auditors import _closed_forms as closed_forms
 from verifiable_dp.auditors import _index as family
 from verifiable_dp.auditors._elimination import WIDE
-from verifiable_dp.auditors._instances import s1
-from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, c1_to_c4
+from verifiable_dp.auditors._first_neighbours import HALF_NOISE, NO_NOISE, c1_to_c4
+from verifiable_dp.auditors._settings import s1
 from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.environments import bernoulli
 from verifiable_dp.core.validate import FloatArray

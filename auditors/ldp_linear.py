@@ -7,7 +7,7 @@ import numpy as np
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.ldp_linear import LDPLinear, width
 from verifiable_dp.auditors import _linear as family
-from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE
+from verifiable_dp.auditors._first_neighbours import HALF_NOISE, NO_NOISE
 from verifiable_dp.auditors.dp_linear import pairs
 from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.registry.auditor import Auditor, Mutant, Printed

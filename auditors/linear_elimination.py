@@ -7,7 +7,7 @@ import numpy as np
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.linear_elimination import LinearElimination
 from verifiable_dp.auditors import _linear as family
-from verifiable_dp.auditors._shared import first_round
+from verifiable_dp.auditors._first_neighbours import first_round
 from verifiable_dp.core.algorithm import Query
 from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.neighbours import TablePair

@@ -10,7 +10,7 @@ import numpy as np
 
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.robust_ucb import RobustUCB
-from verifiable_dp.auditors._shared import first_round
+from verifiable_dp.auditors._first_neighbours import first_round
 from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.environments import Drawn, Pareto
 from verifiable_dp.core.neighbours import TablePair

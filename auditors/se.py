@@ -10,7 +10,7 @@ import numpy as np
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.se import SE, radius
 from verifiable_dp.auditors import _elimination as family
-from verifiable_dp.auditors._shared import c1_to_c4, first_round
+from verifiable_dp.auditors._first_neighbours import c1_to_c4, first_round
 from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.environments import bernoulli
 from verifiable_dp.core.neighbours import TablePair

@@ -11,7 +11,7 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._linear import PhasedElimination
 from verifiable_dp.algorithms.shuffled_linear import ShuffledLinear
 from verifiable_dp.auditors import _linear as family
-from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE
+from verifiable_dp.auditors._first_neighbours import HALF_NOISE, NO_NOISE
 from verifiable_dp.auditors.dp_linear import pairs
 from verifiable_dp.core.claims import PrivacyClaim, RegretClaim, Source
 from verifiable_dp.core.mechanisms import shuffle

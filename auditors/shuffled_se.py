@@ -10,7 +10,7 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._elimination import Elimination
 from verifiable_dp.algorithms.shuffled_se import ShuffledSE
 from verifiable_dp.auditors import _elimination as family
-from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, c1_to_c4
+from verifiable_dp.auditors._first_neighbours import HALF_NOISE, NO_NOISE, c1_to_c4
 from verifiable_dp.core.claims import Basis, PrivacyClaim, RegretClaim, Source
 from verifiable_dp.core.mechanisms import Laplace, shuffle
 from verifiable_dp.core.neighbours import TablePair

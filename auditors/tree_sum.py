@@ -9,7 +9,7 @@ import numpy as np
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.tree_sum import TreeSum
 from verifiable_dp.auditors import _index as family
-from verifiable_dp.auditors._shared import HALF_NOISE, NO_NOISE, first_item
+from verifiable_dp.auditors._first_neighbours import HALF_NOISE, NO_NOISE, first_item
 from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.neighbours import StreamPair
 from verifiable_dp.registry.auditor import Auditor, Mutant

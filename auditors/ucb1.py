@@ -12,7 +12,7 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._index import IndexState
 from verifiable_dp.algorithms.ucb1 import UCB1
 from verifiable_dp.auditors import _index as family
-from verifiable_dp.auditors._shared import c1_to_c4
+from verifiable_dp.auditors._first_neighbours import c1_to_c4
 from verifiable_dp.core.algorithm import Query
 from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.environments import TwoPoint, bernoulli

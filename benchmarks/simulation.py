@@ -19,7 +19,7 @@ from numba import njit
 
 import verifiable_dp as vdp
 from tests.user_code import libraries
-from verifiable_dp.auditors._instances import s1
+from verifiable_dp.auditors._settings import s1
 from verifiable_dp.core.algorithm import Data, play
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.validate import FloatArray

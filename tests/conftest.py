@@ -3,7 +3,7 @@
 import gc
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from numba.core.registry import cpu_target
 
 from tests import night
@@ -14,9 +14,11 @@ from verifiable_dp.evidence.tracing.foreign import settle
 
 pytest_plugins = ["pytester"]
 
-# How long an example takes depends on what else the machine does.
-settings.register_profile("without a clock", deadline=None)
-settings.load_profile("without a clock")
+# How long an example takes depends on what else the machine does; which ones are tried, on the test alone.
+settings.register_profile(
+    "the same", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("the same")
 
 # pytester forgets what is imported for the first time inside it; numba takes what it registers only once.
 cpu_target.target_context.refresh()
@@ -24,7 +26,7 @@ cpu_target.target_context.refresh()
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(config, items):
-    night.wait(items, any("::" in arg for arg in config.args))
+    night.wait(config, items)
 
 
 def pytest_collection_finish():

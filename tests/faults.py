@@ -108,7 +108,7 @@ FAULTS = (
     Fault(
         "object.__setattr__ sets nothing",
         f"{EVIDENCE}/judge/values.py",
-        ', "__setattr__", "__delattr__"',
+        '        *("__setattr__", "__delattr__"),\n',
         "",
         "a field of a frozen object holds what it was made with, whatever is put there",
         (f"{SYMBOLIC}::test_no_premise_of_a_bound_is_taken_for_granted",),
@@ -131,7 +131,7 @@ FAULTS = (
     ),
     Fault(
         "noise is added at every place that may have been drawn",
-        f"{EVIDENCE}/symbolic/contests.py",
+        f"{EVIDENCE}/symbolic/accept_reject.py",
         "if noisy or any(",
         "if any(",
         "a sparse vector whose first arm is drawn has no bound",
@@ -147,7 +147,7 @@ FAULTS = (
     ),
     Fault(
         "names of math are what they were elsewhere, too",
-        f"{EVIDENCE}/symbolic/cases.py",
+        f"{EVIDENCE}/symbolic/desugar_match.py",
         "    fitting = {known: name for known, name in names if known not in made}",
         "    fitting = dict(names)",
         "a function that is given another `exp` is followed as if it were that of math",
@@ -483,7 +483,7 @@ FAULTS = (
     ),
     Fault(
         "cases forget their guards",
-        f"{EVIDENCE}/symbolic/cases.py",
+        f"{EVIDENCE}/symbolic/desugar_match.py",
         "    if tests and case.guard is not None:  # names are set before it is asked",
         "    if False:",
         "a case is followed where its guard does not hold",
@@ -790,7 +790,7 @@ FAULTS = (
     ),
     Fault(
         "runs that share a draw",
-        f"{AUDITING}/ground.py",
+        f"{AUDITING}/execution_plan.py",
         "int(independence.dependent(sampler, inputs))",
         "0 * int(independence.dependent(sampler, inputs))",
         "runs of one call that share a draw count as independent: right code may be refuted",
@@ -798,7 +798,7 @@ FAULTS = (
     ),
     Fault(
         "other generators keep their seeds",
-        f"{AUDITING}/ground.py",
+        f"{AUDITING}/execution_plan.py",
         "lambda: int(bool(others))",
         "lambda: 0",
         "each worker seeds a generator of the code alike: runs are counted twice",
@@ -825,7 +825,7 @@ FAULTS = (
     ),
     Fault(
         "generators as they are are never tried",
-        f"{AUDITING}/ground.py",
+        f"{AUDITING}/execution_plan.py",
         "unlike=bool(unlike),",
         "unlike=False,",
         "that the replacement of generators changes the program is not noticed",
@@ -1869,7 +1869,7 @@ FAULTS = (
     ),
     Fault(
         "chances above one are taken",
-        f"{EVIDENCE}/symbolic/contests.py",
+        f"{EVIDENCE}/symbolic/accept_reject.py",
         "if not self.permuted and any((x.range()[1] if is_term(x) else x) > _TINY for x in logs):",
         "if not logs:",
         "proposals that are always accepted count as if they were in proportion: the bound is too small",
@@ -2055,7 +2055,7 @@ FAULTS = (
     ),
     Fault(
         "traced code seen through its outputs",
-        f"{AUDITING}/looks.py",
+        f"{AUDITING}/rounds_of_testing.py",
         'if any(c.kind == "tracing" and not c.statistics["failure"] for c in self.checks):',
         "if not self.checks:",
         "a record says of code that was traced that only its outputs were seen",
@@ -2233,6 +2233,14 @@ FAULTS = (
         ("tests/e2e/test_counting.py::test_code_that_differs_between_processes_is_not_acquitted",),
     ),
     Fault(
+        "neighbours that the code of a target chooses",
+        "verifiable_dp/targets/counting.py",
+        "doubts = self._compared(draft, tested)",
+        "doubts = list[str]()",
+        "code of a target is tested on pairs of inputs on which its leak does not show",
+        ("tests/e2e/test_counting.py::test_runs_are_made_on_what_was_asked",),
+    ),
+    Fault(
         "an event counted with other noise",
         "verifiable_dp/targets/counting.py",
         'if not all(one.fits(asked["pair"], told) for one in named):',
@@ -2296,7 +2304,7 @@ FAULTS = (
     # sizes and levels of audits
     Fault(
         "tests that could have gone on",
-        f"{AUDITING}/looks.py",
+        f"{AUDITING}/rounds_of_testing.py",
         "parts=_STEPS * case.black_boxes",
         "parts=_STEPS",
         "the test that goes on is chosen among several and does not share its level with them",
@@ -2403,7 +2411,7 @@ FAULTS = (
     ),
     Fault(
         "an entry at a proposed place is forgotten",
-        f"{EVIDENCE}/symbolic/contests.py",
+        f"{EVIDENCE}/symbolic/accept_reject.py",
         "        return Veiled(self.pick, made, self.told)",
         "        return Veiled(self.pick, made)",
         "a raw entry of which a draw says the place is used with nothing disclosed",
@@ -2436,10 +2444,50 @@ FAULTS = (
     Fault(
         "entries at drawn places are like any other",
         f"{EVIDENCE}/judge/calls.py",
-        "if table.data and at.level and table.unlike and max(table.unlike, at.level) >= STEEP:",
-        "if False:",
+        "        rough = table.unlike and max(table.unlike, at.level) >= STEEP\n",
+        "        rough = False\n",
         "of a list of noisy numbers one, which has no noise, is taken once in a thousand runs",
         ("tests/unit/evidence/test_language.py",),
+    ),
+    Fault(
+        "noise out of a table is taken once",
+        f"{EVIDENCE}/judge/calls.py",
+        "        return bool(self.loops) or any(",
+        "        return bool(self.loops) and any(",
+        "once in a thousand runs two sums get the same entries of two tables of noise",
+        ("tests/unit/evidence/test_language.py::test_a_rare_pick_ends_the_bound_or_is_paid_for",),
+    ),
+    Fault(
+        "what a library gives shares nothing",
+        f"{EVIDENCE}/judge/values.py",
+        "    known = leaves_alone(value) and not same(value, SHARES)\n",
+        "    known = leaves_alone(value)\n",
+        "one of a thousand scales is 0, written through another shape of the table",
+        ("tests/unit/evidence/test_judge_views.py",),
+    ),
+    Fault(
+        "libraries write where they are told alone",
+        f"{EVIDENCE}/judge/calls.py",
+        "parts = [roots for at, _, roots in given.parts if hands or values.writes(value, at)]\n",
+        "parts = list[set[Root]]()\n",
+        "one of a thousand scales is 0, put there by a function of NumPy's",
+        ("tests/unit/evidence/test_judge_views.py",),
+    ),
+    Fault(
+        "what noise sets goes one way",
+        f"{EVIDENCE}/judge/values.py",
+        " or (self.noisy and self.moves == BOTH)",
+        "",
+        "there is nearly no noise where the distance of other noise from 1 is small",
+        ("tests/unit/evidence/test_judge_peaks.py",),
+    ),
+    Fault(
+        "more entries cost what few do",
+        "verifiable_dp/auditing/traced.py",
+        "    for shape in (*shapes, *larger):\n",
+        "    for shape in shapes:\n",
+        "the noise is for at most five levels of a tree, and a tree of 33 entries has seven",
+        ("tests/unit/auditing/test_bounds_of_mechanisms.py::test_more_entries_than_are_asked_for_are_tried",),
     ),
     Fault(
         "what multiplies data is not judged",

@@ -3,16 +3,17 @@
     .venv/bin/python -m pytest -n 2 --junit-xml=times.xml
     .venv/bin/python -m tests.night times.xml
 
-A case waits if it takes more than `EACH` seconds, but for the cheapest of its function if that takes less
-than `ALONE`. What notices a seeded fault (`faults.md`) or shows a threat (`SECURITY.md`) never waits. A case
-that waits stays in the list; to have it run by day again, take its line out.
+The dearest cases wait, until the others take `DAY` seconds together; the cheapest case of a function counts
+as `ALONE` times as cheap as it is. What notices a seeded fault (`faults.md`) or shows a threat
+(`SECURITY.md`) never waits. A case that waits stays in the list as long as it exists; to have it run by day
+again, take its line out.
 """
 
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
@@ -21,7 +22,8 @@ import pytest
 
 HERE = Path(__file__).parent
 LIST = HERE / "night.txt"
-EACH, ALONE = 0.7, 3.0  # seconds
+DAY, ALONE = 430.0, 16.0  # seconds of an idle core; times
+GONE = pytest.StashKey[list[str]]()
 _NAMED = re.compile(r"`(?:tests/)?((?:unit|contract|property|statistical|e2e|packaging)/\S+?\.py::[^`]+)`")
 
 
@@ -45,51 +47,58 @@ def timed(report: Path) -> dict[str, float]:
     return found
 
 
-def waiting(seconds: Mapping[str, float], kept: Iterable[str]) -> list[str]:
+def waiting(seconds: Mapping[str, float], kept: Iterable[str], day: float = DAY) -> list[str]:
     """The cases that should wait; those that are `kept`, by name or function, never do."""
-    names, functions = {*kept}, defaultdict[str, list[str]](list)
+    names, first, weights = {*kept}, set[str](), dict[str, float]()
     for case in sorted(seconds, key=lambda case: seconds[case]):
-        functions[case.partition("[")[0]].append(case)
-    found = []
-    for function, (first, *more) in functions.items():
-        alone = [] if seconds[first] < ALONE else [first]
-        dear = alone + [case for case in more if seconds[case] > EACH]
-        found += [case for case in dear if not {case, function} & names]
+        function = case.partition("[")[0]
+        if not {case, function} & names:
+            weights[case] = seconds[case] / (1 if function in first else ALONE)
+        first.add(function)
+    found, left = list[str](), sum(seconds.values())
+    for case in sorted(weights, key=lambda case: -weights[case]):
+        if left <= day:
+            break
+        found.append(case)
+        left -= seconds[case]
     return sorted(found)
 
 
-def wait(items: Sequence[pytest.Item], named: bool) -> None:
-    """Mark as slow what waits for the night.
+def missing(cases: Iterable[str]) -> list[str]:
+    """What is listed and is not among the cases, of which all of a file are given, or none."""
+    there = {*cases}
+    files = {case.partition("::")[0] for case in there}
+    return [case for case in listed() if case not in there and case.partition("::")[0] in files]
 
-    Parameters
-    ----------
-    items
-        All that were collected.
-    named
-        Whether tests or cases were named, so that others of their file were not collected.
 
-    Raises
-    ------
-    pytest.UsageError
-        If the list speaks of cases that do not exist.
+def wait(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
+    """Mark as slow what waits for the night, of all that were collected; `GONE` is what is no more.
+
+    A test names that: an error here would end a worker, whose words are lost.
     """
     cases = {item.nodeid.removeprefix("tests/"): item for item in items}
-    files = {case.partition("::")[0] for case in cases}
-    for case in listed():
-        if case in cases:
-            cases[case].add_marker("slow")
-        elif case.partition("::")[0] in files and not named:
-            raise pytest.UsageError(f"tests/night.txt: {case} is not there")
+    for case in {*listed()} & {*cases}:
+        cases[case].add_marker("slow")
+    config.stash[GONE] = [] if any("::" in word for word in config.args) else missing(cases)
+
+
+def _collected() -> list[str]:
+    """Every case that there is, those of the night too."""
+    options = ["--collect-only", "-q", "-m", "slow or not slow", "-p", "no:cacheprovider"]
+    done = subprocess.run([sys.executable, "-m", "pytest", *options], cwd=HERE.parent, stdout=subprocess.PIPE)
+    lines = done.stdout.decode().splitlines()
+    return [line.removeprefix("tests/") for line in lines if line.startswith("tests/")]
 
 
 def main(report: Path) -> int:
-    """Add to the list what takes long by a report of the tests that run by day."""
+    """Add to the list what takes long by a report of the tests that run by day; drop what is no more."""
     kept = needed(HERE / "faults.md", HERE.parent / "SECURITY.md")
-    seconds = timed(report)
+    seconds, gone = timed(report), {*missing(_collected())}
     more = {*waiting(seconds, kept)}
-    LIST.write_text("".join(f"{case}\n" for case in sorted({*listed(), *more})), "utf-8")
+    LIST.write_text("".join(f"{case}\n" for case in sorted({*listed(), *more} - gone)), "utf-8")
     left = sum(seconds.values()) - sum(seconds[case] for case in more)
     print(f"{len(more)} cases wait from now on; the others took {left:.0f} of {sum(seconds.values()):.0f} s")
+    print(f"{len(gone)} cases are no more")
     return 0
 
 

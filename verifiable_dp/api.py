@@ -13,9 +13,10 @@ from typing import TypedDict, Unpack, get_args, get_type_hints
 
 import numpy as np
 
-from verifiable_dp.auditing import answers, asking, identity, pilots, resume, rungs
+from verifiable_dp.auditing import answers, asking, identity, pilot_runs, resume, rungs
 from verifiable_dp.auditing import regret as claims_of_regret
 from verifiable_dp.auditing.code import Code
+from verifiable_dp.auditing.design import AskedNeighbours
 from verifiable_dp.auditing.mechanisms import SURE
 from verifiable_dp.auditing.plans import BUDGETS, Progress, most_of_regret, most_seconds, silent
 from verifiable_dp.auditing.regret import RegretOptions, regret_only
@@ -39,7 +40,7 @@ from verifiable_dp.core.populations import Population, usual
 from verifiable_dp.core.rights import MOST_BYTES, Counter, located
 from verifiable_dp.core.session import Session
 from verifiable_dp.core.validate import Function, Given, InputError, Json, JsonDict, JsonValue
-from verifiable_dp.evidence import origins
+from verifiable_dp.evidence import origins, upper
 from verifiable_dp.evidence.blackbox import learning, scores
 from verifiable_dp.evidence.doors import ours
 from verifiable_dp.record import how, requested, requests
@@ -64,6 +65,7 @@ from verifiable_dp.targets.source import CodeSource, code_of, file_of, load
 
 Target = Algorithm | Function[object] | Exec | str
 Made = JsonDict  # arguments of `finish`
+_FRESH_RUNS = 400_000  # of an audit; the start of a Python takes the time of some 8,000 plays
 Again = Callable[[Sequence[Sample], Progress], JsonValue]  # makes some runs again
 Task = Callable[[Progress], Made]
 Declared = str | PathLike[str] | Json | None
@@ -198,10 +200,12 @@ def audit(
     kept = None if checkpoint is None else files.located("checkpoint", checkpoint)
     resumes = kept is not None and kept.exists()  # what it holds was counted before
     own = resumes or isinstance(target, Algorithm)
-    counted = None if own else (Counting(_terms(asked.settings, asked.promise)), again)
+    terms = _terms(asked.settings, asked.promise)
+    counted = None if own else (Counting(terms, designed=AskedNeighbours(asked)), again)
+    fresh = isinstance(target, str) and settings.sizes.runs >= _FRESH_RUNS
     folders = [] if kept is None else [str(kept.absolute().parent)]
     caged = Caged(cage, seconds=most, written=folders)
-    return _isolated(task, [target], in_process, progress, caged, written, counted)
+    return _isolated(task, [target], in_process, progress, caged, written, counted, fresh=fresh)
 
 
 def ask(
@@ -358,12 +362,14 @@ def _isolated(
     caged: Caged,
     request: RequestEntry | None,
     counted: tuple[Counting, Again] | None = None,
+    *,
+    fresh: bool = False,
 ) -> Report:
     """The report of what `task` makes: in a child process, caged, if any of `code` is a user's.
 
     A draft that answers anything but the request is refused. Of the rest only the statistics of its checks
     count: it is concluded, sealed and verified here, where code of the child has not been. What is `counted`
-    here is given with what makes some runs again in a fresh process.
+    here is given with what makes some runs again in another process, a new Python where it is to be `fresh`.
     """
     if not callable(progress):
         raise InputError(f"progress must be a function of a line of text, got {type(progress).__name__}")
@@ -372,19 +378,19 @@ def _isolated(
     if why and caged.policy == "required":
         raise InputError(f"cage: the code would run in this process, {why}; give best, or none")
     if here or why:
-        made = _checked(task(progress), request)
+        made = _checked(_condensed(task(progress)), request)
         return finish(**made, request=request, kept={"in_process": why} if why else {})
     scores.prepare()
     counting, again = counted or (None, None)
     made = child.call(functools.partial(_plainly, task), progress, caged.seconds, caged, counting)
     with plugins.judging(*_audited_code(code, request)):
-        made = _judged_here(made, request)
+        made = _condensed(_judged_here(made, request))
     kept: JsonDict = {"cage": caged.taken} if caged.taken else {}
     if again is not None and counting is not None and made["draft"]["target"]["kind"] != "algorithm":
         if doubts := counting.held(made["draft"]):
             made["draft"]["checks"].append(origins.unlike_counts(doubts).as_dict())
         kept["counted"] = _asked_of_another(
-            made["draft"], counting, again, progress, replace(caged, taken=[])
+            made["draft"], counting, again, progress, replace(caged, taken=[]), fresh
         )
     report = finish(**_checked(made, request), request=request, kept=kept)
     examine(report.record)
@@ -406,20 +412,21 @@ def _asked_of_another(
     again: Again,
     progress: Progress,
     caged: Caged,
+    fresh: bool,
 ) -> JsonDict:
     """Ask a fresh process for some runs that were counted; a draft says where they come out differently."""
     samples = counting.samples()
     if not samples:
-        return {"asked_again": 0, "key": counting.key}
+        return {"asked_again": 0, **counting.noted()}
     progress("some runs again, in a fresh process")
     try:
         asked = [replace(sample, digest="") for sample in samples]  # which it is to find by itself
-        found = child.call(functools.partial(again, asked), silent, caged.seconds, caged)
+        found = child.call(functools.partial(again, asked), silent, caged.seconds, caged, fresh=fresh)
     except InputError:  # where it ran once
         found = None
     if found != [sample.digest for sample in samples]:
         draft["checks"] = [*draft["checks"], origins.unlike_elsewhere().as_dict()]
-    return {"asked_again": sum(len(sample.runs) for sample in samples), "key": counting.key}
+    return {"asked_again": sum(len(sample.runs) for sample in samples), **counting.noted()}
 
 
 def _terms(settings: Settings, promise: Promise) -> CountTerms:
@@ -451,6 +458,11 @@ def _judged_here(made: Made, request: RequestEntry | None) -> Made:
     except Exception as error:  # values of a stranger, in whatever form
         raise InputError(f"target: its process sent a draft that cannot be read: {error!r}"[:200]) from None
     return {"draft": found, **times}
+
+
+def _condensed(made: Made) -> Made:
+    """The draft as a record holds it."""
+    return {**made, "draft": {**made["draft"], "checks": [*map(upper.condensed, made["draft"]["checks"])]}}
 
 
 def _checked(made: Made, request: RequestEntry | None) -> Made:
@@ -715,12 +727,12 @@ def _claimed(
         n_arms = given[0].n_arms
     form = given[0].form if given and isinstance(given[0], Population) else None
     sized = isinstance(target, Algorithm) or (isinstance(target, str) and ":" not in target)
-    horizon = asked.horizon if sized else pilots.chosen_horizon(asked, n_arms)
+    horizon = asked.horizon if sized else pilot_runs.chosen_horizon(asked, n_arms)
     subject = _subject(target, n_arms, horizon, parameters or {}, form)
     rival = None if asked.better_than is None else _rival(asked.better_than, subject, asked.rival_parameters)
     found = claims_of_regret.claims_of(subject, asked, given, rival, budget)
     free = horizon != asked.horizon
-    return pilots.planned(subject, found, asked, free=free, seed=seed, workers=workers)
+    return pilot_runs.planned(subject, found, asked, free=free, seed=seed, workers=workers)
 
 
 def _subject(
@@ -962,7 +974,9 @@ def _counting_again(record: Record) -> Counting:
     """What counts the runs of a record again: what was left to chance then is not now."""
     promise = promised(record.plan.as_dict(), record.claimed.as_dict())
     terms, made = _terms(_settings_of(record, 1), promise), record.provenance.counted
-    return Counting(terms, made.key) if made is not None and made.key else Counting(terms)
+    known = record.target.kind == "algorithm" or record.plan.given_pairs
+    designed = None if known else AskedNeighbours(_request_of(record, None, _inputs_of(record), 1, silent))
+    return Counting(terms, "" if made is None else made.key or "", designed)
 
 
 def _rerun_again(record: Record, samples: Sequence[Sample], progress: Progress) -> JsonValue:
@@ -1026,10 +1040,14 @@ def _request_again(record: Record, workers: int, progress: Progress) -> AuditReq
     target = record.target
     if record.plan.given_pairs:
         raise InputError("record: its pairs were given as Python objects; it can be re-run from Python only")
-    apart = ("exec", "exec_timeout")
-    parameters = {key: value for key, value in target.parameters.items() if key not in apart}
     function = _again(_code_of(record).target, target.source, progress)
-    return _request_of(record, function, Inputs.read(parameters), workers, progress)
+    return _request_of(record, function, _inputs_of(record), workers, progress)
+
+
+def _inputs_of(record: Record) -> Inputs:
+    """On what a user's code was run."""
+    apart, parameters = ("exec", "exec_timeout"), record.target.parameters
+    return Inputs.read({key: value for key, value in parameters.items() if key not in apart})
 
 
 def _request_of(

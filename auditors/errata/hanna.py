@@ -10,7 +10,7 @@ import numpy as np
 from verifiable_dp.algorithms.dp_linear import DPLinear
 from verifiable_dp.algorithms.ldp_linear import LDPLinear
 from verifiable_dp.algorithms.shuffled_linear import ShuffledLinear
-from verifiable_dp.auditing import drafts
+from verifiable_dp.auditing import record_parts
 from verifiable_dp.auditors import dp_linear, shuffled_linear
 from verifiable_dp.auditors._laplace import FACTOR, log_lemma_4, log_tail
 from verifiable_dp.auditors._linear import AXES, CIRCLE
@@ -37,7 +37,7 @@ SENSITIVITY = result("mechanism", lambda rule, mechanism: Laplace(1.0, mechanism
 
 
 def _aligned(algorithm: Listed, seed: int, words: str) -> tuple[Check, searching.Found]:
-    instance = checking.Instance(algorithm, 1.0, drafts.instance(algorithm, 1.0))
+    instance = checking.Instance(algorithm, 1.0, record_parts.instance(algorithm, 1.0))
     return checking.check(
         instance,
         instance,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from verifiable_dp.auditors import _robust
-from verifiable_dp.auditors._instances import hard
+from verifiable_dp.auditors._settings import hard
 from verifiable_dp.auditors.errata.bench import Mended, Point, Step
 from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.core.validate import JsonDict

@@ -10,7 +10,7 @@ import numpy as np
 from verifiable_dp.algorithms.dp_se import DPSE
 from verifiable_dp.algorithms.dp_ucb import DPUCB
 from verifiable_dp.auditors import dp_exponential_nas
-from verifiable_dp.auditors._instances import s1
+from verifiable_dp.auditors._settings import s1
 from verifiable_dp.auditors.dp_se_doubling import phases
 from verifiable_dp.core.simulation import simulate
 from verifiable_dp.core.validate import JsonDict

@@ -12,7 +12,7 @@ from verifiable_dp.algorithms.adaptive_tree import AdaptiveTreeSum
 from verifiable_dp.algorithms.dp_robust_se import DPRobustSE
 from verifiable_dp.algorithms.dp_robust_ucb import DPRobustUCB
 from verifiable_dp.algorithms.ldp_robust_se import LDPRobustSE
-from verifiable_dp.auditing import drafts
+from verifiable_dp.auditing import record_parts
 from verifiable_dp.auditors import adaptive_tree, ldp_robust_se
 from verifiable_dp.auditors._laplace import FACTOR, log_tail
 from verifiable_dp.core.environments import TwoPoint, bernoulli
@@ -69,8 +69,8 @@ def tree(seed: int, faulty: Listed, right: Listed) -> Findings:
     for variant, algorithm in (("printed", faulty), ("corrected", right)):
         searched = with_parameters(algorithm, horizon=16)
         checks[variant], found = checking.check(
-            checking.Instance(algorithm, 1.0, drafts.instance(algorithm, 1.0)),
-            checking.Instance(searched, 1.0, drafts.instance(searched, 1.0)),
+            checking.Instance(algorithm, 1.0, record_parts.instance(algorithm, 1.0)),
+            checking.Instance(searched, 1.0, record_parts.instance(searched, 1.0)),
             adaptive_tree.pairs(algorithm),
             checking.Search(seed, examples=40),
             visible=True,
@@ -331,7 +331,8 @@ def local_noise(seed: int, faulty: Listed, right: Listed) -> Findings:
     ):
         small = with_parameters(algorithm, **ldp_robust_se.auditor.small)
         whole, searched = (
-            checking.Instance(a, a.epsilon, drafts.instance(right, a.epsilon)) for a in (algorithm, small)
+            checking.Instance(a, a.epsilon, record_parts.instance(right, a.epsilon))
+            for a in (algorithm, small)
         )
         check, found = checking.check(
             whole,

@@ -30,7 +30,7 @@ from verifiable_dp.algorithms.se import SE
 from verifiable_dp.algorithms.shuffled_se import ShuffledSE
 from verifiable_dp.algorithms.ucb1 import UCB1
 from verifiable_dp.auditors import _paths as paths
-from verifiable_dp.auditors._instances import s1
+from verifiable_dp.auditors._settings import s1
 from verifiable_dp.auditors.studies import compare, fewer, over
 from verifiable_dp.auditors.studies._rates import Rate
 from verifiable_dp.core.claims import Basis, Source

@@ -15,7 +15,7 @@ from verifiable_dp.algorithms.dp_ucb import DPUCB
 from verifiable_dp.algorithms.se import SE
 from verifiable_dp.algorithms.ucb1 import UCB1
 from verifiable_dp.auditors import _closed_forms as closed_forms
-from verifiable_dp.auditors._instances import s1
+from verifiable_dp.auditors._settings import s1
 from verifiable_dp.auditors.dp_se import minimax_regret_bound, regret_bound
 from verifiable_dp.auditors.studies import compare, fewer, over
 from verifiable_dp.auditors.studies._rates import Rate

@@ -15,7 +15,7 @@ from verifiable_dp.algorithms.robust_ucb import RobustUCB
 from verifiable_dp.auditors import _robust as family
 from verifiable_dp.auditors import dp_robust_ucb
 from verifiable_dp.auditors._contamination import Released
-from verifiable_dp.auditors._instances import s2
+from verifiable_dp.auditors._settings import s2
 from verifiable_dp.auditors.studies import compare, fewer, over
 from verifiable_dp.auditors.studies._s2_rates import (
     LAW_RUNS,

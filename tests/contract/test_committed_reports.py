@@ -10,7 +10,7 @@ import pytest
 
 from tests.committed import each
 from verifiable_dp.campaign import papers
-from verifiable_dp.campaign.claimed import claims
+from verifiable_dp.campaign.claim_index import claims
 from verifiable_dp.campaign.run import folder_of
 from verifiable_dp.evidence import check as checking
 from verifiable_dp.evidence.check import Check, Column, Kind, kind_of
@@ -20,7 +20,7 @@ from verifiable_dp.record.verify import verify
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry import study as studies
 from verifiable_dp.registry.errata import registered
-from verifiable_dp.render import beside, page
+from verifiable_dp.render import page, sidecars
 from verifiable_dp.render.errata import verify_errata
 from verifiable_dp.render.junit import to_junit
 from verifiable_dp.render.markdown import to_markdown
@@ -68,7 +68,7 @@ def test_it_holds_and_its_page_is_its_rendering(name):
     found = verify(REPORTS / name / "record.json")
     assert found.checks
     page = (REPORTS / name / "record.html").read_text("utf-8")
-    around = beside.of(found_at(name), Record.of(found.record), found_at(name).with_suffix(".html"))
+    around = sidecars.of(found_at(name), Record.of(found.record), found_at(name).with_suffix(".html"))
     assert without_plots(page) == without_plots(render(Record.of(found.record), around=around))
 
 

@@ -14,7 +14,7 @@ from verifiable_dp.record import questions
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.sealing import text
 from verifiable_dp.record.verify import verify
-from verifiable_dp.render import card, pdf, portfolio, renderings
+from verifiable_dp.render import pdf, portfolio, renderings, summary_card
 from verifiable_dp.render.page import render
 from verifiable_dp.report import Report
 
@@ -159,7 +159,7 @@ def test_a_hole_never_makes_a_page_look_better(declared):
     """Bad answers leave no fewer hazards open; what to do next is about the holes. Control: good ones."""
 
     def looks(name):
-        found = card.of(declared_with_blocks(declared[name].parsed))
+        found = summary_card.of(declared_with_blocks(declared[name].parsed))
         return sum(part.count for part in found.hazards), dict(found.answers)["Do next"]
 
     (bad, following), (told, _), (good, _), (none, _) = map(looks, ("bad", "words", "good", "none"))

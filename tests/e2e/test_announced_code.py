@@ -11,7 +11,7 @@ import pytest
 from tests.commands import run
 from verifiable_dp import api
 from verifiable_dp.auditing.code import Code
-from verifiable_dp.core import engine, held
+from verifiable_dp.core import engine, pinned_source
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.sealing import sealed
 from verifiable_dp.targets.source import CodeSource, load
@@ -53,7 +53,7 @@ def refused(folder, record, words):
 def folder(tmp_path, monkeypatch):
     """Where modules of a test lie; what is loaded from there is forgotten afterwards."""
     monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.setattr(held, "_HELD", {})
+    monkeypatch.setattr(pinned_source, "_HELD", {})
     return tmp_path
 
 
@@ -217,13 +217,13 @@ def test_bytecode_of_a_cache_does_not_run(folder, packaged):
 
 def test_a_file_that_changes_after_it_was_compared_does_not_run(folder, file_record, monkeypatch):
     known = CodeSource.read(file_record["target"]["source"], "good.py:release")
-    real = held.spec_of
+    real = pinned_source.spec_of
 
     def late(*arguments):
         (folder / "good.py").write_text(EVIL + RELEASE, "utf-8")
         return real(*arguments)
 
-    monkeypatch.setattr(held, "spec_of", late)
+    monkeypatch.setattr(pinned_source, "spec_of", late)
     with contextlib.chdir(folder):
         known.load()
     assert (folder / "good.py").read_text("utf-8").startswith(EVIL)

@@ -13,7 +13,7 @@ from tests.commands import run
 from tests.e2e.test_child import forkable  # noqa: F401  used in every test here
 from verifiable_dp.core import watch
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.targets import cage
+from verifiable_dp.targets import cage, child
 
 WHOLE = "import sys; from verifiable_dp.targets import cage; sys.exit(len(cage.enter()) != 8)"
 ALONE = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # a process of several threads gets no user namespace
@@ -116,10 +116,12 @@ def test_where_no_cage_can_be_had_best_goes_on_and_required_does_not(folder, mon
         vdp.audit("a.py:right", epsilon=1.0, runs=400, cage="iron")
 
 
-def test_code_cannot_say_that_it_was_in_a_cage(folder):
+def test_code_cannot_say_that_it_was_in_a_cage(folder, monkeypatch):
+    monkeypatch.setattr(child, "_GRACE", 0.2)  # to end in: it waits for an answer
     told = CODE + (
         "\nfrom verifiable_dp.targets import child\nsend = child._send\n"
-        "def other(channel, message):\n    send(channel, {'cage': ['all']})\n    send(channel, message)\n"
+        'two = b\'{"cage": ["all"]}\\n\' * 2\n'
+        "def other(channel, message):\n    child._write(channel, two)\n    send(channel, message)\n"
         "child._send = other\n"
     )
     (folder / "a.py").write_text(told, "utf-8")
@@ -135,7 +137,10 @@ def right(data, size, rng):
     return data + rng.laplace(0, 1, size)
 
 def tries(data, size, rng):
-    done = []
+    global tried
+    if tried:
+        return right(data, size, rng)
+    tried, done = True, []
     own = os.path.join(os.path.dirname(__file__), "more")
     for place in (own, "/tmp/more-of-a-target", "/var/tmp/more-of-a-target"):
         try:
@@ -177,7 +182,7 @@ def leaves(data, size, rng):
         subprocess.Popen(["sleep", "600"], start_new_session=True)
     return right(data, size, rng)
 
-left = False
+left = tried = False
 """
 
 

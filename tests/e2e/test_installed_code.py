@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.commands import PATIENCE, SCRIPT
+from tests.commands import PATIENCE, SCRIPT, run
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are forked on Linux")
 
@@ -69,7 +69,7 @@ def command(tmp_path):
     installed(tmp_path / "site-packages")
     path = os.pathsep.join(filter(None, [str(tmp_path / "site-packages"), os.environ.get("PYTHONPATH")]))
 
-    def run(*words, **more):
+    def made(*words, **more):
         env = {**os.environ, "PYTHONPATH": path, "IMPORTED": str(tmp_path / "imported"), **more}
         return subprocess.run(
             [SCRIPT, *map(str, words)],
@@ -80,7 +80,7 @@ def command(tmp_path):
             timeout=PATIENCE,
         )
 
-    return run
+    return made
 
 
 QUICK = ("--epsilon", 1, "--runs", 400, "--json", "r.json")
@@ -114,10 +114,8 @@ def test_a_record_does_not_name_what_is_imported(command, tmp_path):
     """In `verify`, `render` and `judge`; with leave it is judged, unless it is the package under audit."""
     (tmp_path / "a.py").write_text("def right(data, size, rng):\n    return data + rng.laplace(0, 1, size)\n")
     asked = ("audit", "a.py:right", "--epsilon", 1, "--runs", 400)
-    assert command(*asked, "--request", "out/1/request.json", "--json", "out/1/record.json").returncode in (
-        0,
-        3,
-    )
+    wanted = ("--request", "out/1/request.json", "--json", "out/1/record.json")
+    assert run(tmp_path, *asked, *wanted).exit_code in (0, 3)
     place = tmp_path / "out/1/record.json"
     record = json.loads(place.read_text())
     mine = {"name": "mine", "kind": "mine", "statistics": {}, "result": {"verdict": "not_refuted"}}

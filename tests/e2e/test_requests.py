@@ -63,6 +63,25 @@ def test_code_cannot_answer_another_question(name, tmp_path):
     assert not (tmp_path / "r.json").exists()
 
 
+def test_a_bandit_is_not_answered_by_a_mechanism(tmp_path):
+    """Control: without the lie it is refuted. Nor is a mechanism asked for with arms."""
+    leaks = "def play(rewards, rng):\n    return [0, int(rewards[0, 0] > 0.5)]\n"
+    lie = "from verifiable_dp.auditing import rungs\nrungs.taken = lambda *given: ('release', right)\n"
+    asked = (*QUICK, "--arms", 2, "--horizon", 2)
+    for code, status, said in (
+        (leaks, 1, ""),
+        (
+            f"{RIGHT}{leaks}{lie}from verifiable_dp.auditing.request import Inputs\nInputs.bandit = False\n",
+            2,
+            "a bandit False, asked was True",
+        ),
+        (RIGHT.replace("right", "play"), 2, "n_arms and horizon work only with a bandit"),
+    ):
+        (tmp_path / "a.py").write_text(code, "utf-8")
+        done = run(tmp_path, "audit", "a.py:play", *asked)
+        assert (done.exit_code, said in done.stderr) == (status, True), done.stderr
+
+
 @pytest.mark.parametrize("field", ["role", "kind"])
 def test_a_function_of_python_cannot_either(field):
     said = {"role": "baseline", "kind": "algorithm"}[field]

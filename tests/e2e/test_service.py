@@ -22,6 +22,7 @@ from pathlib import Path
 import pytest
 
 import verifiable_dp as vdp
+from tests.commands import PATIENCE
 from verifiable_dp.core import plot
 
 FOLDER = Path(__file__).parents[2] / "examples" / "service"
@@ -425,7 +426,7 @@ def process(command, place, log):
 
 def until(holds):
     """Wait for it."""
-    end = time.monotonic() + 120
+    end = time.monotonic() + PATIENCE
     while not holds():
         assert time.monotonic() < end
         time.sleep(0.02)
@@ -472,14 +473,14 @@ def test_an_owner_that_is_killed_loses_nothing_and_draws_nothing_twice(place):
         first.wait()
         with process(command, place, "owner.log") as second:
             for player in players:
-                player.join(120)
+                player.join(PATIENCE)
                 assert not player.is_alive()
             # Only one can own the session.
             with pytest.raises(SystemExit, match="is open in another session"):
                 run(place)
             status, last = ask(path, "GET", "/state")
             second.terminate()
-            assert second.wait(20) == 0
+            assert second.wait(PATIENCE) == 0
     assert (status, last["rounds"]) == (200, ROUNDS)
     assert sum(last["public"]["pulls"]) == ROUNDS
     # Each reward that was confirmed counts, in a round of its own; at most one was unconfirmed at the kill.

@@ -13,7 +13,7 @@ from scipy import special, stats
 import verifiable_dp as vdp
 from tests.records import read_all
 from tests.user_code import accusations as code
-from verifiable_dp.auditing import ground, independence, looks
+from verifiable_dp.auditing import execution_plan, independence, rounds_of_testing
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.check import judged
@@ -52,7 +52,7 @@ def test_what_has_no_noise_is_refuted_also_at_large_epsilon():
 def test_as_many_runs_as_the_level_takes(epsilon):
     """An epsilon-DP program can give n runs that all differ with probability (e^eps / (1 + e^eps))^n."""
     level = 1e-6
-    needed = looks.hits_needed(epsilon, level)
+    needed = rounds_of_testing.hits_needed(epsilon, level)
     statistics = {"epsilon": epsilon, "delta": 0.0, "tests": 1, "alpha": level, "confidence": 0.95}
     hits = math.ceil(math.log(1 / level) / math.log1p(math.exp(-epsilon)))
     assert needed > hits
@@ -82,7 +82,7 @@ def test_a_draw_that_runs_of_a_call_share_refutes_nothing():
     """Control: with a third of the noise the same code is refuted, also one run a call."""
     right = audit(code.one_order, runs=1600)
     assert right.verdict != "refuted"
-    assert ground.ROWS_DEPEND in right.record["target"]["note"]
+    assert execution_plan.ROWS_DEPEND in right.record["target"]["note"]
     assert audit(code.one_order_half_noise, runs=12_000).verdict == "refuted"
 
 
@@ -93,7 +93,7 @@ def test_what_runs_of_a_call_refute_is_tried_by_calls_of_their_own(monkeypatch):
     monkeypatch.setattr(independence, "dependent", lambda *given: False)
     right = audit(code.one_order, runs=400)
     assert right.verdict != "refuted"
-    assert looks.UNCONFIRMED in right.record["target"]["note"]
+    assert rounds_of_testing.UNCONFIRMED in right.record["target"]["note"]
     leak = audit(code.third_of_the_noise, runs=400)
     assert leak.verdict == "refuted"
     assert any("one run a call" in found["check"] for found in leak.record["counterexamples"])
@@ -133,7 +133,7 @@ def test_runs_that_come_out_differently_in_another_process_are_noticed():
     [chosen], _ = blackbox.select(given, [pair], blackbox.Plan(8, 200, 200), delta=0.0, workers=1)
     for function, same in ((code.given, True), (code.seeded_by_the_module, False)):
         sampler = PlaySampler(function, False, 2, code.HORIZON, 1)
-        assert looks._same_here(sampler, chosen) == same
+        assert rounds_of_testing._same_here(sampler, chosen) == same
 
 
 # ---------------------------------------------------------------- what is not said of code out of reach
@@ -143,7 +143,7 @@ def test_code_that_draws_and_whose_noise_seldom_shows_is_usable():
     """Of 24 runs none differs; code that draws nothing and never varies is refused instead."""
     report = audit(code.seldom)
     assert (report.verdict, report.epsilon_upper) == ("not_refuted", 0.0)
-    assert looks.ALIKE in report.record["target"]["note"]
+    assert rounds_of_testing.ALIKE in report.record["target"]["note"]
     with pytest.raises(InputError, match="every run was alike on every input tried"):
         audit(lambda rewards, rng: code.never(rewards, rng) if repr(rewards) else None)  # no bound reaches it
 

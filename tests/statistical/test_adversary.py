@@ -8,7 +8,7 @@ from scipy import stats
 
 from tests.user_code.adaptive import Stalling
 from verifiable_dp import make
-from verifiable_dp.auditing import drafts
+from verifiable_dp.auditing import record_parts
 from verifiable_dp.core.adversaries import restless
 from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.claims import PrivacyClaim
@@ -52,7 +52,7 @@ def on_tables(algorithm, seed):
 
 
 def play_the_game(algorithm, seed):
-    instance = Instance(algorithm, EPSILON, drafts.instance(algorithm, EPSILON))
+    instance = Instance(algorithm, EPSILON, record_parts.instance(algorithm, EPSILON))
     return adversary.play(instance, instance, GAME, Terms(algorithm.claim, seed, tests=2), visible=False)
 
 

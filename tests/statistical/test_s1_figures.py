@@ -8,7 +8,7 @@ from verifiable_dp.algorithms.dp_se import DPSE
 from verifiable_dp.algorithms.dp_se_doubling import DPSEDoubling
 from verifiable_dp.algorithms.dp_ucb import DPUCB
 from verifiable_dp.auditors import dp_exponential_nas, dp_se, dp_ucb
-from verifiable_dp.auditors._instances import s1
+from verifiable_dp.auditors._settings import s1
 from verifiable_dp.core.simulation import simulate
 from verifiable_dp.registry.theorems import Growth
 

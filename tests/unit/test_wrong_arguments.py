@@ -2,10 +2,21 @@
 
 import math
 
+import numpy as np
 import pytest
 
 import verifiable_dp as vdp
 from verifiable_dp import api
+from verifiable_dp.auditing import rates
+from verifiable_dp.campaign.origin import RecordOrigin
+from verifiable_dp.core.contexts import Contexts
+from verifiable_dp.core.environments import Discrete
+from verifiable_dp.core.mechanisms.tree import SLOT_BITS, Tree
+from verifiable_dp.core.neighbours import GroupPair, UserPair
+from verifiable_dp.core.reactions import Reaction
+from verifiable_dp.core.statefile import pack, unpack
+from verifiable_dp.evidence.regret import comparison, linear_in_log
+from verifiable_dp.registry.study import Line
 
 WRONG = (
     *(None, True, -1, 0, 1.5, math.nan, math.inf, 10**400, 1j),
@@ -91,3 +102,51 @@ def test_so_does_a_file_that_holds_one(tmp_path, monkeypatch):
     found = vdp.simulate("own.py:make", environment, horizon=30, runs=2)
     made = vdp.simulate(vdp.make("ucb1", n_arms=2, horizon=30), environment, runs=2)
     assert (found.regret == made.regret).all()
+
+
+# The smallest input that is refused, the nearest one that is not, and words of the refusal.
+ZEROS = np.zeros((3, 2))
+SMALLEST = [
+    (lambda x: Discrete(((0.0, 1.0),) * 2, ((0.5, 0.5), (0.5, x))), 0.6, 0.5, "chances must sum to 1"),
+    (
+        lambda x: Contexts(2, (3,)).table(np.zeros((4, 3)), np.zeros((4, x))),
+        3,
+        2,
+        "rewards must have 2 columns",
+    ),
+    (lambda x: GroupPair(ZEROS, ((0, 0, 1.0), (0, x, 1.0))), 0, 1, "may be changed once only"),
+    (lambda x: UserPair(ZEROS, np.array([0, 1, 0]), 0, np.ones((x, 2))), 3, 2, "values must have shape"),
+    (lambda x: Reaction("aim", x), 1, True, "spiteful must be True or False"),
+    (lambda x: Tree(x, 1.0), 1 << SLOT_BITS, (1 << SLOT_BITS) - 1, "leaves must be below 2"),
+    (lambda x: RecordOrigin(commit=x), "abc123g", "abc1234", "hexadecimal digits or more"),
+    (lambda x: RecordOrigin(commit=x), "abc123", "abc1234", "hexadecimal digits or more"),
+    (lambda x: RecordOrigin(max_age=x), "30", "30d", "max_age must be such as"),
+    (lambda x: Line("a", ("b", "c"), x), (1.0,), (1.0, 2.0), "as many xs as cells"),
+    (lambda x: Line("a", x), (), ("b",), "there must be cells"),
+    (lambda x: rates.claim_of("T", x), (0.5, 0.1, 0.1), (0.5, 0.1), "scaling: T must be"),
+    (lambda x: rates.claim_of("T", x), True, 1, "scaling: T must be"),
+    (lambda x: rates.claim_of("T", x), 10.5, 10.0, "an exponent in "),
+    (lambda x: rates.claim_of(x, "log"), "epsilon", "K", "works only with T and K"),
+    (
+        lambda x: unpack("a", x, ZEROS[0]),
+        3,
+        pack("a", ZEROS[0], ZEROS[0]),
+        "must be like that of a fresh session",
+    ),
+    (lambda x: comparison.comparison("a", [1.0, 2.0], [x, 2.0], factor=1.0), -2.0, -1.9, "means above 0"),
+    (lambda x: comparison.comparison("a", [x, 2.0], [1.0, 2.0], factor=1.0), -2.0, -1.9, "means above 0"),
+    (
+        lambda x: linear_in_log.linear_in_log("a", [(n, [1.0, 2.0]) for n in range(1, x)], slope=1.0),
+        5,
+        6,
+        "at least 5 different x",
+    ),
+]
+
+
+@pytest.mark.parametrize(("make", "wrong", "right", "words"), SMALLEST)
+def test_the_smallest_wrong_value_is_refused_and_the_nearest_right_one_is_not(make, wrong, right, words):
+    with pytest.raises(vdp.InputError, match=words) as error:
+        make(wrong)
+    assert "\n" not in str(error.value)
+    make(right)

@@ -9,8 +9,8 @@ from typing import Final
 
 import numpy as np
 
-from verifiable_dp.auditing import drafts
 from verifiable_dp.auditing import power as powers
+from verifiable_dp.auditing import record_parts
 from verifiable_dp.auditing.pipeline import Case, CaseState
 from verifiable_dp.auditing.plans import SHORT, shorter
 from verifiable_dp.auditing.request import AuditRequest
@@ -207,8 +207,8 @@ class AlgorithmCase(AlgorithmCaseState, Case):
             return adversary.PlayedGame([check], [], [])
         small, game = (subject.small, subject.small_epsilon), (subject.game, subject.claim.epsilon)
         return adversary.play(
-            checking.Instance(*small, drafts.instance(*small)),
-            checking.Instance(*game, drafts.instance(*game)),
+            checking.Instance(*small, record_parts.instance(*small)),
+            checking.Instance(*game, record_parts.instance(*game)),
             sizes,
             self.terms,
             visible=visible(subject.claim),
@@ -221,13 +221,13 @@ class AlgorithmCase(AlgorithmCaseState, Case):
     def found(self, checks: Sequence[Check]) -> None:
         """Add checks, and the counterexamples of those that refute."""
         self.checks += checks
-        self.counterexamples += drafts.counterexamples(
+        self.counterexamples += record_parts.counterexamples(
             checks, self.worst, self.chosen, self.subject.pairs, played=self.subject.instances[0]
         )
 
     def target(self) -> JsonDict:
         """See `Case.target`."""
-        return {**drafts.target(self.request.target, self.auditor), "name": self.request.name}
+        return {**record_parts.target(self.request.target, self.auditor), "name": self.request.name}
 
     def noted(self) -> JsonDict:
         """See `Case.noted`."""
@@ -525,7 +525,7 @@ def _mutant_entry(case: AlgorithmCase, mutant: Mutant) -> JsonDict:
         checks += _mutant_looks(case, broken)
     killer = next((c for c in checks if c.verdict == "refuted"), None)
     by = killer.kind if killer else ""
-    return drafts.mutant(mutant, checks, by, worst if by == "alignment" else {})
+    return record_parts.mutant(mutant, checks, by, worst if by == "alignment" else {})
 
 
 def _mutant_looks(case: AlgorithmCase, broken: Subject) -> list[Check]:

@@ -176,6 +176,7 @@ def _of_code(draft: Json, asked: AuditRequest, parameters: Json) -> Iterator[Row
         yield f"claim's {name}", value, draft["claim"].get(name)
     yield "claim", len(claim.as_dict()), len(draft["claim"])
     curve = asked.settings.curve or (releases and promise.curved)
+    yield "a bandit", inputs.bandit, not releases
     yield "timeout", asked.settings.timeout, plan["timeout"]
     yield "curve", curve, plan.get("curve", False)
     yield "numerics", asked.settings.numerics, plan.get("numerics", False)

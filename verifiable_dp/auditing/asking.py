@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from verifiable_dp.auditing import drafts, identity
+from verifiable_dp.auditing import identity, record_parts
 from verifiable_dp.auditing.bounds import GivenBound
 from verifiable_dp.auditing.regret import Asked
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, Settings
@@ -115,7 +115,7 @@ def _named(target: Given, name: str, parameters: Json) -> JsonDict:
     if isinstance(target, Exec):
         parameters = {"exec_timeout": target.timeout}
     elif isinstance(target, Algorithm):
-        parameters = drafts.plain_parameters(target)
+        parameters = record_parts.plain_parameters(target)
     return {
         "name": name,
         "kind": _kind(target),

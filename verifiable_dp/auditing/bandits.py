@@ -9,20 +9,8 @@ from typing import Final
 
 import numpy as np
 
-from verifiable_dp.auditing import calls, groups, traced, variants
-from verifiable_dp.auditing.ground import StageSizes, duration, grounded
-from verifiable_dp.auditing.looks import (
-    BEYOND,
-    INTERACTIVE,
-    Levels,
-    Look,
-    UserCase,
-    UserCaseState,
-    enough,
-    go_on,
-    hits_needed,
-    look,
-)
+from verifiable_dp.auditing import calls, design, groups, traced, variants
+from verifiable_dp.auditing.execution_plan import StageSizes, duration, grounded
 from verifiable_dp.auditing.plans import (
     LEAST_RUNS,
     SHORT,
@@ -32,6 +20,17 @@ from verifiable_dp.auditing.plans import (
     shorter,
 )
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise
+from verifiable_dp.auditing.rounds_of_testing import (
+    BEYOND,
+    Levels,
+    Look,
+    UserCase,
+    UserCaseState,
+    enough,
+    go_on,
+    hits_needed,
+    look,
+)
 from verifiable_dp.core import claims, engine, validate
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.contexts import AheadError, Contexts
@@ -40,12 +39,13 @@ from verifiable_dp.core.units import Adjacency, Observed, TrustModel
 from verifiable_dp.core.validate import FloatArray, Function, InputError, IntArray, JsonDict
 from verifiable_dp.evidence.acting import Acting
 from verifiable_dp.evidence.blackbox.search import PairSearch
-from verifiable_dp.evidence.blackbox.test import TUNE, Plan
+from verifiable_dp.evidence.blackbox.test import TUNE, Plan, counter_of
 from verifiable_dp.evidence.blackbox.users import UserSearch
 from verifiable_dp.evidence.exclusions import Exclusion, Left
 from verifiable_dp.evidence.tracing.replays import is_lead
 from verifiable_dp.targets import horizons
 from verifiable_dp.targets.adapters import Contextual, epsilon_of, made_for
+from verifiable_dp.targets.count_terms import INTERACTIVE
 from verifiable_dp.targets.load import DETERMINISTIC, PlaySampler, probe_play
 from verifiable_dp.targets.process import ProcessTarget
 
@@ -54,7 +54,6 @@ _HELD = 1 << 24  # actions that one task holds
 _TRACED = 60  # examples of the search of tracing, at most
 _TUNED = 162  # estimates of a whole search: at most 18 decisions, 18 steps each, half of them early
 _TOGETHER = "play_many takes the users of all rounds, and of all runs, at once"
-_FEW_RUNS = 1500  # below, nothing is searched for
 _GAMES = 0.2  # of the runs that are left go to adversaries over contexts
 _FINALISTS = 3
 _GAME_RUNS = 2  # of each of them, on either input, show whether they can play
@@ -74,12 +73,15 @@ class _Tuner:
         self._sampler = sampler
         self.calls = self.runs = 0
         self.varied = False
+        self.plays: list[tuple[tuple[int, ...], IntArray]] | None = []
 
     def __call__(self, table: FloatArray, runs: int) -> IntArray:
         self.calls += 1
         self.runs += runs
         actions: IntArray = self._sampler.actions(table, (TUNE, self.calls), np.arange(runs, dtype=np.int64))
         self.varied = self.varied or bool((actions != actions[0]).any())
+        if self.plays is not None:
+            self.plays.append(((TUNE, self.calls), actions))
         return actions
 
 
@@ -116,6 +118,8 @@ class PlayCase(PlayCaseState, UserCase[PlaySampler]):
         Of the bandit; form of its contexts, None without.
     tune, finder
         What plays for the search, and the search.
+    plain, plays
+        Neighbours that are not searched for, and the runs from which they follow.
     """
 
     pairs: list[Pair]  # of its state
@@ -125,6 +129,8 @@ class PlayCase(PlayCaseState, UserCase[PlaySampler]):
     tune: Final[_Tuner]
     finder: Final[PairSearch | UserSearch]
     form: Final[Contexts | None] = None
+    plain: Final[list[Pair]] = field(default_factory=list)
+    plays: Final[Sequence[tuple[tuple[int, ...], IntArray]]] = ()
 
     @classmethod
     def of(cls, request: AuditRequest, function: Function[object], *, many: bool) -> PlayCase:
@@ -147,7 +153,6 @@ class PlayCase(PlayCaseState, UserCase[PlaySampler]):
             )
         bounds = validate.bounds("bounds", inputs.bounds)
         claim = claim_of(promise, inputs)
-        adjacency = promise.adjacency or "replace"
         shard = int(np.clip(_HELD // horizon, 1, 4096 if many else 256))
         sampler = PlaySampler(
             function,
@@ -176,17 +181,15 @@ class PlayCase(PlayCaseState, UserCase[PlaySampler]):
         allowed.spend(2 * len(tables) * probes)
         tune, given = _Tuner(ground.sampler), inputs.pairs
         each = int(np.clip(0.25 * allowed.runs / _TUNED, 4, 400))
-        finder = (
-            PairSearch(tune, n_arms, horizon, bounds, each, adjacency=adjacency)
-            if form is None
-            else UserSearch(tune, form, horizon, each, promise.protects == "reward")
-        )
+        finder = design.finder_of(tune, inputs, promise, each)
+        plain = design.plain(finder, given)
+        plays, tune.plays = tune.plays or [], None
         case = cls(
             request=request,
             claim=claim,
             plan=Plan(1, 1, 1),
             kind="play_many" if many else "play",
-            pairs=list(given) if given is not None else list(finder.plain()),
+            pairs=list(plain),
             function=function,
             ground=ground.after(seen),
             allowed=allowed,
@@ -200,6 +203,8 @@ class PlayCase(PlayCaseState, UserCase[PlaySampler]):
             tune=tune,
             finder=finder,
             form=form,
+            plain=plain,
+            plays=plays,
         )
         if promise.model == "local" and not case.traceable:
             raise InputError("model local works only with code that is traced: play(rewards, rng) or a class")
@@ -284,13 +289,22 @@ class PlayCase(PlayCaseState, UserCase[PlaySampler]):
 
     def grouped(self, pairs: Sequence[Pair]) -> list[Pair]:
         """Pairs that differ in as many events as the group has, where one run pulls the arm."""
-        group, one = self.request.promise.group, np.zeros(1, np.int64)
+        group = self.request.promise.group
         if group is None:
             return list(pairs)
-        return [
-            groups.widened(pair, group, self.sampler.actions(np.array(pair.worlds()[0]), (TUNE, 0), one)[0])
-            for pair in pairs
-        ]
+        return [groups.widened(pair, group, self._once(pair)[0]) for pair in pairs]
+
+    def _once(self, pair: Pair) -> IntArray:
+        """What one run plays, (1, T)."""
+        actions: IntArray = self.sampler.actions(np.array(pair.worlds()[0]), (TUNE, 0), np.zeros(1, np.int64))
+        return actions
+
+    def tell_plays(self, pairs: Sequence[Pair]) -> None:
+        """Tell where runs are counted what the first look's plain neighbours, `pairs`, follow from."""
+        counter, group = counter_of(self.sampler), self.request.promise.group
+        if counter is not None:
+            more = [] if group is None else [((TUNE, 0), self._once(pair)) for pair in pairs]
+            counter.played(self.sampler, [*self.plays, *more])
 
     def words(self) -> list[str]:
         """See `Case.words`."""
@@ -447,7 +461,10 @@ def bound(case: PlayCase) -> None:
 
 def first_look(case: PlayCase) -> None:
     """Plain neighbours, and those that tracing found."""
-    case.pairs = case.grouped(case.pairs[: 4 if case.allowed.runs < _FEW_RUNS else None])
+    found = case.pairs[: len(case.pairs) - len(case.plain)]
+    plain = design.first(case.plain, case.allowed.runs)
+    case.tell_plays(plain)
+    case.pairs = case.grouped([*found, *plain])
     plan = first_plan(case.allowed.runs, case.needed if case.seen.deterministic else None)
     part = case.sizes("part", lambda: SHORT if case.settled and not case.refuted else 1)
     case.plan = case.sized(shorter(plan, part))
@@ -472,7 +489,7 @@ def longer(case: PlayCase) -> None:
 def second_look(case: PlayCase) -> None:
     """Neighbours that are searched for."""
     allowed, sizes = case.allowed, case.sizes
-    search = sizes("search", lambda: int(0.35 * allowed.left) if allowed.runs >= _FEW_RUNS else 0)
+    search = sizes("search", lambda: int(0.35 * allowed.left) if allowed.runs >= design.FEW_RUNS else 0)
     if not case.given and search:
         case.request.progress("search for the worst neighbours")
         case.finder.most, case.finder.dear, tune = search, case.dear, case.tune

@@ -9,7 +9,7 @@ import numpy as np
 from verifiable_dp.auditing import independence
 from verifiable_dp.auditing.independence import Sampling
 from verifiable_dp.auditing.ladder import sizes_in
-from verifiable_dp.auditing.looks import UserCase
+from verifiable_dp.auditing.rounds_of_testing import UserCase
 from verifiable_dp.core.validate import FloatArray, Given
 from verifiable_dp.evidence.blackbox import positions
 from verifiable_dp.evidence.check import Check

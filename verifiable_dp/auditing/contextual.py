@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from verifiable_dp.auditing import drafts
+from verifiable_dp.auditing import record_parts
 from verifiable_dp.auditing.curved import CurvedCase
 from verifiable_dp.auditing.request import AuditRequest
 from verifiable_dp.core import reactions
@@ -62,7 +62,7 @@ class ContextualCase(CurvedCase):
             if isinstance(pair, ContextPair)
             for reaction in reactions.everyone()
         ]
-        instance = Instance(algorithm, epsilon, drafts.instance(algorithm, epsilon))
+        instance = Instance(algorithm, epsilon, record_parts.instance(algorithm, epsilon))
         return adversary.play_users(instance, games, sizes, self.terms)
 
     def certificate(self) -> UpperBound | None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import scipy
 
-from verifiable_dp.auditing import drafts
+from verifiable_dp.auditing import record_parts
 from verifiable_dp.auditing.resume import CheckpointError
 from verifiable_dp.core import engine, paths
 from verifiable_dp.core.algorithm import Algorithm
@@ -137,7 +137,7 @@ def _target(thing: Given, name: str) -> list[JsonValue]:
     else:
         kind = type(thing) if isinstance(thing, Algorithm) else thing
         file, what = _file(kind), [getattr(kind, "__module__", ""), getattr(kind, "__qualname__", "")]
-        what += [drafts.plain_parameters(thing)] if isinstance(thing, Algorithm) else []
+        what += [record_parts.plain_parameters(thing)] if isinstance(thing, Algorithm) else []
     if file is None:
         raise CheckpointError(
             "checkpoint works only with a catalogue name, a function or class of a module, or a command "

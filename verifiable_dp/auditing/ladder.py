@@ -16,7 +16,7 @@ from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
 from verifiable_dp.targets.load import DataPair, ReleaseSampler
 
 SIZES = (0, 1, 2, 3, 4, 5, 8, 16)  # that are always tried
-_LARGEST = 1024  # size that is tried because a number of the code says so
+LARGEST = 1024  # size that is tried because a number of the code says so
 _DRAWS = 4  # of either side with equal noise, by which pairs are told apart
 _KEPT = 24  # pairs that are kept
 _LOADS = ("LOAD_CONST", "LOAD_SMALL_INT", "RETURN_CONST")
@@ -62,7 +62,7 @@ def sizes_in(function: Function[object]) -> list[int]:
     for number in _numbers(function):
         if type(number) is float and 0 < number < 1:
             number = round(1 / number)
-        if type(number) is int and 0 < number <= _LARGEST:
+        if type(number) is int and 0 < number <= LARGEST:
             found |= {number - 1, number, number + 1}
     return sorted(found - set(SIZES))
 

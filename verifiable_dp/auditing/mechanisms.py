@@ -8,10 +8,9 @@ from typing import Final
 
 import numpy as np
 
-from verifiable_dp.auditing import calls, drafts, traced, variants
-from verifiable_dp.auditing.ground import Ground, StageSizes, grounded
+from verifiable_dp.auditing import calls, design, record_parts, traced, variants
+from verifiable_dp.auditing.execution_plan import Ground, StageSizes, grounded
 from verifiable_dp.auditing.ladder import SIZES, Ladder, climb
-from verifiable_dp.auditing.looks import BEYOND, Levels, UserCase, enough, go_on, hits_needed, look
 from verifiable_dp.auditing.plans import (
     SHORT,
     Allowance,
@@ -21,6 +20,15 @@ from verifiable_dp.auditing.plans import (
     shorter,
 )
 from verifiable_dp.auditing.request import AuditRequest, Promise
+from verifiable_dp.auditing.rounds_of_testing import (
+    BEYOND,
+    Levels,
+    UserCase,
+    enough,
+    go_on,
+    hits_needed,
+    look,
+)
 from verifiable_dp.core import claims, validate
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.units import Adjacency, Observed, Unit
@@ -35,12 +43,12 @@ from verifiable_dp.evidence.upper import UpperBound
 from verifiable_dp.targets.load import DETERMINISTIC, DataPair, ReleaseSampler, probe_release
 from verifiable_dp.targets.process import ProcessTarget
 
-_Form = tuple[float | FloatArray, float | FloatArray]
 _BETWEEN = 4  # part of the runs that values between the bounds get
 _ON = 8  # times its size that a test may go on
 _SIZED = 20  # part of the runs with which sizes that the code names are tried
 _FOLLOWED = 64  # entries of the largest data that are traced because their size is tried
 _FEW = 6  # sizes that the code names, the smallest, which are traced
+_MORE = 33  # entries that are traced besides, for code that asks how many there are
 SURE = 0.999  # confidence of a lead by values between: it is none of the level's tests
 
 
@@ -76,20 +84,9 @@ def data_pairs(
         if not found:
             raise InputError(f"neighbours must be a list of pairs (left, right) of data, got {stated!r}")
         return found
-    low, high = bounds
     kind = adjacency or "replace"
-    five = np.full(5, low)
-    forms: list[_Form] = [
-        (low, high),
-        (np.array([low]), np.array([high])),
-        (five, np.concatenate([[high], five[1:]])),
-    ]
-    if kind == "zero-out":
-        far = high or low
-        forms = [(far, 0.0), (np.array([far]), np.zeros(1)), (np.full(5, far), np.r_[0.0, np.full(4, far)])]
-    elif kind == "add-remove":
-        forms = [(five, five[1:])]
-    taken: list[tuple[_Form, int]] = []  # and how many outputs each gives
+    forms = design.forms_of(bounds, kind)
+    taken: list[tuple[design.Form, int]] = []  # and how many outputs each gives
     refused: list[InputError] = []
     for form in forms:
         if taken and form is not forms[-1]:
@@ -105,8 +102,7 @@ def data_pairs(
     first, outputs = taken[0]
     if taken[-1][1] != outputs and not (np.ndim(first[0]) == 0 and _apart(function, bounds)):
         taken, outputs = taken[-1:], taken[-1][1]  # one entry cannot show what another one does
-    chosen = [form for form, many in taken if many == outputs]
-    return [DataPair(*pair) for form in chosen for pair in trials.data_pairs(*form, bounds, kind)]
+    return design.around([form for form, many in taken if many == outputs], bounds, kind)
 
 
 def _apart(function: Function[object], bounds: tuple[float, float]) -> bool:
@@ -294,6 +290,7 @@ def _bound(case: ReleaseCase) -> UpperBound | None:
             some = [size for size in sorted(case.ladder.tried) if 0 < size <= _FOLLOWED]
             more = ((size,) for size in some if size in SIZES or size in case.ladder.named[:_FEW])
             shapes = list(dict.fromkeys([*shapes, *more]))
+        largest = max((shape[0] for shape in shapes if len(shape) == 1), default=_MORE)
         found, ended = traced.bound_of_release(
             case.function,
             case.request.name,
@@ -302,6 +299,7 @@ def _bound(case: ReleaseCase) -> UpperBound | None:
             case.claim.delta,
             together=case.sampler.together,
             work=case.request.settings.sizes.operations / len(shapes),
+            larger=[(_MORE,)] if largest < _MORE and not case.stated else [],
         )
     if case.stated and not case.apart and (found is None or exceeds(found.epsilon, case.claim.epsilon)):
         # Data within the bounds: those that were stated may cost less.
@@ -428,4 +426,4 @@ def last_bits(case: ReleaseCase) -> None:
         replace(case.terms, workers=settings.workers, tests=1),
     )
     case.checks.append(check)
-    case.counterexamples += drafts.counterexamples([check], {}, chosen)
+    case.counterexamples += record_parts.counterexamples([check], {}, chosen)

@@ -14,7 +14,7 @@ from importlib import metadata
 import numpy as np
 import numpy.typing as npt
 
-from verifiable_dp.auditing import drafts
+from verifiable_dp.auditing import record_parts
 from verifiable_dp.auditing.algorithms import AlgorithmCase
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.noise import Draw, Noise, Secure, Seeded
@@ -203,4 +203,4 @@ def last_bits(case: AlgorithmCase) -> None:
     sampler = f"OpenDP {metadata.version('opendp')}, as a live session draws with it; {examined}"
     check = Check.of(check.name, check.kind, {**check.statistics, "sampler": sampler})
     case.checks.append(check)
-    case.counterexamples += drafts.counterexamples([check], {}, chosen)
+    case.counterexamples += record_parts.counterexamples([check], {}, chosen)

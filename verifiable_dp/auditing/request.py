@@ -283,6 +283,11 @@ class Inputs:
         return found | {name: getattr(self, name) for name in _TEXTS if getattr(self, name)}
 
     @property
+    def bandit(self) -> bool:
+        """Whether they are those of a bandit."""
+        return self.n_arms is not None or self.horizon is not None
+
+    @property
     def form(self) -> Contexts | None:
         """Of the contexts; None for a bandit without.
 

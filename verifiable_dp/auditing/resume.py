@@ -25,7 +25,7 @@ import numpy as np
 
 from verifiable_dp.auditing.algorithms import AlgorithmCaseState
 from verifiable_dp.auditing.bandits import PlayCaseState
-from verifiable_dp.auditing.looks import Look, UserCaseState
+from verifiable_dp.auditing.rounds_of_testing import Look, UserCaseState
 from verifiable_dp.auditing.traced import Ended
 from verifiable_dp.core import engine, files
 from verifiable_dp.core.engine import Passed

@@ -10,15 +10,15 @@ from contextlib import contextmanager
 
 from joblib import parallel_config
 
-from verifiable_dp.auditing import algorithms, bandits, looks, mechanisms, production
+from verifiable_dp.auditing import algorithms, bandits, mechanisms, production, rounds_of_testing
 from verifiable_dp.auditing.algorithms import AlgorithmCase
 from verifiable_dp.auditing.bandits import PlayCase
 from verifiable_dp.auditing.contextual import ContextualCase
 from verifiable_dp.auditing.curved import CurvedCase
-from verifiable_dp.auditing.looks import UserCase
 from verifiable_dp.auditing.mechanisms import ReleaseCase
 from verifiable_dp.auditing.pipeline import Case, Rung, climb
 from verifiable_dp.auditing.request import AuditRequest
+from verifiable_dp.auditing.rounds_of_testing import UserCase
 from verifiable_dp.core import engine, validate
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contextual import ContextualAlgorithm
@@ -100,7 +100,11 @@ RUNGS = (
     Rung("", lambda case: isinstance(case, ReleaseCase), mechanisms.only_look),
     Rung("values between the bounds", _unsaid, mechanisms.between),
     Rung("hockey-stick curve", lambda case: _sampled(case) and _curved(case), algorithms.curve),
-    Rung("hockey-stick curve", lambda case: isinstance(case, UserCase) and _curved(case), looks.curve),
+    Rung(
+        "hockey-stick curve",
+        lambda case: isinstance(case, UserCase) and _curved(case),
+        rounds_of_testing.curve,
+    ),
     Rung(
         "interactive adversaries",
         lambda case: isinstance(case, AlgorithmCase) and case.game is not None and not case.refuted,
@@ -116,7 +120,7 @@ RUNGS = (
     Rung(
         "",
         lambda case: isinstance(case, UserCase) and not case.refuted and bool(case.ground.doubts()),
-        looks.doubt,
+        rounds_of_testing.doubt,
     ),
     Rung(
         "last bits of the outputs",
@@ -187,6 +191,8 @@ def _case(request: AuditRequest, kind: str, function: Given) -> PlayCase | Relea
             raise InputError("model local works only with a bandit: a mechanism is its own report")
         if inputs.contexts is not None:
             raise InputError("contexts work only with a bandit, not with a mechanism that releases numbers")
+        if inputs.bandit:
+            raise InputError("n_arms and horizon work only with a bandit: leave them out for a mechanism")
         if promise.group is not None:
             raise InputError(
                 "group works only with bandits: the data pairs of a mechanism say how far they differ"

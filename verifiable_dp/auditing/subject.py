@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from verifiable_dp.auditing import drafts, groups
+from verifiable_dp.auditing import groups, record_parts
 from verifiable_dp.auditing.plans import Budget, pinned_plan
 from verifiable_dp.auditing.request import Promise
 from verifiable_dp.core import claims
@@ -93,8 +93,8 @@ class Subject:
         A mutant's are those of the algorithm that it was made from: mutants keep the parameters.
         """
         whole, epsilon = self.whole, self.claim.epsilon
-        played = {} if self.algorithm is whole else drafts.instance(self.algorithm, epsilon)
-        small = {} if self.small is whole else drafts.instance(self.small, self.small_epsilon)
+        played = {} if self.algorithm is whole else record_parts.instance(self.algorithm, epsilon)
+        small = {} if self.small is whole else record_parts.instance(self.small, self.small_epsilon)
         return played, small
 
     @cached_property

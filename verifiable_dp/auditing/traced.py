@@ -22,7 +22,7 @@ from verifiable_dp.evidence.blackbox import positions
 from verifiable_dp.evidence.blackbox.scores import Score
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.premises import Premise, Taken
-from verifiable_dp.evidence.symbolic.crowds import Crowd
+from verifiable_dp.evidence.symbolic.contextual_programs import Crowd
 from verifiable_dp.evidence.symbolic.paths import NeighbourProgram, Program, behind, explore, unsettled
 from verifiable_dp.evidence.symbolic.paths import PathFound as Explored
 from verifiable_dp.evidence.symbolic.terms import Ends
@@ -353,17 +353,19 @@ def bound_of_release(
     *,
     together: bool = True,
     work: float = math.inf,
+    larger: Sequence[tuple[int, ...]] = (),
 ) -> tuple[UpperBound | None, Ended | None]:
     """An upper bound on epsilon over all data of these shapes, () for a number, of which one entry changes.
 
     It holds for the costliest shape; without one, why. For each shape the search gives up
-    after `work` operations.
+    after `work` operations. A `larger` shape counts only if it has a bound, too: code may ask how many
+    entries there are, and no run at the others shows what it does with more of them.
     """
     file = _file_of(function)
     if file is None:
         return None, _NOT_PYTHON
-    made, calls = list[UpperBound](), CallSizes.of(function, together)
-    for shape in shapes:
+    made, calls, bounded = list[UpperBound](), CallSizes.of(function, together), list[tuple[int, ...]]()
+    for shape in (*shapes, *larger):
         program = Program(
             OneDraw(function, not shape),
             shape or (1,),
@@ -374,8 +376,11 @@ def bound_of_release(
         with guarded():
             found = _searched(program, min(_SPREAD, max(1, math.prod(shape))), work, delta)
         one = found.bound(delta)
-        if one is None:
+        if one is None and shape in shapes:
             return None, Ended.of(found, "data").named(function, name, file)
+        if one is None:
+            continue
+        bounded.append(shape)
         for draws in calls.sizes[1:] if calls and shape == shapes[0] else ():
             whole = replace(program, function=OneDraw(function, not shape, draws))
             with guarded():
@@ -383,7 +388,7 @@ def bound_of_release(
             if calls and (ended := calls.exceeded(one, {draws: beyond}, delta)):
                 return None, ended.named(function, name, file)
         made.append(one)
-    fixed = Premise(Taken.SIZES_OF_DATA, {"shapes": [list(shape) for shape in shapes]})
+    fixed = Premise(Taken.SIZES_OF_DATA, {"shapes": [list(shape) for shape in bounded]})
     most = replace(max(made, key=lambda one: one.epsilon), method=Method.TRACING_DATA)
     return calls.stated(most, fixed) if calls else replace(most, premises=(*most.premises, fixed)), None
 

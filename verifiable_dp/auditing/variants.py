@@ -14,9 +14,9 @@ from typing import Generic
 import numpy as np
 
 from verifiable_dp.auditing import power as powers
-from verifiable_dp.auditing.ground import ACCEPTED, NO_POWER
+from verifiable_dp.auditing.execution_plan import ACCEPTED, NO_POWER
 from verifiable_dp.auditing.independence import Sampling
-from verifiable_dp.auditing.looks import UserCase
+from verifiable_dp.auditing.rounds_of_testing import UserCase
 from verifiable_dp.core.neighbours import Pair
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment.searching import plain

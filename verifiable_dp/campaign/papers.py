@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from verifiable_dp.campaign.claimed import claims
+from verifiable_dp.campaign.claim_index import claims
 from verifiable_dp.core.files import write_text
 from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.evidence.words import digits

@@ -72,7 +72,7 @@ def list_(claims: bool, papers: bool, reports: Path, html_path: Path | None) -> 
         if html_path is not None:
             write_text(html_path, render_papers(found))
     if claims:
-        from verifiable_dp.campaign.claimed import claims as claims_of
+        from verifiable_dp.campaign.claim_index import claims as claims_of
 
         for row in claims_of(reports):
             say(f"{row['algorithm']}: {row['claim']}, {row['source']}: {row['verdict']}")

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from joblib import Parallel, delayed
 
-from verifiable_dp.core import held, validate
+from verifiable_dp.core import pinned_source, validate
 from verifiable_dp.core.validate import Function, InputError
 
 if TYPE_CHECKING:
@@ -347,11 +347,11 @@ class _Sent:
     def __reduce__(self) -> tuple[object, ...]:
         from joblib.externals.loky.backend.reduction import dumps
 
-        return _received, (held.all_held(), dumps(self.task))
+        return _received, (pinned_source.all_held(), dumps(self.task))
 
 
 def _received(modules: dict[str, tuple[str, bytes]], content: bytes) -> _Sent:
-    held.take_over(modules)
+    pinned_source.take_over(modules)
     return _Sent(*pickle.loads(content))
 
 

@@ -242,7 +242,7 @@ class UpperBound:
             "paths": self.paths,
             "method": str(self.method),
             "premises": [premise.as_dict() for premise in self.premises],
-            "certificate": recorded(self.certificate, self.epsilon),
+            "certificate": dict(self.certificate),
         }
         return Check.of(name, KIND, statistics)
 
@@ -365,6 +365,23 @@ def _stated(certificate: Json, delta: float) -> float:
     Only a re-run computes it again (`verify --rerun`).
     """
     return float(certificate["epsilon"])
+
+
+def condensed(check: Json) -> JsonDict:
+    """A check as a record holds it: the certificate of a bound, which was judged whole, as `recorded` has it.
+
+    Raises
+    ------
+    InputError
+        If it comes with a digest in place of its certificate: nothing can be computed from that.
+    """
+    if check["kind"] != KIND:
+        return dict(check)
+    numbers = check["statistics"]
+    if numbers["certificate"]["form"] == DIGEST:
+        raise InputError("target: its process sent an upper bound without its certificate")
+    epsilon = evaluated(numbers["certificate"], float(numbers["delta"]))
+    return {**check, "statistics": {**numbers, "certificate": recorded(numbers["certificate"], epsilon)}}
 
 
 def recorded(certificate: Json, epsilon: float) -> JsonDict:

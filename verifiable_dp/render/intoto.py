@@ -11,7 +11,7 @@ from verifiable_dp.record import questions, words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import canonical, text
-from verifiable_dp.render import card
+from verifiable_dp.render import summary_card
 from verifiable_dp.render.outcomes import outcomes
 from verifiable_dp.render.rendering import Rendering
 
@@ -92,7 +92,7 @@ def _configuration(record: Record, name: str, content: bytes | None) -> list[Jso
                 "recordDigest": record.digest,
                 "schemaVersion": record.schema_version,
                 "verdict": decided.privacy,
-                "headline": card.headline(record),
+                "headline": summary_card.headline(record),
                 "strength": decided.strength,
                 "says": words.verdict(record) if record.checks else None,
                 "regretVerdict": decided.regret,

@@ -12,7 +12,7 @@ from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret import readings
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record.model import Record
-from verifiable_dp.render import card, page, plainly
+from verifiable_dp.render import page, plainly, summary_card
 from verifiable_dp.render.rendering import Rendering
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _UNSEEN = re.compile(f"[\t\n{UNSEEN}]+")
 _PLAIN_CODE = re.compile(r"[\w .:/=<>,+@%-]+", re.ASCII)
 
 
-def to_markdown(record: Record, around: card.Around = card.ALONE) -> str:
+def to_markdown(record: Record, around: summary_card.Around = summary_card.ALONE) -> str:
     """The whole report: verdicts, claim, checks, counterexamples, power, mutants, regret, provenance.
 
     Every text of the record is escaped: it can neither format, nor link, nor mention anyone.
@@ -41,7 +41,7 @@ def to_markdown(record: Record, around: card.Around = card.ALONE) -> str:
     return _tidy(shown.replace(_WORDS, f"## Words\n\n{listed}" if found else "", 1))
 
 
-def to_dpia(record: Record, around: card.Around = card.ALONE) -> str:
+def to_dpia(record: Record, around: summary_card.Around = summary_card.ALONE) -> str:
     """An annex to a data protection impact assessment: what the record says under the headings of one.
 
     Every text of the record is escaped; what the record does not hold is left to be written.
@@ -49,7 +49,7 @@ def to_dpia(record: Record, around: card.Around = card.ALONE) -> str:
     return _tidy(_written("dpia.md.jinja", record, around))
 
 
-def _written(template: str, record: Record, around: card.Around) -> str:
+def _written(template: str, record: Record, around: summary_card.Around) -> str:
     whole = {**page.context(record, around), "document": nist.DOCUMENT}
     return _environment().get_template(template).render(whole)
 

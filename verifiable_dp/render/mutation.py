@@ -11,7 +11,7 @@ from verifiable_dp.record.kills import OUTCOMES
 from verifiable_dp.record.provenance import provenance
 from verifiable_dp.record.sealing import sealed, text
 from verifiable_dp.record.verify import Given, judged_again, verify_sealed
-from verifiable_dp.render import courses, page
+from verifiable_dp.render import page, timelines
 from verifiable_dp.selfcheck.mutation import concluded, summary
 
 MUTANTS_VERSION = "mutants-2.0.0"
@@ -106,7 +106,7 @@ def render(whole: Json) -> str:
     return page.filled(
         "mutants.html.jinja",
         whole=whole,
-        plot=page.layouts(courses.kills, rows),
+        plot=page.layouts(timelines.kills, rows),
         summary=whole["summary"],
         groups=[(name, [row for row in rows if row["algorithm"] == name]) for name in names],
         seconds=whole["provenance"]["cpu_seconds_by_mutant"],

@@ -30,8 +30,6 @@ from verifiable_dp.record.signing import SignatureState
 from verifiable_dp.registry.errata import REGISTERS
 from verifiable_dp.render import (
     audited,
-    card,
-    courses,
     following,
     forest,
     limits,
@@ -40,7 +38,9 @@ from verifiable_dp.render import (
     promised,
     strength,
     strips,
+    summary_card,
     tables,
+    timelines,
 )
 from verifiable_dp.render.findings import OF_VERDICT, Finding, told
 from verifiable_dp.render.rendering import Rendering
@@ -180,11 +180,11 @@ _PLOTS: Mapping[str, Function[str | None]] = {
     "epsilon": plots.epsilon_bars,
     "curve": plots.hockey_stick,
     "regret": plots.regret_bounds,
-    "time": courses.over_time,
+    "time": timelines.over_time,
     "growth": plots.growth,
     "constants": plots.constants,
-    "scaling": courses.scaling_fit,
-    "course": courses.loss_over_time,
+    "scaling": timelines.scaling_fit,
+    "course": timelines.loss_over_time,
     "budget": plots.budget,
     "spending": plots.spending,
     "certainty": forest.certainty,
@@ -218,10 +218,10 @@ def _layouts(draw: Function[str | None], *given: JsonValue) -> str | None:
     return f'<div class="desk">{wide}</div><div class="phone">{draw(*given, narrow=True)}</div>'
 
 
-def context(record: Record, around: card.Around = card.ALONE) -> JsonDict:
+def context(record: Record, around: summary_card.Around = summary_card.ALONE) -> JsonDict:
     """What the templates of a record are given, whatever they make of it."""
     whole = nist.Reviewed.with_blocks(record, blocks.of(record))
-    first, baseline = card.of(whole, around), words.is_baseline(record)
+    first, baseline = summary_card.of(whole, around), words.is_baseline(record)
     return {
         "r": whole,
         "edition": nist.EDITION,
@@ -233,7 +233,7 @@ def context(record: Record, around: card.Around = card.ALONE) -> JsonDict:
         "holes": questions.holes(record),
         "claimed": "What the audit tests it against" if baseline else "The claim",
         "around": around,
-        "worlds": courses.worlds,
+        "worlds": timelines.worlds,
         "tried": kills.tried(record),
         "examples": limits.strongest_first(record),
         "said": words,
@@ -257,7 +257,7 @@ def _findings(record: Record) -> list[tuple[Finding, str]]:
     ]
 
 
-def render(record: Record, *, drawn: bool = True, around: card.Around = card.ALONE) -> str:
+def render(record: Record, *, drawn: bool = True, around: summary_card.Around = summary_card.ALONE) -> str:
     """The page of a record.
 
     Parameters
@@ -280,7 +280,7 @@ def render(record: Record, *, drawn: bool = True, around: card.Around = card.ALO
         **context(record, around),
         style=style() + style("card.css") + (style("tracing.css") if traced else "") + style("hazards.css"),
         plots=_drawn(json.dumps(record.as_dict(), sort_keys=True)) if drawn else dict.fromkeys(_PLOTS),
-        spent=courses.spent(record),
+        spent=timelines.spent(record),
         example=_example(templates, drawn, record),
         files=excerpts.files(traced, _number) if traced else [],
         costliest=max((float(row[2]) for row in traced["attribution"]), default=0.0) if traced else 0.0,
@@ -289,7 +289,7 @@ def render(record: Record, *, drawn: bool = True, around: card.Around = card.ALO
     return tables.arranged(_with_contents(_with_words(page, bool(record.checks))))
 
 
-def render_pack(record: Record, around: card.Around = card.ALONE) -> str:
+def render_pack(record: Record, around: summary_card.Around = summary_card.ALONE) -> str:
     """Two pages to print: the card of a record, its open items with what is left to do, room to sign."""
     found = context(record, around)
     left = [row for row in found["r"].blocks["hazards"] if row["status"] in nist.UNSETTLED]
@@ -342,12 +342,12 @@ def _example(templates: Environment, drawn: bool = True, record: Record | None =
         placement = None
         if plot and drawn and number <= _PLACED:
             shown = {"pair": pair, "event": whole["event"]}  # all that it shows
-            placement = layouts(courses.placement, shown, number)
+            placement = layouts(timelines.placement, shown, number)
         said: JsonDict = {
-            "placed": courses.placed(whole),
+            "placed": timelines.placed(whole),
             "shown": words.counterexample(known, record),
             "another": "",
-            "worlds": courses.worlds(known.pair),
+            "worlds": timelines.worlds(known.pair),
         }
         if record is not None and record.claim is not None:
             judged = checks or [c for c in record.checks if c.name == known.check]

@@ -10,12 +10,12 @@ from datetime import datetime
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.signing import NONE
-from verifiable_dp.render import card
+from verifiable_dp.render import summary_card
 from verifiable_dp.render.page import render, style
 from verifiable_dp.render.rendering import Rendering
 
 
-def to_pdf(record: Record, around: card.Around = card.ALONE) -> bytes:
+def to_pdf(record: Record, around: summary_card.Around = summary_card.ALONE) -> bytes:
     """The page of a record on A4 with nothing folded: the copy to archive.
 
     Digest, state of the signature and page numbers stand at the foot of each sheet.
@@ -60,7 +60,7 @@ def _dated(finished: str) -> Iterator[None]:
         del os.environ[name]
 
 
-def _footer(record: Record, around: card.Around) -> str:
+def _footer(record: Record, around: summary_card.Around) -> str:
     """Digest and state of the signature, in letters that cannot end the string they stand in."""
     signed = (around.signature or NONE).words
     return "".join(c for c in f"{record.digest}; {signed}" if c.isalnum() or c in " :;,.-")

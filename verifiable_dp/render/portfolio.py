@@ -16,8 +16,8 @@ from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import SCHEMAS
 from verifiable_dp.record.signing import KeyRing, SignatureState, state
 from verifiable_dp.record.verify import LARGEST, Verified, parsed, verify
-from verifiable_dp.render import beside as company
 from verifiable_dp.render import mutation
+from verifiable_dp.render import sidecars as company
 from verifiable_dp.render.errata import verify_errata
 from verifiable_dp.render.mutation import verify_mutants
 from verifiable_dp.render.page import Beside, render, render_errata, render_index, render_study

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from verifiable_dp.core.claims import Basis
 from verifiable_dp.record import words
 from verifiable_dp.record.model import Record
-from verifiable_dp.render import courses, limits, plots
+from verifiable_dp.render import limits, plots, timelines
 from verifiable_dp.render.strength import many
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def svg(record: Record) -> str | None:
         if means:
             plots.bounds(left, means, {})
         for axes, check in zip(others if means else [left, *others], rates, strict=False):
-            courses.growing(axes, [check], str(check.statistics.get("over", "horizon T (rounds)")))
+            timelines.growing(axes, [check], str(check.statistics.get("over", "horizon T (rounds)")))
             axes.set_title(f"{check.name}: {check.verdict}", fontsize=9, loc="left")
         for axes in [left, *others][count:]:
             axes.set_visible(False)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from verifiable_dp.record.model import Record
-from verifiable_dp.render.card import Around
+from verifiable_dp.render.summary_card import Around
 
 GROUP = "verifiable_dp.renderings"
 

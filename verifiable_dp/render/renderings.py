@@ -9,7 +9,7 @@ from verifiable_dp.core import files, plugins
 from verifiable_dp.core.validate import InputError, choice
 from verifiable_dp.record.signing import KeyRing, state
 from verifiable_dp.record.verify import LARGEST, parsed, verify
-from verifiable_dp.render import beside
+from verifiable_dp.render import sidecars
 from verifiable_dp.render.rendering import GROUP, Rendering, Shown
 
 COMPLIANCE = Rendering("compliance", lambda shown: to_compliance(shown.record))
@@ -62,7 +62,7 @@ def render(
     content = files.content("record", path, LARGEST)
     held = verify(parsed(path, content))
     record, signed = held.parsed, state(f"{place}.sig", held.record, keys or {})
-    around = beside.of(place, record, out if found.linked else None, signed)
+    around = sidecars.of(place, record, out if found.linked else None, signed)
     try:
         made = found.make(Shown(record, around, place.name, content, url))
     except InputError:

@@ -14,8 +14,8 @@ from verifiable_dp.core.files import make_folder, write_bytes, write_text
 from verifiable_dp.core.validate import InputError, Json, Result
 from verifiable_dp.record import words
 from verifiable_dp.record.sealing import SCHEMAS, schema, text
-from verifiable_dp.render import beside as company
 from verifiable_dp.render import docs, mutation, page, portfolio, promised, study
+from verifiable_dp.render import sidecars as company
 
 HEAVIEST = 400_000  # bytes of a page
 _SIGNATURE = 64 << 10  # bytes of a signature file

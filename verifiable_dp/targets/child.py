@@ -123,6 +123,7 @@ def call(
     most: float = math.inf,
     caged: Caged | None = None,
     answers: Answers | None = None,
+    fresh: bool = False,
 ) -> JsonValue:
     """What `task` returns in a child process: JSON values.
 
@@ -130,7 +131,7 @@ def call(
     ----------
     task
         Called with a function that takes lines of progress. It has to be picklable where this process is
-        `unforkable`: there the child is a new Python.
+        `unforkable`, or the child is to be `fresh`: there it is a new Python.
     progress
         Called with each line of progress.
     most
@@ -148,7 +149,7 @@ def call(
     CrashedError
         If `task` raises anything else.
     """
-    start, caged = _spawned if unforkable() else _forked, caged or Caged()
+    start, caged = _spawned if fresh or unforkable() else _forked, caged or Caged()
     ends = [*os.pipe(), *os.pipe(), *os.pipe()]
     channel, channel_in, output, output_in, replies, reply = ends
     try:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from verifiable_dp.core.validate import Given, InputError, IntArray, Json, JsonDict
 from verifiable_dp.evidence.blackbox.curves import CurveSetting
 from verifiable_dp.evidence.blackbox.events import Event, EventSetting
+from verifiable_dp.targets.candidates import Candidates
 
 
 @dataclass(frozen=True)
@@ -22,12 +23,24 @@ class CountedRuns:
 
 @dataclass
 class ChosenEvent:
-    """An event that was chosen here: of what, by which rule, all its counts, and runs to be asked again."""
+    """An event that was chosen here.
+
+    Attributes
+    ----------
+    event, pair, sampler, rule
+        Of what, and by which rule.
+    number, among
+        Of the pair, among those of its look; None unless selection runs chose it.
+    looks, samples
+        All its counts, and runs to be asked again.
+    """
 
     event: Event
     pair: Json
     sampler: JsonDict
     rule: EventSetting | CurveSetting
+    number: int = 0
+    among: Candidates | None = None
     looks: list[CountedRuns] = field(default_factory=list)
     samples: list[Given] = field(default_factory=list)
 
@@ -48,6 +61,11 @@ class ChosenEvent:
         whole = counts + last.counts if last is not None and goes_on else counts
         self.looks.append(CountedRuns(sampler, path, ends, whole, goes_on))
 
+    @property
+    def varied(self) -> bool:
+        """Whether some runs that were counted hit it and others, on the same input, did not."""
+        return any(0 < hits < runs for look in self.looks for hits, runs in look.counts.tolist())
+
     def fits(self, pair: Json, sampler: JsonDict) -> bool:
         """Whether it was chosen on this pair, by a sampler that differs in seed and size of calls alone."""
         free = {"seed": 0, "rows": None}
@@ -63,6 +81,10 @@ class ChosenEvent:
         """A count as [k1, n1, k0, n0]."""
         found: list[int] = look.counts[:: -1 if self.event.flipped else 1].ravel().tolist()
         return found
+
+    def numbers(self, look: CountedRuns) -> JsonDict:
+        """A count as a check states it."""
+        return dict(zip(("k1", "n1", "k0", "n0"), self.row(look), strict=True))
 
     @property
     def curved(self) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from verifiable_dp.core.validate import Json
 
 APART = 0x5EED  # how far the seeds of the runs of two looks are apart
+INTERACTIVE = 3  # number of the look at adversaries over contexts; the others come before it
 _LOOKS = 4
 
 

@@ -13,14 +13,10 @@ import hashlib
 import random
 import secrets
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from joblib import delayed
 
-from verifiable_dp.core import engine
-from verifiable_dp.core.neighbours import ContextGame, TablePair
 from verifiable_dp.core.validate import (
     FloatArray,
     Foreign,
@@ -35,27 +31,29 @@ from verifiable_dp.evidence.blackbox.curves import CURVE, CurveSetting, Grid
 from verifiable_dp.evidence.blackbox.events import Event, EventSetting
 from verifiable_dp.evidence.blackbox.scores import MetScore, Rounds
 from verifiable_dp.evidence.blackbox.test import (
+    PROBE,
+    SELECT,
     SEQUENTIAL,
     TEST,
-    EventRule,
     Part,
-    counted_by,
     hits_of,
     parts_of,
     sides,
 )
 from verifiable_dp.evidence.check import judged
-from verifiable_dp.targets.child import Ask, Asking, Frame, StoppedError
+from verifiable_dp.evidence.exclusions import Left
+from verifiable_dp.targets.candidates import TOO_FEW, Candidates, Designed, digest_of_pair, name_of
+from verifiable_dp.targets.child import Asking, Frame, StoppedError
 from verifiable_dp.targets.chosen import ChosenEvent, CountedRuns
-from verifiable_dp.targets.count_terms import CountTerms
+from verifiable_dp.targets.count_terms import INTERACTIVE, CountTerms
+from verifiable_dp.targets.elsewhere import PLAIN, Sampling, elsewhere
 from verifiable_dp.targets.load import PlaySampler, ReleaseSampler, ToldPair
 from verifiable_dp.targets.process import Exec, ProcessTarget
 from verifiable_dp.targets.randomness import follower_of
 from verifiable_dp.targets.resplit import Pool
 from verifiable_dp.targets.seeds import origins_of
-from verifiable_dp.targets.sent import as_json, of_json
+from verifiable_dp.targets.sent import as_json, digest_of, of_json
 
-Sampling = PlaySampler | ReleaseSampler
 Rows = FloatArray | IntArray  # what came out of runs, one row each
 COUNTED = ("black_box", "between", "sequential", "curve")  # kinds of checks that are counted here
 _MOST_RUNS = 1 << 26  # on an input, of one question
@@ -68,115 +66,11 @@ UNLIKE = (
 )
 LEFT_OUT = "counts that speak against the claim were left out"
 MADE_AGAIN = "counts that speak against the claim were made again, and came out differently"
+_DOUBTED = (
+    4e-7  # chance that counts of right code are said to be left out, and that they are said to be unlike
+)
 _KEPT = 4  # samples of an event that may be asked again
 _SINGLE = 16  # runs of one sample, where each is a call by itself
-_PLAIN = ("many", "n_arms", "horizon", "seed", "factor", "shard", "rows", "followed", "joint")
-
-
-# ---------------------------------------------------------------- in the child
-
-
-class Elsewhere:
-    """Has the parent choose and count: an `evidence.blackbox.test.EventCounter`.
-
-    Parameters
-    ----------
-    ask
-        Sends the parent a message and frames, and returns what it answers.
-    """
-
-    def __init__(self, ask: Ask) -> None:
-        self._ask = ask
-        self._known: list[tuple[Event, int]] = []
-
-    def takes(self, sampler: object) -> bool:
-        """See `EventCounter.takes`."""
-        return isinstance(sampler, PlaySampler | ReleaseSampler)
-
-    def events(
-        self, sampler: Sampling, pair: Given, path: tuple[int, int], runs: int, rule: EventRule, workers: int
-    ) -> list[Event]:
-        """See `EventCounter.events`."""
-        asked = {"rule": _rule(rule), "sizes": [runs, runs], "starts": [0, 0]}
-        found: list[tuple[int, Event]] = self._asked(sampler, pair, path, asked, workers)
-        self._known += [(event, number) for number, event in found]
-        return [event for _, event in found]
-
-    def count(
-        self,
-        sampler: Sampling,
-        pair: Given,
-        path: tuple[int, int],
-        events: Sequence[Event],
-        sizes: tuple[int, int],
-        starts: tuple[int, int],
-        workers: int,
-    ) -> list[tuple[int, int]]:
-        """See `EventCounter.count`."""
-        numbers = [next(number for known, number in self._known if known is event) for event in events]
-        asked = {"events": numbers, "sizes": list(sizes), "starts": list(starts)}
-        found: list[tuple[int, int]] = self._asked(sampler, pair, path, asked, workers)
-        return found
-
-    def _asked(
-        self, sampler: Sampling, pair: Given, path: tuple[int, int], asked: JsonDict, workers: int
-    ) -> Foreign:
-        """What the parent answers, once it has the runs."""
-        told = {"sampler": _told(sampler), "pair": _of_pair(sampler, pair), "path": list(path)}
-        parts = parts_of(sampler, path, tuple(asked["sizes"]), tuple(asked["starts"]))
-        tasks = [delayed(_raw)(sampler, pair, part) for part in parts]
-        said = engine.within_stage(len(parts))
-
-        def frames() -> Iterator[Frame]:
-            made = engine.run(engine.called, tasks, workers=workers)
-            for done, (number, (width, content)) in enumerate(made, 1):
-                yield {"part": number, "width": width}, content
-                said(done)
-
-        return self._ask({**told, **asked}, frames())
-
-
-def _elsewhere(ask: Ask) -> AbstractContextManager[None]:
-    """Within this block, in the child, events are chosen and counted by the parent."""
-    return counted_by(Elsewhere(ask))
-
-
-def _raw(sampler: Sampling, pair: Given, part: Part) -> tuple[int, bytes]:
-    """What comes out of a part: numbers in a row, and all rows in bytes."""
-    how, arguments = part
-    made = sampler.raw_mixed(pair, *arguments) if how == "mixed" else [sampler.raw(pair, *arguments)]
-    whole = np.concatenate(made)
-    return whole.shape[1], whole.tobytes()
-
-
-def _told(sampler: Sampling) -> JsonDict:
-    plain = {name: getattr(sampler, name) for name in _PLAIN if hasattr(sampler, name)}
-    return {**plain, "process": isinstance(sampler.function, ProcessTarget)}
-
-
-def _of_pair(sampler: Sampling, pair: Given) -> JsonDict:
-    one = pair if isinstance(pair, TablePair) else None
-    place = getattr(pair, "round", None) if isinstance(sampler, PlaySampler) else None
-    data = None if isinstance(pair, ContextGame) else [as_json(side) for side in pair.worlds()]
-    known = data if data and None not in data else None
-    return {"words": pair.describe(), "round": place, "arm": one and one.arm, "data": known}
-
-
-def _rule(rule: EventRule) -> JsonDict:
-    if isinstance(rule, CurveSetting):
-        grid = {"epsilons": list(rule.grid.epsilons), "deltas": list(rule.grid.deltas)}
-        return {**grid, "delta": rule.delta, "test_runs": rule.test_runs}
-    assert isinstance(rule, EventSetting)
-    plain = {name: getattr(rule, name) for name in ("test_runs", "delta", "level", "boosted")}
-    offered = None
-    if rule.offered is not None:
-        assert isinstance(rule.offered, MetScore)
-        assert isinstance(rule.offered.score, Rounds)
-        offered = {"slopes": rule.offered.score.slopes.tolist(), "made": rule.offered.score.made}
-    return {**plain, "offered": offered}
-
-
-# ---------------------------------------------------------------- in the parent
 
 
 @dataclass(frozen=True)
@@ -193,7 +87,7 @@ class Sample:
 
     sampler: Json
     data: Json
-    path: tuple[int, int, int]
+    path: tuple[int, ...]
     runs: tuple[int, ...]
     digest: str
 
@@ -218,14 +112,24 @@ class Counting:
     key
         From it follows what is left to chance. It is made when the first runs arrive: the process of the
         target is a copy of this one, from before.
+    designed
+        The neighbours that follow from what was asked; None where that is not known here.
+    compared
+        How many of them the first look had; 0 where the code itself states which data are neighbours.
     """
 
     terms: CountTerms
     key: str = ""
-    asking: Asking = _elsewhere
+    designed: Designed | None = None
+    compared: int | None = None
+    asking: Asking = elsewhere
     chosen: list[ChosenEvent] = field(default_factory=list)
     used: list[tuple[ChosenEvent, list[CountedRuns]]] = field(default_factory=list)  # by checks of the draft
     pools: list[Pool] = field(default_factory=list)
+    looks: list[Candidates] = field(default_factory=list)  # in their order
+    plays: list[tuple[JsonDict, list[int], Rows]] = field(default_factory=list)
+    plain: list[Sample] = field(default_factory=list)  # of the runs that the plain neighbours follow from
+    wanted: Sequence[Sequence[Given]] = ()  # neighbours, of which one row has to be there
     asked: int = 0  # questions so far
 
     def _chance(self, *of: object) -> random.Random:
@@ -265,8 +169,12 @@ class Counting:
 
     def _answer(self, asked: Json, frames: Iterator[Frame]) -> object:
         self.asked += 1
-        told, pair = dict(asked["sampler"]), _pair(asked["pair"])
+        told = dict(asked["sampler"])
         sampler = _sampler(told, None)
+        if "plays" in asked:
+            self._played(sampler, told, asked["plays"], frames)
+            return None
+        pair = _pair(asked["pair"])
         (stage, number), sizes, starts = (
             (_whole(x), _whole(y)) for x, y in (asked["path"], asked["sizes"], asked["starts"])
         )
@@ -275,7 +183,7 @@ class Counting:
         parts = parts_of(sampler, (stage, number), sizes, starts)
         if "rule" in asked:
             rule, seen = _rule_of(asked["rule"]), dict[int, Given]()
-            kept, pool = 0, self._pool(asked["pair"], told, rule)
+            kept, pool = 0, None if stage == PROBE else self._pool(asked["pair"], told, rule)
             for place, made in _made(sampler, parts, frames):
                 if pool is not None:
                     pool.keep(self.asked, parts[place], made, sizes, self._chance)
@@ -285,7 +193,11 @@ class Counting:
                     raise InputError(f"target: its process sent runs of more than {_MOST_KEPT >> 20} MiB")
             events = rule.events(*sides(parts, [seen[place] for place in range(len(parts))]))
             first = len(self.chosen)
-            self.chosen += [ChosenEvent(event, asked["pair"], told, rule) for event in events]
+            among = self._among(stage, number, asked["pair"], told, sizes[0], rule, events[0])
+            if stage != PROBE:
+                self.chosen += [
+                    ChosenEvent(event, asked["pair"], told, rule, number, among) for event in events
+                ]
             return list(enumerate(events, first))
         named = [self.chosen[_whole(number)] for number in asked["events"]]
         if not all(one.fits(asked["pair"], told) for one in named):
@@ -299,10 +211,54 @@ class Counting:
                 pool.keep(self.asked, parts[place], made, sizes, self._chance)
             hits += hits_of(parts[place], _seen(sampler, pair, parts[place], made), events)
             if place == kept and data is not None and len(named[0].samples) < _KEPT:
+                if digest_of([of_json(side) for side in data]) != asked["pair"]["digest"]:
+                    raise InputError("target: its process told of other data than those of its runs")
                 named[0].samples += self._samples(sampler, told, data, parts[place], made, chance)
         for one, row in zip(named, hits, strict=True):
+            if one.among is not None and stage in (TEST, SEQUENTIAL):
+                one.among.closed = True
             one.counted(told, [stage, number], list(starts), np.stack([row, np.array(sizes)], axis=1))
         return [(left, right) for left, right in hits.tolist()]
+
+    def _among(
+        self,
+        stage: int,
+        number: int,
+        pair: Json,
+        told: JsonDict,
+        runs: int,
+        rule: EventSetting | CurveSetting,
+        event: Event,
+    ) -> Candidates | None:
+        """The look that a pair was ranked for, or its event chosen."""
+        if isinstance(rule, CurveSetting) or stage not in (PROBE, SELECT):
+            return None
+        found = next((one for one in self.looks if one.told == told and not one.closed), None)
+        if found is None:
+            found = Candidates(told)
+            self.looks.append(found)
+        found.note(number, pair, runs, float(event.promise), probe=stage == PROBE)
+        return found
+
+    def _played(
+        self, sampler: Sampling, told: JsonDict, plays: Sequence[Json], frames: Iterator[Frame]
+    ) -> None:
+        """Keep the runs from which the plain neighbours follow."""
+        sizes = [_whole(play["runs"], _SINGLE) for play in plays]
+        parts: list[Part] = [("sample", (0, 0, 0, np.arange(size))) for size in sizes]
+        made = dict(_made(sampler, parts, frames))
+        paths = [[_whole(step) for step in play["path"]] for play in plays]
+        self.plays = [(told, path, made[place][0]) for place, path in enumerate(paths)]
+
+    def _play(self, table: FloatArray, runs: int) -> IntArray:
+        """What the code played on a table, where the plain neighbours follow from it; it is asked again."""
+        if not self.plays or len(self.plays[0][2]) != runs:
+            raise InputError("target: its process did not tell what its plain neighbours follow from")
+        told, path, arms = self.plays.pop(0)
+        data = as_json(table)
+        if data is not None:
+            self.plain.append(Sample(told, data, tuple(path), tuple(range(runs)), _digest(arms)))
+        return np.asarray(arms)
 
     def _samples(
         self,
@@ -336,6 +292,7 @@ class Counting:
         """
         checks = [check for check in draft["checks"] if check["kind"] in COUNTED]
         sizes: dict[bool, set[int]] = {True: set(), False: set()}
+        tested = list[ChosenEvent]()
         for check in checks:
             stated = check["statistics"]
             found = self._counted(check["kind"], stated)
@@ -348,6 +305,7 @@ class Counting:
             if unlike := self.terms.unlike(check["kind"], stated, draft["claim"], most):
                 raise InputError(f"target: {check['name']!r} states another {unlike} than was asked for")
             self.used += found
+            tested += [one for one, _ in found if check["kind"] in ("black_box", "sequential")]
             sizes[check["kind"] == "between"] |= {one.rule.test_runs for one, _ in found}
         if not self.used:
             raise InputError("target: its process had none of its runs counted; nothing was concluded")
@@ -364,7 +322,59 @@ class Counting:
             if one.rule.delta != draft["claim"]["delta"]:
                 raise InputError("target: its process had events chosen for another delta than was asked")
         leads = sizes[True] - sizes[False]
-        return [*self._left_out(draft, leads), *self._split_anew(draft, leads)]
+        doubts = self._compared(draft, tested)
+        return [*doubts, *self._left_out(draft, leads), *self._split_anew(draft, leads)]
+
+    def _compared(self, draft: Json, tested: Sequence[ChosenEvent]) -> list[str]:
+        """Hold the pairs that were tested against those that had to be compared.
+
+        The first look has all that follow from what was asked, and each later one that which was tested in
+        the one before. Adversaries who react are compared besides.
+        """
+        if self.designed is None:
+            return []
+        doubts, before = list[str](), None
+        if any(one.among is None for one in tested):
+            raise InputError("target: its process tested an event that was not chosen on runs of a look")
+        curved = {name_of(one.pair) for one, _ in self.used if one.curved}
+        if not curved <= {name_of(one.pair) for one in tested}:
+            raise InputError("target: its process measured the curve on a pair of inputs that was not tested")
+        for look in self.looks:
+            mine = [one for one in tested if one.among is look]
+            if not mine or look.told["seed"] == self.terms.seeds[INTERACTIVE]:
+                continue
+            if not look.best({one.number for one in mine}):
+                raise InputError("target: its process did not test the pair of inputs that promised most")
+            sizes = [min(one.looks[0].counts[:, 1].tolist()) for one in mine if one.varied]
+            doubts += [TOO_FEW] if any(map(look.too_few, sizes)) else []
+            if look.told["seed"] == self.terms.seed:
+                self._hold(draft, look)
+            elif before is None or not before & look.names.keys():
+                raise InputError("target: its process did not compare the pair of inputs that it had tested")
+            before = {name_of(one.pair) for one in mine}
+        if before is None:
+            raise InputError("target: its process did not compare the pairs of inputs that it was asked for")
+        return doubts
+
+    def _hold(self, draft: Json, look: Candidates) -> None:
+        """Hold the pairs of the first look against those that had to be there."""
+        assert self.designed is not None
+        bandit = "n_arms" in look.told
+        if not self.wanted and bandit:
+            runs = draft["plan"]["sizes"].get("runs", _MOST_RUNS)
+            self.wanted = [self.designed.of_bandit(self._play, runs)]
+        elif not self.wanted:
+            self.wanted = self.designed.of_mechanism()
+        left = [one["id"] for one in draft["not_covered"]]
+        self.compared = 0
+        if bandit or not self.designed.open or Left.OTHER_DATA not in left:
+            names = [[digest_of_pair(pair) or pair.describe() for pair in pairs] for pairs in self.wanted]
+            self.compared = look.hold(names, (lambda pair: True) if bandit else self._of_size)
+
+    def _of_size(self, pair: Json) -> bool:
+        assert self.designed is not None
+        data = None if pair["data"] is None else [of_json(side) for side in pair["data"]]
+        return data is not None and digest_of(data) == pair["digest"] and self.designed.of_size(data)
 
     def _counted(self, kind: str, stated: Json) -> list[tuple[ChosenEvent, list[CountedRuns]]]:
         """What the counts of a check are of; none if some were not counted here."""
@@ -416,6 +426,7 @@ class Counting:
         that share no call have not confirmed it, or if it could only lead: `leads` are such plans' runs.
         """
         told = {one.states(look) for one, looks in self.used for look in looks}
+        made = sum(len(one.looks) for one in self.chosen)
         for place, one in enumerate(self.chosen):
             if one.rule.test_runs in leads:
                 continue
@@ -423,7 +434,7 @@ class Counting:
                 later = one.looks[number + 1 :]
                 if one.states(look) in told or not self._of_target(look) or (later and later[0].goes_on):
                     continue
-                if not self._speaks(one, look, draft):
+                if not self._surely(one, look, draft, made):
                     continue
                 if any(one.states(other) in told and self._speaks(one, other, draft) for other in one.looks):
                     continue
@@ -436,12 +447,17 @@ class Counting:
                 again = any(other.fits(one.pair, one.sampler) for other in self.chosen[place + 1 :])
                 yield MADE_AGAIN if unsure or again else LEFT_OUT
 
-    def _speaks(self, one: ChosenEvent, look: CountedRuns, draft: Json) -> bool:
-        """Whether a count lies above the claim."""
+    def _surely(self, one: ChosenEvent, look: CountedRuns, draft: Json, made: int) -> bool:
+        """Whether one of so many counts lies above the claim, and by no chance: right code is not doubted."""
         if one.curved:  # its events are not all about the claim; a check of the curve has every one
             return True
-        numbers = dict(zip(("k1", "n1", "k0", "n0"), one.row(look), strict=True))
-        return bool(self._judged(numbers, draft)["epsilon_lower"] > draft["claim"]["epsilon"])
+        return bool(self._judged(one.numbers(look), draft, _DOUBTED / made)["verdict"] == "refuted")
+
+    def _speaks(self, one: ChosenEvent, look: CountedRuns, draft: Json) -> bool:
+        """Whether the bound of a count lies above the claim."""
+        if one.curved:
+            return True
+        return bool(self._judged(one.numbers(look), draft)["epsilon_lower"] > draft["claim"]["epsilon"])
 
     def _unconfirmed(self, one: ChosenEvent, look: CountedRuns, alone: CountedRuns, draft: Json) -> bool:
         """Whether runs that share no call do not confirm a count, though they are as many as that takes."""
@@ -451,10 +467,12 @@ class Counting:
         enough = m1 + m0 >= n1 + n0 or self._judged(like, draft)["verdict"] == "refuted"
         return enough and not self._speaks(one, alone, draft)
 
-    def _judged(self, numbers: Json, draft: Json) -> JsonDict:
+    def _judged(self, numbers: Json, draft: Json, alpha: float | None = None) -> JsonDict:
         terms, claim = self.terms, draft["claim"]
         held = {"epsilon": claim["epsilon"], "delta": claim["delta"], "tests": 1}
-        return judged("black_box", {**numbers, **held, "alpha": terms.alpha, "confidence": terms.confidence})
+        return judged(
+            "black_box", {**numbers, **held, "alpha": alpha or terms.alpha, "confidence": terms.confidence}
+        )
 
     def _split_anew(self, draft: Json, leads: Collection[int]) -> Iterator[str]:
         """Whether the claim would be refuted if other runs had chosen the event, and others been counted."""
@@ -466,17 +484,22 @@ class Counting:
             if not one.curved and one.rule.test_runs not in leads
             for look in looks
         ]
-        for pool in self.pools:
-            if (pool.pair, pool.told) not in used:
-                continue
+        pools = [pool for pool in self.pools if (pool.pair, pool.told) in used]
+        for pool in pools:
             sampler, pair = _sampler(pool.told, None), _pair({**pool.pair, "arm": None})
             for numbers in pool.counts(functools.partial(sampler.seen, pair), draft["claim"], self._chance):
-                if self._judged(numbers, draft)["verdict"] == "refuted":
+                if self._judged(numbers, draft, _DOUBTED / len(pools))["verdict"] == "refuted":
                     yield UNLIKE
+
+    def noted(self) -> JsonDict:
+        """What a record keeps of it."""
+        compared = {} if self.compared is None else {"neighbours": self.compared}
+        return {"key": self.key, **compared}
 
     def samples(self) -> list[Sample]:
         """Runs behind the checks of the draft, to be asked again, in any order."""
-        found = [sample for one in {id(one): one for one, _ in self.used}.values() for sample in one.samples]
+        chosen = [sample for one in {id(one): one for one, _ in self.used}.values() for sample in one.samples]
+        found = [*self.plain, *chosen]
         self._chance("again").shuffle(found)
         return found
 
@@ -524,7 +547,7 @@ def _pair(told: Json) -> ToldPair:
 
 def _sampler(told: Json, function: Function[Foreign] | None) -> Sampling:
     """A sampler as another process told of it, around a function or, where no code is, around none."""
-    if set(told) - {*_PLAIN, "process"} or not isinstance(told["factor"], float):
+    if set(told) - {*PLAIN, "process"} or not isinstance(told["factor"], float):
         raise InputError("target: its process told of a sampler that there is not")
     nothing: Foreign = ProcessTarget(Exec("none"), "play") if told["process"] is True else _absent
     sizes = ("shard", "n_arms", "horizon")
@@ -554,7 +577,12 @@ def _rule_of(told: Json) -> EventSetting | CurveSetting:
             raise InputError("target: its process offered a score that is none")
         offered = MetScore(Rounds(slopes, str(told["offered"]["made"])))
     return EventSetting(
-        numbers[1], numbers[0], float(told["level"]), boosted=told["boosted"] is True, offered=offered
+        numbers[1],
+        numbers[0],
+        float(told["level"]),
+        float(told["caution"]),
+        boosted=told["boosted"] is True,
+        offered=offered,
     )
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Sequence
+
 import numpy as np
 
 from verifiable_dp.core.validate import Foreign, Given, InputError, Json, JsonDict
@@ -19,6 +23,19 @@ def as_json(data: Given) -> JsonDict | None:
     except _UnknownError:
         return None
     return found if size <= LARGEST else None
+
+
+def digest_of(sides: Sequence[Given]) -> str | None:
+    """SHA-256 of data, of all sides together; None if they have no form."""
+    whole = hashlib.sha256()
+    for side in sides:
+        if type(side) is np.ndarray and side.dtype.kind in _NUMBERS:
+            whole.update(f"{side.dtype.str} {side.shape} ".encode() + side.tobytes())
+        elif (told := as_json(side)) is not None:
+            whole.update(json.dumps(told).encode())
+        else:
+            return None
+    return whole.hexdigest()
 
 
 class _UnknownError(Exception):

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from importlib.machinery import SOURCE_SUFFIXES, ModuleSpec, PathFinder
 from pathlib import Path
 
-from verifiable_dp.core import engine, held, paths
+from verifiable_dp.core import engine, paths, pinned_source
 from verifiable_dp.core.validate import Foreign, InputError, Json, JsonDict, one_line
 from verifiable_dp.targets.guard import importing
 from verifiable_dp.targets.process import Exec, ProcessTarget
@@ -58,7 +58,7 @@ class SourcePart:
     def sha256_loaded(self) -> str:
         """Digest of what was run of it, or that of the content where this is not known."""
         module = self.path.stem if self.name.endswith(".py") else self.name
-        return held.sha256_of(module, str(self.path)) or self.sha256
+        return pinned_source.sha256_of(module, str(self.path)) or self.sha256
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class CodeSource:
         if in_cell(code):
             return cls(name)
         module = str(getattr(code, "__module__", ""))
-        digest = held.sha256_of(module, path) or file_digest(Path(path))
+        digest = pinned_source.sha256_of(module, path) or file_digest(Path(path))
         return cls(name, _portable(path, module, name), line, digest)
 
     @classmethod
@@ -432,12 +432,12 @@ def _run_file(place: str, parts: list[SourcePart]) -> Foreign:
     if folder not in sys.path:
         sys.path.insert(0, folder)
     engine.ship(path.parent)
-    spec = held.spec_of(path.stem, str(path.absolute()), first.content)
+    spec = pinned_source.spec_of(path.stem, str(path.absolute()), first.content)
     module = importlib.util.module_from_spec(spec)
     shadowed = sys.modules.get(path.stem)
     sys.modules[path.stem] = module  # worker processes and pickling look it up by name
     try:
-        with importing(place), held.served(_by_name(others)):
+        with importing(place), pinned_source.served(_by_name(others)):
             assert spec.loader is not None
             spec.loader.exec_module(module)
     except KeyboardInterrupt:
@@ -459,7 +459,7 @@ def _run_module(name: str, parts: list[SourcePart]) -> Foreign:
         sys.path.insert(0, folder)
     engine.ship(Path.cwd())
     try:
-        with importing(name), held.served(_by_name(parts)):
+        with importing(name), pinned_source.served(_by_name(parts)):
             return importlib.import_module(name)
     except KeyboardInterrupt:
         raise

@@ -12,7 +12,7 @@ from scipy import integrate, stats
 
 from verifiable_dp.algorithms import _fresh_nodes, dp_ucb
 from verifiable_dp.algorithms.dp_ucb import DPUCB
-from verifiable_dp.auditors._instances import s1
+from verifiable_dp.auditors._settings import s1
 from verifiable_dp.core import philox
 from verifiable_dp.core.environments import TwoPoint, bernoulli
 from verifiable_dp.core.mechanisms.tree import SLOT_BITS

@@ -10,7 +10,7 @@ from verifiable_dp import make
 from verifiable_dp.algorithms.dp_adversarial import half_tsallis
 from verifiable_dp.algorithms.dp_klucb import divergence, largest
 from verifiable_dp.auditors import dp_adversarial, dp_klucb
-from verifiable_dp.auditors._instances import s1
+from verifiable_dp.auditors._settings import s1
 from verifiable_dp.auditors.errata import bench
 from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.environments import Table

@@ -10,7 +10,7 @@ from verifiable_dp import make, simulate
 from verifiable_dp.algorithms.ldp_robust_se import LDPRobustSE
 from verifiable_dp.auditors import _robust as family
 from verifiable_dp.auditors import ldp_robust_se as local
-from verifiable_dp.auditors._instances import s2
+from verifiable_dp.auditors._settings import s2
 from verifiable_dp.core.algorithm import Histogram, Query, Truncated, play
 from verifiable_dp.core.environments import Huber, Pareto, StudentT, Table, TwoPoint, bernoulli
 from verifiable_dp.core.neighbours import TablePair

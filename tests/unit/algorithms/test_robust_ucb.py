@@ -14,7 +14,7 @@ from verifiable_dp.auditors import _robust as family
 from verifiable_dp.auditors import _stopping as stopping
 from verifiable_dp.auditors import dp_robust_ucb, dp_se, ldp_robust_se
 from verifiable_dp.auditors import robust_ucb as auditor
-from verifiable_dp.auditors._instances import hard
+from verifiable_dp.auditors._settings import hard
 from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.environments import Drawn, Pareto, StudentT, Table, two_point
 from verifiable_dp.core.noise import Seeded

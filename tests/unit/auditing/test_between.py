@@ -36,7 +36,7 @@ def _stated(pairs):
 
 
 def _audit(mechanism):
-    return vdp.audit(mechanism, epsilon=1, budget=0.1, seed=0)
+    return vdp.audit(mechanism, epsilon=1, budget="smoke", runs=400, seed=0)
 
 
 def test_what_only_values_between_the_bounds_show_is_a_lead():

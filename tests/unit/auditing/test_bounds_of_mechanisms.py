@@ -298,3 +298,32 @@ def test_a_bound_over_several_shapes_is_that_of_the_costliest(shapes):
     )
     assert why is None
     assert float(found.epsilon) == pytest.approx(1.0)
+
+
+def capped_tree(data, rng):
+    """Noise for five levels, which is right for up to 16 entries."""
+    levels = [np.concatenate([data, np.zeros(2 ** math.ceil(math.log2(len(data))) - len(data))])]
+    while len(levels[-1]) > 1:
+        levels.append(levels[-1][0::2] + levels[-1][1::2])
+    scale = min(len(levels), 5)
+    return np.concatenate([nodes + rng.laplace(0, scale, len(nodes)) for nodes in levels])
+
+
+def five_alone(data, rng):
+    first, second, third, fourth, fifth = data
+    return first + second + third + fourth + fifth + rng.laplace(0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("function", "epsilon", "shapes"),
+    [(capped_tree, 7 / 5, [[5], [33]]), (total, 1.0, [[5], [33]]), (five_alone, 1.0, [[5]])],
+)
+def test_more_entries_than_are_asked_for_are_tried(function, epsilon, shapes):
+    """And count where the code takes as many. Broken variant: what fewer cost is stated for all."""
+    found, why = traced.bound_of_release(
+        adapted(function)[1], "it", [FIVE], traced.Entries(0.0, 1.0), 0.0, larger=[(33,)]
+    )
+    assert why is None
+    assert found.epsilon == pytest.approx(epsilon)
+    (tried,) = (one.values["shapes"] for one in found.premises if "shapes" in one.values)
+    assert tried == shapes

@@ -10,7 +10,7 @@ import pytest
 import verifiable_dp as vdp
 from tests.user_code import accusations
 from verifiable_dp import InputError, api
-from verifiable_dp.auditing import bandits, ground, plans
+from verifiable_dp.auditing import bandits, execution_plan, plans
 from verifiable_dp.auditing.algorithms import AlgorithmCase, _mutant_looks
 from verifiable_dp.auditing.plans import AUDIT_BUDGETS, LEAST_RUNS, ROWS, Allowance, sizes_of
 from verifiable_dp.auditing.request import AuditRequest
@@ -46,7 +46,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     found = Clock()
-    for module in (plans, ground):
+    for module in (plans, execution_plan):
         monkeypatch.setattr(module, "time", found)
     return found
 

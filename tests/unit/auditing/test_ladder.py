@@ -56,7 +56,7 @@ def refuses_one(data, size, rng):
 
 
 def audited(function, adjacency):
-    return vdp.audit(function, epsilon=1.0, adjacency=adjacency, budget=0.1, seed=0)
+    return vdp.audit(function, epsilon=1.0, adjacency=adjacency, budget="smoke", runs=400, seed=0)
 
 
 @pytest.mark.parametrize(

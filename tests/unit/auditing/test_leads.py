@@ -8,9 +8,9 @@ import pytest
 
 from tests.asking import audited
 from verifiable_dp import api
-from verifiable_dp.auditing import looks
+from verifiable_dp.auditing import rounds_of_testing
 from verifiable_dp.auditing.bandits import PlayCase
-from verifiable_dp.auditing.looks import Look, UserCase
+from verifiable_dp.auditing.rounds_of_testing import Look, UserCase
 from verifiable_dp.evidence.blackbox import search
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.report import finish
@@ -166,9 +166,9 @@ def test_the_test_that_goes_on_is_the_likeliest_to_refute(counts, suspected, pla
 )
 def test_a_test_goes_on_by_no_more_runs_than_help(counts, enough):
     """A chance that hardly grows is not worth more runs; a sequential test has no counts that tell."""
-    assert looks.enough(a_look(*counts, 0), 160_000) == enough
+    assert rounds_of_testing.enough(a_look(*counts, 0), 160_000) == enough
     unknown = SimpleNamespace(counted=False, chance=lambda runs: 1.0)
-    assert looks.enough(unknown, 160_000) == 160_000
+    assert rounds_of_testing.enough(unknown, 160_000) == 160_000
 
 
 def frozen(rewards, rng):

@@ -13,7 +13,7 @@ from verifiable_dp.record.model import Record
 from verifiable_dp.record.verify import verify
 from verifiable_dp.registry import entries
 from verifiable_dp.render import audited as rows_audited
-from verifiable_dp.render import card, page
+from verifiable_dp.render import page, summary_card
 
 
 def rule():
@@ -56,7 +56,7 @@ def test_a_page_says_what_was_tested(report):
     told, silent = (reviewed(one.record) for one in (report, plain))
     assert "whose last bits were tested: not refuted" in rows_audited.sampler(told)
     assert "was not tested here" in rows_audited.sampler(silent)
-    caveats = [[line for line, _ in card.of(one).caveats] for one in (told, silent)]
+    caveats = [[line for line, _ in summary_card.of(one).caveats] for one in (told, silent)]
     assert not any("The noise generator you will run" in line for line in caveats[0])
     assert any("The noise generator you will run" in line for line in caveats[1])
     assert "OpenDP" in page.render(told, drawn=False)

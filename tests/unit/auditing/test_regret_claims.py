@@ -1,11 +1,13 @@
 """Claims about the regret of anyone's algorithm: forms, bounds, rates, and what is refused."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import verifiable_dp as vdp
 from verifiable_dp import api
-from verifiable_dp.auditing import pilots, rates
+from verifiable_dp.auditing import pilot_runs, rates
 from verifiable_dp.auditing.bounds import GivenBound
 from verifiable_dp.core.environments import Huber, Pareto, bernoulli
 from verifiable_dp.core.validate import InputError
@@ -198,6 +200,28 @@ def test_a_textbook_rule_has_logarithmic_regret(horizon):
     assert report.regret_verdict == "contradicted", report.summary()
 
 
+ONLY_T = {"bound": None, "better_than": None, "horizon": None, "scaling": {"T": 0.5}}
+
+
+@pytest.mark.parametrize(
+    ("given", "n_arms", "horizon"),
+    [
+        ({}, 2, pilot_runs.FIRST),
+        ({}, 8, pilot_runs.FIRST),  # 8 rounds an arm at a 32nd of the horizon
+        ({}, 9, 2304),
+        ({"horizon": 7}, 9, 7),
+        ({}, None, None),
+        ({"bound": 5}, 9, None),
+        ({"better_than": "ucb1"}, 9, None),
+        ({"scaling": 0.5}, 9, None),
+        ({"scaling": {"K": 0.5}}, 9, None),
+        ({"scaling": {"T": 0.5, "K": 0.5}}, 9, None),
+    ],
+)
+def test_a_horizon_is_chosen_where_only_a_rate_over_it_is_claimed(given, n_arms, horizon):
+    assert pilot_runs.chosen_horizon(SimpleNamespace(**{**ONLY_T, **given}), n_arms) == horizon
+
+
 def test_pilots_choose_what_was_not_given():
     """At the usual gap, T and runs its rate is not decided; the record holds the choice and runs again."""
     claims = {"n_arms": 2, "scaling": {"T": "log"}}
@@ -208,7 +232,9 @@ def test_pilots_choose_what_was_not_given():
     assert report.regret_verdict == "consistent", report.summary()
     plan = report.record["plan"]["regret"]
     assert plan["gap"] > 0.25
-    assert report.record["target"]["parameters"]["horizon"] == plan["rates"][0]["values"][-1] >= pilots.FIRST
+    assert (
+        report.record["target"]["parameters"]["horizon"] == plan["rates"][0]["values"][-1] >= pilot_runs.FIRST
+    )
     assert plain(api.rerun(report.record)["regret"]) == plain(report.record["regret"])
     kept = api.check_regret(decaying, **claims, horizon=2000, gap=0.3, runs=16).record["plan"]["regret"]
     assert (kept["gap"], kept["runs"], kept["rates"][0]["values"][-1]) == (0.3, 16, 2000)

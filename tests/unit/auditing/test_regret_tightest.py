@@ -6,7 +6,7 @@ import pytest
 import verifiable_dp as vdp
 from tests.user_code.regrets import Episodes, NeverDoubles, Stays, theorem, without_epsilon
 from verifiable_dp import api
-from verifiable_dp.auditing import tightest
+from verifiable_dp.auditing import worst_instance_search
 from verifiable_dp.auditing.bounds import GivenBound
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.sealing import plain
@@ -78,16 +78,16 @@ def test_a_bound_that_does_not_take_epsilon_is_held_at_one(bound, said):
 
 def test_candidates_say_something_and_have_the_best_arm_last():
     player, setting = Player.of(Episodes, {}), Setting(3, 4000, {"epsilon": 0.5})
-    found = list(tightest.points(player, setting, GivenBound.of(theorem), (0.0, 2.0)))
+    found = list(worst_instance_search.points(player, setting, GivenBound.of(theorem), (0.0, 2.0)))
     assert {point.setting.parameters["epsilon"] for point in found} == {0.5, 0.125}
     for point in found:
         assert np.argmax(point.instance.means) == 2
         assert point.limit < 4000 * point.instance.gaps.max() <= 4000 * 1.8
         assert point.moved == (point.setting.parameters["epsilon"] < 0.5)
-    assert not list(tightest.points(player, setting, GivenBound.of(7.0), (0.0, 1.0)))
+    assert not list(worst_instance_search.points(player, setting, GivenBound.of(7.0), (0.0, 1.0)))
     held = {
         point.setting.parameters["epsilon"]
-        for point in tightest.points(player, setting, GivenBound.of(textbook), (0.0, 1.0))
+        for point in worst_instance_search.points(player, setting, GivenBound.of(textbook), (0.0, 1.0))
     }
     assert held == {0.5}  # it says nothing of other epsilons
 

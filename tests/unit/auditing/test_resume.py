@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 
 import verifiable_dp as vdp
 from verifiable_dp import api
-from verifiable_dp.auditing import ground, identity, pipeline, resume
+from verifiable_dp.auditing import execution_plan, identity, pipeline, resume
 from verifiable_dp.auditing.algorithms import AlgorithmCase, AlgorithmCaseState
 from verifiable_dp.auditing.bandits import PlayCase, PlayCaseState
 from verifiable_dp.auditing.contextual import ContextualCase
-from verifiable_dp.auditing.looks import Look, UserCaseState
 from verifiable_dp.auditing.mechanisms import ReleaseCase
 from verifiable_dp.auditing.plans import sizes_of
 from verifiable_dp.auditing.request import AuditRequest
+from verifiable_dp.auditing.rounds_of_testing import Look, UserCaseState
 from verifiable_dp.core import engine
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.neighbours import (
@@ -689,10 +689,12 @@ def test_what_is_finished_is_not_run_again(tmp_path, monkeypatch, name, options)
 
 
 def test_that_the_cap_has_cut_the_runs_is_not_forgotten(tmp_path, monkeypatch):
-    monkeypatch.setattr(ground, "_seconds", lambda *_: 0.1)
+    monkeypatch.setattr(execution_plan, "_seconds", lambda *_: 0.1)
     for cap, capped in ((300.0, True), (1e6, False)):
         for _ in range(2):
             with resume.at(tmp_path / str(cap), lambda: OF, print):
                 budget = replace(sizes_of("quick"), seconds=cap)
-                allowed = ground._allowance(budget, "play", ground.StageSizes(None), refused, print)
+                allowed = execution_plan._allowance(
+                    budget, "play", execution_plan.StageSizes(None), refused, print
+                )
                 assert allowed.capped == capped

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from verifiable_dp.auditing.looks import UserCase
+from verifiable_dp.auditing.rounds_of_testing import UserCase
 
 
 def check(kind, **statistics):

@@ -24,7 +24,7 @@ import verifiable_dp.render.site
 import verifiable_dp.render.study
 from tests import commands
 from verifiable_dp import api, controls, report
-from verifiable_dp.campaign import claimed, papers, reproduction
+from verifiable_dp.campaign import claim_index, entries, papers, reproduction
 from verifiable_dp.campaign import file as campaign_file
 from verifiable_dp.campaign import run as campaign
 from verifiable_dp.campaign.judge import Expected
@@ -345,9 +345,9 @@ def test_report(replaced, schedulers, tmp_path):
 
 
 def test_campaign(replaced, schedulers, tmp_path):
-    entries = [SimpleNamespace(name="a", require="detectable")]
-    found = SimpleNamespace(entries=entries, baseline=None)
-    replaced.put(campaign_file, "read", found)
+    listed = [SimpleNamespace(name="a", require="detectable")]
+    found = SimpleNamespace(entries=listed, baseline=None)
+    replaced.put(entries, "read", found)
     done_with = SimpleNamespace(
         reports={"a": REPORT}, failed={"b": "why"}, index="i.html", exit_status=2, excused=()
     )
@@ -588,7 +588,7 @@ def test_selftest(right, status, replaced, tmp_path):
 
 def test_list(replaced, tmp_path):
     row = dict.fromkeys(("algorithm", "claim", "source", "verdict", "statement", "formula", "domain"), "x")
-    replaced.put(claimed, "claims", [row])
+    replaced.put(claim_index, "claims", [row])
     typed = ["--claims", "--reports", "there"]
     assert "x: x, x: x" in commands.run(tmp_path, "list", *typed).stdout
     assert replaced.calls["claims"] == ((Path("there"),), {})

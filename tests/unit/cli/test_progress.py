@@ -1,6 +1,7 @@
 """Progress of the command line without a terminal: few lines, none of them the last that is lost."""
 
 import itertools
+import os
 import re
 
 import pytest
@@ -41,3 +42,12 @@ def test_each_stage_and_what_is_said_of_the_checkpoint_is_shown(written):
 
 def test_what_is_quick_says_nothing(written):
     assert written([(0.1, "first runs"), (1.9, "tracing")]) == []
+
+
+def test_what_is_written_to_stdout_meanwhile_goes_to_stderr(capfd):
+    """As by C code, past `sys.stdout`: results alone are there."""
+    with shell.progressing():
+        os.write(1, b"meanwhile\n")
+    os.write(1, b"afterwards\n")
+    said = capfd.readouterr()
+    assert (said.out, "meanwhile" in said.err) == ("afterwards\n", True)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from verifiable_dp import make, simulate
-from verifiable_dp.auditors._instances import hard, s1
+from verifiable_dp.auditors._settings import hard, s1
 from verifiable_dp.core import environments
 from verifiable_dp.core.algorithm import Query, Truncated
 from verifiable_dp.core.environments import Discrete, Draws, Interactive, Table, bernoulli, two_point

@@ -1,5 +1,6 @@
-"""The whole tables of what passes, what a record decides, and with which status many audits end."""
+"""The whole tables of what passes, what a record decides, and with which status commands end."""
 
+import ast
 import functools
 import itertools
 import json
@@ -12,6 +13,7 @@ import pytest
 
 from verifiable_dp.campaign import run as campaign
 from verifiable_dp.campaign.file import Done
+from verifiable_dp.cli import records, shell
 from verifiable_dp.core.units import Role
 from verifiable_dp.record import decision as decisions
 from verifiable_dp.record.decision import Decision, decision
@@ -269,3 +271,109 @@ def test_the_statuses_of_verdicts():
     assert alone == {"consistent": 0, "contradicted": 1, "vacuous": 3, "inconclusive": 3}
     assert replace(HELD, privacy="inconclusive", regret="contradicted").exit_code == 1
     assert replace(HELD, privacy=None).exit_code == 3
+
+
+# ---------------------------------------------------------------- statuses of commands
+
+CLI = Path(shell.__file__).parent
+SHELL = (CLI / "shell.py").read_text("utf-8")
+N = SimpleNamespace
+YES, NO = N(right=True), N(right=False)
+FINE, BAD = {"outcome": "confirmed"}, {"outcome": "not_confirmed"}
+FILES = [((), (), 0), (("a",), (), 2), ((), ("a",), 2), (("a",), ("b",), 2)]  # broken, wrong
+SHORT = [(0, False, 0), (0, True, 3), (1, False, 1), (1, True, 1), (3, False, 3), (3, True, 3), (2, True, 2)]
+# Each expression that a command hands to `sys.exit`, with what it finds there and the status.
+EXITS = {
+    ("cli.audit", "audit"): [
+        (
+            {
+                "report": N(decision=N(exit_code=code)),
+                "falls_short": lambda *_, less=less: less,
+                "require": 0,
+            },
+            end,
+        )
+        for code, less, end in SHORT
+    ],
+    ("cli.audit", "regret"): [({"report": N(decision=N(exit_code=code))}, code) for code in (0, 1, 3)],
+    ("cli.audit", "selftest"): [
+        ({"outcomes": some}, end) for some, end in (((), 0), ((YES,), 0), ((YES, NO), 1), ((NO,), 1))
+    ],
+    ("cli.catalogue", "report"): [({"campaign": campaign, "reports": [report("user", "refuted")]}, 1)],
+    ("cli.catalogue", "reproduce"): [({"surprises": some}, end) for some, end in (((), 0), (("a",), 1))],
+    ("cli.catalogue", "errata"): [
+        ({"whole": {"errata": some}}, end)
+        for some, end in (((), 0), ((FINE,), 0), ((FINE, BAD), 1), ((BAD, FINE), 1))
+    ],
+    ("cli.catalogue", "_told_lost"): [({}, 3)],
+    ("cli.catalogue", "mutants"): [
+        ({"whole": {"summary": {"clear_missed": n}}}, min(n, 1)) for n in (0, 1, 2)
+    ],
+    ("cli.demo", "demo"): [
+        (
+            {"verdicts": dict(zip(("right", "leaking"), two, strict=True))},
+            int(two != ("not_refuted", "refuted")),
+        )
+        for two in itertools.product(PRIVACY, repeat=2)
+    ],
+    ("cli.inspect", "inspect_"): [({"found": N(add=some)}, end) for some, end in (((), 0), (("a",), 2))],
+    ("cli.judge", "judge"): [
+        ({"judged": N(exit_status=code), "short": [False, less]}, end) for code, less, end in SHORT
+    ],
+    ("cli.listed", "conclude"): [
+        ({"done": N(exit_status=code), "short": [False, less]}, end) for code, less, end in SHORT
+    ],
+    ("cli.records", "_verify_folder"): [({"found": N(broken=b), "wrong": w}, end) for b, w, end in FILES],
+    ("cli.records", "portfolio"): [({"found": N(broken=b), "wrong": w}, end) for b, w, end in FILES],
+    ("cli.records", "site"): [({"found": N(portfolio=N(broken=b), broken=w)}, end) for b, w, end in FILES],
+    ("cli.shell", "_Group.parse_args"): [({}, 2)],
+    ("cli.shell", "_Group.main"): [({}, 141)],
+}
+# What others compute, or tables of them hold.
+ELSEWHERE = {
+    "_told_lost(gone, against)",
+    "DIFF_EXIT[found.outcome]",
+    "super().main(*args, **kwargs)",
+    "status",
+}
+
+
+def exits():
+    """The file of each status in the command line, its module and function, and the expression."""
+    for path in sorted(CLI.glob("*.py")):
+        for scope, node in _calls(ast.parse(path.read_text("utf-8"))):
+            yield path, (f"cli.{path.stem}", scope), node
+
+
+def _calls(tree, scope=""):
+    for node in ast.iter_child_nodes(tree):
+        inner = (
+            f"{scope}.{node.name}".lstrip(".") if isinstance(node, ast.ClassDef | ast.FunctionDef) else scope
+        )
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("sys.exit", "SystemExit", "ctx.exit"):
+            yield scope, node.args[0]
+        if isinstance(node, ast.Return) and scope == "_told_lost":
+            yield scope, node.value
+        yield from _calls(node, inner)
+
+
+def test_every_command_ends_with_the_status_of_its_table():
+    left = dict(EXITS)
+    for path, where, node in exits():
+        if ast.unparse(node) in ELSEWHERE:
+            continue
+        code = compile(ast.Expression(node), str(path), "eval")  # at its line, as `tests.line_tests` sees it
+        for names, status in left.pop(where):
+            assert eval(code, dict(names)) == status, (where, names)
+    assert left == {}
+
+
+def test_failures_and_differences_have_statuses_of_their_own():
+    """1 and 3 are verdicts: what cannot be used ends with 2, and an interrupt as shells say it."""
+    calls = [node for node in ast.walk(ast.parse(SHELL)) if isinstance(node, ast.Call)]
+    said = [ast.unparse(node.args[1]) for node in calls if ast.unparse(node.func) == "_fail"]
+    assert sorted(said) == ["130", "2", "2", "2"]
+    with pytest.raises(SystemExit) as ended:
+        shell._fail("x", 2)
+    assert ended.value.code == 2
+    assert records.DIFF_EXIT == {"same": 0, "better": 0, "worse": 1, "differs": 1, "not_comparable": 3}

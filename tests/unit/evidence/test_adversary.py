@@ -11,7 +11,7 @@ import verifiable_dp as vdp
 from tests import formats
 from tests.asking import audited
 from verifiable_dp import api, make
-from verifiable_dp.auditing import drafts
+from verifiable_dp.auditing import record_parts
 from verifiable_dp.core import adversaries
 from verifiable_dp.core.adversaries import FEATURES, KINDS, History, Strategy
 from verifiable_dp.core.algorithm import play
@@ -350,7 +350,7 @@ def test_adversaries_find_halved_noise_and_its_counterexample_runs_again(name):
     )
     assert check.verdict == "refuted"
     assert leads
-    instance = checking.Instance(broken, epsilon, drafts.instance(small(name), epsilon))
+    instance = checking.Instance(broken, epsilon, record_parts.instance(small(name), epsilon))
     sizes = AdversarySizes.of(broken.horizon, 1000, 1000)
     played = adversary.play(instance, instance, sizes, Terms(broken.claim), visible=True)
     (worst,) = json.loads(json.dumps(played.counterexamples))

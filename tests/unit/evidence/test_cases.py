@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from verifiable_dp.evidence.symbolic.cases import fits, parsed
+from verifiable_dp.evidence.symbolic.desugar_match import fits, parsed
 from verifiable_dp.evidence.symbolic.terms import PREFIX
 
 KNOWN = {

@@ -9,7 +9,7 @@ import types
 import numpy as np
 import pytest
 
-from verifiable_dp.evidence.judge import calls, expressions, flow, values
+from verifiable_dp.evidence.judge import calls, flow, values
 from verifiable_dp.evidence.judge.values import (
     BOTH,
     DOWN,
@@ -148,8 +148,8 @@ def test_entries_that_are_containers_may_be_of_different_lengths(inner, size):
 
 
 def test_what_is_known_of_data_is_known_of_an_entry():
-    table = Value(data=True, bent=True, many=True, way=DOWN, noisy=True)
-    assert table.entry(Value())[6:] == table.each[6:] == (True, True, True, DOWN, False, True)
+    table = Value(data=True, bent=True, many=True, way=DOWN, noisy=True, raw=True)
+    assert table.entry(Value())[6:] == table.each[6:] == (True, True, True, DOWN, False, True, True)
 
 
 @pytest.mark.parametrize(
@@ -176,15 +176,15 @@ def test_library_functions_are_told_by_what_they_are(value, known, found):
     ],
 )
 def test_which_constants_are_positive(source, positive):
-    assert expressions._positive(ast.parse(source, mode="eval").body) == positive
+    assert flow.positive(ast.parse(source, mode="eval").body) == positive
 
 
 def test_what_is_not_written_down_is_no_positive_constant():
-    assert expressions._positive(None) == 0.0
+    assert flow.positive(None) == 0.0
 
 
 def test_a_whole_number_may_be_larger_than_any_float():
-    assert expressions._positive(ast.Constant(10**400)) > 1.0
+    assert flow.positive(ast.Constant(10**400)) > 1.0
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import ast
 import numpy as np
 import pytest
 
-from verifiable_dp.evidence.symbolic import forcing, kinds, rewriting, samplers, selects
-from verifiable_dp.evidence.symbolic.forcing import BranchFlips
+from verifiable_dp.evidence.symbolic import branch_forcing, kinds, rewriting, samplers, selects
+from verifiable_dp.evidence.symbolic.branch_forcing import BranchFlips
 from verifiable_dp.evidence.tracing.ledger import Place
 
 SITES = ((Place("a", 1), (1, 0)), (Place("b", 2), (2, 0)), (Place("a", 3), (3, 0)))
@@ -78,7 +78,7 @@ def forced(path, asks=1, missed=HERE, rest=()):
         calls.append((flips.first, flips.last))
         return path
 
-    paths, place, closed = forcing.forced(missed, run, lambda coverage: rest)
+    paths, place, closed = branch_forcing.forced(missed, run, lambda coverage: rest)
     return len(paths), place, closed, calls
 
 

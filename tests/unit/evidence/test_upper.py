@@ -9,7 +9,15 @@ from tests.records import read_all
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.check import Check, in_words, judged
 from verifiable_dp.evidence.premises import Premise, Taken
-from verifiable_dp.evidence.upper import LARGEST, Method, UpperBound, evaluated, examined, unfounded
+from verifiable_dp.evidence.upper import (
+    LARGEST,
+    Method,
+    UpperBound,
+    condensed,
+    evaluated,
+    examined,
+    unfounded,
+)
 from verifiable_dp.record import conclude
 
 REPLAYED = Premise(Taken.POST_PROCESSING, tested_by="alignment")
@@ -126,15 +134,19 @@ def test_a_record_holds_a_certificate_whole_or_by_its_digest():
         "bounds; 1 row {}), "
     )
     assert in_words(small) == words.format("checked, 0 charges believed") + "claimed 1"
-    large = tracing(traced(LARGEST // 4, calls=[1])).check(1.0)
+    assert condensed(small.as_dict()) == small.as_dict()
+    whole = tracing(traced(LARGEST // 4, calls=[1])).check(1.0)
+    large = Check.read(condensed(whole.as_dict()))
     held = large.statistics["certificate"]
     assert len(json.dumps(held)) < 300
     assert (held["form"], held["of"], held["calls"], held["rows"]) == ("digest", "paths", [1], 1)
-    assert large.result == small.result
+    assert large.result == whole.result == small.result
+    with pytest.raises(InputError, match="sent an upper bound without its certificate"):
+        condensed(large.as_dict())
     assert in_words(large) == words.format("held by its digest, 0 charges believed") + "claimed 1"
     assert unfounded({**large.statistics, "premises": FOUNDED, "certificate": {**held, "calls": []}}) != ""
-    other = tracing(traced(LARGEST // 4 + 1, calls=[1])).check(1.0)
-    assert other.statistics["certificate"]["sha256"] != held["sha256"]
+    other = condensed(tracing(traced(LARGEST // 4 + 1, calls=[1])).check(1.0).as_dict())
+    assert other["statistics"]["certificate"]["sha256"] != held["sha256"]
 
 
 def test_what_was_checked_is_told():

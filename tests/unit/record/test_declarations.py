@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from tests import small_records
 from verifiable_dp.compliance import blocks
 from verifiable_dp.core.units import Unit
 from verifiable_dp.core.validate import InputError
@@ -22,10 +21,13 @@ from verifiable_dp.record.worlds import neighbouring
 from verifiable_dp.record.worth import AnswerState, lookup
 from verifiable_dp.report import Report
 
+REPORTS = Path(__file__).parents[3] / "reports"
+LONG = (REPORTS / "dp-se" / "record.json").read_text("utf-8")
+
 
 def claiming(unit, kind=None):
     """A claim with this unit, about one event or about two."""
-    claim = Record.of(small_records.small()).claimed
+    claim = Record.of(json.loads(LONG)).claimed
     return replace(claim, unit=Unit(unit), relation=RelationEntry(kind=kind, size=2) if kind else None)
 
 
@@ -162,8 +164,6 @@ def test_files_of_windows_editors_are_read(text, tmp_path):
 
 # ---------------------------------------------------------------- joined to a record
 
-REPORTS = Path(__file__).parents[3] / "reports"
-
 
 @pytest.fixture
 def report():
@@ -239,7 +239,7 @@ NEAR = {"world_0": [[0.0, 1.0]], "world_1": [[0.0, 0.0]]}
 FAR = {"world_0": [[0.0, 1.0]], "world_1": [[1.0, 0.0]]}
 OK, HOLE, OPEN = AnswerState.ACCEPTABLE, AnswerState.HOLE, AnswerState.OPEN
 READER = [{"role": "a", "trusted": True}, {"role": "b", "trusted": False, "assumption": "sees no raw data"}]
-COMMIT = Report.load(REPORTS / "dp-se" / "record.json").parsed.provenance.commit[:12]
+COMMIT = Record.of(json.loads(LONG)).provenance.commit[:12]
 
 
 @pytest.mark.parametrize(
@@ -305,7 +305,7 @@ COMMIT = Report.load(REPORTS / "dp-se" / "record.json").parsed.provenance.commit
 def test_an_answer_is_acceptable_a_hole_or_open(key, value, state, beside):
     table, _, name = key.rpartition(".")
     declared = {**beside, **({table: {**beside.get(table, {}), name: value}} if table else {key: value})}
-    record = Report.load(REPORTS / "dp-se" / "record.json").declare(declared).parsed
+    record = Record.of({**json.loads(LONG), "declarations": checked(declared)})
     found = {one.question.id: one for one in answers(record)}
     assert (found[key].state, found[key].why != "") == (state, True)
     assert (key in decision(record).holes) == (state is HOLE)

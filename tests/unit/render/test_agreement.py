@@ -19,7 +19,7 @@ from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import sealed
 from verifiable_dp.record.verify import examine, verify
-from verifiable_dp.render import beside, card, renderings, strength
+from verifiable_dp.render import renderings, sidecars, strength, summary_card
 from verifiable_dp.render.annotations import to_github
 from verifiable_dp.render.diff import compare
 from verifiable_dp.render.intoto import to_intoto
@@ -59,7 +59,7 @@ def said(record):
         p.get("name"): p.get("value") for p in ET.fromstring(to_junit(Record.of(record))).iter("property")
     }
     row = read(re.search(r"<tbody>.*?</tr>", render_index([Record.of(record)], ["x.html"]), re.DOTALL)[0])
-    headline = card.headline(Record.of(record))
+    headline = summary_card.headline(Record.of(record))
     for shown in (page, pack):
         (banner,) = re.findall(r'<div class="banner.*?<strong>(.*?)</strong>', shown, re.DOTALL)
         assert html.unescape(re.sub("<.*?>", "", banner)) == headline
@@ -186,7 +186,7 @@ def test_a_record_says_alone_what_it_says_in_its_folder(name, tmp_path, monkeypa
         render(
             Record.of(load(name)),
             drawn=False,
-            around=beside.of(path, Record.of(load(name)), path.with_suffix(".html")),
+            around=sidecars.of(path, Record.of(load(name)), path.with_suffix(".html")),
         )
         for path in (there, alone)
     ]
@@ -237,7 +237,7 @@ def test_a_table_goes_into_the_records_of_a_folder(table, tmp_path, monkeypatch)
         path = tmp_path / name / "record.json"
         assert verify(path).record == load(name)
         expected = render(
-            Record.of(load(name)), around=beside.of(path, Record.of(load(name)), path.with_suffix(".html"))
+            Record.of(load(name)), around=sidecars.of(path, Record.of(load(name)), path.with_suffix(".html"))
         )
         assert path.with_suffix(".html").read_text("utf-8") == expected
     assert "1 missed" in (tmp_path / "index.html").read_text("utf-8")

@@ -23,10 +23,7 @@ from verifiable_dp.record.model import Counterexample, Record
 from verifiable_dp.record.sealing import digest
 from verifiable_dp.render import (
     audited,
-    beside,
     bounds,
-    card,
-    courses,
     following,
     limits,
     pdf,
@@ -34,7 +31,10 @@ from verifiable_dp.render import (
     portfolio,
     regrets,
     renderings,
+    sidecars,
     strength,
+    summary_card,
+    timelines,
 )
 from verifiable_dp.render.markdown import to_dpia, to_markdown
 from verifiable_dp.render.page import render, render_index, render_pack
@@ -65,7 +65,7 @@ def shown(name):
 
 
 def of(name, **changes):
-    return card.of(reviewed(load(name) | changes))
+    return summary_card.of(reviewed(load(name) | changes))
 
 
 # ---------------------------------------------------------------- the card
@@ -282,7 +282,7 @@ def test_a_signature_is_named_with_what_is_known_of_it(tmp_path):
         "algorithm": "Ed25519",
         "signature": "AA==",
     }
-    assert beside.of(path, Record.of(record)).signature is None
+    assert sidecars.of(path, Record.of(record)).signature is None
     assert "no signature found; check with verify --key" in render(Record.of(record), drawn=False)
     for text, said in (
         (json.dumps(sign), "names the key sha256:&lt;b&gt;; not checked; check with verify --key"),
@@ -294,7 +294,7 @@ def test_a_signature_is_named_with_what_is_known_of_it(tmp_path):
         ("[" * 60_000, "cannot be read as one; not checked"),  # deeper than a page can be allowed to follow
     ):
         Path(f"{path}.sig").write_text(text, "utf-8")
-        page = render(Record.of(record), drawn=False, around=beside.of(path, Record.of(record)))
+        page = render(Record.of(record), drawn=False, around=sidecars.of(path, Record.of(record)))
         assert "a signature file was found" in page
         assert said in page
 
@@ -382,12 +382,12 @@ def test_a_mutant_of_the_record_that_passed_is_named():
     assert '<span class="missed">missed</span>' in page
     assert "11 of 12 broken variants of this audit were caught; of 43 in the suite" in page
     assert f"Missed: {name}." in page
-    said = card.of(reviewed(record))
+    said = summary_card.of(reviewed(record))
     assert said.strength.state == "weak"  # it was to catch this one
     assert said.strength.words.startswith(f"1 broken variant missed: {name} (its epsilon: unknown). ")
     assert said.headline.endswith("but the tests are weak")
     worse = record["mutants"][0] | {"breaks": "regret"}  # which says nothing about privacy
-    other = card.of(reviewed(record | {"mutants": [worse]}))
+    other = summary_card.of(reviewed(record | {"mutants": [worse]}))
     assert other.strength.state == "strong"
     assert other.caveats[0][0].endswith(f"missed by this audit: {name}")
 
@@ -417,7 +417,7 @@ def test_a_bound_above_the_claim_that_refutes_nothing_has_its_sentence():
 def test_one_level_for_one_exponent():
     """The plot's label has the interval of the table, and says its level."""
     record = load("dp-se")
-    drawn = courses.scaling_fit(Record.of(record))
+    drawn = timelines.scaling_fit(Record.of(record))
     rows = [c["result"] for c in record["regret"]["checks"] if c["kind"] == "scaling"]
     assert len(rows) > 3
     for result in rows:
@@ -493,19 +493,19 @@ def pair(rows, place, arm, value):
 def test_both_inputs_stand_side_by_side():
     """The round that differs is a row of its own, wherever it is."""
     rows = [[3, [0.0, 0.5]], [2, [1.0, 0.5]]]
-    assert courses.worlds(pair(rows, 1, 1, 1.0)) == [
+    assert timelines.worlds(pair(rows, 1, 1, 1.0)) == [
         ("1", "0, 0.5", "0, 0.5", False),
         ("2", "0, 0.5", "0, 1", True),
         ("3", "0, 0.5", "0, 0.5", False),
         ("4 to 5", "1, 0.5", "1, 0.5", False),
     ]
-    assert courses.worlds(pair(rows, 4, 0, 0.0))[-1] == ("5", "1, 0.5", "0, 0.5", True)
+    assert timelines.worlds(pair(rows, 4, 0, 0.0))[-1] == ("5", "1, 0.5", "0, 0.5", True)
     many = [[1, [float(i)]] for i in range(50)]
     for place in (0, 25, 49):
-        found = courses.worlds(pair(many, place, 0, 99.0))
+        found = timelines.worlds(pair(many, place, 0, 99.0))
         assert len(found) == 10
         assert [row[2] for row in found if row[3]] == ["99"]
-    assert courses.worlds({"type": "other"}) == []
+    assert timelines.worlds({"type": "other"}) == []
     read, page = shown("dp-linear-printed")
     assert "Rounds Recorded input Neighbour Differs 1 -1, -1 1, -1 yes 2 to 400 -1, -1 -1, -1" in read
     assert '<tr class="differs">' in page
@@ -743,7 +743,7 @@ def test_a_baseline_speaks_of_no_noise_that_it_would_draw():
 
 
 def test_the_corrected_variant_is_linked_where_it_is_advised():
-    found = card.Around(links=(("the corrected variant", "../dp-linear/record.html"),))
+    found = summary_card.Around(links=(("the corrected variant", "../dp-linear/record.html"),))
     link = '<a href="../dp-linear/record.html">the corrected variant</a>'
     page = render(Record.of(load("dp-linear-printed")), drawn=False, around=found)
     assert link in page[page.index('<div class="banner') : page.index('<dl class="facts')]  # by the verdict
@@ -894,11 +894,11 @@ def test_no_verdict_in_favour_hides_a_variant_that_was_missed():
     small = {"origin": "operators", "outcome": "survived", "at_least": 1.1, "true_epsilon": 1.1}
     other = load("dp-robust-elimination")["kill_table"]["others"][0]
     table["others"] += [other | small | {"mutant": "a small leak"}]
-    said = card.of(reviewed(record))
+    said = summary_card.of(reviewed(record))
     assert said.strength.state == "strong"
     assert said.headline.endswith("1 untested); but the tests missed 1 broken variant")
     assert dict(said.answers)["How strong"].endswith("But 1 broken variant missed (a small leak).")
-    unbounded = card.headline(Record.of(record | {"epsilon_upper": None}))
+    unbounded = summary_card.headline(Record.of(record | {"epsilon_upper": None}))
     assert unbounded.startswith("No leak found: ")
     assert unbounded.endswith("; but the tests missed 1 broken variant")
     assert "missed" not in of("dp-se").headline + dict(of("dp-se").answers)["How strong"]
@@ -996,7 +996,7 @@ def test_where_all_is_declared_the_limits_are_left():
 
 def test_what_could_pass_does_not_look_like_what_is_caught():
     """Hatched in another colour, and said so. Control: a full meter has nothing hatched."""
-    style = resources.files("verifiable_dp.render").joinpath("templates/card.css").read_text("utf-8")
+    style = resources.files("verifiable_dp.render").joinpath("templates/summary_card.css").read_text("utf-8")
     assert "linear-gradient(var(--good), var(--good)) right / var(--full)" in style
     assert "repeating-linear-gradient(135deg, var(--passes)" in style
     assert not re.search(r"\.meter\.weak i {[^}]*background", style)
@@ -1133,7 +1133,7 @@ def test_the_commit_of_the_tool_is_not_that_of_the_audited_code():
         ),
     ):
         shown = record | {"provenance": facts | {"target": place}}
-        rows = dict(card.of(reviewed(shown)).audited)
+        rows = dict(summary_card.of(reviewed(shown)).audited)
         assert rows["Code"] == f"verifiable_dp/algorithms/dp_se.py, SHA-256 {sha}…, {said}"
         assert f"(tool commit {'a' * 12})" in rows["Audited by"]
         assert re.fullmatch(r"\d{4}-\d\d-\d\d", rows["When"])
@@ -1143,7 +1143,9 @@ def test_the_commit_of_the_tool_is_not_that_of_the_audited_code():
     bare = record | {
         "target": record["target"] | {"source": record["target"]["source"] | {"sha256": "", "path": ""}}
     }
-    assert dict(card.of(reviewed(bare)).audited)["Code"].startswith("file unknown, digest unknown, commit")
+    assert dict(summary_card.of(reviewed(bare)).audited)["Code"].startswith(
+        "file unknown, digest unknown, commit"
+    )
 
 
 def test_names_that_a_user_chose_are_printed_as_they_are():

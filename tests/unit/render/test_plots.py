@@ -19,7 +19,7 @@ from verifiable_dp.evidence.alignment import checking
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.record.model import Record
-from verifiable_dp.render import courses, figures, page, plots, svg
+from verifiable_dp.render import figures, page, plots, svg, timelines
 from verifiable_dp.render.page import render
 
 REPORTS = Path(__file__).parents[3] / "reports"
@@ -109,14 +109,16 @@ def with_course(rows):
 
 
 def test_the_course_is_drawn_where_it_is_recorded():
-    assert courses.loss_over_time(Record.of(with_course([]))) is None  # of a record from before there was one
+    assert (
+        timelines.loss_over_time(Record.of(with_course([]))) is None
+    )  # of a record from before there was one
     page = render(Record.of(with_course([[1, 0.5, -0.5], [4, 1.0, -1.0], [15, 1.0, -1.0]])))
     assert "Privacy loss over time" in page
     assert "Cost and loss of the costliest transcript so far" in page  # the same as a table
 
 
 def test_a_cost_without_bound_leaves_the_axis_finite():
-    drawn = courses.loss_over_time(
+    drawn = timelines.loss_over_time(
         Record.of(with_course([[2, 0.5, -0.5], [3, "inf", "inf"], [9, "inf", "inf"]]))
     )
     assert "inf" not in drawn
@@ -139,20 +141,20 @@ def test_a_cost_without_bound_leaves_the_axis_finite():
     ],
 )
 def test_the_rounds_of_an_event_follow_from_what_it_looks_at(what, last, rounds):
-    assert courses.seen_rounds({"looks_at": {"what": what, "last": last}}, 8) == rounds
+    assert timelines.seen_rounds({"looks_at": {"what": what, "last": last}}, 8) == rounds
 
 
 def test_an_event_of_numbers_looks_at_no_rounds():
-    assert courses.seen_rounds({"event": "output 1 >= 95", "looks_at": None}, 8) is None
-    assert courses.seen_rounds({"event": "actions 0 1"}, 8) is None  # of an exact law
+    assert timelines.seen_rounds({"event": "output 1 >= 95", "looks_at": None}, 8) is None
+    assert timelines.seen_rounds({"event": "actions 0 1"}, 8) is None  # of an exact law
 
 
 def test_where_a_counterexample_sits_is_said_in_words():
-    words = courses.placed(stream("output 1 >= 2"))
+    words = timelines.placed(stream("output 1 >= 2"))
     assert "round 4 of 8 is 1 there and 0.5 in its neighbour" in words
     assert "in the end" in words
     blocks = stream("log ratio of blocks 1 to 3 (2 values) >= 1") | {"looks_at": {"what": "block", "last": 3}}
-    assert "blocks 1 to 3" in courses.placed(blocks)
+    assert "blocks 1 to 3" in timelines.placed(blocks)
 
 
 @pytest.mark.parametrize(
@@ -160,17 +162,17 @@ def test_where_a_counterexample_sits_is_said_in_words():
     [{}, {"type": "interactive"}, {"type": "group", "rows": [[4, [0.0]]]}, {"type": "stream", "rows": []}],
 )
 def test_what_has_no_single_place_is_not_drawn(pair):
-    assert courses.placement({"pair": pair}) is None
-    assert courses.placed({"pair": pair}) == ""
+    assert timelines.placement({"pair": pair}) is None
+    assert timelines.placed({"pair": pair}) == ""
 
 
 def test_a_single_round_is_not_drawn():
-    assert courses.placement(stream(rows=((1, [0.0]),), place=0)) is None
+    assert timelines.placement(stream(rows=((1, [0.0]),), place=0)) is None
 
 
 def test_a_stream_of_many_steps_stays_small():
     rows = [[1, [float(i % 2)]] for i in range(60_000)]
-    drawn = courses.placement(stream(rows=rows, place=30_000))
+    drawn = timelines.placement(stream(rows=rows, place=30_000))
     assert len(drawn) < 60_000
 
 
@@ -216,7 +218,7 @@ def test_the_drawn_line_is_the_judged_one(log_power):
         for x in (1e3, 1e4, 1e5, 1e6, 1e7)
     ]
     check = scaling("rate", samples, exponent=0.5, log_power=log_power)
-    slope, _ = courses.line(check.statistics["points"], log_power)
+    slope, _ = timelines.line(check.statistics["points"], log_power)
     assert slope == pytest.approx(check.result["slope"], abs=1e-9)
     assert slope == pytest.approx(0.5, abs=0.05)
 
@@ -308,9 +310,9 @@ def test_a_kill_table_is_drawn_by_algorithm():
         {"algorithm": name, "outcome": outcome}
         for name, outcome in (("a", "killed"), ("a", "undecided"), ("b", "survived"))
     ]
-    assert courses.kills([]) is None
-    assert courses.kills(rows) == courses.kills(list(rows))
-    assert courses.kills(rows) != courses.kills(rows[:2])
+    assert timelines.kills([]) is None
+    assert timelines.kills(rows) == timelines.kills(list(rows))
+    assert timelines.kills(rows) != timelines.kills(rows[:2])
 
 
 # ---------------------------------------------------------------- layouts
@@ -347,8 +349,8 @@ def drawn():
     example = stream("rounds 1 to 4")
     rows = [{"algorithm": name, "outcome": "killed"} for name in ("dp-robust-elimination", "b")]
     for narrow in (False, True):
-        found["a", "placement", narrow] = courses.placement(example, narrow=narrow)
-        found["a", "kills", narrow] = courses.kills(rows, narrow=narrow)
+        found["a", "placement", narrow] = timelines.placement(example, narrow=narrow)
+        found["a", "kills", narrow] = timelines.kills(rows, narrow=narrow)
     return found
 
 
@@ -412,7 +414,7 @@ def test_legends_stand_above_the_data(monkeypatch):
     for narrow in (False, True):
         for plot in ("time", "scaling", "regret", "course"):
             page._PLOTS[plot](Record.of(record), narrow=narrow)
-        courses.placement(stream("rounds 1 to 4"), narrow=narrow)
+        timelines.placement(stream("rounds 1 to 4"), narrow=narrow)
     study = json.loads((REPORTS / "studies" / "S1" / "study.json").read_text("utf-8"))
     figures.panels(study["figures"][0])
     assert len(seen) >= 6
@@ -423,7 +425,7 @@ def test_legends_stand_above_the_data(monkeypatch):
     figures.panels(study["figures"][0])
     assert not all(right for _, right in named)
     monkeypatch.setattr(plots, "legend", lambda axes, *_: axes.legend(loc="center"))
-    courses.placement(stream("rounds 1 to 4"))
+    timelines.placement(stream("rounds 1 to 4"))
     assert not seen[-1][1]
 
 
@@ -433,11 +435,11 @@ def test_means_have_error_bars_and_equal_runs_have_none():
     assert plots.bars([10.0], [10.0]) == [9.0]  # on a logarithmic axis, which has no 0
     record = recorded("dp-linear")
     check = next(c for c in record["regret"]["checks"] if c["kind"] == "scaling")
-    with_bars = courses.over_time(Record.of(record))
+    with_bars = timelines.over_time(Record.of(record))
     for point in check["statistics"]["points"]:
         point[2] = 0.0
-    assert courses.over_time(Record.of(record)).count("<use") < with_bars.count("<use")
-    assert courses.over_time(Record.of(record | {"regret": None})) is None
+    assert timelines.over_time(Record.of(record)).count("<use") < with_bars.count("<use")
+    assert timelines.over_time(Record.of(record | {"regret": None})) is None
 
 
 def test_wedges_have_no_outline():
@@ -464,6 +466,6 @@ def test_the_yardstick_of_a_baseline_is_called_a_claim_in_no_plot():
     """Control: a promise is. The upper bound of a record that has one is named beside its bracket."""
     for name, word, other in (("ucb1", "yardstick", "claim"), ("dp-nas", "claim", "yardstick")):
         record = Record.of(recorded(name))
-        drawn = [plot(record) for plot in (plots.epsilon_bars, courses.loss_over_time)]
+        drawn = [plot(record) for plot in (plots.epsilon_bars, timelines.loss_over_time)]
         assert [(f">{word}<" in one, f">{other}<" in one) for one in drawn] == [(True, False)] * 2, name
         assert (">at most 2<" in drawn[0]) == (name == "dp-nas")

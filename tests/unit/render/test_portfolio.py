@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from tests.commands import PATIENCE
 from tests.small_records import small
 from verifiable_dp.campaign import run as campaign
 from verifiable_dp.campaign.run import write_index
@@ -23,8 +24,8 @@ from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import SCHEMAS, digest, schema, text
 from verifiable_dp.render import page as page_
 from verifiable_dp.render import plainly, portfolio
-from verifiable_dp.render.card import ALONE
 from verifiable_dp.render.page import render_index
+from verifiable_dp.render.summary_card import ALONE
 from verifiable_dp.report import Report
 
 REPORTS = Path(__file__).parents[3] / "reports"
@@ -329,7 +330,7 @@ def test_every_column_can_be_sorted_by_what_its_cells_say():
         + "const said = (sign) => sorted(sign).map((row) => row.cells[0].textContent);"
         + "console.log(JSON.stringify([said(1), said(-1)]));"
     )
-    done = subprocess.run([node, "-e", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([node, "-e", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
     up, down = json.loads(done.stdout)
     assert up == ["1", "2", "10", "∞", "Strong", "weak", ""]
     assert down == ["weak", "Strong", "∞", "10", "2", "1", ""]

@@ -10,7 +10,7 @@ import pytest
 from tests import visible
 from tests.committed import REPORTS
 from verifiable_dp.record.model import Record
-from verifiable_dp.render import beside
+from verifiable_dp.render import sidecars
 from verifiable_dp.render.page import render
 
 READING = (Path(__file__).parents[2] / "reading.md").read_text("utf-8")
@@ -27,7 +27,7 @@ def first_screen(name):
     """What is read of the card, from the verdict to what to do next."""
     path = REPORTS / name / "record.json"
     record = json.loads(path.read_text("utf-8"))
-    page = render(Record.of(record), drawn=False, around=beside.of(path, Record.of(record)))
+    page = render(Record.of(record), drawn=False, around=sidecars.of(path, Record.of(record)))
     return " ".join(visible.first_screen(page))
 
 

@@ -29,7 +29,7 @@ from verifiable_dp.record import words
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import digest, text
 from verifiable_dp.record.verify import verify
-from verifiable_dp.render import card, page, pdf, renderings
+from verifiable_dp.render import page, pdf, renderings, summary_card
 from verifiable_dp.render.intoto import to_intoto
 from verifiable_dp.render.junit import to_junit
 from verifiable_dp.render.markdown import escape, to_dpia, to_markdown
@@ -208,7 +208,7 @@ def test_markdown_tells_all_that_the_record_does(record):
     for line in words.not_covered(Record.of(record)):
         assert f"- {escape(line)}" in document
     assert record["digest"] in document
-    assert f"**{escape(card.headline(Record.of(record)))}.**" in document
+    assert f"**{escape(summary_card.headline(Record.of(record)))}.**" in document
     assert document.count("## Counterexamples") == bool(record["counterexamples"])
     assert not re.search(r"\b(is private|compliant)\b", document)
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.committed import REPORTS
 from verifiable_dp.record.model import Record
-from verifiable_dp.render import beside, tables
+from verifiable_dp.render import sidecars, tables
 from verifiable_dp.render.page import render
 
 DATA = re.compile(r'<a download="table-(\d+)\.csv" href="data:text/csv;charset=utf-8,([^"]*)">all as CSV</a>')
@@ -103,7 +103,7 @@ def test_the_longest_page_is_read_in_some_minutes():
     path = REPORTS / "dp-robust-elimination" / "record.json"
     record = json.loads(path.read_text("utf-8"))
     page = render(
-        Record.of(record), drawn=False, around=beside.of(path, Record.of(record), path.with_suffix(".html"))
+        Record.of(record), drawn=False, around=sidecars.of(path, Record.of(record), path.with_suffix(".html"))
     )
     assert words_before_folds(page) <= 2500 < words_before_folds(page.replace("<details", "<div"))
     whole = [c["name"] for c in record["regret"]["checks"] if c["kind"] == "mean_bound"]

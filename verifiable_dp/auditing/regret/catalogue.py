@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from verifiable_dp.auditing import drafts
+from verifiable_dp.auditing import record_parts
 from verifiable_dp.auditing.plans import Progress, silent
 from verifiable_dp.core import engine
 from verifiable_dp.core.algorithm import Algorithm
@@ -45,12 +45,12 @@ def regret_only(
         measure = functools.partial(measured, mutant.make(algorithm), "mutant")
         found = engine.kept("regret of a mutant", measure, mutant.name)
         wrong = "; ".join(c.name for c in found if c.verdict == "contradicted")
-        entries.append(drafts.mutant(mutant, found, wrong, {}))
+        entries.append(record_parts.mutant(mutant, found, wrong, {}))
     stated = {
-        "parameters": drafts.plain_parameters(algorithm),
+        "parameters": record_parts.plain_parameters(algorithm),
         "mutants_tried": mutants,
         "claims": [c.as_dict() for c in auditor.claims],
         "checks": [c.as_dict() for c in checks],
     }
-    target, plan = drafts.target(algorithm, auditor), {"budget": str(budget)}
-    return drafts.of_regret(target, algorithm.claim, plan, stated, seed, mutants=entries)
+    target, plan = record_parts.target(algorithm, auditor), {"budget": str(budget)}
+    return record_parts.of_regret(target, algorithm.claim, plan, stated, seed, mutants=entries)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from verifiable_dp.auditing import drafts
+from verifiable_dp.auditing import record_parts
 from verifiable_dp.auditing.regret.claims import Claims
 from verifiable_dp.auditing.regret.instances import called
 from verifiable_dp.auditing.regret.subject import RegretSubject
@@ -38,7 +38,7 @@ def draft(
         "checks": [check.as_dict() for check in checks],
     }
     plan = {"budget": budget, "regret": claims.as_dict()}
-    return drafts.of_regret(target, promise, plan, regret, seed, Left.OTHER_INSTANCES)
+    return record_parts.of_regret(target, promise, plan, regret, seed, Left.OTHER_INSTANCES)
 
 
 def _stated(claims: Claims) -> list[RegretClaim]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from verifiable_dp.auditing import rates, tightest
+from verifiable_dp.auditing import rates, worst_instance_search
 from verifiable_dp.auditing.bounds import largest_gap
 from verifiable_dp.auditing.plans import Progress, silent
 from verifiable_dp.auditing.rates import Rate
@@ -44,7 +44,7 @@ def check_claims(
         If the code raises or returns no arms, or regret is 0 where a rate is claimed.
     """
     noted = players.notes(subject.player, subject.setting, claims.instances[0], seed)
-    noted += tightest.notes(subject.player, subject.setting, claims.bound)
+    noted += worst_instance_search.notes(subject.player, subject.setting, claims.bound)
     cells = Cells(seed, workers)
     searched = [rate for rate in claims.rates if rate.worst]
     progress(_plan(claims, seed))
@@ -198,11 +198,11 @@ def _tightest_check(
     if claims.bound is None or list(claims.instances) != usual:
         return
     progress("where the bound is tightest")
-    tried: list[tuple[float, tightest.SearchPoint]] = []
-    for point in tightest.points(player, setting, claims.bound, subject.bounds):
+    tried: list[tuple[float, worst_instance_search.SearchPoint]] = []
+    for point in worst_instance_search.points(player, setting, claims.bound, subject.bounds):
         name = f"pilot/{point.instance.name}"
         try:
-            cells.ask(name, subject, point.setting, point.instance, tightest.PILOTS)
+            cells.ask(name, subject, point.setting, point.instance, worst_instance_search.PILOTS)
             tried.append((float(cells.run()[name].mean()) / max(point.limit, 1e-300), point))
         except InputError:
             if not point.moved:
@@ -211,7 +211,7 @@ def _tightest_check(
     if not tried:
         return
     near, best = max(tried, key=lambda found: found[0])
-    runs = claims.runs * (tightest.MORE if near > tightest.NEAR else 1)
+    runs = claims.runs * (worst_instance_search.MORE if near > worst_instance_search.NEAR else 1)
     cells.ask("tightest", subject, best.setting, best.instance, runs)
     yield _bound_check(player, best.setting, claims, best.instance, cells.run()["tightest"])
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from verifiable_dp.auditing import drafts
+from verifiable_dp.auditing import record_parts
 from verifiable_dp.core import validate
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contexts import Contexts
@@ -114,7 +114,7 @@ class RegretSubject:
         }
         made = self.player.made(self.setting) if self.listed else None
         if isinstance(made, Algorithm):
-            return drafts.target(made, registry.find(made))
+            return record_parts.target(made, registry.find(made))
         return {
             "name": self.name,
             "kind": "user",

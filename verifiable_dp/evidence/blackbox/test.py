@@ -32,7 +32,6 @@ from verifiable_dp.evidence.blackbox.events import (
     EventSetting,
     Observation,
     action_columns,
-    choose,
     join,
 )
 from verifiable_dp.evidence.blackbox.machine import MOST_ARMS, Machine, UnsupportedError
@@ -65,6 +64,7 @@ _AFTER = 3  # rounds after a challenge that are looked at by themselves
 _PLAYED = 1 << 14  # runs that are played together
 PROBE, SELECT, TEST, POWER, TUNE = range(5)  # stages: each draws its own randomness
 SEQUENTIAL = 16
+RANKED = 8  # pairs that all probing runs go to, at least
 FEW_PAIRS = 12  # of a user's bandit: so few all get the whole probing runs
 
 
@@ -423,6 +423,9 @@ class EventCounter(Protocol):
     ) -> list[tuple[int, int]]:
         """Hits of each event that it has chosen, in runs as `parts_of` says."""
 
+    def played(self, sampler: Given, plays: Sequence[tuple[tuple[int, ...], IntArray]]) -> None:
+        """Take what runs played, by their path, from which the neighbours to be tried follow."""
+
 
 _COUNTER: ContextVar[EventCounter | None] = ContextVar("counter", default=None)
 
@@ -578,15 +581,13 @@ def rank(
         raise InputError("pairs must hold at least one pair of neighbouring inputs, got none")
     ranked = list(range(len(pairs)) if among is None else among)
     least = plan.keep if among is None else max(plan.keep, plan.finalists)
-    few, most = max(8, plan.probe // 4), max(8, plan.keep)
+    few, most = max(8, plan.probe // 4), max(RANKED, plan.keep)
 
     def promised(runs: int, numbers: Sequence[int]) -> dict[int, float]:
         # Few runs: more caution would favour events that are merely frequent.
         boosted = runs >= getattr(sampler, "boosted_from", 0)
         setting = EventSetting(plan.test, delta, level, caution=1.0, boosted=boosted)
-        return {
-            i: choose(*gather(sampler, pairs[i], PROBE, i, runs, workers), setting).promise for i in numbers
-        }
+        return {i: learnt(sampler, pairs[i], (PROBE, i), runs, setting, workers)[0].promise for i in numbers}
 
     if least < len(ranked) <= most and isinstance(sampler, AlgorithmSampler):
         # The first round leaves none out, and its draws are addressed: it is played only to break ties.

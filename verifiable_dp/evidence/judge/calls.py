@@ -12,8 +12,8 @@ import numpy as np
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside, values
-from verifiable_dp.evidence.judge.flow import parameters
-from verifiable_dp.evidence.judge.marks import Marks, Root
+from verifiable_dp.evidence.judge.flow import parameters, positive
+from verifiable_dp.evidence.judge.marks import Marks, Root, where
 from verifiable_dp.evidence.judge.values import (
     GENERATOR,
     MADE,
@@ -66,8 +66,9 @@ class Given(NamedTuple):
     @property
     def anywhere(self) -> Given:
         """The same, to any parameter, as code that is not seen hands it on."""
-        refs = self.every.refs
-        return Given([(..., self.every.steep()._replace(own=refs, inner=refs), set())])
+        refs, every = self.every.refs, {root for *_, roots in self.parts for root in roots}
+        roots = every | {root.entry() for root in every}
+        return Given([(..., self.every.steep()._replace(own=refs, inner=refs), roots)])
 
 
 def drawing(made: Value, given: Value, *also: str) -> Value:
@@ -101,6 +102,7 @@ class Calls(Marks):
                     self.add(
                         (node, target), value._replace(own=NONE, inner=value.own | value.inner, rough=STEEP)
                     )
+                    self.share((node, target), {root.inside() for root in roots})
                 else:
                     self.add((node, target), value)
                     self.share((node, target), roots)
@@ -186,7 +188,11 @@ class Calls(Marks):
                 if name in ("shuffle", "permuted"):  # in place
                     self.hold(roots, Value(mixed, inner=value.inner))
         data = not public or every.data
-        return Value(level, PUBLIC, size, PUBLIC, every.inner, every.inner, data, noisy=not public)
+        noisy, way = not public or every.noisy, values.BOTH if public and every.noisy else 0
+        bent = not public or every.bent
+        self.written({root for at, _, roots in given.parts if at == "out" for root in roots}, UNKNOWN)
+        made = Value(level, PUBLIC, size, PUBLIC, every.inner, every.inner, data, bent)
+        return made._replace(way=way, noisy=noisy, raw=every.raw)
 
     def library(self, node: ast.Call, value: Foreign, given: Given) -> Value:
         """What a function of a library gives."""
@@ -229,6 +235,10 @@ class Calls(Marks):
             kept = joined(v for _, v, _ in rest)
             size = max(keys.size, keys.level)
             return kept._replace(size=size, rough=PUBLIC, own=frozenset((values.LIST,)), inner=kept.own)
+        known = [self.names.objects[ref] for tag, ref in every.own | every.inner if tag == "library"]
+        hands = not all(map(values.leaves_alone, known))  # what it is given it may call
+        parts = [roots for at, _, roots in given.parts if hands or values.writes(value, at)]
+        self.written({root for roots in parts for root in roots}, every)
         if value is len:
             return Value(every.size, every.turn, many=True)
         keeps, sized = values.same(value, values.ENTRYWISE), values.same(value, values.SIZED)
@@ -237,16 +247,19 @@ class Calls(Marks):
             self.mixes(node, name, [v for _, v, _ in given.parts], averages=averages)
         if values.same(value, (sum, np.sum)) and len(node.args) == 1 and self.counts(node.args[0]):
             return Value(min(every.level, SMOOTH), every.turn, every.size, many=True)
-        bends = values.same(value, (abs, np.abs, math.fabs)) and not every.bent
+        bends = values.same(value, (abs, np.abs, math.fabs, np.square)) and not every.bent
+        least = values.same(value, (max, np.maximum)) and any(map(positive, node.args))
+        every = every._replace(bent=every.bent and not least)
         made = every.whole() if values.same(value, _ENDS_DATA) else every
         keeps = keeps and not (value is np.bincount and every.many)
         operation = next((op for one, op in values.OPERATIONS.items() if value is one), None)
         if operation is not None and len(given.parts) == 2:
             made = self.combined(node, operation, *(v for _, v, _ in given.parts))
         falls = made.bent or made.way == values.BOTH
-        peaks = values.same(value, values.MULTIPLIES) and falls and not made.data
-        made = made if (keeps or sized or bends) and not peaks else made.steep()
-        shaped = keeps or bends or values.same(value, values.SHAPED)
+        factors = sum(v.noisy for _, v, _ in given.parts) + values.same(value, (np.prod, math.prod))
+        peaks = values.same(value, values.MULTIPLIES) and falls and (not made.data or factors > 1)
+        made = made if (keeps or sized or bends) and not peaks else made.folded()
+        shaped = keeps or bends or isinstance(value, np.ufunc) or values.same(value, values.SHAPED)
         size = max(every.size, PUBLIC if shaped else made.level)
         alone = len(given.parts) == 1
         size = PUBLIC if alone and values.same(value, values.SCALARS) else size  # one number
@@ -295,6 +308,12 @@ class Calls(Marks):
         refs = base.refs | every.refs
         if name == "sort" or name not in values.METHODS:
             self.back(every.refs, Given([*given.parts, (..., base, set())]))
+        if name not in values.CHANGES:
+            unseen, last = values.may_write(name), name in values.LOOKS_UP
+            parts = [self.roots(node.func.value)] if unseen else []  # type: ignore[attr-defined]
+            for at, _, roots in given.parts:
+                parts += [roots] if unseen or at in ("out", ...) or (type(at) is int and at > last) else []
+            self.written({root for roots in parts for root in roots}, every)
         known = name in values.METHODS or any(hasattr(kind, name) for kind in values.KINDS)
         smooth = name in values.METHODS and not (name == "count" and (base | every).many)
         if name in values.CHANGES:
@@ -305,11 +324,15 @@ class Calls(Marks):
                 self.add("sent", entry._replace(size=every.size))
             if name in values.SHRINKS:
                 entry = Value(SMOOTH if every.level or entry.level else PUBLIC, size=self.control.level)
-            for root in self.roots(node.func.value) if name in values.ADDS else ():  # type: ignore[attr-defined]
+            roots = self.roots(node.func.value)  # type: ignore[attr-defined]
+            for root in roots if name in values.ADDS else ():
                 put = self.puts.setdefault(root.key, set())
                 put.add(ast.dump(ast.Tuple(node.args, ast.Load())))
                 entry = entry._replace(rough=STEEP) if len(put) > 1 else entry
-            self.hold(self.roots(node.func.value), entry)  # type: ignore[attr-defined]
+            if name in ("update", "setdefault"):
+                entry = entry._replace(rough=STEEP)
+            self.hold(roots, entry)
+            self.hold(self.behind(roots) if name in values.ADDS else (), entry._replace(rough=STEEP))
         if name in values.LOOKS_UP and given.parts:
             (_, at, _), *rest = given.parts
             # What is found where nothing is, which may be of one position among many.
@@ -317,7 +340,8 @@ class Calls(Marks):
             return joined([self.entry(node, base, at), *missing, *(v for _, v, _ in rest)])
         if not smooth or name == "mean":
             self.mixes(node, name, [base, *(v for _, v, _ in given.parts)], averages=True)
-        made = base | every if smooth else (base | every).steep()
+        squares = name in ("dot", "prod") and base.noisy and (every.noisy or not given.parts)
+        made = base | every if smooth and not squares else (base | every).folded()
         if base.container and not base.things:  # a table, which draws with what it is given alone
             made = made if known else drawing(made, every, "function", "method", "applied", "any")
         elif not known:
@@ -339,11 +363,29 @@ class Calls(Marks):
             made.bent,
             way=made.way,
             truth=made.truth or not smooth or name == "astype",
+            noisy=made.noisy and data,
+            raw=made.raw,
         )
+
+    def again(self, node: Foreign) -> bool:
+        """Whether what is taken out of a table here may be taken a second time, at another drawn place.
+
+        Of noise alone one draw hides twice then; paths see few of the many ways in which places may meet.
+        It cannot be where a public turn of a loop is a part of each place.
+        """
+        index = getattr(node, "slice", node)
+        parts = [self.of(part) for part in getattr(index, "elts", ())]
+        if any(part.turn and not part.level for part in parts):
+            return False
+        roots = self.roots(node.value) if isinstance(node, ast.Subscript) else set()
+        for root in roots:
+            self.taken.setdefault(root.key, set()).add(where(node))
+        return bool(self.loops) or any(len(self.taken[root.key]) > 1 for root in roots)
 
     def entry(self, node: Foreign, table: Value, at: Value) -> Value:
         """What a table holds at a position."""
         found = table.entry(at)
-        if table.data and at.level and table.unlike and max(table.unlike, at.level) >= STEEP:
+        rough = table.unlike and max(table.unlike, at.level) >= STEEP
+        if table.data and at.level and (rough or (table.noisy and not table.raw and self.again(node))):
             self.picks(node, outside.TAKEN)
         return found

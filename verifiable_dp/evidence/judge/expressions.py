@@ -8,7 +8,7 @@ import functools
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside, values
 from verifiable_dp.evidence.judge.calls import Calls, Given
-from verifiable_dp.evidence.judge.flow import of_constant, parameters
+from verifiable_dp.evidence.judge.flow import COMPREHENSION, of_constant, parameters, positive
 from verifiable_dp.evidence.judge.marks import DATA, ENVIRONMENT, Root, where
 from verifiable_dp.evidence.judge.values import (
     ANY,
@@ -27,6 +27,7 @@ from verifiable_dp.evidence.judge.values import (
 _ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _FACTORS = (ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.LShift, ast.RShift, ast.MatMult)
 _SHAPES = ("shape", "size", "ndim")
+_NAMES = ("__class__", "__name__", "__qualname__", "__doc__")
 
 
 class Expressions(Calls):
@@ -51,6 +52,8 @@ class Expressions(Calls):
     def attribute(self, node: ast.Attribute, base: Value, *, called: bool) -> Value:
         """What an attribute may be: what was stored under its name, a method, what a library's object has."""
         name, found = node.attr, list[Value]()
+        if base.refs and not called and name[:2] == "__" and name not in _NAMES:
+            self.tell(node, outside.REFLECTION, name)
         for kind, ref in base.own:
             if kind == "module":
                 file = self.names.files[ref]
@@ -75,6 +78,8 @@ class Expressions(Calls):
                     else:
                         found.append(Value(own=frozenset((("method", method),))))
         plain = not base.things or (ANY in base.own and not called)
+        if plain and not called and values.may_write(name) and values.is_method(name):
+            self.written(self.roots(node.value), UNKNOWN._replace(own=NONE, inner=NONE))
         if plain or not found:
             sized = (
                 Value(base.size)
@@ -140,6 +145,7 @@ class Expressions(Calls):
     def _of_NamedExpr(self, node: ast.NamedExpr) -> Value:
         value = self.of(node.value)
         self.add(self.key(node.target.id), self.reached(value))
+        self.share(self.key(node.target.id), self.roots(node.value))
         return value
 
     def _of_IfExp(self, node: ast.IfExp) -> Value:
@@ -206,17 +212,19 @@ class Expressions(Calls):
         if not isinstance(op, _FACTORS):
             return every.whole().steep()
         if isinstance(op, ast.Pow) and other.level:
-            base = _positive(getattr(node, "left", None))
+            base = positive(getattr(node, "left", None))
             every = every._replace(bent=every.bent and not base)
             every = every.turned() if 0 < base < 1 else every if base else every._replace(way=values.BOTH)
         # A product of what rises and what falls, or what may change its sign, has a peak somewhere.
         peaks = every.bent or every.way == values.BOTH
         several = (one.level and other.level) or (isinstance(op, ast.Pow) and one.level)
-        # Of noise that is scaled, or of data, runs follow what becomes of it, but not of noise times noise.
-        squared = one.noisy and (other.noisy or isinstance(op, ast.Pow)) and not isinstance(op, ast.MatMult)
+        if isinstance(op, ast.Div | ast.FloorDiv) and other.noisy and other.bent:
+            return every.folded()
         if not (peaks and several):
             return every
-        return every._replace(level=STEEP) if squared else every.steep()
+        # Of noise that is scaled, or of data, runs follow what becomes of it, but not of noise times noise.
+        squared = one.noisy and (other.noisy or isinstance(op, ast.Pow))
+        return every.folded() if squared else every.steep()
 
     def _of_ListComp(self, node: Foreign) -> Value:
         outer, self.scope = self.scope, node
@@ -252,11 +260,14 @@ class Expressions(Calls):
             size=max(every.size, self.control.level),
             rough=every.turn,
         )
-        self.add((self.function_of(self.scope), "return of"), made)
+        key = self.function_of(self.scope), "return of"
+        self.add(key, made)
+        self.share(key, {root.inside() for root in self.roots(node.value)})
         return DATA | self.marks.get("sent", Value())
 
     def _of_YieldFrom(self, node: ast.YieldFrom) -> Value:
         self.add((self.function_of(self.scope), "return of"), self.of(node.value))
+        self.share((self.function_of(self.scope), "return of"), self.roots(node.value))
         return UNKNOWN
 
     def _of_Call(self, node: ast.Call) -> Value:
@@ -291,6 +302,7 @@ class Expressions(Calls):
                 self.tell(node, _CHOSEN.get(type(node.func), outside.CHOSEN))
             elif not callee.own:  # such as None: it is no function, or a method of what is public
                 made.append((callee | given.every).steep()._replace(own=NONE))
+                self.written({root for *_, roots in given.parts for root in roots}, given.every)
             elif ANY in callee.own or not callee.things:
                 self.tell(node, outside.UNKNOWN_CALL)
         bound = not any(kind == "class" for kind, _ in base.own)
@@ -344,8 +356,9 @@ class Expressions(Calls):
         for place, part in enumerate(node.args):
             parts.append((... if stars else place, self.known(node, self.of(part)), self.roots(part)))
         for word in node.keywords:
-            value = self.known(node, self.of(word.value))
-            parts.append((word.arg, value, self.roots(word.value)) if word.arg else (..., value.each, set()))
+            value, roots = self.known(node, self.of(word.value)), self.roots(word.value)
+            inner = {root.entry() for root in roots}
+            parts.append((word.arg, value, roots) if word.arg else (..., value.each, inner))
         return Given(parts)
 
     def roots(self, node: Foreign) -> set[Root]:
@@ -363,12 +376,19 @@ class Expressions(Calls):
         if isinstance(node, ast.Subscript):
             found = self.roots(node.value)
             return found if isinstance(node.slice, ast.Slice) else {root.entry() for root in found}
-        if isinstance(node, ast.Starred | ast.NamedExpr | ast.Await):
+        if isinstance(node, ast.Starred):
+            return {root.entry() for root in self.roots(node.value)}
+        if isinstance(node, ast.NamedExpr | ast.Await):
             return self.roots(node.value)
         if isinstance(node, ast.IfExp):
             return self.roots(node.body) | self.roots(node.orelse)
-        parts = getattr(node, "elts", None) or getattr(node, "values", None) or [getattr(node, "elt", None)]
+        if isinstance(node, ast.BinOp):  # of two lists, the entries of both
+            return {root.copied() for part in (node.left, node.right) for root in self.roots(part)}
+        before, self.scope = self.scope, node if isinstance(node, COMPREHENSION) else self.scope
+        last = getattr(node, "elt", None) or getattr(node, "value", None)
+        parts = getattr(node, "elts", None) or getattr(node, "values", None) or [last]
         found = {root for part in parts if isinstance(part, ast.expr) for root in self.roots(part)}
+        self.scope = before
         return found if isinstance(node, ast.BoolOp) else {root.inside() for root in found}
 
     def roots_of_call(self, node: ast.Call) -> set[Root]:
@@ -378,25 +398,24 @@ class Expressions(Calls):
         self.telling = telling
         found = {Root((ref, "return of")) for kind, ref in callees if kind in ("function", "method")}
         known = [self.names.objects[ref] for kind, ref in callees if kind == "library"]
-        if any(values.same(one, values.SHARES) for one in known):
+        unknown = self.firm and not callees and not isinstance(node.func, ast.Attribute)
+        if unknown or not all(map(values.is_fresh, known)):
             copied = all(values.same(one, values.COPIES) for one in known)
-            shared = {root for part in node.args for root in self.roots(part)}
-            found |= {root.copied() if copied else root for root in shared}
-        if isinstance(node.func, ast.Attribute) and not known and node.func.attr in values.SHARED:
-            parts = self.roots(node.func.value)
-            found |= {root.entry() for root in parts} if node.func.attr in values.LOOKS_UP else parts
+            given = [*node.args, *(word.value for word in node.keywords)]
+            shared = {root for part in given for root in self.roots(part)}
+            deeper = set() if copied else {root.entry() for root in shared}  # as `sum` of lists
+            found |= {root.copied() if copied else root for root in shared} | deeper
+        if isinstance(node.func, ast.Attribute) and not known:
+            name, parts = node.func.attr, self.roots(node.func.value)
+            parts = {root.copied() for root in parts} if name == "copy" else parts
+            parts = {root.entry() for root in parts} if name in values.LOOKS_UP else parts
+            found |= parts if name in values.SHARED or name not in values.METHODS else set()
         return found
 
     def turns(self, node: ast.expr, rows: Value) -> None:
         """How often a loop turns has to be known, or to follow from branches and smooth numbers."""
         if rows.size >= STEEP:
             self.tell(node, outside.TURNS)
-
-
-def _positive(node: ast.expr | None) -> float:
-    """A positive number that is written there, whose powers never change their sign; else 0."""
-    value = node.value if isinstance(node, ast.Constant) else None
-    return max(value, 0.0) if isinstance(value, int | float) else 0.0
 
 
 _CHOSEN: dict[type, outside.Construct] = {

@@ -340,6 +340,12 @@ def of_constant(value: Foreign) -> Value:
     return Value(rough=rough, truth=isinstance(value, bool))
 
 
+def positive(node: ast.AST | None) -> float:
+    """A positive number that is written there, whose powers never change their sign; else 0."""
+    value = node.value if isinstance(node, ast.Constant) else None
+    return max(value, 0.0) if isinstance(value, int | float) else 0.0
+
+
 def _of_a_library(value: Foreign) -> bool:
     """Whether it is a function that a library has, not an object that holds something of the user's."""
     if inspect.isroutine(value):

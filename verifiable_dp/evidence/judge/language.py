@@ -13,6 +13,18 @@ bound ends
 3. where such a number picks from data and noise that are not alike; where it scales them, the paths say so
    (`Language.weighs`). What runs disclose there is public from then on, whatever is picked of it (`spots`).
 
+Memory. What is said of a table holds of all its entries. A write in a place or in a part makes it rough, and
+is seen by every name that may share it (`Root`): what a library gives shares with all it was given, and a
+library writes into all it was given, unless its function is known not to (`values.is_fresh`, `values.writes`;
+all functions of NumPy are tried in the tests). So no entry is unlike the others of a table that is not rough.
+
+Peaks. Paths see noise at usual values and, of a number that goes one way as each draw rises, at its ends,
+where it is least and largest. So noise by itself may set a scale or weight only by such a number
+(`Value.rare`): of sums, monotone functions, and products with what is not noise. Anything else of noise, as a
+square, a distance or a difference of two draws, may have a peak that no path comes to.
+
+Places. Of tables of noise, one entry that is taken twice hides twice (`again`): which places meet is rare.
+
 Code that finds, makes or looks at code is outside: nothing is known of it.
 """
 
@@ -52,6 +64,8 @@ class Statements(Expressions):
             for one in parameters(node)[self.is_method(node) :]:  # who calls it, and with what, is not seen
                 self.add((node, one.arg), UNKNOWN)
         self.settle()
+        self.placed = True
+        self.settle()
         self.telling = True
         self.once()
 
@@ -89,10 +103,12 @@ class Statements(Expressions):
         running = self.function_of(self.scope) in self.ran | self.bound  # else they were there before
         for one, default in pairs if running else ():
             self.add((node, one.arg), self.of(default))
+            self.share((node, one.arg), self.roots(default))
         level = self.marks.get((node, "control"), Value()).level
         if isinstance(node, ast.Lambda):
             self.scope, self.context = node, ControlMark(level)
             self.add((node, "return of"), self.of(node.body))
+            self.share((node, "return of"), self.roots(node.body))
         else:
             self.body(node, node.body, level)
 
@@ -129,6 +145,7 @@ class Statements(Expressions):
 
     def _do_Raise(self, step: ast.Raise) -> None:
         self.of(step.exc)
+        self.share("raised", self.roots(step.exc))
         self.leaves(self.loops)
 
     def _do_Return(self, step: ast.Return) -> None:
@@ -210,6 +227,8 @@ class Statements(Expressions):
             self.put(step.target, added, set(), self.slope(sides[1]), there=True)
         else:
             self.store(step.target, made, set())
+            changed = self.reached(made._replace(own=NONE))._replace(rough=STEEP)  # an array, in place
+            self.hold(self.behind(self.roots(step.target)), changed)
 
     def store(self, target: Foreign, value: Value, roots: set[Root]) -> None:
         """A target is given a value, which shares its entries with others."""
@@ -247,16 +266,18 @@ class Statements(Expressions):
         self, target: ast.Subscript, value: Value, roots: set[Root], slope: int, *, there: bool = False
     ) -> None:
         """An entry is set: at a fixed place it makes the table rough, at others as the place says."""
-        at, whole = self.of(target.slice), False
-        if isinstance(target.slice, ast.Slice):
+        _, at, whole = self.of(target.value), self.of(target.slice), False
+        if isinstance(target.slice, ast.Slice) and not isinstance(target.value, ast.Subscript | ast.Call):
             whole = target.slice.lower is None and target.slice.upper is None
-        fixed = not at.level and not at.turn and not whole
+        fixed = not at.level and not whole and (self.placed or not at.turn)
         rough = STEEP if fixed else PUBLIC if at.level else slope
         written = WIDE if at.level == WIDE else min(at.level, SMOOTH)  # of many places few were written in
         level, size = max(value.level, written), value.size if value.own else PUBLIC
         size = size if there else max(size, at.level, self.control.level)
         keys = self.roots(target.value)
-        self.hold(keys, value._replace(level=level, size=size, rough=max(rough, value.rough)))
+        value = value._replace(level=level, size=size)
+        self.hold(keys, value._replace(rough=max(rough, value.rough)))
+        self.hold(self.behind(keys) if whole else (), value._replace(rough=STEEP))
         for root in keys:
             self.share(root.key, {one.inside() for one in roots})
 
@@ -325,10 +346,12 @@ class Statements(Expressions):
         for item in step.items:
             made = self.of(item.context_expr)
             if item.optional_vars is not None:
-                self.store(item.optional_vars, made | UNKNOWN, set())
+                self.store(item.optional_vars, made | UNKNOWN, self.roots(item.context_expr))
         self.block(step.body, Value(SMOOTH))
 
     def _do_Try(self, step: ast.Try) -> None:
+        for name in (handler.name for handler in step.handlers if handler.name):
+            self.share(self.key(name), {Root("raised")})
         for part in (step.body, *(h.body for h in step.handlers), step.orelse, step.finalbody):
             self.block(part, Value(SMOOTH))
 
@@ -375,6 +398,8 @@ class Statements(Expressions):
                 name = getattr(part, "name", None) or getattr(part, "rest", None)
                 if name:
                     self.add(self.key(name), self.reached(held))
+                    roots = self.roots(step.subject)
+                    self.share(self.key(name), {root for one in roots for root in (one, one.entry())})
             test = subject | (self.ask(self.of(case.guard), case.guard) if case.guard else Value())
             self.block(case.body, Value(SMOOTH if test.level else PUBLIC, STEEP if test.turn else PUBLIC))
 
@@ -449,7 +474,7 @@ class Language:
         """
         for at, value in self._said.operands.get((file, position), []):
             behind = at >= (side or 0) if isinstance(at, int) else at != "loc"
-            if value.level >= STEEP and (not value.data or (side is not None and behind)):
+            if value.rare and (not value.data or (side is not None and behind)):
                 return True
         return self.weighs(file, position, side)
 
@@ -457,7 +482,7 @@ class Language:
         """As `steep`, of arithmetic alone."""
         found = self._said.arithmetic.get((file, position), [])
         if side is not None and 0 <= side < len(found):
-            return found[side].level >= STEEP
+            return found[side].rare
         return any(v.level >= STEEP and not v.data for v in found)
 
     def enters(self, code: types.CodeType, names: Iterable[str] | None) -> bool:

@@ -13,7 +13,7 @@ from verifiable_dp.evidence.judge.outside import Construct, Outside
 from verifiable_dp.evidence.judge.values import GENERATOR, NONE, PUBLIC, SMOOTH, STEEP, UNKNOWN, Value, joined
 
 ENVIRONMENT = ("environment", None)
-DATA = Value(SMOOTH, data=True)
+DATA = Value(SMOOTH, data=True, raw=True)
 ROLES = {  # what an adapter fills parameters with; anything else is unknown
     "public": Value(),
     "data": DATA,
@@ -40,7 +40,7 @@ class Root(NamedTuple):
 
     def entry(self) -> Root:
         """The same, of an entry of that."""
-        return self._replace(way=self.way + 1)
+        return self._replace(way=self.way + 1, least=max(0, self.least - 1))
 
     def inside(self) -> Root:
         """The same, of a container with that in it."""
@@ -90,6 +90,7 @@ class Marks:
         self.arithmetic: dict[Spot, list[Value]] = {}
         self.left: set[ast.AST] = set()  # loops that a draw may end early
         self.loops: list[ast.AST] = []
+        self.placed = False  # whether it is known at which places draws write
         self.after = False  # whether a draw may have ended the function before
         self.context = ControlMark()
         self.scope: ast.AST = ast.Module([], [])
@@ -99,6 +100,7 @@ class Marks:
         self.disclosed: frozenset[Spot] = frozenset()
         self.spots: set[Spot] = set()  # where disclosing would do
         self.kept: dict[str, set[tuple[type, Foreign]]] = {}  # constants and statements that set attributes
+        self.taken: dict[Foreign, set[tuple[int, ...]]] = {}  # where noise is taken out of a table
         self.puts: dict[Foreign, set[str]] = {}  # what is put into containers, by what they are called
         self.chains: dict[ast.ClassDef, list[ast.ClassDef]] = {}
         self.decorators: dict[ast.AST, list[Foreign]] = {}
@@ -132,17 +134,32 @@ class Marks:
             self.marks[key] = known | value
             self.changed = True
 
-    def hold(self, roots: Iterable[Root], value: Value) -> None:
-        """A container gets an entry: whoever holds it, and whoever it is held by, has it, too."""
-        waiting = [(root.key, max(root.way, 0)) for root in roots]
+    def hold(self, roots: Iterable[Root], value: Value, deep: int = 0) -> None:
+        """A container gets an entry: whoever holds it, and whoever it is held by, has it, too.
+
+        At `_DEEPEST`, it gets it there or anywhere deeper.
+        """
+        waiting = [(root.key, max(root.way, deep)) for root in roots]
         seen = set[tuple[Foreign, int]]()
         while waiting:
-            key, deep = waiting.pop()
-            if (key, deep) not in seen and deep <= _DEEPEST:
-                seen.add((key, deep))
+            key, at = waiting.pop()
+            at = min(at, _DEEPEST)
+            if (key, at) not in seen:
+                seen.add((key, at))
                 self.add(key, value._replace(own=NONE, inner=value.own | value.inner))
-                shared = (root for root in self.alias.get(key, ()) if deep >= root.least)
-                waiting += [(root.key, deep + root.way) for root in shared]
+                shared = [root for root in self.alias.get(key, ()) if at >= min(root.least, _DEEPEST)]
+                waiting += [(root.key, at if at == _DEEPEST else at + root.way) for root in shared]
+
+    def behind(self, roots: Iterable[Root]) -> set[Root]:
+        """What these may be parts of: where they are changed in all places, that is changed in some."""
+        return {one for root in roots for one in self.alias.get(root.key, ()) if not one.least}
+
+    def written(self, roots: Iterable[Root], given: Value) -> None:
+        """Code that is not seen has these, and may write into them what it is given, at any place."""
+        draws = any(kind in ("generator", "draws") for kind, _ in given.refs)
+        value = self.reached(given.steep()._replace(own=NONE, inner=given.refs - {GENERATOR}))
+        level = max(value.level, STEEP if draws else PUBLIC)
+        self.hold(roots, value._replace(level=level, rough=STEEP, size=max(value.size, level)), _DEEPEST)
 
     def share(self, key: Foreign, roots: Iterable[Root]) -> None:
         """A name may stand for the same container as others do, for one in them, or one with them in it."""

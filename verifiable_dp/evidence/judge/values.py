@@ -66,6 +66,8 @@ class Value(NamedTuple):
         Whether it may hold truth values, of which an index takes as many entries as are true.
     noisy
         Whether noise may be in it, and nothing has been compared with it.
+    raw
+        Whether people's data may be in it.
     """
 
     level: int = PUBLIC
@@ -80,6 +82,7 @@ class Value(NamedTuple):
     way: int = 0
     truth: bool = False
     noisy: bool = False
+    raw: bool = False
 
     @property
     def takes(self) -> int:
@@ -90,6 +93,19 @@ class Value(NamedTuple):
     def moves(self) -> int:
         """Which ways it may go as draws rise: a draw itself goes up."""
         return (self.way or UP) if self.level else 0
+
+    @property
+    def rare(self) -> bool:
+        """Whether few values of the draws may make of it what no others do.
+
+        What goes one way as each draw rises is least and largest at the draws' ends, which paths look at.
+        What goes both ways may have a peak anywhere, as noise has in a square, a norm, a distance.
+        """
+        return self.level >= STEEP or (self.noisy and self.moves == BOTH)
+
+    def folded(self) -> Value:
+        """Of what may rise and fall as draws rise: noise is followed, but not what becomes of it there."""
+        return self._replace(way=BOTH) if self.noisy and self.level else self.steep()
 
     def turned(self) -> Value:
         """Of what goes the other way, as what is subtracted or divided by."""
@@ -109,6 +125,7 @@ class Value(NamedTuple):
             self.moves | other.moves,
             self.truth or other.truth,
             self.noisy or other.noisy,
+            self.raw or other.raw,
         )
 
     def steep(self) -> Value:
@@ -170,7 +187,7 @@ class Value(NamedTuple):
         return Value(self.level, turn, self.size, self.rough, self.inner, self.inner, *self[6:])
 
 
-UNKNOWN = Value(STEEP, STEEP, STEEP, STEEP, frozenset((ANY,)), frozenset((ANY,)), True, truth=True)
+UNKNOWN = Value(STEEP, STEEP, STEEP, STEEP, frozenset((ANY,)), frozenset((ANY,)), True, truth=True, raw=True)
 
 MADE = Value(own=frozenset((OPAQUE,)), inner=frozenset((OPAQUE,)))
 
@@ -183,31 +200,11 @@ def joined(values: Iterable[Value]) -> Value:
 # Libraries whose results follow from what is given alone.
 _PURE = frozenset(
     (
-        *("builtins", "math", "cmath", "numpy", "scipy", "pandas", "itertools", "functools", "_functools"),
-        *(
-            "operator",
-            "_operator",
-            "collections",
-            "_collections",
-            "dataclasses",
-            "enum",
-            "typing",
-            "abc",
-            "_abc",
-        ),
-        *("copy", "fractions", "decimal", "_decimal", "bisect", "_bisect", "heapq", "_heapq", "statistics"),
-        *(
-            "numbers",
-            "contextlib",
-            "string",
-            "types",
-            "warnings",
-            "_io",
-            "logging",
-            "numba",
-            "asyncio",
-            "textwrap",
-        ),
+        *("builtins", "math", "cmath", "numpy", "scipy", "pandas", "itertools", "functools"),
+        *("_functools", "operator", "_operator", "collections", "_collections", "dataclasses"),
+        *("enum", "typing", "abc", "_abc", "copy", "fractions", "decimal", "_decimal"),
+        *("bisect", "_bisect", "heapq", "_heapq", "statistics", "numbers", "contextlib"),
+        *("string", "types", "warnings", "_io", "logging", "numba", "asyncio", "textwrap"),
     )
 )
 FOLLOWED = frozenset(("opendp", "diffprivlib"))  # whose mechanisms are followed, whatever makes them
@@ -215,8 +212,9 @@ _RANDOM = ("numpy.random", "random", "_random", "secrets")
 # What finds or makes code, or looks at it: the bound ends where it is used.
 _REFLECTION = frozenset(
     (
-        *("eval", "exec", "compile", "globals", "locals", "vars", "setattr", "delattr", "__import__", "id"),
-        *("dir", "input", "open", "breakpoint", "memoryview", "hash", "__setattr__", "__delattr__"),
+        *("eval", "exec", "compile", "globals", "locals", "vars", "setattr", "delattr"),
+        *("__import__", "id", "dir", "input", "open", "breakpoint", "memoryview", "hash"),
+        *("__setattr__", "__delattr__"),
     )
 )
 _HOME = frozenset(("sys", "inspect", "gc", "importlib", "ctypes", "types", "weakref", "ast", "dis", "pickle"))
@@ -225,18 +223,7 @@ SAME = (  # decorators that leave what a function does as it is
     *(functools.wraps, abc.abstractmethod, dataclasses.dataclass),
 )
 CALLS_NOTHING = (
-    list,
-    tuple,
-    dict,
-    set,
-    zip,
-    enumerate,
-    iter,
-    next,
-    reversed,
-    len,
-    isinstance,
-    range,
+    *(list, tuple, dict, set, zip, enumerate, iter, next, reversed, len, isinstance, range),
     np.array,
 )
 WRAPPING = (
@@ -253,88 +240,19 @@ ENDLESS = (itertools.count, itertools.cycle, itertools.repeat)  # of one thing; 
 COUNTED = (range, np.arange, np.linspace, enumerate)
 # What does for rare numbers what it does for others, of as many of them as it is given.
 ENTRYWISE = (
-    *(
-        int,
-        float,
-        list,
-        tuple,
-        sum,
-        max,
-        min,
-        sorted,
-        reversed,
-        zip,
-        enumerate,
-        iter,
-        next,
-        round,
-        map,
-        str,
-        repr,
-        format,
-    ),
-    *(math.sqrt, math.log, math.log2, math.log10, math.log1p, math.exp, math.expm1, math.floor, math.ceil),
-    *(
-        math.fsum,
-        math.prod,
-        math.pow,
-        np.sqrt,
-        np.log,
-        np.log2,
-        np.log1p,
-        np.exp,
-        np.expm1,
-        np.floor,
-        np.ceil,
-    ),
-    *(np.rint, np.cumsum, np.maximum, np.minimum, np.clip, np.sort, np.argsort, np.array, np.asarray, np.add),
-    *(np.subtract, np.multiply, np.divide, np.sum, np.mean, np.max, np.min, np.argmax, np.argmin, np.stack),
-    *(
-        np.concatenate,
-        np.vstack,
-        np.hstack,
-        np.column_stack,
-        np.float64,
-        np.int64,
-        np.dot,
-        np.square,
-        np.amax,
-        np.einsum,
-        np.matmul,
-        np.inner,
-        np.triu,
-        np.tril,
-    ),
-    *(
-        np.copy,
-        np.atleast_1d,
-        np.transpose,
-        np.reshape,
-        np.ravel,
-        np.asanyarray,
-        np.fromiter,
-        np.outer,
-        np.median,
-    ),
-    *(
-        itertools.accumulate,
-        itertools.chain,
-        itertools.cycle,
-        itertools.pairwise,
-        itertools.count,
-        itertools.product,
-    ),
-    *(heapq.nlargest, heapq.nsmallest, np.where, dict.fromkeys, collections.defaultdict),
-    *(
-        collections.deque,
-        collections.Counter,
-        np.append,
-        np.array_split,
-        np.split,
-        np.bincount,
-        np.prod,
-        np.power,
-    ),
+    *(int, float, list, tuple, sum, max, min, sorted, reversed, zip, enumerate, iter, next),
+    *(round, map, str, repr, format, math.sqrt, math.log, math.log2, math.log10, math.log1p),
+    *(math.exp, math.expm1, math.floor, math.ceil, math.fsum, math.prod, math.pow, np.sqrt),
+    *(np.log, np.log2, np.log1p, np.exp, np.expm1, np.floor, np.ceil, np.rint, np.cumsum),
+    *(np.maximum, np.minimum, np.clip, np.sort, np.argsort, np.array, np.asarray, np.add),
+    *(np.subtract, np.multiply, np.divide, np.sum, np.mean, np.max, np.min, np.argmax),
+    *(np.argmin, np.stack, np.concatenate, np.vstack, np.hstack, np.column_stack, np.float64),
+    *(np.int64, np.dot, np.amax, np.einsum, np.matmul, np.inner, np.triu, np.tril, np.copy),
+    *(np.atleast_1d, np.transpose, np.reshape, np.ravel, np.asanyarray, np.fromiter, np.outer),
+    *(np.median, itertools.accumulate, itertools.chain, itertools.cycle, itertools.pairwise),
+    *(itertools.count, itertools.product, heapq.nlargest, heapq.nsmallest, np.where),
+    *(dict.fromkeys, collections.defaultdict, collections.deque, collections.Counter),
+    *(np.append, np.array_split, np.split, np.bincount, np.prod, np.power),
 )
 OPERATIONS: dict[Foreign, ast.operator] = {  # of two numbers
     np.add: ast.Add(),
@@ -350,143 +268,114 @@ REDUCES = ("sum", "mean", "max", "min", "argmax", "argmin", "prod", "item")  # m
 AVERAGES = (np.mean, np.median)  # of those that are entrywise: which divide by how many there are
 MULTIPLIES = (math.prod, np.prod, np.dot, np.einsum, np.matmul, np.inner, np.outer)
 ADDITIVE = (  # what puts numbers beside each other or adds them up
-    *(
-        list,
-        tuple,
-        dict,
-        set,
-        zip,
-        enumerate,
-        sum,
-        sorted,
-        reversed,
-        iter,
-        next,
-        map,
-        filter,
-        str,
-        repr,
-        print,
-    ),
-    *(
-        math.fsum,
-        np.sum,
-        np.add,
-        np.subtract,
-        np.array,
-        np.asarray,
-        np.concatenate,
-        np.append,
-        np.stack,
-    ),
-    *(np.vstack, np.hstack, np.column_stack, collections.deque, collections.Counter, float, np.float64),
-    *(
-        itertools.accumulate,
-        itertools.chain,
-        itertools.cycle,
-        itertools.pairwise,
-        heapq.nlargest,
-        heapq.nsmallest,
-    ),
+    *(list, tuple, dict, set, zip, enumerate, sum, sorted, reversed, iter, next, map, filter),
+    *(str, repr, print, math.fsum, np.sum, np.add, np.subtract, np.array, np.asarray),
+    *(np.concatenate, np.append, np.stack, np.vstack, np.hstack, np.column_stack),
+    *(collections.deque, collections.Counter, float, np.float64, itertools.accumulate),
+    *(itertools.chain, itertools.cycle, itertools.pairwise, heapq.nlargest, heapq.nsmallest),
 )
 SIZED = (
     *FILLED,
     *COUNTED,
-    itertools.islice,
-    itertools.repeat,
-    np.repeat,
-    np.tile,
-    np.flatnonzero,
-    np.nonzero,
+    *(itertools.islice, itertools.repeat, np.repeat, np.tile, np.flatnonzero, np.nonzero),
     np.resize,
 )
 # What gives as many numbers as its matrices have, or public numbers say.
 SHAPED = (np.linalg.solve, np.linalg.inv, np.linalg.pinv, np.linalg.cholesky, np.linalg.norm)
 # What may give entries, or memory, of what it is given.
 SHARES = (
-    *(list, tuple, dict, set, zip, enumerate, reversed, sorted, iter, next, map, filter, min, max, getattr),
-    *(np.asarray, np.asanyarray, np.atleast_1d, np.reshape, np.ravel, np.transpose, np.array_split, np.split),
-    *(np.squeeze, np.require, np.broadcast_to, np.array, collections.deque),
+    *(list, tuple, dict, set, zip, enumerate, reversed, sorted, iter, next, map, filter, min),
+    *(max, getattr, np.asarray, np.asanyarray, np.atleast_1d, np.reshape, np.ravel),
+    *(np.transpose, np.array_split, np.split, np.squeeze, np.require, np.broadcast_to),
+    *(np.array, np.einsum, np.float64, sum, heapq.nlargest, heapq.nsmallest, dict.fromkeys),
 )
-COPIES = (list, tuple, dict, set, sorted, np.array, collections.deque)  # whose entries are the same
+COPIES = (dict.fromkeys, list, tuple, dict, set, sorted, np.array, collections.deque)  # with equal entries
 SHARED = frozenset(
     (
-        *("get", "setdefault", "pop", "popleft", "values", "items", "copy", "ravel", "reshape", "transpose"),
-        *("squeeze", "view", "astype", "tolist", "swapaxes", "popitem", "diagonal"),
+        *("get", "setdefault", "pop", "popleft", "values", "items", "copy", "ravel", "reshape"),
+        *("transpose", "squeeze", "view", "astype", "tolist", "swapaxes", "popitem"),
+        "diagonal",
     )
 )
 # Methods of containers, arrays and numbers of libraries; one of the user's of that name is looked at, too.
 METHODS = frozenset(
     (
-        *("append", "appendleft", "extend", "insert", "pop", "popleft", "remove", "clear", "sort", "reverse"),
-        *(
-            "add",
-            "discard",
-            "update",
-            "setdefault",
-            "items",
-            "keys",
-            "values",
-            "copy",
-            "count",
-            "index",
-            "fill",
-        ),
-        *("sum", "mean", "max", "min", "argmax", "argmin", "cumsum", "astype", "tolist", "item", "ravel"),
-        *(
-            "flatten",
-            "reshape",
-            "argsort",
-            "round",
-            "dot",
-            "transpose",
-            "clip",
-            "prod",
-            "most_common",
-            "elements",
-        ),
-        *(
-            "is_integer",
-            "bit_length",
-            "join",
-            "format",
-            "squeeze",
-            "repeat",
-            "popitem",
-            "rotate",
-            "nonzero",
-            "send",
-        ),
+        *("append", "appendleft", "extend", "insert", "pop", "popleft", "remove", "clear"),
+        *("sort", "reverse", "add", "discard", "update", "setdefault", "items", "keys"),
+        *("values", "copy", "count", "index", "sum", "mean", "max", "min", "argmax", "argmin"),
+        *("cumsum", "astype", "tolist", "item", "ravel", "flatten", "reshape", "argsort"),
+        *("round", "dot", "transpose", "clip", "prod", "most_common", "elements", "is_integer"),
+        *("bit_length", "join", "format", "squeeze", "repeat", "popitem", "rotate", "nonzero"),
+        "send",
     )
 )
 ADDS = frozenset(("append", "appendleft", "extend", "insert"))
 SHRINKS = frozenset(("pop", "popleft", "remove", "clear", "discard", "popitem"))
 KINDS = (
-    list,
-    dict,
-    set,
-    tuple,
-    str,
-    int,
-    float,
-    np.ndarray,
-    np.float64,
-    collections.deque,
+    *(list, dict, set, tuple, str, int, float, np.ndarray, np.float64, collections.deque),
     collections.Counter,
 )
 LOOKS_UP = frozenset(("get", "pop", "setdefault", "take", "item", "__getitem__"))
 CHANGES = frozenset(
     (
-        *("append", "appendleft", "extend", "insert", "add", "update", "setdefault", "fill", "send"),
+        *("append", "appendleft", "extend", "insert", "add", "update", "setdefault", "send"),
         *("pop", "popleft", "remove", "clear", "discard", "popitem"),
     )
 )
+
+
+_TABLED = (*ENTRYWISE, *SIZED, *SHAPED, *ADDITIVE, *AVERAGES, *MULTIPLIES, *NUMBERS, *COUNTED)
+_SIMPLE = frozenset(("builtins", "math", "cmath"))  # whose functions change nothing
 
 
 def same(value: Foreign, known: Iterable[Foreign]) -> bool:
     """Whether it is one of these objects."""
     bound = isinstance(value, types.BuiltinMethodType)  # made anew whenever it is asked for
     return any(value is one or (bound and type(one) is type(value) and one == value) for one in known)
+
+
+def leaves_alone(value: Foreign) -> bool:
+    """Whether a function of a library is known to change nothing that it is given, except by `out`."""
+    holds = (functools.partial, map, filter, itertools.starmap, itertools.accumulate, np.vectorize)
+    simple = isinstance(getattr(value, "__self__", None), types.ModuleType) and home_of(value) in _SIMPLE
+    kind = isinstance(value, type) and not same(value, holds)
+    return kind or simple or isinstance(value, np.ufunc) or same(value, _TABLED)
+
+
+def writes(value: Foreign, at: Foreign) -> bool:
+    """Whether a function of a library may change what it is given at this place, or by this name."""
+    if not leaves_alone(value) or at == "out":
+        return True
+    if not isinstance(value, np.ufunc | types.FunctionType) and home_of(value) != "numpy":
+        return False
+    place = value.nin if isinstance(value, np.ufunc) else _place_of_out(value)
+    return at is ... or (isinstance(at, int) and at >= place)
+
+
+@functools.cache
+def _place_of_out(value: Foreign) -> float:
+    """Where a function of NumPy's takes an array to write into; the third place where it does not say."""
+    try:
+        names = [*inspect.signature(value).parameters]
+    except ValueError:
+        return 2
+    return names.index("out") if "out" in names else math.inf
+
+
+def is_fresh(value: Foreign) -> bool:
+    """Whether what a function of a library makes shares nothing with what it is given."""
+    known = leaves_alone(value) and not same(value, SHARES)
+    return known and (not isinstance(value, type) or issubclass(value, int | float | complex | str))
+
+
+def is_method(name: str) -> bool:
+    """Whether containers, arrays or numbers of libraries have a method of this name."""
+    return any(callable(getattr(kind, name, None)) for kind in KINDS)
+
+
+def may_write(name: str) -> bool:
+    """Whether a method of a container or array may change it, or what it is given."""
+    return name in CHANGES or name not in METHODS | SHARED | LOOKS_UP
 
 
 def home_of(value: Foreign) -> str:

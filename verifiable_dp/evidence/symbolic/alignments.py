@@ -15,11 +15,12 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from verifiable_dp.core.mechanisms import wishart
+from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import laws
 from verifiable_dp.evidence.judge.certificate import MOST_ENTRIES, Belief, Frame, MovedEntry, Pattern, Weights
 from verifiable_dp.evidence.symbolic import matrices, shifts
@@ -107,13 +108,13 @@ class Cost:
 
 
 Costs = dict[int, list[Cost]]
-Moved = dict[Any, list[tuple[Atom, MovedEntry]]]  # entries by unit
+Moved = dict[Foreign, list[tuple[Atom, MovedEntry]]]  # entries by unit
 
 
 def costs_of(world: World) -> Costs:
     """What each unit pays in a traced run, for every group of draws that depend on one another."""
     found: Costs = {}
-    bits: dict[tuple[int, Any], list[Charge]] = {}
+    bits: dict[tuple[int, Foreign], list[Charge]] = {}
     for charge in telescoped(world.charges):
         if charge.bit is not None:
             for unit in charge.costs:
@@ -126,7 +127,7 @@ def costs_of(world: World) -> Costs:
     for (unit, _), charges in bits.items():
         found.setdefault(unit, []).append(_of_bits(charges))
     alone: Costs = {}
-    places: dict[tuple[int, Any], dict[Atom, list[Cost]]] = {}
+    places: dict[tuple[int, Foreign], dict[Atom, list[Cost]]] = {}
     releases: list[UserRelease] = []
     seen = [item for item in world.seen if not _of_matrices(item)]
     for unit, cost in _beneath([item for item in world.seen if _of_matrices(item)]):
@@ -155,7 +156,7 @@ def costs_of(world: World) -> Costs:
     return _amplified(found)
 
 
-def _place_of(group: Sequence[Row | Winner], unit: Any) -> Atom | None:
+def _place_of(group: Sequence[Row | Winner], unit: Foreign) -> Atom | None:
     """The place of a histogram, if its release is all of the group and the unit moves nothing else there."""
     rows = rows_of(group)
     if len(group) != 1 or len(rows) != 1 or rows[0].relation != "=" or not isinstance(unit, int):
@@ -218,7 +219,7 @@ def _of_groups(seen: Sequence[Row | Winner]) -> dict[SymbolicDraw, Mapping[Atom,
     return found
 
 
-def _amplified(found: dict[Any, list[Cost]]) -> Costs:
+def _amplified(found: dict[Foreign, list[Cost]]) -> Costs:
     """What units pay that count with a chance only (see `Part`).
 
     A unit that counts with probability p where nothing else shows the coin, and whose coming, going and
@@ -331,7 +332,7 @@ class SharedGroup:
     draws: tuple[SymbolicDraw, ...]
     releases: list[UserRelease]
     moved: Moved
-    costs: dict[Any, Cost]
+    costs: dict[Foreign, Cost]
     hiding: frozenset[SymbolicDraw]
 
     @classmethod
@@ -353,7 +354,7 @@ class SharedGroup:
         roles = _roles(units, _offsets(rows) if len(rows) > 1 else None, index)
         number = sum(2 ** len(entries) for entries, _ in roles)
         few = number <= _MOST_PROGRAMS and all(len(entries) <= MOST_ENTRIES for entries, _ in roles)
-        costs: dict[Any, Cost] = {}
+        costs: dict[Foreign, Cost] = {}
         draws, hiding = tuple(index), set[SymbolicDraw]()
         for (entries, offsets), alike in roles.items():
             found = shifts.found(noise, entries, offsets, few, told)
@@ -371,9 +372,9 @@ Offsets = Mapping[Atom, Sequence[tuple[SymbolicDraw, float]]]
 
 def _roles(
     units: Moved, offsets: Offsets | None, index: Mapping[SymbolicDraw, int]
-) -> dict[tuple[tuple[MovedEntry, ...], tuple[Weights, ...] | None], list[Any]]:
+) -> dict[tuple[tuple[MovedEntry, ...], tuple[Weights, ...] | None], list[Foreign]]:
     """Units by what they move, with what draws were added to of that."""
-    roles: dict[tuple[tuple[MovedEntry, ...], tuple[Weights, ...] | None], list[Any]] = {}
+    roles: dict[tuple[tuple[MovedEntry, ...], tuple[Weights, ...] | None], list[Foreign]] = {}
     for unit, moved in units.items():
         own = None
         if offsets is not None:
@@ -387,7 +388,7 @@ def _noise(
     draws: tuple[tuple[str, float], ...],
     rows: tuple[tuple[Literal["=", ">"], Weights], ...],
     maximum: bool,
-    read: tuple[tuple[int, Any], ...],
+    read: tuple[tuple[int, Foreign], ...],
 ) -> FrameNoise:
     return FrameNoise(Frame(draws, rows, maximum), read)
 
@@ -457,12 +458,12 @@ def _offsets(rows: Sequence[Row]) -> Offsets | None:
     return found
 
 
-def _movers(rows: Sequence[Row]) -> set[Any]:
+def _movers(rows: Sequence[Row]) -> set[Foreign]:
     """Units that move anything."""
     return {unit for row in rows for unit, move in moves_of(row.raw).items() if move != _STILL}
 
 
-def _solved(rows: Sequence[Row], draws: Sequence[SymbolicDraw]) -> tuple[list[Atom], Any] | None:
+def _solved(rows: Sequence[Row], draws: Sequence[SymbolicDraw]) -> tuple[list[Atom], Foreign] | None:
     """The least shifts of draws, per unit of each atom, that leave all that is seen; None if none do."""
     if len(rows) > 4 * MOST_ROWS:
         return None

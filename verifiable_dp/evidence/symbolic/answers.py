@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
-from verifiable_dp.evidence.symbolic import contests, states, users
+from verifiable_dp.core.validate import Foreign, Function
+from verifiable_dp.evidence.symbolic import accept_reject, states, users
 from verifiable_dp.evidence.symbolic.source import body_of
 from verifiable_dp.evidence.symbolic.terms import (
     Atom,
@@ -91,10 +91,10 @@ class Oracle:
         self.units: set[int] = set()  # that move a raw number that decided something
         self.bits: set[Atom | None] = set()  # raw numbers that decided, if they are exclusive indicators
         self.made: list[
-            tuple[int, int, Any]
+            tuple[int, int, Foreign]
         ] = []  # choice, how many there were, and its chance; None of raw ones
 
-    def choose(self, chances: list[Any], natural: int) -> int:
+    def choose(self, chances: list[Foreign], natural: int) -> int:
         """One of several outcomes with these chances."""
         if len(self.made) >= _MOST_CHOICES:
             raise Unbounded("an answer by coins takes too many of them")
@@ -125,10 +125,10 @@ class Oracle:
         return None
 
 
-class Position(contests.Pick):
+class Position(accept_reject.Pick):
     """The position of the largest of several raw numbers: no number but for such a function."""
 
-    def __init__(self, world: World, value: int, terms: list[Any], words: str) -> None:
+    def __init__(self, world: World, value: int, terms: list[Foreign], words: str) -> None:
         self.value, self.size_of, self._world = value, len(terms), world
         self.moved = {unit for t in terms if type(t) is Term for unit in moves_of(t.raw)}
         self._first = next(t for t in terms if type(t) is Term)
@@ -144,13 +144,13 @@ class Position(contests.Pick):
         """Whether nobody but the user sees it."""
         return self._world.joint
 
-    def plain(self) -> Any:
+    def plain(self) -> Foreign:
         """Nothing: it is raw."""
         raise self._world.stop(self._words, self._place, Ends.POSITION)
 
     term = plain
 
-    def told(self, ufunc: Any, values: tuple[Any, Any]) -> Any:
+    def told(self, ufunc: Foreign, values: tuple[Foreign, Foreign]) -> Foreign:
         """Whether it is a public position, as a raw number; nothing else is followed."""
         other = next(v for v in values if v is not self)
         if ufunc not in (np.equal, np.not_equal) or not isinstance(other, int | np.integer) or nature(other):
@@ -164,24 +164,24 @@ class Position(contests.Pick):
             True,
         )
 
-    def chosen(self, box: Any) -> Any:
+    def chosen(self, box: Foreign) -> Foreign:
         """Nothing: it is raw; unless nobody else sees what a user chooses from what the same user brings."""
         return users.own_choice(self._world, self, box) if self._world.joint else self.plain()
 
 
-def original(function: Any) -> Any:
+def original(function: Foreign) -> Foreign:
     """A function of the program, without what stands in for it."""
     while inspect.isfunction(function) and function.__module__ != function.__globals__["__name__"]:
         function = getattr(function, "__wrapped__", None)
     return function
 
 
-def is_answer(function: Callable[..., Any]) -> bool:
+def is_answer(function: Function[Foreign]) -> bool:
     """Whether a function has no effect but what it returns, and draws coins and whole numbers only."""
     return bool(_draws_of(function, frozenset()))
 
 
-def _draws_of(function: Any, around: frozenset[Any]) -> bool | None:
+def _draws_of(function: Foreign, around: frozenset[Foreign]) -> bool | None:
     """Whether a function without any effect draws; None of one that may have an effect."""
     code, scope = function.__code__, function.__globals__
     parts = _parts_of(code)
@@ -206,7 +206,7 @@ def _draws_of(function: Any, around: frozenset[Any]) -> bool | None:
 
 
 @functools.lru_cache(maxsize=1 << 14)
-def _parts_of(code: Any) -> tuple[bool, frozenset[str], frozenset[str]] | None:
+def _parts_of(code: Foreign) -> tuple[bool, frozenset[str], frozenset[str]] | None:
     """Whether a function draws, and which functions and methods it calls; None if it may have an effect."""
     function = body_of(code)
     if not isinstance(function, ast.FunctionDef) or function.decorator_list:
@@ -243,7 +243,7 @@ def _parts_of(code: Any) -> tuple[bool, frozenset[str], frozenset[str]] | None:
     return draws, frozenset(helpers), frozenset(methods)
 
 
-def _small(value: Any) -> range | None:
+def _small(value: Foreign) -> range | None:
     """The values of a raw whole number, if there are few."""
     if not (is_term(value) and value.whole and not value.noise):
         return None
@@ -253,7 +253,7 @@ def _small(value: Any) -> range | None:
     return range(math.floor(low), math.ceil(high) + 1)
 
 
-def fixed(world: World, value: Any) -> Any:
+def fixed(world: World, value: Foreign) -> Foreign:
     """A raw whole number as the oracle wants it, while it is asked; anything else as it is."""
     if world.oracle is None:
         return value
@@ -266,16 +266,16 @@ def fixed(world: World, value: Any) -> Any:
     return world.oracle.raw(world, values, round(value.value()), moves_of(value.raw))
 
 
-def is_raw(value: Any) -> bool:
+def is_raw(value: Foreign) -> bool:
     """Whether a value is raw: a number without noise, or the position of the largest of such numbers."""
     return type(value) is Position or (is_term(value) and bool(value.raw) and not value.noise)
 
 
-def answering(world: World, function: Callable[..., Any]) -> Callable[..., Any]:
+def answering(world: World, function: Function[Foreign]) -> Function[Foreign]:
     """The function, whose answers are charged for if that is possible."""
 
     @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: Foreign, **kwargs: Foreign) -> Foreign:
         world.note(function.__code__, tried=False)
         values = [number(v) for v in (*args, *kwargs.values())]
         if world.oracle is not None or not any(map(is_raw, values)) or not is_answer(function):
@@ -288,15 +288,15 @@ def answering(world: World, function: Callable[..., Any]) -> Callable[..., Any]:
 
 def answered(
     world: World,
-    function: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any] = MappingProxyType({}),
-) -> tuple[Any] | None:
+    function: Function[Foreign],
+    args: tuple[Foreign, ...],
+    kwargs: Mapping[str, Foreign] = MappingProxyType({}),
+) -> tuple[Foreign] | None:
     """What a function answers, charged for; None, and nothing drawn, if that is not possible."""
     before = world.failure, world.at, len(world.seen), len(world.charges), len(world.finishing)
     state, units, bits = world.states(), set(), set()
 
-    def ask(oracle: Oracle) -> Any:
+    def ask(oracle: Oracle) -> Foreign:
         world.restore(state)
         with asking(world, oracle):
             found = function(
@@ -341,14 +341,14 @@ def asking(world: World, oracle: Oracle) -> Iterator[None]:
         world.oracle = None
 
 
-def _chances(world: World, ask: Callable[[Oracle], Any]) -> Mapping[Any, list[Any]]:
+def _chances(world: World, ask: Callable[[Oracle], Foreign]) -> Mapping[Foreign, list[Foreign]]:
     """For every answer its chances in all the worlds that raw numbers make."""
-    worlds: dict[tuple[int, ...], dict[Any, Any]] = {}
+    worlds: dict[tuple[int, ...], dict[Foreign, Foreign]] = {}
     oracle = Oracle()
     for _ in range(_MOST_WAYS):
         answer = ask(oracle)
         raw = tuple(at for at, _, chance in oracle.made if chance is None)
-        weight: Any = functools.reduce(multiply, [c for _, _, c in oracle.made if c is not None], 1.0)
+        weight: Foreign = functools.reduce(multiply, [c for _, _, c in oracle.made if c is not None], 1.0)
         known = worlds.setdefault(raw, {})
         known[answer] = add(known.get(answer, 0.0), weight)
         script = oracle.following()
@@ -365,7 +365,7 @@ def _chances(world: World, ask: Callable[[Oracle], Any]) -> Mapping[Any, list[An
     }
 
 
-def _charge(world: World, chances: list[Any], units: set[int], bits: set[Atom | None]) -> None:
+def _charge(world: World, chances: list[Foreign], units: set[int], bits: set[Atom | None]) -> None:
     """Pay for an answer with these chances, in the worlds that these raw numbers make."""
     if len(chances) == 1:
         outcome(world, chances[0])
@@ -380,14 +380,14 @@ def _charge(world: World, chances: list[Any], units: set[int], bits: set[Atom | 
     world.charges.append(Charge(world.place(), dict.fromkeys(units, (cost, cost)), bit=bit, loss=loss))
 
 
-def told(coin: Any, one: Any, other: Any) -> Any:
+def told(coin: Foreign, one: Foreign, other: Foreign) -> Foreign:
     """One of two raw numbers, as a coin falls; None if they do not follow from one whole number."""
     atoms = {atom for term in (one, other) for atom, weight in term.raw.items() if weight}
     atom = next(iter(atoms), None)
     if atom is None or len(atoms) > 1 or not atom.whole or not atom.high - atom.low < _MOST_WORLDS:
         return None
     worlds = range(math.floor(atom.low), math.ceil(atom.high) + 1)
-    chances: dict[Any, list[float]] = {}
+    chances: dict[Foreign, list[float]] = {}
     for place, value in enumerate(worlds):
         for term, chance in ((one, coin.chance), (other, 1 - coin.chance)):
             answer = term.const + term.raw.get(atom, 0.0) * value
@@ -403,7 +403,7 @@ def told(coin: Any, one: Any, other: Any) -> Any:
     return np.int64(answer) if one.whole and other.whole else np.float64(answer)
 
 
-def answers_of(scope: Mapping[str, Any]) -> Iterator[tuple[Any, str, Callable[..., Any]]]:
+def answers_of(scope: Mapping[str, Foreign]) -> Iterator[tuple[Foreign, str, Function[Foreign]]]:
     """Functions of a module and its classes that may be answers: owner, name, function."""
     known = PURE | _DRAWS
     if any(inspect.isfunction(scope.get(name)) for name in known) or not all(

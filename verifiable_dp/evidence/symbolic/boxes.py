@@ -12,10 +12,10 @@ import inspect
 import itertools
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
+from verifiable_dp.core.validate import Foreign, Function
 from verifiable_dp.evidence.symbolic import answers, matrices, terms, users
 from verifiable_dp.evidence.symbolic.terms import (
     ARITHMETIC,
@@ -31,27 +31,27 @@ from verifiable_dp.evidence.symbolic.terms import (
 _KINDS = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}
 
 
-def objects(values: Any, shape: tuple[int, ...]) -> Any:
+def objects(values: Foreign, shape: tuple[int, ...]) -> Foreign:
     """An array of objects with these entries."""
     # Not by a slice, before which NumPy looks for an array in every entry.
     return np.fromiter(values, object, len(values)).reshape(shape)
 
 
-def _hidden(value: Any) -> bool:
+def _hidden(value: Foreign) -> bool:
     """Whether an entry is anything but a plain number."""
     return is_term(value) or _is_lazy(value)
 
 
-def _is_lazy(value: Any) -> bool:
+def _is_lazy(value: Foreign) -> bool:
     """Whether it is a random number that is public once it is used."""
     return bool(nature(value))
 
 
-def _of_own(value: Any) -> bool:
+def _of_own(value: Foreign) -> bool:
     return type(value) in (Box, Term) or _is_lazy(value)
 
 
-def has_own(value: Any) -> bool:
+def has_own(value: Foreign) -> bool:
     """Whether tracked numbers or arrays stand in a value, at any depth."""
     if type(value) in (list, tuple):
         return any(has_own(v) for v in value)
@@ -61,7 +61,7 @@ def has_own(value: Any) -> bool:
 _NEVER = frozenset((bool, int, float, np.bool_, np.int64, np.float64))
 
 
-def has_terms(value: Any) -> bool:
+def has_terms(value: Foreign) -> bool:
     """Whether numbers that were not shown stand in a value."""
     if type(value) is Box:
         if value.known is not None:
@@ -91,11 +91,11 @@ class BoxMemory:
         Whether a plain array shares it, in which nobody would see what is written here.
     """
 
-    def __init__(self, plain: Any) -> None:
+    def __init__(self, plain: Foreign) -> None:
         self.plain, self.is_seen = plain, False
-        self.objects: Any = None
+        self.objects: Foreign = None
 
-    def as_objects(self, part: Any) -> Any:
+    def as_objects(self, part: Foreign) -> Foreign:
         """A part of it as objects."""
         if self.objects is None:
             self.objects = np.empty_like(self.plain, object)
@@ -103,7 +103,7 @@ class BoxMemory:
         return counterpart(part, self.plain, self.objects)
 
 
-def counterpart(part: Any, whole: Any, other: Any) -> Any:
+def counterpart(part: Foreign, whole: Foreign, other: Foreign) -> Foreign:
     """What `part` is of `whole`, of another array with the same form, whose entries lie in the same order."""
     if not part.size:
         return np.empty(part.shape, other.dtype)
@@ -113,22 +113,24 @@ def counterpart(part: Any, whole: Any, other: Any) -> Any:
     return np.lib.stride_tricks.as_strided(flat[first:], part.shape, strides)
 
 
-def _steps(array: Any) -> list[int]:
+def _steps(array: Foreign) -> list[int]:
     """From one entry to the next, along axes that have more than one."""
     return [step for step, size in zip(array.strides, array.shape, strict=True) if size > 1]
 
 
-def _address(array: Any) -> int:
+def _address(array: Foreign) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def given_back(found: Any, given: Sequence[tuple[Any, Any]], made: Callable[[Any], Any]) -> Any:
+def given_back(
+    found: Foreign, given: Sequence[tuple[Foreign, Foreign]], made: Callable[[Foreign], Foreign]
+) -> Foreign:
     """What NumPy made of plain arrays in place of boxes: what shares memory with one is a part of that box.
 
     NumPy alone says what shares memory; anything else is what `made` says.
     """
 
-    def part(one: Any) -> Any:
+    def part(one: Foreign) -> Foreign:
         if type(one) is np.ndarray:
             for box, array in given:
                 if np.may_share_memory(one, array):
@@ -147,37 +149,37 @@ class Box:
     __array_priority__ = 4000.0
 
     def __init__(
-        self, world: World, data: Any, kind: str, narrow: Any = None, memory: BoxMemory | None = None
+        self, world: World, data: Foreign, kind: str, narrow: Foreign = None, memory: BoxMemory | None = None
     ) -> None:
         self.world, self.kind = world, kind
         self.narrow = narrow  # a type of NumPy's that holds less than 64 bits
-        self._plain: Any = None if data.dtype == object else data
-        self._data: Any = data if data.dtype == object else None
+        self._plain: Foreign = None if data.dtype == object else data
+        self._data: Foreign = data if data.dtype == object else None
         self._memory = memory or (BoxMemory(data) if self._plain is not None else None)
 
     @property
-    def known(self) -> Any:
+    def known(self) -> Foreign:
         """NumPy's own array; None if something tracked stands or stood in its memory."""
         return self._plain if self._memory is not None and self._memory.objects is None else None
 
     @property
-    def data(self) -> Any:
+    def data(self) -> Foreign:
         """Its entries as objects, to be read and written."""
         if self._data is None:
-            memory: Any = self._memory
+            memory: Foreign = self._memory
             if memory.objects is None and memory.is_seen:
                 raise self.world.stop("tracked numbers are written where a plain array shares memory")
             self._data = memory.as_objects(self._plain)
         return self._data
 
     @property
-    def held(self) -> Any:
+    def held(self) -> Foreign:
         """NumPy's own array, or its entries as objects."""
         known = self.known
         return self.data if known is None else known
 
     @classmethod
-    def of(cls, world: World, data: Any) -> Box:
+    def of(cls, world: World, data: Foreign) -> Box:
         """An array of objects, with the type that its entries have."""
         kinds = {_kind_of(v) for v in data.ravel().tolist()} or {"f"}
         return cls(world, data, "f" if kinds & {"f", "?"} else "i" if "i" in kinds else "b")
@@ -189,7 +191,7 @@ class Box:
             if "?" in kinds and "f" not in kinds:
                 raise self.world.stop_raw("the type of an array follows from raw {data}")
 
-    def shared(self, part: Any, array: Any) -> Any:
+    def shared(self, part: Foreign, array: Foreign) -> Foreign:
         """Of a part of a plain array that stands for it, the same part of it."""
         if array.dtype == object and part.dtype == object:
             return Box(self.world, part, self.kind, self.narrow)
@@ -205,7 +207,7 @@ class Box:
     # ------------------------------------------------------------ form
 
     @property  # type: ignore[misc]
-    def __class__(self) -> Any:
+    def __class__(self) -> Foreign:
         """An array's."""
         return np.ndarray
 
@@ -222,10 +224,10 @@ class Box:
     def __len__(self) -> int:
         return len(self._form)
 
-    def _key(self, key: Any) -> Any:
+    def _key(self, key: Foreign) -> Foreign:
         return plain(self.world, key, "raw {data} are used as an index")
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Foreign) -> Foreign:
         if nature(key) == "pick":
             return key.chosen(self)
         if getattr(type(key), "shows", False):
@@ -251,12 +253,12 @@ class Box:
                 return found
         return self._found(self.held[key if type(key) in (int, slice) else self._key(key)])
 
-    def _found(self, found: Any) -> Any:
+    def _found(self, found: Foreign) -> Foreign:
         if type(found) is np.ndarray:
             return self._same(found)
         return _scalar(found, self.kind, self.narrow)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: Foreign, value: Foreign) -> None:
         self.world.count()
         self.settle_type()
         if self.narrow is not None:
@@ -286,7 +288,7 @@ class Box:
         else:
             self.data[key] = made
 
-    def _entry(self, value: Any) -> Any:
+    def _entry(self, value: Foreign) -> Foreign:
         value = number(value)
         if self.world.joint and type(value) is answers.Position:
             return value
@@ -295,40 +297,40 @@ class Box:
             return value if keeps else terms.cast(value.plain(), self.kind)
         return terms.cast(value, self.kind)
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Foreign:
         return (self[i] for i in range(len(self)))
 
-    def __contains__(self, value: Any) -> bool:
+    def __contains__(self, value: Foreign) -> bool:
         return bool((self == value).any())
 
-    def _same(self, data: Any) -> Box:
+    def _same(self, data: Foreign) -> Box:
         """A part of it, or an array of its own."""
         memory = self._memory
         shares = memory is not None and data.dtype != object and np.may_share_memory(data, memory.plain)
         return Box(self.world, data, self.kind, self.narrow, memory if shares else None)
 
-    def reshape(self, *shape: Any, **kwargs: Any) -> Any:
+    def reshape(self, *shape: Foreign, **kwargs: Foreign) -> Foreign:
         """As an array's."""
         shape = plain(self.world, shape, "raw {data} shape an array")
         return self._same(self.held.reshape(*shape, **kwargs))
 
-    def copy(self, *args: Any) -> Any:
+    def copy(self, *args: Foreign) -> Foreign:
         """As an array's."""
         return self._same(self.held.copy(*args))
 
     __copy__ = copy
 
-    def __deepcopy__(self, memo: Any) -> Any:
+    def __deepcopy__(self, memo: Foreign) -> Foreign:
         return self.copy()
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: Foreign) -> Foreign:
         raise self.world.stop("numbers are written out")
 
-    def fill(self, value: Any) -> None:
+    def fill(self, value: Foreign) -> None:
         """As an array's."""
         self[...] = value
 
-    def tolist(self) -> Any:
+    def tolist(self) -> Foreign:
         """As an array's."""
         if self.known is not None:
             return self.known.tolist()
@@ -336,11 +338,11 @@ class Box:
             return _scalar(self.data[()], self.kind)
         return [entry.tolist() if type(entry) is Box else _python(entry) for entry in self]
 
-    def item(self, *args: Any) -> Any:
+    def item(self, *args: Foreign) -> Foreign:
         """As an array's."""
         return _python(_scalar(self.held.item(*args), self.kind))
 
-    def astype(self, dtype: Any, **kwargs: Any) -> Any:
+    def astype(self, dtype: Foreign, **kwargs: Foreign) -> Foreign:
         """As an array's."""
         wanted = np.dtype(_type(dtype))
         if self.known is not None or wanted == self.dtype:
@@ -361,18 +363,22 @@ class Box:
 
     # ------------------------------------------------------------ protocols
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: Foreign, method: str, *inputs: Foreign, out: Foreign = None, **kwargs: Foreign
+    ) -> Foreign:
         return on_arrays(self.world, ufunc, method, inputs, out, kwargs)
 
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(
+        self, function: Foreign, types: Foreign, args: Foreign, kwargs: Foreign
+    ) -> Foreign:
         return calling(self.world, function, args, kwargs)
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+    def __array__(self, dtype: Foreign = None, copy: Foreign = None) -> Foreign:
         made = np.asarray(plain(self.world, self, "raw {data} leave tracing in an array"), dtype=dtype)
         made.flags.writeable = False  # what is written into a copy would be lost
         return made
 
-    def _one(self) -> Any:
+    def _one(self) -> Foreign:
         if self.size != 1:
             raise ValueError("The truth value of an array with more than one element is ambiguous")
         return self.held.ravel()[0]
@@ -397,7 +403,7 @@ class Box:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Foreign:
         if name.startswith("_") or not hasattr(np.ndarray, name):
             raise AttributeError(name)
         if name in _IN_PLACE:
@@ -414,13 +420,13 @@ class Box:
             return given_back(found, given, lambda one: one)
         return lambda *args, **kwargs: given_back(found(*args, **kwargs), given, lambda one: one)
 
-    def conj(self) -> Any:
+    def conj(self) -> Foreign:
         """As an array's of real numbers."""
         return self
 
     conjugate = conj
 
-    def sort(self, *args: Any, **kwargs: Any) -> None:
+    def sort(self, *args: Foreign, **kwargs: Foreign) -> None:
         """As an array's."""
         self[...] = calling(self.world, np.sort, (self, *args), kwargs)
 
@@ -449,7 +455,7 @@ class Sampled:
         self._mask, self._box = mask, box
 
     @property  # type: ignore[misc]
-    def __class__(self) -> Any:
+    def __class__(self) -> Foreign:
         """An array's."""
         return np.ndarray
 
@@ -457,24 +463,26 @@ class Sampled:
         """Other entries that the same coins keep."""
         return Sampled(self._mask, box)
 
-    def shown(self) -> Any:
+    def shown(self) -> Foreign:
         """The entries whose coins fell for them."""
         return self._box[decided(self._box.world, self._mask)]
 
-    def sum(self, *args: Any, **kwargs: Any) -> Any:
+    def sum(self, *args: Foreign, **kwargs: Foreign) -> Foreign:
         """As an array's."""
         if args or kwargs:
             return self.shown().sum(*args, **kwargs)
         return calling(self._box.world, np.sum, (_where(self._box.world, self._mask, self._box, 0.0),), {})
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(self, ufunc: Foreign, method: str, *inputs: Foreign, **kwargs: Foreign) -> Foreign:
         if method == "__call__" and not kwargs and not any(np.ndim(v) for v in inputs if v is not self):
             values = [self._box if v is self else v for v in inputs]
             return self.again(on_arrays(self._box.world, ufunc, method, values, None, {}))
         values = [v.shown() if isinstance(v, Sampled) else v for v in inputs]
         return on_arrays(self._box.world, ufunc, method, values, kwargs.pop("out", None), kwargs)
 
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(
+        self, function: Foreign, types: Foreign, args: Foreign, kwargs: Foreign
+    ) -> Foreign:
         if function is np.sum and len(args) == 1 and not kwargs:
             return self.sum()
         if function is np.clip and args[0] is self and not any(map(np.ndim, (*args[1:], *kwargs.values()))):
@@ -482,22 +490,22 @@ class Sampled:
         args = [v.shown() if isinstance(v, Sampled) else v for v in args]
         return calling(self._box.world, function, args, kwargs)
 
-    def clip(self, *args: Any, **kwargs: Any) -> Any:
+    def clip(self, *args: Foreign, **kwargs: Foreign) -> Foreign:
         """As an array's."""
         return self.__array_function__(np.clip, (), (self, *args), kwargs)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Foreign:
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self.shown(), name)
 
 
-def of_shown(name: str) -> Any:
+def of_shown(name: str) -> Foreign:
     """A method that shows what is hidden first."""
     return lambda self, *args, **kwargs: getattr(self.shown(), name)(*args, **kwargs)
 
 
-def _of_sampled(ufunc: Any, turned: bool) -> Any:
+def _of_sampled(ufunc: Foreign, turned: bool) -> Foreign:
     return lambda self, other: self.__array_ufunc__(
         ufunc, "__call__", *((other, self) if turned else (self, other))
     )
@@ -514,12 +522,12 @@ for _name in ("add", "sub", "mul", "truediv"):
 _IN_PLACE = ("partition", "resize", "put", "itemset", "setfield", "byteswap", "setflags")
 
 
-def _method(box: Box, function: Any, *args: Any, **kwargs: Any) -> Any:
+def _method(box: Box, function: Foreign, *args: Foreign, **kwargs: Foreign) -> Foreign:
     return calling(box.world, function, (box, *args), kwargs)
 
 
-def _binary(ufunc: Any, turned: bool) -> Any:
-    def operate(self: Any, other: Any) -> Any:
+def _binary(ufunc: Foreign, turned: bool) -> Foreign:
+    def operate(self: Foreign, other: Foreign) -> Foreign:
         if other is None or isinstance(other, str):
             return NotImplemented
         return on_arrays(self.world, ufunc, "__call__", (other, self) if turned else (self, other), None, {})
@@ -527,16 +535,16 @@ def _binary(ufunc: Any, turned: bool) -> Any:
     return operate
 
 
-def _in_place(ufunc: Any) -> Any:
-    def operate(self: Any, other: Any) -> Any:
+def _in_place(ufunc: Foreign) -> Foreign:
+    def operate(self: Foreign, other: Foreign) -> Foreign:
         self[...] = on_arrays(self.world, ufunc, "__call__", (self, other), None, {})
         return self
 
     return operate
 
 
-def _part_of(name: str) -> Any:
-    def part(self: Box, *args: Any) -> Any:
+def _part_of(name: str) -> Foreign:
+    def part(self: Box, *args: Foreign) -> Foreign:
         """As numpy's."""
         return self._same(getattr(self.held, name)(*args))
 
@@ -568,12 +576,12 @@ for _name in ("matmul", "rmatmul"):
 # ---------------------------------------------------------------- to and from plain values
 
 
-def _type(dtype: Any) -> Any:
+def _type(dtype: Foreign) -> Foreign:
     """A type of NumPy's, also where a stand-in for `float` or `int` was given."""
     return getattr(dtype, "stands_for", dtype)
 
 
-def _fitting(world: World, value: Any, dtype: Any) -> Any:
+def _fitting(world: World, value: Foreign, dtype: Foreign) -> Foreign:
     """The type, if it holds less than 64 bits; the bound ends if it may not hold the raw numbers.
 
     What overflows or is rounded there moves further than what it was made of.
@@ -599,7 +607,7 @@ def _fitting(world: World, value: Any, dtype: Any) -> Any:
     return dtype
 
 
-def _kind_of(value: Any) -> str:
+def _kind_of(value: Foreign) -> str:
     if is_term(value):
         return {"truth": "b", "either": "?"}.get(value.type) or ("i" if value.whole else "f")
     if nature(value) == "coin" or isinstance(value, bool | np.bool_):
@@ -609,7 +617,7 @@ def _kind_of(value: Any) -> str:
     return "i" if isinstance(value, int | np.integer) else "f"
 
 
-def _scalar(value: Any, kind: str, narrow: Any = None) -> Any:
+def _scalar(value: Foreign, kind: str, narrow: Foreign = None) -> Foreign:
     if _of_own(value):
         found = number(value)
         if narrow is not None and is_term(found):
@@ -619,15 +627,15 @@ def _scalar(value: Any, kind: str, narrow: Any = None) -> Any:
     return _KINDS[kind](value)
 
 
-def _python(value: Any) -> Any:
+def _python(value: Foreign) -> Foreign:
     return value.item() if issubclass(type(value), np.generic) else value
 
 
-def _filled(shape: tuple[int, ...], value: Any) -> Any:
+def _filled(shape: tuple[int, ...], value: Foreign) -> Foreign:
     return objects([value] * int(np.prod(shape)), shape)
 
 
-def _shown(world: World, value: Any, what: str, why: Ends = Ends.DATA) -> Any:
+def _shown(world: World, value: Foreign, what: str, why: Ends = Ends.DATA) -> Foreign:
     """A plain number; the bound ends if it is raw."""
     if _is_lazy(value):
         value = value.plain()
@@ -635,14 +643,14 @@ def _shown(world: World, value: Any, what: str, why: Ends = Ends.DATA) -> Any:
     return value.public(what, why) if type(value) is Term else value
 
 
-def plain(world: World, value: Any, what: str, why: Ends = Ends.DATA) -> Any:
+def plain(world: World, value: Foreign, what: str, why: Ends = Ends.DATA) -> Foreign:
     """The same with plain numbers: what has noise is shown, and raw data ends the bound."""
     if type(value) is Box:
         if value.world is not world:
             raise world.stop("numbers of another run are used: state is kept between runs")
         if value.known is not None:
             return value.known.copy()
-        found: Any = np.empty_like(value.data, _KINDS[value.kind])
+        found: Foreign = np.empty_like(value.data, _KINDS[value.kind])
         found[...] = np.frompyfunc(lambda v: _shown(world, v, what, why), 1, 1)(value.data)
         return found
     if _of_own(value):
@@ -656,19 +664,19 @@ def plain(world: World, value: Any, what: str, why: Ends = Ends.DATA) -> Any:
     return value
 
 
-def decided(world: World, value: Any) -> Any:
+def decided(world: World, value: Foreign) -> Foreign:
     """As `plain`, of what decides which position is chosen."""
     return plain(world, value, _DECIDES, Ends.POSITION)
 
 
-def like(box: Box, made: Any) -> Any:
+def like(box: Box, made: Foreign) -> Foreign:
     """An array that was made of what a box holds, in memory of its own."""
     if made.dtype != object:
         return wrapped(box.world, made)
     return Box(box.world, made, box.kind, box.narrow)
 
 
-def _readable(world: World, value: Any, what: str) -> Any:
+def _readable(world: World, value: Foreign, what: str) -> Foreign:
     """As `plain`: NumPy's own array where that is known, else one into which nothing can be written."""
     if type(value) is Box and value.known is not None and value.world is world:
         return value.known
@@ -678,7 +686,7 @@ def _readable(world: World, value: Any, what: str) -> Any:
     return found
 
 
-def wrapped(world: World, value: Any) -> Any:
+def wrapped(world: World, value: Foreign) -> Foreign:
     """Arrays and nested lists as boxes, scalars as they are."""
     if type(value) is Box or not isinstance(value, np.ndarray | list | tuple):
         return value
@@ -701,7 +709,7 @@ def wrapped(world: World, value: Any) -> Any:
     return Box.of(world, made)
 
 
-def _nested(value: Any) -> Any:
+def _nested(value: Foreign) -> Foreign:
     if type(value) is Box:
         return _nested(value.held)
     if type(value) is np.ndarray:
@@ -711,13 +719,13 @@ def _nested(value: Any) -> Any:
     return number(value)
 
 
-def entries(world: World, value: Any) -> list[Any]:
+def entries(world: World, value: Foreign) -> list[Foreign]:
     """The entries of an array or list, in order."""
     made = wrapped(world, value)
     return made.held.ravel().tolist() if type(made) is Box else [made]
 
 
-def taken(world: World, values: Any, index: Any) -> Any:
+def taken(world: World, values: Foreign, index: Foreign) -> Foreign:
     """Entries of an array or list."""
     return wrapped(world, values)[index]
 
@@ -725,8 +733,8 @@ def taken(world: World, values: Any, index: Any) -> Any:
 # ---------------------------------------------------------------- elementwise functions
 
 
-def _compare(strict: bool, turned: bool) -> Callable[[Any, Any], Any]:
-    def compare(left: Any, right: Any) -> Any:
+def _compare(strict: bool, turned: bool) -> Callable[[Foreign, Foreign], Foreign]:
+    def compare(left: Foreign, right: Foreign) -> Foreign:
         if turned:
             left, right = right, left
         if _is_lazy(left) or _is_lazy(right):
@@ -736,10 +744,10 @@ def _compare(strict: bool, turned: bool) -> Callable[[Any, Any], Any]:
     return compare
 
 
-def _either(of_uniform: Any, of_term: Any) -> Callable[[Any], Any]:
+def _either(of_uniform: Foreign, of_term: Foreign) -> Callable[[Foreign], Foreign]:
     """A function of one number."""
 
-    def call(value: Any) -> Any:
+    def call(value: Foreign) -> Foreign:
         if nature(value) in ("uniform", "coin"):
             return value.through(of_uniform)
         return of_term(value)
@@ -747,7 +755,7 @@ def _either(of_uniform: Any, of_term: Any) -> Callable[[Any], Any]:
     return call
 
 
-def _is_bit(value: Any) -> bool:
+def _is_bit(value: Foreign) -> bool:
     """Whether a number is 0 or 1, or a truth value."""
     if not is_term(value):
         return isinstance(value, int | np.integer | np.bool_) and value in (0, 1)
@@ -755,13 +763,13 @@ def _is_bit(value: Any) -> bool:
     return bool(value.whole and low >= 0 and high <= 1)
 
 
-def _truth(value: Any) -> Any:
+def _truth(value: Foreign) -> Foreign:
     if not (is_term(value) and not value.noise):
         return bool(value)
     return value if _is_bit(value) else terms.negated(terms.equal(value, 0))
 
 
-def _with_a_bit(of: Any, left: Any, right: Any) -> Any:
+def _with_a_bit(of: Foreign, left: Foreign, right: Foreign) -> Foreign:
     """What a public truth value makes of a coin, which stays hidden; None of anything else."""
     for coin, bit in ((left, right), (right, left)):
         if (
@@ -774,7 +782,7 @@ def _with_a_bit(of: Any, left: Any, right: Any) -> Any:
     return None
 
 
-def _both(left: Any, right: Any) -> Any:
+def _both(left: Foreign, right: Foreign) -> Foreign:
     if (coin := _with_a_bit(_both, left, right)) is not None:
         return coin
     left, right = _truth(left), _truth(right)
@@ -783,11 +791,11 @@ def _both(left: Any, right: Any) -> Any:
     return left and right
 
 
-def _one_of(left: Any, right: Any) -> Any:
+def _one_of(left: Foreign, right: Foreign) -> Foreign:
     return terms.negated(_both(terms.negated(_truth(left)), terms.negated(_truth(right))))
 
 
-def _xor(left: Any, right: Any) -> Any:
+def _xor(left: Foreign, right: Foreign) -> Foreign:
     for coin, bit in ((left, right), (right, left)):
         if nature(coin) == "coin" and is_term(bit) and not bit.noise and _is_bit(bit):
             made = coin.mixed(terms.negated(bit), bit)
@@ -796,15 +804,17 @@ def _xor(left: Any, right: Any) -> Any:
     return _bitwise(np.bitwise_xor, _one_of_two)(left, right)
 
 
-def _one_of_two(left: Any, right: Any) -> Any:
+def _one_of_two(left: Foreign, right: Foreign) -> Foreign:
     both = terms.multiply(left, right)
     return terms.subtract(terms.add(left, right), terms.multiply(both, 2))
 
 
-def _bitwise(ufunc: Any, of: Callable[[Any, Any], Any] | None = None) -> Callable[[Any, Any], Any]:
+def _bitwise(
+    ufunc: Foreign, of: Callable[[Foreign, Foreign], Foreign] | None = None
+) -> Callable[[Foreign, Foreign], Foreign]:
     """An operation on bits of numbers: of single raw ones as `of` says, of others if they are public."""
 
-    def call(left: Any, right: Any) -> Any:
+    def call(left: Foreign, right: Foreign) -> Foreign:
         if of is not None and (coin := _with_a_bit(of, left, right)) is not None:
             return coin
         left, right = (v.plain() if _is_lazy(v) else _noiseless(v) for v in (left, right))
@@ -819,12 +829,12 @@ def _bitwise(ufunc: Any, of: Callable[[Any, Any], Any] | None = None) -> Callabl
     return call
 
 
-def _invert(value: Any) -> Any:
+def _invert(value: Foreign) -> Foreign:
     value = _noiseless(value)
     return _negate(value) if not is_term(value) or _is_bit(value) else terms.subtract(-1, value)
 
 
-def _sign(value: Any) -> Any:
+def _sign(value: Foreign) -> Foreign:
     value = _noiseless(value)
     if not is_term(value):
         return np.sign(value)
@@ -837,7 +847,7 @@ def _sign(value: Any) -> Any:
     )
 
 
-def _copysign(size: Any, sign: Any) -> Any:
+def _copysign(size: Foreign, sign: Foreign) -> Foreign:
     if nature(sign) == "uniform" and not _hidden(size):
         sign.source.shape(0)
         return sign.through(functools.partial(np.copysign, float(size)))
@@ -846,21 +856,21 @@ def _copysign(size: Any, sign: Any) -> Any:
     return terms.multiply(terms.absolute(ordinary(size)), _sign(ordinary(sign)))
 
 
-def _noiseless(value: Any) -> Any:
+def _noiseless(value: Foreign) -> Foreign:
     value = number(value)
     return value.settle() if is_term(value) and value.noise else value
 
 
-def _negate(value: Any) -> Any:
+def _negate(value: Foreign) -> Foreign:
     if nature(value) == "coin":
         return value.turned()
     return terms.negated(_truth(value))
 
 
-def _operator(of_uniform: Any, of_term: Any) -> Callable[[Any, Any], Any]:
+def _operator(of_uniform: Foreign, of_term: Foreign) -> Callable[[Foreign, Foreign], Foreign]:
     """An operation of two numbers."""
 
-    def call(left: Any, right: Any) -> Any:
+    def call(left: Foreign, right: Foreign) -> Foreign:
         left, right = (_python(number(v)) for v in (left, right))
         if of_uniform is operator.mul and nature(right) == "coin":
             left, right = right, left  # that knows what it means to it
@@ -873,10 +883,10 @@ def _operator(of_uniform: Any, of_term: Any) -> Callable[[Any, Any], Any]:
     return call
 
 
-def _end(ufunc: Any, of_terms: Any) -> Callable[[Any, Any], Any]:
+def _end(ufunc: Foreign, of_terms: Foreign) -> Callable[[Foreign, Foreign], Foreign]:
     """The larger or smaller of two numbers."""
 
-    def call(left: Any, right: Any) -> Any:
+    def call(left: Foreign, right: Foreign) -> Foreign:
         side = int(nature(left) == "uniform")
         if nature(right) == "uniform":
             left, right = right, left
@@ -888,17 +898,17 @@ def _end(ufunc: Any, of_terms: Any) -> Callable[[Any, Any], Any]:
     return call
 
 
-def _of_draws(function: Any) -> Any:
+def _of_draws(function: Foreign) -> Foreign:
     """What gives noise of known laws for uniform draws, and nothing that is followed for raw data."""
 
-    def otherwise(value: Any) -> Any:
+    def otherwise(value: Foreign) -> Foreign:
         value = _noiseless(value)
         return function(value.settle() if is_term(value) else value)
 
     return _either(function, otherwise)
 
 
-_ELEMENTWISE: dict[Any, Callable[..., Any]] = {
+_ELEMENTWISE: dict[Foreign, Function[Foreign]] = {
     np.add: _operator(operator.add, terms.add),
     np.subtract: _operator(operator.sub, terms.subtract),
     np.multiply: _operator(operator.mul, terms.multiply),
@@ -950,7 +960,7 @@ _ELEMENTWISE: dict[Any, Callable[..., Any]] = {
 }
 
 
-def _scipy() -> dict[Any, Callable[..., Any]]:
+def _scipy() -> dict[Foreign, Function[Foreign]]:
     from scipy import special
 
     return {
@@ -969,7 +979,9 @@ _ELEMENTWISE |= _scipy()
 _TRUTHS = frozenset((np.greater, np.greater_equal, np.less, np.less_equal, np.equal, np.not_equal))
 
 
-def on_arrays(world: World, ufunc: Any, method: str, inputs: Any, out: Any, kwargs: Any) -> Any:
+def on_arrays(
+    world: World, ufunc: Foreign, method: str, inputs: Foreign, out: Foreign, kwargs: Foreign
+) -> Foreign:
     """A ufunc of boxes and terms."""
     world.count()
     target = out[0] if type(out) is tuple else out
@@ -992,7 +1004,7 @@ def on_arrays(world: World, ufunc: Any, method: str, inputs: Any, out: Any, kwar
         if target is not None and given.get("where", True) is not True:
             given["out"] = plain(world, target, f"np.{ufunc.__name__} of raw {{data}} is masked")
         found = getattr(ufunc, method)(*values, **given)
-        made: Any = wrapped(world, found)
+        made: Foreign = wrapped(world, found)
     else:
         if any(kwargs.get(key) is not None for key in ("where", "axis")) and kwargs.get("where") is not True:
             raise world.stop_raw(f"np.{ufunc.__name__} of raw {{data}} is masked")
@@ -1005,7 +1017,7 @@ def on_arrays(world: World, ufunc: Any, method: str, inputs: Any, out: Any, kwar
             if type(x) is Box and x.world is not world:
                 raise world.stop("numbers of another run are used: state is kept between runs")
 
-        def entry(*values: Any) -> Any:
+        def entry(*values: Foreign) -> Foreign:
             return scalar(*values) if any(map(_hidden, values)) else ufunc(*values)
 
         found = np.frompyfunc(entry, len(arrays), 1)(*arrays)
@@ -1017,7 +1029,7 @@ def on_arrays(world: World, ufunc: Any, method: str, inputs: Any, out: Any, kwar
     return made if target is None else _written(world, made, target)
 
 
-def _typed(world: World, ufunc: Any, inputs: Any, made: Any) -> None:
+def _typed(world: World, ufunc: Foreign, inputs: Foreign, made: Foreign) -> None:
     """Give an array the type that NumPy gives it: whole floats are not cut when others come in."""
     kinds = [_typed_as(x) for x in inputs]
     if type(made) is not Box or any(kind is None for kind in kinds):
@@ -1034,7 +1046,7 @@ def _typed(world: World, ufunc: Any, inputs: Any, made: Any) -> None:
         made.narrow = _fitting(world, made, dtype)
 
 
-def _typed_as(value: Any) -> Any:
+def _typed_as(value: Foreign) -> Foreign:
     """The type of an array, or of a plain number as `resolve_dtypes` takes it; None of anything else."""
     if type(value) in (int, float):
         return type(value)
@@ -1043,7 +1055,7 @@ def _typed_as(value: Any) -> Any:
     return value.dtype if type(value) in (Box, np.ndarray) or isinstance(value, np.generic) else None
 
 
-def looked_up(world: World, table: Any, key: Any) -> Any:
+def looked_up(world: World, table: Foreign, key: Foreign) -> Foreign:
     """The entry or row of plain numbers at a raw place; None of others."""
     if table.dtype.kind not in "biuf" or table.ndim > 2 or not np.isfinite(table).all():
         return None
@@ -1052,7 +1064,7 @@ def looked_up(world: World, table: Any, key: Any) -> Any:
     return wrapped(world, [terms.looked_up(key, column) for column in table.T.tolist()])
 
 
-def _written(world: World, made: Any, target: Any) -> Any:
+def _written(world: World, made: Foreign, target: Foreign) -> Foreign:
     """An array with what was made written into it."""
     if type(target) is not Box:
         raise world.stop("tracked numbers are written into a plain array")
@@ -1060,7 +1072,7 @@ def _written(world: World, made: Any, target: Any) -> Any:
     return target
 
 
-def as_objects(world: World, value: Any) -> Any:
+def as_objects(world: World, value: Foreign) -> Foreign:
     """The entries of an array, a list or a number, in an array of objects."""
     if type(value) is Box:
         return value.data if value.known is None else value.known.astype(object)
@@ -1073,7 +1085,7 @@ def as_objects(world: World, value: Any) -> Any:
     return made
 
 
-def _at(world: World, ufunc: Any, inputs: Any) -> None:
+def _at(world: World, ufunc: Foreign, inputs: Foreign) -> None:
     target, index, *rest = inputs
     if type(target) is not Box or ufunc not in (np.add, np.subtract) or target.ndim != 1:
         raise world.stop_raw(f"np.{ufunc.__name__}.at of raw {{data}} has no bound")
@@ -1087,8 +1099,12 @@ def _at(world: World, ufunc: Any, inputs: Any) -> None:
 
 
 def _along(
-    world: World, values: Any, axis: Any, of: Callable[[list[Any]], Any], keepdims: Any = False
-) -> Any:
+    world: World,
+    values: Foreign,
+    axis: Foreign,
+    of: Callable[[list[Foreign]], Foreign],
+    keepdims: Foreign = False,
+) -> Foreign:
     """A function of the entries along an axis, or of all of them."""
     box = wrapped(world, values)
     if type(box) is not Box:
@@ -1105,56 +1121,60 @@ def _along(
     return Box.of(world, made) if made.ndim else made[()]
 
 
-def ordinary(value: Any) -> Any:
+def ordinary(value: Foreign) -> Foreign:
     """A uniform draw as noise or a public number."""
     if nature(value) == "veiled":
         return value.plain()
     return value.term() if _is_lazy(value) else value
 
 
-def _rows(of: Callable[[list[Any]], Any]) -> Callable[..., Any]:
+def _rows(of: Callable[[list[Foreign]], Foreign]) -> Function[Foreign]:
     """A function of the rows along an axis, or of all entries."""
 
-    def call(world: World, a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    def call(world: World, a: Foreign, axis: Foreign = None, keepdims: Foreign = False) -> Foreign:
         return _along(world, a, axis, of, keepdims)
 
     return call
 
 
-def _total(row: list[Any]) -> Any:
+def _total(row: list[Foreign]) -> Foreign:
     return terms.total(map(ordinary, row))
 
 
-def _average_of(row: list[Any]) -> Any:
+def _average_of(row: list[Foreign]) -> Foreign:
     return terms.divide(_total(row), len(row))
 
 
-def _sum(world: World, a: Any, axis: Any = None, keepdims: Any = False, where: Any = True) -> Any:
+def _sum(
+    world: World, a: Foreign, axis: Foreign = None, keepdims: Foreign = False, where: Foreign = True
+) -> Foreign:
     if where is not True:
         where = where if type(where) is Box and _of_coins(where) else decided(world, where)
         a = _where(world, where, a, 0.0)
     return _along(world, a, axis, _total, keepdims)
 
 
-def _there(row: list[Any]) -> list[Any]:
+def _there(row: list[Foreign]) -> list[Foreign]:
     """What is a number."""
     return [v for v in map(ordinary, row) if is_term(v) or v == v]
 
 
-def _variance(row: list[Any], ddof: int = 0) -> Any:
+def _variance(row: list[Foreign], ddof: int = 0) -> Foreign:
     center = terms.divide(terms.total(row), len(row))
     gaps = [terms.subtract(v, center) for v in row]
     return terms.divide(terms.total(terms.multiply(g, g) for g in gaps), len(row) - ddof)
 
 
-def _spread(of: Callable[[Any], Any]) -> Callable[..., Any]:
-    def call(world: World, a: Any, axis: Any = None, ddof: int = 0, keepdims: Any = False) -> Any:
+def _spread(of: Callable[[Foreign], Foreign]) -> Function[Foreign]:
+    def call(
+        world: World, a: Foreign, axis: Foreign = None, ddof: int = 0, keepdims: Foreign = False
+    ) -> Foreign:
         return _along(world, a, axis, lambda row: of(_variance(row, ddof)), keepdims)
 
     return call
 
 
-def position_of_largest(world: World, row: list[Any]) -> Any:
+def position_of_largest(world: World, row: list[Foreign]) -> Foreign:
     """Of several numbers; raw if they are."""
     raw = [number(v) for v in row]
     if any(is_term(v) and not v.is_still for v in raw) and not any(is_term(v) and v.noise for v in raw):
@@ -1163,9 +1183,9 @@ def position_of_largest(world: World, row: list[Any]) -> Any:
     return terms.largest(world, row)
 
 
-def _position(sign: int) -> Any:
-    def call(world: World, a: Any, axis: Any = None, keepdims: Any = False) -> Any:
-        def of(row: list[Any]) -> Any:
+def _position(sign: int) -> Foreign:
+    def call(world: World, a: Foreign, axis: Foreign = None, keepdims: Foreign = False) -> Foreign:
+        def of(row: list[Foreign]) -> Foreign:
             return position_of_largest(
                 world, [v if sign > 0 else terms.multiply(v, -1) for v in map(ordinary, row)]
             )
@@ -1175,14 +1195,14 @@ def _position(sign: int) -> Any:
     return call
 
 
-def _cumsum(world: World, a: Any, axis: Any = None) -> Any:
+def _cumsum(world: World, a: Foreign, axis: Foreign = None) -> Foreign:
     box = wrapped(world, a)
     data = as_objects(world, box)
     data = data.ravel() if axis is None else np.moveaxis(data, axis, 0)
     made = np.empty(data.shape, object)
     rows, sums = data.reshape(len(data), -1), made.reshape(len(data), -1)
     for j in range(rows.shape[1]):
-        running: Any = 0
+        running: Foreign = 0
         for i in range(len(rows)):
             running = terms.add(running, ordinary(rows[i, j]))
             sums[i, j] = running
@@ -1190,13 +1210,18 @@ def _cumsum(world: World, a: Any, axis: Any = None) -> Any:
 
 
 def _clip(
-    world: World, a: Any, a_min: Any = None, a_max: Any = None, min: Any = None, max: Any = None
-) -> Any:
+    world: World,
+    a: Foreign,
+    a_min: Foreign = None,
+    a_max: Foreign = None,
+    min: Foreign = None,
+    max: Foreign = None,
+) -> Foreign:
     low = a_min if a_min is not None else min if min is not None else -np.inf
     high = a_max if a_max is not None else max if max is not None else np.inf
     arrays = [as_objects(world, x) for x in (a, low, high)]
 
-    def limited(v: Any, x: Any, y: Any) -> Any:
+    def limited(v: Foreign, x: Foreign, y: Foreign) -> Foreign:
         if nature(v) == "uniform" and not _hidden(x) and not _hidden(y):
             for side in (1, 2):
                 v.source.shape(side)
@@ -1210,13 +1235,13 @@ def _clip(
     return Box.of(world, found) if type(found) is np.ndarray else found
 
 
-def _one_draw(coin: Any, one: Any, other: Any) -> bool:
+def _one_draw(coin: Foreign, one: Foreign, other: Foreign) -> bool:
     """Whether all three are functions of the same uniform draw, which was not shown."""
     alike = nature(one) == "uniform" and nature(other) == "uniform"
     return alike and one.source is other.source is coin.source and not coin.source.is_public
 
 
-def _choose(condition: Any, one: Any, other: Any) -> Any:
+def _choose(condition: Foreign, one: Foreign, other: Foreign) -> Foreign:
     condition = number(condition)
     if nature(condition) == "coin" and _one_draw(condition, one, other):
         c, x, y = condition.function, one.function, other.function
@@ -1237,7 +1262,7 @@ def _choose(condition: Any, one: Any, other: Any) -> Any:
     return terms.add(picked, terms.multiply(left, 0.0)) if hidden and not is_term(picked) else picked
 
 
-def _where(world: World, condition: Any, *sides: Any) -> Any:
+def _where(world: World, condition: Foreign, *sides: Foreign) -> Foreign:
     if not sides:
         return tuple(wrapped(world, i) for i in np.nonzero(decided(world, condition)))
     arrays = [as_objects(world, x) for x in (condition, *sides)]
@@ -1248,19 +1273,19 @@ def _where(world: World, condition: Any, *sides: Any) -> Any:
 _DECIDES = "raw {data} decide which position is chosen"
 
 
-def _times(one: Any, other: Any) -> Any:
+def _times(one: Foreign, other: Foreign) -> Foreign:
     for coin, value in ((one, other), (other, one)):
         if nature(coin) == "coin":
             return coin * value
     return terms.multiply(ordinary(one), ordinary(other))
 
 
-def _dot(world: World, a: Any, b: Any) -> Any:
+def _dot(world: World, a: Foreign, b: Foreign) -> Foreign:
     left, right = wrapped(world, a), wrapped(world, b)
     if np.ndim(left) == 0 or np.ndim(right) == 0:
         return left * right
 
-    def inner(x: Any, y: Any) -> Any:
+    def inner(x: Foreign, y: Foreign) -> Foreign:
         return terms.total(_times(u, v) for u, v in zip(x, y, strict=True))
 
     x, y = as_objects(world, left), as_objects(world, right)
@@ -1284,7 +1309,7 @@ def _dot(world: World, a: Any, b: Any) -> Any:
     )
 
 
-def _sorted(world: World, a: Any, axis: Any = -1) -> Any:
+def _sorted(world: World, a: Foreign, axis: Foreign = -1) -> Foreign:
     box = wrapped(world, a)
     data = as_objects(world, box)
     rows = np.moveaxis(data, axis, -1) if axis is not None else data.ravel()
@@ -1296,7 +1321,7 @@ def _sorted(world: World, a: Any, axis: Any = -1) -> Any:
     return Box.of(world, made if axis is None else np.moveaxis(made, -1, axis))
 
 
-def ordered(values: list[Any]) -> list[Any]:
+def ordered(values: list[Foreign]) -> list[Foreign]:
     """The numbers in order; of raw ones only that each moves no further than what is sorted."""
     values = [_noiseless(ordinary(v)) for v in values]
     raw = [v for v in values if is_term(v)]
@@ -1312,7 +1337,7 @@ def ordered(values: list[Any]) -> list[Any]:
     return found
 
 
-def _ranked(world: World, a: Any, v: Any, side: str) -> Any:
+def _ranked(world: World, a: Foreign, v: Foreign, side: str) -> Foreign:
     """How many of the numbers that were put in order are below others; None if they were not."""
     limits = entries(world, a)
     found, values = world.kept.get(("ordered", id(limits[0])), ((), ())) if limits else ((), ())
@@ -1320,7 +1345,7 @@ def _ranked(world: World, a: Any, v: Any, side: str) -> Any:
     if not alike or any(map(_hidden, entries(world, v))):
         return None
 
-    def below(limit: Any) -> Any:
+    def below(limit: Foreign) -> Foreign:
         if side == "left":
             return terms.total(terms.above(limit, value, strict=True) for value in values)
         return terms.total(terms.above(limit, value, strict=False) for value in values)
@@ -1330,14 +1355,16 @@ def _ranked(world: World, a: Any, v: Any, side: str) -> Any:
     return Box.of(world, objects(list(map(below, entries(world, v))), np.shape(v)))
 
 
-def _middle(row: list[Any]) -> Any:
+def _middle(row: list[Foreign]) -> Foreign:
     found, half = ordered(row), len(row) // 2
     if len(row) % 2:
         return found[half]
     return terms.divide(terms.add(found[half - 1], found[half]), 2)
 
 
-def _searchsorted(world: World, a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+def _searchsorted(
+    world: World, a: Foreign, v: Foreign, side: str = "left", sorter: Foreign = None
+) -> Foreign:
     if nature(v) in ("uniform", "coin") and sorter is None:
         limits = entries(world, a)
         if v.stretches:
@@ -1355,13 +1382,13 @@ def _searchsorted(world: World, a: Any, v: Any, side: str = "left", sorter: Any 
     return calling(world, np.searchsorted, (decided(world, a), decided(world, v), side, sorter), {})
 
 
-def _average(world: World, a: Any, axis: Any = None, weights: Any = None) -> Any:
+def _average(world: World, a: Foreign, axis: Foreign = None, weights: Foreign = None) -> Foreign:
     if weights is None:
         return _along(world, a, axis, _average_of)
     return _sum(world, wrapped(world, a) * weights, axis) / _sum(world, weights, axis)
 
 
-def _bincount(world: World, x: Any, weights: Any = None, minlength: int = 0) -> Any:
+def _bincount(world: World, x: Foreign, weights: Foreign = None, minlength: int = 0) -> Foreign:
     values = [ordinary(v) for v in entries(world, x)]
     raw = [v for v in values if is_term(v) and not v.noise]
     if raw and weights is None and len(raw) == len(values):
@@ -1378,9 +1405,9 @@ def _bincount(world: World, x: Any, weights: Any = None, minlength: int = 0) -> 
     return Box.of(world, objects(made, (size,)))
 
 
-def _counts(values: Sequence[Any], bins: Sequence[tuple[float, float]]) -> list[Any]:
+def _counts(values: Sequence[Foreign], bins: Sequence[tuple[float, float]]) -> list[Foreign]:
     """How many values lie in each of these bins, which do not meet; the last one has its upper end."""
-    counts: list[list[Any]] = [[] for _ in bins]
+    counts: list[list[Foreign]] = [[] for _ in bins]
     for value in values:
         cell = object()
         for count, (low, high) in zip(counts, bins, strict=True):
@@ -1390,14 +1417,16 @@ def _counts(values: Sequence[Any], bins: Sequence[tuple[float, float]]) -> list[
     return [terms.total(count) for count in counts]
 
 
-def _select(world: World, condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+def _select(world: World, condlist: Foreign, choicelist: Foreign, default: Foreign = 0) -> Foreign:
     found = default
     for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
         found = _where(world, condition, choice, found)
     return found
 
 
-def _applied(world: World, func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
+def _applied(
+    world: World, func1d: Foreign, axis: Foreign, arr: Foreign, *args: Foreign, **kwargs: Foreign
+) -> Foreign:
     rows = np.moveaxis(as_objects(world, arr), axis, -1)
     made = [func1d(Box.of(world, row), *args, **kwargs) for row in rows.reshape(-1, rows.shape[-1])]
     if any(np.ndim(one) for one in made):
@@ -1405,7 +1434,7 @@ def _applied(world: World, func1d: Any, axis: Any, arr: Any, *args: Any, **kwarg
     return of_first_type(world, made).reshape(rows.shape[:-1])
 
 
-def of_first_type(world: World, values: list[Any]) -> Box:
+def of_first_type(world: World, values: list[Foreign]) -> Box:
     """An array of the type of its first entry; the bound ends if others are not of this one."""
     first, *others = (_kind_of(number(value)) for value in values)
     if first == "?" or (first != "f" and {*others} - {first}):
@@ -1414,7 +1443,7 @@ def of_first_type(world: World, values: list[Any]) -> Box:
     return made
 
 
-def _histogram(world: World, a: Any, bins: Any = 10, range: Any = None) -> Any:
+def _histogram(world: World, a: Foreign, bins: Foreign = 10, range: Foreign = None) -> Foreign:
     if range is None and np.ndim(bins) == 0:
         raise world.stop_raw("raw {data} set the limits of a histogram")
     edges = np.histogram_bin_edges(np.zeros(1), decided(world, bins), range)
@@ -1423,7 +1452,7 @@ def _histogram(world: World, a: Any, bins: Any = 10, range: Any = None) -> Any:
     return Box.of(world, objects(counts, (len(counts),))), wrapped(world, edges)
 
 
-def _einsum(world: World, subscripts: Any, *operands: Any, **kwargs: Any) -> Any:
+def _einsum(world: World, subscripts: Foreign, *operands: Foreign, **kwargs: Foreign) -> Foreign:
     if not isinstance(subscripts, str) or "..." in subscripts or kwargs:
         raise world.stop_raw("np.einsum of raw {data} has no bound")
     arrays = [as_objects(world, x) for x in operands]
@@ -1433,7 +1462,7 @@ def _einsum(world: World, subscripts: Any, *operands: Any, **kwargs: Any) -> Any
         sizes |= dict(zip(letters, array.shape, strict=True))
     inner = [letter for letter in sizes if letter not in output]
 
-    def entry(place: dict[str, int]) -> Any:
+    def entry(place: dict[str, int]) -> Foreign:
         products = []
         for at in np.ndindex(*(sizes[letter] for letter in inner)):
             full = {**place, **dict(zip(inner, at, strict=True))}
@@ -1449,7 +1478,9 @@ def _einsum(world: World, subscripts: Any, *operands: Any, **kwargs: Any) -> Any
     return Box.of(world, found) if shape else found[()]
 
 
-def _norm(world: World, x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
+def _norm(
+    world: World, x: Foreign, ord: Foreign = None, axis: Foreign = None, keepdims: Foreign = False
+) -> Foreign:
     if ord is not None and not (ord == 2 and (axis is not None or np.ndim(x) == 1)):
         raise world.stop_raw("a norm of raw {data} other than the Euclidean one has no bound")
     return _along(world, x, axis, users.norm_of, keepdims)
@@ -1463,7 +1494,7 @@ _REDUCING = {
     np.logical_and: np.all,
     np.logical_or: np.any,
 }
-_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+_FUNCTIONS: dict[Foreign, Function[Foreign]] = {
     np.sum: _sum,
     np.nansum: _rows(lambda row: terms.total(_there(row))),
     np.count_nonzero: _rows(lambda row: terms.total(map(_truth, row))),
@@ -1501,7 +1532,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
 }
 
 
-def _kept(world: World, m: Any, part: Any, k: int) -> Any:
+def _kept(world: World, m: Foreign, part: Foreign, k: int) -> Foreign:
     """A triangle of an array, 0 elsewhere."""
     box = wrapped(world, m)
     return Box.of(world, np.where(part(np.ones(box.shape, bool), k), as_objects(world, box), 0.0))
@@ -1519,13 +1550,13 @@ _OF_ARRAYS = {np.concatenate, np.stack, np.vstack, np.hstack, np.column_stack, n
 _LIKE = {np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.shape, np.ndim, np.size}
 
 
-def _rounded(world: World, a: Any, decimals: int) -> Any:
+def _rounded(world: World, a: Foreign, decimals: int) -> Foreign:
     if decimals:
         return np.round(plain(world, a, "raw {data} are rounded to digits"), decimals)
     return on_arrays(world, np.rint, "__call__", (a,), None, {})
 
 
-def calling(world: World, function: Any, args: Any, kwargs: Any) -> Any:
+def calling(world: World, function: Foreign, args: Foreign, kwargs: Foreign) -> Foreign:
     """A function of NumPy's on boxes and terms."""
     world.count()
     if function in _LIKE:
@@ -1539,7 +1570,7 @@ def calling(world: World, function: Any, args: Any, kwargs: Any) -> Any:
     return _called(world, function, args, kwargs)
 
 
-def _called(world: World, function: Any, args: Any, kwargs: Any) -> Any:
+def _called(world: World, function: Foreign, args: Foreign, kwargs: Foreign) -> Foreign:
     hidden = any(has_terms(v) for v in (*args, *kwargs.values()))
     if hidden and any(type(v) is Box and v.kind == "b" for v in args):
         _of_truths(world, function, args, kwargs)
@@ -1564,10 +1595,10 @@ def _called(world: World, function: Any, args: Any, kwargs: Any) -> Any:
     return given_back(found, [pair for pair in both if type(pair[0]) is Box], lambda one: wrapped(world, one))
 
 
-def _of_truths(world: World, function: Any, args: Any, kwargs: Any) -> None:
+def _of_truths(world: World, function: Foreign, args: Foreign, kwargs: Foreign) -> None:
     """End the bound if NumPy makes something else of truth values than of the numbers 0 and 1."""
 
-    def tried(value: Any, every: int, kind: type) -> Any:
+    def tried(value: Foreign, every: int, kind: type) -> Foreign:
         if type(value) is not Box:
             return value
         ones = np.arange(value.size).reshape(value.shape) % every == 0
@@ -1604,10 +1635,10 @@ _BY_OPERATORS = {
 }
 
 
-def _by_operators(world: World, function: Any, args: Any, kwargs: Any) -> Any:
+def _by_operators(world: World, function: Foreign, args: Foreign, kwargs: Foreign) -> Foreign:
     """A function of NumPy's on entries as objects, which know their operators."""
 
-    def inside(value: Any) -> Any:
+    def inside(value: Foreign) -> Foreign:
         return (
             as_objects(world, value)
             if isinstance(value, np.ndarray | list | tuple) and has_own(value)
@@ -1620,7 +1651,7 @@ def _by_operators(world: World, function: Any, args: Any, kwargs: Any) -> Any:
     return Box.of(world, objects([ordinary(v) for v in found.ravel().tolist()], found.shape))
 
 
-def each(function: Callable[[Any], Any], found: Any) -> Any:
+def each(function: Callable[[Foreign], Foreign], found: Foreign) -> Foreign:
     """A function of what NumPy returned, or of each of several parts, which may have names."""
     if not isinstance(found, tuple | list):
         return function(found)
@@ -1628,7 +1659,7 @@ def each(function: Callable[[Any], Any], found: Any) -> Any:
 
 
 @functools.cache
-def _named(function: Any) -> inspect.Signature | None:
+def _named(function: Foreign) -> inspect.Signature | None:
     """NumPy's signature of a function; None where it takes arguments by place only, or does not tell."""
     try:
         found = inspect.signature(function)
@@ -1642,7 +1673,7 @@ _signature = functools.lru_cache(maxsize=None)(inspect.signature)
 _USUAL = {"where": True, "keepdims": False, "returned": False, "overwrite_input": False}
 
 
-def _own(world: World, function: Any, own: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+def _own(world: World, function: Foreign, own: Function[Foreign], args: Foreign, kwargs: Foreign) -> Foreign:
     """One of the functions above, by NumPy's signature; what it makes is written where it should be."""
     kwargs = {k: v for k, v in kwargs.items() if v is not None and v is not np._NoValue}
     named = _named(function)
@@ -1661,7 +1692,7 @@ def _own(world: World, function: Any, own: Callable[..., Any], args: Any, kwargs
     return made if out is None else _written(world, made, out)
 
 
-def _like(world: World, function: Any, args: Any, kwargs: Any) -> Any:
+def _like(world: World, function: Foreign, args: Foreign, kwargs: Foreign) -> Foreign:
     first = args[0]
     if function in (np.shape, np.ndim, np.size):
         return function(first.data if type(first) is Box else np.zeros(()), *args[1:], **kwargs)
@@ -1676,8 +1707,8 @@ def _like(world: World, function: Any, args: Any, kwargs: Any) -> Any:
     return wrapped(world, function(shaped, *args[1:], **kwargs))
 
 
-def _moved(world: World, function: Any, args: Any, kwargs: Any) -> Any:
-    def inside(value: Any) -> Any:
+def _moved(world: World, function: Foreign, args: Foreign, kwargs: Foreign) -> Foreign:
+    def inside(value: Foreign) -> Foreign:
         if type(value) is Box:
             return value.data
         if type(value) in (list, tuple) and has_own(value):

@@ -21,10 +21,10 @@ import math
 import random
 import types
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
+from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.symbolic.boxes import Box, Sampled
 from verifiable_dp.evidence.symbolic.terms import Lazy, Term, World, is_numerical, nature
 
@@ -35,13 +35,13 @@ _FLOATS = (float, np.float64)
 # ---------------------------------------------------------------- what is tracked
 
 
-def is_tracked(value: Any) -> bool:
+def is_tracked(value: Foreign) -> bool:
     """Whether a value stands for a number or an array of a plain run."""
     kind = type(value)
     return kind in (Term, Box, Sampled) or issubclass(kind, Lazy) or getattr(kind, "shows", False)
 
 
-def _parts(value: Any) -> Iterator[Any]:
+def _parts(value: Foreign) -> Iterator[Foreign]:
     """What stands in a container."""
     if isinstance(value, dict):
         yield from value
@@ -52,14 +52,14 @@ def _parts(value: Any) -> Iterator[Any]:
         yield from value.ravel().tolist() if type(value) is np.ndarray else value
 
 
-def _holds(value: Any, depth: int = 6) -> bool:
+def _holds(value: Foreign, depth: int = 6) -> bool:
     """Whether something tracked is or stands in a value."""
     if is_tracked(value):
         return True
     return any(depth == 0 or _holds(part, depth - 1) for part in _parts(value))
 
 
-def _real(value: Any) -> Any:
+def _real(value: Foreign) -> Foreign:
     """A class, function or module itself where something stands in for it."""
     if isinstance(value, type):
         return getattr(value, "stands_for", value)
@@ -74,7 +74,7 @@ _OWN = ("verifiable_dp.evidence.symbolic.", "verifiable_dp.evidence.tracing.stan
 # ---------------------------------------------------------------- identity and kinds
 
 
-def identical(world: World, left: Any, right: Any) -> bool:
+def identical(world: World, left: Foreign, right: Foreign) -> bool:
     """``left is right``; of a tracked number only where the other can be no number of a plain run."""
     tracked = [is_tracked(value) for value in (left, right)]
     if not any(tracked):
@@ -85,7 +85,7 @@ def identical(world: World, left: Any, right: Any) -> bool:
     return False
 
 
-def _kinds(value: Any) -> tuple[type, ...]:
+def _kinds(value: Foreign) -> tuple[type, ...]:
     """The types that a number or an array may have in a plain run."""
     if type(value) in (Box, Sampled) or getattr(type(value), "shows", False):
         return (np.ndarray,)
@@ -95,34 +95,34 @@ def _kinds(value: Any) -> tuple[type, ...]:
     return _NUMBERS
 
 
-def _agreed(world: World, found: set[Any], what: str) -> Any:
+def _agreed(world: World, found: set[Foreign], what: str) -> Foreign:
     if len(found) != 1:
         raise world.stop(f"{what} of a tracked number is asked")
     return found.pop()
 
 
-def is_instance(world: World, value: Any, kinds: Any) -> bool:
+def is_instance(world: World, value: Foreign, kinds: Foreign) -> bool:
     """As ``isinstance``."""
     if not is_tracked(value):
         return isinstance(value, kinds)
     return bool(_agreed(world, {issubclass(kind, kinds) for kind in _kinds(value)}, "the type"))
 
 
-def kind_of(world: World, *args: Any, **kwargs: Any) -> Any:
+def kind_of(world: World, *args: Foreign, **kwargs: Foreign) -> Foreign:
     """As ``type``."""
     if len(args) != 1 or not is_tracked(args[0]):
         return type(*args, **kwargs)
     return _agreed(world, {*_kinds(args[0])}, "the type")
 
 
-def has(world: World, value: Any, name: str) -> bool:
+def has(world: World, value: Foreign, name: str) -> bool:
     """As ``hasattr``."""
     if not is_tracked(value):
         return hasattr(value, name)
     return bool(_agreed(world, {hasattr(kind, name) for kind in _kinds(value)}, f"the attribute {name}"))
 
 
-def attribute(world: World, value: Any, name: str, *default: Any) -> Any:
+def attribute(world: World, value: Foreign, name: str, *default: Foreign) -> Foreign:
     """As ``getattr``."""
     if is_tracked(value) and name == "__class__":
         return kind_of(world, value)
@@ -139,7 +139,7 @@ _ANSWERED = {isinstance: is_instance, type: kind_of, hasattr: has, getattr: attr
 # ---------------------------------------------------------------- what is called
 
 
-def _of(module: Any, names: str) -> set[Any]:
+def _of(module: Foreign, names: str) -> set[Foreign]:
     return {getattr(module, name) for name in names.split() if hasattr(module, name)}
 
 
@@ -203,7 +203,7 @@ def _is_known(file: str) -> bool:
     return file in _MODULES or is_numerical(file)
 
 
-def asked(world: World, function: Any) -> Any:
+def asked(world: World, function: Foreign) -> Foreign:
     """What is called in place of what the traced code calls: it may be given what is tracked."""
     kind = type(function)
     if kind in _BUILTIN or kind is type:
@@ -223,7 +223,7 @@ def asked(world: World, function: Any) -> Any:
 _PLAINLY, _CALLS, _UNKNOWN = range(3)
 
 
-def _trust(world: World, function: Any) -> int:
+def _trust(world: World, function: Foreign) -> int:
     """Whether it may be given what is tracked, and if so whether it calls functions that it is given."""
     kind = type(function)
     if kind is types.MethodType:
@@ -245,11 +245,11 @@ def _trust(world: World, function: Any) -> int:
     return _trust(world, own) if isinstance(own, types.FunctionType) else _UNKNOWN
 
 
-def _answer_of(function: Any) -> Any:
+def _answer_of(function: Foreign) -> Foreign:
     return next((answer for known, answer in _ANSWERED.items() if known is function), None)
 
 
-def _is_plain(function: Any) -> bool:
+def _is_plain(function: Foreign) -> bool:
     """Whether it uses numbers through their methods, and calls nothing that it is given."""
     kind = type(function)
     if kind in _BUILTIN:
@@ -279,7 +279,7 @@ def _makes(kind: type) -> bool:
     )
 
 
-def _may_call(function: Any) -> bool:
+def _may_call(function: Foreign) -> bool:
     """Whether it uses numbers through their methods; it may call what it is given."""
     kind = type(function)
     if kind in _BUILTIN:
@@ -290,17 +290,17 @@ def _may_call(function: Any) -> bool:
     return kind is np.ufunc or kind.__module__.startswith(("numpy", *_OWN))
 
 
-def _calling(world: World, function: Any) -> Any:
+def _calling(world: World, function: Foreign) -> Foreign:
     """The function, given functions that may be called with what is tracked."""
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: Foreign, **kwargs: Foreign) -> Foreign:
         args = tuple(_careful(world, value) for value in args)
         return function(*args, **{key: _careful(world, value) for key, value in kwargs.items()})
 
     return call
 
 
-def _careful(world: World, value: Any) -> Any:
+def _careful(world: World, value: Foreign) -> Foreign:
     """A function that a library may call, asked when it is called; anything else as it is."""
     kind = type(value)
     if kind in _BUILTIN or kind is functools.partial or value is type:
@@ -308,14 +308,14 @@ def _careful(world: World, value: Any) -> Any:
     return value
 
 
-def _guarded(world: World, function: Any) -> Any:
+def _guarded(world: World, function: Foreign) -> Foreign:
     """The function, which ends the bound once it is given a tracked number; arrays it gets as plain ones."""
     name = getattr(function, "__name__", type(function).__name__)
 
-    def handed(value: Any) -> Any:
+    def handed(value: Foreign) -> Foreign:
         return np.asarray(value) if type(value) is Box else value
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: Foreign, **kwargs: Foreign) -> Foreign:
         args, kwargs = tuple(map(handed, args)), {key: handed(value) for key, value in kwargs.items()}
         if any(_holds(value) for value in (*args, *kwargs.values())):
             words = f"{name} is given tracked numbers, and nothing is known of what it asks of them"

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
-from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.core.validate import FloatArray, Foreign, Function
 from verifiable_dp.evidence.symbolic.terms import Term, World
 
 NATURAL = 3  # paths that are compared with plain runs
@@ -43,12 +42,12 @@ class Chooser:
         self._size = float(self._rng.choice([0.0, 1.0, 30.0, 1e3, 1e6]))
 
     @property
-    def luck(self) -> Any:
+    def luck(self) -> Foreign:
         """What it goes by, which can be put back."""
         return self._rng.bit_generator.state
 
     @luck.setter
-    def luck(self, state: Any) -> None:
+    def luck(self, state: Foreign) -> None:
         self._rng.bit_generator.state = state
 
     def crowded(self, world: World) -> bool:
@@ -83,7 +82,7 @@ class Chooser:
     def opens(self) -> None:
         """Public randomness is used that no question here settles."""
 
-    def order(self, natural: Any) -> Any:
+    def order(self, natural: Foreign) -> Foreign:
         """An order, as an array of numbers."""
         return natural
 
@@ -118,14 +117,14 @@ class Chooser:
             return int(rivals[self._favourite])
         return int(rivals[int(self._rng.integers(len(rivals)))])
 
-    def seldom(self, natural: Any, others: Callable[[], Sequence[Any]]) -> Any:
+    def seldom(self, natural: Foreign, others: Callable[[], Sequence[Foreign]]) -> Foreign:
         """What was drawn, or one of those that are hardly ever drawn."""
         if self.natural or self._rng.random() < max(self._follow, 0.1):  # else a loop may never end
             return natural
         found = others()
         return found[int(self._rng.integers(len(found)))]
 
-    def several(self, natural: Any, others: Callable[[], Sequence[Any]]) -> Any:
+    def several(self, natural: Foreign, others: Callable[[], Sequence[Foreign]]) -> Foreign:
         """As `seldom`, of an array."""
         return natural
 
@@ -133,7 +132,7 @@ class Chooser:
         """A uniform draw that is used as a number."""
         return natural
 
-    def ends(self, draw: Callable[..., Any]) -> tuple[Any, Any]:
+    def ends(self, draw: Function[Foreign]) -> tuple[Foreign, Foreign]:
         """The smallest and the largest of many values that `draw(generator, size)` gives."""
         many = draw(self._rng, _MANY)
         return many.min(), many.max()
@@ -175,17 +174,17 @@ class Extreme(Chooser):
             return natural
         return int(rivals[turn if self._way < 2 else self._asked % len(rivals)])
 
-    def seldom(self, natural: Any, others: Callable[[], Sequence[Any]]) -> Any:
+    def seldom(self, natural: Foreign, others: Callable[[], Sequence[Foreign]]) -> Foreign:
         """As `Chooser`'s."""
         turn = self._turn()
         return natural if turn is None else others()[:2][turn]
 
-    def several(self, natural: Any, others: Callable[[], Sequence[Any]]) -> Any:
+    def several(self, natural: Foreign, others: Callable[[], Sequence[Foreign]]) -> Foreign:
         """As `Chooser`'s."""
         found = np.array([self.seldom(one, others) for one in natural.ravel()], natural.dtype)
         return found.reshape(natural.shape)
 
-    def order(self, natural: Any) -> Any:
+    def order(self, natural: Foreign) -> Foreign:
         """As `Chooser`'s: the smallest first, or the largest."""
         turn = self._turn()
         return natural if turn is None else np.sort(natural)[:: 1 if turn == 0 else -1]
@@ -223,17 +222,24 @@ class Coinciding(Chooser):
         self.came.append((found, least, largest))
         return found
 
-    def seldom(self, natural: Any, others: Callable[[], Sequence[Any]]) -> Any:
+    def seldom(self, natural: Foreign, others: Callable[[], Sequence[Foreign]]) -> Foreign:
         """As it is told."""
         ends = others()
         if type(ends) is not tuple or not all(isinstance(end, int | np.integer) for end in (natural, *ends)):
             return natural
         return type(natural)(self._came(int(natural), int(min(ends)), int(max(ends))))
 
-    def several(self, natural: Any, others: Callable[[], Sequence[Any]]) -> Any:
+    def several(self, natural: Foreign, others: Callable[[], Sequence[Foreign]]) -> Foreign:
         """As `seldom`, entry by entry."""
         found = np.array([self.seldom(one, others) for one in natural.ravel()], natural.dtype)
         return found.reshape(natural.shape)
+
+    def order(self, natural: Foreign) -> Foreign:
+        """As it is told: each place holds what is so many further, going round."""
+        size = len(natural)
+        if size < 2 or not np.array_equal(np.sort(natural), np.arange(size)):
+            return natural
+        return (natural + self._came(0, 0, size - 1)) % size
 
     def level(self, natural: float) -> float:
         """As it is told, of a uniform number."""
@@ -283,17 +289,17 @@ class Deciding(Chooser):
         """Then not all paths are known."""
         self.closed = False
 
-    def seldom(self, natural: Any, others: Callable[[], Sequence[Any]]) -> Any:
+    def seldom(self, natural: Foreign, others: Callable[[], Sequence[Foreign]]) -> Foreign:
         """One of many numbers."""
         self.opens()
         return natural
 
-    def several(self, natural: Any, others: Callable[[], Sequence[Any]]) -> Any:
+    def several(self, natural: Foreign, others: Callable[[], Sequence[Foreign]]) -> Foreign:
         """One of many arrays."""
         self.opens()
         return natural
 
-    def order(self, natural: Any) -> Any:
+    def order(self, natural: Foreign) -> Foreign:
         """One of many orders."""
         self.opens()
         return natural
@@ -303,7 +309,7 @@ class Deciding(Chooser):
         self.opens()
         return natural
 
-    def ends(self, draw: Callable[..., Any]) -> tuple[Any, Any]:
+    def ends(self, draw: Function[Foreign]) -> tuple[Foreign, Foreign]:
         """Of one of many numbers."""
         self.opens()
         return super().ends(draw)

@@ -19,12 +19,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 from verifiable_dp.core.filled import Filled
+from verifiable_dp.core.validate import Foreign, Function
 from verifiable_dp.evidence.judge.language import Language
 from verifiable_dp.evidence.judge.outside import Outside
-from verifiable_dp.evidence.symbolic.cases import parsed
+from verifiable_dp.evidence.symbolic.desugar_match import parsed
 from verifiable_dp.evidence.symbolic.source import handlers_of, place_of
 from verifiable_dp.evidence.symbolic.terms import Ends, Unbounded, World
 from verifiable_dp.evidence.tracing.ledger import Place
@@ -73,28 +73,28 @@ class Coverage:
     """
 
     files: frozenset[str]
-    places: frozenset[Any] | None = None
+    places: frozenset[Foreign] | None = None
     steps: dict[types.CodeType, set[tuple[int, int]]] = field(default_factory=dict)
 
     left: int = 0
     most: int = 0
     enumerated: dict[types.CodeType, bool] = field(default_factory=dict)
-    compared: dict[tuple[Any, int], list[int]] = field(default_factory=dict)
+    compared: dict[tuple[Foreign, int], list[int]] = field(default_factory=dict)
     counts: Counter[tuple[types.CodeType, int]] = field(default_factory=Counter)
     mistaken: Place | None = None
     raised: bool = False
-    mixed: set[Any] = field(default_factory=set)
+    mixed: set[Foreign] = field(default_factory=set)
     scales: set[tuple[types.CodeType, int, int | None]] = field(default_factory=set)
     drawn: set[tuple[types.CodeType, frozenset[str] | None]] = field(default_factory=set)
-    _stop: Callable[..., Exception] = Unbounded
-    _unasked: Callable[[Any], frozenset[int]] = _none
+    _stop: Function[Exception] = Unbounded
+    _unasked: Callable[[Foreign], frozenset[int]] = _none
     weights: set[tuple[types.CodeType, int, int | None]] = field(default_factory=set)
     wide: set[tuple[types.CodeType, int]] = field(default_factory=set)
     filled: Filled = field(default_factory=dict)
-    disclosed: frozenset[tuple[str, Any]] = frozenset()
+    disclosed: frozenset[tuple[str, Foreign]] = frozenset()
     said: tuple[frozenset[types.CodeType], Language] | None = None
 
-    def language(self, scopes: Mapping[str, dict[str, Any]]) -> Language:
+    def language(self, scopes: Mapping[str, dict[str, Foreign]]) -> Language:
         """What the rules of the language say of the functions that ran."""
         codes = frozenset(self.steps)
         if self.said is None or not codes <= self.said[0]:
@@ -105,7 +105,7 @@ class Coverage:
             self.said = codes, said
         return self.said[1]
 
-    def spots(self, scopes: Mapping[str, dict[str, Any]]) -> frozenset[tuple[str, Any]]:
+    def spots(self, scopes: Mapping[str, dict[str, Foreign]]) -> frozenset[tuple[str, Foreign]]:
         """Expressions to be disclosed for the language to go on there."""
         return self.language(scopes).spots - self.disclosed
 
@@ -114,7 +114,7 @@ class Coverage:
         codes = {*self.enumerated, *(code for code, _ in self.drawn)}
         return any(_asked(code) & self.disclosed for code in codes)
 
-    def outside(self, scopes: Mapping[str, dict[str, Any]]) -> Outside | None:
+    def outside(self, scopes: Mapping[str, dict[str, Foreign]]) -> Outside | None:
         """A construct for which paths that were not run are unknown."""
         return self.language(scopes).outside(code for code, tried in self.enumerated.items() if tried)
 
@@ -147,7 +147,7 @@ class Coverage:
 
     @contextmanager
     def watching(
-        self, stop: Callable[..., Exception] = Unbounded, unasked: Callable[[Any], frozenset[int]] = _none
+        self, stop: Function[Exception] = Unbounded, unasked: Callable[[Foreign], frozenset[int]] = _none
     ) -> Iterator[None]:
         """Note the steps of what runs inside, also in threads that are started there.
 
@@ -170,7 +170,7 @@ class Coverage:
         """Instructions of the last run."""
         return _MOST_STEPS - max(self.left, 0)
 
-    def _called(self, frame: Any, event: str, argument: Any) -> Any:
+    def _called(self, frame: Foreign, event: str, argument: Foreign) -> Foreign:
         code = frame.f_code
         if code.co_filename not in self.files:
             return None
@@ -181,7 +181,7 @@ class Coverage:
         comparing = _comparisons(code)
         barred = self._unasked(code)
 
-        def stepped(frame: Any, event: str, argument: Any) -> Any:
+        def stepped(frame: Foreign, event: str, argument: Foreign) -> Foreign:
             nonlocal last
             if event == "opcode":
                 self.left -= 1
@@ -201,11 +201,11 @@ class Coverage:
 
         return stepped
 
-    def both(self) -> set[Any]:
+    def both(self) -> set[Foreign]:
         """Where conditions stand that came out both ways."""
         return self.sides()[1]
 
-    def sides(self) -> tuple[set[Any], set[Any]]:
+    def sides(self) -> tuple[set[Foreign], set[Foreign]]:
         """Where conditions stand that were asked, and those of them that came out both ways."""
         every, found = set(), set()
         for code, steps in self.steps.items():
@@ -215,7 +215,7 @@ class Coverage:
             found |= {(code.co_filename, place_of(at)) for at in asked - one if at is not None}
         return every, found
 
-    def jumping(self, scopes: Mapping[str, dict[str, Any]]) -> Place | None:
+    def jumping(self, scopes: Mapping[str, dict[str, Foreign]]) -> Place | None:
         """A line where how much noise there is follows from chance in a way that rare outcomes may set."""
         found, language = [], self.language(scopes)
         for instructions, asks in ((self.scales, language.steep), (self.weights, language.weighs)):
@@ -229,7 +229,9 @@ class Coverage:
                 found.append(Place(code.co_filename, code.co_firstlineno))
         return min(found, key=lambda place: (place.file, place.line), default=None)
 
-    def missed(self, scopes: Mapping[str, dict[str, Any]], *, strict: bool) -> list[tuple[Place, Any]]:
+    def missed(
+        self, scopes: Mapping[str, dict[str, Foreign]], *, strict: bool
+    ) -> list[tuple[Place, Foreign]]:
         """Lines with a branch that was taken one way only, and where its condition stands, or None.
 
         If not `strict`, a loop need not come to its end where what follows it was reached by a break.
@@ -272,7 +274,7 @@ def compares(place: Place) -> bool:
 
 
 @functools.lru_cache(maxsize=1 << 10)
-def _asked(code: types.CodeType) -> frozenset[Any]:
+def _asked(code: types.CodeType) -> frozenset[Foreign]:
     """Where conditions of a function stand."""
     steps = dis.get_instructions(code)
     return frozenset(
@@ -286,7 +288,7 @@ def _comparisons(code: types.CodeType) -> frozenset[int]:
     return frozenset(step.offset for step in dis.get_instructions(code) if step.opname == "COMPARE_OP")
 
 
-def _need_not_go(code: types.CodeType, step: Any, certain: Callable[[types.CodeType, int], bool]) -> bool:
+def _need_not_go(code: types.CodeType, step: Foreign, certain: Callable[[types.CodeType, int], bool]) -> bool:
     """Whether a branch cannot go both ways: it follows a comparison with one possible answer."""
     before = [i for i in dis.get_instructions(code) if i.offset < step.offset and i.opname not in _BETWEEN]
     return bool(before) and before[-1].opname == "COMPARE_OP" and certain(code, before[-1].offset)
@@ -298,7 +300,7 @@ def _one_sided(
     strict: bool,
     caught: bool,
     certain: Callable[[types.CodeType, int], bool],
-) -> Iterator[tuple[int, Any]]:
+) -> Iterator[tuple[int, Foreign]]:
     """Line and position of the branches that were taken one way only; all if exceptions are `caught`."""
     instructions = list(dis.get_instructions(code))
     following = {a.offset: b.offset for a, b in itertools.pairwise(instructions)}
@@ -322,7 +324,7 @@ def _one_sided(
             yield (at.lineno if at and at.lineno else code.co_firstlineno), at
 
 
-def _branches(code: types.CodeType, steps: set[tuple[int, int]]) -> Iterator[Any]:
+def _branches(code: types.CodeType, steps: set[tuple[int, int]]) -> Iterator[Foreign]:
     """The branches of the user's that were taken."""
     taken = {last for last, _ in steps}
     for step in dis.get_instructions(code):
@@ -334,7 +336,7 @@ def _branches(code: types.CodeType, steps: set[tuple[int, int]]) -> Iterator[Any
             yield step
 
 
-def _ends(instructions: Sequence[Any], step: Any) -> set[int]:
+def _ends(instructions: Sequence[Foreign], step: Foreign) -> set[int]:
     """Where a branch that jumps goes on; since Python 3.12 a loop that ends skips what clears up after it."""
     ends = {step.argval}
     if step.opname == "FOR_ITER":
@@ -344,7 +346,7 @@ def _ends(instructions: Sequence[Any], step: Any) -> set[int]:
     return ends
 
 
-def _next(instructions: list[Any], offset: int) -> str:
+def _next(instructions: list[Foreign], offset: int) -> str:
     """The name of the instruction at an offset."""
     return next((step.opname for step in instructions if step.offset == offset), "")
 
@@ -355,7 +357,7 @@ def _catching(code: types.CodeType, steps: set[tuple[int, int]]) -> Iterator[tup
     if not handlers:
         return
     taken = {offset for _, offset in steps}
-    inside: dict[Any, bool] = {}
+    inside: dict[Foreign, bool] = {}
     for step in dis.get_instructions(code):
         at = step.positions
         if at is None or at.lineno is None or at.col_offset is None:
@@ -367,7 +369,7 @@ def _catching(code: types.CodeType, steps: set[tuple[int, int]]) -> Iterator[tup
         yield Place(code.co_filename, handler.start[0]), seen and not handler.suppresses
 
 
-def _raises(instructions: list[Any], offset: int) -> bool:
+def _raises(instructions: list[Foreign], offset: int) -> bool:
     """Whether from here on nothing but an exception can come."""
     for step in instructions:
         if step.offset < offset:

@@ -13,14 +13,13 @@ import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from scipy import special
 
-from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.core.validate import FloatArray, Foreign
 from verifiable_dp.evidence.judge.replay import position
-from verifiable_dp.evidence.symbolic import answers, boxes, contests, enclosures
+from verifiable_dp.evidence.symbolic import accept_reject, answers, boxes, enclosures
 from verifiable_dp.evidence.symbolic.terms import (
     Lazy,
     Origin,
@@ -53,7 +52,7 @@ _GRID = np.concatenate(
     ]
 )
 # Quantile functions of the laws at scale 1, at u and at 1 - u.
-_QUANTILES: dict[str, Callable[[Any], Any]] = {
+_QUANTILES: dict[str, Callable[[Foreign], Foreign]] = {
     "laplace": lambda u: np.where(u < 0.5, np.log(2 * u), -np.log(2 * (1 - u))),
     "exponential": lambda u: -np.log1p(-u),
     "gumbel": lambda u: -np.log(-np.log(u)),
@@ -77,10 +76,12 @@ class UniformDraw(Lazy):
 
     __array_priority__ = 3000.0
     nature = "uniform"
-    kind: Any = np.float64
+    kind: Foreign = np.float64
     stretches = False
 
-    def __init__(self, source: DrawSource, function: Callable[[Any], Any], whole: bool = False) -> None:
+    def __init__(
+        self, source: DrawSource, function: Callable[[Foreign], Foreign], whole: bool = False
+    ) -> None:
         self.source, self.function, self.whole = source, function, whole
         self.step = 0.0  # what a step costs, of geometric noise
 
@@ -89,7 +90,7 @@ class UniformDraw(Lazy):
         """The run it belongs to."""
         return self.source.world
 
-    def plain(self) -> Any:
+    def plain(self) -> Foreign:
         """The number itself: the draw is public from here on."""
         source = self.source
         if not (source.is_public or source.taken or source.thins or source.state or self.world.oracle):
@@ -99,7 +100,7 @@ class UniformDraw(Lazy):
         source.spend()
         return np.float64(self.function(np.float64(source.value)))
 
-    def term(self) -> Any:
+    def term(self) -> Foreign:
         """The number, or noise of a known law around a constant."""
         if self.source.is_public or self.source.state is not None or self.source.thins:
             return self.plain()
@@ -126,7 +127,7 @@ class UniformDraw(Lazy):
         self.source.noise = (self.function, made)
         return made
 
-    def through(self, function: Callable[[Any], Any]) -> Any:
+    def through(self, function: Callable[[Foreign], Foreign]) -> Foreign:
         """A function of it."""
         own = self.function
         if self.source.is_public:
@@ -138,18 +139,20 @@ class UniformDraw(Lazy):
             made.step = 1 / scale if kind == "exponential" and center == 0 and scale > 0 else 0.0
         return made
 
-    def joined(self, other: UniformDraw, function: Callable[[Any, Any], Any]) -> UniformDraw:
+    def joined(self, other: UniformDraw, function: Callable[[Foreign, Foreign], Foreign]) -> UniformDraw:
         """A function of two numbers that both follow from this draw."""
         mine, theirs = self.function, other.function
         return UniformDraw(self.source, lambda u: function(mine(u), theirs(u)))
 
-    def _with(self, other: Any, function: Callable[[Any, Any], Any], side: int = 1) -> Any:
+    def _with(
+        self, other: Foreign, function: Callable[[Foreign, Foreign], Foreign], side: int = 1
+    ) -> Foreign:
         """What an operation makes of it and of `other`, which stands on this side of it."""
         if type(other) is UniformDraw and other.source is self.source and not self.source.is_public:
             return self.joined(other, function)
         if isinstance(other, UniformDraw) and function in _SIGNS and not self._gone and not other._gone:
             return Product([*self.factors, *((f, _SIGNS[function] * by) for f, by in other.factors)])
-        if type(other) in (UniformDraw, Product, DrawnCoin, contests.Pick, contests.Veiled):
+        if type(other) in (UniformDraw, Product, DrawnCoin, accept_reject.Pick, accept_reject.Veiled):
             other = boxes.ordinary(other)
         other = number(other)
         if type(other) is Term:
@@ -202,19 +205,19 @@ class UniformDraw(Lazy):
         used = source.state is not None or source.noise is not None or bool(source.thins)
         return used or source.is_public
 
-    def __neg__(self) -> Any:
+    def __neg__(self) -> Foreign:
         return self.through(np.negative)
 
-    def __abs__(self) -> Any:
+    def __abs__(self) -> Foreign:
         return self.through(np.abs)
 
-    def _below(self, limit: Any) -> Any:
+    def _below(self, limit: Foreign) -> Foreign:
         """Whether it is below `limit`."""
-        if type(limit) is contests.Veiled:
+        if type(limit) is accept_reject.Veiled:
             if self.is_bare and boxes.has_terms(limit.box):
                 return limit.toss(self.source)
             limit = limit.plain()
-        if type(limit) in (UniformDraw, Product, DrawnCoin, contests.Pick):
+        if type(limit) in (UniformDraw, Product, DrawnCoin, accept_reject.Pick):
             limit = limit.plain()
         limit = float(limit) if type(limit) is Fraction else number(limit)
         if type(limit) is Term:
@@ -247,18 +250,18 @@ class UniformDraw(Lazy):
         """Whether it is the draw itself."""
         return self.function is _itself
 
-    def __lt__(self, other: Any) -> Any:
+    def __lt__(self, other: Foreign) -> Foreign:
         return self._below(other)
 
     __le__ = __lt__
 
-    def __gt__(self, other: Any) -> Any:
+    def __gt__(self, other: Foreign) -> Foreign:
         found = self._below(other)
         return found if found is NotImplemented else opposite(found)
 
     __ge__ = __gt__
 
-    def __eq__(self, other: Any) -> Any:
+    def __eq__(self, other: Foreign) -> Foreign:
         known = isinstance(other, int | float | np.number) and not nature(other) and not self.source.is_public
         if known and type(self) is UniformDraw and (_is_line(self.function) or _law_of(self.function)):
             self.world.compare(certain=True, public=True)
@@ -267,11 +270,11 @@ class UniformDraw(Lazy):
 
     __hash__ = Lazy.__hash__
 
-    def __round__(self, *digits: Any) -> Any:
+    def __round__(self, *digits: Foreign) -> Foreign:
         return round(float(self.plain()), *digits)
 
 
-def _operator(function: Callable[[Any, Any], Any], side: int) -> Any:
+def _operator(function: Callable[[Foreign, Foreign], Foreign], side: int) -> Foreign:
     return lambda self, other: self._with(other, function, side)
 
 
@@ -281,7 +284,9 @@ for _name in ("add", "sub", "mul", "truediv", "pow"):
 _SIGNS = {operator.mul: 1, operator.truediv: -1}
 
 
-def _ordered(function: Callable[[Any, Any], Any], mine: Any, other: Any, side: int) -> Any:
+def _ordered(
+    function: Callable[[Foreign, Foreign], Foreign], mine: Foreign, other: Foreign, side: int
+) -> Foreign:
     return function(mine, other) if side else function(other, mine)
 
 
@@ -307,11 +312,11 @@ class Product(UniformDraw):
             or len({*sources}) < len(sources)
         )
 
-    def plain(self) -> Any:
+    def plain(self) -> Foreign:
         """The number itself: the draws are public from here on."""
         return math.prod(factor.plain() ** by for factor, by in self._factors)
 
-    def term(self) -> Any:
+    def term(self) -> Foreign:
         """The number, or noise, if it is a sign with noise or a component of a size with a random angle."""
         if self.made is not None:
             return self.made
@@ -332,18 +337,20 @@ class Product(UniformDraw):
                 return self.made
         return self.plain()
 
-    def through(self, function: Callable[[Any], Any]) -> Any:
+    def through(self, function: Callable[[Foreign], Foreign]) -> Foreign:
         """A function of it: the logarithm adds up those of the factors."""
         if function is not np.log or self._gone:
             return function(self.plain())
         return total(multiply(factor.through(np.log).term(), by) for factor, by in self._factors)
 
-    def _with(self, other: Any, function: Callable[[Any, Any], Any], side: int = 1) -> Any:
+    def _with(
+        self, other: Foreign, function: Callable[[Foreign, Foreign], Foreign], side: int = 1
+    ) -> Foreign:
         if function in _SIGNS and isinstance(other, UniformDraw) and type(other) is not DrawnCoin:
             return super()._with(other, function, side)
         return _ordered(function, self.term(), boxes.ordinary(other), side)
 
-    def _below(self, limit: Any) -> Any:
+    def _below(self, limit: Foreign) -> Foreign:
         return self.plain() < boxes.ordinary(limit)
 
 
@@ -390,14 +397,14 @@ def _component(product: Product) -> Term | None:
 
 
 @functools.lru_cache(maxsize=256)
-def _rayleigh(function: Callable[[Any], Any]) -> float:
+def _rayleigh(function: Callable[[Foreign], Foreign]) -> float:
     """The scale of a function of a draw that has Rayleigh's law, up to signs; else 0."""
     kind, center, scale = _law_of(lambda u: np.square(function(u))) or ("", 0.0, 0.0)
     return math.sqrt(scale / 2) if kind == "exponential" and center == 0 and scale > 0 else 0.0
 
 
 @functools.lru_cache(maxsize=256)
-def _axis(function: Callable[[Any], Any]) -> tuple[float, float] | None:
+def _axis(function: Callable[[Foreign], Foreign]) -> tuple[float, float] | None:
     """`a` and `b` of a function a cos(2 pi u) + b sin(2 pi u) of a draw; None of any other."""
     try:
         values = np.broadcast_to(np.asarray(function(_FINE), np.float64), _FINE.shape)
@@ -411,7 +418,7 @@ def _axis(function: Callable[[Any], Any]) -> tuple[float, float] | None:
     return (a, b) if turns else None
 
 
-def _product(world: World, left: Term, right: Term) -> Any:
+def _product(world: World, left: Term, right: Term) -> Foreign:
     """The product of two draws that nothing else uses; None of anything else.
 
     Of two normal ones it is noise that can be paired, also a square of one. The root of 2 E, which is
@@ -438,7 +445,7 @@ def _product(world: World, left: Term, right: Term) -> Any:
 _PAIRS = {"product": ("laplace", 1.0), "square": ("exponential", 2.0)}
 
 
-def _paired(world: World, noise: Any) -> Any:
+def _paired(world: World, noise: Foreign) -> Foreign:
     """Noise in which two products or squares of normal draws are one draw."""
     waiting: dict[tuple[str, float], SymbolicDraw] = {}
     for draw, weight in list(noise.items()):
@@ -477,7 +484,7 @@ class TwoSided:
         return abs(shift) * self.step
 
 
-def _differences(world: World, noise: Any) -> Any:
+def _differences(world: World, noise: Foreign) -> Foreign:
     """Noise in which the difference of two geometric or exponential draws of one law is one draw."""
     draws = (
         [d for d in noise if d.kind in ("geometric", "exponential") and not d.used] if len(noise) > 1 else []
@@ -503,7 +510,7 @@ def _differences(world: World, noise: Any) -> Any:
     return noise
 
 
-def _pooled(world: World, noise: Any) -> Any:
+def _pooled(world: World, noise: Foreign) -> Foreign:
     """Noise in which draws of one scale whose shapes add up to 1 are one draw, and pairs.
 
     Of gamma draws it is exponential, of negative binomial ones geometric.
@@ -542,7 +549,7 @@ _SIGNED = {
 }
 
 
-def _sign_size(function: Callable[[Any], Any]) -> float:
+def _sign_size(function: Callable[[Foreign], Foreign]) -> float:
     """The size of a function of a draw that is a number or its opposite, half of the time each; else 0."""
     values = np.broadcast_to(np.asarray(function(_HALVES), np.float64), _HALVES.shape)
     size = float(abs(values[0]))
@@ -561,7 +568,7 @@ def one_of(world: World, size: int, natural: int) -> int:
     return natural if world.oracle is None else world.oracle.choose([1 / size] * size, natural)
 
 
-def proposed(world: World, order: Any) -> list[Any] | None:
+def proposed(world: World, order: Foreign) -> list[Foreign] | None:
     """An order of the first few whole numbers as proposals; None if it is of something else."""
     if isinstance(order, boxes.Box) and (order.ndim != 1 or order.kind != "i"):
         return None
@@ -572,8 +579,8 @@ def proposed(world: World, order: Any) -> list[Any] | None:
         return None
     if world.oracle is not None:
         raise world.stop("an answer draws an order")
-    source = contests.Proposals(world, len(values), True)
-    return [contests.Pick(source, int(value)) for value in values]
+    source = accept_reject.Proposals(world, len(values), True)
+    return [accept_reject.Pick(source, int(value)) for value in values]
 
 
 def coin_of(world: World, chance: float, answer: bool) -> DrawnCoin:
@@ -582,7 +589,7 @@ def coin_of(world: World, chance: float, answer: bool) -> DrawnCoin:
     return DrawnCoin(source, lambda u: u < chance, chance)
 
 
-def sign_of(world: World, values: Any, index: int) -> Any:
+def sign_of(world: World, values: Foreign, index: int) -> Foreign:
     """One of two public numbers; a sign, if they are opposites."""
     if world.oracle is not None:
         return values[index]
@@ -596,7 +603,7 @@ def sign_of(world: World, values: Any, index: int) -> Any:
     return UniformDraw(DrawSource(world, (0.25, 0.75)[index]), lambda u: np.where(u < 0.5, first, second))
 
 
-def signed(coin: DrawnCoin, one: Any, other: Any) -> Any:
+def signed(coin: DrawnCoin, one: Foreign, other: Foreign) -> Foreign:
     """One of two opposite numbers, or noise or its opposite, as a fair coin falls; None of anything else."""
     fair, source = coin.function, coin.source
     if coin._gone:
@@ -624,7 +631,7 @@ class Stretched(Product):
 
     stretches = True
 
-    def __init__(self, base: UniformDraw, by: Any, less: Any = 0.0) -> None:
+    def __init__(self, base: UniformDraw, by: Foreign, less: Foreign = 0.0) -> None:
         super().__init__([(base, 1)])
         self.base, self.by, self.less = base, by, less
 
@@ -632,28 +639,30 @@ class Stretched(Product):
     def _gone(self) -> bool:
         return True
 
-    def plain(self) -> Any:
+    def plain(self) -> Foreign:
         """The number itself: the draw is public from here on."""
         return subtract(multiply(self.base.plain(), self.by), self.less)
 
     term = plain
 
-    def _with(self, other: Any, function: Callable[[Any, Any], Any], side: int = 1) -> Any:
+    def _with(
+        self, other: Foreign, function: Callable[[Foreign, Foreign], Foreign], side: int = 1
+    ) -> Foreign:
         other = number(other)
         constant = isinstance(other, int | float | np.number)
         if function is operator.sub and side and (constant or (type(other) is Term and not other.noise)):
             return Stretched(self.base, self.by, add(self.less, other))
         return super()._with(other, function, side)
 
-    def _below(self, limit: Any) -> Any:
+    def _below(self, limit: Foreign) -> Foreign:
         return self.base < self.share(limit)
 
-    def share(self, limit: Any) -> Any:
+    def share(self, limit: Foreign) -> Foreign:
         """The chance that it is below `limit`."""
         return divide(add(number(limit), self.less), self.by)
 
 
-def opposite(value: Any) -> Any:
+def opposite(value: Foreign) -> Foreign:
     """The opposite of a truth value or coin."""
     return value.turned() if type(value) is DrawnCoin else not value
 
@@ -665,12 +674,12 @@ class DrawnCoin(UniformDraw):
     kind = np.bool_
 
     def __init__(
-        self, source: DrawSource, function: Callable[[Any], Any], chance: float | None = None
+        self, source: DrawSource, function: Callable[[Foreign], Foreign], chance: float | None = None
     ) -> None:
         super().__init__(source, function)
         self.chance = chance
 
-    def plain(self) -> Any:
+    def plain(self) -> Foreign:
         """The answer, public from here on."""
         oracle = self.world.oracle
         if oracle is not None and not self.source.is_public:
@@ -700,11 +709,11 @@ class DrawnCoin(UniformDraw):
         self.source.spend()
         return np.bool_(self.function(np.float64(self.source.value)))
 
-    def term(self) -> Any:
+    def term(self) -> Foreign:
         """The answer as a number."""
         return int(self.plain())
 
-    def mixed(self, one: Any, other: Any) -> Any:
+    def mixed(self, one: Foreign, other: Foreign) -> Foreign:
         """The one number or the other, as the coin falls; None if that is not followed.
 
         Where it falls for a public number a raw one does not count. Of two raw ones that follow from the same
@@ -724,7 +733,7 @@ class DrawnCoin(UniformDraw):
         made = coin.thinned(subtract(raw[0], rest))
         return None if made is None else add(made, rest)
 
-    def thinned(self, term: Term) -> Any:
+    def thinned(self, term: Term) -> Foreign:
         """A raw number that is 0 where the coin is against it; None if its unit alone moves it less."""
         units = {unit: move for unit, move in moves_of(term.raw).items() if move != (0.0, 0.0)}
         low, high = term.range()
@@ -734,7 +743,7 @@ class DrawnCoin(UniformDraw):
             return None
         self.source.thins.add(unit)
         counts, part = (bool(self.function(np.float64(u))) for u in (self.source.value, 0.0))
-        key: Any = Part(unit, self.source, part, float(self.chance or 1.0))
+        key: Foreign = Part(unit, self.source, part, float(self.chance or 1.0))
         moves = {key: (low - high, high - low)}
         return opaque(term, term.value() if counts else 0.0, low, high, lambda: moves, term.whole)
 
@@ -743,41 +752,41 @@ class DrawnCoin(UniformDraw):
         own = self.function
         return DrawnCoin(self.source, lambda u: ~own(u), None if self.chance is None else 1 - self.chance)
 
-    def __invert__(self) -> Any:
+    def __invert__(self) -> Foreign:
         return self.turned()
 
-    def __and__(self, other: Any) -> Any:
+    def __and__(self, other: Foreign) -> Foreign:
         return bool(self.plain()) & other
 
     __rand__ = __and__
 
-    def __or__(self, other: Any) -> Any:
+    def __or__(self, other: Foreign) -> Foreign:
         return bool(self.plain()) | other
 
     __ror__ = __or__
 
-    def __xor__(self, other: Any) -> Any:
+    def __xor__(self, other: Foreign) -> Foreign:
         found = self._turning(other)
         return bool(self.plain()) ^ other if found is None else found
 
     __rxor__ = __xor__
     __hash__ = UniformDraw.__hash__
 
-    def __ne__(self, other: Any) -> Any:
+    def __ne__(self, other: Foreign) -> Foreign:
         found = self._turning(other)
         return self.plain() != other if found is None else found
 
-    def __eq__(self, other: Any) -> Any:
+    def __eq__(self, other: Foreign) -> Foreign:
         found = self.turned()._turning(other)
         return self.plain() == other if found is None else found
 
-    def _turning(self, other: Any) -> Any:
+    def _turning(self, other: Foreign) -> Foreign:
         """A raw bit that is turned if the coin says so, as an answer; None of anything else."""
         other = number(other)
         bit = is_term(other) and other.raw and not other.noise and other.whole and other.range() == (0.0, 1.0)
         return self.mixed(subtract(1, other), other) if bit else None
 
-    def through(self, function: Callable[[Any], Any]) -> Any:
+    def through(self, function: Callable[[Foreign], Foreign]) -> Foreign:
         """A function of the answer."""
         return function(float(self.plain()))
 
@@ -787,7 +796,7 @@ _FINE = np.concatenate([_HALVES, _GRID])  # with values that hardly ever come
 _SORTED = np.unique(np.append(_FINE, [0.0, 1 - 2.0**-53]))
 
 
-def _shows(function: Callable[[Any], Any], bound: float) -> bool:
+def _shows(function: Callable[[Foreign], Foreign], bound: float) -> bool:
     """Whether the values that are looked at show on which sides of a bound a function can be."""
     with np.errstate(all="ignore"):
         values = np.broadcast_to(np.asarray(function(_SORTED), np.float64), _SORTED.shape)
@@ -798,21 +807,23 @@ def _shows(function: Callable[[Any], Any], bound: float) -> bool:
     return bool((steps >= 0).all() or (steps <= 0).all())
 
 
-def _itself(u: Any) -> Any:
+def _itself(u: Foreign) -> Foreign:
     return u
 
 
 _TOGETHER = 3  # coins of one draw that are looked at together with the next one
 
 
-def _joint(coins: Sequence[Callable[[Any], Any]], way: Sequence[bool]) -> Callable[[Any], Any]:
+def _joint(
+    coins: Sequence[Callable[[Foreign], Foreign]], way: Sequence[bool]
+) -> Callable[[Foreign], Foreign]:
     """1 where coins fall in a way, 0 elsewhere."""
     return lambda u: math.prod(
         1.0 * coin(u) if bit else 1.0 - 1.0 * coin(u) for coin, bit in zip(coins, way, strict=True)
     )
 
 
-def _is_rare(coins: Sequence[Callable[[Any], Any]]) -> bool:
+def _is_rare(coins: Sequence[Callable[[Foreign], Foreign]]) -> bool:
     """Whether coins of one draw can fall together as at no value that is looked at."""
     with np.errstate(all="ignore"):
         falls = np.array([np.broadcast_to(each(_FINE), _FINE.shape) for each in coins], bool).T
@@ -849,19 +860,19 @@ class DrawSource:
     def __init__(self, world: World, value: float, origin: Origin | None = None) -> None:
         self.world, self.value, self.origin = world, value, origin
         self.is_public = self.taken = self.is_beyond = False
-        self.noise: tuple[Any, Term | _Plane] | None = None
-        self.state: list[Any] | None = None
-        self.asked: Any = None
+        self.noise: tuple[Foreign, Term | _Plane] | None = None
+        self.state: list[Foreign] | None = None
+        self.asked: Foreign = None
         self.oracle = world.oracle
-        self.thins: set[Any] = set()
-        self._shapes: set[Any] = set()
-        self._coins: list[Callable[[Any], Any]] = []
+        self.thins: set[Foreign] = set()
+        self._shapes: set[Foreign] = set()
+        self._coins: list[Callable[[Foreign], Foreign]] = []
 
     def shape(self, side: int | None) -> None:
         """Note where a public number, on which side of an operation, has a part in what becomes of it."""
         self._shapes.add(self.world.here(side))
 
-    def tosses(self, coin: Callable[[Any], Any]) -> None:
+    def tosses(self, coin: Callable[[Foreign], Foreign]) -> None:
         """Make one more coin of it; the bound ends if coins can fall together as at no value looked at."""
         self._coins = coins = [*self._coins[-_TOGETHER:], coin]
         if len(coins) > 1 and enclosures.known("rare", coins, 0.0, lambda: _is_rare(coins)):
@@ -871,7 +882,7 @@ class DrawSource:
         """What has shaped it sets how much noise there is, as it meets the data."""
         self.world.scales |= self._shapes - {None}
 
-    def through(self, function: Callable[[Any], Any], scale: float) -> Origin | None:
+    def through(self, function: Callable[[Foreign], Foreign], scale: float) -> Origin | None:
         """Where the number of noise comes from that is a function of it."""
         if self.origin is None:
             return None
@@ -908,7 +919,7 @@ class DrawSource:
             raise self.world.stop("a uniform draw that was used before is compared with raw chances")
         self.state = [0.0, 1.0]
 
-    def below_chance(self, chance: Term) -> Any:
+    def below_chance(self, chance: Term) -> Foreign:
         """Whether it is below a chance that depends on the data: an outcome, which is paid for.
 
         What no price would do for stays raw, as a reward that is rounded to 0 or 1 by a coin does.
@@ -986,7 +997,7 @@ def _at_most_one(chance: Term) -> bool:
 
 
 @functools.lru_cache(maxsize=1024)
-def _is_line(function: Callable[[Any], Any]) -> bool:
+def _is_line(function: Callable[[Foreign], Foreign]) -> bool:
     """Whether a function of a uniform draw is a straight line."""
     try:
         values = np.broadcast_to(np.asarray(function(_FINE), np.float64), _FINE.shape)
@@ -998,12 +1009,12 @@ def _is_line(function: Callable[[Any], Any]) -> bool:
     return bool(fits) and enclosures.is_like(function, _itself, float(slope))
 
 
-def _turned(quantile: Callable[[Any], Any], sign: float, above: bool) -> Callable[[Any], Any]:
+def _turned(quantile: Callable[[Foreign], Foreign], sign: float, above: bool) -> Callable[[Foreign], Foreign]:
     return lambda u: sign * quantile(1 - u if above else u)
 
 
 @functools.cache
-def _laws() -> list[tuple[str, float, Any, Callable[[Any], Any]]]:
+def _laws() -> list[tuple[str, float, Foreign, Callable[[Foreign], Foreign]]]:
     """Kind, sign and values of the laws at scale 1, and the function that gives them."""
     # Those without a sign are symmetric: with the other sign they are their own laws at 1 - u.
     laws = [
@@ -1016,7 +1027,7 @@ def _laws() -> list[tuple[str, float, Any, Callable[[Any], Any]]]:
 
 
 @functools.lru_cache(maxsize=4096)
-def _law_of(function: Callable[[Any], Any]) -> tuple[str, float, float] | None:
+def _law_of(function: Callable[[Foreign], Foreign]) -> tuple[str, float, float] | None:
     """Kind, center and scale of a function of a uniform draw; None if unknown.
 
     It is recognised at 3801 of its values, and then enclosed in between. Clipped or rounded noise has another
@@ -1084,7 +1095,7 @@ class FollowedGenerator(np.random.Generator):
         return np.random.Generator(np.random.Generator.bit_generator.__get__(self))
 
     @classmethod
-    def of(cls, bits: Any, world: World, stream: int = -1) -> FollowedGenerator:
+    def of(cls, bits: Foreign, world: World, stream: int = -1) -> FollowedGenerator:
         """Follow the draws from `bits`; a replay knows the streams that have a number."""
         made = cls(bits)
         made.world, made.stream = world, stream
@@ -1092,30 +1103,38 @@ class FollowedGenerator(np.random.Generator):
         return made
 
     @property
-    def bit_generator(self) -> Any:
+    def bit_generator(self) -> Foreign:
         """As numpy's: a state that can be set again makes the same noise twice."""
         raise self.world.stop("the state of the generator is used")
 
     _bit_generator = bit_generator
 
-    def spawn(self, n_children: int) -> Any:
+    def spawn(self, n_children: int) -> Foreign:
         """As numpy's."""
         bits = np.random.Generator.bit_generator.__get__(self)
         return [FollowedGenerator.of(b, self.world) for b in bits.spawn(n_children)]
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> Foreign:
         raise self.world.stop("the generator is copied")
 
-    def __deepcopy__(self, memo: Any) -> Any:
+    def __deepcopy__(self, memo: Foreign) -> Foreign:
         raise self.world.stop("the generator is copied")
 
     __copy__ = __reduce__
     __getstate__ = __reduce__
 
-    def _public(self, value: Any, what: str = "raw {data} set the law of a draw") -> Any:
+    def _public(self, value: Foreign, what: str = "raw {data} set the law of a draw") -> Foreign:
         return boxes.plain(self.world, value, what)
 
-    def _noise(self, kind: str, loc: Any, scale: Any, drawn: Any, step: Any = 0.0, shape: Any = 1.0) -> Any:
+    def _noise(
+        self,
+        kind: str,
+        loc: Foreign,
+        scale: Foreign,
+        drawn: Foreign,
+        step: Foreign = 0.0,
+        shape: Foreign = 1.0,
+    ) -> Foreign:
         """Draws at a scale, around `loc`."""
         self.world.scaled(int(kind in _AROUND))
         values, scales = np.asarray(drawn, np.float64), np.broadcast_to(scale, np.shape(drawn))
@@ -1129,7 +1148,7 @@ class FollowedGenerator(np.random.Generator):
         zero = not isinstance(loc, boxes.Box | Term) and np.ndim(loc) == 0 and loc == 0
         return made if zero else made + loc
 
-    def _origins(self, drawn: Any) -> list[Origin | None]:
+    def _origins(self, drawn: Foreign) -> list[Origin | None]:
         """Of what was drawn just now."""
         size = int(np.size(drawn))
         if self.stream < 0:
@@ -1139,7 +1158,7 @@ class FollowedGenerator(np.random.Generator):
 
     def _draw(
         self, kind: str, value: float, scale: float, step: float, shape: float, origin: Origin | None
-    ) -> Any:
+    ) -> Foreign:
         if scale == 0:
             return np.float64(value)
         if not (scale > 0 and math.isfinite(scale)):
@@ -1154,14 +1173,14 @@ class FollowedGenerator(np.random.Generator):
             return geometric(self.world, draw)
         return Term(self.world, 0.0, {}, {draw: scale})
 
-    def _whole(self, args: Any, kwargs: Any) -> None:
+    def _whole(self, args: Foreign, kwargs: Foreign) -> None:
         """Refuse noise with few digits: it takes few values, and ends early."""
         for value in (*args, *kwargs.values()):
             kind = value.dtype if isinstance(value, np.ndarray) else value
             if isinstance(kind, type | np.dtype | str) and kind in _SINGLE:
                 raise self.world.stop("noise is drawn with fewer digits than a float has")
 
-    def _centred(self, kind: str, loc: Any, scale: Any, size: Any) -> Any:
+    def _centred(self, kind: str, loc: Foreign, scale: Foreign, size: Foreign) -> Foreign:
         scale = self._public(scale, "raw {data} set the scale of noise")
         loc = number(loc)
         shape = np.shape(loc) if not isinstance(loc, Term) else ()
@@ -1169,36 +1188,38 @@ class FollowedGenerator(np.random.Generator):
         drawn = draw(self, np.zeros(shape) if shape else 0.0, scale, self._size(size))
         return self._noise(kind, loc, scale, drawn)
 
-    def _size(self, size: Any) -> Any:
+    def _size(self, size: Foreign) -> Foreign:
         if isinstance(size, tuple | list):
             return tuple(operator.index(n) for n in size)
         return None if size is None else operator.index(self._public(size))
 
-    def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
+    def exponential(self, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
         """As numpy's."""
         scale = self._public(scale, "raw {data} set the scale of noise")
         return self._noise("exponential", 0.0, scale, super().exponential(scale, self._size(size)))
 
-    def standard_t(self, df: Any, size: Any = None) -> Any:
+    def standard_t(self, df: Foreign, size: Foreign = None) -> Foreign:
         """As numpy's."""
         df = self._public(df)
         return self._noise("student", 0.0, 1.0, super().standard_t(df, self._size(size)), df)
 
-    def gamma(self, shape: Any, scale: Any = 1.0, size: Any = None) -> Any:
+    def gamma(self, shape: Foreign, scale: Foreign = 1.0, size: Foreign = None) -> Foreign:
         """As numpy's."""
         shape, scale = self._public(shape), self._public(scale, "raw {data} set the scale of noise")
         self.world.pooling = functools.partial(_pooled, self.world)
         drawn = super().gamma(shape, scale, self._size(size))
         return self._noise("gamma", 0.0, scale, drawn, shape=shape)
 
-    def negative_binomial(self, n: Any, p: Any, size: Any = None) -> Any:
+    def negative_binomial(self, n: Foreign, p: Foreign, size: Foreign = None) -> Foreign:
         """As numpy's."""
         n, p = self._public(n), self._public(p)
         self.world.pooling = functools.partial(_pooled, self.world)
         drawn = super().negative_binomial(n, p, self._size(size))
         return self._noise("polya", 0.0, 1.0, drawn, _step(p), n)
 
-    def standard_gamma(self, shape: Any, size: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def standard_gamma(
+        self, shape: Foreign, size: Foreign = None, *args: Foreign, **kwargs: Foreign
+    ) -> Foreign:
         """As numpy's."""
         self._whole(args, kwargs)
         shape = self._public(shape)
@@ -1206,22 +1227,22 @@ class FollowedGenerator(np.random.Generator):
         drawn = super().standard_gamma(shape, self._size(size), *args, **kwargs)
         return self._noise("gamma", 0.0, 1.0, drawn, shape=shape)
 
-    def geometric(self, p: Any, size: Any = None) -> Any:
+    def geometric(self, p: Foreign, size: Foreign = None) -> Foreign:
         """As numpy's."""
         p = self._public(p)
         return self._noise("geometric", 0.0, 1.0, super().geometric(p, self._size(size)), _step(p))
 
-    def random(self, size: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def random(self, size: Foreign = None, *args: Foreign, **kwargs: Foreign) -> Foreign:
         """As numpy's."""
         self._whole(args, kwargs)
-        drawn = super().random(self._size(size), *args, **kwargs)
+        drawn: Foreign = super().random(self._size(size), *args, **kwargs)
         origins = self._origins(drawn)
         if size is None:
             return uniform(self.world, drawn, origins[0])
         flat = [uniform(self.world, *each) for each in zip(drawn.ravel(), origins, strict=True)]
         return boxes.Box.of(self.world, boxes.objects(flat, drawn.shape))
 
-    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+    def uniform(self, low: Foreign = 0.0, high: Foreign = 1.0, size: Foreign = None) -> Foreign:
         """As numpy's."""
         low, high = self._public(low), self._public(high)
         if np.ndim(low) or np.ndim(high):
@@ -1233,8 +1254,8 @@ class FollowedGenerator(np.random.Generator):
         return drawn if (low, high) == (0, 1) else drawn * (high - low) + low
 
     def choice(  # type: ignore[override]
-        self, a: Any, size: Any = None, replace: bool = True, p: Any = None, **kwargs: Any
-    ) -> Any:
+        self, a: Foreign, size: Foreign = None, replace: bool = True, p: Foreign = None, **kwargs: Foreign
+    ) -> Foreign:
         """As numpy's; what is drawn with raw chances is paid for."""
         if p is None or not boxes.has_terms(p):
             self.world.chooser.opens()
@@ -1274,7 +1295,7 @@ class FollowedGenerator(np.random.Generator):
         several = np.array(flat, np.int64).reshape(np.shape(drawn))
         return several if np.ndim(a) == 0 else boxes.taken(self.world, a, several)
 
-    def _drawn(self, a: Any, index: Any, many: int) -> Any:
+    def _drawn(self, a: Foreign, index: Foreign, many: int) -> Foreign:
         """What stands at positions that were drawn without replacement; see `subsets`."""
         self.world.chooser.opens()
         rest = np.setdiff1d(np.arange(many), index)
@@ -1283,7 +1304,7 @@ class FollowedGenerator(np.random.Generator):
         found = subsets.Subset(subsets.Drawing(self.world, np.append(index, rest), public), len(index))
         return boxes.taken(self.world, a, found) if np.ndim(a) else found
 
-    def _chances(self, p: Any) -> tuple[list[Any], FloatArray]:
+    def _chances(self, p: Foreign) -> tuple[list[Foreign], FloatArray]:
         """Chances that add up to 1, with their values."""
         chances = [number(chance) for chance in boxes.entries(self.world, p)]
         whole = functools.reduce(add, chances)
@@ -1292,7 +1313,7 @@ class FollowedGenerator(np.random.Generator):
             raise self.world.stop_raw("raw {data} set chances that are not known to add up to 1")
         return chances, np.array([c.value() if is_term(c) else float(c) for c in chances])
 
-    def multinomial(self, n: Any, pvals: Any, size: Any = None) -> Any:
+    def multinomial(self, n: Foreign, pvals: Foreign, size: Foreign = None) -> Foreign:
         """As numpy's; one outcome with raw chances is paid for."""
         if size is not None or not boxes.has_terms(pvals) or self._public(n) != 1:
             return self._coins("multinomial", (n, pvals, size), {})
@@ -1300,7 +1321,9 @@ class FollowedGenerator(np.random.Generator):
         drawn = paid_for(self.world, chances, int(np.argmax(super().multinomial(1, values))))
         return boxes.wrapped(self.world, np.eye(len(chances), dtype=np.int64)[drawn])
 
-    def integers(self, low: Any, high: Any = None, size: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def integers(
+        self, low: Foreign, high: Foreign = None, size: Foreign = None, *args: Foreign, **kwargs: Foreign
+    ) -> Foreign:
         """As numpy's; one of the first few whole numbers may be a proposal."""
         made = self._coins("integers", (low, high, size, *args), kwargs)
         first, end = (0, low) if high is None else (low, high)
@@ -1321,11 +1344,11 @@ class FollowedGenerator(np.random.Generator):
         ):
             known = self.world.proposals.get(end)
             if known is None or known.done:
-                known = self.world.proposals[end] = contests.Proposals(self.world, end, False)
-            return contests.Pick(known, int(self.world.chooser.seldom(int(made), lambda: (0, end - 1))))
+                known = self.world.proposals[end] = accept_reject.Proposals(self.world, end, False)
+            return accept_reject.Pick(known, int(self.world.chooser.seldom(int(made), lambda: (0, end - 1))))
         return made
 
-    def permutation(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+    def permutation(self, x: Foreign, *args: Foreign, **kwargs: Foreign) -> Foreign:
         """As numpy's; one of the first few whole numbers is an order of proposals."""
         if boxes.has_terms(x):
             raise self.world.stop_raw("raw {data} are shuffled")
@@ -1333,7 +1356,7 @@ class FollowedGenerator(np.random.Generator):
         order = proposed(self.world, made) if type(made) is boxes.Box else None
         return made if order is None else boxes.Box(self.world, boxes.objects(order, made.shape), "i")
 
-    def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
+    def binomial(self, n: Foreign, p: Foreign, size: Foreign = None) -> Foreign:
         """As numpy's; one coin with a raw chance is paid for."""
         p = number(p)
         if not is_term(p) and np.ndim(p) == 0 and np.ndim(n) == 0 and n == 1 and 0 < p < 1:
@@ -1353,7 +1376,7 @@ class FollowedGenerator(np.random.Generator):
         outcome(self.world, p if answer else subtract(1.0, p))
         return int(answer)
 
-    def _coins(self, name: str, args: Any, kwargs: Any) -> Any:
+    def _coins(self, name: str, args: Foreign, kwargs: Foreign) -> Foreign:
         args = [self._public(value) for value in args]
         kwargs = {key: self._public(value) for key, value in kwargs.items()}
         self.world.chooser.opens()
@@ -1370,12 +1393,12 @@ class FollowedGenerator(np.random.Generator):
             self.world.widely(_UNTRIED)  # no path has its ends
         return boxes.wrapped(self.world, made)
 
-    def _ends(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    def _ends(self, name: str, args: list[Foreign], kwargs: dict[str, Foreign]) -> tuple[Foreign, Foreign]:
         """About the smallest and the largest value of a public draw."""
         kwargs = {key: value for key, value in kwargs.items() if key != "size"}
         given = args[: _PARAMETERS[name]]
 
-        def draw(rng: np.random.Generator, size: int) -> Any:
+        def draw(rng: np.random.Generator, size: int) -> Foreign:
             return getattr(rng, name)(*given, **kwargs, size=size)
 
         least, most = self.world.chooser.ends(draw)
@@ -1384,13 +1407,13 @@ class FollowedGenerator(np.random.Generator):
         return least, most + 1 if name == "poisson" and given != [0] else most
 
 
-def _step(p: Any) -> Any:
+def _step(p: Foreign) -> Foreign:
     """What a step costs where chances fall by 1 - p."""
     with np.errstate(divide="ignore"):
         return -np.log1p(-np.asarray(p, np.float64))
 
 
-def _possible(a: Any, p: Any) -> Sequence[int]:
+def _possible(a: Foreign, p: Foreign) -> Sequence[int]:
     """Positions of an outcome with public chances: the least likely one, the first and last, and the ends.
 
     A tuple if all in between are possible, too.
@@ -1405,7 +1428,7 @@ def _possible(a: Any, p: Any) -> Sequence[int]:
     return tuple(found) if p is None else found
 
 
-def paid_for(world: World, chances: list[Any], natural: int) -> int:
+def paid_for(world: World, chances: list[Foreign], natural: int) -> int:
     """One of several outcomes with raw chances, which is paid for."""
     values = [c.value() if is_term(c) else float(c) for c in chances]
     drawn = int(world.chooser.winner(natural, [i for i, value in enumerate(values) if value > 0]))
@@ -1418,16 +1441,18 @@ def _is_constant(term: Term) -> bool:
     return all(abs(weight) < 1e-9 for weight in term.raw.values()) and abs(term.const - 1) < 1e-6
 
 
-def _around(kind: str) -> Any:
-    def draw(self: FollowedGenerator, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+def _around(kind: str) -> Foreign:
+    def draw(
+        self: FollowedGenerator, loc: Foreign = 0.0, scale: Foreign = 1.0, size: Foreign = None
+    ) -> Foreign:
         """As numpy's."""
         return self._centred(kind, loc, scale, size)
 
     return draw
 
 
-def _standard(kind: str) -> Any:
-    def draw(self: FollowedGenerator, size: Any = None, *args: Any, **kwargs: Any) -> Any:
+def _standard(kind: str) -> Foreign:
+    def draw(self: FollowedGenerator, size: Foreign = None, *args: Foreign, **kwargs: Foreign) -> Foreign:
         """As numpy's."""
         self._whole(args, kwargs)
         drawn = getattr(np.random.Generator, f"standard_{kind}")(self, self._size(size), *args, **kwargs)
@@ -1443,8 +1468,8 @@ for _name in ("normal", "exponential", "cauchy"):
     setattr(FollowedGenerator, f"standard_{_name}", _standard(_name))
 
 
-def _coin(name: str) -> Any:
-    def draw(self: FollowedGenerator, *args: Any, **kwargs: Any) -> Any:
+def _coin(name: str) -> Foreign:
+    def draw(self: FollowedGenerator, *args: Foreign, **kwargs: Foreign) -> Foreign:
         """As numpy's."""
         if name in ("shuffle", "permutation", "permuted") and args and boxes.has_terms(args[0]):
             raise self.world.stop_raw("raw {data} are shuffled")
@@ -1457,7 +1482,7 @@ def _coin(name: str) -> Any:
                 args[0][i] = kept[j]
             found = proposed(self.world, args[0])
             if found is not None:
-                place: Any = args[0].data if type(args[0]) is boxes.Box else args[0]
+                place: Foreign = args[0].data if type(args[0]) is boxes.Box else args[0]
                 place[:] = found
             return None
         return self._coins(name, args, kwargs)
@@ -1466,11 +1491,11 @@ def _coin(name: str) -> Any:
     return draw
 
 
-def _bare(name: str) -> Any:
+def _bare(name: str) -> Foreign:
     followed = getattr(FollowedGenerator, name)
 
     @functools.wraps(followed)
-    def draw(self: FollowedGenerator, *args: Any, **kwargs: Any) -> Any:
+    def draw(self: FollowedGenerator, *args: Foreign, **kwargs: Foreign) -> Foreign:
         """As numpy's."""
         if self.world.bare:
             self.world.chooser.opens()
@@ -1480,11 +1505,11 @@ def _bare(name: str) -> Any:
     return draw
 
 
-def _opening(name: str) -> Any:
+def _opening(name: str) -> Foreign:
     followed = getattr(FollowedGenerator, name)
 
     @functools.wraps(followed)
-    def draw(self: FollowedGenerator, *args: Any, **kwargs: Any) -> Any:
+    def draw(self: FollowedGenerator, *args: Foreign, **kwargs: Foreign) -> Foreign:
         """As numpy's."""
         self.world.chooser.opens()
         return followed(self, *args, **kwargs)

@@ -13,13 +13,14 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from scipy import optimize, special
 
-Function = Callable[[Any], Any]
+from verifiable_dp.core.validate import Foreign, Function
+
+Curve = Callable[[Foreign], Foreign]  # a function of one number
 _WIDE = 4.0 * 2.0**-52  # by which a result is widened, relative: rounding of one operation
 _LEAST = 2.0**-53  # the least chance that a draw of a generator has
 _OPEN = 1e-12  # what may stay open: no more than that of all draws
@@ -30,7 +31,7 @@ _HALVINGS = 60
 _MOST = 200_000  # stretches
 
 
-def _stretches() -> Any:
+def _stretches() -> Foreign:
     """Ends of stretches that are short beside their distance from 0, 1/2 and 1, where laws bend."""
     steps = np.geomspace(_LEAST, 0.25, 4000)
     return np.unique(np.concatenate([steps, 0.5 - steps, [0.5], 0.5 + steps, 1 - steps]))
@@ -51,11 +52,11 @@ class Enclosure(NDArrayOperatorsMixin):
         Of the slopes; infinite where it jumps.
     """
 
-    def __init__(self, low: Any, high: Any, least: Any, most: Any) -> None:
+    def __init__(self, low: Foreign, high: Foreign, least: Foreign, most: Foreign) -> None:
         self.low, self.high, self.least, self.most = low, high, least, most
 
     @classmethod
-    def of(cls, value: Any) -> Enclosure:
+    def of(cls, value: Foreign) -> Enclosure:
         """A number."""
         if type(value) is Enclosure:
             return value
@@ -68,14 +69,16 @@ class Enclosure(NDArrayOperatorsMixin):
         """As of a number: the stretches are no entries."""
         return ()
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(self, ufunc: Foreign, method: str, *inputs: Foreign, **kwargs: Foreign) -> Foreign:
         known = _OPERATIONS.get(ufunc)
         if known is None or method != "__call__" or any(v is not None for v in kwargs.values()):
             raise Unenclosed
         with np.errstate(all="ignore"):
             return known(*map(Enclosure.of, inputs))
 
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(
+        self, function: Foreign, types: Foreign, args: Foreign, kwargs: Foreign
+    ) -> Foreign:
         if function is np.where and len(args) == 3:
             return _chosen(*map(Enclosure.of, args))
         if function is np.clip and not kwargs and len(args) == 3:
@@ -95,24 +98,24 @@ class Enclosure(NDArrayOperatorsMixin):
         return Enclosure(_off(self.low, -by[0]), _off(self.high, by[1]), least, most)
 
 
-def _off(end: Any, by: Any) -> Any:
+def _off(end: Foreign, by: Foreign) -> Foreign:
     return np.where(np.isinf(end), end, end + by)
 
 
-def _known(end: Any, far: float) -> Any:
+def _known(end: Foreign, far: float) -> Foreign:
     return np.where(np.isnan(end), far, end)
 
 
-def _hull(*ends: Any) -> tuple[Any, Any]:
+def _hull(*ends: Foreign) -> tuple[Foreign, Foreign]:
     return functools.reduce(np.minimum, ends), functools.reduce(np.maximum, ends)
 
 
-def _times(a: Any, b: Any, c: Any, d: Any) -> tuple[Any, Any]:
+def _times(a: Foreign, b: Foreign, c: Foreign, d: Foreign) -> tuple[Foreign, Foreign]:
     """The product of [a, b] and [c, d]; 0 times infinity is 0, for ends are only neared."""
     return _hull(*(np.where(_is_open(x, y) | _is_open(y, x), 0.0, x * y) for x in (a, b) for y in (c, d)))
 
 
-def _is_open(x: Any, y: Any) -> Any:
+def _is_open(x: Foreign, y: Foreign) -> Foreign:
     return (x == 0) & np.isinf(y)
 
 
@@ -138,7 +141,7 @@ def _reciprocal(x: Enclosure) -> Enclosure:
 
 
 def _along(
-    function: Function, slope: Function, low: float = -math.inf, bend: tuple[float, float] | None = None
+    function: Curve, slope: Curve, low: float = -math.inf, bend: tuple[float, float] | None = None
 ) -> Callable[[Enclosure], Enclosure]:
     """An increasing function above `low`, with its slope.
 
@@ -185,13 +188,13 @@ def _maximum(x: Enclosure, y: Enclosure) -> Enclosure:
     )
 
 
-def _jumping(low: Any, high: Any) -> Enclosure:
+def _jumping(low: Foreign, high: Foreign) -> Enclosure:
     """Values of which nothing is known where they jump."""
     jumps = low < high
     return Enclosure(low, high, np.where(jumps, -np.inf, 0.0), np.where(jumps, np.inf, 0.0))
 
 
-def _monotone_steps(function: Function) -> Callable[[Enclosure], Enclosure]:
+def _monotone_steps(function: Curve) -> Callable[[Enclosure], Enclosure]:
     return lambda x: _jumping(np.float64(function(x.low)), np.float64(function(x.high)))
 
 
@@ -218,10 +221,10 @@ def _chosen(condition: Enclosure, x: Enclosure, y: Enclosure) -> Enclosure:
     return Enclosure(*(np.where(first, a, np.where(second, b, c)) for a, b, c in ends))
 
 
-def _turning(function: Function, slope: Function, turn: float) -> Callable[[Enclosure], Enclosure]:
+def _turning(function: Curve, slope: Curve, turn: float) -> Callable[[Enclosure], Enclosure]:
     """Sine or cosine: 1 at `turn`, -1 half a turn later; its slope is 1 a quarter before."""
 
-    def ends(of: Function, x: Enclosure, at: float) -> tuple[Any, Any]:
+    def ends(of: Curve, x: Enclosure, at: float) -> tuple[Foreign, Foreign]:
         low, high = _hull(of(x.low), of(x.high))
         up = np.floor((x.high - at) / (2 * np.pi)) > np.floor((x.low - at) / (2 * np.pi))
         down = np.floor((x.high - at - np.pi) / (2 * np.pi)) > np.floor((x.low - at - np.pi) / (2 * np.pi))
@@ -255,7 +258,7 @@ def _power(x: Enclosure, y: Enclosure) -> Enclosure:
     raise Unenclosed
 
 
-_OPERATIONS: dict[Any, Callable[..., Enclosure]] = {
+_OPERATIONS: dict[Foreign, Function[Enclosure]] = {
     np.add: _add,
     np.subtract: lambda x, y: _add(x, _negative(y)),
     np.negative: _negative,
@@ -315,10 +318,10 @@ class Quantile:
     Its density is taken to rise up to one place and to fall from there, as that of a law without shape does.
     """
 
-    law: Any
+    law: Foreign
     above: bool = False
 
-    def __call__(self, u: Any) -> Any:
+    def __call__(self, u: Foreign) -> Foreign:
         """For a number, an array or an enclosure of chances."""
         if type(u) is not Enclosure:
             return self.law.isf(u) if self.above else self.law.ppf(u)
@@ -327,7 +330,7 @@ class Quantile:
 
 
 @functools.cache
-def _flattest(law: Any) -> tuple[float, float]:
+def _flattest(law: Foreign) -> tuple[float, float]:
     """Where the quantile function of a law rises least, and how much."""
     ends = law.ppf([1e-9, 1 - 1e-9])
     found = optimize.minimize_scalar(lambda x: -law.pdf(x), ends, bounds=ends, method="bounded")
@@ -339,10 +342,10 @@ _OPERATIONS |= {special.ndtri: _quantile, special.erfinv: _inverse_error}
 _ENDS = _stretches()
 
 
-Fits = Callable[[Enclosure, Enclosure], tuple[Any, Any]]
+Fits = Callable[[Enclosure, Enclosure], tuple[Foreign, Foreign]]
 
 
-def chance(function: Function, fits: Fits, least: float = math.inf) -> tuple[float, float]:
+def chance(function: Curve, fits: Fits, least: float = math.inf) -> tuple[float, float]:
     """The chance that something holds of a draw, and that of where this stays open.
 
     `fits` is given the stretches and what the function is on them, and says on which it holds and on which it
@@ -375,7 +378,7 @@ def chance(function: Function, fits: Fits, least: float = math.inf) -> tuple[flo
     return sure, open_ + float((high - low).sum())
 
 
-def structure(value: Any) -> Any:
+def structure(value: Foreign) -> Foreign:
     """What a function is made of, so that one that is made of the same is known; None if that is unknown."""
     if isinstance(value, int | float | np.number | np.bool_):
         return type(value), float(value)
@@ -389,10 +392,10 @@ def structure(value: Any) -> Any:
     return None if None in parts else (code, *parts)
 
 
-_KNOWN: dict[Any, bool] = {}
+_KNOWN: dict[Foreign, bool] = {}
 
 
-def known(question: str, functions: Sequence[Function], by: float, answer: Callable[[], bool]) -> bool:
+def known(question: str, functions: Sequence[Curve], by: float, answer: Callable[[], bool]) -> bool:
     """The answer to a question about functions and a number; what is made of the same is asked once."""
     key = (question, by, *map(structure, functions))
     if None in key:
@@ -404,13 +407,13 @@ def known(question: str, functions: Sequence[Function], by: float, answer: Calla
     return _KNOWN[key]
 
 
-def is_like(function: Function, law: Function, scale: float) -> bool:
+def is_like(function: Curve, law: Curve, scale: float) -> bool:
     """Whether a function rises and falls everywhere as `scale` times another one does."""
     return known("like", (function, law), scale, lambda: _is_like(function, law, scale))
 
 
-def _is_like(function: Function, law: Function, scale: float) -> bool:
-    def fits(draw: Enclosure, found: Enclosure) -> tuple[Any, Any]:
+def _is_like(function: Curve, law: Curve, scale: float) -> bool:
+    def fits(draw: Enclosure, found: Enclosure) -> tuple[Foreign, Foreign]:
         one = Enclosure.of(law(draw)) * scale
         rises, falls = one.least > 0, one.most < 0
         small, large = np.where(rises, one.least, -one.most), np.where(rises, one.most, -one.least)
@@ -423,7 +426,7 @@ def _is_like(function: Function, law: Function, scale: float) -> bool:
     return open_ <= _OPEN and sure >= 1 - 2 * _OPEN and _is_fine(function, scale)
 
 
-def _is_fine(function: Function, scale: float) -> bool:
+def _is_fine(function: Curve, scale: float) -> bool:
     """Whether rounding moves a function by next to nothing, beside what it does to the draw itself."""
     at = (_ENDS[:-1] + _ENDS[1:]) / 2
     at = at[(at > _FAR) & (at < 1 - _FAR)]
@@ -433,11 +436,11 @@ def _is_fine(function: Function, scale: float) -> bool:
         return bool((point.high - point.low <= _ROUGH * size).all())
 
 
-def chance_of(function: Function, value: float) -> float:
+def chance_of(function: Curve, value: float) -> float:
     """The chance of a value of a function of a draw; NaN if it is not known."""
     near = 1e-12 * abs(value)
 
-    def fits(_: Enclosure, found: Enclosure) -> tuple[Any, Any]:
+    def fits(_: Enclosure, found: Enclosure) -> tuple[Foreign, Foreign]:
         return (found.low >= value - near) & (found.high <= value + near), (
             (found.high < value - near) | (found.low > value + near)
         )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import sys
-from typing import Any
 
 import numpy as np
 
-from verifiable_dp.evidence.symbolic import answers, boxes, contests, draws, terms
+from verifiable_dp.core.validate import Foreign
+from verifiable_dp.evidence.symbolic import accept_reject, answers, boxes, draws, terms
 from verifiable_dp.evidence.symbolic.boxes import Box, has_own
 from verifiable_dp.evidence.symbolic.terms import Term, World, number
 
@@ -16,20 +16,20 @@ from verifiable_dp.evidence.symbolic.terms import Term, World, number
 class _Kind(type):
     stands_for: type
 
-    def __instancecheck__(cls, value: Any) -> bool:
+    def __instancecheck__(cls, value: Foreign) -> bool:
         return isinstance(value, cls.stands_for)
 
-    def __subclasscheck__(cls, kind: Any) -> bool:
+    def __subclasscheck__(cls, kind: Foreign) -> bool:
         return issubclass(kind, cls.stands_for)
 
-    def __eq__(cls, other: Any) -> bool:
+    def __eq__(cls, other: Foreign) -> bool:
         return other is cls or other is cls.stands_for
 
     def __hash__(cls) -> int:
         return hash(cls.stands_for)
 
 
-def _scalar(value: Any) -> Any:
+def _scalar(value: Foreign) -> Foreign:
     if type(value) is Box and value.size == 1:
         value = value.held.ravel()[0]
     return number(value)
@@ -40,11 +40,11 @@ class _Float(float, metaclass=_Kind):
 
     stands_for = float
 
-    def __new__(cls, value: Any = 0.0) -> Any:
+    def __new__(cls, value: Foreign = 0.0) -> Foreign:
         value = _scalar(value)
         if type(value) is Term:
             return terms.cast(value, "f")
-        return value if type(value) in (draws.UniformDraw, contests.Veiled) else float(value)
+        return value if type(value) in (draws.UniformDraw, accept_reject.Veiled) else float(value)
 
 
 class _Int(int, metaclass=_Kind):
@@ -52,7 +52,7 @@ class _Int(int, metaclass=_Kind):
 
     stands_for = int
 
-    def __new__(cls, value: Any = 0, *args: Any) -> Any:
+    def __new__(cls, value: Foreign = 0, *args: Foreign) -> Foreign:
         value = _scalar(value)
         if type(value) is draws.UniformDraw:
             below = value if value.step else value.through(np.floor)
@@ -62,7 +62,7 @@ class _Int(int, metaclass=_Kind):
             return made if type(made) is Term else int(made)
         if type(value) is draws.DrawnCoin and value.chance is not None and not value.source.is_public:
             return value
-        if type(value) is answers.Position or (type(value) is contests.Pick and not value.source.done):
+        if type(value) is answers.Position or (type(value) is accept_reject.Pick and not value.source.done):
             return value
         return int(value, *args)
 
@@ -72,7 +72,7 @@ class _Bool(int, metaclass=_Kind):
 
     stands_for = bool
 
-    def __new__(cls, value: Any = False) -> Any:
+    def __new__(cls, value: Foreign = False) -> Foreign:
         value = _scalar(value)
         bit = type(value) is Term and not value.noise and value.whole and value.range() == (0.0, 1.0)
         open_ = type(value) is draws.DrawnCoin and value.chance is not None and not value.source.is_public
@@ -82,7 +82,7 @@ class _Bool(int, metaclass=_Kind):
 NUMBERS: dict[str, type] = {"float": _Float, "int": _Int, "bool": _Bool}
 
 
-def of_pandas(name: str, real: Any, world: World) -> Any:
+def of_pandas(name: str, real: Foreign, world: World) -> Foreign:
     """Series and frames of tracked numbers hold these as objects."""
     if not isinstance(real, type) or name not in ("Series", "DataFrame"):
         return real
@@ -92,12 +92,12 @@ def of_pandas(name: str, real: Any, world: World) -> Any:
 class _Framed(_Kind):
     """Stands for a class of pandas."""
 
-    made: Any
+    made: Foreign
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __call__(cls, *args: Foreign, **kwargs: Foreign) -> Foreign:
         return cls.made(*map(_unboxed, args), **{key: _unboxed(v) for key, v in kwargs.items()})
 
-    def __getattr__(cls, name: str) -> Any:
+    def __getattr__(cls, name: str) -> Foreign:
         return getattr(cls.stands_for, name)
 
 
@@ -105,15 +105,15 @@ _UNBOXING = ("__setitem__", "_arith_method", "_cmp_method", "assign", "insert", 
 
 
 @functools.cache
-def _frames(pandas: Any) -> dict[str, type]:
+def _frames(pandas: Foreign) -> dict[str, type]:
     """Series and frames that take arrays of tracked numbers as arrays of objects.
 
     The names with an underscore are those that pandas has its own and other libraries' subclasses define.
     """
-    made: dict[str, Any] = {}
+    made: dict[str, Foreign] = {}
 
-    def unboxing(name: str) -> Any:
-        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def unboxing(name: str) -> Foreign:
+        def call(self: Foreign, *args: Foreign, **kwargs: Foreign) -> Foreign:
             own = getattr(super(made[type(self).__name__], self), name)
             if name == "__setitem__" and self.ndim == 1 and self.dtype != object and has_own(args[-1]):
                 self._update_inplace(self.astype(object))  # a column of numbers would take plain ones only
@@ -121,7 +121,7 @@ def _frames(pandas: Any) -> dict[str, type]:
 
         return call
 
-    def one_of(kind: str) -> Any:
+    def one_of(kind: str) -> Foreign:
         return property(lambda self: made[kind])
 
     members = {name: unboxing(name) for name in _UNBOXING}
@@ -133,7 +133,7 @@ def _frames(pandas: Any) -> dict[str, type]:
     return made
 
 
-def _unboxed(value: Any) -> Any:
+def _unboxed(value: Foreign) -> Foreign:
     """Arrays of tracked numbers as arrays of objects, also in lists and dictionaries."""
     if type(value) is Box:
         found = [boxes.ordinary(v) for v in value.held.ravel().tolist()]

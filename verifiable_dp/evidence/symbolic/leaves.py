@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
+from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.symbolic.alignments import Cost
 from verifiable_dp.evidence.symbolic.choosers import Coinciding, Deciding
 
@@ -22,7 +22,7 @@ _MOST = 64  # paths
 _DEEPEST = 12  # decisions of a path
 _FIRST, _MEETING = 500_000, 600_000  # numbers that no other path has
 _MEETINGS, _EARLY, _SMALL = 80, 48, 1e-9  # paths, numbers that are moved, and losses that do not count
-Path = Any  # `paths.Path`
+Path = Foreign  # `paths.Path`
 
 
 def leaves(run: Callable[[int, Deciding], Path], n_arms: int, work: float) -> list[Path] | None:

@@ -15,10 +15,10 @@ import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 
+from verifiable_dp.core.validate import Foreign, Function
 from verifiable_dp.evidence.symbolic import boxes, terms
 from verifiable_dp.evidence.symbolic.terms import Charge, SymbolicDraw, Term, World, is_term, moves_of, number
 
@@ -35,11 +35,11 @@ _SELECTING = {"Exponential": "gumbel", "PermuteAndFlip": "exponential"}
 
 
 @contextmanager
-def patched(call: Callable[[str, Any, Any, Any], Any]) -> Iterator[None]:
+def patched(call: Callable[[str, Foreign, Foreign, Foreign], Foreign]) -> Iterator[None]:
     """Let `call(library, method, self, value)` stand in for mechanisms of libraries that are imported."""
     changed = []
     opendp, drawing = sys.modules.get("opendp.mod"), sys.modules.get("diffprivlib.mechanisms")
-    kinds: list[tuple[str, Any, str]] = []
+    kinds: list[tuple[str, Foreign, str]] = []
     if opendp is not None:
         kinds += [("OpenDP", opendp.Measurement, name) for name in ("__call__", "invoke")]
         # OpenDP loads it when it first needs it.
@@ -63,18 +63,18 @@ def patched(call: Callable[[str, Any, Any, Any], Any]) -> Iterator[None]:
                 setattr(kind, name, real)
 
 
-def _standing_in(call: Callable[..., Any], library: str, real: Any, name: str) -> Any:
+def _standing_in(call: Function[Foreign], library: str, real: Foreign, name: str) -> Foreign:
     if name == "parse":  # stand-ins for `float` and `int` are no types that OpenDP knows
-        plain = getattr(real, "__func__", real)
+        plain: Foreign = getattr(real, "__func__", real)
 
-        def parse(kind: Any, type_name: Any, *args: Any, **kwargs: Any) -> Any:
+        def parse(kind: Foreign, type_name: Foreign, *args: Foreign, **kwargs: Foreign) -> Foreign:
             return plain(kind, getattr(type_name, "stands_for", type_name), *args, **kwargs)
 
         return classmethod(parse)
     if name == "__init__":
 
         @functools.wraps(real)
-        def make(self: Any, *args: Any, **kwargs: Any) -> None:
+        def make(self: Foreign, *args: Foreign, **kwargs: Foreign) -> None:
             utility = kwargs.get("utility")
             real(self, *args, **{**kwargs, "utility": _values(utility)} if utility is not None else kwargs)
             if boxes.has_terms(utility):  # nothing untracked may be read from it
@@ -83,13 +83,13 @@ def _standing_in(call: Callable[..., Any], library: str, real: Any, name: str) -
         return make
 
     @functools.wraps(real)
-    def draw(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def draw(self: Foreign, *args: Foreign, **kwargs: Foreign) -> Foreign:
         return call(library, real, self, (args or tuple(kwargs.values()) or (None,))[0])
 
     return draw
 
 
-def _values(value: Any) -> Any:
+def _values(value: Foreign) -> Foreign:
     """The same with the numbers of this run, which the library's own sampler takes."""
     if type(value) is boxes.Box:
         return np.array(_values(value.data.ravel().tolist())).reshape(value.shape)
@@ -101,7 +101,7 @@ def _values(value: Any) -> Any:
     return round(value.value()) if value.whole else value.value()
 
 
-def _raw(value: Any) -> list[Any]:
+def _raw(value: Foreign) -> list[Foreign]:
     """Entries with data that were not shown; what has noise is shown."""
     flat = value.data.ravel().tolist() if type(value) is boxes.Box else value
     flat = flat if isinstance(flat, list | tuple) else [flat]
@@ -119,10 +119,10 @@ class Followed:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.outputs: list[Any] = []
+        self.outputs: list[Foreign] = []
         self._rng = np.random.default_rng([20260404, world.chooser.number])
 
-    def __call__(self, library: str, real: Any, mechanism: Any, value: Any) -> Any:
+    def __call__(self, library: str, real: Foreign, mechanism: Foreign, value: Foreign) -> Foreign:
         """The output of a mechanism, whose cost is charged."""
         entries = _raw(value)
         if library == "OpenDP":
@@ -139,7 +139,7 @@ class Followed:
         self.outputs.append(made)
         return made
 
-    def _by_map(self, measurement: Any, entries: Sequence[Any]) -> Charge:
+    def _by_map(self, measurement: Foreign, entries: Sequence[Foreign]) -> Charge:
         metric = str(measurement.input_metric)
         kind, measure = metric.split("(")[0], str(measurement.output_measure)
         sizes: dict[int, list[float]] = {}
@@ -166,7 +166,7 @@ class Followed:
                 raise self.world.stop(f"a measurement of OpenDP with the measure {measure} is not followed")
         return Charge(self.world.place(), costs, rho=curves)
 
-    def _by_law(self, real: Any, mechanism: Any, entries: Sequence[Any]) -> Any:
+    def _by_law(self, real: Foreign, mechanism: Foreign, entries: Sequence[Foreign]) -> Foreign:
         name = type(mechanism).__name__
         if name in _SELECTING:
             return self._selected(mechanism, entries, _SELECTING[name])
@@ -195,12 +195,12 @@ class Followed:
         self.world.charges.append(Charge(self.world.place(), costs))
         return entry.value() + drawn if name == "Staircase" else round(entry.value() + drawn)
 
-    def _noisy(self, entry: Term, kind: str, scale: float, drawn: float) -> Any:
+    def _noisy(self, entry: Term, kind: str, scale: float, drawn: float) -> Foreign:
         if not scale > 0:
             raise self.world.stop("noise has a scale that is not a positive number")
         return terms.add(entry, Term(self.world, 0.0, {}, {SymbolicDraw(kind, float(drawn)): scale}))
 
-    def _selected(self, mechanism: Any, entries: Sequence[Any], kind: str) -> Any:
+    def _selected(self, mechanism: Foreign, entries: Sequence[Foreign], kind: str) -> Foreign:
         """The position of the largest utility with noise, as one of the candidates."""
         scale = mechanism.epsilon / mechanism.sensitivity / (2 - bool(getattr(mechanism, "monotonic", False)))
         measure = getattr(mechanism, "measure", None) or [1.0] * len(entries)
@@ -212,12 +212,12 @@ class Followed:
         place = terms.largest(self.world, noisy)
         return mechanism.candidates[place] if mechanism.candidates else place
 
-    def told(self) -> list[Any]:
+    def told(self) -> list[Foreign]:
         """The outputs as plain numbers, when the run has ended."""
         return [value.value() if type(value) is Term else value for value in self.outputs]
 
 
-def _typed(measurement: Any, value: Any) -> Any:
+def _typed(measurement: Foreign, value: Foreign) -> Foreign:
     plain = _values(value)
     return bool(plain) if "bool" in str(measurement.input_domain) and np.ndim(plain) == 0 else plain
 
@@ -225,10 +225,10 @@ def _typed(measurement: Any, value: Any) -> Any:
 class Replayed:
     """Gives the outputs of a traced run again, in a plain one."""
 
-    def __init__(self, outputs: Sequence[Any]) -> None:
+    def __init__(self, outputs: Sequence[Foreign]) -> None:
         self._left = list(outputs)
 
-    def __call__(self, library: str, real: Any, mechanism: Any, value: Any) -> Any:
+    def __call__(self, library: str, real: Foreign, mechanism: Foreign, value: Foreign) -> Foreign:
         """The next output."""
         if not self._left:
             raise RuntimeError("a plain run draws more often than the traced one")

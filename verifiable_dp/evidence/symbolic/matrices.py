@@ -11,12 +11,11 @@ import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from verifiable_dp.core.mechanisms import wishart
-from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.core.validate import FloatArray, Foreign
 from verifiable_dp.evidence.symbolic.terms import Atom, SymbolicDraw, Term, World, unseen
 from verifiable_dp.evidence.symbolic.users import Vector
 
@@ -47,7 +46,7 @@ class MatrixNoise:
         return max(row for row, _ in self.draws) + 1
 
 
-def made(world: World, values: FloatArray, freedom: int, floor: float) -> Any:
+def made(world: World, values: FloatArray, freedom: int, floor: float) -> Foreign:
     """An array of the entries of a draw."""
     size = len(values)
     whole = MatrixNoise(freedom, floor, {})
@@ -59,7 +58,7 @@ def made(world: World, values: FloatArray, freedom: int, floor: float) -> Any:
     return world.arrays.Box.of(world, world.arrays.objects(entries, (size, size)))
 
 
-def squared(world: World, left: Any, right: Any) -> Any:
+def squared(world: World, left: Foreign, right: Foreign) -> Foreign:
     """G'G of fresh normal draws, independent rows of one law; None of anything else."""
     if left.ndim != 2 or right.ndim != 2 or left.shape != right.shape[::-1] or right.shape[1] < 2:
         return None
@@ -83,7 +82,7 @@ def squared(world: World, left: Any, right: Any) -> Any:
     return made(world, plain.T @ plain, len(rows), min(scales) ** 2)
 
 
-def _scale(value: Any) -> float:
+def _scale(value: Foreign) -> float:
     """The size of a fresh normal draw; 0 of anything else."""
     if type(value) is not Term or value.raw or value.const or len(value.noise) != 1:
         return 0.0
@@ -102,14 +101,14 @@ class MatrixLaw:
         Degrees of freedom, scale and generator, if they were given before.
     """
 
-    def __init__(self, real: Any, world: World, fixed: tuple[Any, ...] = ()) -> None:
+    def __init__(self, real: Foreign, world: World, fixed: tuple[Foreign, ...] = ()) -> None:
         self._real, self._world, self._fixed = real, world, fixed
 
-    def __call__(self, df: Any = None, scale: Any = None, seed: Any = None) -> MatrixLaw:
+    def __call__(self, df: Foreign = None, scale: Foreign = None, seed: Foreign = None) -> MatrixLaw:
         """With parameters."""
         return MatrixLaw(self._real, self._world, (df, scale, seed))
 
-    def rvs(self, *args: Any, **kwargs: Any) -> Any:
+    def rvs(self, *args: Foreign, **kwargs: Foreign) -> Foreign:
         """As SciPy's: one draw or several."""
         names = ("size", "random_state") if self._fixed else ("df", "scale", "size", "random_state")
         given = dict(zip(names, args, strict=False)) | kwargs
@@ -134,7 +133,7 @@ class MatrixLaw:
         data = np.stack([one.data for one in each]).reshape(drawn.shape)
         return world.arrays.Box.of(world, data)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Foreign:
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self._real, name)
@@ -209,7 +208,7 @@ def _length(known: Mapping[int, tuple[Atom, float]], fixed: Mapping[int, float])
         shares[atom] = shares.get(atom, 0.0) + weight**2
     if len({atom.of.unit for atom in shares if atom.of is not None}) != 1:
         return None
-    owners: dict[Any, float] = {}
+    owners: dict[Foreign, float] = {}
     for atom, share in shares.items():
         owners[atom.of] = max(owners.get(atom.of, 0.0), share)
     sizes = (share * (o.radius if type(o) is Vector else o.largest) ** 2 for o, share in owners.items())

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from msgspec import structs
@@ -23,7 +22,7 @@ from msgspec import structs
 from verifiable_dp.core.filled import note_placed, noting
 from verifiable_dp.core.limits import limited
 from verifiable_dp.core.mechanisms import wishart
-from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.core.validate import FloatArray, Foreign, Function
 from verifiable_dp.evidence.judge.certificate import (
     FORM,
     VERSION,
@@ -39,16 +38,16 @@ from verifiable_dp.evidence.judge.laws import epsilon_of
 from verifiable_dp.evidence.judge.replay import GIVEN
 from verifiable_dp.evidence.premises import Premise, Taken
 from verifiable_dp.evidence.symbolic import boxes, libraries, subsets
+from verifiable_dp.evidence.symbolic.accept_reject import Proposals
 from verifiable_dp.evidence.symbolic.alignments import Cost, costs_of
+from verifiable_dp.evidence.symbolic.branch_forcing import BranchFlips, forced
 from verifiable_dp.evidence.symbolic.choosers import NATURAL, Chooser, Extreme
-from verifiable_dp.evidence.symbolic.contests import Proposals
 from verifiable_dp.evidence.symbolic.coverage import Coverage, compares
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
-from verifiable_dp.evidence.symbolic.forcing import BranchFlips, forced
 from verifiable_dp.evidence.symbolic.leaves import coinciding, leaves, sums
+from verifiable_dp.evidence.symbolic.numpy_mirror import standing_in
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
 from verifiable_dp.evidence.symbolic.rewriting import rewritten, unasked
-from verifiable_dp.evidence.symbolic.standins import standing_in
 from verifiable_dp.evidence.symbolic.states import kept
 from verifiable_dp.evidence.symbolic.terms import (
     MOST_EVENTS,
@@ -98,13 +97,13 @@ class Program:
         Expressions, by file and position, of which the adversary is told what they are made of, too.
     """
 
-    function: Callable[..., Any]
+    function: Function[Foreign]
     shape: tuple[int, ...]
     bounds: tuple[float, float]
     units: Mapping[int, Sequence[tuple[int, float, float]]] | None = None
     furthest: float = field(default=math.inf, kw_only=True)
     known: Callable[[int], str] = field(default=nothing_known, kw_only=True)
-    disclosed: frozenset[tuple[str, Any]] = field(default=frozenset(), kw_only=True)
+    disclosed: frozenset[tuple[str, Foreign]] = field(default=frozenset(), kw_only=True)
 
     def data(self, world: World, values: FloatArray) -> boxes.Box:
         """Data that stand for any in bounds."""
@@ -157,7 +156,7 @@ class Program:
         units = set.intersection(*({*self._moves(i)} for i in changed)) if changed else set()
         return min(units, default=None)
 
-    def seen(self, value: Any) -> Any:
+    def seen(self, value: Foreign) -> Foreign:
         """What an observer sees of what is returned."""
         return value
 
@@ -238,11 +237,11 @@ class Path:
     failure: Failure = field(default_factory=Failure)
     at: Place | None = None
     events: int = 0
-    output: Any = None
+    output: Foreign = None
     natural: bool = False
     contested: Place | None = None
     beyond: bool = False
-    drawn: tuple[Any, ...] = ()
+    drawn: tuple[Foreign, ...] = ()
     crashed: bool = False
     unseen: bool = False
 
@@ -423,8 +422,8 @@ class TracedRun:
     """
 
     world: World
-    output: Any
-    drawn: tuple[Any, ...]
+    output: Foreign
+    drawn: tuple[Foreign, ...]
     crashed: bool
 
 
@@ -434,7 +433,7 @@ def traced(
     values: FloatArray,
     number: int,
     chooser: Chooser,
-    scopes: Any,
+    scopes: Foreign,
     coverage: Coverage | None = None,
     flips: BranchFlips | None = None,
 ) -> TracedRun:
@@ -477,7 +476,7 @@ def run(
     program: Program,
     number: int,
     chooser: Chooser,
-    scopes: Any,
+    scopes: Foreign,
     coverage: Coverage | None,
     flips: BranchFlips | None = None,
     meter: WorkMeter | None = None,
@@ -509,7 +508,7 @@ def run(
     )
 
 
-def _returned(world: World, program: Program, value: Any) -> Any:
+def _returned(world: World, program: Program, value: Foreign) -> Foreign:
     """What is returned, as plain numbers."""
     what = "raw {data} are returned"
     world.back = next(iter(returns_of(functions_of(program.function)[:1])[-1:]), None)
@@ -562,7 +561,7 @@ _TELLINGS = 3  # times that more is disclosed
 
 
 def _explored(
-    program: Program, n_arms: int, most: int, meter: WorkMeter, scopes: Any, coverage: Coverage
+    program: Program, n_arms: int, most: int, meter: WorkMeter, scopes: Foreign, coverage: Coverage
 ) -> PathFound:
     found, events = _typical(program, n_arms, most, meter, scopes, coverage)
     found = found if found.failure else _alike(program, n_arms, found.paths, meter, scopes, coverage)
@@ -590,7 +589,7 @@ def _explored(
             return replace(path, crashed=_crashes(program, path, scopes, flips))
         return path
 
-    def rest(steps: Coverage) -> list[tuple[Place, Any]]:
+    def rest(steps: Coverage) -> list[tuple[Place, Foreign]]:
         both = coverage.both() | steps.both()
         missed = steps.missed(scopes, strict=strict)
         return [(place, at) for place, at in missed if (place.file, at) not in both]
@@ -620,7 +619,7 @@ def _explored(
 
 
 def _typical(
-    program: Program, n_arms: int, most: int, meter: WorkMeter, scopes: Any, coverage: Coverage
+    program: Program, n_arms: int, most: int, meter: WorkMeter, scopes: Foreign, coverage: Coverage
 ) -> tuple[PathFound, int]:
     """Paths that typical public draws take, until the work is done or one has no bound; and their work."""
     paths, events = list[Path](), 0
@@ -654,7 +653,7 @@ def _alike(
     n_arms: int,
     before: Sequence[Path],
     meter: WorkMeter,
-    scopes: Any,
+    scopes: Foreign,
     coverage: Coverage,
 ) -> PathFound:
     """Those before, and the paths where all public draws are alike."""
@@ -673,7 +672,7 @@ def _alike(
     return PathFound(tuple(paths))
 
 
-def _crashes(program: Program, path: Path, scopes: Any, flips: BranchFlips) -> bool:
+def _crashes(program: Program, path: Path, scopes: Foreign, flips: BranchFlips) -> bool:
     """Whether an exception ends a plain run, too, where conditions are turned about, and only then."""
     for last in (0, flips.last):
         turned = BranchFlips(flips.sites, flips.first, last)
@@ -692,7 +691,7 @@ _HUNT = 1600  # plain runs
 
 
 def _open(
-    program: Program, scopes: Any, sites: Sequence[tuple[Place, Any]], meter: WorkMeter
+    program: Program, scopes: Foreign, sites: Sequence[tuple[Place, Foreign]], meter: WorkMeter
 ) -> Place | None:
     """A line with a branch that plain runs take both ways, or hardly come to; None if there is none."""
     (low, high), horizon = program.bounds, program.shape[0]
@@ -761,7 +760,7 @@ def unsettled(program: Program, found: PathFound) -> bool:
 
 
 def _same_without(
-    program: Program, n_arms: int, path: Path, scopes: Any, coverage: Coverage, meter: WorkMeter
+    program: Program, n_arms: int, path: Path, scopes: Foreign, coverage: Coverage, meter: WorkMeter
 ) -> bool:
     """Whether a path goes on in the same way when other numbers of proposals are turned down before."""
     for failures in (1, 7, 1500) if path.number < NATURAL + 3 else (2,):
@@ -774,7 +773,7 @@ def _same_without(
     return True
 
 
-def _as_plain(program: Program, path: Path, scopes: Any) -> bool:
+def _as_plain(program: Program, path: Path, scopes: Foreign) -> bool:
     """Whether a run with plain numbers returns the same."""
     try:
         with system_seeded(scopes, path.number), libraries.patched(libraries.Replayed(path.drawn)):

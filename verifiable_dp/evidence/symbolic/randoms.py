@@ -13,11 +13,11 @@ import secrets
 import types
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 
-from verifiable_dp.evidence.symbolic import boxes, contests
+from verifiable_dp.core.validate import Foreign
+from verifiable_dp.evidence.symbolic import accept_reject, boxes
 from verifiable_dp.evidence.symbolic.draws import (
     FollowedGenerator,
     one_of,
@@ -51,48 +51,48 @@ class FollowedRandom:
         world.generators.append(real)
 
     @classmethod
-    def seeded(cls, world: World, *seed: Any) -> FollowedRandom:
+    def seeded(cls, world: World, *seed: Foreign) -> FollowedRandom:
         """One with a seed that was drawn for it."""
         return cls(world, random.Random(_drawn_seed(world, "random.Random", seed)))
 
-    def __getattribute__(self, name: str) -> Any:
+    def __getattribute__(self, name: str) -> Foreign:
         if name[0] != "_" and name != "seeded" and self._world.bare:
             self._world.chooser.opens()
             return getattr(self._real, name)
         return super().__getattribute__(name)
 
-    def random(self) -> Any:
+    def random(self) -> Foreign:
         """As Python's."""
         return uniform(self._world, self._real.random())
 
-    def uniform(self, a: Any, b: Any) -> Any:
+    def uniform(self, a: Foreign, b: Foreign) -> Foreign:
         """As Python's."""
         a, b = (boxes.plain(self._world, v, "raw {data} set the law of a draw") for v in (a, b))
         return a + (b - a) * self.random()
 
-    def expovariate(self, lambd: Any = 1.0) -> Any:
+    def expovariate(self, lambd: Foreign = 1.0) -> Foreign:
         """As Python's."""
         lambd = boxes.plain(self._world, lambd, "raw {data} set the scale of noise")
         return (1.0 - self.random()).through(lambda u: -np.log(u)) / lambd
 
-    def gauss(self, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
+    def gauss(self, mu: Foreign = 0.0, sigma: Foreign = 1.0) -> Foreign:
         """As Python's."""
         return self._normal(self._real.gauss(), mu, sigma)
 
-    def normalvariate(self, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
+    def normalvariate(self, mu: Foreign = 0.0, sigma: Foreign = 1.0) -> Foreign:
         """As Python's."""
         return self._normal(self._real.normalvariate(), mu, sigma)
 
-    def _normal(self, value: float, mu: Any, sigma: Any) -> Any:
+    def _normal(self, value: float, mu: Foreign, sigma: Foreign) -> Foreign:
         sigma = float(boxes.plain(self._world, sigma, "raw {data} set the scale of noise"))
         return mu + sigma * Term(self._world, 0.0, {}, {SymbolicDraw("normal", value): 1.0})
 
-    def choice(self, seq: Any) -> Any:
+    def choice(self, seq: Foreign) -> Foreign:
         """As Python's."""
         index = self._one_of(len(seq), self._real.choice(range(len(seq))))
         return sign_of(self._world, seq, index) if len(seq) == 2 and not boxes.has_own(seq) else seq[index]
 
-    def randrange(self, *args: Any) -> Any:
+    def randrange(self, *args: Foreign) -> Foreign:
         """As Python's."""
         args = boxes.plain(self._world, args, "raw {data} set the law of a draw")
         values = range(*args)
@@ -105,7 +105,7 @@ class FollowedRandom:
         self._world.widely(size)
         return int(self._world.chooser.seldom(natural, lambda: (0, size - 1)))
 
-    def choices(self, population: Any, weights: Any = None, **kwargs: Any) -> Any:
+    def choices(self, population: Foreign, weights: Foreign = None, **kwargs: Foreign) -> Foreign:
         """As Python's; one outcome with raw weights is paid for."""
         if weights is None and boxes.has_terms(kwargs.get("cum_weights")):
             edges = [0.0, *boxes.entries(self._world, kwargs.pop("cum_weights"))]
@@ -118,7 +118,7 @@ class FollowedRandom:
         natural = self._real.choices(range(len(weights)), weights=values)[0]
         return [population[paid_for(self._world, [divide(w, whole) for w in weights], natural)]]
 
-    def _public_choices(self, population: Any, weights: Any, **kwargs: Any) -> Any:
+    def _public_choices(self, population: Foreign, weights: Foreign, **kwargs: Foreign) -> Foreign:
         if boxes.has_own([weights, *kwargs.values()]):
             raise self._world.stop("random.choices of what is not public")
         size = len(population)
@@ -126,11 +126,11 @@ class FollowedRandom:
         self._world.chooser.opens()
         return [population[i] for i in self._world.chooser.several(made, lambda: (0, size - 1)).tolist()]
 
-    def randint(self, a: Any, b: Any) -> Any:
+    def randint(self, a: Foreign, b: Foreign) -> Foreign:
         """As Python's."""
         return self.randrange(a, b + 1)
 
-    def shuffle(self, x: Any) -> None:
+    def shuffle(self, x: Foreign) -> None:
         """As Python's; a list of the first few whole numbers is an order of proposals."""
         if boxes.has_own(x):
             raise self._world.stop("random.shuffle of what is not public")
@@ -139,7 +139,7 @@ class FollowedRandom:
         x[:] = [kept[i] for i in self._world.chooser.order(np.array(order, np.int64)).tolist()]
         x[:] = proposed(self._world, x) or x
 
-    def sample(self, population: Any, k: int, **kwargs: Any) -> Any:
+    def sample(self, population: Foreign, k: int, **kwargs: Foreign) -> Foreign:
         """As Python's; all of the first few whole numbers are an order of proposals."""
         if boxes.has_own([*population, k, *kwargs.values()]):
             raise self._world.stop("random.sample of what is not public")
@@ -148,7 +148,7 @@ class FollowedRandom:
             made = self._world.chooser.order(np.array(made)).tolist()
         return proposed(self._world, made) or made
 
-    def getrandbits(self, k: int) -> Any:
+    def getrandbits(self, k: int) -> Foreign:
         """As Python's; a large number may be a seed."""
         made = self._real.getrandbits(k)
         if self._world.oracle is not None:
@@ -156,14 +156,14 @@ class FollowedRandom:
         if 1 << k < _LEAST_SEEDS:
             self._world.widely(1 << k)
             return int(self._world.chooser.seldom(made, lambda: (0, (1 << k) - 1)))
-        return contests.Pick(contests.Proposals(self._world, 1 << k, False), made)
+        return accept_reject.Pick(accept_reject.Proposals(self._world, 1 << k, False), made)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Foreign:
         if name != "betavariate":
             raise self._world.stop(f"random.{name} is not followed")
         real = getattr(self._real, name)
 
-        def draw(*args: Any, **kwargs: Any) -> Any:
+        def draw(*args: Foreign, **kwargs: Foreign) -> Foreign:
             self._world.chooser.opens()
             self._world.widely(1 << 62)
             if boxes.has_own(args) or boxes.has_own(list(kwargs.values())):
@@ -173,20 +173,20 @@ class FollowedRandom:
         return draw
 
 
-def _drawn_seed(world: World, what: str, seed: Any) -> Any:
+def _drawn_seed(world: World, what: str, seed: Foreign) -> Foreign:
     """A seed that was drawn for one generator: a whole number, or some of which one suffices."""
-    value: Any = seed[0] if len(seed) == 1 else None
+    value: Foreign = seed[0] if len(seed) == 1 else None
     parts = list(value) if type(value) in (list, tuple) else [value]
-    drawn = [part for part in parts if type(part) is contests.Pick]
+    drawn = [part for part in parts if type(part) is accept_reject.Pick]
     if any(part.is_public or part.is_dead or part.source.size < _LEAST_SEEDS for part in drawn) or not drawn:
         few = any(part.source.size < _LEAST_SEEDS for part in drawn)
         why = Ends.SEEDS if few else Ends.OTHER
         raise world.stop(f"{what} has a seed that is not a whole number drawn from 2^31 or more", why=why)
-    if not all(type(part) is contests.Pick or type(part) is int for part in parts):
+    if not all(type(part) is accept_reject.Pick or type(part) is int for part in parts):
         raise world.stop(f"{what} has a seed of what is not a whole number")
     for part in drawn:
         part.is_dead = True  # whoever uses it again knows what is drawn
-    numbers = [int(part.value) if type(part) is contests.Pick else part for part in parts]
+    numbers = [int(part.value) if type(part) is accept_reject.Pick else part for part in parts]
     return numbers if type(value) in (list, tuple) else numbers[0]
 
 
@@ -194,12 +194,12 @@ def _drawn_seed(world: World, what: str, seed: Any) -> Any:
 _SECRET = {"randbits": "getrandbits", "randbelow": "randrange", "choice": "choice"}
 
 
-def secret(name: str, drawn: Any) -> Any:
+def secret(name: str, drawn: Foreign) -> Foreign:
     """What stands in for a name of ``secrets``, drawn from this generator of Python's; None for nothing."""
     return getattr(drawn, _SECRET[name]) if name in _SECRET else None
 
 
-def name_of_secret(value: Any) -> str:
+def name_of_secret(value: Foreign) -> str:
     """By which name ``secrets`` has it; empty if by none."""
     return next((name for name in _SECRET if vars(secrets)[name] is value), "")
 
@@ -207,19 +207,21 @@ def name_of_secret(value: Any) -> str:
 class _Legacy:
     """What ``np.random`` and ``RandomState`` have under names of their own."""
 
-    def rand(self: Any, *shape: int) -> Any:
+    def rand(self: Foreign, *shape: int) -> Foreign:
         """As numpy's."""
         return self.random(shape or None)
 
-    def randn(self: Any, *shape: int) -> Any:
+    def randn(self: Foreign, *shape: int) -> Foreign:
         """As numpy's."""
         return self.standard_normal(shape or None)
 
-    def random_sample(self: Any, size: Any = None) -> Any:
+    def random_sample(self: Foreign, size: Foreign = None) -> Foreign:
         """As numpy's."""
         return self.random(size)
 
-    def randint(self: Any, low: Any, high: Any = None, size: Any = None, dtype: Any = int) -> Any:
+    def randint(
+        self: Foreign, low: Foreign, high: Foreign = None, size: Foreign = None, dtype: Foreign = int
+    ) -> Foreign:
         """As numpy's."""
         return self.integers(low, high, size) if dtype is int else self.integers(low, high, size, dtype)
 
@@ -234,18 +236,18 @@ class _Followed(_Legacy, FollowedGenerator):
     pass
 
 
-Maker = Callable[[Any, int], np.random.Generator]  # of bits and the number of their stream
+Maker = Callable[[Foreign, int], np.random.Generator]  # of bits and the number of their stream
 
 
-def _unmoved(bits: Any, stream: int) -> np.random.Generator:
+def _unmoved(bits: Foreign, stream: int) -> np.random.Generator:
     return _Plain(bits)
 
 
 def _moved(make: Maker) -> Maker:
     """What makes generators of `make` with the old names, too."""
-    kinds: dict[str, Any] = {}
+    kinds: dict[str, Foreign] = {}
 
-    def made(bits: Any, stream: int) -> np.random.Generator:
+    def made(bits: Foreign, stream: int) -> np.random.Generator:
         generator = make(bits, stream)
         name = type(generator).__name__
         generator.__class__ = kinds.setdefault(name, type(name, (_Legacy, type(generator)), {}))
@@ -259,13 +261,13 @@ class _States(type):
 
     sources: Sources
 
-    def __call__(cls, seed: Any = None) -> Any:
+    def __call__(cls, seed: Foreign = None) -> Foreign:
         return cls.sources.new(seed)
 
-    def __instancecheck__(cls, value: Any) -> bool:
+    def __instancecheck__(cls, value: Foreign) -> bool:
         return isinstance(value, _RANDOM_STATE | _Legacy)
 
-    def __subclasscheck__(cls, kind: Any) -> bool:
+    def __subclasscheck__(cls, kind: Foreign) -> bool:
         return issubclass(kind, _RANDOM_STATE)
 
 
@@ -275,8 +277,8 @@ class Refused:
     def __init__(self, world: World, why: str) -> None:
         self._world, self._why = world, why
 
-    def __getattr__(self, name: str) -> Any:
-        def draw(*args: Any, **kwargs: Any) -> Any:
+    def __getattr__(self, name: str) -> Foreign:
+        def draw(*args: Foreign, **kwargs: Foreign) -> Foreign:
             raise self._world.stop(self._why)
 
         return draw
@@ -310,11 +312,11 @@ class Sources:
 
     def __init__(self, number: int, world: World | None = None, plain: Maker | None = None) -> None:
         self._number, self._world, self._made, self._plain = number, world, 0, plain or _unmoved
-        self._instead: dict[int, Any] = {}
+        self._instead: dict[int, Foreign] = {}
         self.state = self.new()
         self.states = _States("RandomState", (), {"sources": self})
 
-    def new(self, seed: Any = None) -> Any:
+    def new(self, seed: Foreign = None) -> Foreign:
         """One more generator, with the names of the old ones, too; seeded with what was drawn for it."""
         self._made += 1
         place = [20260103, self._number, self._made]
@@ -325,7 +327,7 @@ class Sources:
             return self._plain(bits, self._made)
         return _Followed.of(bits, self._world, self._made)
 
-    def default_rng(self, seed: Any = None) -> Any:
+    def default_rng(self, seed: Foreign = None) -> Foreign:
         """As numpy's."""
         if seed is None:
             return self.new()
@@ -336,7 +338,7 @@ class Sources:
         number = _drawn_seed(self._world, "numpy.random.default_rng", [seed])
         return FollowedGenerator.of(np.random.PCG64(number), self._world)
 
-    def instead_of(self, value: Any) -> Any:
+    def instead_of(self, value: Foreign) -> Foreign:
         """What takes the place of an object of the user's module; None for nothing."""
         if isinstance(value, np.random.Generator | _RANDOM_STATE):
             return self._of_bits(bits_of(value))
@@ -348,7 +350,7 @@ class Sources:
         known = name in self.NAMES and getattr(np.random, name) is value
         return getattr(refused(self._world, "np.random") or self.state, name) if known else None
 
-    def _of_bits(self, bits: np.random.BitGenerator) -> Any:
+    def _of_bits(self, bits: np.random.BitGenerator) -> Foreign:
         """What takes the place of all generators that share these bits."""
         if id(bits) not in self._instead:
             why = "" if self._world is None else self._world.known(id(bits))
@@ -362,13 +364,13 @@ _DEFAULT_RNG, _RANDOM_STATE = np.random.default_rng, np.random.RandomState
 
 @contextmanager
 def system_seeded(
-    scopes: Mapping[str, dict[str, Any]], number: int, make: Maker | None = None
+    scopes: Mapping[str, dict[str, Foreign]], number: int, make: Maker | None = None
 ) -> Iterator[None]:
     """Give generators of the modules, and those that the system seeds, a state, so that runs repeat.
 
     NumPy's are made by `make`, if it is given.
     """
-    changed: list[tuple[dict[str, Any], str, Any]] = []
+    changed: list[tuple[dict[str, Foreign], str, Foreign]] = []
     sources, drawn = Sources(number, plain=make and _moved(make)), random.Random(number)
     try:
         for scope in globals_of(scopes):

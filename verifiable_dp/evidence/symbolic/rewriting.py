@@ -13,11 +13,11 @@ import linecache
 import types
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any
 
+from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.symbolic import answers, calls, selects
-from verifiable_dp.evidence.symbolic.cases import fits, parsed
-from verifiable_dp.evidence.symbolic.forcing import Turner
+from verifiable_dp.evidence.symbolic.branch_forcing import Turner
+from verifiable_dp.evidence.symbolic.desugar_match import fits, parsed
 from verifiable_dp.evidence.symbolic.source import called_here, is_choice, placed, unwatched, where
 from verifiable_dp.evidence.symbolic.terms import (
     PREFIX,
@@ -43,7 +43,7 @@ def _function(names: list[str], body: ast.expr) -> ast.Lambda:
     return ast.Lambda(ast.arguments([], given, None, [], [], None, []), body)
 
 
-def _tuple(parts: list[Any]) -> ast.Tuple:
+def _tuple(parts: list[Foreign]) -> ast.Tuple:
     return ast.Tuple(parts, ast.Load())
 
 
@@ -54,10 +54,10 @@ def _loaded(name: str) -> ast.Name:
 class _Disclosing(ast.NodeTransformer):
     """Discloses what expressions at some positions are made of (see `disclosed`)."""
 
-    def __init__(self, spots: frozenset[Any]) -> None:
+    def __init__(self, spots: frozenset[Foreign]) -> None:
         self._spots = spots
 
-    def visit_Subscript(self, node: ast.Subscript) -> Any:
+    def visit_Subscript(self, node: ast.Subscript) -> Foreign:
         """Of a lookup, the table; see `picked`."""
         self.generic_visit(node)
         if where(node) not in self._spots or not isinstance(node.ctx, ast.Load):
@@ -67,7 +67,7 @@ class _Disclosing(ast.NodeTransformer):
             return node
         return ast.copy_location(called_here("picked", node.value, node.slice), node)
 
-    def visit_Call(self, node: ast.Call) -> Any:
+    def visit_Call(self, node: ast.Call) -> Foreign:
         """Of a call, its arguments, and the object of a method."""
         self.generic_visit(node)
         if where(node) in self._spots:
@@ -97,14 +97,14 @@ class _Rewriter(ast.NodeTransformer):
         self._functions: list[ast.FunctionDef] = []
         self._usual, self._same = _is_usual(tree), _asks_for_none_only(tree)
 
-    def visit_Subscript(self, node: ast.Subscript) -> Any:
+    def visit_Subscript(self, node: ast.Subscript) -> Foreign:
         """See `selects.entry`."""
         self.generic_visit(node)
         if isinstance(node.ctx, ast.Load) and isinstance(node.slice, ast.Name | ast.Call):
             return ast.copy_location(called_here("entry", node.value, node.slice), node)
         return node
 
-    def visit_Call(self, node: ast.Call) -> Any:
+    def visit_Call(self, node: ast.Call) -> Foreign:
         """One truth value that `np.where` is given decides as a branch does, and is asked as one."""
         if self._usual and isinstance(node.func, ast.Name) and node.func.id == "sum" and len(node.args) == 1:
             _count_all(node.args[0])
@@ -113,7 +113,7 @@ class _Rewriter(ast.NodeTransformer):
             node.args[0] = _branching(node.args[0])
         return node
 
-    def visit_IfExp(self, node: ast.IfExp) -> Any:
+    def visit_IfExp(self, node: ast.IfExp) -> Foreign:
         """See `selects.choose`."""
         names = _names(node) if self._usual else None
         if names is None:
@@ -132,7 +132,7 @@ class _Rewriter(ast.NodeTransformer):
         )
         return ast.copy_location(made, node)
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Foreign:
         """See `selects.choose`, of what is returned; and `inner`."""
         if self._usual:
             node.body = _returned(node.body)
@@ -143,14 +143,14 @@ class _Rewriter(ast.NodeTransformer):
         self._functions.pop()
         return node
 
-    def visit_For(self, node: ast.For) -> Any:
+    def visit_For(self, node: ast.For) -> Foreign:
         """See `selects.mix`, of the last step of a loop."""
         if self._usual:
             node.body = _going_on(node.body)
         self.generic_visit(node)
         return node
 
-    def visit_Assign(self, node: ast.Assign) -> Any:
+    def visit_Assign(self, node: ast.Assign) -> Foreign:
         """See `selects.respond`."""
         names = _mixes(node.value) if self._usual else None
         self.generic_visit(node)
@@ -161,7 +161,7 @@ class _Rewriter(ast.NodeTransformer):
             node.value = ast.copy_location(made, node.value)
         return node
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+    def visit_AugAssign(self, node: ast.AugAssign) -> Foreign:
         """See `selects.respond` and `tally`."""
         if isinstance(node.target, ast.Name) and isinstance(node.op, ast.BitXor):
             value = ast.BinOp(_loaded(node.target.id), node.op, node.value)
@@ -176,7 +176,7 @@ class _Rewriter(ast.NodeTransformer):
             return ast.copy_location(ast.Expr(called_here("tally", kept, target.slice, node.value)), node)
         return node
 
-    def visit_If(self, node: ast.If) -> Any:
+    def visit_If(self, node: ast.If) -> Foreign:
         """See `selects.race`, `choose` and `mix`."""
         made = (_chosen(node) or _chosen(node, False)) if self._usual else None
         if made is not None:
@@ -190,7 +190,7 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
 
-def _blending(node: ast.IfExp) -> Any:
+def _blending(node: ast.IfExp) -> Foreign:
     """See `selects.blend`: two sides without effects are mixed where the condition is raw."""
     if not all(isinstance(p, _FREE) for side in (node.body, node.orelse) for p in ast.walk(side)):
         return node
@@ -222,7 +222,7 @@ def _branching(test: ast.expr) -> ast.expr:
     return found
 
 
-def _names(node: Any, test: Any = None) -> list[str] | None:
+def _names(node: Foreign, test: Foreign = None) -> list[str] | None:
     """Names that an expression uses, if it has no effect but its draws and its condition is a coin."""
     test = node.test if test is None else test
     bound = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
@@ -243,7 +243,7 @@ def _names(node: Any, test: Any = None) -> list[str] | None:
 def _switched(node: ast.IfExp) -> ast.expr:
     """One of two expressions without effects, as a name tells: see `switch`."""
     sides, turns = [node.body, node.orelse], False
-    test: Any = node.test
+    test: Foreign = node.test
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         test, turns = test.operand, True
     plain = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Load)
@@ -290,7 +290,7 @@ def _chosen(node: ast.If, drawn: bool = True) -> ast.stmt | None:
         target = first.targets[0]
         if len(first.targets) != 1 or not isinstance(target, ast.Name):
             return None
-        left: Any = ast.copy_location(_loaded(target.id), target)
+        left: Foreign = ast.copy_location(_loaded(target.id), target)
     else:
         target, left = first.target, None
     if second is not None:
@@ -303,7 +303,7 @@ def _chosen(node: ast.If, drawn: bool = True) -> ast.stmt | None:
     changes = isinstance(target, ast.Name) and target.id in used and not other
     if _names(value) is None and (drawn or not changes or _switched(value) is value):
         return None
-    made: Any = ast.Assign([target], value) if isinstance(first, ast.Assign) else None
+    made: Foreign = ast.Assign([target], value) if isinstance(first, ast.Assign) else None
     if isinstance(first, ast.AugAssign):
         made = ast.AugAssign(first.target, first.op, value)
     placed: ast.stmt = ast.copy_location(made, node)
@@ -330,7 +330,7 @@ def _going_on(body: list[ast.stmt]) -> list[ast.stmt]:
     node, last = body[-2:] if len(body) > 1 else (body[0], body[0])
     if not isinstance(node, ast.If) or node.orelse or not isinstance(last, ast.AugAssign):
         return body
-    test: Any = node.test
+    test: Foreign = node.test
     if not isinstance(node.body[0], ast.Continue) or _names(test, test) is None:
         return body
     if not isinstance(test, ast.Compare) or len(test.ops) != 1 or type(test.ops[0]) not in _OPPOSITE:
@@ -340,7 +340,7 @@ def _going_on(body: list[ast.stmt]) -> list[ast.stmt]:
     return [*body[:-2], ast.copy_location(kept, node)]
 
 
-def _count_all(node: Any) -> None:
+def _count_all(node: Foreign) -> None:
     """Write `sum(x for x in v if c)` as `sum(x if c else 0 for x in v)`, where the condition is a coin."""
     if not isinstance(node, ast.GeneratorExp | ast.ListComp) or len(node.generators[-1].ifs) != 1:
         return
@@ -351,7 +351,7 @@ def _count_all(node: Any) -> None:
         node.elt = ast.copy_location(ast.IfExp(test, node.elt, nothing), node.elt)
 
 
-def _shell(node: Any) -> Any:
+def _shell(node: Foreign) -> Foreign:
     """An assignment without its value."""
     targets = node.targets if isinstance(node, ast.Assign) else [node.target, node.op]
     return _tuple(targets)
@@ -361,24 +361,24 @@ def _raced(node: ast.If) -> list[ast.stmt] | None:
     """Names that are set if one number is better than another, which is among them."""
     if node.orelse:
         return None
-    test: Any = node.test
+    test: Foreign = node.test
     nothing = isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or) and len(test.values) == 2
-    first: Any = test.values[0] if nothing else None
+    first: Foreign = test.values[0] if nothing else None
     compared = isinstance(first, ast.Compare) and len(first.ops) == 1 and isinstance(first.ops[0], ast.Is)
     if compared and _is_none(first.comparators[0]):
         test = test.values[1]
     if not isinstance(test, ast.Compare) or len(test.ops) != 1 or type(test.ops[0]) not in _SIDES:
         return None
-    pairs: list[tuple[Any, Any]] = []
+    pairs: list[tuple[Foreign, Foreign]] = []
     for step in node.body:
         if not isinstance(step, ast.Assign) or len(step.targets) != 1:
             return None
-        target: Any = step.targets[0]
-        value: Any = step.value
+        target: Foreign = step.targets[0]
+        value: Foreign = step.value
         several = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
         pairs += zip(target.elts, value.elts, strict=False) if several else [(target, value)]
     simple = all(isinstance(t, ast.Name) and isinstance(v, ast.Name | ast.Constant) for t, v in pairs)
-    sides: list[Any] = [test.left, test.comparators[0]]
+    sides: list[Foreign] = [test.left, test.comparators[0]]
     if not simple or not all(isinstance(side, ast.Name) for side in sides):
         return None
     sign, latest = _SIDES[type(test.ops[0])]
@@ -402,7 +402,7 @@ def _raced(node: ast.If) -> list[ast.stmt] | None:
 
 def _mixed(node: ast.If) -> list[ast.stmt] | None:
     """Numbers that are added or taken off where a condition holds, and others where it does not."""
-    steps: list[Any] = [*node.body, *node.orelse]
+    steps: list[Foreign] = [*node.body, *node.orelse]
     if not all(isinstance(step, ast.AugAssign) and isinstance(step.op, ast.Add | ast.Sub) for step in steps):
         return None
     parts = [part for step in steps for part in ast.walk(step.value)]
@@ -429,7 +429,7 @@ def _mixed(node: ast.If) -> list[ast.stmt] | None:
     return [placed(first, node), *_before(node, kept, made, taken)]
 
 
-def _places(node: Any) -> ast.Constant:
+def _places(node: Foreign) -> ast.Constant:
     """Where a condition stands, and all of what it decides."""
     return ast.Constant((where(node), where(node.test)))  # type: ignore[arg-type]
 
@@ -437,12 +437,12 @@ def _places(node: Any) -> ast.Constant:
 _NOT_TWICE = (ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 
 
-def _is_length(node: Any) -> bool:
+def _is_length(node: Foreign) -> bool:
     """Whether it asks how long something is, which can be done twice."""
     return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "len"
 
 
-def _before(node: Any, kept: str, made: ast.expr, taken: list[ast.stmt]) -> list[ast.stmt]:
+def _before(node: Foreign, kept: str, made: ast.expr, taken: list[ast.stmt]) -> list[ast.stmt]:
     """Ask first; the condition of the code stands where there is no answer."""
     known = ast.Compare(_loaded(kept), [ast.IsNot()], [ast.Constant(None)])
     ask = placed(ast.Assign([ast.Name(kept, ast.Store())], made), node)
@@ -470,7 +470,7 @@ class _Asking(ast.NodeTransformer):
     Only None is compared as before, which is no number; what is compared in a chain is left to `unasked`.
     """
 
-    def visit_Compare(self, node: ast.Compare) -> Any:
+    def visit_Compare(self, node: ast.Compare) -> Foreign:
         """See `calls.identical`."""
         self.generic_visit(node)
         if len(node.ops) != 1 or not isinstance(node.ops[0], _IS) or _is_none(node.comparators[0]):
@@ -480,7 +480,7 @@ class _Asking(ast.NodeTransformer):
             made = ast.UnaryOp(ast.Not(), ast.copy_location(made, node))
         return ast.copy_location(made, node)
 
-    def visit_Call(self, node: ast.Call) -> Any:
+    def visit_Call(self, node: ast.Call) -> Foreign:
         """See `calls.asked`."""
         self.generic_visit(node)
         name = node.func.func if isinstance(node.func, ast.Call) else node.func  # a node may have two parents
@@ -497,7 +497,7 @@ def _is_none(node: ast.expr) -> bool:
 def unasked(code: types.CodeType) -> frozenset[int]:
     """Instructions that compare by identity, but with None, or call what was not asked for."""
     found: set[int] = set()
-    before: Any = None
+    before: Foreign = None
     if code.co_filename == "<string>" and code.co_qualname.startswith("__create_fn__.<locals>."):
         return frozenset()  # what a dataclass is given
     barred = {"IS_OP"} if code in _REWRITTEN else {"IS_OP", "CALL", "CALL_FUNCTION_EX", "CALL_KW"}
@@ -524,7 +524,7 @@ def _is_usual(tree: ast.AST) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def _compiled(
-    file: str, text: str, sites: tuple[Any, ...], spots: frozenset[Any]
+    file: str, text: str, sites: tuple[Foreign, ...], spots: frozenset[Foreign]
 ) -> dict[types.CodeType, types.CodeType]:
     """Code of the functions of a file that are written in another way, by the code that they had.
 
@@ -571,11 +571,11 @@ def rewritten(scopes: Scopes, world: World) -> Iterator[None]:
         *(selects.race, selects.choose, selects.respond, selects.switch, selects.opposite, selects.mix),
         *(selects.blend, selects.entry, selects.tally, selects.turned, selects.inner),
     )
-    helpers: dict[str, Any] = {PREFIX + f.__name__: functools.partial(f, world) for f in asked}
+    helpers: dict[str, Foreign] = {PREFIX + f.__name__: functools.partial(f, world) for f in asked}
     others = (calls.identical, calls.asked, selects.disclosed, selects.picked)
     helpers |= {PREFIX + f.__name__: functools.partial(f, world) for f in others}
     helpers |= {PREFIX + f.__name__: f for f in (selects.blended, selects.decides, fits)}
-    changed: list[tuple[Any, types.CodeType]] = []
+    changed: list[tuple[Foreign, types.CodeType]] = []
     codes: dict[str, Mapping[types.CodeType, types.CodeType]] = {}
     try:
         for file, scope in scopes.items():

@@ -17,14 +17,15 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
+from verifiable_dp.core.validate import Foreign, Function
+
 _LEAST, _NOTHING = 2.0**-60, 1e-30
 _MOST_VALUES, _MOST_PARTS = 1 << 12, 4
-Env = dict[str, Any]
-OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
+Env = dict[str, Foreign]
+OPERATORS: dict[type, Callable[[Foreign, Foreign], Foreign]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -129,7 +130,7 @@ class ReportSampler:
     cost: float
 
 
-def law_of_leaves(leaves: list[tuple[Any, float]]) -> SamplerLaw | Usual | ReportSampler | None:
+def law_of_leaves(leaves: list[tuple[Foreign, float]]) -> SamplerLaw | Usual | ReportSampler | None:
     """The law of a mixture of numbers and sums of draws; None if it has no form that is known."""
     parts = [(_sum_of(value), weight) for value, weight in leaves if weight > 0]
     if any(draw.raw or draw.part for one, _ in parts for draw in one.by):
@@ -325,7 +326,7 @@ class Sum:
         return self.const + sum(by * raw for draw, by in self.by.items() if draw.raw)
 
 
-def _sum_of(value: Any) -> Sum:
+def _sum_of(value: Foreign) -> Sum:
     if isinstance(value, Sum):
         return value
     if not isinstance(value, int | float | Fraction | np.number | np.bool_):
@@ -333,7 +334,7 @@ def _sum_of(value: Any) -> Sum:
     return Sum(float(value), {})
 
 
-def operated(kind: type, left: Any, right: Any) -> Any:
+def operated(kind: type, left: Foreign, right: Foreign) -> Foreign:
     """What an operator makes of numbers and sums."""
     left, right = (v.const if isinstance(v, Sum) and not v.by else v for v in (left, right))
     if not isinstance(left, Sum) and not isinstance(right, Sum):
@@ -352,7 +353,7 @@ def operated(kind: type, left: Any, right: Any) -> Any:
 # ---------------------------------------------------------------- what is done with draws
 
 
-def computed(function: Callable[..., Any], values: list[Any]) -> Any:
+def computed(function: Function[Foreign], values: list[Foreign]) -> Foreign:
     """A function of plain numbers; a whole sum is its own whole number."""
     if len(values) == 1 and isinstance(values[0], Sum):
         (one,) = values
@@ -372,7 +373,7 @@ def computed(function: Callable[..., Any], values: list[Any]) -> Any:
     return function(*values)
 
 
-def _whole_part(function: Callable[..., Any], one: Sum) -> Sum:
+def _whole_part(function: Function[Foreign], one: Sum) -> Sum:
     """Of exponential noise it is geometric."""
     draw, by = next(iter(one.by.items()))
     if len(one.by) > 1 or not draw.exponential or one.const or by <= 0:
@@ -382,7 +383,7 @@ def _whole_part(function: Callable[..., Any], one: Sum) -> Sum:
     return Sum(0.0 if function is math.ceil else -1.0, {Basic(1 / by): 1.0})
 
 
-def _kept(function: Callable[..., Any], one: Sum, limit: Any) -> Sum:
+def _kept(function: Function[Foreign], one: Sum, limit: Foreign) -> Sum:
     """A uniform number kept from an end of its range, by no more than its last bits."""
     low, high = one.ends
     gap = float(limit) - low if function is max else high - float(limit)
@@ -391,7 +392,7 @@ def _kept(function: Callable[..., Any], one: Sum, limit: Any) -> Sum:
     return one
 
 
-def clipped(value: Any, low: Any, high: Any) -> Any:
+def clipped(value: Foreign, low: Foreign, high: Foreign) -> Foreign:
     """A number kept between two others."""
     return computed(min, [computed(max, [value, low]), high])
 
@@ -399,7 +400,7 @@ def clipped(value: Any, low: Any, high: Any) -> Any:
 _GONE = " gone"  # uniform draws that a logarithm was taken of
 
 
-def logarithm(values: list[Any], env: Env, name: str) -> tuple[Any, Env]:
+def logarithm(values: list[Foreign], env: Env, name: str) -> tuple[Foreign, Env]:
     """Of a uniform number on [0, c] it is log(c) less an exponential one."""
     if len(values) != 1 or not isinstance(values[0], Sum):
         return computed(getattr(math, name), values), env
@@ -411,14 +412,14 @@ def logarithm(values: list[Any], env: Env, name: str) -> tuple[Any, Env]:
     return Sum(math.log(high), {Basic(exponential=True): -1.0}), env
 
 
-def truth(value: Any) -> bool:
+def truth(value: Foreign) -> bool:
     """Whether a plain number counts as true."""
     if isinstance(value, Sum) or not isinstance(value, PLAIN):
         raise UnreadError
     return bool(value)
 
 
-def put_in(value: Any, env: Env) -> Any:
+def put_in(value: Foreign, env: Env) -> Foreign:
     """A value after what was learnt of the draws in it."""
     for draw, other in env.get(LEARNT, ()):
         value = value.put(draw, other) if isinstance(value, Sum) else value
@@ -428,7 +429,9 @@ def put_in(value: Any, env: Env) -> Any:
 LEARNT = " learnt"
 
 
-def compared(kind: type, values: list[Any], env: Env, weight: float) -> Iterator[tuple[Any, Env, float]]:
+def compared(
+    kind: type, values: list[Foreign], env: Env, weight: float
+) -> Iterator[tuple[Foreign, Env, float]]:
     """A comparison; that of a uniform draw with a number is a coin, and the draw is uniform on its side."""
     left, right = values
     if not isinstance(left, Sum) and not isinstance(right, Sum):
@@ -460,7 +463,9 @@ def compared(kind: type, values: list[Any], env: Env, weight: float) -> Iterator
             yield answer, _learnt(env, draw, Sum(low, {Basic(): high - low})), weight * (high - low)
 
 
-def _parted(kind: type, draw: Basic, gap: Sum, env: Env, weight: float) -> Iterator[tuple[Any, Env, float]]:
+def _parted(
+    kind: type, draw: Basic, gap: Sum, env: Env, weight: float
+) -> Iterator[tuple[Foreign, Env, float]]:
     """A comparison of a uniform draw with a raw number, which lies within the range of the draw."""
     by = gap.by[draw]
     limit = gap.put(draw, Sum(0.0, {})).times(-1 / by)
@@ -475,7 +480,7 @@ def _parted(kind: type, draw: Basic, gap: Sum, env: Env, weight: float) -> Itera
         yield answer, _learnt(env, draw, Sum(0.0, {Basic(part=part): 1.0})), weight
 
 
-def share(value: Any, raw: float) -> float:
+def share(value: Foreign, raw: float) -> float:
     """The chance of the parts of draws in a value."""
     parts = [draw.part for draw in value.by if draw.part] if isinstance(value, Sum) else []
     return math.prod(high.at(raw) - low.at(raw) for low, high in parts)
@@ -488,7 +493,9 @@ def _learnt(env: Env, draw: Basic, other: Sum) -> Env:
     return after
 
 
-def _valued(kind: type, draw: Basic, gap: Sum, env: Env, weight: float) -> Iterator[tuple[Any, Env, float]]:
+def _valued(
+    kind: type, draw: Basic, gap: Sum, env: Env, weight: float
+) -> Iterator[tuple[Foreign, Env, float]]:
     """A comparison of a geometric draw, value by value."""
     ratio = math.exp(-draw.step)
     for n in range(1, 2 + int(math.log(_NOTHING) / -draw.step)):
@@ -496,7 +503,7 @@ def _valued(kind: type, draw: Basic, gap: Sum, env: Env, weight: float) -> Itera
         yield answer, _learnt(env, draw, Sum(float(n), {})), weight * (1 - ratio) * ratio ** (n - 1)
 
 
-def below(values: list[Any], env: Env, weight: float) -> Iterator[tuple[Any, Env, float]]:
+def below(values: list[Foreign], env: Env, weight: float) -> Iterator[tuple[Foreign, Env, float]]:
     """Whether one of the first whole numbers is below another number."""
     size, limit = (operator.index(value) for value in values)
     limit = min(max(limit, 0), size)
@@ -505,7 +512,7 @@ def below(values: list[Any], env: Env, weight: float) -> Iterator[tuple[Any, Env
             yield answer, env, weight * share
 
 
-def drawn(name: str, values: list[Any], env: Env, weight: float) -> Iterator[tuple[Any, Env, float]]:
+def drawn(name: str, values: list[Foreign], env: Env, weight: float) -> Iterator[tuple[Foreign, Env, float]]:
     """What a method of a generator draws."""
     if (name == "random" and not values) or (name == "uniform" and len(values) in (0, 2)):
         low, high = map(_sum_of, values or (0.0, 1.0))
@@ -530,7 +537,7 @@ def drawn(name: str, values: list[Any], env: Env, weight: float) -> Iterator[tup
         yield 0, env, weight * (1 - values[1])
         return
     if name in ("integers", "randrange") and 1 <= len(values) <= 2:
-        found: Any = range(*map(operator.index, values))
+        found: Foreign = range(*map(operator.index, values))
     elif name == "randint" and len(values) == 2:
         found = range(operator.index(values[0]), operator.index(values[1]) + 1)
     elif name == "getrandbits" and len(values) == 1:

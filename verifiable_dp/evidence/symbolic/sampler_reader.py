@@ -13,10 +13,10 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
+from verifiable_dp.core.validate import Foreign, Function
 from verifiable_dp.evidence.symbolic.answers import original
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
 from verifiable_dp.evidence.symbolic.randoms import FollowedRandom
@@ -44,20 +44,20 @@ from verifiable_dp.evidence.symbolic.source import body_of
 GENERATORS = (FollowedGenerator, FollowedRandom)
 _NOTHING = 1e-30
 _MOST_STEPS, _MOST_VALUES = 200_000, 1 << 12
-_ONES: dict[type, Callable[[Any], Any]] = {
+_ONES: dict[type, Callable[[Foreign], Foreign]] = {
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
     ast.Not: operator.not_,
     ast.Invert: operator.invert,
 }
-_BUILTINS: dict[str, Callable[..., Any]] = {
+_BUILTINS: dict[str, Function[Foreign]] = {
     f.__name__: f for f in (int, float, bool, abs, min, max, round, range, Fraction)
 }
 _MATH = ("exp", "log", "sqrt", "expm1", "log1p", "floor", "ceil", "log2", "pow")
 
 # ---------------------------------------------------------------- reading
 
-Ways = list[tuple[Any, Env, float]]
+Ways = list[tuple[Foreign, Env, float]]
 
 
 class SamplerGenerator:
@@ -68,7 +68,7 @@ class SamplerGenerator:
 class KeptObject:
     """What ``self`` stands for."""
 
-    value: Any
+    value: Foreign
 
 
 class Reader:
@@ -87,13 +87,13 @@ class Reader:
         Attributes and globals that were looked up, with what they held: owner, name, value.
     """
 
-    def __init__(self, scope: Mapping[str, Any]) -> None:
+    def __init__(self, scope: Mapping[str, Foreign]) -> None:
         self._scope, self._steps = scope, 0
-        self.codes: set[Any] = set()
-        self.reads: list[tuple[Any, str, Any]] = []
-        self._known: dict[Any, list[tuple[Any, float]]] = {}
+        self.codes: set[Foreign] = set()
+        self.reads: list[tuple[Foreign, str, Foreign]] = []
+        self._known: dict[Foreign, list[tuple[Foreign, float]]] = {}
 
-    def call(self, function: Any, args: list[Any]) -> list[tuple[Any, float]]:
+    def call(self, function: Foreign, args: list[Foreign]) -> list[tuple[Foreign, float]]:
         """What a function returns, each value with its chance."""
         plain = all(isinstance(a, (*PLAIN, SamplerGenerator)) for a in args)
         key = (function, tuple((type(a), a) for a in args)) if plain else None
@@ -115,11 +115,11 @@ class Reader:
             self._known[key] = found
         return found
 
-    def law(self, body: list[ast.stmt], env: Env) -> list[tuple[Any, float]]:
+    def law(self, body: list[ast.stmt], env: Env) -> list[tuple[Foreign, float]]:
         """What statements return, each value with its chance."""
-        returned: list[tuple[Any, float]] = []
+        returned: list[tuple[Foreign, float]] = []
         self._block(body, [(env, 1.0)], returned, [], [])
-        merged: dict[Any, list[Any]] = {}
+        merged: dict[Foreign, list[Foreign]] = {}
         for value, weight in returned:
             spot = value if isinstance(value, Sum) else (type(value), value)
             merged.setdefault(spot, [value, 0.0])[1] += weight
@@ -133,8 +133,8 @@ class Reader:
     # ------------------------------------------------------------ statements
 
     def _block(
-        self, body: list[ast.stmt], envs: list[Any], returned: Any, broken: Any, ahead: Any
-    ) -> list[Any]:
+        self, body: list[ast.stmt], envs: list[Foreign], returned: Foreign, broken: Foreign, ahead: Foreign
+    ) -> list[Foreign]:
         """What names hold after some statements; what returns, breaks or continues goes into the lists."""
         for node in body:
             if not envs:
@@ -145,7 +145,9 @@ class Reader:
             envs = _merged(self._statement(node, envs, returned, broken, ahead))
         return envs
 
-    def _statement(self, node: Any, envs: list[Any], returned: Any, broken: Any, ahead: Any) -> list[Any]:
+    def _statement(
+        self, node: Foreign, envs: list[Foreign], returned: Foreign, broken: Foreign, ahead: Foreign
+    ) -> list[Foreign]:
         if isinstance(node, ast.Return):
             for env, weight in envs:
                 returned += [(v, weight * w) for v, _, w in self._of(node.value, env)]
@@ -169,7 +171,7 @@ class Reader:
             return [found for env, weight in envs for found in self._assigned(node, env, weight)]
         raise UnreadError
 
-    def _assigned(self, node: Any, env: Env, weight: float) -> Iterator[Any]:
+    def _assigned(self, node: Foreign, env: Env, weight: float) -> Iterator[Foreign]:
         value = node.value
         if isinstance(node, ast.AugAssign):
             value = ast.BinOp(ast.Name(getattr(node.target, "id", " "), ast.Load()), node.op, node.value)
@@ -187,8 +189,8 @@ class Reader:
                     after[name.id] = one
             yield after, weight * w
 
-    def _repeated(self, node: ast.For, envs: list[Any], returned: Any) -> list[Any]:
-        done: list[Any] = []
+    def _repeated(self, node: ast.For, envs: list[Foreign], returned: Foreign) -> list[Foreign]:
+        done: list[Foreign] = []
         if not isinstance(node.target, ast.Name):
             raise UnreadError
         for env, weight in envs:
@@ -198,21 +200,21 @@ class Reader:
                 inside = [(after, weight * w)]
                 for value in values:
                     inside = [({**e, node.target.id: value}, x) for e, x in inside]
-                    ahead: list[Any] = []
+                    ahead: list[Foreign] = []
                     inside = _merged(self._block(node.body, inside, returned, done, ahead) + ahead)
                 done += inside
         return done
 
-    def _loop(self, node: ast.While, envs: list[Any], returned: Any) -> list[Any]:
+    def _loop(self, node: ast.While, envs: list[Foreign], returned: Foreign) -> list[Foreign]:
         """A loop until hardly anything is left in it; what repeats itself is summed at once."""
-        done: list[Any] = []
+        done: list[Foreign] = []
         gone = _anew(node)
         envs = _without(gone, envs)
         while math.fsum(w for _, w in envs) > _NOTHING:
-            out: list[Any] = []
-            back: list[Any] = []
+            out: list[Foreign] = []
+            back: list[Foreign] = []
             yes, no = self._split(node.test, envs)
-            left: list[Any] = []
+            left: list[Foreign] = []
             following = _without(gone, self._block(node.body, _merged(yes), out, left, back) + back)
             again = _ratio(envs, following)
             if again is not None:
@@ -224,9 +226,9 @@ class Reader:
             envs = following
         return done
 
-    def _split(self, test: ast.expr, envs: list[Any]) -> tuple[list[Any], list[Any]]:
+    def _split(self, test: ast.expr, envs: list[Foreign]) -> tuple[list[Foreign], list[Foreign]]:
         """Where a condition holds, and where not."""
-        sides: tuple[list[Any], list[Any]] = ([], [])
+        sides: tuple[list[Foreign], list[Foreign]] = ([], [])
         for env, weight in envs:
             for value, after, w in self._of(test, env):
                 if isinstance(value, Sum) or not isinstance(value, PLAIN):
@@ -236,7 +238,7 @@ class Reader:
 
     # ------------------------------------------------------------ expressions
 
-    def _of(self, node: Any, env: Env) -> Ways:
+    def _of(self, node: Foreign, env: Env) -> Ways:
         """The values of an expression."""
         self._steps += 1
         if isinstance(node, ast.Constant):
@@ -272,7 +274,7 @@ class Reader:
             return self._called(node, env)
         raise UnreadError
 
-    def _whole_draw(self, node: Any, env: Env) -> Any:
+    def _whole_draw(self, node: Foreign, env: Env) -> Foreign:
         """The first of how many whole numbers is drawn by an expression; None of anything else."""
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "int":
             node = node.args[0] if len(node.args) == 1 else None
@@ -281,18 +283,18 @@ class Reader:
             return None
         return node.args[0] if isinstance(self._owner(made, env), SamplerGenerator) else None
 
-    def _owner(self, node: ast.Attribute, env: Env) -> Any:
+    def _owner(self, node: ast.Attribute, env: Env) -> Foreign:
         """That of which an attribute is looked up."""
         return self._of(node.value, env)[0][0] if isinstance(node.value, ast.Name | ast.Attribute) else None
 
-    def _named(self, name: str, env: Env) -> Any:
+    def _named(self, name: str, env: Env) -> Foreign:
         if name in env:
             return env[name]
         found = self._scope.get(name, MISSING)
         self.reads.append((None, name, found))
         return read(found)
 
-    def _attribute(self, node: ast.Attribute, env: Env) -> Any:
+    def _attribute(self, node: ast.Attribute, env: Env) -> Foreign:
         """What an attribute of ``self`` holds, or a part of a fraction."""
         owner = self._owner(node, env)
         if isinstance(owner, Fraction) and node.attr in ("numerator", "denominator"):
@@ -303,14 +305,14 @@ class Reader:
         self.reads.append((owner.value, node.attr, found))
         return read(found)
 
-    def _turned(self, kind: Any, value: Any) -> Any:
+    def _turned(self, kind: Foreign, value: Foreign) -> Foreign:
         if isinstance(value, Sum):
             if isinstance(kind, ast.USub):
                 return value.times(-1.0)
             raise UnreadError
         return _ONES[type(kind)](value)
 
-    def _all(self, nodes: list[Any], env: Env) -> Ways:
+    def _all(self, nodes: list[Foreign], env: Env) -> Ways:
         """The values of several expressions, one after the other."""
         ways: Ways = [([], env, 1.0)]
         for node in nodes:
@@ -373,7 +375,7 @@ _STANDING = ("min", "max", "int", "float")  # builtins for which tracing puts fu
 GIVEN, MISSING = SamplerGenerator(), object()
 
 
-def read(value: Any) -> Any:
+def read(value: Foreign) -> Foreign:
     """What a reader makes of a value of the program."""
     if type(value) in READ:
         return value
@@ -387,7 +389,7 @@ def read(value: Any) -> Any:
     raise UnreadError
 
 
-def vars_of(value: Any) -> Any:
+def vars_of(value: Foreign) -> Foreign:
     """The attributes of an object that has a dictionary of them."""
     usual = inspect.getattr_static(type(value), "__getattribute__") is object.__getattribute__
     plain = usual and not hasattr(type(value), "__slots__")
@@ -409,13 +411,13 @@ def _anew(node: ast.While) -> set[str]:
     return found
 
 
-def _is_module(node: Any, scope: Mapping[str, Any]) -> bool:
+def _is_module(node: Foreign, scope: Mapping[str, Foreign]) -> bool:
     name = node.id if isinstance(node, ast.Name) else ""
     value = scope.get(name)
     return inspect.ismodule(value) and value.__name__ in ("math", "numpy")
 
 
-def _spot(env: Env) -> Any:
+def _spot(env: Env) -> Foreign:
     return tuple(
         (name, id(v) if isinstance(v, Sum | SamplerGenerator) else (type(v), v))
         for name, v in sorted(env.items())
@@ -423,9 +425,9 @@ def _spot(env: Env) -> Any:
     )
 
 
-def _merged(envs: list[Any]) -> list[Any]:
+def _merged(envs: list[Foreign]) -> list[Foreign]:
     """What names hold, with what is the same added up."""
-    found: dict[Any, Any] = {}
+    found: dict[Foreign, Foreign] = {}
     for env, weight in envs:
         if weight > 0:
             spot = _spot(env)
@@ -433,12 +435,12 @@ def _merged(envs: list[Any]) -> list[Any]:
     return list(found.values())
 
 
-def _without(names: set[str], envs: list[Any]) -> list[Any]:
+def _without(names: set[str], envs: list[Foreign]) -> list[Foreign]:
     """What names hold, without some of them."""
     return _merged([({k: v for k, v in e.items() if k not in names}, w) for e, w in envs])
 
 
-def _ratio(before: list[Any], after: list[Any]) -> float | None:
+def _ratio(before: list[Foreign], after: list[Foreign]) -> float | None:
     """The share that goes on, where a loop begins again with the same values in the same proportions."""
     one, other = ({_spot(e): w for e, w in envs} for envs in (before, after))
     if one.keys() != other.keys() or not one:

@@ -17,8 +17,8 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
 
+from verifiable_dp.core.validate import Foreign, Function
 from verifiable_dp.evidence.symbolic.answers import is_raw
 from verifiable_dp.evidence.symbolic.draws import geometric
 from verifiable_dp.evidence.symbolic.sampler_laws import (
@@ -35,12 +35,19 @@ from verifiable_dp.evidence.symbolic.source import body_of
 from verifiable_dp.evidence.symbolic.terms import Charge, SymbolicDraw, Term, World, moves_of, number
 
 _LAWS: dict[
-    Any, list[tuple[list[tuple[Any, str, Any]], SamplerLaw | Usual | ReportSampler | None, frozenset[Any]]]
+    Foreign,
+    list[
+        tuple[
+            list[tuple[Foreign, str, Foreign]], SamplerLaw | Usual | ReportSampler | None, frozenset[Foreign]
+        ]
+    ],
 ] = {}
 _MOST_LAWS = 256
 
 
-def _law_of(key: Any, scope: Mapping[str, Any], read: Callable[[Reader], Any], owner: Any) -> Any:
+def _law_of(
+    key: Foreign, scope: Mapping[str, Foreign], read: Callable[[Reader], Foreign], owner: Foreign
+) -> Foreign:
     """The law of what is made, None if it has no bound, and the code that was read."""
     for reads, law, codes in _LAWS.get(key, ()):
         if all(
@@ -69,7 +76,7 @@ def _law_of(key: Any, scope: Mapping[str, Any], read: Callable[[Reader], Any], o
     return law, frozenset(reader.codes)
 
 
-def _same(now: Any, value: Any) -> bool:
+def _same(now: Foreign, value: Foreign) -> bool:
     """Whether a name still holds what it held."""
     if issubclass(type(now), GENERATORS) or inspect.isfunction(now):
         return type(now) is type(value)
@@ -77,8 +84,11 @@ def _same(now: Any, value: Any) -> bool:
 
 
 def _made(
-    world: World, law: SamplerLaw | Usual | ReportSampler, codes: frozenset[Any], draw: Callable[[], Any]
-) -> Any:
+    world: World,
+    law: SamplerLaw | Usual | ReportSampler,
+    codes: frozenset[Foreign],
+    draw: Callable[[], Foreign],
+) -> Foreign:
     """Noise of a law, as the code draws it."""
     for code in codes:
         world.note(code, tried=True)
@@ -104,11 +114,11 @@ def _bare(world: World) -> Iterator[None]:
         world.bare = False
 
 
-def drawing(world: World, function: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
+def drawing(world: World, function: Function[Foreign], otherwise: Function[Foreign]) -> Function[Foreign]:
     """The function, whose draw is noise of a known law if it is one; else `otherwise`."""
 
     @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: Foreign, **kwargs: Foreign) -> Foreign:
         names = function.__code__.co_varnames[: function.__code__.co_argcount]
         own = len(args) + len(kwargs) <= len(names) and {*names[len(args) : len(args) + len(kwargs)]} == {
             *kwargs
@@ -134,7 +144,9 @@ def drawing(world: World, function: Callable[..., Any], otherwise: Callable[...,
     return call
 
 
-def _known(world: World, values: Any, *, raw: bool = False) -> tuple[Any, list[Any], Any] | None:
+def _known(
+    world: World, values: Foreign, *, raw: bool = False
+) -> tuple[Foreign, list[Foreign], Foreign] | None:
     """What public numbers, generators and one object are, and that object; None if there is anything else.
 
     One of the numbers may be raw, if that is said.
@@ -159,7 +171,7 @@ def _known(world: World, values: Any, *, raw: bool = False) -> tuple[Any, list[A
 
 
 @functools.lru_cache(maxsize=1 << 12)
-def draws_noise(code: Any) -> bool:
+def draws_noise(code: Foreign) -> bool:
     """Whether a function may be one that draws noise by branches."""
     function = body_of(code)
     if not isinstance(function, ast.FunctionDef) or function.decorator_list or code.co_freevars:
@@ -170,7 +182,7 @@ def draws_noise(code: Any) -> bool:
     return any(isinstance(n, kinds) for n in nodes) and not any(isinstance(n, barred) for n in nodes)
 
 
-def samplers_of(scope: Mapping[str, Any]) -> Iterator[tuple[Any, str, Callable[..., Any]]]:
+def samplers_of(scope: Mapping[str, Foreign]) -> Iterator[tuple[Foreign, str, Function[Foreign]]]:
     """Functions of a module and methods of its classes that may draw noise: owner, name, function."""
     for name, value in list(scope.items()):
         if getattr(value, "__module__", None) != scope.get("__name__"):

@@ -13,11 +13,11 @@ import operator
 import sys
 import types
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
-from verifiable_dp.evidence.symbolic import answers, boxes, contests, draws, samplers, terms
+from verifiable_dp.core.validate import Foreign, Function
+from verifiable_dp.evidence.symbolic import accept_reject, answers, boxes, draws, samplers, terms
 from verifiable_dp.evidence.symbolic.terms import Ends, Lazy, Term, Unbounded, World, is_term, nature, number
 
 # ---------------------------------------------------------------- the best of several numbers
@@ -27,12 +27,12 @@ class Race:
     """Sums with noise of which the best is kept, in the order of their coming, with what goes with them."""
 
     def __init__(
-        self, world: World, entries: list[tuple[Any, tuple[Any, ...]]], kind: tuple[int, bool]
+        self, world: World, entries: list[tuple[Foreign, tuple[Foreign, ...]]], kind: tuple[int, bool]
     ) -> None:
         self.world, self.entries, self.kind = world, entries, kind
         self.told: int | None = None
 
-    def best(self) -> tuple[Any, tuple[Any, ...]]:
+    def best(self) -> tuple[Foreign, tuple[Foreign, ...]]:
         """The best one, at the price of telling which one it is."""
         if self.told is None:
             (sign, latest), places = self.kind, range(len(self.entries))
@@ -57,31 +57,33 @@ class RunningMax(Lazy):
         return self.race.world
 
     @property
-    def kind(self) -> Any:
+    def kind(self) -> Foreign:
         """That of what goes with the first one."""
         return np.float64 if self.at < 0 else type(self.race.entries[-1][1][self.at])
 
-    def plain(self) -> Any:
+    def plain(self) -> Foreign:
         """The number; from here on it is known which one is the best."""
         value, kept = self.race.best()
         return number(value) if self.at < 0 else kept[self.at]
 
     term = plain
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(self, ufunc: Foreign, method: str, *inputs: Foreign, **kwargs: Foreign) -> Foreign:
         return getattr(ufunc, method)(*map(told, inputs), **kwargs)
 
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(
+        self, function: Foreign, types: Foreign, args: Foreign, kwargs: Foreign
+    ) -> Foreign:
         return function(*map(told, args), **kwargs)
 
 
-def told(value: Any) -> Any:
+def told(value: Foreign) -> Foreign:
     """A number of a race as it is, anything else unchanged."""
     return value.plain() if type(value) is RunningMax else value
 
 
-def _define(name: str, function: Callable[..., Any], turned: bool = False) -> None:
-    def operate(self: Any, *others: Any) -> Any:
+def _define(name: str, function: Function[Foreign], turned: bool = False) -> None:
+    def operate(self: Foreign, *others: Foreign) -> Foreign:
         values = (*map(told, others), self.plain()) if turned else (self.plain(), *map(told, others))
         return function(*values)
 
@@ -92,18 +94,23 @@ for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lt", "l
     _define(f"__{_name}__", getattr(operator, _name))
     if len(_name) > 2:
         _define(f"__r{_name}__", getattr(operator, _name), turned=True)
-_ONES: dict[str, Callable[..., Any]] = {"round": round, "str": str, "neg": operator.neg, "abs": abs}
+_ONES: dict[str, Function[Foreign]] = {"round": round, "str": str, "neg": operator.neg, "abs": abs}
 for _name, _one in _ONES.items():
     _define(f"__{_name}__", _one)
 
 
-def _is_noisy(value: Any) -> bool:
+def _is_noisy(value: Foreign) -> bool:
     return is_term(value) and bool(value.noise)
 
 
 def race(
-    world: World, kind: tuple[int, bool], value: Any, best: Any, new: tuple[Any, ...], old: tuple[Any, ...]
-) -> tuple[Any, ...] | None:
+    world: World,
+    kind: tuple[int, bool],
+    value: Foreign,
+    best: Foreign,
+    new: tuple[Foreign, ...],
+    old: tuple[Foreign, ...],
+) -> tuple[Foreign, ...] | None:
     """What is kept after `value` came, if that has noise; None for the code to look by itself.
 
     Which of the values is the best is told when what is kept is used, and only of those that came until then:
@@ -158,12 +165,12 @@ _KEPT = frozenset((int, np.int64, float, np.float64))
 
 def choose(
     world: World,
-    places: tuple[Any, ...],
-    answer: Callable[..., Any],
-    test: Any,
-    rest: Any,
-    given: tuple[Any, ...],
-) -> Any:
+    places: tuple[Foreign, ...],
+    answer: Function[Foreign],
+    test: Foreign,
+    rest: Foreign,
+    given: tuple[Foreign, ...],
+) -> Foreign:
     """One of two expressions, as a coin falls: an answer (see `answers`), or a number that stays raw.
 
     Parameters
@@ -196,13 +203,13 @@ def choose(
     return rest(condition, *given)
 
 
-def respond(world: World, answer: Callable[..., Any], given: tuple[Any, ...]) -> Any:
+def respond(world: World, answer: Function[Foreign], given: tuple[Foreign, ...]) -> Foreign:
     """What an expression with a coin in it comes to: an answer, if it can be one."""
     found = _answered(world, answer, given) if world.oracle is None else None
     return answer(*given) if found is None else found[0]
 
 
-def _answered(world: World, answer: Callable[..., Any], given: tuple[Any, ...]) -> tuple[Any] | None:
+def _answered(world: World, answer: Function[Foreign], given: tuple[Foreign, ...]) -> tuple[Foreign] | None:
     """An answer that raw numbers among what is given get, if it has a price; else None."""
     if not any(map(answers.is_raw, map(number, given))):
         return None
@@ -222,7 +229,7 @@ def _answered(world: World, answer: Callable[..., Any], given: tuple[Any, ...]) 
     return None
 
 
-def _by_coin(world: World, coin: Any, rest: Callable[[bool], Any]) -> Any:
+def _by_coin(world: World, coin: Foreign, rest: Callable[[bool], Foreign]) -> Foreign:
     """A number or noise with a random sign, or a raw number that counts as a coin falls; else None."""
     if coin.chance is None:
         return None
@@ -239,7 +246,7 @@ def _by_coin(world: World, coin: Any, rest: Callable[[bool], Any]) -> Any:
     return _counted(coin, sides) if signed is None else signed
 
 
-def _counted(coin: Any, sides: Sequence[Any]) -> Any:
+def _counted(coin: Foreign, sides: Sequence[Foreign]) -> Foreign:
     """One of two numbers as a coin falls, one of which is raw at least; None if that is not followed."""
     raw = [is_term(v) and bool(v.raw) and not v.noise for v in sides]
     if not any(raw) or not all(own or _is_plain(v) for own, v in zip(raw, sides, strict=True)):
@@ -247,7 +254,9 @@ def _counted(coin: Any, sides: Sequence[Any]) -> Any:
     return terms.either(coin.mixed(*sides), sides)
 
 
-def switch(world: World, coin: Any, one: Callable[[], Any], other: Callable[[], Any], rest: Any) -> Any:
+def switch(
+    world: World, coin: Foreign, one: Callable[[], Foreign], other: Callable[[], Foreign], rest: Foreign
+) -> Foreign:
     """One of two raw numbers as a coin falls, or `rest`."""
     if world.oracle is None and nature(coin) == "coin" and coin.chance is not None:
         before = world.failure, world.at
@@ -262,7 +271,7 @@ def switch(world: World, coin: Any, one: Callable[[], Any], other: Callable[[], 
     return rest(coin)
 
 
-def opposite(world: World, value: Any) -> Any:
+def opposite(world: World, value: Foreign) -> Foreign:
     """The opposite of a truth value, which may be raw."""
     value = number(value)
     bit = is_term(value) and not value.noise and value.whole and value.range() == (0.0, 1.0)
@@ -271,12 +280,12 @@ def opposite(world: World, value: Any) -> Any:
 
 def mix(
     world: World,
-    places: tuple[Any, ...],
-    condition: Any,
-    values: Sequence[Callable[[], Any]],
-    others: Sequence[Callable[[], Any]],
-    spots: Sequence[Callable[[], Any]],
-) -> list[Any] | None:
+    places: tuple[Foreign, ...],
+    condition: Foreign,
+    values: Sequence[Callable[[], Foreign]],
+    others: Sequence[Callable[[], Foreign]],
+    spots: Sequence[Callable[[], Foreign]],
+) -> list[Foreign] | None:
     """Numbers that count only if a condition holds, and those that count only if not.
 
     None for the code to look by itself: only coins that count raw numbers, and raw conditions, are followed,
@@ -303,27 +312,29 @@ def mix(
     return [mixed]
 
 
-def _note(world: World, places: tuple[Any, ...]) -> None:
+def _note(world: World, places: tuple[Foreign, ...]) -> None:
     """Note that both sides of a condition were followed."""
     file = sys._getframe(2).f_code.co_filename
     world.mixed.update((file, place) for place in places)
 
 
-def _is_bit(value: Any) -> bool:
+def _is_bit(value: Foreign) -> bool:
     """Whether a condition is raw."""
     return is_term(value) and not value.noise and value.whole and value.range() == (0.0, 1.0)
 
 
-def _is_plain(value: Any) -> bool:
+def _is_plain(value: Foreign) -> bool:
     return isinstance(value, int | float | np.number) and not is_term(value) and not nature(value)
 
 
-def blended(value: Any) -> bool:
+def blended(value: Foreign) -> bool:
     """Whether a condition is raw, so that two numbers are mixed."""
     return _is_bit(number(value) if type(value) is Term else value)
 
 
-def blend(world: World, places: tuple[Any, ...], condition: Any, *sides: Callable[[], Any]) -> Any:
+def blend(
+    world: World, places: tuple[Foreign, ...], condition: Foreign, *sides: Callable[[], Foreign]
+) -> Foreign:
     """One of two numbers, as a raw condition says."""
     values = [number(side()) for side in sides]
     if world.oracle is not None or not all(_is_plain(v) or (is_term(v) and not v.noise) for v in values):
@@ -333,17 +344,17 @@ def blend(world: World, places: tuple[Any, ...], condition: Any, *sides: Callabl
     return terms.either(terms.mixed(condition, *values), values)
 
 
-def decides(value: Any) -> bool:
+def decides(value: Foreign) -> bool:
     """Whether it is one public truth value."""
     return type(value) in (bool, np.bool_)
 
 
-def turned(world: World, at: int, loop: bool, value: Any) -> Any:
+def turned(world: World, at: int, loop: bool, value: Foreign) -> Foreign:
     """What a condition comes out as, if it may be turned about."""
     return world.flips.turned(at, value, loop=loop)
 
 
-def entry(world: World, values: Any, key: Any) -> Any:
+def entry(world: World, values: Foreign, key: Foreign) -> Foreign:
     """The entry of a list; at a proposed position, as of an array; at a raw one, as what may stand there."""
     if is_term(key) and type(values) in (list, tuple, np.ndarray) and terms.is_place(key, len(values)):
         found = boxes.looked_up(world, np.asarray(values), key)
@@ -355,7 +366,7 @@ def entry(world: World, values: Any, key: Any) -> Any:
     return values[key]
 
 
-def tally(world: World, values: Any, key: Any, amount: Any) -> None:
+def tally(world: World, values: Foreign, key: Foreign, amount: Foreign) -> None:
     """Add to an entry; at a raw place, to each as far as it may be the one, as a histogram counts."""
     plain = type(values) is list or (type(values) is boxes.Box and values.ndim == 1 and values.narrow is None)
     if plain and is_term(key) and terms.is_place(key, len(values)):
@@ -369,7 +380,7 @@ def tally(world: World, values: Any, key: Any, amount: Any) -> None:
 _KNOWN = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type, np.ufunc, str, int, float)
 
 
-def disclosed(world: World, value: Any) -> Any:
+def disclosed(world: World, value: Foreign) -> Foreign:
     """The same, of which the adversary is told every number: whatever is done with it tells no more."""
     kind = type(value)  # a tracked number claims to be of another
     if kind is dict:
@@ -384,17 +395,17 @@ def disclosed(world: World, value: Any) -> Any:
     return value
 
 
-def picked(world: World, values: Any, key: Any) -> Any:
+def picked(world: World, values: Foreign, key: Foreign) -> Foreign:
     """An entry of a table that is disclosed, or of which the law says all (`contests`) until it is used."""
     found = entry(world, values, key)
-    if type(found) is contests.Veiled:
+    if type(found) is accept_reject.Veiled:
         found.told = True
         return found
     disclosed(world, values)
     return found
 
 
-def inner(world: World, function: Callable[..., Any]) -> Callable[..., Any]:
+def inner(world: World, function: Function[Foreign]) -> Function[Foreign]:
     """A function that another one makes: what stands in for it, as for those of a module."""
     made = answers.answering(world, function) if answers.is_answer(function) else function
     return samplers.drawing(world, function, made) if samplers.draws_noise(function.__code__) else made

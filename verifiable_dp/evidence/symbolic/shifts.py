@@ -11,10 +11,11 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import arithmetic, laws
 from verifiable_dp.evidence.judge.arithmetic import Paid
 from verifiable_dp.evidence.judge.certificate import (
@@ -49,7 +50,7 @@ class FrameNoise:
     """
 
     frame: Frame
-    read: tuple[tuple[int, Any], ...] = ()
+    read: tuple[tuple[int, Foreign], ...] = ()
 
     def turned(self) -> FrameNoise:
         """With the other answer to a comparison."""
@@ -61,7 +62,7 @@ class FrameNoise:
         return [laws.law_of(*draw) for draw in self.frame.draws]
 
     @functools.cached_property
-    def matrix(self) -> Any:
+    def matrix(self) -> Foreign:
         """Weights of draws, row by row."""
         found = np.zeros((len(self.frame.rows), len(self.frame.draws)))
         for number, (_, noise) in enumerate(self.frame.rows):
@@ -70,13 +71,13 @@ class FrameNoise:
         return found
 
     @functools.cached_property
-    def inverse(self) -> Any:
+    def inverse(self) -> Foreign:
         """The least shifts that leave all rows in place."""
         one = len(self.frame.rows) == 1
         return self.matrix.T / (self.matrix @ self.matrix.T) if one else np.linalg.pinv(self.matrix)
 
     @functools.cached_property
-    def equal(self) -> Any:
+    def equal(self) -> Foreign:
         """Which rows show a number."""
         return np.array([relation == EQUAL for relation, _ in self.frame.rows])
 
@@ -247,9 +248,9 @@ def _with_offsets(offsets: Sequence[Weights]) -> LinearShifts:
 
 def _cheapest(
     noise: FrameNoise, draws: Sequence[tuple[int, float]], move: float, exact: bool
-) -> tuple[Any, float]:
+) -> tuple[Foreign, float]:
     """How one of these draws moves a sum by so much, at least unless it is `exact`, and the least cost."""
-    best: tuple[Any, float] = (), math.inf
+    best: tuple[Foreign, float] = (), math.inf
     if move == 0:
         return (), 0.0
     for draw, weight in draws:
@@ -333,7 +334,7 @@ def _of_one_draw(noise: FrameNoise, entries: tuple[MovedEntry, ...]) -> Iterator
             yield from _for_all(noise, draw, weights, own, entries)
 
 
-def _columns(noise: FrameNoise, entries: Sequence[MovedEntry]) -> Any:
+def _columns(noise: FrameNoise, entries: Sequence[MovedEntry]) -> Foreign:
     """Weights of entries, row by row."""
     found = np.zeros((len(noise.frame.rows), len(entries)))
     for entry, one in enumerate(entries):
@@ -361,7 +362,9 @@ def _own_draws(noise: FrameNoise, row: int) -> _Own:
     return _Own((best[0], best[1]), (draws[0], draws[1]))
 
 
-def _moved(noise: FrameNoise, draw: int, weights: Any, own: Sequence[_Own], shift: Any) -> Weights | None:
+def _moved(
+    noise: FrameNoise, draw: int, weights: Foreign, own: Sequence[_Own], shift: Foreign
+) -> Weights | None:
     """The cheapest way to undo a shift of the rows by one shared draw, and what is left by each row's own.
 
     That is convex in the draw's move and bends where a row needs no more, so that one of these is best.
@@ -387,7 +390,7 @@ def _moved(noise: FrameNoise, draw: int, weights: Any, own: Sequence[_Own], shif
 
 
 def _for_all(
-    noise: FrameNoise, draw: int, weights: Any, own: Sequence[_Own], entries: Sequence[MovedEntry]
+    noise: FrameNoise, draw: int, weights: Foreign, own: Sequence[_Own], entries: Sequence[MovedEntry]
 ) -> Iterator[LinearShifts]:
     """A move of the shared draw that does for all that a unit can do at once, and of each row's own draw.
 
@@ -413,7 +416,7 @@ def _terms_for(
     noise: FrameNoise,
     draw: int,
     move: float,
-    weights: Any,
+    weights: Foreign,
     own: Sequence[_Own],
     entries: Sequence[MovedEntry],
     ranges: Sequence[tuple[float, float]],
@@ -478,9 +481,9 @@ def _programmed(noise: FrameNoise, entries: Sequence[MovedEntry]) -> Iterator[Co
 class _Solver:
     """Linear programs that differ in how far the rows move."""
 
-    matrix: Any
-    equal: Any
-    prices: Any
+    matrix: Foreign
+    equal: Foreign
+    prices: Foreign
     owners: list[tuple[int, float]]
     known: dict[bytes, Weights | None]
 
@@ -497,14 +500,14 @@ class _Solver:
         matrix = np.array(columns).T.reshape(len(noise.frame.rows), -1)
         return cls(matrix, noise.equal, np.array(prices), owners, {})
 
-    def least(self, shift: Any) -> Weights | None:
+    def least(self, shift: Foreign) -> Weights | None:
         """The cheapest shifts; None if none follows."""
         key = shift.tobytes()
         if key not in self.known:
             self.known[key] = self._solved(shift)
         return self.known[key]
 
-    def _solved(self, shift: Any) -> Weights | None:
+    def _solved(self, shift: Foreign) -> Weights | None:
         from scipy.optimize import linprog
 
         equal, above = self.equal, ~self.equal
@@ -520,7 +523,7 @@ class _Solver:
         )
         return self._polished(solved.x, shift) if solved.status == 0 else None
 
-    def _polished(self, values: Any, shift: Any) -> Weights | None:
+    def _polished(self, values: Foreign, shift: Foreign) -> Weights | None:
         """A solver is right to 1e-7 only: what is used is solved once more, in the rows that bind."""
         used = values > _TINY * (1 + np.abs(shift).max())
         values = np.where(used, values, 0.0)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import functools
 import types
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from verifiable_dp.evidence.symbolic.cases import parsed
+from verifiable_dp.core.validate import Foreign
+from verifiable_dp.evidence.symbolic.desugar_match import parsed
 from verifiable_dp.evidence.symbolic.terms import PREFIX
 
 
-def where(node: Any) -> Any:
+def where(node: Foreign) -> Foreign:
     """Position of a node."""
     try:
         return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
@@ -19,7 +20,7 @@ def where(node: Any) -> Any:
         return None, None, None, None
 
 
-def place_of(position: Any) -> Any:
+def place_of(position: Foreign) -> Foreign:
     """As `where`, of an instruction."""
     return position.lineno, position.col_offset, position.end_lineno, position.end_col_offset
 
@@ -34,15 +35,15 @@ def called_here(name: str, *args: ast.expr) -> ast.expr:
     return ast.Call(ast.Name(PREFIX + name, ast.Load()), list(args), [])
 
 
-def unwatched(node: Any) -> Any:
+def unwatched(node: Foreign) -> Foreign:
     """The node at a place without width: its branch is not one of the user's."""
-    part: Any
+    part: Foreign
     for part in ast.walk(node):
         part.end_lineno, part.end_col_offset = getattr(part, "lineno", 0), getattr(part, "col_offset", 0)
     return node
 
 
-def placed(made: Any, node: ast.AST) -> Any:
+def placed(made: Foreign, node: ast.AST) -> Foreign:
     """What was made, at the place of a node."""
     return ast.fix_missing_locations(ast.copy_location(made, node))
 
@@ -68,7 +69,7 @@ def tree_of(file: str) -> ast.Module | None:
         return None
 
 
-def body_of(code: types.CodeType) -> Any:
+def body_of(code: types.CodeType) -> Foreign:
     """The syntax tree of a function; None if it cannot be read."""
     tree = tree_of(code.co_filename)
     return None if tree is None else _functions_of(tree).get((code.co_name, code.co_firstlineno))
@@ -81,7 +82,7 @@ def _functions_of(tree: ast.Module) -> dict[tuple[str, int], ast.FunctionDef]:
     return {(n.name, min([n.lineno, *(d.lineno for d in n.decorator_list)])): n for n in nodes}
 
 
-def around(file: str, positions: frozenset[Any]) -> set[Any]:
+def around(file: str, positions: frozenset[Foreign]) -> set[Foreign]:
     """Where all of what the conditions at these positions decide stands."""
     tree = tree_of(file)
     assert tree is not None
@@ -89,7 +90,7 @@ def around(file: str, positions: frozenset[Any]) -> set[Any]:
 
 
 @functools.lru_cache(maxsize=64)
-def _conditions_of(tree: ast.Module) -> list[tuple[Any, frozenset[Any]]]:
+def _conditions_of(tree: ast.Module) -> list[tuple[Foreign, frozenset[Foreign]]]:
     """Where what is done on a condition stands, with where the parts of the condition do."""
     nodes = [n for n in ast.walk(tree) if isinstance(n, ast.If | ast.While | ast.IfExp)]
     return [(where(n), frozenset(map(where, ast.walk(n.test)))) for n in nodes]

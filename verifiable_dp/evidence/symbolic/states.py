@@ -9,20 +9,21 @@ import types
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
+
+from verifiable_dp.core.validate import Foreign
 
 _MOST, _LARGEST = 10_000, 1_000_000  # containers that are looked into, and entries of an array
 
 
 @contextmanager
-def kept(scopes: Mapping[str, dict[str, Any]]) -> Iterator[None]:
+def kept(scopes: Mapping[str, dict[str, Foreign]]) -> Iterator[None]:
     """Put back what modules, their classes, functions and objects hold, in place."""
     undo: list[Callable[[], None]] = []
     caches: list[Callable[[], None]] = []
-    waiting: list[Any] = [*scopes.values()]
-    seen: dict[int, Any] = {}
+    waiting: list[Foreign] = [*scopes.values()]
+    seen: dict[int, Foreign] = {}
     own = {scope.get("__name__") for scope in scopes.values()}
     while waiting and len(seen) < _MOST:
         value = waiting.pop()
@@ -42,7 +43,7 @@ def kept(scopes: Mapping[str, dict[str, Any]]) -> Iterator[None]:
             step()
 
 
-def _inside(value: Any, own: set[Any]) -> list[Any] | None:
+def _inside(value: Foreign, own: set[Foreign]) -> list[Foreign] | None:
     """What may be kept inside a value; None if nothing can be."""
     kind = type(value)
     if issubclass(kind, dict):
@@ -63,7 +64,7 @@ def _inside(value: Any, own: set[Any]) -> list[Any] | None:
     return [names] if type(names) is dict else None
 
 
-def held(cell: types.CellType) -> Any:
+def held(cell: types.CellType) -> Foreign:
     """What a name of a function around another one stands for; None before it has been set."""
     try:
         return cell.cell_contents
@@ -71,7 +72,7 @@ def held(cell: types.CellType) -> Any:
         return None
 
 
-def _undoing(value: Any) -> Callable[[], None]:
+def _undoing(value: Foreign) -> Callable[[], None]:
     """What puts back what a value holds now."""
     if isinstance(value, dict):
         return _of_dictionary(value, dict(value))
@@ -90,7 +91,7 @@ def _undoing(value: Any) -> Callable[[], None]:
     return lambda: None
 
 
-def _of_dictionary(value: dict[Any, Any], before: dict[Any, Any]) -> Callable[[], None]:
+def _of_dictionary(value: dict[Foreign, Foreign], before: dict[Foreign, Foreign]) -> Callable[[], None]:
     def undo() -> None:
         if [*value] != [*before] or any(value[key] is not held for key, held in before.items()):
             for key in [key for key in value if key not in before]:
@@ -101,12 +102,12 @@ def _of_dictionary(value: dict[Any, Any], before: dict[Any, Any]) -> Callable[[]
     return undo
 
 
-def _filled(value: Any, before: list[Any]) -> None:
+def _filled(value: Foreign, before: list[Foreign]) -> None:
     value.clear()
     (value.update if isinstance(value, set) else value.extend)(before)
 
 
-def _of_class(kind: type, before: dict[str, Any]) -> None:
+def _of_class(kind: type, before: dict[str, Foreign]) -> None:
     now = dict(vars(kind))
     for name in now.keys() - before.keys():
         delattr(kind, name)

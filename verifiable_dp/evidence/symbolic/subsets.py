@@ -13,10 +13,10 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
+from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.symbolic import boxes, draws
 from verifiable_dp.evidence.symbolic.terms import World, is_term
 
@@ -44,13 +44,13 @@ class Drawing:
     """
 
     world: World
-    order: Any
-    public: Callable[[], Any]
-    sources: Sequence[Any] = ()
+    order: Foreign
+    public: Callable[[], Foreign]
+    sources: Sequence[Foreign] = ()
     cuts: range | None = None
-    coins: list[Any] = field(default_factory=list)
+    coins: list[Foreign] = field(default_factory=list)
 
-    def hide(self, many: int) -> list[Any] | None:
+    def hide(self, many: int) -> list[Foreign] | None:
         """The coins, the first time that they are asked for; None if something else was done."""
         if self.coins or not all(source.is_unused for source in self.sources):
             return None
@@ -60,7 +60,7 @@ class Drawing:
         self.coins = [draws.coin_of(self.world, many / size, i in chosen) for i in range(size)]
         return self.coins
 
-    def shown(self) -> Any:
+    def shown(self) -> Foreign:
         """What was drawn, public from here on."""
         if self.coins:
             for source in self.sources:
@@ -86,12 +86,12 @@ class Subset:
     shows = True  # whatever is done but to take entries
     __array_priority__ = 6000.0
 
-    def __init__(self, drawing: Drawing, many: int, keys: tuple[Any, ...] = ()) -> None:
+    def __init__(self, drawing: Drawing, many: int, keys: tuple[Foreign, ...] = ()) -> None:
         self._drawing, self._many, self._keys = drawing, many, keys
-        self._coins: list[Any] | None = None
+        self._coins: list[Foreign] | None = None
 
     @property  # type: ignore[misc]
-    def __class__(self) -> Any:
+    def __class__(self) -> Foreign:
         """An array's."""
         return np.ndarray
 
@@ -100,11 +100,11 @@ class Subset:
         """As an array's."""
         return (*self._drawing.order.shape[:-1], self._many)
 
-    def shown(self) -> Any:
+    def shown(self) -> Foreign:
         """The positions as public numbers."""
         return functools.reduce(lambda found, key: found[key], self._keys, self._drawing.shown())
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Foreign) -> Foreign:
         parts, drawing = key if type(key) is tuple else (key,), self._drawing
         last = parts[-1] if len(parts) == drawing.order.ndim else None
         whole = all(type(part) is slice and part == slice(None) for part in parts[:-1])
@@ -115,7 +115,7 @@ class Subset:
             return self.shown()[key]
         return Subset(drawing, many, (*self._keys, key))
 
-    def taken(self, box: boxes.Box) -> Any:
+    def taken(self, box: boxes.Box) -> Foreign:
         """The entries at these positions."""
         size, values = self._drawing.order.size, box.data.ravel().tolist()
         raw = all(is_term(value) and value.raw and not value.noise for value in values)
@@ -129,13 +129,15 @@ class Subset:
         mask = boxes.Box(self._drawing.world, boxes.objects(self._coins, (size,)), "b")
         return ChosenSubset(mask, box.copy(), self)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(self, ufunc: Foreign, method: str, *inputs: Foreign, **kwargs: Foreign) -> Foreign:
         return getattr(ufunc, method)(*(v.shown() if type(v) is Subset else v for v in inputs), **kwargs)
 
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(
+        self, function: Foreign, types: Foreign, args: Foreign, kwargs: Foreign
+    ) -> Foreign:
         return function(*(v.shown() if type(v) is Subset else v for v in args), **kwargs)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Foreign:
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self.shown(), name)
@@ -173,11 +175,11 @@ class ChosenSubset(boxes.Sampled):
         """As `Sampled`'s."""
         return ChosenSubset(self._mask, box, self._subset)
 
-    def shown(self) -> Any:
+    def shown(self) -> Foreign:
         """The entries."""
         return self._box[self._subset.shown()]
 
-    def sum(self, axis: Any = None, **kwargs: Any) -> Any:
+    def sum(self, axis: Foreign = None, **kwargs: Foreign) -> Foreign:
         """As an array's."""
         if kwargs or axis not in (_ALONG if self.ndim == 2 else (None, -1, 0)):
             return self.shown().sum(axis, **kwargs)
@@ -186,11 +188,13 @@ class ChosenSubset(boxes.Sampled):
             return found
         return boxes.Box.of(self._box.world, boxes.objects([found], (1,)))
 
-    def mean(self, axis: Any = None, **kwargs: Any) -> Any:
+    def mean(self, axis: Foreign = None, **kwargs: Foreign) -> Foreign:
         """As an array's."""
         return self.sum(axis, **kwargs) / self.size
 
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(
+        self, function: Foreign, types: Foreign, args: Foreign, kwargs: Foreign
+    ) -> Foreign:
         if function in (np.sum, np.mean) and len(args) <= 2 and {*kwargs} <= {"axis"}:
             return (self.sum if function is np.sum else self.mean)(*args[1:], **kwargs)
         return super().__array_function__(function, types, args, kwargs)
@@ -199,7 +203,9 @@ class ChosenSubset(boxes.Sampled):
         return int(self.shape[0])
 
 
-def ordered(world: World, function: Any, args: Any, kwargs: Any, otherwise: Callable[[], Any]) -> Any:
+def ordered(
+    world: World, function: Foreign, args: Foreign, kwargs: Foreign, otherwise: Callable[[], Foreign]
+) -> Foreign:
     """The order of uniform draws, by `argsort` or `argpartition`; None if they are something else."""
     keys, names = args[0], ("kth", "axis") if function is np.argpartition else ("axis",)
     values = keys.data.ravel().tolist() if type(keys) is boxes.Box else []

@@ -20,10 +20,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge.replay import Key
 from verifiable_dp.evidence.tracing.ledger import Place, caller
 
@@ -131,12 +132,12 @@ class Atom:
     high: float
     moving: Callable[[], Moves]
     whole: bool = False
-    largest_of: tuple[Any, ...] = ()
-    log_of: tuple[Any, ...] = ()
-    of: Any = None
+    largest_of: tuple[Foreign, ...] = ()
+    log_of: tuple[Foreign, ...] = ()
+    of: Foreign = None
     factors: tuple[Atom, ...] = ()
-    norm_of: Any = None
-    cell: Any = None
+    norm_of: Foreign = None
+    cell: Foreign = None
     _moves: Moves | None = field(default=None, init=False)
 
     @property
@@ -161,7 +162,7 @@ class Origin:
     """
 
     key: Key
-    through: Callable[[Any], Any] | None = None
+    through: Callable[[Foreign], Foreign] | None = None
     uniform: float = 0.5
     scale: float = 1.0
 
@@ -195,7 +196,7 @@ class SymbolicDraw:
     step: float = 0.0
     used: bool = False
     met: Mapping[Atom, float] = field(default_factory=dict)
-    of: Any = None
+    of: Foreign = None
     shape: float = 1.0
     origin: Origin | None = None
 
@@ -217,7 +218,7 @@ class Part:
     """
 
     unit: int
-    source: Any
+    source: Foreign
     low: bool
     chance: float
 
@@ -297,7 +298,7 @@ _NUMERICAL = ("verifiable_dp", "numpy", "scipy", "pandas", "opendp", "diffprivli
 _FOR_THE_CODE = os.path.join(os.path.dirname(__file__), "calls.py")  # which calls what the code calls
 
 
-def _is_standard(frame: Any) -> bool:
+def _is_standard(frame: Foreign) -> bool:
     """Whether code of the standard library runs in a frame."""
     return frame.f_globals.get("__name__", "").partition(".")[0] in sys.stdlib_module_names
 
@@ -399,8 +400,8 @@ class World:
     """
 
     files: frozenset[str]
-    chooser: Any
-    arrays: Any
+    chooser: Foreign
+    arrays: Foreign
     seen: list[Row | Winner] = field(default_factory=list)
     charges: list[Charge] = field(default_factory=list)
     failure: Failure = field(default_factory=Failure)
@@ -408,39 +409,39 @@ class World:
     at: Place | None = None
     events: int = 0
     finishing: list[Callable[[], None]] = field(default_factory=list)
-    proposals: dict[int, Any] = field(default_factory=dict)
-    generators: list[Any] = field(default_factory=list)
-    python: Any = None
-    system: Any = None
-    sources: Any = None
+    proposals: dict[int, Foreign] = field(default_factory=dict)
+    generators: list[Foreign] = field(default_factory=list)
+    python: Foreign = None
+    system: Foreign = None
+    sources: Foreign = None
     known: Callable[[int], str] = nothing_known
-    oracle: Any = None
+    oracle: Foreign = None
     pooling: Callable[[Mapping[SymbolicDraw, float]], Mapping[SymbolicDraw, float]] | None = None
-    normals: Callable[[Term, Term], Any] | None = None
-    fixed: Any = None
-    flips: Any = None
-    subsets: Any = None
+    normals: Callable[[Term, Term], Foreign] | None = None
+    fixed: Foreign = None
+    flips: Foreign = None
+    subsets: Foreign = None
     joint: bool = False
-    kept: dict[Any, Any] = field(default_factory=dict)
-    enumerated: dict[Any, bool] = field(default_factory=dict)
+    kept: dict[Foreign, Foreign] = field(default_factory=dict)
+    enumerated: dict[Foreign, bool] = field(default_factory=dict)
     beyond: bool = False
-    compared: dict[tuple[Any, int], list[int]] = field(default_factory=dict)
+    compared: dict[tuple[Foreign, int], list[int]] = field(default_factory=dict)
     bare: bool = False
-    mixed: set[Any] = field(default_factory=set)
-    scales: set[tuple[Any, int, int | None]] = field(default_factory=set)
-    scaling: dict[SymbolicDraw, set[tuple[Any, int, int | None]]] = field(default_factory=dict)
-    weights: set[tuple[Any, int, int | None]] = field(default_factory=set)
-    wide: set[tuple[Any, int]] = field(default_factory=set)
-    drawn: set[tuple[Any, frozenset[str] | None]] = field(default_factory=set)
-    disclosed: frozenset[tuple[str, Any]] = frozenset()
+    mixed: set[Foreign] = field(default_factory=set)
+    scales: set[tuple[Foreign, int, int | None]] = field(default_factory=set)
+    scaling: dict[SymbolicDraw, set[tuple[Foreign, int, int | None]]] = field(default_factory=dict)
+    weights: set[tuple[Foreign, int, int | None]] = field(default_factory=set)
+    wide: set[tuple[Foreign, int]] = field(default_factory=set)
+    drawn: set[tuple[Foreign, frozenset[str] | None]] = field(default_factory=set)
+    disclosed: frozenset[tuple[str, Foreign]] = frozenset()
     given: frozenset[Atom] = frozenset()
     mixes_types: bool = False
     largest: float = 0.0
     doubts: list[float] = field(default_factory=list)
-    extra: dict[Any, Any] = field(default_factory=dict)
-    instead: Callable[[Any], Any] | None = None
+    extra: dict[Foreign, Foreign] = field(default_factory=dict)
+    instead: Callable[[Foreign], Foreign] | None = None
 
-    def note(self, code: Any, *, tried: bool) -> None:
+    def note(self, code: Foreign, *, tried: bool) -> None:
         """Note a call of a function, and whether all its branches were tried; nothing while one is."""
         if self.oracle is None:
             self.enumerated[code] = tried and self.enumerated.get(code, True)
@@ -448,9 +449,9 @@ class World:
                 if isinstance(part, types.CodeType):  # of a function in it
                     self.note(part, tried=tried)
 
-    def here(self, side: int | None) -> tuple[Any, int, int | None] | None:
+    def here(self, side: int | None) -> tuple[Foreign, int, int | None] | None:
         """The instruction of the user's code that runs, and a side of it."""
-        frame: Any = sys._getframe(1)
+        frame: Foreign = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename not in self.files:
             frame = frame.f_back
         return None if frame is None else (frame.f_code, frame.f_lasti, side)
@@ -471,7 +472,7 @@ class World:
         else:
             (self.weights if raw else self.scales).add(at)
 
-    def widely(self, many: Any) -> None:
+    def widely(self, many: Foreign) -> None:
         """Note a public draw of so many values that paths see but a few of them."""
         at = self.here(None) if type(many) is int and many > _FEW else None
         if at is not None:
@@ -483,21 +484,21 @@ class World:
         That a public number makes it certain counts only where the code says which one: another run may have
         another number.
         """
-        frame: Any = sys._getframe(1)
+        frame: Foreign = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename not in self.files:
             frame = frame.f_back
         if frame is not None:
             certain = certain and not (public and _compared_with(frame.f_code, frame.f_lasti) != "LOAD_CONST")
             self.compared.setdefault((frame.f_code, frame.f_lasti), [0, 0])[not certain] += 1
 
-    def states(self) -> list[tuple[Any, Any]]:
+    def states(self) -> list[tuple[Foreign, Foreign]]:
         """The generators that the run draws from, with their states."""
         return [
             (source, source.getstate() if isinstance(source, random.Random) else source.state)
             for source in self.generators
         ]
 
-    def restore(self, states: list[tuple[Any, Any]]) -> None:
+    def restore(self, states: list[tuple[Foreign, Foreign]]) -> None:
         """Put the generators back into these states."""
         for source, state in states:
             if isinstance(source, random.Random):
@@ -525,7 +526,7 @@ class World:
         if not self.chooser.disturbs:
             self.largest = max(self.largest, size)
 
-    def doubt(self, *terms: Any) -> None:
+    def doubt(self, *terms: Foreign) -> None:
         """Note raw numbers of which it counts whether they are above 0."""
         self.doubts += [term.value() for term in terms if is_term(term) and not term.noise]
 
@@ -553,7 +554,7 @@ class World:
 
         Who asks through the standard library (`inspect`, `abc`) is who called it: `calls` does for that code.
         """
-        frame: Any = sys._getframe(2)
+        frame: Foreign = sys._getframe(2)
         while frame is not None and frame.f_code.co_filename not in self.files and _is_standard(frame):
             frame = frame.f_back
         file = "" if frame is None else frame.f_code.co_filename
@@ -574,13 +575,15 @@ _COARSE, _OVERFLOW = 2.0**-46 * 1e4, 1e300
 
 
 @functools.lru_cache(maxsize=1 << 10)
-def _compared_with(code: Any, offset: int) -> str:
+def _compared_with(code: Foreign, offset: int) -> str:
     """The instruction before a comparison, which brings its right side."""
     before = [step.opname for step in dis.get_instructions(code) if step.offset < offset]
     return before[-1] if before else ""
 
 
-def _merged(left: Mapping[Any, float], right: Mapping[Any, float], by: float = 1.0) -> dict[Any, float]:
+def _merged(
+    left: Mapping[Foreign, float], right: Mapping[Foreign, float], by: float = 1.0
+) -> dict[Foreign, float]:
     """The sum of multiples; what cancels stays, with weight 0."""
     found = dict(left)
     for key, weight in right.items():
@@ -649,7 +652,7 @@ class Term:
     # ------------------------------------------------------------ what is known of it
 
     @property  # type: ignore[misc]
-    def __class__(self) -> Any:
+    def __class__(self) -> Foreign:
         """That of a number: code that asks whether it has a float is told so."""
         return self.world.claims(np.int64 if self.whole else np.float64)
 
@@ -676,18 +679,18 @@ class Term:
         # No unit at all: what moves by 0 here, having weight 0, may have another weight on another path.
         return not self.noise and not any(atom.moves for atom in self.raw)
 
-    def now(self) -> Any:
+    def now(self) -> Foreign:
         """The number that was shown, if it was; else itself."""
         return self if self._shown is None else self._number(self._shown)
 
-    def _number(self, value: float) -> Any:
+    def _number(self, value: float) -> Foreign:
         return np.int64(round(value)) if self.whole and math.isfinite(value) else np.float64(value)
 
-    def settle(self) -> Any:
+    def settle(self) -> Foreign:
         """A public number, if noise hides the data; the bound ends if there is none."""
         return self.public("raw {data} are used where only public numbers can be")
 
-    def public(self, what: str, why: Ends = Ends.DATA) -> Any:
+    def public(self, what: str, why: Ends = Ends.DATA) -> Foreign:
         """A public number, if noise hides the data or nobody replaces them; else the bound ends."""
         if self._shown is None:
             if not self.noise and not self.is_still:
@@ -697,104 +700,104 @@ class Term:
 
     # ------------------------------------------------------------ arithmetic
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: Foreign) -> Foreign:
         if self.type == "truth" and (type(other) is np.bool_ or getattr(other, "type", "") == "truth"):
             raise self.world.stop("truth values are added up, which makes them one truth value")
         return _operate(add, self, other)
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other: Foreign) -> Foreign:
         return self + other if type(other) is np.bool_ else _operate(lambda a, b: add(b, a), self, other)
 
-    def __sub__(self, other: Any) -> Any:
+    def __sub__(self, other: Foreign) -> Foreign:
         return _operate(subtract, self, other)
 
-    def __rsub__(self, other: Any) -> Any:
+    def __rsub__(self, other: Foreign) -> Foreign:
         return _operate(lambda a, b: subtract(b, a), self, other)
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: Foreign) -> Foreign:
         # A draw knows what it means to be a sign of noise.
         return other.__mul__(self) if nature(other) in _DRAWS else _operate(multiply, self, other, 1)
 
-    def __rmul__(self, other: Any) -> Any:
+    def __rmul__(self, other: Foreign) -> Foreign:
         return other.__mul__(self) if nature(other) in _DRAWS else _operate(_turned, self, other, 0)
 
-    def __truediv__(self, other: Any) -> Any:
+    def __truediv__(self, other: Foreign) -> Foreign:
         return _operate(divide, self, other, 1)
 
-    def __rtruediv__(self, other: Any) -> Any:
+    def __rtruediv__(self, other: Foreign) -> Foreign:
         return _operate(lambda a, b: divide(b, a), self, other, 0)
 
-    def __pow__(self, other: Any, modulus: Any = None) -> Any:
+    def __pow__(self, other: Foreign, modulus: Foreign = None) -> Foreign:
         return _operate(power, self, other, 1)
 
-    def __rpow__(self, other: Any, modulus: Any = None) -> Any:
+    def __rpow__(self, other: Foreign, modulus: Foreign = None) -> Foreign:
         return _operate(lambda a, b: power(b, a), self, other, 0)
 
-    def __floordiv__(self, other: Any) -> Any:
+    def __floordiv__(self, other: Foreign) -> Foreign:
         return _operate(lambda a, b: rounded(divide(a, b), np.floor), self, other)
 
-    def __divmod__(self, other: Any) -> Any:
+    def __divmod__(self, other: Foreign) -> Foreign:
         return self // other, self % other
 
-    def __xor__(self, other: Any) -> Any:
+    def __xor__(self, other: Foreign) -> Foreign:
         if nature(other) == "coin":
             return other.__xor__(self)
         return self.world.arrays.on_arrays(self.world, np.bitwise_xor, "__call__", (self, other), None, {})
 
     __rxor__ = __xor__
 
-    def __and__(self, other: Any) -> Any:
+    def __and__(self, other: Foreign) -> Foreign:
         return self.world.arrays.on_arrays(self.world, np.bitwise_and, "__call__", (self, other), None, {})
 
     __rand__ = __and__
 
-    def __or__(self, other: Any) -> Any:
+    def __or__(self, other: Foreign) -> Foreign:
         return self.world.arrays.on_arrays(self.world, np.bitwise_or, "__call__", (self, other), None, {})
 
     __ror__ = __or__
 
-    def __mod__(self, other: Any) -> Any:
+    def __mod__(self, other: Foreign) -> Foreign:
         return _operate(remainder, self, other)
 
-    def __neg__(self) -> Any:
+    def __neg__(self) -> Foreign:
         return multiply(self, -1)
 
-    def __pos__(self) -> Any:
+    def __pos__(self) -> Foreign:
         return self
 
-    def __abs__(self) -> Any:
+    def __abs__(self) -> Foreign:
         return absolute(self)
 
-    def __round__(self, digits: int | None = None) -> Any:
+    def __round__(self, digits: int | None = None) -> Foreign:
         return rounded(self, np.rint) if not digits else self.public("raw {data} are rounded to digits")
 
-    def __floor__(self) -> Any:
+    def __floor__(self) -> Foreign:
         return rounded(self, np.floor)
 
-    def __ceil__(self) -> Any:
+    def __ceil__(self) -> Foreign:
         return rounded(self, np.ceil)
 
-    def __trunc__(self) -> Any:
+    def __trunc__(self) -> Foreign:
         return rounded(self, np.trunc)
 
-    def __lt__(self, other: Any) -> Any:
+    def __lt__(self, other: Foreign) -> Foreign:
         return _compared(lambda a, b: above(b, a, strict=True), self, other)
 
-    def __le__(self, other: Any) -> Any:
+    def __le__(self, other: Foreign) -> Foreign:
         return _compared(lambda a, b: above(b, a, strict=False), self, other)
 
-    def __gt__(self, other: Any) -> Any:
+    def __gt__(self, other: Foreign) -> Foreign:
         return _compared(lambda a, b: above(a, b, strict=True), self, other)
 
-    def __ge__(self, other: Any) -> Any:
+    def __ge__(self, other: Foreign) -> Foreign:
         return _compared(lambda a, b: above(a, b, strict=False), self, other)
 
-    def __eq__(self, other: Any) -> Any:
+    def __eq__(self, other: Foreign) -> Foreign:
         if nature(other) == "coin":
             return other.__eq__(self)
         return _operate(equal, self, other)
 
-    def __ne__(self, other: Any) -> Any:
+    def __ne__(self, other: Foreign) -> Foreign:
         if nature(other) == "coin":
             return other.__ne__(self)
         return _operate(lambda a, b: negated(equal(a, b)), self, other)
@@ -828,16 +831,20 @@ class Term:
     def __copy__(self) -> Term:
         return self
 
-    def __deepcopy__(self, memo: Any) -> Term:
+    def __deepcopy__(self, memo: Foreign) -> Term:
         return self
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: Foreign) -> Foreign:
         raise self.world.stop("numbers are written out")
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: Foreign, method: str, *inputs: Foreign, out: Foreign = None, **kwargs: Foreign
+    ) -> Foreign:
         return self.world.arrays.on_arrays(self.world, ufunc, method, inputs, out, kwargs)
 
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(
+        self, function: Foreign, types: Foreign, args: Foreign, kwargs: Foreign
+    ) -> Foreign:
         return self.world.arrays.calling(self.world, function, args, kwargs)
 
     shape: tuple[int, ...] = ()
@@ -846,27 +853,27 @@ class Term:
     nbytes = 8
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> Foreign:
         """As a number's."""
         return np.dtype(np.int64 if self.whole else np.float64)
 
     @property
-    def real(self) -> Any:
+    def real(self) -> Foreign:
         """As a number's."""
         return self
 
-    def item(self) -> Any:
+    def item(self) -> Foreign:
         """As a number's."""
         return self.now()
 
     tolist = copy = sum = mean = max = min = item
 
-    def astype(self, dtype: Any, **kwargs: Any) -> Any:
+    def astype(self, dtype: Foreign, **kwargs: Foreign) -> Foreign:
         """As a number's."""
         made = self.world.arrays.Box.of(self.world, self.world.arrays.objects([self], ())).astype(dtype)
         return made.data[()]
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Foreign:
         if name.startswith("_") or not hasattr(np.float64, name):
             raise AttributeError(name)
         return getattr(self.public(f"raw {{data}} have no bound in .{name}"), name)
@@ -882,19 +889,19 @@ class Lazy:
     """
 
     nature: ClassVar[str] = ""
-    kind: Any = np.int64
+    kind: Foreign = np.int64
     shape: tuple[int, ...] = ()
     ndim = 0
     size = 1
-    world: Any
+    world: Foreign
     dtype = property(lambda self: np.dtype(self.kind))
 
     @property  # type: ignore[misc]
-    def __class__(self) -> Any:
+    def __class__(self) -> Foreign:
         """That of a number."""
         return self.world.claims(self.kind)
 
-    def plain(self) -> Any:
+    def plain(self) -> Foreign:
         """The number itself: it is public from here on."""
         raise NotImplementedError
 
@@ -919,30 +926,34 @@ class Lazy:
     def __format__(self, spec: str) -> str:
         return format(self.plain(), spec)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: Foreign, method: str, *inputs: Foreign, out: Foreign = None, **kwargs: Foreign
+    ) -> Foreign:
         return self.world.arrays.on_arrays(self.world, ufunc, method, inputs, out, kwargs)
 
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(
+        self, function: Foreign, types: Foreign, args: Foreign, kwargs: Foreign
+    ) -> Foreign:
         return self.world.arrays.calling(self.world, function, args, kwargs)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Foreign:
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self.plain(), name)
 
 
-def nature(value: Any) -> str:
+def nature(value: Foreign) -> str:
     """What kind of lazy number it is: uniform, coin, pick or veiled; empty if it is none."""
     kind = type(value)
     return kind.nature if issubclass(kind, Lazy) else ""
 
 
-def is_term(value: Any) -> bool:
+def is_term(value: Foreign) -> bool:
     """Whether `value` is a number that was not shown."""
     return type(value) is Term and value._shown is None
 
 
-def number(value: Any) -> Any:
+def number(value: Foreign) -> Foreign:
     """A term, if it was not shown, else a plain number."""
     return value.now() if type(value) is Term else value
 
@@ -950,7 +961,9 @@ def number(value: Any) -> Any:
 _PLAIN = (int, float, np.integer, np.floating, np.bool_)
 
 
-def _operate(function: Callable[[Any, Any], Any], left: Any, right: Any, side: int | None = None) -> Any:
+def _operate(
+    function: Callable[[Foreign, Foreign], Foreign], left: Foreign, right: Foreign, side: int | None = None
+) -> Foreign:
     """What an operation makes of a term and a number; if it sets how much raw data count, on which side."""
     if side is not None and type(right) is not Term and isinstance(right, _PLAIN):
         weighed(left, side)
@@ -968,14 +981,21 @@ def weighed(term: Term, side: int) -> None:
         term.world.scaled(side)
 
 
-def _compared(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+def _compared(function: Callable[[Foreign, Foreign], Foreign], left: Foreign, right: Foreign) -> Foreign:
     """A comparison; a uniform draw knows what it means to be compared."""
     return NotImplemented if nature(right) == "uniform" else _operate(function, left, right)
 
 
 def _term(
-    world: World, const: float, raw: Any, noise: Any, whole: bool, ratio: Any = None, *, pools: bool = True
-) -> Any:
+    world: World,
+    const: float,
+    raw: Foreign,
+    noise: Foreign,
+    whole: bool,
+    ratio: Foreign = None,
+    *,
+    pools: bool = True,
+) -> Foreign:
     """A term, or a plain number where nothing is unknown."""
     if world.pooling is not None and pools:
         noise = world.pooling(noise)
@@ -991,22 +1011,22 @@ def _term(
     return Term(world, const, raw, noise, whole, ratio)
 
 
-def _whole(value: Any) -> bool:
+def _whole(value: Foreign) -> bool:
     return value.whole if type(value) is Term else isinstance(value, int | np.integer | np.bool_)
 
 
-def _world(*values: Any) -> World:
+def _world(*values: Foreign) -> World:
     worlds: list[World] = [value.world for value in values if type(value) is Term]
     if any(world is not worlds[0] for world in worlds):
         raise worlds[0].stop("numbers of another run are used: state is kept between runs")
     return worlds[0]
 
 
-def _parts(value: Any) -> tuple[float, Mapping[Atom, float], Mapping[SymbolicDraw, float]]:
+def _parts(value: Foreign) -> tuple[float, Mapping[Atom, float], Mapping[SymbolicDraw, float]]:
     return (value.const, value.raw, value.noise) if type(value) is Term else (float(value), {}, {})
 
 
-def either(made: Any, values: Iterable[Any]) -> Any:
+def either(made: Foreign, values: Iterable[Foreign]) -> Foreign:
     """One of several numbers as Python has it: a float, or a whole number if that one is."""
     values = list(values)
     if is_term(made) and not made.whole and any(map(_may_be_whole, values)):
@@ -1015,11 +1035,11 @@ def either(made: Any, values: Iterable[Any]) -> Any:
     return made
 
 
-def _may_be_whole(value: Any) -> bool:
+def _may_be_whole(value: Foreign) -> bool:
     return _whole(value) or (type(value) is Term and value.type == "either")
 
 
-def _typed(made: Any, left: Any, right: Any) -> Any:
+def _typed(made: Foreign, left: Foreign, right: Foreign) -> Foreign:
     """What a sum, difference or product makes of two numbers has the type that follows from theirs."""
     if type(made) is not Term:
         return made
@@ -1036,7 +1056,7 @@ def _typed(made: Any, left: Any, right: Any) -> Any:
     return made
 
 
-def add(left: Any, right: Any) -> Any:
+def add(left: Foreign, right: Foreign) -> Foreign:
     """The sum."""
     left, right = number(left), number(right)
     if type(left) is not Term and type(right) is not Term:
@@ -1054,7 +1074,7 @@ def add(left: Any, right: Any) -> Any:
     return _typed(made, left, right)
 
 
-def total(values: Iterable[Any]) -> Any:
+def total(values: Iterable[Foreign]) -> Foreign:
     """The sum of many."""
     terms, const, whole = [], 0.0, True
     for value in values:
@@ -1078,7 +1098,7 @@ def total(values: Iterable[Any]) -> Any:
     return _term(_world(*terms), const, raw, noise, whole, Ratio.sum(*terms, plain))
 
 
-def subtract(left: Any, right: Any, *, pools: bool = True) -> Any:
+def subtract(left: Foreign, right: Foreign, *, pools: bool = True) -> Foreign:
     """The difference; of two draws that nothing else uses their noise may become one, if it `pools`."""
     left, right = number(left), number(right)
     if type(left) is not Term and type(right) is not Term:
@@ -1097,18 +1117,18 @@ def subtract(left: Any, right: Any, *, pools: bool = True) -> Any:
     return _typed(made, left, right)
 
 
-def _quiet(value: Any) -> Any:
+def _quiet(value: Foreign) -> Foreign:
     """A number without noise: what has noise is shown."""
     value = number(value)
     return value.settle() if type(value) is Term and value.noise else value
 
 
-def _turned(right: Any, left: Any) -> Any:
+def _turned(right: Foreign, left: Foreign) -> Foreign:
     """The product, of which the other factor comes first."""
     return multiply(left, right)
 
 
-def multiply(left: Any, right: Any) -> Any:
+def multiply(left: Foreign, right: Foreign) -> Foreign:
     """The product."""
     left, right = number(left), number(right)
     if type(left) is Term and type(right) is Term:
@@ -1158,7 +1178,7 @@ def opaque(
     moving: Callable[[], Moves],
     whole: bool = False,
     ratio: Ratio | None = None,
-) -> Any:
+) -> Foreign:
     """A number that follows from the data in a way that only its bounds tell.
 
     Whatever moves, it stays between its bounds.
@@ -1195,7 +1215,7 @@ def _of_users(term: Term) -> bool:
     return all(atom.of is not None for atom, weight in term.raw.items() if weight)
 
 
-def _expanded(left: Term, right: Term) -> Any:
+def _expanded(left: Term, right: Term) -> Foreign:
     """A product of such sums as a sum of products, each of which is the same number wherever it stands."""
     raw: dict[Atom, float] = {}
     for term, by in ((left, right.const), (right, left.const)):
@@ -1220,13 +1240,13 @@ def _pair(world: World, one: Atom, other: Atom) -> Atom:
     return found
 
 
-def _product(left: Term, right: Term) -> Any:
+def _product(left: Term, right: Term) -> Foreign:
     if _of_users(left) and _of_users(right):
         return _expanded(left, right)
     return _whole_product(left, right)
 
 
-def _whole_product(left: Term, right: Term) -> Any:
+def _whole_product(left: Term, right: Term) -> Foreign:
     mine, theirs = left.range(), right.range()
     low, high = _times(mine, theirs)
     if left is right:
@@ -1245,7 +1265,7 @@ def _whole_product(left: Term, right: Term) -> Any:
     return opaque(left, left.value() * right.value(), low, high, moving, left.whole and right.whole, ratio)
 
 
-def _reciprocal(term: Term) -> Any:
+def _reciprocal(term: Term) -> Foreign:
     low, high = term.range()
     if low <= 0 <= high:
         raise term.world.stop_raw("a number is divided by raw {data} that may be 0")
@@ -1259,7 +1279,7 @@ def _reciprocal(term: Term) -> Any:
     return opaque(term, 1 / term.value(), 1 / high, 1 / low, moving, ratio=ratio)
 
 
-def divide(left: Any, right: Any) -> Any:
+def divide(left: Foreign, right: Foreign) -> Foreign:
     """The quotient."""
     left, right = number(left), number(right)
     if type(right) is Term:
@@ -1286,7 +1306,7 @@ def divide(left: Any, right: Any) -> Any:
     return multiply(left, _reciprocal(right))
 
 
-def remainder(left: Any, right: Any) -> Any:
+def remainder(left: Foreign, right: Foreign) -> Foreign:
     """The remainder by a public number; what has noise is shown."""
     left, right = _quiet(left), number(right)
     right = right.settle() if type(right) is Term else right
@@ -1300,7 +1320,7 @@ def remainder(left: Any, right: Any) -> Any:
     return subtract(left, low * int(right))
 
 
-def power(left: Any, right: Any) -> Any:
+def power(left: Foreign, right: Foreign) -> Foreign:
     """The power."""
     if is_term(left) and type(right) is not Term and float(right) == 2:
         return multiply(left, left)
@@ -1319,7 +1339,9 @@ def power(left: Any, right: Any) -> Any:
     raise _world(left, right).stop_raw("a power of raw {data} has no bound")
 
 
-def _through(term: Any, function: Any, moving: Callable[[Term], Moves], domain: float, what: str) -> Any:
+def _through(
+    term: Foreign, function: Foreign, moving: Callable[[Term], Moves], domain: float, what: str
+) -> Foreign:
     """An increasing function of a term that is above `domain`."""
     term = _quiet(term)
     if type(term) is not Term:
@@ -1356,7 +1378,7 @@ def rows_of(world: World) -> list[Row]:
     return [row for item in world.seen for row in (item.rows if isinstance(item, Winner) else (item,))]
 
 
-def _alone(term: Any) -> tuple[SymbolicDraw, float] | None:
+def _alone(term: Foreign) -> tuple[SymbolicDraw, float] | None:
     """The exponential draw that a number is, with its scale, if nothing else uses it; it is used up then."""
     if not is_term(term) or term.raw or term.const or len(term.noise) != 1:
         return None
@@ -1368,7 +1390,7 @@ def _alone(term: Any) -> tuple[SymbolicDraw, float] | None:
     return draw, weight
 
 
-def root(term: Any) -> Any:
+def root(term: Foreign) -> Foreign:
     """The square root; that of exponential noise, times a normal draw, is Laplace noise."""
     if (alone := _alone(term)) is not None:
         draw, weight = alone
@@ -1381,7 +1403,7 @@ def root(term: Any) -> Any:
     return _through(term, np.sqrt, moving, 0.0, "square root")
 
 
-def logarithm(term: Any) -> Any:
+def logarithm(term: Foreign) -> Foreign:
     """The logarithm; that of exponential noise is Gumbel noise with the other sign."""
     if (alone := _alone(term)) is not None:
         draw, weight = alone
@@ -1418,7 +1440,7 @@ def _of_exponential(term: Term) -> Ratio:
     return Ratio((term,), None)
 
 
-def alike(a: Any, b: Any) -> bool:
+def alike(a: Foreign, b: Foreign) -> bool:
     """Whether two terms are the same whatever the data are."""
     gap = subtract(a, b)
     if not is_term(gap):
@@ -1426,7 +1448,7 @@ def alike(a: Any, b: Any) -> bool:
     return abs(gap.const) <= _TINY and all(abs(weight) <= _TINY for weight in gap.raw.values())
 
 
-def _is_shifted(term: Any) -> bool:
+def _is_shifted(term: Foreign) -> bool:
     """Whether it is what one of several numbers is above the largest of them: never above 0."""
     for atom, weight in term.raw.items() if type(term) is Term else ():
         parts = atom.largest_of or (atom.log_of if weight == -1 else ())
@@ -1436,7 +1458,7 @@ def _is_shifted(term: Any) -> bool:
     return False
 
 
-def exponential(term: Any) -> Any:
+def exponential(term: Foreign) -> Foreign:
     """The exponential."""
     term = _quiet(term)
     if type(term) is not Term:
@@ -1470,7 +1492,7 @@ def exponential(term: Any) -> Any:
         )
 
 
-def limited(term: Any, low: Any, high: Any) -> Any:
+def limited(term: Foreign, low: Foreign, high: Foreign) -> Foreign:
     """The number kept between two public ones."""
     term, low, high = number(term), _quiet(low), _quiet(high)
     if type(term) is not Term and type(low) is not Term and type(high) is not Term:
@@ -1493,7 +1515,7 @@ def _is_whole(*values: float) -> bool:
     return all(not math.isfinite(value) or value == round(value) for value in values)
 
 
-def absolute(term: Any) -> Any:
+def absolute(term: Foreign) -> Foreign:
     """The absolute value."""
     term = _quiet(term)
     if type(term) is not Term:
@@ -1511,7 +1533,7 @@ def absolute(term: Any) -> Any:
     return _typed(opaque(term, abs(term.value()), 0.0, max(-low, high), moving, term.whole), term, 0)
 
 
-def rounded(term: Any, function: Any) -> Any:
+def rounded(term: Foreign, function: Foreign) -> Foreign:
     """Rounded down, up, or to the nearest whole number."""
     term = number(term)
     if type(term) is Term and term.whole:
@@ -1533,17 +1555,17 @@ def rounded(term: Any, function: Any) -> Any:
     )
 
 
-def most(values: Iterable[Any]) -> Any:
+def most(values: Iterable[Foreign]) -> Foreign:
     """The largest of several numbers; what has noise is shown."""
     return _best(list(values), 1)
 
 
-def least(values: Iterable[Any]) -> Any:
+def least(values: Iterable[Foreign]) -> Foreign:
     """The smallest of several numbers; what has noise is shown."""
     return _best(list(values), -1)
 
 
-def _best(values: list[Any], sign: int) -> Any:
+def _best(values: list[Foreign], sign: int) -> Foreign:
     """The largest or smallest: of sums with continuous noise no more is told than which one it is."""
     values = [number(value) for value in values]
     if len(values) < 2 or not all(map(_continuous, values)):
@@ -1554,7 +1576,7 @@ def _best(values: list[Any], sign: int) -> Any:
     return found
 
 
-def _continuous(value: Any) -> bool:
+def _continuous(value: Foreign) -> bool:
     """Whether it has noise that makes it no other sum's equal."""
     return (
         type(value) is Term
@@ -1563,9 +1585,9 @@ def _continuous(value: Any) -> bool:
     )
 
 
-def _extreme(values: list[Any], sign: int) -> Any:
+def _extreme(values: list[Foreign], sign: int) -> Foreign:
     terms = [value for value in values if type(value) is Term]
-    pick: Any = max if sign > 0 else min
+    pick: Foreign = max if sign > 0 else min
     if not terms:
         return pick(values)
     if len(values) == 1:
@@ -1592,8 +1614,8 @@ def _extreme(values: list[Any], sign: int) -> Any:
 
 
 def order_statistic(
-    terms: list[Term], values: list[Any], of: Callable[[list[float]], float], pick: Any = None
-) -> Any:
+    terms: list[Term], values: list[Foreign], of: Callable[[list[float]], float], pick: Foreign = None
+) -> Foreign:
     """A number that lies among `values` and moves no further than the one of them that moves most."""
     plain = [v.value() if type(v) is Term else float(v) for v in values]
     ends = [v.range() if type(v) is Term else (float(v), float(v)) for v in values]
@@ -1615,7 +1637,7 @@ def order_statistic(
     return made
 
 
-def cast(value: Any, kind: str) -> Any:
+def cast(value: Foreign, kind: str) -> Foreign:
     """The number as one of a kind of NumPy's."""
     value = number(value)
     if type(value) is not Term:
@@ -1647,7 +1669,7 @@ def show(term: Term) -> float:
     return float(world.chooser.shown(term))
 
 
-def indicator(term: Term, value: bool) -> Any:
+def indicator(term: Term, value: bool) -> Foreign:
     """Whether something holds of raw data."""
 
     def moving() -> Moves:
@@ -1657,13 +1679,13 @@ def indicator(term: Term, value: bool) -> Any:
     return _truth(opaque(term, float(value), 0.0, 1.0, moving, True))
 
 
-def _truth(made: Any) -> Any:
+def _truth(made: Foreign) -> Foreign:
     if type(made) is Term:
         made.type = "truth"
     return made
 
 
-def exclusive(value: Any, cell: Any) -> Any:
+def exclusive(value: Foreign, cell: Foreign) -> Foreign:
     """A truth value that holds for at most one of those of the same cell.
 
     It is a number of its own: what is known of it may be told of nothing else.
@@ -1677,7 +1699,7 @@ def exclusive(value: Any, cell: Any) -> Any:
     return _truth(Term(value.world, 0.0, {made: 1.0}, {}, True))
 
 
-def is_place(value: Any, size: int) -> bool:
+def is_place(value: Foreign, size: int) -> bool:
     """Whether a value is a raw number that is certain to be a place in a list of this size."""
     if type(value) is not Term or value.noise or not value.whole:
         return False
@@ -1685,7 +1707,7 @@ def is_place(value: Any, size: int) -> bool:
     return low >= 0 and high <= size - 1
 
 
-def looked_up(key: Term, values: list[Any]) -> Any:
+def looked_up(key: Term, values: list[Foreign]) -> Foreign:
     """The number at a raw place of a list of plain ones; where one alone differs, it tells that place."""
     low, high = min(values), max(values)
     if low == high:
@@ -1708,7 +1730,7 @@ def bit_of(value: Term) -> Atom | None:
     return atom if weight == 1 and atom.cell is not None else None
 
 
-def above(left: Any, right: Any, *, strict: bool) -> Any:
+def above(left: Foreign, right: Foreign, *, strict: bool) -> Foreign:
     """Whether `left` is above `right`: told at the price of what it tells, if there is noise."""
     left, right = number(left), number(right)
     if nature(left) or nature(right):
@@ -1746,7 +1768,7 @@ def above(left: Any, right: Any, *, strict: bool) -> Any:
     return np.bool_(answer)
 
 
-def equal(left: Any, right: Any) -> Any:
+def equal(left: Foreign, right: Foreign) -> Foreign:
     """Whether two numbers are equal; what has noise is shown, if it is not known which one is larger."""
     for one, other in ((left, right), (right, left)):
         if is_term(one) and is_term(other) and ("best", id(one)) in one.world.kept:
@@ -1776,7 +1798,7 @@ def equal(left: Any, right: Any) -> Any:
     return gap.world.kept[cell, gap.const][0]
 
 
-def mixed(condition: Term, one: Any, other: Any) -> Any:
+def mixed(condition: Term, one: Foreign, other: Foreign) -> Foreign:
     """One of two numbers, as a raw truth value says."""
     lead = subtract(one, other)
     if type(lead) is not Term or not any(lead.raw.values()):
@@ -1784,12 +1806,12 @@ def mixed(condition: Term, one: Any, other: Any) -> Any:
     return add(multiply(condition, one), multiply(negated(condition), other))
 
 
-def negated(value: Any) -> Any:
+def negated(value: Foreign) -> Foreign:
     """The opposite of a truth value."""
     return _truth(subtract(1, value)) if type(value) is Term else not value
 
 
-def largest(world: World, values: list[Any]) -> int:
+def largest(world: World, values: list[Foreign]) -> int:
     """The position of the largest of several numbers, told at the price of that position."""
     values = [number(value) for value in values]
     if not any(type(value) is Term for value in values):
@@ -1820,7 +1842,7 @@ def largest(world: World, values: list[Any]) -> int:
     return winner
 
 
-def _winner_of(world: World, values: list[Any], rivals: list[int]) -> int:
+def _winner_of(world: World, values: list[Foreign], rivals: list[int]) -> int:
     """Which one is the largest in this run."""
     plain = [v.value() if type(v) is Term else float(v) for v in values]
     if world.chooser.tightens:
@@ -1850,8 +1872,8 @@ class Ratio:
         The terms; None below is 1.
     """
 
-    above: tuple[Any, ...]
-    below: tuple[Any, ...] | None
+    above: tuple[Foreign, ...]
+    below: tuple[Foreign, ...] | None
 
     @property
     def is_exponential(self) -> bool:
@@ -1874,7 +1896,7 @@ class Ratio:
         )
 
     @staticmethod
-    def sum(*values: Any) -> Ratio | None:
+    def sum(*values: Foreign) -> Ratio | None:
         """The sum of ratios and of positive constants, over one denominator."""
         found = [v.ratio for v in values if type(v) is Term]
         ratios = [r for r in found if r is not None]
@@ -1891,7 +1913,7 @@ class Ratio:
         return Ratio(tuple(terms), below)
 
     @staticmethod
-    def difference(left: Any, right: Any) -> Ratio | None:
+    def difference(left: Foreign, right: Foreign) -> Ratio | None:
         """What is left of a ratio, or of 1, when some of its terms are taken away."""
         if type(right) is not Term:
             return left.ratio if float(right) == 0 else None
@@ -1926,7 +1948,7 @@ class Ratio:
         return Ratio(self.below if self.below is not None else (0.0,), self.above)
 
     @staticmethod
-    def quotient(left: Term, right: Term) -> Any:
+    def quotient(left: Term, right: Term) -> Foreign:
         """The quotient of two numbers as a term; None if they have no such form."""
         if left.ratio is None or right.ratio is None:
             return None
@@ -1962,29 +1984,29 @@ class Ratio:
         return found
 
 
-def _raw_key(term: Any) -> Any:
+def _raw_key(term: Foreign) -> Foreign:
     return frozenset((id(atom), weight) for atom, weight in term.raw.items()) if type(term) is Term else None
 
 
-def _key(term: Any) -> Any:
+def _key(term: Foreign) -> Foreign:
     return _raw_key(term), term.const if type(term) is Term else float(term)
 
 
-def _weights(terms: Iterable[Any]) -> Counter[Any]:
+def _weights(terms: Iterable[Foreign]) -> Counter[Foreign]:
     """How often each term is there."""
     return Counter(map(_key, terms))
 
 
-def _sums(terms: Iterable[Any], shift: float = 0.0) -> dict[Any, float]:
+def _sums(terms: Iterable[Foreign], shift: float = 0.0) -> dict[Foreign, float]:
     """Weights of exponentials of the same multiples of atoms, over e^shift."""
-    found: dict[Any, float] = {}
+    found: dict[Foreign, float] = {}
     for term in terms:
         raw, const = _key(term)
         found[raw] = found.get(raw, 0.0) + math.exp(const - shift)
     return found
 
 
-def _rest(terms: Sequence[Any], gone: Sequence[Any]) -> list[Any] | None:
+def _rest(terms: Sequence[Foreign], gone: Sequence[Foreign]) -> list[Foreign] | None:
     """What is left of a sum of exponentials without some of them; None if these are not all in it.
 
     Constants may have been added up before.
@@ -2010,11 +2032,11 @@ def _rest(terms: Sequence[Any], gone: Sequence[Any]) -> list[Any] | None:
     ]
 
 
-def _log_moves(term: Any) -> dict[int, tuple[float, float]]:
+def _log_moves(term: Foreign) -> dict[int, tuple[float, float]]:
     return moves_of(term.raw) if type(term) is Term else {}
 
 
-def log_moves(term: Any) -> dict[int, tuple[float, float]]:
+def log_moves(term: Foreign) -> dict[int, tuple[float, float]]:
     """How far the logarithm of a number that is never negative can move, by unit."""
     if type(term) is not Term:
         return {}
@@ -2035,7 +2057,7 @@ def log_moves(term: Any) -> dict[int, tuple[float, float]]:
     return found
 
 
-def outcome(world: World, chance: Any) -> None:
+def outcome(world: World, chance: Foreign) -> None:
     """An outcome came out that has this chance."""
     chance = _quiet(chance)
     if type(chance) is not Term:

@@ -10,11 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.core.validate import FloatArray, Foreign
 from verifiable_dp.evidence.symbolic import terms
 from verifiable_dp.evidence.symbolic.terms import Atom, Term, World
 
@@ -42,7 +41,7 @@ class Vector:
     size: int
     moves: bool = True
 
-    def entries(self, world: World, values: Sequence[float]) -> list[Any]:
+    def entries(self, world: World, values: Sequence[float]) -> list[Foreign]:
         """Terms of its entries."""
         moved = {self.unit: (-2 * self.radius, 2 * self.radius)} if self.moves else {}
         atoms = [Atom(value, -self.radius, self.radius, lambda: moved, of=self) for value in values]
@@ -58,7 +57,7 @@ class Number:
     largest: float
 
 
-def base(value: Any) -> Atom | None:
+def base(value: Foreign) -> Atom | None:
     """The atom that a term consists of, if it is an entry of a context or a reward; else None."""
     if type(value) is not Term or value.noise or value.const:
         return None
@@ -66,7 +65,7 @@ def base(value: Any) -> Atom | None:
     return found[0][0] if len(found) == 1 and found[0][1] == 1.0 and found[0][0].of is not None else None
 
 
-def vector_of(values: Iterable[Any]) -> Vector | None:
+def vector_of(values: Iterable[Foreign]) -> Vector | None:
     """The context whose entries these are, all of them; else None."""
     atoms = [base(value) for value in values]
     owners = {id(atom.of) if atom else 0 for atom in atoms}
@@ -75,7 +74,7 @@ def vector_of(values: Iterable[Any]) -> Vector | None:
     return first if whole else None
 
 
-def norm_of(values: Sequence[Any]) -> Any:
+def norm_of(values: Sequence[Foreign]) -> Foreign:
     """The Euclidean norm of a list of numbers."""
     vector = vector_of(values)
     if vector is None:
@@ -87,7 +86,7 @@ def norm_of(values: Sequence[Any]) -> Any:
     return made
 
 
-def shortened(left: Any, right: Any) -> Any:
+def shortened(left: Foreign, right: Foreign) -> Foreign:
     """An entry of a context over max(c, s |x|), whose norm is at most 1 / s; None if it is something else."""
     atom = base(left)
     if atom is None or type(atom.of) is not Vector or type(right) is not Term or len(right.raw) != 1:
@@ -110,13 +109,13 @@ def shortened(left: Any, right: Any) -> Any:
     return world.kept[key]
 
 
-def own_choice(world: World, position: Any, box: Any) -> Any:
+def own_choice(world: World, position: Foreign, box: Foreign) -> Foreign:
     """What a user's own choice, of which no other sees anything, picks from what the user brings."""
     Box, objects = world.arrays.Box, world.arrays.objects
     rows = box.data.tolist() if box.ndim <= 2 else []
     if position.value >= len(rows):
         return position.plain()
-    picked: Any = rows[position.value]
+    picked: Foreign = rows[position.value]
     if box.ndim == 2:
         vectors = [vector_of(row) for row in rows]
         first = vectors[0] if vectors else None
@@ -189,9 +188,9 @@ def paid(releases: Sequence[UserRelease]) -> dict[int, tuple[float, float]]:
     return {unit: both for unit, both in found.items() if all(map(math.isfinite, both))}
 
 
-def _kinds(weights: Mapping[Atom, float]) -> dict[Any, dict[Any, float]] | None:
+def _kinds(weights: Mapping[Atom, float]) -> dict[Foreign, dict[Foreign, float]] | None:
     """Weights by what they weigh: entries (x), numbers (r) and products of two; None if there is another."""
-    found: dict[Any, dict[Any, float]] = {}
+    found: dict[Foreign, dict[Foreign, float]] = {}
     for atom, weight in weights.items():
         owners = sorted((a.of for a in atom.factors or (atom,)), key=lambda o: type(o) is Vector)
         if any(type(owner) not in (Vector, Number) for owner in owners):

@@ -11,13 +11,12 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from msgspec import structs
 
 from verifiable_dp.core.limits import limited
-from verifiable_dp.core.validate import FloatArray, InputError
+from verifiable_dp.core.validate import FloatArray, Foreign, InputError
 from verifiable_dp.evidence.judge import laws
 from verifiable_dp.evidence.judge.arithmetic import Paid, judged
 from verifiable_dp.evidence.judge.certificate import Belief, Frame, MovedEntry, Pattern, TracedCertificate
@@ -56,7 +55,7 @@ class Recording(Chooser):
         self.tightens, self.above = above is not None, above or 0.0
         self.pushed: dict[SymbolicDraw, float] = {}
         self._sides = np.random.default_rng(number)
-        self.told: list[Any] = []
+        self.told: list[Foreign] = []
 
     def tighten(self, lead: Term) -> None:
         """As far as noise that may take any value can do it: there a change that is not hidden shows."""
@@ -74,7 +73,7 @@ class Recording(Chooser):
         self.pushed[draw] = by
         draw.value += by
 
-    def _note(self, value: Any) -> Any:
+    def _note(self, value: Foreign) -> Foreign:
         self.told.append(value)
         return value
 
@@ -114,7 +113,7 @@ class Repeating(Recording):
             if by is not None:
                 self._push(draw, by)
 
-    def _next(self, kind: type) -> Any:
+    def _next(self, kind: type) -> Foreign:
         if not self._left or type(self._left[-1]) is not kind:
             raise OtherPathError
         return self._left.pop()
@@ -183,7 +182,7 @@ def confirmed(program: Program, n_arms: int, found: PathFound, delta: float) -> 
 def _judged(
     program: Program,
     n_arms: int,
-    scopes: Any,
+    scopes: Foreign,
     within: Callable[[float, float], bool],
     holds: Callable[[Seen], bool],
 ) -> tuple[int, int, str]:
@@ -228,7 +227,7 @@ def _judged(
     return held, missing, ""
 
 
-def _doubted(program: Program, n_arms: int, scopes: Any) -> Iterator[tuple[FloatArray, float, int]]:
+def _doubted(program: Program, n_arms: int, scopes: Foreign) -> Iterator[tuple[FloatArray, float, int]]:
     """Data on which what is asked of raw numbers comes out otherwise, as looks; none if nothing is asked."""
     if not all(map(math.isfinite, program.bounds)) or type(program) is not Program:
         return
@@ -245,7 +244,7 @@ def _doubted(program: Program, n_arms: int, scopes: Any) -> Iterator[tuple[Float
 
 
 def _replayed(program: Program, sides: Sides, within: Callable[[float, float], bool]) -> ReplayResult:
-    def play(data: FloatArray, rng: np.random.Generator) -> Any:
+    def play(data: FloatArray, rng: np.random.Generator) -> Foreign:
         with limited(), reproducible_globals():
             return np.asarray(program.seen(program.function(data, rng)))
 
@@ -255,7 +254,7 @@ def _replayed(program: Program, sides: Sides, within: Callable[[float, float], b
         return ReplayResult(f"a run ends with {type(error).__name__}")
 
 
-def _around(scopes: Any, number: int, drawn: tuple[Any, ...]) -> Any:
+def _around(scopes: Foreign, number: int, drawn: tuple[Foreign, ...]) -> Foreign:
     """The surroundings of plain runs that are compared with a traced one."""
 
     @contextmanager
@@ -361,7 +360,9 @@ def _at_most(paid: float, most: float) -> bool:
     return paid <= most * (1 + _ROUNDED) + _ROUNDED
 
 
-def _proposal(program: Program, seen: Seen, other: FloatArray, n_arms: int, scopes: Any) -> Proposal | None:
+def _proposal(
+    program: Program, seen: Seen, other: FloatArray, n_arms: int, scopes: Foreign
+) -> Proposal | None:
     """How far draws move for a neighbour; None if that is not known.
 
     Where the neighbour draws more or less often, as a sampler does that turns down, shifts do not hide it.
@@ -454,7 +455,7 @@ def _states(run: TracedRun) -> list[str]:
     return [repr(state) for _, state in run.world.states()]
 
 
-def _chance(pairs: Sequence[tuple[Any, Any]]) -> float | None:
+def _chance(pairs: Sequence[tuple[Foreign, Foreign]]) -> float | None:
     """The chance that what changes counts; None if it hangs on several coins."""
     coins = {
         part.source: part.chance
@@ -468,7 +469,7 @@ def _chance(pairs: Sequence[tuple[Any, Any]]) -> float | None:
     return None if len(coins) > 1 else next(iter(coins.values()), 1.0)
 
 
-def _value(raw: Mapping[Any, float]) -> float:
+def _value(raw: Mapping[Foreign, float]) -> float:
     return math.fsum(weight * atom.value for atom, weight in raw.items())
 
 
@@ -494,7 +495,7 @@ def _shifts(rows: Sequence[Row], others: Sequence[Row]) -> dict[SymbolicDraw, fl
 
 
 def _cheapest(
-    draws: Sequence[SymbolicDraw], matrix: Any, equal: Any, gaps: Any
+    draws: Sequence[SymbolicDraw], matrix: Foreign, equal: Foreign, gaps: Foreign
 ) -> dict[SymbolicDraw, float] | None:
     from scipy.optimize import linprog
 
@@ -528,7 +529,7 @@ def _cheapest(
     return _some(draws, shifts)
 
 
-def _some(draws: Sequence[SymbolicDraw], shifts: Any) -> dict[SymbolicDraw, float]:
+def _some(draws: Sequence[SymbolicDraw], shifts: Foreign) -> dict[SymbolicDraw, float]:
     return {draw: float(shift) for draw, shift in zip(draws, shifts, strict=True) if abs(shift) > 1e-12}
 
 
@@ -550,7 +551,7 @@ def _move(draw: SymbolicDraw, shift: float, pushed: float = 0.0) -> Move | None:
     return None if instead is None else Move(shift, instead, draw.kind, draw.step, pushed)
 
 
-def _inverse(function: Callable[[Any], Any], uniform: float, by: float) -> float | None:
+def _inverse(function: Callable[[Foreign], Foreign], uniform: float, by: float) -> float | None:
     """The number at which a monotone function is larger by so much than at another one; None if nowhere."""
     ends = 2.0**-60, 1.0 - 2.0**-53
     with np.errstate(all="ignore"):

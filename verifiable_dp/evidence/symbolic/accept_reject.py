@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
+from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.symbolic.terms import (
     ARITHMETIC,
     COMPARING,
@@ -64,15 +64,15 @@ class Proposals:
     world: World
     size: int
     permuted: bool
-    logs: list[Any] | None = None
+    logs: list[Foreign] | None = None
     place: Place | None = None
     failed: int = 0
     done: bool = False
     shown: bool = False
     planned: int = -1
-    state: Any = field(default=None)
+    state: Foreign = field(default=None)
 
-    def toss(self, pick: Pick, chances: list[Any], natural: float) -> bool:
+    def toss(self, pick: Pick, chances: list[Foreign], natural: float) -> bool:
         """Whether a proposal is accepted."""
         world = self.world
         if pick.is_public or (self.permuted and self.shown):
@@ -100,7 +100,7 @@ class Proposals:
         self._accepted(pick.value)
         return True
 
-    def _begin(self, logs: list[Any]) -> None:
+    def _begin(self, logs: list[Foreign]) -> None:
         self.logs, self.place = logs, self.world.place()
         self.planned = self.world.chooser.winner(0, range(self.size))
         self.state = self.world.states(), self.world.chooser.luck
@@ -135,7 +135,7 @@ class Proposals:
             )
 
 
-def won(world: World, logs: list[Any], index: int) -> None:
+def won(world: World, logs: list[Foreign], index: int) -> None:
     """Charge the outcome of permute-and-flip."""
     place, noise = world.place(), [{SymbolicDraw("exponential", 0.0): 1.0} for _ in logs]
     leads = [(i, subtract(logs[index], x)) for i, x in enumerate(logs) if i != index]
@@ -151,7 +151,7 @@ def won(world: World, logs: list[Any], index: int) -> None:
     world.sees(Winner(place, tuple(rows), noise[index]))
 
 
-def log_of(world: World, chance: Any) -> Any:
+def log_of(world: World, chance: Foreign) -> Foreign:
     """The logarithm of a chance that is an exponential."""
     chance = number(chance)
     if is_term(chance) and chance.noise:
@@ -165,7 +165,7 @@ def log_of(world: World, chance: Any) -> Any:
     return chance.ratio.above[0]
 
 
-def is_flip(logs: list[Any]) -> bool:
+def is_flip(logs: list[Foreign]) -> bool:
     """Whether the terms are c (s_i - max s), of all the s_i."""
     first = next((x for x in logs if is_term(x)), None)
     if first is None:
@@ -200,7 +200,7 @@ class Pick(Lazy):
         """The run it belongs to."""
         return self.source.world
 
-    def plain(self) -> Any:
+    def plain(self) -> Foreign:
         """The position."""
         source = self.source
         tossed = source.logs is not None and (source.permuted or not source.done)
@@ -212,7 +212,7 @@ class Pick(Lazy):
 
     term = plain
 
-    def told(self, ufunc: Any, values: tuple[Any, Any]) -> Any:
+    def told(self, ufunc: Foreign, values: tuple[Foreign, Foreign]) -> Foreign:
         """A comparison with a public number, which may come out as it hardly ever does."""
         other = next(v for v in values if v is not self)
         if self.is_free and isinstance(other, int | float | np.number) and np.isfinite(other):
@@ -233,7 +233,7 @@ class Pick(Lazy):
         used = self.is_dead or self.is_public or source.logs is not None or source.permuted
         return not used and self.world.oracle is None
 
-    def chosen(self, box: Any) -> Any:
+    def chosen(self, box: Foreign) -> Foreign:
         """The entry of an array at this position."""
         if self.is_free and box.ndim == 1 and not self.world.arrays.has_terms(box):
             entries = box.data[: self.source.size].tolist()
@@ -257,7 +257,7 @@ class Veiled(Lazy):
     nature = "veiled"
     kind = np.float64
 
-    def __init__(self, pick: Pick, box: Any, told: bool = False) -> None:
+    def __init__(self, pick: Pick, box: Foreign, told: bool = False) -> None:
         self.pick, self.box = pick, box
         self.told = told  # whether all entries are disclosed before the position is public
 
@@ -266,13 +266,13 @@ class Veiled(Lazy):
         """The run it belongs to."""
         return self.pick.world
 
-    def plain(self) -> Any:
+    def plain(self) -> Foreign:
         """The entry itself: the position is public from here on."""
         if self.told:
             self.world.arrays.plain(self.world, self.box, "raw {data} are disclosed")
         return self.box[int(self.pick.plain())]
 
-    def under(self, ufunc: Any, *values: Any) -> Any:
+    def under(self, ufunc: Foreign, *values: Foreign) -> Foreign:
         """A function of it."""
         inputs = [v.box if v is self else v for v in values]
         others = [v for v in inputs if v is not self.box]
@@ -289,32 +289,36 @@ class Veiled(Lazy):
         made = self.world.arrays.on_arrays(self.world, ufunc, "__call__", inputs, None, {})
         return Veiled(self.pick, made, self.told)
 
-    def toss(self, source: Any) -> bool:
+    def toss(self, source: Foreign) -> bool:
         """Whether a uniform draw lies below it."""
         source.take()
         return self.pick.source.toss(self.pick, self.box.data.tolist(), source.value)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: Foreign, method: str, *inputs: Foreign, out: Foreign = None, **kwargs: Foreign
+    ) -> Foreign:
         if method == "__call__" and out is None and not kwargs:
             return self.under(ufunc, *inputs)
         values = [v.plain() if type(v) is Veiled else v for v in inputs]
         return self.world.arrays.on_arrays(self.world, ufunc, method, values, out, kwargs)
 
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(
+        self, function: Foreign, types: Foreign, args: Foreign, kwargs: Foreign
+    ) -> Foreign:
         return function(*[v.plain() if type(v) is Veiled else v for v in args], **kwargs)
 
 
 _ORDER = (np.less, np.less_equal, np.greater, np.greater_equal)
 
 
-def _define(kind: Any, of_pick: bool) -> None:
+def _define(kind: Foreign, of_pick: bool) -> None:
     """Operators: of a position the plain number's, of an entry those of all entries."""
     for name, ufunc in (*ARITHMETIC.items(), *COMPARING.items()):
         for form in (f"__{name}__", f"__r{name}__"):
 
             def operate(
-                self: Any, other: Any, _ufunc: Any = ufunc, _turned: bool = form.startswith("__r")
-            ) -> Any:
+                self: Foreign, other: Foreign, _ufunc: Foreign = ufunc, _turned: bool = form.startswith("__r")
+            ) -> Foreign:
                 if other is None or isinstance(other, str):
                     return NotImplemented
                 if not of_pick and nature(other) == "uniform" and _ufunc in _ORDER:

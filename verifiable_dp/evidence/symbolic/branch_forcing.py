@@ -13,8 +13,8 @@ import ast
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.symbolic.coverage import Coverage
 from verifiable_dp.evidence.symbolic.source import around, called_here, where
 from verifiable_dp.evidence.symbolic.terms import Term, is_term, number
@@ -22,7 +22,7 @@ from verifiable_dp.evidence.tracing.ledger import Place
 
 _MOST_SITES, _DEEPEST, _ALWAYS, _AGAIN = 20, 3, 1 << 60, 3
 
-Missed = Sequence[tuple[Place, Any]]  # branches, and where their conditions stand, or None
+Missed = Sequence[tuple[Place, Foreign]]  # branches, and where their conditions stand, or None
 
 
 @dataclass
@@ -45,7 +45,7 @@ class BranchFlips:
         would see.
     """
 
-    sites: tuple[tuple[Place, Any], ...]
+    sites: tuple[tuple[Place, Foreign], ...]
     first: int = 0
     last: int = 0
     asked: dict[int, int] = field(default_factory=dict)
@@ -53,11 +53,11 @@ class BranchFlips:
     thread: int = field(default_factory=threading.get_ident)
     elsewhere: bool = False
 
-    def of(self, file: str) -> tuple[tuple[Any, int], ...]:
+    def of(self, file: str) -> tuple[tuple[Foreign, int], ...]:
         """Where conditions stand in a file, with their numbers."""
         return tuple((at, n) for n, (place, at) in enumerate(self.sites) if place.file == file)
 
-    def turned(self, at: int, value: Any, *, loop: bool = False) -> Any:
+    def turned(self, at: int, value: Foreign, *, loop: bool = False) -> Foreign:
         """What a condition comes out as, that of a `loop` or another one."""
         if loop and self._is_raw(value):
             return value
@@ -70,7 +70,7 @@ class BranchFlips:
             return value
         return value if self._is_raw(value) else not value
 
-    def _is_raw(self, value: Any) -> bool:
+    def _is_raw(self, value: Foreign) -> bool:
         """Whether it decides no branch: both sides are followed at once, or the bound ends."""
         value = number(value) if type(value) is Term else value
         return is_term(value) and not value.noise
@@ -79,11 +79,11 @@ class BranchFlips:
 class Turner(ast.NodeTransformer):
     """Asks for conditions, by their positions, in a way that can be turned about (`forcing`)."""
 
-    def __init__(self, sites: Mapping[Any, int]) -> None:
+    def __init__(self, sites: Mapping[Foreign, int]) -> None:
         self._sites = sites
         self._loops: set[int | None] = set()  # whose condition alone stands at a position
 
-    def visit(self, node: ast.AST) -> Any:
+    def visit(self, node: ast.AST) -> Foreign:
         """A condition that stands at one of the positions, or all of which does; of several the outermost."""
         if isinstance(node, ast.While):
             self._loops.add(self._sites.get(where(node.test)))
@@ -95,21 +95,21 @@ class Turner(ast.NodeTransformer):
             return self.generic_visit(node)
         return self._asked(at, node, loop=at in self._loops)
 
-    def _asked(self, at: int, node: Any, *, loop: bool = False) -> Any:
+    def _asked(self, at: int, node: Foreign, *, loop: bool = False) -> Foreign:
         """A condition, or each of those that it is made of, which decide whether the next one is asked."""
         if isinstance(node, ast.BoolOp):
             node.values = [self._asked(at, value) for value in node.values]
             return node
-        asked: Any = self.generic_visit(node)
+        asked: Foreign = self.generic_visit(node)
         made = called_here("turned", ast.Constant(at), ast.Constant(loop), asked)
         return ast.fix_missing_locations(ast.copy_location(made, node))
 
 
 def forced(
     missed: Missed,
-    run: Callable[[int, BranchFlips, Coverage | None], Any],
+    run: Callable[[int, BranchFlips, Coverage | None], Foreign],
     rest: Callable[[Coverage], Missed],
-) -> tuple[list[Any], Place | None, list[tuple[Place, Any]]]:
+) -> tuple[list[Foreign], Place | None, list[tuple[Place, Foreign]]]:
     """Paths that take the branches that were missed, and a line that could not be looked at.
 
     And branches of which the other way only raises an exception.
@@ -123,10 +123,10 @@ def forced(
     rest
         What was missed in steps.
     """
-    paths: list[Any] = []
+    paths: list[Foreign] = []
     known = {(place.file, at) for place, at in missed}
-    closed: list[tuple[Place, Any]] = []
-    waiting: list[tuple[tuple[Place, Any], ...]] = [(one,) for one in missed]
+    closed: list[tuple[Place, Foreign]] = []
+    waiting: list[tuple[tuple[Place, Foreign], ...]] = [(one,) for one in missed]
     while waiting:
         sites = waiting.pop()
         place, position = sites[-1]

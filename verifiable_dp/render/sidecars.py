@@ -9,7 +9,7 @@ from urllib.parse import quote
 from verifiable_dp.record import words
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.signing import SignatureState, beside
-from verifiable_dp.render.card import Around
+from verifiable_dp.render.summary_card import Around
 
 _PAGES = (
     ("all records", "index.html"),

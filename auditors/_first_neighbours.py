@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from verifiable_dp.auditors._instances import s1
+from verifiable_dp.auditors._settings import s1
 from verifiable_dp.core.environments import TwoPoint
 from verifiable_dp.core.neighbours import StreamPair, TablePair
 from verifiable_dp.core.validate import FloatArray

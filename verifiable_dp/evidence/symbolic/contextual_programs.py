@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from verifiable_dp.core.contexts import Contexts
-from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.core.validate import FloatArray, Foreign
 from verifiable_dp.evidence.symbolic.answers import Position
 from verifiable_dp.evidence.symbolic.boxes import Box, objects
 from verifiable_dp.evidence.symbolic.paths import Program
@@ -35,7 +34,7 @@ class Crowd(Program):
     joint: bool = False
     reward: bool = False
 
-    def data(self, world: World, values: FloatArray) -> Any:
+    def data(self, world: World, values: FloatArray) -> Foreign:
         """See `Program.data`."""
         form, made = self.form, []
         assert form is not None
@@ -69,7 +68,7 @@ class Crowd(Program):
         """See `Program.neighbours`: none, for what a user's own choice is worth is no shift."""
         return iter(())
 
-    def seen(self, value: Any) -> Any:
+    def seen(self, value: Foreign) -> Foreign:
         """What is returned, a user's own choice being seen by nobody else."""
         if not self.joint or not isinstance(value, Box | list | tuple) or len(value) != self.shape[0]:
             return value

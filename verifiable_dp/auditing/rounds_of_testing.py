@@ -12,9 +12,9 @@ from typing import Final, Generic
 import numpy as np
 from joblib import delayed
 
-from verifiable_dp.auditing import drafts
 from verifiable_dp.auditing import power as powers
-from verifiable_dp.auditing.ground import Ground, StageSizes
+from verifiable_dp.auditing import record_parts
+from verifiable_dp.auditing.execution_plan import Ground, StageSizes
 from verifiable_dp.auditing.independence import Sampling
 from verifiable_dp.auditing.pipeline import Case, CaseState
 from verifiable_dp.auditing.plans import Allowance
@@ -32,7 +32,7 @@ from verifiable_dp.evidence.blackbox.statistics import approximate_power, reject
 from verifiable_dp.evidence.blackbox.test import TUNE, Plan, Terms
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.exclusions import Exclusion, Left
-from verifiable_dp.targets.count_terms import APART
+from verifiable_dp.targets.count_terms import APART, INTERACTIVE
 from verifiable_dp.targets.load import DETERMINISTIC, DataPair, PlaySampler, Probe
 from verifiable_dp.targets.process import Exec
 from verifiable_dp.targets.source import NOT_FOUND, CodeSource, code_of, in_cell
@@ -41,7 +41,6 @@ _SAME = 128
 BEYOND = 2  # budgets that a test whose estimate lies above the claim may take besides what is left
 _STEPS = 2  # in which a test goes on: it ends where the first one refutes
 _OF_CHANCE = 15  # values of a log ratio that stand for its law
-INTERACTIVE = 3  # number of the look at adversaries over contexts; the others come before it
 ALIKE = "the few runs compared were alike, although random numbers were drawn: a larger budget may tell more"
 UNCONFIRMED = (
     "runs of one call refuted the claim, runs that share no call did not: every run of that look was made "
@@ -262,7 +261,7 @@ class UserCase(UserCaseState, Case, Generic[Sampling]):
         """Add checks, and the counterexamples of those that refute, on the pair `chosen` or the last one."""
         self.checks += checks
         chosen = chosen or (self.last.chosen if self.last else None)
-        self.counterexamples += drafts.counterexamples(checks, {}, chosen)
+        self.counterexamples += record_parts.counterexamples(checks, {}, chosen)
 
     def parameters(self) -> JsonDict:
         """What the record says of the inputs."""

@@ -12,8 +12,8 @@ import ast
 import copy
 import itertools
 from collections.abc import Iterable, Mapping
-from typing import Any
 
+from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.symbolic.terms import PREFIX
 
 
@@ -37,7 +37,7 @@ def names_made(nodes: Iterable[ast.AST]) -> set[str]:
     return made
 
 
-def fits(value: Any, length: int | None) -> bool:
+def fits(value: Foreign, length: int | None) -> bool:
     """Whether cases that are sequences are asked for: a list or tuple of a length, or of any."""
     return isinstance(value, list | tuple) and (length is None or len(value) == length)
 
@@ -96,7 +96,7 @@ class _Cases(ast.NodeTransformer):
         self._outside = {n.id for n in nodes if isinstance(n, ast.Name) and id(n) not in inside}
         self._usual = not names_made(nodes) & {"isinstance", "len", *_WHOLE}
 
-    def visit_Match(self, node: ast.Match) -> Any:
+    def visit_Match(self, node: ast.Match) -> Foreign:
         """The statement, after those inside it."""
         self.generic_visit(node)
         subject = node.subject
@@ -183,13 +183,13 @@ def _chain(
             target.id: step.value for step in kept for target in step.targets if isinstance(target, ast.Name)
         }
         tests = [*tests, _Named(held).visit(case.guard)]
-    test: Any = _every(tests) if tests else case.guard
+    test: Foreign = _every(tests) if tests else case.guard
     if tests:
         return [_between(ast.If(test, [*steps, *case.body], rest), test, case.body[-1])]
     return [*steps, _between(ast.If(test, case.body, rest), test, case.body[-1])]
 
 
-def _between(made: Any, first: Any, last: Any) -> Any:
+def _between(made: Foreign, first: Foreign, last: Foreign) -> Foreign:
     """A node that stands where others do."""
     ast.copy_location(made, first)
     made.end_lineno, made.end_col_offset = last.end_lineno, last.end_col_offset
@@ -212,14 +212,14 @@ class _Reading:
     def __init__(self, lengths: bool) -> None:
         self._lengths = lengths
 
-    def parts(self, pattern: ast.pattern, values: list[Any]) -> _Read | None:
+    def parts(self, pattern: ast.pattern, values: list[Foreign]) -> _Read | None:
         """Of a tuple."""
         if not isinstance(pattern, ast.MatchSequence) or len(pattern.patterns) != len(values):
             whole = isinstance(pattern, ast.MatchAs) and pattern.name is None and pattern.pattern is None
             return ([], []) if whole else None
         return self._all(pattern.patterns, values)
 
-    def _all(self, patterns: list[ast.pattern], values: list[Any]) -> _Read | None:
+    def _all(self, patterns: list[ast.pattern], values: list[Foreign]) -> _Read | None:
         tests, kept = [], []
         for pattern, value in zip(patterns, values, strict=True):
             found = self.asked(pattern, value)
@@ -229,10 +229,10 @@ class _Reading:
             kept += found[1]
         return tests, kept
 
-    def asked(self, pattern: ast.pattern, value: Any) -> _Read | None:
+    def asked(self, pattern: ast.pattern, value: Foreign) -> _Read | None:
         """Of what an expression holds that can be read again and again."""
         value = ast.copy_location(copy.deepcopy(value), pattern)
-        made: Any
+        made: Foreign
         if isinstance(pattern, ast.MatchValue):
             made = ast.Compare(value, [ast.Eq()], [pattern.value])
         elif isinstance(pattern, ast.MatchSingleton):
@@ -257,7 +257,7 @@ class _Reading:
             return None
         return [ast.copy_location(made, pattern)], []
 
-    def _sequence(self, pattern: ast.MatchSequence, value: Any) -> _Read | None:
+    def _sequence(self, pattern: ast.MatchSequence, value: Foreign) -> _Read | None:
         if any(isinstance(part, ast.MatchStar) for part in pattern.patterns):
             return None
         entries = [ast.Subscript(value, ast.Constant(i), ast.Load()) for i in range(len(pattern.patterns))]
@@ -268,7 +268,7 @@ class _Reading:
         fits = ast.Compare(size, [ast.Eq()], [ast.Constant(len(entries))])
         return [ast.copy_location(fits, pattern), *found[0]], found[1]
 
-    def _class(self, pattern: ast.MatchClass, value: Any) -> _Read | None:
+    def _class(self, pattern: ast.MatchClass, value: Foreign) -> _Read | None:
         if getattr(pattern.cls, "id", "") in _WHOLE and not pattern.kwd_attrs and len(pattern.patterns) < 2:
             entries, patterns = [value] * len(pattern.patterns), pattern.patterns
         elif pattern.patterns:

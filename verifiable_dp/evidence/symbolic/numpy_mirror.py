@@ -17,13 +17,13 @@ import secrets
 import statistics
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 from scipy import special
 
+from verifiable_dp.core.validate import Foreign, Function
 from verifiable_dp.evidence.symbolic import (
     answers,
     boxes,
@@ -50,21 +50,21 @@ _MATH = {
 }
 
 
-def _named(value: Any) -> Any:
+def _named(value: Foreign) -> Foreign:
     return getattr(value, "stands_for", value) if isinstance(value, type) else value
 
 
 class _Function:
     """A function of numpy's that takes and makes boxes."""
 
-    def __init__(self, real: Any, world: World) -> None:
+    def __init__(self, real: Foreign, world: World) -> None:
         self._real, self._world = real, world
         self.__name__, self.__doc__ = real.__name__, real.__doc__
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Foreign:
         return getattr(self._real, name)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Foreign, **kwargs: Foreign) -> Foreign:
         args = tuple(_named(a) for a in args)
         kwargs = {key: _named(value) for key, value in kwargs.items()}
         if self._real.__name__ in _AS_ARRAYS and args:
@@ -83,7 +83,7 @@ class _Function:
             return on_arrays(self._world, self._real, "__call__", args[: self._real.nin], out, kwargs)
         return calling(self._world, self._real, args, kwargs)
 
-    def _array(self, value: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def _array(self, value: Foreign, dtype: Foreign = None, *args: Foreign, **kwargs: Foreign) -> Foreign:
         if not has_own(value):
             return _boxed(self._world, self._real(value, dtype, *args, **kwargs), (value,))
         made = wrapped(self._world, value)
@@ -95,21 +95,21 @@ class _Function:
         return boxes.given_back(found, [(made, held)], lambda one: boxes.like(made, one))
 
 
-def _boxed(world: World, found: Any, given: Sequence[Any] = ()) -> Any:
+def _boxed(world: World, found: Foreign, given: Sequence[Foreign] = ()) -> Foreign:
     """What NumPy made of plain things; what shares memory with a plain array stays one."""
     arrays = [value for value in given if type(value) is np.ndarray]
 
-    def part(one: Any) -> Any:
+    def part(one: Foreign) -> Foreign:
         shares = type(one) is not np.ndarray or any(np.may_share_memory(one, array) for array in arrays)
         return one if shares else wrapped(world, one)
 
     return boxes.each(part, found)
 
 
-_Find = Callable[..., Any]  # what stands in for what a module has under a name
+_Find = Function[Foreign]  # what stands in for what a module has under a name
 
 
-def _standing(real: Any, world: World) -> Any:
+def _standing(real: Foreign, world: World) -> Foreign:
     """What stands in for a module, one in a run; None for nothing."""
     pandas, stats = sys.modules.get("pandas"), sys.modules.get("scipy.stats")
     own = next((find for module, find in _FINDERS if real is module), None)
@@ -123,7 +123,7 @@ def _standing(real: Any, world: World) -> Any:
     return world.kept.setdefault(("stand-in", id(real)), made)
 
 
-def _of_numpy(name: str, real: Any, world: World) -> Any:
+def _of_numpy(name: str, real: Foreign, world: World) -> Foreign:
     if real is np.random:
         return _standing(real, world)
     if real is np.vectorize:
@@ -134,10 +134,10 @@ def _of_numpy(name: str, real: Any, world: World) -> Any:
 class _Entrywise:
     """``np.vectorize``: a function of each entry."""
 
-    def __init__(self, world: World, function: Any, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, world: World, function: Foreign, *args: Foreign, **kwargs: Foreign) -> None:
         self._world, self._function, self._plain = world, function, np.vectorize(function, *args, **kwargs)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Foreign, **kwargs: Foreign) -> Foreign:
         if kwargs or not has_own(args):
             return _boxed(self._world, self._plain(*args, **kwargs))
         arrays = np.broadcast_arrays(*(boxes.as_objects(self._world, a) for a in args))
@@ -146,12 +146,12 @@ class _Entrywise:
         return found.reshape(arrays[0].shape)
 
 
-def _elsewhere(name: str, real: Any, world: World, module: str) -> Any:
+def _elsewhere(name: str, real: Foreign, world: World, module: str) -> Foreign:
     """What draws from somewhere else."""
     if not callable(real) or isinstance(real, type):
         return real
 
-    def draw(*args: Any, **kwargs: Any) -> Any:
+    def draw(*args: Foreign, **kwargs: Foreign) -> Foreign:
         raise world.stop(f"{module}.{name} draws from another generator than the one given")
 
     return draw
@@ -160,21 +160,21 @@ def _elsewhere(name: str, real: Any, world: World, module: str) -> Any:
 class _Inverse:
     """A law of ``scipy.stats`` without shape, whose inverse makes noise of uniform draws."""
 
-    def __init__(self, real: Any, world: World) -> None:
+    def __init__(self, real: Foreign, world: World) -> None:
         self._real, self._world = real, world
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Foreign, **kwargs: Foreign) -> Foreign:
         return self._real(*args, **kwargs)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Foreign:
         real = getattr(self._real, name)
         return functools.partial(self._at, real) if name in ("ppf", "isf") else real
 
-    def _at(self, real: Any, q: Any, loc: Any = 0, scale: Any = 1) -> Any:
+    def _at(self, real: Foreign, q: Foreign, loc: Foreign = 0, scale: Foreign = 1) -> Foreign:
         if not has_own((q, loc, scale)):
             return real(q, loc, scale)
 
-        def unit(value: Any) -> Any:
+        def unit(value: Foreign) -> Foreign:
             if terms.nature(value) == "uniform":
                 return value.through(Quantile(real.__self__, real.__name__ == "isf"))
             return real(boxes.plain(self._world, value, "a function of raw {data} has no bound"))
@@ -184,26 +184,26 @@ class _Inverse:
         return (wrapped(self._world, found).reshape(made.shape) if made.ndim else found[0]) * scale + loc
 
 
-def _is_law(value: Any) -> bool:
+def _is_law(value: Foreign) -> bool:
     stats = sys.modules.get("scipy.stats")
     known = stats is not None and isinstance(value, stats.rv_continuous) and not value.shapes
     return known and any(value is law for law in vars(stats).values())  # and no law of the user's
 
 
-def _of_scipy(name: str, real: Any, world: World) -> Any:
+def _of_scipy(name: str, real: Foreign, world: World) -> Foreign:
     """Wishart noise and inverse distribution functions are followed."""
     if name in ("stats", "wishart", "special") or _is_law(real):
         return _replacement(real, world) or real
     return real
 
 
-def _of_numpy_random(name: str, real: Any, world: World) -> Any:
+def _of_numpy_random(name: str, real: Foreign, world: World) -> Foreign:
     """What draws from NumPy's own generator follows the run."""
     other = world.sources.instead_of(real)
     return _elsewhere(name, real, world, "numpy.random") if other is None else other
 
 
-def _of_random(name: str, real: Any, world: World) -> Any:
+def _of_random(name: str, real: Foreign, world: World) -> Foreign:
     """Functions of Python's module draw from a generator that follows the run."""
     if real is random.Random:
         return functools.partial(FollowedRandom.seeded, world)
@@ -212,21 +212,21 @@ def _of_random(name: str, real: Any, world: World) -> Any:
     return getattr(refused(world, "random") or world.python, name)
 
 
-def _of_secrets(name: str, real: Any, world: World) -> Any:
+def _of_secrets(name: str, real: Foreign, world: World) -> Foreign:
     """One state for all that the module ``secrets`` draws, as `system_seeded` has."""
     if world.system is None:
         world.system = FollowedRandom(world, random.Random(world.chooser.number))
     return secret(name, world.system) or _elsewhere(name, real, world, "secrets")
 
 
-def _of_math(name: str, real: Any, world: World) -> Any:
+def _of_math(name: str, real: Foreign, world: World) -> Foreign:
     ufunc = _MATH.get(name)
     if name == "fsum":
         return _sum(world)
     if ufunc is None:
         return real
 
-    def compute(*args: Any) -> Any:
+    def compute(*args: Foreign) -> Foreign:
         if not has_own(args):
             return real(*args)
         found = on_arrays(world, ufunc, "__call__", args, None, {})
@@ -240,10 +240,10 @@ _MEANS = {statistics.mean: np.mean, statistics.fmean: np.mean, statistics.median
 _MEANS |= {statistics.pvariance: np.var, statistics.pstdev: np.std}
 
 
-def _of_statistics(name: str, real: Any, world: World) -> Any:
+def _of_statistics(name: str, real: Foreign, world: World) -> Foreign:
     other = _MEANS.get(real)
 
-    def compute(data: Any, *args: Any, **kwargs: Any) -> Any:
+    def compute(data: Foreign, *args: Foreign, **kwargs: Foreign) -> Foreign:
         data = list(data)
         if other is None or args or kwargs or not has_own(data):
             return real(data, *args, **kwargs)
@@ -252,8 +252,8 @@ def _of_statistics(name: str, real: Any, world: World) -> Any:
     return compute if other is not None else real
 
 
-def _of_bisect(name: str, real: Any, world: World) -> Any:
-    def place(a: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+def _of_bisect(name: str, real: Foreign, world: World) -> Foreign:
+    def place(a: Foreign, x: Foreign, *args: Foreign, **kwargs: Foreign) -> Foreign:
         if not boxes.has_terms(a) and not boxes.has_terms(x):
             return real(a, x, *args, **kwargs)
         if args or kwargs or real not in _BISECTING:
@@ -266,7 +266,7 @@ def _of_bisect(name: str, real: Any, world: World) -> Any:
 _BISECTING = (bisect.bisect, bisect.bisect_left, bisect.bisect_right)
 
 
-def _shifted(values: Any, axis: Any) -> tuple[Any, Any]:
+def _shifted(values: Foreign, axis: Foreign) -> tuple[Foreign, Foreign]:
     """Numbers of which there may be no exponentials less the largest, and that."""
     ends = [
         end for v in values.held.ravel().tolist() if terms.is_term(v) and not v.noise for end in v.range()
@@ -277,16 +277,16 @@ def _shifted(values: Any, axis: Any) -> tuple[Any, Any]:
     return values - largest, largest
 
 
-def _of_special(name: str, real: Any, world: World) -> Any:
+def _of_special(name: str, real: Foreign, world: World) -> Foreign:
     numpy = _standing(np, world)
 
-    def softmax(x: Any, axis: Any = None) -> Any:
+    def softmax(x: Foreign, axis: Foreign = None) -> Foreign:
         if not has_own(x):
             return real(x, axis=axis)
         powers = numpy.exp(_shifted(wrapped(world, x), axis)[0])
         return powers / powers.sum(axis=axis, keepdims=True)
 
-    def logsumexp(a: Any, axis: Any = None, **kwargs: Any) -> Any:
+    def logsumexp(a: Foreign, axis: Foreign = None, **kwargs: Foreign) -> Foreign:
         if not has_own(a) or kwargs:
             return real(a, axis=axis, **kwargs)
         values, shift = _shifted(wrapped(world, a), axis)
@@ -296,14 +296,14 @@ def _of_special(name: str, real: Any, world: World) -> Any:
     return {"softmax": softmax, "logsumexp": logsumexp}.get(name, real)
 
 
-def _extreme(real: Any, sign: int, world: World) -> Any:
+def _extreme(real: Foreign, sign: int, world: World) -> Foreign:
     """`max` or `min`: of keys that are terms, the position of the largest, raw where they are.
 
     Of keys with more than one number the first ones count, where those after them are public.
     """
     pick = terms.most if sign > 0 else terms.least
 
-    def choose(*args: Any, key: Any = None, **kwargs: Any) -> Any:
+    def choose(*args: Foreign, key: Foreign = None, **kwargs: Foreign) -> Foreign:
         values = list(args[0]) if len(args) == 1 else list(args)
         if not values:
             return real(values, **({"key": key} if key else {}), **kwargs)
@@ -330,8 +330,8 @@ def _extreme(real: Any, sign: int, world: World) -> Any:
     return choose
 
 
-def _sum(world: World) -> Any:
-    def added(values: Any, /, start: Any = 0) -> Any:
+def _sum(world: World) -> Foreign:
+    def added(values: Foreign, /, start: Foreign = 0) -> Foreign:
         if isinstance(values, boxes.Sampled):
             return terms.add(values.sum(), start)
         values = list(values)
@@ -342,8 +342,8 @@ def _sum(world: World) -> Any:
     return added
 
 
-def _sorted(world: World) -> Any:
-    def in_order(values: Any, *, key: Any = None, reverse: bool = False) -> list[Any]:
+def _sorted(world: World) -> Foreign:
+    def in_order(values: Foreign, *, key: Foreign = None, reverse: bool = False) -> list[Foreign]:
         values = list(values)
         if key is None and any(type(number(v)) is Term for v in values):
             found = boxes.ordered(values)
@@ -353,8 +353,8 @@ def _sorted(world: World) -> Any:
     return in_order
 
 
-def _compiled(real: Any, world: World) -> Any:
-    def call(*args: Any, **kwargs: Any) -> Any:
+def _compiled(real: Foreign, world: World) -> Foreign:
+    def call(*args: Foreign, **kwargs: Foreign) -> Foreign:
         if has_own(args) or has_own(list(kwargs.values())):
             raise world.stop(f"compiled code ({getattr(real, '__name__', '?')}) is not followed")
         return real(*args, **kwargs)
@@ -363,7 +363,7 @@ def _compiled(real: Any, world: World) -> Any:
 
 
 # Modules that something stands in for; their functions, too, where they were imported by name.
-_FINDERS: tuple[tuple[Any, _Find], ...] = (
+_FINDERS: tuple[tuple[Foreign, _Find], ...] = (
     (np, _of_numpy),
     (np.random, _of_numpy_random),
     (math, _of_math),
@@ -375,7 +375,7 @@ _FINDERS: tuple[tuple[Any, _Find], ...] = (
 )
 
 
-def _replacement(value: Any, world: World) -> Any:
+def _replacement(value: Foreign, world: World) -> Foreign:
     """What stands in for a global; None for nothing."""
     if isinstance(value, types.ModuleType):
         return _standing(value, world)
@@ -404,7 +404,7 @@ def _replacement(value: Any, world: World) -> Any:
     )
 
 
-def _put(owner: Any, name: str, value: Any) -> None:
+def _put(owner: Foreign, name: str, value: Foreign) -> None:
     if isinstance(owner, dict):
         owner[name] = value
     else:
@@ -414,7 +414,7 @@ def _put(owner: Any, name: str, value: Any) -> None:
 _SOURCES = (np, np.random, random)
 
 
-def _drawing_by_default(scope: Mapping[str, Any]) -> Iterator[Any]:
+def _drawing_by_default(scope: Mapping[str, Foreign]) -> Iterator[Foreign]:
     """Functions of a module that draw from a module by default."""
     kinds = [vars(v) for v in scope.values() if inspect.isclass(v) and v.__module__ == scope.get("__name__")]
     for value in {id(v): v for names in (scope, *kinds) for v in names.values()}.values():
@@ -423,13 +423,13 @@ def _drawing_by_default(scope: Mapping[str, Any]) -> Iterator[Any]:
             yield value
 
 
-def _defaults(function: Any, world: World) -> tuple[Any, ...]:
+def _defaults(function: Foreign, world: World) -> tuple[Foreign, ...]:
     """The defaults of a function, with stand-ins for modules."""
     known = [_standing(v, world) for v in function.__defaults__]
     return tuple(v if k is None else k for v, k in zip(function.__defaults__, known, strict=True))
 
 
-def _replacements(scope: Mapping[str, Any], world: World) -> Iterator[tuple[str, Any]]:
+def _replacements(scope: Mapping[str, Foreign], world: World) -> Iterator[tuple[str, Foreign]]:
     """Names of globals that something stands in for, and that."""
     for name, value in list(scope.items()):
         own = isinstance(value, types.FunctionType) and value.__globals__ is scope
@@ -439,9 +439,9 @@ def _replacements(scope: Mapping[str, Any], world: World) -> Iterator[tuple[str,
 
 
 @contextmanager
-def standing_in(scopes: Mapping[str, dict[str, Any]], world: World) -> Iterator[None]:
+def standing_in(scopes: Mapping[str, dict[str, Foreign]], world: World) -> Iterator[None]:
     """Put stand-ins into the globals of the user's code for a while."""
-    changed: list[tuple[Any, str, Any]] = []
+    changed: list[tuple[Foreign, str, Foreign]] = []
     world.python = FollowedRandom(world, random.Random(PYTHON_SEED))
     world.sources = Sources(world.chooser.number, world)
     extra = {

@@ -1,0 +1,59 @@
+"""What noise by itself may set: how much noise there is, how much data counts."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.user_code import peaks
+from verifiable_dp.evidence.judge.values import BOTH, DOWN, SMOOTH, STEEP, UP, Value
+from verifiable_dp.evidence.symbolic.paths import Program, explore
+
+
+def bound(play):
+    return explore(Program(play, (24, 2), (0.0, 1.0)), 2, most=6).epsilon()
+
+
+@pytest.mark.parametrize("play", peaks.LEAKS, ids=lambda f: f.__name__)
+def test_what_may_have_a_peak_in_the_noise_sets_nothing(play):
+    assert bound(play) > 100
+
+
+@pytest.mark.parametrize("play", peaks.RIGHT, ids=lambda f: f.__name__)
+def test_what_goes_one_way_with_the_noise_may_set_it(play):
+    assert bound(play) <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("play", peaks.LEAKS, ids=lambda f: f.__name__)
+def test_without_the_rule_such_a_leak_has_a_bound(play, monkeypatch):
+    monkeypatch.setattr(Value, "rare", property(lambda value: value.level >= STEEP and not value.data))
+    assert bound(play) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "rare"),
+    [
+        (Value(), False),
+        (Value(STEEP), True),
+        (Value(SMOOTH, data=True, noisy=True), False),
+        (Value(SMOOTH, data=True, noisy=True, way=DOWN), False),
+        (Value(SMOOTH, data=True, noisy=True, way=BOTH), True),
+        (Value(SMOOTH, data=True, way=BOTH), False),  # of data, which runs try
+        (Value(noisy=True, way=BOTH), False),  # nothing random
+    ],
+)
+def test_what_few_values_of_draws_may_make_special(value, rare):
+    assert value.rare is rare
+
+
+@pytest.mark.parametrize(
+    ("value", "way", "level"),
+    [
+        (Value(SMOOTH, data=True, noisy=True), BOTH, SMOOTH),
+        (Value(SMOOTH, noisy=True, way=DOWN), BOTH, SMOOTH),
+        (Value(SMOOTH), UP, STEEP),
+        (Value(SMOOTH, data=True), UP, SMOOTH),
+        (Value(noisy=True), 0, 0),
+    ],
+)
+def test_what_is_folded_goes_both_ways(value, way, level):
+    assert (value.folded().moves, value.folded().level) == (way, level)

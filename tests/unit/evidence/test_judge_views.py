@@ -1,0 +1,147 @@
+"""What shares memory with a table, or writes into it: the judge of the language, and all of NumPy."""
+
+from __future__ import annotations
+
+import importlib.util
+import warnings
+
+import numpy as np
+import pytest
+
+from tests.user_code import views
+from verifiable_dp.evidence.judge import calls, values
+from verifiable_dp.evidence.symbolic.paths import Program, explore
+
+
+def bound(play):
+    return explore(Program(play, (24, 2), (0.0, 1.0)), 2, most=6).epsilon()
+
+
+def made(statement, folder):
+    """The program with this statement, in a file of its own."""
+    path = folder / "program.py"
+    path.write_text(views.PROGRAM.format(statement), "utf-8")
+    spec = importlib.util.spec_from_file_location("program", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.play
+
+
+@pytest.mark.parametrize("statement", views.CHANGES.values(), ids=views.CHANGES)
+def test_an_entry_that_is_changed_by_another_name_ends_the_bound(statement, tmp_path):
+    assert bound(made(statement, tmp_path)) > 100
+
+
+@pytest.mark.parametrize("statement", views.RIGHT.values(), ids=views.RIGHT)
+def test_what_changes_no_entry_of_a_table_keeps_the_bound(statement, tmp_path):
+    assert bound(made(statement, tmp_path)) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("play", views.LEAKS, ids=lambda f: f.__name__)
+def test_tables_that_are_changed_in_a_part_have_no_bound(play):
+    assert bound(play) > 100
+
+
+def table():
+    return np.arange(9.0, 0.0, -1.0).reshape(3, 3) + np.eye(3)
+
+
+def given():
+    """What functions of arrays take after the array."""
+    some = np.eye(3) > 0
+    return (
+        *([], [0], [1], [0, 1], [(0, 1)], [(3, 3)], [(9,)], [table()], [2.0], [0, 2.0], [some, [5.0]]),
+        *([[0, 1], 2.0], [some], [np.float64], [2.0, 3.0], ["i"], [(0, 1), (1, 0)]),
+    )
+
+
+def parts(found):
+    """Arrays that came out, at any depth."""
+    if isinstance(found, dict):
+        return parts([*found.values()])
+    if isinstance(found, tuple | list):
+        return [one for inner in found for one in parts(inner)]
+    return [np.asarray(found)] if isinstance(found, np.ndarray | memoryview) else []
+
+
+def effects(call):
+    """Whether a call gives what shares memory with its array, and whether it changes that."""
+    shares = changes = False
+    for n in range(len(given())):
+        rest, array = given()[n], table()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found = parts(call(array, *rest))
+        except Exception:  # it does not take these
+            continue
+        shares |= any(np.may_share_memory(array, one) for one in found)
+        changes |= not np.array_equal(array, table())
+    return shares, changes
+
+
+SPACES = (np, np.lib.stride_tricks, np.linalg, np.fft, np.ma)
+NEVER = (  # they read, write or print files
+    *("save", "savez", "savez_compressed", "savetxt", "load", "test", "show_config", "info", "fromfile"),
+    "memmap",
+)
+FUNCTIONS = {
+    f"{space.__name__}.{name}": getattr(space, name)
+    for space in SPACES
+    for name in dir(space)
+    if callable(getattr(space, name)) and name[0] != "_" and name not in NEVER
+}
+EFFECTS = {name: effects(one) for name, one in FUNCTIONS.items()}
+_METHODS = [name for name in dir(np.ndarray) if callable(getattr(np.ndarray, name))]
+METHODS = {
+    name: effects(lambda array, *rest, name=name: getattr(array, name)(*rest))
+    for name in _METHODS
+    if name not in ("tofile", "dump", "__init_subclass__")
+}
+
+
+def test_functions_of_numpy_that_share_memory_are_known_to():
+    """All that gives a view of its array, or of a part: nothing of these is called fresh."""
+    share = {name for name, (shares, _) in EFFECTS.items() if shares}
+    assert len(share) > 40
+    assert {name for name in share if values.is_fresh(FUNCTIONS[name])} == set()
+
+
+def test_functions_of_numpy_that_write_are_known_to():
+    changing = {name for name, (_, changes) in EFFECTS.items() if changes}
+    assert changing >= {"numpy.put", "numpy.place", "numpy.copyto", "numpy.fill_diagonal"}
+    assert {name for name in changing if not values.writes(FUNCTIONS[name], 0)} == set()
+
+
+def test_methods_of_arrays_that_share_memory_or_write_are_known_to():
+    share = {name for name, (shares, _) in METHODS.items() if shares}
+    assert share >= {"view", "reshape", "swapaxes", "__getitem__"}
+    assert {name for name in share if name in values.METHODS and name not in values.SHARED} == set()
+    changing = {name for name, (_, changes) in METHODS.items() if changes}
+    assert changing >= {"fill", "put", "sort", "__setitem__", "__iadd__"}
+    assert {name for name in changing if not values.may_write(name)} <= {"sort"}  # which adds no entry
+
+
+def test_what_a_function_fills_is_known_by_its_place():
+    array = table()
+    for one in (np.multiply, np.clip, np.dot, np.matmul, np.cumsum, np.concatenate):
+        place = one.nin if isinstance(one, np.ufunc) else values._place_of_out(one)
+        assert values.writes(one, "out")
+        assert values.writes(one, place)
+        assert not values.writes(one, place - 1)
+    np.multiply(array, 0.0, array)
+    assert not array.any()
+
+
+@pytest.mark.parametrize(
+    ("rule", "wrong", "statement"),
+    [
+        ("is_fresh", lambda _: True, views.CHANGES["reshaped"]),
+        ("writes", lambda *_: False, views.CHANGES["put"]),
+        ("may_write", lambda _: False, views.CHANGES["dunder"]),
+        ("leaves_alone", lambda _: True, views.CHANGES["partial"]),
+    ],
+)
+def test_without_a_rule_such_a_table_has_a_bound(monkeypatch, tmp_path, rule, wrong, statement):
+    monkeypatch.setattr(calls.values, rule, wrong)
+    assert bound(made(statement, tmp_path)) == pytest.approx(1.0)
