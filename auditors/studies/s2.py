@@ -496,7 +496,7 @@ NOTES = (
     "K, means, Pareto shape and scale, u, epsilon, v and 90 runs are the paper's; beta = 1/T. The tree of "
     "DPRUCB "
     "has the corrected budget, LDPRSE the corrected precision and error (see the errata).",
-    "Rates are fitted on rewards -1 and 1, u = 1, where an epoch is one draw an arm: horizons up to 2e18.",
+    "Rates are fitted on rewards -1 and 1, u = 1, where an epoch is one draw per arm: horizons up to 2e18.",
     "DPRUCB costs every round. Its rates are of the worst of three gaps, where T alone sets the scale; at "
     "a fixed gap lower-order terms exceed a factor log T. With the constant 18 gaps are told apart from T "
     "= 4e7 on; with a fifth and a tenth of it, and v = 1, up to T = 1.3e7 one factor log T of the pulls "

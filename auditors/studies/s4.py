@@ -212,7 +212,7 @@ def _paper_figures(few: Instances, many: Instances, horizon: int, long: int, run
     return [
         Figure(
             "figure-2",
-            f"{same} Dotted: the theorems with their numbers, or the largest possible regret if less.",
+            f"{same} Dotted: the theorems with explicit constants, or the largest possible regret if less.",
             (_trade_off(few, horizon, EPSILONS, bounds=True),),
             (
                 "converges",
@@ -484,8 +484,8 @@ def _theorem_statements(few: Instances, horizon: int) -> list[Statement]:
     return [
         Statement(
             f"theorem-{number}",
-            f"The mean regret of the {kind} algorithm is at most the bound of Theorem {number} with its "
-            "numbers, on every instance.",
+            f"The mean regret of the {kind} algorithm is at most the bound of Theorem {number} "
+            "(explicit constants), on every instance.",
             cited(f"Theorem {number}" + ("" if kind == "central" else ", corrected"), note),
             partial(_theorem, few, kind, horizon),
         )
