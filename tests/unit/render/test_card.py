@@ -372,7 +372,7 @@ def test_every_mutant_is_shown_and_misses_are_named(table):
     alone = render(Record.of(without_table(name)), drawn=False)
     assert MISSED not in alone
     assert (
-        "The suite of broken variants of the catalogue tries more; this record holds nothing of it." in alone
+        "The catalogue's suite of broken variants tries more; its results are not in this record." in alone
     )
 
 
@@ -998,7 +998,7 @@ def test_where_all_is_declared_the_limits_are_left():
 
 def test_what_could_pass_does_not_look_like_what_is_caught():
     """Hatched in another colour, and said so. Control: a full meter has nothing hatched."""
-    style = resources.files("verifiable_dp.render").joinpath("templates/summary_card.css").read_text("utf-8")
+    style = resources.files("verifiable_dp.render").joinpath("templates/card.css").read_text("utf-8")
     assert "linear-gradient(var(--good), var(--good)) right / var(--full)" in style
     assert "repeating-linear-gradient(135deg, var(--passes)" in style
     assert not re.search(r"\.meter\.weak i {[^}]*background", style)
