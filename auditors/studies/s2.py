@@ -383,14 +383,14 @@ def _figure_statements() -> list[Statement]:
         Statement(
             "best-arm-central",
             f"A tenth of the constants does not cost DPRSE its best arm, but in a share of {KEPT:g} of runs.",
-            cited("Lemma 4", "ours: the lemma speaks of the proof's constants only"),
+            cited("Lemma 4", "ours: the lemma is about the proof's constants only"),
             lambda outcomes: _kept(central, outcomes),
         ),
         Statement(
             "best-arm-local",
             f"A tenth of the constants does not cost LDPRSE its best arm, but in a share of {KEPT:g} of "
             "runs.",
-            cited("Theorem 7", "ours: the theorem speaks of the proof's constants only, and of epsilon <= 1"),
+            cited("Theorem 7", "ours: the theorem is about the proof's constants only, and epsilon <= 1"),
             lambda outcomes: _kept(local, outcomes),
         ),
     ]

@@ -518,7 +518,7 @@ def plan(scale: float) -> StudyPlan:
 
 NOTES = (
     "The paper does not state the noise of the rewards, the number of runs, the epsilons, delta, or whether "
-    "actions and theta are drawn anew in each run. Chosen here: rewards -1 or +1 with the mean <a, theta>, "
+    "actions and theta are drawn for each run. Chosen here: rewards -1 or +1 with the mean <a, theta>, "
     "delta = 1e-6, 10 instances (5 with K = 1000) drawn once with stated seeds, the same for all algorithms, "
     "and 30 runs of each.",
     "Means are over these instances, and so are the claims that are tested: the r-th measurement is the mean "

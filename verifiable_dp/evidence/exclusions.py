@@ -108,7 +108,7 @@ _WORDS: Mapping[Left, str | Callable[[Json], str]] = {
         "or changes holds a value of its own or the same as all others"
     ),
     Left.REFUSED_SIZES: lambda values: (
-        f"data of {_listed(values['sizes'])} entries, which the code refuses: whoever sees that it does "
+        f"data of {_listed(values['sizes'])} entries, which the code refuses: an observer of the refusal "
         "learns the size"
     ),
     Left.OTHER_DATA: "neighbouring data other than those that were stated",

@@ -146,7 +146,7 @@ class Auditor:
         workers: int,
         only: Checking | None = None,
     ) -> Iterator[Check]:
-        """Checks of the claims, one after the other, so that whoever needs one does not wait for the next.
+        """Checks of the claims, one after the other, so that a caller can stop early.
 
         Parameters
         ----------

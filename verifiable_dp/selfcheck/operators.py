@@ -278,7 +278,7 @@ def _truncation_operators() -> list[Operator]:
     return [
         Operator(
             "truncation left out",
-            "rewards are added up as they are, whatever their size",
+            "rewards are added up unclipped, whatever their size",
             "truncation",
             _ask(lambda ask: None),
             _truncates,

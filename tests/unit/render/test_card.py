@@ -371,9 +371,7 @@ def test_every_mutant_is_shown_and_misses_are_named(table):
     assert f"digest of the suite of broken variants {table['digest']}" in read
     alone = render(Record.of(without_table(name)), drawn=False)
     assert MISSED not in alone
-    assert (
-        "The catalogue's suite of broken variants tries more; its results are not in this record." in alone
-    )
+    assert "The catalogue's suite of broken variants tries more; its results are not in this record." in alone
 
 
 def test_a_mutant_of_the_record_that_passed_is_named():
