@@ -379,7 +379,7 @@ PRIVACY_MUTANTS = (
 )
 NO_TRUNCATION = Mutant(
     "no truncation",
-    "rewards are summed as they are, with the noise that truncated ones need",
+    "rewards are summed untruncated, with the noise that truncated ones need",
     mutants.Untruncated,
     bounding=True,
 )

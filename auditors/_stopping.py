@@ -257,7 +257,7 @@ PRIVACY_MUTANTS = (
 
 NO_THRESHOLD_NOISE = Mutant(
     "no threshold noise",
-    "the threshold has no noise, so that every answer costs anew",
+    "the threshold has no noise, so every answer costs again",
     partial(ScaledByUse, on_threshold=0.0),
 )
 

@@ -36,7 +36,7 @@ CLAIMS = (
     RegretClaim(
         "regret",
         "The expected regret is at most what a suboptimal arm can be pulled while means lie within their "
-        "radii, and what the episodes cost that begin while one does not.",
+        "radii, plus the cost of episodes that begin while one does not.",
         family.BOUND_FORMULA,
         Source(
             papers.AZIZE,

@@ -87,7 +87,7 @@ CLAIMS = (
         Source(
             papers.AZIZE_BAI,
             "sample complexity",
-            "its asymptotic bound is not at hand; the level 1.4 is ours, so that uniform play and a "
+            "we did not have its asymptotic bound; the level 1.4 is ours, so that uniform play and a "
             "threshold that is eight times too large exceed it",
         ),
         "mean",

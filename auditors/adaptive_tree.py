@@ -57,7 +57,7 @@ MUTANTS = (
     ),
     Mutant(
         "re-drawn",
-        "the whole prefix sum is released each time, at the price of one node",
+        "the whole prefix sum is released each time, with noise for one node",
         mixed(family.RedrawnSum),
     ),
     Mutant("no truncation", "items are inserted as they are", mutants.Untruncated, bounding=True),

@@ -24,7 +24,7 @@ from verifiable_dp.registry.mutants import noise_by, result
 from verifiable_dp.registry.theorems import RUNS, MeanBound, TheoremTrial, bound_of
 from verifiable_dp.registry.wrapped import Listed
 
-OURS = "the paper has O(sqrt(KT/epsilon)) and its text is not at hand: "
+OURS = "the paper has O(sqrt(KT/epsilon)) and we did not have its text: "
 TSALLIS = 4.0  # ours
 
 

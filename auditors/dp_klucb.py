@@ -26,7 +26,7 @@ from verifiable_dp.registry.theorems import Better, Checking, CorrectOnly, MeanB
 
 LEVEL = 4.0  # ours: the paper has a constant near 1 as T grows
 NEAR = 3.0  # ours, at T = 1e7 and the means themselves
-OURS = "the paper's text is not at hand; its constant is said to be close to 1 for large T, this one is ours"
+OURS = "we did not have the paper; its constant is said to be close to 1 for large T, this one is ours"
 
 
 def least_information(gaps: FloatArray, epsilon: float) -> FloatArray:

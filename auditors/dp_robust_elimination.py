@@ -378,8 +378,8 @@ def floors(trial: TheoremTrial) -> Iterator[Check]:
         rows,
         claim="theorem-4.1",
         caption="Two instances that contamination makes alike at k = 2: one arm pays 0, the other p^(-1/2) "
-        "with probability p = alpha/(1 - alpha). Whatever is played, the regrets on both add up to T Delta, "
-        "Delta = p^(1/2), in the mean; held against half of that, a quarter for the worse one. "
+        "with probability p = alpha/(1 - alpha). Whatever is played, the mean regrets on both add up to T "
+        "Delta, Delta = p^(1/2); we check against half of that, a quarter for the worse one. "
         f"{trial.runs(TABLE_RUNS)} runs of each.",
         measured="sum of two regrets",
     )
@@ -530,13 +530,9 @@ MUTANTS = (
 
 _BETA = "sqrt(2(v + alpha M^2) l/n) + 2Ml/(3n) + 2M log(2/delta)/(n epsilon) + s M^(1-k) + alpha (M + m)"
 _EXPLICIT = "printed as a rate; constants derived by Bernstein's inequality on the mixture, for every n"
-_RATE = (
-    "printed as a rate, for the worst gaps; checked is the bound that the proof gives for the gaps at hand"
-)
+_RATE = "printed as a rate, for the worst gaps; we check the bound that the proof gives for these gaps"
 _PULLS = "sum_a Delta_a sum_(tau <= tau_a) 2^tau + max Delta, tau_a the first batch with 4 beta_tau < Delta_a"
-_BINDS = (
-    "binds where T exceeds K times the batches up to the first with 4 beta < Delta_a; check says vacuous else"
-)
+_BINDS = "binds if T exceeds K times the batches up to the first with 4 beta < Delta_a; vacuous if not"
 
 CLAIMS = (
     RegretClaim(
@@ -546,8 +542,8 @@ CLAIMS = (
         Source(
             papers.WU,
             "Theorem 4.1",
-            "partly reconstructed, without constants; checked is its term T alpha^(1-1/k) with a constant of "
-            "ours, on two instances that contamination makes alike; a table holds regrets against it",
+            "partly reconstructed, without constants; we check its term T alpha^(1-1/k), with our own "
+            "constant, on two instances that contamination makes alike; a table holds regrets against it",
         ),
         "mean",
         least_contaminated,

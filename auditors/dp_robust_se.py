@@ -52,7 +52,7 @@ FLOORS = family.Floors(
     (0.1, 1.0),
     "The two laws of Theorem 10 at v = 1, their gap that of the largest bound: T Delta/2 exp(-3 "
     "epsilon T TV), TV = 10 Delta^2, for the sum of the regrets on both, which every epsilon-DP "
-    "algorithm pays (derived with Lemma 6.1 of Karwa & Vadhan 2018; the theorem itself speaks of "
+    "algorithm pays (derived with Lemma 6.1 of Karwa & Vadhan 2018; the theorem itself is about "
     "horizons that index policies cannot play). Algorithms of rewards in [0, 1] see them divided by the "
     "larger one. {runs} runs of each.",
 )

@@ -202,7 +202,7 @@ MUTANTS = (
     ),
     Mutant(
         "re-drawn",
-        "the whole sum of an arm is released at each pull, at the price of one node",
+        "the whole sum of an arm is released at each pull, with noise for one node",
         mixed(family.Redrawn),
     ),
     Mutant("no truncation", "rewards are inserted as they are", mutants.Untruncated, bounding=True),

@@ -142,7 +142,7 @@ MUTANTS = (
     ),
     Mutant(
         "re-drawn",
-        "the whole sum is released at each pull, at the price of one node",
+        "the whole sum is released at each pull, with noise for one node",
         mixed(family.Redrawn),
     ),
     Mutant(

@@ -143,7 +143,7 @@ MUTANTS = (
         result("moment", lambda rule, moment: float(moment / 100 ** (1 + rule.v)), compiled=True),
         caught_by=one_mean,
     ),
-    Mutant("misplaced", "each reward is booked to the arm before", rebuilt(Misplaced), caught_by=means),
+    Mutant("misplaced", "each reward is added to the arm before", rebuilt(Misplaced), caught_by=means),
     Mutant("inverted", "rewards are taken for costs", rebuilt(Inverted), caught_by=means),
 )
 

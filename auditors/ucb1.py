@@ -122,13 +122,13 @@ MUTANTS = (
     ),
     Mutant(
         "deaf",
-        "only the first reward of each arm is booked",
+        "only the first reward of each arm is added",
         decided_by(lambda state, query, released: np.where(state.pulls == 0, released, np.nan)),
         caught_by=ON_TWO,
     ),
     Mutant(
         "misplaced",
-        "each reward is booked to the next arm",
+        "each reward is added to the next arm",
         decided_by(lambda state, query, released: np.roll(released, 1, axis=1)),
         caught_by=ON_TWO,
     ),

@@ -151,8 +151,8 @@ def audit(
 ) -> Report:
     """Test a privacy promise and write down the evidence.
 
-    Code of your own runs in a child process, a copy of this one. What it changes there is not seen here, and
-    ending its process gives no verdict.
+    Your own code runs in a child process, a copy of this one. Its changes there are not seen here, and there
+    is no verdict if it ends its process.
 
     Parameters
     ----------
@@ -162,17 +162,17 @@ def audit(
         `release(data, size, rng) -> (size, ...)` or `release_one(data, rng)`, or ``file.py:name`` /
         ``package.module:name`` of one, or a program that speaks JSON lines: `Exec("command")`.
     parameters
-        Of a catalogue name, such as ``{"variant": "printed"}``; the others are those of its auditor. Of your
-        own code: parameters of its constructor or function, or keys of its configuration, by name.
+        For a catalogue name, such as ``{"variant": "printed"}``; its auditor has the others. For your own
+        code: parameters of its constructor or function, or keys of its configuration, by name.
     declarations
         Path of a TOML file (`verifiable-dp init` writes one to start from), or its values: what is stated
         of the deployment goes into the record as a declaration.
     checkpoint
-        File in which finished steps are kept while the audit runs: interrupted, the same call goes on after
-        them. It stays, so that nothing is lost before the report is saved: remove it then.
+        File for finished steps while the audit runs: after an interruption, the same call continues there.
+        The file stays, so that nothing is lost before you save the report: remove it then.
     in_process
-        Whether code of your own runs in this process instead, as a debugger needs it; the record says so. It
-        also does, and the record says why, where a child cannot be started safely.
+        Whether your own code runs in this process, for a debugger; the record says so. It also does if a
+        child cannot be started safely; the record says why.
     progress
         Called with a line of text at each stage.
     options

@@ -162,7 +162,7 @@ class Report:
 
     @property
     def epsilon_upper(self) -> float | None:
-        """Upper bound on the true epsilon; None where none was proved. `record` says under which premises."""
+        """Upper bound on the true epsilon; None if none was proved. `record` says under which premises."""
         found = self.parsed.epsilon_upper
         return None if found is None else float(found.epsilon)
 
@@ -220,7 +220,7 @@ class Report:
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a check: columns subject (privacy or regret), check, kind, verdict and words."""
+        """One row per check: columns subject (privacy or regret), check, kind, verdict and words."""
         import pandas as pd
 
         checks = [("privacy", check) for check in self.parsed.checks]
@@ -238,7 +238,7 @@ class Report:
         return pd.DataFrame(rows, columns=["subject", "check", "kind", "verdict", "words"])
 
     def plot(self) -> Plot:
-        """Lower bounds on epsilon against the claim; of a report on regret alone, the regret measured.
+        """Lower bounds on epsilon against the claim; for a report on regret alone, the measured regret.
 
         Raises
         ------
@@ -310,7 +310,7 @@ class Report:
         return Report(sealed({**self.record, "kill_table": found.as_dict()}))
 
     def line(self) -> str:
-        """One line: name, verdicts, and between which bounds epsilon lies."""
+        """One line: name, verdicts, and the bounds of epsilon."""
         record = self.parsed
         parts = [f"target {named(self.name) + (' (as printed)' if self.printed else ''):<34}"]
         if record.audited:

@@ -211,7 +211,7 @@ DEFINITE_CLAIM = RegretClaim(
     "With probability 1 - alpha, what is added to the Gram matrix has eigenvalues between Upsilon and "
     "3 Upsilon, in all rounds.",
     "Upsilon = sigma sqrt(m) (sqrt(2 d) + sqrt(2 log(4 T/alpha)))",
-    Source(OURS, "shift", "the form is that of Shariff & Sheffet, whose text is not at hand", Basis.OURS),
+    Source(OURS, "shift", "the form is from Shariff & Sheffet, whose text we did not have", Basis.OURS),
     "probability",
     domain="every d and T",
     checks=[definite],
@@ -328,7 +328,7 @@ def regret_mutants(learns: AgainstUniform) -> tuple[Mutant, ...]:
         ),
         Mutant(
             "ten times",
-            "rewards are booked ten times",
+            "rewards are added ten times",
             _asked(estimate=lambda asked: 10 * asked.estimate),
             caught_by=ellipsoid,
         ),

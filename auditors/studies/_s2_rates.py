@@ -346,7 +346,7 @@ def ucb_laws(runs: int) -> list[Rate]:
     return [
         rate(
             "T-worst",
-            "DPRUCB: the worst-case regret grows like (T log^3.5 T)^(1/2), pulls growing like "
+            "DPRUCB: the worst-case regret grows like (T log^3.5 T)^(1/2), and pulls like "
             "log^3.5 T/(epsilon Delta^2).",
             "horizon T",
             {
@@ -361,7 +361,7 @@ def ucb_laws(runs: int) -> list[Rate]:
         ),
         rate(
             "epsilon-worst",
-            "DPRUCB: the worst-case regret grows like epsilon^(-1/2), pulls growing like 1/epsilon.",
+            "DPRUCB: the worst-case regret grows like epsilon^(-1/2), and pulls like 1/epsilon.",
             "1/epsilon",
             {x: _ucb_worst(f"1/epsilon {x:.4g}", runs, epsilon=1 / x) for x in UCB_OVER},
             0.5,
@@ -370,7 +370,7 @@ def ucb_laws(runs: int) -> list[Rate]:
         ),
         rate(
             "u-worst",
-            "DPRUCB: the worst-case regret grows like u^(1/2), pulls growing like u.",
+            "DPRUCB: the worst-case regret grows like u^(1/2), and pulls like u.",
             "moment u",
             {x: _ucb_worst(f"u {x:.4g}", runs, u=x) for x in UCB_OVER},
             0.5,

@@ -397,8 +397,8 @@ def rate(name: str, law: Law, axis: Axis, runs: int) -> Rate:
     )
     return Rate(
         f"{name}-{axis.symbol}",
-        f"{name}: regret is proportional to {power}, and at most {ROOM:g} times what it is where every mean "
-        "is its expectation.",
+        f"{name}: regret is proportional to {power}, and at most {ROOM:g} times that with every mean at its "
+        "expectation.",
         words,
         cells,
         axis.exponent,
@@ -406,7 +406,7 @@ def rate(name: str, law: Law, axis: Axis, runs: int) -> Rate:
         fixed,
         Source(OURS, name, f"ours; at {fixed}", Basis.OURS),
         lambda made: ROOM * law.path(made),
-        f"{ROOM:g} times regret where every mean is its expectation",
+        f"{ROOM:g} times regret with every mean at its expectation",
         axis.log_power,
     )
 
@@ -556,9 +556,9 @@ def plan(scale: float) -> StudyPlan:
 
 NOTES = (
     "All of it is ours: no paper has these experiments.",
-    "An algorithm is played where the term of its claim that has the symbol decides, at long horizons, so "
-    "that rates are those of the claim. Beyond its point nothing is said.",
-    "Of dp-ucb the budget is for each arm, and of adac-ucb rho is what (epsilon, 1e-5) allows by epsilon = "
-    "rho + 2 sqrt(rho log(1/delta)).",
+    "We play each algorithm where the term with the symbol decides its claim, at long horizons, so the rates "
+    "are those of the claim. We say nothing about other points.",
+    "dp-ucb has the budget for each arm; adac-ucb has the rho that (epsilon, 1e-5) allows by epsilon = rho + "
+    "2 sqrt(rho log(1/delta)).",
 )
 STUDY = Study("S5", "Every claimed rate along its symbols, and the choice of a private bandit", OURS, plan)

@@ -383,14 +383,14 @@ def _figure_statements() -> list[Statement]:
         Statement(
             "best-arm-central",
             f"A tenth of the constants does not cost DPRSE its best arm, but in a share of {KEPT:g} of runs.",
-            cited("Lemma 4", "ours: the lemma speaks of the proof's constants only"),
+            cited("Lemma 4", "ours: the lemma is about the proof's constants only"),
             lambda outcomes: _kept(central, outcomes),
         ),
         Statement(
             "best-arm-local",
             f"A tenth of the constants does not cost LDPRSE its best arm, but in a share of {KEPT:g} of "
             "runs.",
-            cited("Theorem 7", "ours: the theorem speaks of the proof's constants only, and of epsilon <= 1"),
+            cited("Theorem 7", "ours: the theorem is about the proof's constants only, and epsilon <= 1"),
             lambda outcomes: _kept(local, outcomes),
         ),
     ]
@@ -496,7 +496,7 @@ NOTES = (
     "K, means, Pareto shape and scale, u, epsilon, v and 90 runs are the paper's; beta = 1/T. The tree of "
     "DPRUCB "
     "has the corrected budget, LDPRSE the corrected precision and error (see the errata).",
-    "Rates are fitted on rewards -1 and 1, u = 1, where an epoch is one draw an arm: horizons up to 2e18.",
+    "Rates are fitted on rewards -1 and 1, u = 1, where an epoch is one draw per arm: horizons up to 2e18.",
     "DPRUCB costs every round. Its rates are of the worst of three gaps, where T alone sets the scale; at "
     "a fixed gap lower-order terms exceed a factor log T. With the constant 18 gaps are told apart from T "
     "= 4e7 on; with a fifth and a tenth of it, and v = 1, up to T = 1.3e7 one factor log T of the pulls "

@@ -265,7 +265,7 @@ def _turned(outcomes: Outcomes) -> list[Check]:
 
 def _bounded(cells: Mapping[str, Cell]) -> list[Statement]:
     def bounded(name: str, words: str, theorem: str, names: Sequence[str]) -> Statement:
-        note = "printed as a rate for the worst gaps; checked is what the proof gives for the gaps at hand"
+        note = "printed as a rate for the worst gaps; we check what the proof gives for these gaps"
         return Statement(name, words, cited(theorem, note), lambda outcomes: _bounds(cells, names, outcomes))
 
     shares = SHARES[1:]

@@ -212,7 +212,7 @@ def _paper_figures(few: Instances, many: Instances, horizon: int, long: int, run
     return [
         Figure(
             "figure-2",
-            f"{same} Dotted: the theorems with their numbers, or the largest possible regret if less.",
+            f"{same} Dotted: the theorems with explicit constants, or the largest possible regret if less.",
             (_trade_off(few, horizon, EPSILONS, bounds=True),),
             (
                 "converges",
@@ -484,8 +484,8 @@ def _theorem_statements(few: Instances, horizon: int) -> list[Statement]:
     return [
         Statement(
             f"theorem-{number}",
-            f"The mean regret of the {kind} algorithm is at most the bound of Theorem {number} with its "
-            "numbers, on every instance.",
+            f"The mean regret of the {kind} algorithm is at most the bound of Theorem {number} "
+            "(explicit constants), on every instance.",
             cited(f"Theorem {number}" + ("" if kind == "central" else ", corrected"), note),
             partial(_theorem, few, kind, horizon),
         )
@@ -518,7 +518,7 @@ def plan(scale: float) -> StudyPlan:
 
 NOTES = (
     "The paper does not state the noise of the rewards, the number of runs, the epsilons, delta, or whether "
-    "actions and theta are drawn anew in each run. Chosen here: rewards -1 or +1 with the mean <a, theta>, "
+    "actions and theta are drawn for each run. Chosen here: rewards -1 or +1 with the mean <a, theta>, "
     "delta = 1e-6, 10 instances (5 with K = 1000) drawn once with stated seeds, the same for all algorithms, "
     "and 30 runs of each.",
     "Means are over these instances, and so are the claims that are tested: the r-th measurement is the mean "

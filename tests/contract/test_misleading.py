@@ -103,6 +103,7 @@ MISLED = [  # as pages had it, with a record of which it was said
     (counted, "dp-ucb", "Regret: 8 of 9 checks agree."),
     (two_numbers, "dp-exponential-nas", "It would have caught epsilon 4.469 with 95 % probability."),
     (unconditional, "dp-se", "Epsilon is exactly 1: observed, and proved to be no more (by this tool)."),
+    (unconditional, "dp-se", "The observed lower bound equals the upper bound (proved by this tool)."),
     (unconditional, "dp-se", "No violation was found, and epsilon is at most 1."),
     (borrowed, "dp-imed", "dp-imed: audit record Azize et al. 2025"),
 ]

@@ -108,7 +108,7 @@ def test_a_mechanism_in_c(scale, status, compiled, run):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "target must be given, or --exec COMMAND"),
+        ([], "target: give TARGET or --exec COMMAND"),
         (["dp-se", "--exec", "cat"], "not both"),
         (["dp-se", "--exec-timeout", 3], "needs --exec"),
         (["--exec", "cat"], "epsilon must be given"),

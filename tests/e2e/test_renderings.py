@@ -106,7 +106,7 @@ def test_signatures_that_do_not_hold(keys):
     assert "another key" in refused(keys, "verify", "wrong.json", "--key", "other.pub")
     assert "right.json.sig' cannot be read" in refused(keys, "verify", "right.json", "--key", "own.pub")
     wrong_place = ("verify", "right.json", "--key", "own.pub", "--signature", "wrong.json.sig")
-    assert "of another record" in refused(keys, *wrong_place)
+    assert "for another record" in refused(keys, *wrong_place)
     assert "private key" in refused(keys, "verify", "wrong.json", "--key", "own.pem")
     assert "--key PUBLIC.pem" in refused(keys, "verify", "wrong.json", "--signature", "wrong.json.sig")
     shutil.copy(keys / "wrong.json.sig", keys / "edited.json.sig")

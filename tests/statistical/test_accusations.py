@@ -96,7 +96,7 @@ def test_what_runs_of_a_call_refute_is_tried_by_calls_of_their_own(monkeypatch):
     assert rounds_of_testing.UNCONFIRMED in right.record["target"]["note"]
     leak = audit(code.third_of_the_noise, runs=400)
     assert leak.verdict == "refuted"
-    assert any("one run a call" in found["check"] for found in leak.record["counterexamples"])
+    assert any("one run per call" in found["check"] for found in leak.record["counterexamples"])
 
 
 # ---------------------------------------------------------------- runs in other processes

@@ -37,7 +37,7 @@ class AuditOptions(TypedDict, total=False):
     n_arms, horizon
         K and T; needed for `play` and `play_many`, where rewards are (T, K).
     contexts
-        Of your own bandit that is told a context before it chooses: the dimension D, or ``(K, D)``, also
+        For your own bandit that is told a context before it chooses: the dimension D, or ``(K, D)``, also
         written ``"KxD"``, if each arm has one. Such code is `play(contexts, rewards, rng)`, or a class whose
         methods take a `context`; neighbours replace the context and the rewards of one user.
     context_norm
@@ -45,11 +45,11 @@ class AuditOptions(TypedDict, total=False):
     model
         ``central`` (the default of your own code), where all actions are seen, or ``local``, where the noisy
         report of every reward is seen; with contexts also ``joint`` (the default of the catalogue's
-        algorithms), where the actions of all users are seen but of the one whose data changes.
+        algorithms), where all actions are seen except those of the user whose data changes.
     protects
         With contexts: ``context`` (the default), which is context and reward, or ``reward`` alone.
     reward
-        Of your own code that makes its rewards by itself: the function or method that pays a reward, as
+        For your own code that makes its own rewards: the function or method that pays a reward, as
         ``file.py:function`` or ``module:Class.method``; the audit pays in its place.
     bounds
         Range of the rewards, or of the entries of the data; (0, 1) if None.
@@ -61,10 +61,10 @@ class AuditOptions(TypedDict, total=False):
     budget
         ``smoke``, ``quick`` (the default), ``standard``, ``thorough`` or a number of seconds. Each stands for
         a number of runs; seconds are also a cap on the time, and so is that of a named budget for slow code.
-        Where the cap makes the audit smaller, the record says so.
+        If the cap shrinks the audit, the record says so.
     runs
-        Of your own code, in all, in place of those of the budget: plays, or draws of a mechanism by the
-        hundred and fifty, see docs/targets.md.
+        For your own code: total plays (for a mechanism, times 150 draws), in place of the budget's; see
+        docs/targets.md.
     timeout
         Seconds that one run of your own code may take; 60 if None.
     seed
@@ -74,9 +74,9 @@ class AuditOptions(TypedDict, total=False):
     alpha
         Family-wise probability of refuting a promise that holds, 1e-6 by default.
     confidence
-        Of `epsilon_lower`, .95 by default.
+        Confidence of `epsilon_lower`, .95 by default.
     detect
-        Where no upper bound is proved, a claim counts as not refuted only if a true epsilon of this many
+        If no upper bound is proved, a claim counts as not refuted only if a true epsilon of this many
         times the claim would have been refuted with probability .95; above 1, and 2 by default.
     mutants
         Whether the auditor of a catalogue algorithm is tried on its mutants too: by default it is.
@@ -85,17 +85,17 @@ class AuditOptions(TypedDict, total=False):
         a claim that is badly broken is refuted early.
     numerics
         Whether the floats that a mechanism's sampler gives are audited, too: their last bits tell inputs
-        apart unless the sampler was made for it. Else the noise counts as real numbers.
+        apart unless the sampler was made for it. If not, we treat the noise as real numbers.
     adjacency
-        Of your own code: ``replace`` (one reward or entry of the data by any other, for a bandit the
-        default), ``add-remove`` (one round or entry is left out) or ``zero-out`` (one is 0 instead). None for
-        a mechanism: its pairs of data say it.
+        For your own code: ``replace`` (any other value for one reward or entry of the data; the default for
+        bandits), ``add-remove`` (one round or entry is left out) or ``zero-out`` (one is 0 instead). None for
+        a mechanism: its pairs of data show it.
     group
         Audit what the promise about one reward implies for a group of this size, k epsilon if delta is 0
         (see `claims.group`), on inputs that differ in k rewards; with `UserPair`s, for one user's rewards.
     epsilon_parameter
-        Parameter of your own code's constructor or function that is epsilon, where no name tells; it is
-        filled with the claim. Power is measured on the code made for a larger epsilon.
+        Parameter of your own code's constructor or function that is epsilon, if its name does not show
+        it; gets the claim. Power is measured on the code made for a larger epsilon.
     rho
         For a mechanism: the promise of rho-zCDP in place of epsilon, stated at `delta` (1e-5 if None).
     mu
@@ -106,9 +106,9 @@ class AuditOptions(TypedDict, total=False):
         File of what is asked: written before any code of the target runs, or, if it is there already,
         compared with what is asked here. The record holds a copy in any case.
     cage
-        What a user's code is kept from, on Linux: ``none`` (the default), ``best`` (the rights of root, the
+        What a user's code cannot use, on Linux: ``none`` (the default), ``best`` (the rights of root, the
         network, other processes, files but its own temporary ones, and much processor time or memory, as far
-        as this system allows; the record says what of it) or ``required``.
+        as this system allows; the record says how far) or ``required``.
     """
 
     epsilon: float | None

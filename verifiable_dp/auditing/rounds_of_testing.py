@@ -432,7 +432,7 @@ def _look(
         single = replace(source, rows=1)
         size = _confirming(found.chosen, plan, terms)
         [single_run] = blackbox.put_to_test(
-            single, [found.chosen], replace(plan, test=size), terms, name=f"{name}, one run a call"
+            single, [found.chosen], replace(plan, test=size), terms, name=f"{name}, one run per call"
         )
         if single_run.verdict == "refuted":
             return replace(found, checks=[*checks, single_run])

@@ -77,7 +77,7 @@ class Done:
 
     @property
     def exit_status(self) -> int:
-        """2 if a target could not be audited, else 1 if one is refuted, 3 if one is inconclusive, 0."""
+        """2 if a target could not be audited, else 1 if one is refuted, 3 if one is inconclusive, else 0."""
         counted = [report for name, report in self.reports.items() if name not in self.excused]
         return 2 if self.failed else campaign.exit_status(counted)
 

@@ -1,4 +1,4 @@
-"""The papers, item by item: where each stands in the code, what is claimed and checked, what came out."""
+"""The papers, item by item: where each stands in the code, what is claimed and checked, results."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _statements(item: Item, about: _Reports) -> Iterator[Entry]:
                 yield {
                     "claim": f"{study['study']}/{row['name']}",
                     "says": row["words"],
-                    "check": f"study {study['study']}, {len(row['checks'])} of its checks",
+                    "check": f"study {study['study']}, {len(row['checks'])} checks",
                     "verdict": row["verdict"],
                 }
 
@@ -141,7 +141,7 @@ def _errata(item: Item, about: _Reports) -> Iterator[Entry]:
         if row.source.paper == item.paper and item.number in named:
             yield {
                 "claim": f"erratum {row.name}",
-                "says": f"{errata.REGISTERS[row.register].lower()}: {row.printed} {row.right}",
+                "says": f"Printed: {row.printed} Right: {row.right}",
                 "check": f"verifiable-dp errata {row.name}",
                 "verdict": _verdict(item.number, row, about.outcomes.get(row.name, "")),
             }
@@ -154,7 +154,7 @@ def _verdict(number: str, row: errata.Erratum, outcome: str) -> str:
     if outcome not in errata.SHOWN:
         return "an erratum of it is not confirmed"
     register = errata.REGISTERS[row.register].lower()
-    return register if number in stated(row.source.statement) else f"in its proof, or beside it: {register}"
+    return register if number in stated(row.source.statement) else f"{register}, in or near the proof"
 
 
 def empty(found: Sequence[Json]) -> list[str]:

@@ -47,7 +47,7 @@ def _target(target: str | None, command: str | None, timeout: float | None) -> s
             raise InputError("exec_timeout needs --exec COMMAND")
         return target
     if command is None or target is not None:
-        raise InputError("target must be given, or --exec COMMAND, and not both")
+        raise InputError("target: give TARGET or --exec COMMAND, not both")
     from verifiable_dp.targets.process import Exec
 
     return Exec(command) if timeout is None else Exec(command, timeout)
@@ -181,7 +181,7 @@ _code, _claim, _test = grouped(_CODE), grouped("The claim"), grouped("The test")
     metavar="smoke|quick|standard|thorough|SECONDS",
     default="quick",
     show_default=True,
-    help="Number of runs. Your own code: 4000 (smoke), 80 000, 720 000, 4.8 million (thorough), or 4000 a "
+    help="Number of runs. Your own code: 4000 (smoke), 80 000, 720 000, 4.8 million (thorough), or 4000 per "
     "second for at most SECONDS.",
 )
 @_test("--runs", type=int, metavar="N", help="Total runs of your own code; overrides the budget.")
@@ -202,7 +202,7 @@ _code, _claim, _test = grouped(_CODE), grouped("The claim"), grouped("The test")
     default=2.0,
     show_default=True,
     metavar="FACTOR",
-    help="Without an upper bound, accept a claim only if a leak of FACTOR times it would have been caught.",
+    help="Without an upper bound, accept a claim only if FACTOR times its epsilon would have been caught.",
 )
 @require_option
 @_test("--write-baseline", is_flag=True, help="Without TARGET: write all warnings to the baseline file.")
@@ -272,7 +272,7 @@ def audit(
     "rival_parameters",
     parse=_parameters,
     metavar="NAME=VALUE",
-    help="Set a parameter of the rival, where it differs from TARGET's.",
+    help="Set a parameter of the rival that differs from TARGET's.",
 )
 @click.option("--arms", "n_arms", type=int, help="Number of arms; your own code needs it.")
 @click.option("--horizon", type=int, help="Number of rounds; your own code needs it.")
@@ -292,7 +292,7 @@ def audit(
     help="With contexts: the population of users (linear).",
 )
 @_several("--values", parse=_values, metavar="Q=X,X,...", help="Measure a rate at these values.")
-@click.option("--gap", type=float, help="Gap between the best arm and the others, where a rate is measured.")
+@click.option("--gap", type=float, help="Gap between the best arm and the others, to measure a rate.")
 @click.option("--runs", type=int, help="Runs at each point; default by --budget.")
 @click.option("--beta", type=float, help="Probability with which one run may exceed the bound.")
 @click.option(
@@ -339,7 +339,7 @@ def regret(
     metavar="quick|standard|thorough|SECONDS",
     default="quick",
     show_default=True,
-    help="2, 10 or 50 million test draws a control; a number: as many million.",
+    help="2, 10 or 50 million test draws per control; or a number of millions.",
 )
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--only", multiple=True, metavar="NAME", help="Only these controls.")

@@ -238,7 +238,7 @@ def campaign(file: Path, out: Path, scheduler: str | None, ask: bool, require: s
 
     Writes a record and a page for each, and an index. FILE may be a pyproject.toml. Exit status: 2 if a
     target could not be audited, else 1 if one is refuted, 3 if one is inconclusive or has less evidence than
-    --require, 0.
+    --require, else 0.
     """
     from verifiable_dp.campaign import entries
     from verifiable_dp.campaign import file as campaign_file
@@ -352,7 +352,7 @@ def errata(
 def _told_lost(names: Sequence[str], against: Path | None) -> int:
     """Say which kills of an older table are lost; the exit status of that."""
     for name in names:
-        say(f"lost: {name} is killed in {against} and is not killed now")
+        say(f"lost: {name} is caught in {against} and is missed now")
     return 3
 
 
@@ -384,10 +384,10 @@ def mutants(
     """Audit broken variants of the algorithms: which are caught?
 
     With --reports, the records in that folder are updated with the result of their algorithm. They get a new
-    digest, so that signatures have to be made again.
+    digest, so sign them again.
 
-    Exit status 1 if a variant is missed whose true epsilon is at least 1.25 times the claim; 3, and nothing
-    is written, if one is missed that the table of --against has as caught.
+    Exit status 1 if a variant with true epsilon at least 1.25 times the claim is missed; 3, and nothing is
+    written, if a variant is missed that was caught in the table of --against.
     """
     from verifiable_dp.campaign import run as campaign
     from verifiable_dp.render.mutation import before, line, render, summary_lines

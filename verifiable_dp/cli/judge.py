@@ -1,4 +1,4 @@
-"""The command that says what audits came to."""
+"""The command that judges the records of audits."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ from verifiable_dp.core.validate import Given
     "requests",
     multiple=True,
     metavar="FILE|FOLDER|sha256:…",
-    help="Requests to answer, kept where no audited code has run, or their digests; default: those in "
-    "FOLDER.",
+    help="Requests that the records must answer, from a clean machine, or digests; default: in FOLDER.",
 )
 @origin_options
 @require_option
@@ -44,9 +43,9 @@ def judge(
 ) -> None:
     """Verify the records in FOLDER, and exit as their audits should have.
 
-    No audited code is run. Every request needs a valid record beside it that answers it, every record a
-    request, and each TARGET and each target of the campaign a request. Exit status: 2 if anything is missing
-    or invalid, else 1 if a claim is refuted or contradicted, 3 if one is inconclusive, 0.
+    No audited code is run. Every request needs a valid record beside it that answers it. Every record, each
+    TARGET and each target of the campaign needs a request. Exit status: 2 if anything is missing or invalid,
+    else 1 if a claim is refuted or contradicted, 3 if one is inconclusive, else 0.
     """
     from verifiable_dp.campaign import judge as judges
     from verifiable_dp.campaign.origin import RecordOrigin

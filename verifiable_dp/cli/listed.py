@@ -65,7 +65,7 @@ def audit_listed(context: click.Context, given: Mapping[str, Given]) -> NoReturn
     place = settings.nearest(Path.cwd())
     if place is None:
         raise InputError(
-            f"target must be given, or --exec COMMAND; or list targets in {settings.FILE}: "
+            f"target: give TARGET or --exec COMMAND, or list targets in {settings.FILE}: "
             f"[[tool.{settings.TABLE}.targets]] (none was found from {str(Path.cwd())!r} upwards)"
         )
     for name in context.params:

@@ -81,7 +81,7 @@ def declare(record: Path, declarations: Path, json_path: Path, html_path: Path |
     """Add declarations of your deployment to a record.
 
     No code is run. DECLARATIONS is a TOML file (`verifiable-dp init` writes a template); it replaces the
-    declarations in RECORD. Only the digest changes besides. RECORD itself is never overwritten, because
+    declarations in RECORD and changes only the digest. RECORD itself is never overwritten, because
     others may hold its digest or signature.
     """
     from verifiable_dp.report import Report
@@ -331,7 +331,7 @@ def _enveloped(whole: Json, keys: tuple[Path, ...], envelope: Path) -> str:
     except ValueError:  # also of a record that has no provenance
         same = False
     if not same:
-        raise InputError(f"signature: {str(envelope)!r} is of another record, or the record was altered")
+        raise InputError(f"signature: {str(envelope)!r} is for another record, or the record was altered")
     return f"signature holds: Ed25519 key {key} of {named(name)}, DSSE envelope"
 
 
@@ -565,6 +565,6 @@ def _verify_data_file(whole: Json, kind: _DataFile, signed: str, again: Callable
         if difference:
             from verifiable_dp.core.validate import InputError
 
-            raise InputError(f"{kind.what}: a re-run gives something else: {difference}")
+            raise InputError(f"{kind.what}: a re-run differs: {difference}")
     judged = f"{len(whole[kind.part])} {kind.items} judged again"
     return f"{kind.what}: digest holds, {judged}; {said_of(signed, again is not None, kind.numbers)}"

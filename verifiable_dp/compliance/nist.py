@@ -24,8 +24,8 @@ from verifiable_dp.record.worth import AnswerState
 DOCUMENT = "NIST SP 800-226 (initial public draft, December 2023)"
 FRAMEWORK = {"id": "NIST.SP.800-226", "version": "initial public draft, December 2023"}
 EDITION = (
-    "The final edition (March 2025) was not at hand: every row was read from the draft. Nor was "
-    "ISO/IEC 27559. On Article 72 of the EU AI Act, see the documentation of records."
+    "We did not have the final edition (March 2025): every row is from the draft. We did not have ISO/IEC "
+    "27559 either. On Article 72 of the EU AI Act, see the documentation of records."
 )
 STATUSES = ("tested", "computed", "stated", "declared", "open", "hole", "not_applicable")
 UNSETTLED = ("hole", "open")  # what asks for an action
@@ -385,14 +385,14 @@ def _contribution(record: Reviewed) -> Assessment:
         return _if_held(
             record,
             "tested",
-            f"the noise was held against changes within {within} without sampling",
+            f"the noise was checked against changes within {within}, exactly",
             place,
             f"/checks/{exact[0]}/result",
         )
     if not record.checks:
         return Assessment("open", "privacy was not audited")
     aside = "" if record.held else f"; {_ASIDE[record.verdict]}"
-    note = f"the noise was held against changes within {within} on sampled runs only{aside}"
+    note = f"the noise was checked against changes within {within}, on sampled runs only{aside}"
     return Assessment("open", note, (place, "/checks/0/result"))
 
 

@@ -132,7 +132,7 @@ class Algorithm(ABC):
         """Next public state, from public things only."""
 
     def margin(self, state: Own) -> FloatArray | None:
-        """The gap by which an arm falls out, (n,), where that is all that `decide` looks at.
+        """The gap by which an arm falls out, (n,), if `decide` looks at nothing else.
 
         With it the next public state is a function of the set of arms whose release lies more than the
         margin below the largest one; exact laws rest on it. None where releases matter in another way.

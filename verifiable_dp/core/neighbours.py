@@ -1,4 +1,4 @@
-"""Neighbouring inputs: the pairs that a privacy promise speaks of, and hypothesis strategies for them.
+"""Neighbouring inputs: the pairs that a privacy promise is about, and hypothesis strategies for them.
 
 Three views of one input, after Sajed & Sheffet (table), Wu et al. (stream) and the interactive game.
 """

@@ -70,7 +70,7 @@ class FileCounter:
     Parameters
     ----------
     path
-        Of the file; it is made at the first use. Who advances it holds a lock on its folder.
+        Path of the file; it is made at the first use. Advancing it holds a lock on its folder.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
@@ -124,9 +124,9 @@ class SqliteCounter:
     Parameters
     ----------
     path
-        Of the database; it is made at the first use.
+        Path of the database; it is made at the first use.
     name
-        Of the session.
+        Name of the session.
     """
 
     def __init__(self, path: str | PathLike[str], name: str) -> None:

@@ -33,7 +33,7 @@ class Session:
     noise
         A source to use instead.
     path
-        Where the session lives; None: in memory, until `save` gives it a place.
+        File in which the session lives; None for memory, until `save` names a file.
     key
         A secret of at least 16 bytes; without it nobody can change the file unnoticed, or restore it.
     counter
@@ -61,10 +61,10 @@ class Session:
     and rounding towards 0 leaves no value beyond its bounds, so that the sensitivity is that of real
     numbers. A session with a seed sums as simulations do.
 
-    **Reports.** Where the promise is of the local or the shuffle model, a reward gets its noise when it
-    arrives.
+    **Reports.** If the promise is for the local or the shuffle model, a reward gets its noise on
+    arrival.
 
-    **Budget.** Unless the noise is seeded, each release is held against its claim before it is shown, see
+    **Budget.** Unless the noise is seeded, each release is checked against the claim before it is shown, see
     `meter`.
 
     Examples
@@ -117,11 +117,11 @@ class Session:
 
     @property
     def spent(self) -> float | None:
-        """The most of epsilon that any reward has cost; None where costs do not add up to the claim."""
+        """Most epsilon that any reward has cost; None if costs do not add up to the claim."""
         return self._now.meter.spent if self._turns.metered else None
 
     def spending(self) -> list[tuple[int, float]]:
-        """Rounds and `spent`, each time that it grew since the session was made or restored."""
+        """The rounds so far and `spent`, at each increase of `spent` since the start or restore."""
         return list(self._steps)
 
     def plot(self) -> Plot:
@@ -266,7 +266,7 @@ class Session:
             self._key, self._behind = key, False
 
     def close(self) -> None:
-        """Give the file free for another session; this one takes nothing any more."""
+        """Release the file for another session; this one is closed."""
         with self._right.alone():
             if self._behind:
                 self._commit(self._now, at_once=True)

@@ -95,9 +95,7 @@ _WORDS: Mapping[Left, str | Callable[[Json], str]] = {
     Left.BATCH_SIZES: "batches of other sizes than the fewest and the most reports found",
     Left.LATER_ROUNDS: "rounds after the first {played} of {horizon}",
     Left.OWN_CLASSES: "what its own classes do at outputs or data that were not tried: no certificate",
-    Left.NEIGHBOURS: lambda values: (
-        f"other neighbours than those of the search: {Tried(**values).describe()}"
-    ),
+    Left.NEIGHBOURS: lambda values: f"neighbours that the search did not try: {Tried(**values).describe()}",
     Left.REACTING_USERS: _reacting,
     Left.CALL_SIZES: lambda values: (
         f"calls for other numbers of runs than {_listed(values['sizes'])}, whose runs were compared by their "
@@ -110,7 +108,7 @@ _WORDS: Mapping[Left, str | Callable[[Json], str]] = {
         "or changes holds a value of its own or the same as all others"
     ),
     Left.REFUSED_SIZES: lambda values: (
-        f"data of {_listed(values['sizes'])} entries, which the code refuses: whoever sees that it does "
+        f"data of {_listed(values['sizes'])} entries, which the code refuses: an observer of the refusal "
         "learns the size"
     ),
     Left.OTHER_DATA: "neighbouring data other than those that were stated",

@@ -126,8 +126,8 @@ _WORDS: Mapping[Taken, tuple[Words, Words]] = {
         "the stated {noise} noise",
     ),
     Taken.CLIPPED: _said(
-        "Items are positive semidefinite matrices whose {norm} is clipped: those of {users} users were, with "
-        "contexts of norms up to {farthest:g}.",
+        "Items are positive semidefinite matrices of clipped {norm} (checked on {users} users, context norms "
+        "up to {farthest:g}).",
         "items are clipped",
     ),
     Taken.IDEAL_NOISE: _said(
@@ -154,7 +154,7 @@ _WORDS: Mapping[Taken, tuple[Words, Words]] = {
         "a call for more runs makes independent ones, each as a call for one run does",
         "runs of larger calls are alike",
     ),
-    Taken.RUNS_ALONE: _said("each run is made by a call of its own", "one run a call"),
+    Taken.RUNS_ALONE: _said("each run is made by a call of its own", "one run per call"),
     Taken.SIZES_OF_DATA: (_of_data, lambda values: "data of this size within the bounds"),
     Taken.STATED_DATA: _said("the data are one of the neighbours that were stated", "the stated neighbours"),
 }

@@ -165,7 +165,7 @@ NONE = SignatureState("no signature found")
 def beside(path: str | Path, digest: str) -> SignatureState:
     """What is known of the signature file of a record without a key.
 
-    It may be missing or was not checked; one that is of another record does not hold whatever the key.
+    It may be missing or was not checked; one for another record does not hold whatever the key.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def beside(path: str | Path, digest: str) -> SignatureState:
     return SignatureState(f"a signature file was found that names the key {key}; not checked")
 
 
-_OTHER = "it is of another record, or the record was altered and given a new digest"
+_OTHER = "it is for another record, or the record was altered and given a new digest"
 
 
 def signature_of(content: bytes, key: str | Path) -> tuple[bytes, str]:

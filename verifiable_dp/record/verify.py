@@ -557,7 +557,7 @@ def verify(given: Given, *, rerun: Callable[[Json], Json] | None = None) -> Veri
         if record["provenance"].get("code") != again["provenance"].get("code"):
             expected, found = _across_versions(expected), _across_versions(found)
         if difference := first_difference(expected, found):
-            raise InputError(f"record: a re-run gives something else: {difference}")
+            raise InputError(f"record: a re-run differs: {difference}")
     return Verified(record, count, rerun is not None)
 
 

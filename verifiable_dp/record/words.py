@@ -199,7 +199,7 @@ def covered(record: Record) -> str:
         ),
     }[upper.scope]
     return (
-        f"{what} if its premises hold; {beyond}{_OUTSIDE} stay outside, so it does not prove differential "
+        f"{what} if its premises hold; {beyond}{_OUTSIDE} are not covered, so it does not prove differential "
         "privacy of a deployment."
     )
 
@@ -236,10 +236,10 @@ def why(record: Record) -> str:
         horizon, sizes = record.target.parameters.get("horizon"), record.plan.sizes
         return (
             Acting.of(horizon or 0, sizes or {}).words()
-            or "no pair of inputs that was tried changed what comes out"
+            or "no pair of inputs that we tried changed the output"
         )
     if any(check.statistics.get("carried") for check in record.checks):
-        return "a run depends on the one before it, so that counts of runs decide nothing"
+        return "each run depends on the one before it, so counts of runs decide nothing"
     seen = record.detectable
     if seen is None or float(seen) == float("inf"):
         return "no true epsilon would have been detected at the event tested"
@@ -529,7 +529,7 @@ def found_on(found: Counterexample, record: Record | None) -> str:
     if claimed is None or found.loss is None or found.divergence:
         return words
     least = abs(float(found.loss)) / epsilon * claimed
-    return f"{words}: epsilon at least {least:.4g} when held against a claim of {claimed:g}"
+    return f"{words}: epsilon at least {least:.4g} against a claim of {claimed:g}"
 
 
 def _known(value: float | str | None) -> float:
@@ -582,9 +582,7 @@ def share_in_words(share: Json) -> str:
     often = excerpts.times(share["releases"])
     if "together" in share:
         paid = f"{float(share['together']):.6g} at delta {digits(share['delta'])}"
-        return (
-            f"normal noise is released{f' {often}' if often else ''}, in all costs {paid}: {share['source']}"
-        )
+        return f"normal noise released{f' {often}' if often else ''} costs {paid} in all: {share['source']}"
     return f"release costs {float(share['cost']):.6g}{f', {often}' if often else ''}: {share['source']}"
 
 

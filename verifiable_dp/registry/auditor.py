@@ -95,7 +95,7 @@ class Auditor:
     claims
         The theorems beside the privacy promise, each with its checks.
     reference_epsilon
-        For a baseline, the epsilon that the audit holds it against.
+        For a baseline, the epsilon that the audit checks it against.
     experiment
         Parameters of the instance used in regret checks.
     longest
@@ -103,10 +103,10 @@ class Auditor:
     tightness
         Share of epsilon that the costliest of the pairs spends on the instance; below 1 noise is wasted.
     printed
-        What is known of the listing as printed; None where the class has one variant.
+        The printed listing: expected verdict, changes; None if the class has one variant.
     exact
-        `exact(algorithm, claim)` computes bounds on delta of the shuffled reports, a check a batch; it takes
-        the place of the black box where the claim is about ``shuffled`` reports. None without such a rung.
+        `exact(algorithm, claim)` computes bounds on delta of the shuffled reports, one check per batch; it
+        replaces the black box if the claim is about ``shuffled`` reports. None without such a rung.
     worst_cost
         `worst_cost(algorithm)` is the largest privacy loss of a transcript of releases, over all inputs and
         all noise, in closed form: no cost that alignment finds exceeds it. None for a baseline, which
@@ -146,7 +146,7 @@ class Auditor:
         workers: int,
         only: Checking | None = None,
     ) -> Iterator[Check]:
-        """Checks of the claims, one after the other, so that whoever needs one does not wait for the next.
+        """Checks of the claims, one after the other, so that a caller can stop early.
 
         Parameters
         ----------

@@ -28,7 +28,7 @@ KINDS = ("privacy", "regret", "proof", "text")
 REGISTERS = {
     "false": "False as printed",
     "loose": "True but loose, or with a huge constant",
-    "reading": "Depends on a reading, or a slip of the pen",
+    "reading": "Ambiguous, or a slip",
 }
 SHOWN = ("confirmed", "by_reading")  # outcomes of errata that stand
 _FALSE = ("refuted", "contradicted")

@@ -69,7 +69,7 @@ def variant(record: Record) -> str:
     if corrected:
         return f"Corrected, not as printed (see errata){f': {note}' if note else ''}."
     if _is_unread(record):
-        return "Our own version: the paper's text was not at hand, so all constants are ours."
+        return "Our own version: we did not have the paper, so all constants are ours."
     return f"On the promise: {note}." if note else ""
 
 

@@ -53,7 +53,8 @@ def interval(record: Record) -> str:
     least, most = words.ends(record)
     delta = f" at delta {digits(upper.delta)}" if upper.delta else ""
     if least == most:
-        return f"Epsilon is {most}{delta}: observed, and {sure} ({by}) to be no more {assumed(record)}."
+        same = f"the observed lower bound equals the upper bound ({sure} {by})"
+        return f"Epsilon is {most}{delta}: {same}, {assumed(record)}."
     delta = f", both{delta}" if delta else ""
     return f"Epsilon lies between {least} (observed) and {most} ({sure} {by}){delta}, {assumed(record)}."
 

@@ -362,7 +362,7 @@ def _mutants(old: Record, new: Record) -> Iterator[Change]:
 def _kill_tables(old: Record, new: Record) -> Iterator[Change]:
     """Mutants of the kill table that were not caught before or are not now."""
     if (old.kill_table is None) != (new.kill_table is None):
-        note = "one of the records holds nothing of a suite of broken variants"
+        note = "one of the records has no results of a suite of broken variants"
         left, right = (r.kill_table.digest if r.kill_table else None for r in (old, new))
         yield Change("kill_table", left, right, note=note)
         return

@@ -108,7 +108,7 @@ ASKED = 3  # words of the names of open questions on the first screen
 def following(record: Reviewed, brief: bool = False) -> str:
     """What to do next; brief with some of the open questions and without what else remains."""
     if holes := questions.holes(record):
-        return f"Do not deploy this as declared. Close {many(len(holes), 'hole')} first, then declare anew."
+        return f"Do not deploy this as declared. Close {many(len(holes), 'hole')} first, then declare again."
     if not record.checks:
         return "Audit privacy, too: this record says nothing about it."
     if words.is_baseline(record):
@@ -140,7 +140,7 @@ def _settle(yours: Open, left: Open, *, brief: bool) -> str:
     limits = f"{many(left.count, 'limit')} remain{'s' if left.count == 1 else ''}"
     limits += f", {left.grave} serious" if left.grave else ""
     if not yours.count:
-        return f"Weigh what no declaration settles: {limits}."
+        return f"Consider what no declaration settles: {limits}."
     void = f" ({yours.grave} can void the promise)" if yours.grave else ""
     named = " ".join(few(yours.names, ASKED)).strip() if brief else ", ".join(yours.names)
     asked = f"Answer {many(yours.count, 'question')}{void}: {named}."

@@ -31,7 +31,7 @@ def _above(numbers: Json, result: Json) -> list[str]:
     return [
         f"the {100 * float(numbers['confidence']):.4g} % lower bound {digits(least)} lies above the claim of "
         f"{digits(claim)}, which refutes nothing: its p-value {p_value(result['p_value'])} is above "
-        f"{level:.3g}, and bounds of true claims lie there now and then"
+        f"{level:.3g}, and lower bounds sometimes exceed true claims"
     ]
 
 
@@ -60,7 +60,7 @@ def another(example: Counterexample, checks: Sequence[Check], claimed: float) ->
         return ""
     return (
         f"This run shows epsilon {digits(here)}. The bound of {digits(most)} comes from another run of the "
-        "same check, which the record does not keep; verify --rerun plays it again."
+        "same check, which the record does not keep; verify --rerun replays it."
     )
 
 

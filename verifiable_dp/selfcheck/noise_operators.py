@@ -345,7 +345,7 @@ def sharing_operators() -> list[Operator]:
         _redraw(8),
         Operator(
             "seed reuse",
-            "the generator is seeded anew for each run, so that every run draws the same noise",
+            "the generator is seeded again for each run, so every run draws the same noise",
             "sharing",
             _asked(lambda draw, state: replace(draw, run=0 * draw.run), hidden=True),
             lambda found: draws_noise(found) and not found.shuffled,

@@ -145,7 +145,7 @@ def _size_of(query: Query) -> tuple[int, ...]:
 def _multiplied(factor: float) -> Operator:
     return Operator(
         f"sensitivity x{factor:g}",
-        f"rewards are weighed {factor:g} times before the noise is added: the sensitivity is wrong",
+        f"rewards are scaled by {factor:g} before the noise is added: the sensitivity is wrong",
         "answer",
         lambda algorithm: ChangedAnswer(algorithm, lambda answer, query: factor * answer),
         lambda found: asks_sums(found) or found.hidden,
@@ -278,7 +278,7 @@ def _truncation_operators() -> list[Operator]:
     return [
         Operator(
             "truncation left out",
-            "rewards are added up as they are, whatever their size",
+            "rewards are added up unclipped, whatever their size",
             "truncation",
             _ask(lambda ask: None),
             _truncates,

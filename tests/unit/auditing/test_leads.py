@@ -53,7 +53,7 @@ def test_what_is_left_goes_on_with_a_test_whose_bound_lies_above_the_claim():
     assert list(found) == [
         "black box, look 1",
         "black box, look 2 goes on",
-        "black box, look 2 goes on, one run a call",
+        "black box, look 2 goes on, one run per call",
     ]
     assert found["black box, look 1"][1] == "not_refuted"
     assert found["black box, look 2 goes on"][1] == "refuted"

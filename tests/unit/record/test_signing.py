@@ -101,7 +101,7 @@ def test_layout_does_not_matter_and_every_value_does(record, keys, signature):
     for key in sorted(set(record) - {"digest"}):
         altered = record | {key: "other"}
         refused(altered, keys[1], signature, "edited or corrupted")
-        refused(altered | {"digest": digest(altered)}, keys[1], signature, "of another record")
+        refused(altered | {"digest": digest(altered)}, keys[1], signature, "for another record")
     refused(record | {"digest": "sha256:" + "0" * 64}, keys[1], signature, "edited or corrupted")
     refused({k: v for k, v in record.items() if k != "digest"}, keys[1], signature, "edited or corrupted")
 
@@ -248,5 +248,5 @@ def test_verify_says_what_it_knows_of_a_signature(tmp_path):
     shutil.copy(RECORD.parents[1] / "dp-se" / "record.json", path)
     for stale in (verify(), verify("--key", "own.pub"), commands.run(tmp_path, "verify", ".")):
         assert stale.exit_code == 2
-        assert "not hold: it is of another record" in stale.stderr
+        assert "not hold: it is for another record" in stale.stderr
     assert not any("unsigned" in done.stdout for done in (found, wrong, stale))

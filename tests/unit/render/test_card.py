@@ -192,7 +192,9 @@ def test_intervals_say_what_they_rest_on():
     assert of("dp-nas").interval == f"Epsilon lies between 0.9309 (observed) and 2 ({by}), {assumed}"
     record = load("dp-se")
     record["epsilon_upper"] |= {"scope": "n paths", "paths": 7}
-    assert f"and bounded (over what was traced) to be no more {assumed}" in bounds.interval(Record.of(record))
+    assert f"equals the upper bound (bounded over what was traced), {assumed}" in bounds.interval(
+        Record.of(record)
+    )
     assert "covers every input on 7 traced paths if its premises hold; other paths, " in words.covered(
         Record.of(record)
     )
@@ -231,7 +233,7 @@ def test_which_counterexample_can_be_run_again_is_said():
 
 def test_ends_are_alike_only_where_they_are_one_number():
     """Both ends of 3.99997 and 4 were shown as 4; 0.7712 is a number of more digits."""
-    by = "observed, and proved (by this tool; nobody else has checked) to be no more if "
+    by = "the observed lower bound equals the upper bound (proved by this tool; nobody else has checked), if "
     assert of("dp-se").interval.startswith(f"Epsilon is exactly 1: {by}")
     assert of("dp-lin-ucb").interval.startswith(f"Epsilon is exactly 1 at delta 0.001: {by}")
     assert of("adaptive-tree").interval.startswith(f"Epsilon is 0.7712: {by}")
@@ -288,7 +290,7 @@ def test_a_signature_is_named_with_what_is_known_of_it(tmp_path):
         (json.dumps(sign), "names the key sha256:&lt;b&gt;; not checked; check with verify --key"),
         (
             json.dumps(sign | {"digest": "x"}),
-            "that does not hold: it is of another record, or the record was",
+            "that does not hold: it is for another record, or the record was",
         ),
         ("{", "cannot be read as one; not checked; check with verify --key"),
         ("[" * 60_000, "cannot be read as one; not checked"),  # deeper than a page can be allowed to follow
@@ -369,9 +371,7 @@ def test_every_mutant_is_shown_and_misses_are_named(table):
     assert f"digest of the suite of broken variants {table['digest']}" in read
     alone = render(Record.of(without_table(name)), drawn=False)
     assert MISSED not in alone
-    assert (
-        "The suite of broken variants of the catalogue tries more; this record holds nothing of it." in alone
-    )
+    assert "The catalogue's suite of broken variants tries more; its results are not in this record." in alone
 
 
 def test_a_mutant_of_the_record_that_passed_is_named():
@@ -600,7 +600,7 @@ def test_a_mechanism_has_neither_actions_nor_rounds():
 def test_where_the_promise_is_not_quite_that_of_the_paper_the_card_says_so():
     """It belongs to what was audited; control: a promise that is the paper's has no such note."""
     assert of("dist-dp-se").variant == "On the promise: of the sums, with real-valued noise."
-    own = "Our own version: the paper's text was not at hand, so all constants are ours."
+    own = "Our own version: we did not have the paper, so all constants are ours."
     assert of("dp-lin-ucb").variant == of("ldp-lin-ucb").variant == own
     assert of("dp-robust-elimination").variant == "Corrected, not as printed (see errata)."
     assert of("dp-linear").variant == (
@@ -771,7 +771,7 @@ def test_one_sentence_says_what_a_certificate_covers():
     said = words.covered(Record.of(record))
     assert said == (
         "The certificate covers every input and every run of this instance if its premises hold; other "
-        "instances, noise in production, rounding and side channels stay outside, so it does not prove "
+        "instances, noise in production, rounding and side channels are not covered, so it does not prove "
         "differential privacy of a deployment."
     )
     pages = [shown("dp-se")[1], to_markdown(Record.of(record)), render_pack(Record.of(record))]
@@ -924,7 +924,7 @@ def test_what_plays_nothing_has_no_regret(name):
 def test_the_epsilon_that_a_baseline_is_held_against_is_not_its_claim():
     for text in (shown("ucb1")[1], to_markdown(Record.of(load("ucb1")))):
         assert "What the audit tests it against" in text
-        assert not re.search(r"The claim\b|What is promised|whoever ran", text)
+        assert not re.search(r"The claim\b|What is promised|person who ran", text)
         assert "We measure it against a yardstick, epsilon 1" in html.unescape(text)
         assert "held against 1" not in text
         assert "10.69, claimed 1" not in text
@@ -987,7 +987,7 @@ def test_where_all_is_declared_the_limits_are_left():
     rows = blocks.of(record)["hazards"]
     closed = {h.id for h in nist.HAZARDS if h.declarable}
     for missing, said in (
-        (None, "Weigh what no declaration settles: 4 limits "),
+        (None, "Consider what no declaration settles: 4 limits "),
         ("NIST-H20", "Answer 1 question (1 "),
     ):
         changed = [r | {"status": "declared"} if r["id"] in closed - {missing} else r for r in rows]

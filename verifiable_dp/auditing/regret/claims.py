@@ -44,31 +44,31 @@ class RegretOptions(TypedDict, total=False):
         far as they are not given.
     environments
         An environment, or several, or lists of means of Bernoulli arms, for `bound` and `better_than`; None
-        for wide gaps, a near tie and equal gaps and, where the bound is a function, for the instance at which
-        pilot runs come nearest to it: the last arm best by a gap of .1 to .9 and, where the bound takes
+        for wide gaps, a near tie and equal gaps and, if the bound is a function, for the instance at which
+        pilot runs come nearest to it: the last arm best by a gap of .1 to .9 and, if the bound takes
         epsilon, at epsilons down to 1/256 of the one given. With contexts: a population of
         `vdp.populations`, or several, or ``linear``, ``logistic``, ``types`` or ``misleading`` (linear by
         default); rates are measured on the first.
     contexts
-        Your own code is told contexts of this form, D or ``"KxD"``; not needed where a population is given.
+        Your own code is told contexts of this form, D or ``"KxD"``; not needed if a population is given.
     n_arms, horizon
         K and T, needed for your own code; rates over T are measured from T/32 or T/8 to T. If such a rate,
         not on the worst instance, is all that is claimed, the horizon may be left out.
     parameters
-        Of the algorithm, by name.
+        Parameters of the algorithm, by name.
     runs
-        Of every point; 64, 256 or 1024 by `budget` if None, or 4 times as many where pilot runs ask for it.
+        Per point; 64, 256 or 1024 by `budget` if None, or 4 times as many if pilot runs need it.
     beta
         The bound is claimed for each run with probability at least 1 - beta instead of for the mean.
     gap
-        Of the instance of rates, in units of the range of rewards; .25 if None, or up to .9 where pilot runs
-        ask for it.
+        Gap of the instance on which rates are measured, in units of the range of rewards; .25 if None, or up
+        to .9 if pilot runs need it.
     values
         Where rates are measured, by quantity: ``{"epsilon": [0.1, 0.2, 0.5, 1]}``.
     better_than, factor
-        Another target: the mean regret of `target` times `factor`, which is 1 by default, is claimed to be at
-        most its mean regret. It has the number of arms, the horizon, beta and epsilon of `target`, and what
-        `parameters` hold, as far as it takes them.
+        A rival: the mean regret of `target` times `factor` (1 by default) is claimed to be at most the mean
+        regret of the rival. The rival gets the number of arms, the horizon, beta and epsilon of `target`, and
+        `parameters`, as far as it takes them.
     rival_parameters
         Parameters of `better_than` that should differ, by name.
     request, cage
