@@ -48,13 +48,13 @@ LEVELS = [
     ("evidence.blackbox.statistics", "_SURE", 1 - 1e-15),
     ("evidence.blackbox.curves", "_HALVINGS", 60),
     ("evidence.blackbox.curves", "_LEAST_HITS", 6),
-    ("evidence.blackbox.sequential", "_ALMOST", 1 - 1e-9),
-    ("evidence.blackbox.sequential", "_KEPT", 1e-9),
+    ("evidence.blackbox.bets", "_ALMOST", 1 - 1e-9),
+    ("evidence.blackbox.bets", "_KEPT", 1e-9),
     ("evidence.blackbox.unconditional", "LEAST", 1e-50),
     ("evidence.blackbox.unconditional", "_NUISANCE", 1e-3),  # its docstring: a thousandth of the p-value
     ("evidence.blackbox.unconditional", "_MARGIN", 1 + 1e-4),  # its docstring: raised by 1e-4
     ("evidence.blackbox.sequential", "CASH", 0.25),
-    ("evidence.blackbox.sequential", "_DETECTED", 1.6448536269514722),  # normal quantile of .95
+    ("evidence.blackbox.bets", "_DETECTED", 1.6448536269514722),  # normal quantile of .95
     ("evidence.blackbox.sequential", "_RATIO", 8),
     ("evidence.blackbox.sequential", "_LEAST", 500),
     # what a record decides

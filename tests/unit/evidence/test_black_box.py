@@ -10,7 +10,7 @@ import pytest
 from verifiable_dp import make
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.neighbours import TablePair
-from verifiable_dp.evidence.blackbox import statistics
+from verifiable_dp.evidence.blackbox import events, statistics
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import Event
 from verifiable_dp.evidence.blackbox.observations import Observation
@@ -72,7 +72,7 @@ def test_stages_have_streams_of_their_own(monkeypatch):
     """Probing, choosing and testing draw from different streams, so that a choice cannot fit its test."""
     sampler = Noted()
     plan = Plan(probe=40, select=30, test=20, keep=1, finalists=2)
-    monkeypatch.setattr(blackbox, "choose", lambda *_, **__: ALL)
+    monkeypatch.setattr(events, "choose", lambda *_, **__: ALL)
     chosen, _ = blackbox.select(sampler, [DataPair(0.0, 1.0)] * 3, plan, delta=0.0, workers=1)
     assert sampler.stages() == {PROBE, SELECT}
     sampler.asked.clear()
@@ -91,7 +91,7 @@ def test_few_pairs_of_an_algorithm_are_ranked_by_one_round_as_by_two(monkeypatch
         return runs, number
 
     monkeypatch.setattr(blackbox, "gather", gather)
-    monkeypatch.setattr(blackbox, "choose", lambda runs, i, _: replace(ALL, promise=promises[runs][i]))
+    monkeypatch.setattr(events, "choose", lambda runs, i, _: replace(ALL, promise=promises[runs][i]))
     ranking = functools.partial(
         blackbox.rank, pairs=range(5), plan=Plan(probe=20, select=1, test=1), delta=0.0, workers=1
     )
