@@ -198,7 +198,7 @@ def audit(
     most = most_seconds(settings.budget, settings.timeout)
     again = functools.partial(_asked_again, target, asked, parameters, known)
     kept = None if checkpoint is None else files.located("checkpoint", checkpoint)
-    resumes = kept is not None and kept.exists()  # what it holds was counted before
+    resumes = kept is not None and resume.goes_on(kept)  # what it holds was counted before
     own = resumes or isinstance(target, Algorithm)
     terms = _terms(asked.settings, asked.promise)
     counted = None if own else (Counting(terms, designed=AskedNeighbours(asked)), again)

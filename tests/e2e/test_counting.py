@@ -220,6 +220,15 @@ def test_the_same_code_without_a_lie_is_counted(tmp_path):
     assert vdp.verify(tmp_path / "r.json").record["provenance"]["counted"]["asked_again"] > 0
 
 
+def test_an_empty_checkpoint_that_came_with_the_code_is_counted(tmp_path):
+    """Broken variant: a file of that name is taken for steps that were counted before."""
+    (tmp_path / "a.py").write_text(f"{RIGHT}\n", "utf-8")
+    (tmp_path / "ck").touch()
+    options = ("--epsilon", 1, "--runs", 400, "--checkpoint", "ck", "--json", "r.json")
+    assert run(tmp_path, "audit", "a.py:right", *options).exit_code in (0, 3)
+    assert vdp.verify(tmp_path / "r.json").record["provenance"]["counted"]["asked_again"] > 0
+
+
 def test_code_that_counts_by_itself_has_its_word_refused(tmp_path):
     alone = "\nfrom verifiable_dp.evidence.blackbox import test\ntest._COUNTER.set(None)\n"
     code = RIGHT.replace("    return", "    test._COUNTER.set(None)\n    return") + alone

@@ -618,8 +618,11 @@ def _distinct(values: FloatArray) -> tuple[FloatArray, IntArray | None]:
             codes += (bits ^ (bits >> 29)) * weight
     if len(np.unique(codes[:_LOOK])) > min(len(codes), _LOOK) // 4:
         return values, None
-    _, first, times = np.unique(codes, return_index=True, return_counts=True)
-    return values[first] + 0.0, times
+    _, first, places, times = np.unique(codes, return_index=True, return_inverse=True, return_counts=True)
+    rows = values[first] + 0.0
+    if not np.array_equal(rows[places], values, equal_nan=True):  # rows of one code that are not the same
+        rows, times = np.unique(values + 0.0, axis=0, return_counts=True)
+    return rows, times
 
 
 def _sorts(result: Foreign) -> str:

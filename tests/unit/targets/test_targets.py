@@ -432,3 +432,26 @@ def test_arms_that_are_counted_from_one_are_refused():
     sampler = PlaySampler(lambda rewards, rng: [1, 2, 1], False, 2, 3, 0)
     with pytest.raises(InputError, match=r"must return arms in 0 \.\. 1"):
         sampler.actions(np.zeros((3, 2)), (0,), np.arange(2))
+
+
+def _mixed(value):
+    bits = int(np.float64(value).view(np.int64))
+    return (bits ^ (bits >> 29)) % 2**64
+
+
+def test_rows_that_share_a_code_are_not_taken_for_one_another():
+    """Broken variant: rare rows that were made to have the code of the usual ones are merged with them."""
+    first, second = (np.random.Generator(np.random.Philox(20210101)).integers(0, 2**62, 2) * 2 + 1).tolist()
+    usual, told = (1.0, 0.3), 100.0
+    for told in np.arange(100.0, 200.0, 1 / 64):
+        code = (_mixed(usual[1]) + (_mixed(usual[0]) - _mixed(told)) * first * pow(second, -1, 2**64)) % 2**64
+        signed = bits = code - 2**64 if code >> 63 else code
+        for _ in range(3):
+            bits = signed ^ (bits >> 29)
+        twin = float(np.int64(bits).view(np.float64))
+        if np.isfinite(twin) and _mixed(twin) == code:
+            break
+    values = np.tile(np.array(usual), (1000, 1))
+    values[::20] = told, twin
+    rows, times = targets._distinct(values)
+    assert sorted(zip(rows[:, 0].tolist(), times.tolist(), strict=True)) == [(1.0, 950), (told, 50)]
