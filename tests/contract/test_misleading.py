@@ -94,7 +94,104 @@ def borrowed(record, text):
     return [] if not unread or re.search(r"own version", text[:400], re.I) else [text[:100]]
 
 
-RULES = [none_missed, one_batch, every_run, counted, two_numbers, unconditional, borrowed]
+def elsewhere(record, text):
+    """Regret at other horizons "too", though it was measured at none but others."""
+    return re.findall(r"measured at other horizons, too", text)
+
+
+def not_theirs(record, text):
+    """Theorems, though what was checked was derived here in part."""
+    claims = record.regret.claims if record.regret else []
+    ours = any(claim.source.note or claim.source.basis for claim in claims)
+    return re.findall(r"agrees? with the theorems", text) if ours else []
+
+
+def left_unsaid(record, text):
+    """What the promise hangs on and no check saw, missing among what was not looked at."""
+    found = re.search(r"Not looked at( \.)*(?P<said>.*?) \. (Do next|Held|How)", text)
+    if not found:
+        return []
+    said = found["said"].lower()
+    games = any({"adversary", "strategies"} & check.statistics.keys() for check in record.checks)
+    lacking = {"shuffler": record.claimed.observe == "shuffled"}
+    lacking["reacting data"] = not games and "inputs beyond those tried" not in said
+    return [
+        word
+        for word, due in {**lacking, "your deployment": record.verdict != "refuted"}.items()
+        if due and word not in said
+    ]
+
+
+def as_printed(record, text):
+    """A budget that the paper splits, with no word on that."""
+    per_arm = record.target.parameters.get("budget") == "per-arm"
+    return [] if not per_arm or "Not as printed" in text else ["per-arm budget as if printed"]
+
+
+def once(record, text):
+    """A unit that enters several releases, as if it entered one."""
+    return re.findall(r"each (?:reward|value) enters once", text)
+
+
+def bins(record, text):
+    """Arms that are fixed, as if there were no other bins where estimates have a histogram."""
+    central = record.target.parameters.get("moments") == "central"
+    return (
+        []
+        if not central
+        else re.findall(r"the arms are a parameter, fixed before any reward is seen(?!;)", text)
+    )
+
+
+def noiseless(record, text):
+    """A sampler of production where no noise is drawn."""
+    said = re.findall(r"live session draws from OpenDP|last bits of the sampler", text)
+    return said if record.target.kind == "algorithm" and record.target.model == "none" else []
+
+
+def unable(record, text):
+    """Checks none of which found a violation, where some could not have found one."""
+    said = re.findall(r"All \d+ privacy checks ran; none found", text)
+    hidden = (c for c in record.checks if c.kind == "alignment" and not c.statistics["visible"])
+    return said if any(hidden) or record.of_kind("upper_bound") else []
+
+
+def failing(record, text):
+    """Delta as the chance that a loss exceeds epsilon, and a largest loss of normal noise."""
+    if not record.claimed.delta:
+        return []
+    chance = r"chance of failing|chance that epsilon|except with probability"
+    normal = "" if record.claimed.observe == "shuffled" else r"|privacy loss is exact|Largest loss"
+    return re.findall(chance + normal, text)
+
+
+def contexts(record, text):
+    """No model of contexts in a contextual algorithm; users that are not people."""
+    return (
+        re.findall(r"no context model is trained|unit is events, not people", text)
+        if record.claimed.protects
+        else []
+    )
+
+
+def unclear(record, text):
+    """Bad news that reads as good, a place that is nowhere, a number in the wrong place."""
+    return re.findall(r"has only epsilon|see above|of one person \d+ is", text)
+
+
+RULES = [
+    none_missed,
+    one_batch,
+    every_run,
+    counted,
+    two_numbers,
+    unconditional,
+    borrowed,
+    elsewhere,
+    not_theirs,
+]
+RULES += [left_unsaid, as_printed, once, bins, noiseless, unable, failing, contexts, unclear]
+OF_PAGES = (none_missed, borrowed, as_printed)  # what a short form has no room for
 MISLED = [  # as pages had it, with a record of which it was said
     (none_missed, "ldp-ucb", f"40 caught, 1 open, 0 missed. None was missed. {kills.UNDECIDED}"),
     (none_missed, "ldp-ucb", "40 caught, 1 open, 0 missed."),
@@ -106,6 +203,21 @@ MISLED = [  # as pages had it, with a record of which it was said
     (unconditional, "dp-se", "The observed lower bound equals the upper bound (proved by this tool)."),
     (unconditional, "dp-se", "No violation was found, and epsilon is at most 1."),
     (borrowed, "dp-imed", "dp-imed: audit record Azize et al. 2025"),
+    (elsewhere, "ldp-ucb", "Regret was measured at other horizons, too: see each check."),
+    (not_theirs, "lazy-dp-ts", "Consistent: 1 of 1 check agrees with the theorems."),
+    (left_unsaid, "shuffled-se", "Not looked at . Timing and side channels, your deployment. . Do next"),
+    (left_unsaid, "dp-nas", "Not looked at . Timing and side channels, your deployment. . Do next"),
+    (left_unsaid, "dp-se", "Not looked at . Timing and side channels. . Do next"),
+    (as_printed, "dp-ucb", "split of epsilon = per-arm"),
+    (once, "dp-nas", "outputs use noisy statistics alone, each value enters once"),
+    (bins, "dp-robust-elimination", "the arms are a parameter, fixed before any reward is seen . Evidence"),
+    (noiseless, "ucb1", "a live session draws from OpenDP unless it is given a seed"),
+    (unable, "dp-nas", "All 3 privacy checks ran; none found a violation."),
+    (failing, "dp-lin-ucb", "Epsilon 1 and delta 0.001 (a 1 in 1,000 chance of failing)"),
+    (failing, "dp-lin-ucb", "Check . Transcripts . Largest cost . Largest loss"),
+    (contexts, "lin-ucb-contextual", "not applicable . no context model is trained"),
+    (contexts, "dp-lin-ucb", "the unit is events, not people"),
+    (unclear, "dp-se", "Rounds add up: a person with 10 (our example) has only epsilon 10"),
 ]
 
 
@@ -116,7 +228,7 @@ def test_no_page_and_no_document_misleads(name):
     for form, made in shown.items():
         text = read(made(record))
         for rule in RULES:
-            if form == "page" or rule not in (none_missed, borrowed):
+            if form == "page" or rule not in OF_PAGES:
                 assert rule(record, text) == [], (form, rule.__name__)
 
 

@@ -131,7 +131,9 @@ def guidance(record: Record, rounds: int | None, groups: Sequence[Json]) -> list
     found += _epsilon_flags("epsilon", claim.epsilon)
     for row in groups:
         if rounds is not None and rounds > 1 and row["rounds"] == rounds:
-            found += _epsilon_flags(f"epsilon of the {rounds} rounds of one person", float(row["epsilon"]))
+            found += _epsilon_flags(
+                "epsilon", float(row["epsilon"]), f" of the {rounds} rounds of one person"
+            )
     delta, n = claim.delta, _rounds(record)
     if delta > MOST_DELTA:
         found.append(_flag("flag", "delta", f"delta {delta:g} is above {MOST_DELTA:g}"))
@@ -144,11 +146,11 @@ def _flag(level: str, about: str, words: str) -> dict[str, str]:
     return {"level": level, "about": about, "words": words}
 
 
-def _epsilon_flags(what: str, epsilon: float) -> list[dict[str, str]]:
+def _epsilon_flags(what: str, epsilon: float, whose: str = "") -> list[dict[str, str]]:
     if epsilon >= FLAG_EPSILON:
-        return [_flag("flag", "epsilon", f"{what} {epsilon:g} is {FLAG_EPSILON:g} or more")]
+        return [_flag("flag", "epsilon", f"{what} {epsilon:g}{whose} is {FLAG_EPSILON:g} or more")]
     if epsilon > WARN_EPSILON:
-        return [_flag("warn", "epsilon", f"{what} {epsilon:g} is above {WARN_EPSILON:g}")]
+        return [_flag("warn", "epsilon", f"{what} {epsilon:g}{whose} is above {WARN_EPSILON:g}")]
     return []
 
 
@@ -294,7 +296,8 @@ def _event_level(record: Reviewed) -> Assessment:
     table = ("/guarantee/group_privacy",) if guarantee["group_privacy"] else ("/claim/relation",)
     rounds = guarantee["contribution_bounds"]["max_rounds_per_user"]
     if rounds is None:
-        note = "the unit is events, not people; how many rounds one person has is not declared"
+        unit = "one round of a user, not all of them" if _contextual(record) else "events, not people"
+        note = f"the unit is {unit}; how many rounds one person has is not declared"
         return Assessment("open", note, table)
     found = _declared(record, "", "contribution.max_rounds_per_user", "contribution.enforced_by")
     return replace(found, evidence=table)
@@ -313,7 +316,14 @@ def _conversion(record: Reviewed) -> Assessment:
 # ---------------------------------------------------------------- part 3: algorithms, utility, bias
 
 
+def _silent(record: Reviewed) -> bool:
+    """Whether the target is an algorithm that draws no noise."""
+    return record.target.kind == "algorithm" and record.target.model == "none"
+
+
 def _custom(record: Reviewed) -> Assessment:
+    if _silent(record):
+        return Assessment("not_applicable", "a baseline draws no noise")
     if production := words.of_production(record):
         note = f"a live session draws from OpenDP, {production}; its time was not tested"
         return Assessment("open", note, ("/subject/sampler", "/checks"))
@@ -401,6 +411,10 @@ def _bins(record: Reviewed) -> Assessment:
     for key in ("n_arms", "actions"):
         if parameters.get(key) is not None:
             note = "the arms are a parameter, fixed before any reward is seen"
+            if (
+                parameters.get("moments") == "central"
+            ):  # estimates that look for the mean in a histogram first
+                note += "; so is the range in which its estimates count rewards in bins"
             return Assessment("stated", note, (f"/subject/parameters/{key}",))
     if _mechanism(record):
         return Assessment("open", "whether outputs have bins, and where those come from, is not known")
@@ -411,7 +425,17 @@ def _learning(record: Reviewed) -> Assessment:
     if record.target.parameters.get("actions") is not None and record.blocks["guarantee"]:
         note = "its model of the rewards is seen only through the audited output"
         return _if_held(record, "tested", note, "/guarantee/protected_output", "/summary/verdict")
+    if _contextual(record):
+        note = "its model of rewards given contexts is seen only through the audited output"
+        if record.claim and not words.is_baseline(record):
+            return _if_held(record, "tested", note, "/guarantee/protected_output", "/summary/verdict")
+        return Assessment("open", "it fits a model of rewards given contexts, and promises no privacy")
     return _outside("no context model is trained")(record)
+
+
+def _contextual(record: Reviewed) -> bool:
+    """Whether what changes between neighbours is a context with its rewards."""
+    return record.claim is not None and bool(record.claim.protects)
 
 
 # ---------------------------------------------------------------- part 4: deployment
@@ -446,8 +470,9 @@ def _implementation(record: Reviewed) -> Assessment:
         verdict = record.checks[tested[0]].result["verdict"].replace("_", " ")
         note = f"the last bits of the outputs were tested: {verdict}; timing was not"
         return Assessment("open", note, (f"/checks/{tested[0]}/result", "/not_covered"))
-    if record.target.kind == "algorithm" and record.target.model == "none":
-        return Assessment("open", "a baseline draws no noise; its timing was not tested", ("/not_covered",))
+    if _silent(record):
+        note = "a baseline draws no noise; its timing was not tested"
+        return Assessment("open", note, ("/not_covered",), action="Test its timing.")
     if record.target.kind == "algorithm":
         note = "the audit assumes perfect real-valued noise; floating-point and timing leaks were not tested"
         return Assessment("open", note, ("/subject/sampler", "/not_covered"))

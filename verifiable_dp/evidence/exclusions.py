@@ -35,6 +35,24 @@ class Left(StrEnum):
     OTHER_INSTANCES = "other-instances"
 
 
+class Implied(StrEnum):
+    """What a record leaves out by what it claims and checks, without a row that says so."""
+
+    SHUFFLER = "shuffler"
+    REACTIONS = "reactions"
+    DEPLOYMENT = "deployment"
+
+
+IMPLIED: Mapping[Implied, tuple[str, str]] = {  # in full, and for the first screen
+    Implied.SHUFFLER: ("the shuffler: it was trusted, not tested", "the shuffler"),
+    Implied.REACTIONS: (
+        "data that react to what was published: all were fixed beforehand",
+        "reacting data",
+    ),
+    Implied.DEPLOYMENT: ("the deployment: what is declared of it is copied, not checked", "your deployment"),
+}
+
+
 @dataclass(frozen=True)
 class Exclusion:
     """Something that an audit says nothing about.
@@ -117,7 +135,7 @@ _WORDS: Mapping[Left, str | Callable[[Json], str]] = {
 _BRIEF: Mapping[Left, str] = {
     Left.PRIVACY: "privacy",
     Left.TIMING: "timing and side channels",
-    Left.SAMPLER: "the noise generator you will run",
+    Left.SAMPLER: "production noise",
     Left.INPUTS: "inputs beyond those tried",
     Left.BATCH_SIZES: "other batch sizes",
     Left.LATER_ROUNDS: "later rounds",

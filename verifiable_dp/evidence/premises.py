@@ -114,7 +114,7 @@ _WORDS: Mapping[Taken, tuple[Words, Words]] = {
     ),
     Taken.ENTERS_ONCE: _said(
         "Each reward enters one block, and its releases depend on it through the block's answer alone.",
-        "each {one} enters once",
+        "each {one} enters one block",
     ),
     Taken.STATED_NOISE: _said(
         "Each release has Laplace noise of its own with the stated scale, and hidden noise its declared "

@@ -13,7 +13,7 @@ from verifiable_dp.evidence.acting import Acting
 from verifiable_dp.evidence.alignment.replay import exceeds
 from verifiable_dp.evidence.blackbox import curves
 from verifiable_dp.evidence.check import Check, in_words
-from verifiable_dp.evidence.exclusions import Exclusion, Left
+from verifiable_dp.evidence.exclusions import Exclusion, Implied, Left
 from verifiable_dp.evidence.words import digits, p_value
 from verifiable_dp.record import conclude, excerpts
 from verifiable_dp.record.model import Claim, Counterexample, MutantEntry, Power, Record, SampledPower
@@ -424,19 +424,35 @@ def trust(record: Record) -> str:
     return f"{model}{joint if record.target.model == 'joint' else ''}"
 
 
-def not_covered(record: Record, without: Sequence[Exclusion] = ()) -> list[str]:
-    """What the audit left out, in full."""
+def not_covered(record: Record, without: Sequence[Exclusion] = (), *, implied: bool = True) -> list[str]:
+    """What the audit left out, in full; `implied` with what no row of the record says."""
     hidden = {one.id for one in without}
     return [
-        exclusions.in_words(left, values, settled)
-        for left, values, settled in _left_out(record)
-        if left not in hidden
+        *(exclusions.IMPLIED[one][0] for one in _implied(record) if implied),
+        *(
+            exclusions.in_words(left, values, settled)
+            for left, values, settled in _left_out(record)
+            if left not in hidden
+        ),
     ]
+
+
+def _implied(record: Record) -> list[Implied]:
+    """What a record leaves out without a row that says so, the gravest first."""
+    if not record.checks:
+        return []
+    found = [Implied.SHUFFLER] if record.claim and record.claim.observe == "shuffled" else []
+    played = any({"adversary", "strategies"} & check.statistics.keys() for check in record.checks)
+    # Without a bound they are among the inputs that were not tried, and a false claim is of no use to deploy.
+    if conclude.bounded(record.checks) and record.target.plays != Plays.DATA and not played:
+        found.append(Implied.REACTIONS)
+    return found if record.verdict == "refuted" else [*found, Implied.DEPLOYMENT]
 
 
 def not_looked_at(record: Record) -> list[str]:
     """The same in a few words each, without what an upper bound covers."""
-    return [exclusions.briefly(left) for left, _, settled in _left_out(record) if not settled]
+    rows = [exclusions.briefly(left) for left, _, settled in _left_out(record) if not settled]
+    return [*(exclusions.IMPLIED[one][1] for one in _implied(record)), *rows]
 
 
 def _left_out(record: Record) -> Iterator[tuple[Left, Json, bool]]:
@@ -465,6 +481,11 @@ def level(record: Record) -> str:
     )
 
 
+def _finds(check: Check) -> bool:
+    """Whether a check can find a violation: an upper bound cannot, nor a cost that only bounds the loss."""
+    return check.kind != upper.KIND and (check.kind != "alignment" or bool(check.statistics["visible"]))
+
+
 def counted(record: Record) -> str:
     """How many checks on privacy came out how; empty without any."""
     verdicts = [check.verdict for check in record.checks]
@@ -472,8 +493,13 @@ def counted(record: Record) -> str:
     if not total:
         return ""
     if verdicts.count("not_refuted") == total:
-        alone = "The privacy check ran; it" if total == 1 else f"All {total} privacy checks ran; none"
-        return f"{alone} found {'no' if total == 1 else 'a'} violation."
+        if total == 1:
+            return "The privacy check ran; it found no violation."
+        able = sum(map(_finds, record.checks))
+        if able == total:
+            return f"All {total} privacy checks ran; none found a violation."
+        found = f"{able} can find violations: none did" if able else "none can find violations"
+        return f"Of {total} privacy checks, {found}."
     what = "the claim" if promises(record) else "the yardstick"
     said = {
         "refuted": f"refuted {what}",

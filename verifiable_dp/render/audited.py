@@ -6,6 +6,7 @@ from verifiable_dp.compliance.nist import Reviewed
 from verifiable_dp.core.claims import Basis
 from verifiable_dp.core.units import Role
 from verifiable_dp.core.validate import Json, JsonValue
+from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import words
 from verifiable_dp.record.model import Checkout, CodeEntry, Provenance, Record
@@ -70,6 +71,8 @@ def variant(record: Record) -> str:
         return f"Corrected, not as printed (see errata){f': {note}' if note else ''}."
     if _is_unread(record):
         return "Our own version: we did not have the paper, so all constants are ours."
+    if record.target.parameters.get("budget") == "per-arm":
+        return "Not as printed: each arm has the whole epsilon, which the paper splits among the arms."
     return f"On the promise: {note}." if note else ""
 
 
@@ -96,11 +99,26 @@ def instance(record: Record) -> str:
     parameters = dict(record.target.parameters)
     shown = settings({key: value for key, value in parameters.items() if key != "variant"}, record)
     horizon = parameters.get("horizon")
-    others = {check.statistics.get("horizon") or horizon for check in record.regret_checks} - {horizon}
-    apart = (
-        f" {words.measured(record)} was measured at other horizons, too: see each check." if others else ""
-    )
-    return f"Only this instance{f': {shown}' if shown else ''}.{apart}"
+    return f"Only this instance{f': {shown}' if shown else ''}.{_apart(record, horizon)}"
+
+
+def _apart(record: Record, audited: JsonValue) -> str:
+    """At which horizons regret was measured, and whether at the audited one; empty if at no other."""
+    found = {int(h) for check in record.regret_checks for h in _horizons(check)} - {0}
+    if not found - {audited}:
+        return ""
+    least, most = digits(min(found)), digits(max(found))
+    where = f"{least} rounds" if least == most else f"{least} to {most} rounds"
+    this = "the audited horizon is one of them" if audited in found else "not at the audited horizon"
+    return f" {words.measured(record)} was measured at {where}, {this}."
+
+
+def _horizons(check: Check) -> list[float]:
+    """The horizons of a check of regret: one, or those of the points over which a rate was measured."""
+    numbers = check.statistics
+    if "points" in numbers and not numbers.get("over"):
+        return [float(point[0]) for point in numbers["points"]]
+    return [float(numbers.get("horizon") or 0)]
 
 
 def settings(parameters: Json, record: Record) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from verifiable_dp.compliance.nist import BEARS, HAZARDS, UNSETTLED, Reviewed, apart_worlds
 from verifiable_dp.core.validate import Json
 from verifiable_dp.evidence import exclusions
+from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import kills, questions, words
 from verifiable_dp.record.decision import WEAK, caught, decision
 from verifiable_dp.record.model import Record
@@ -88,14 +89,14 @@ def caveats(record: Reviewed) -> list[tuple[str, str]]:
         found.append(("The noise generator you will run was not tested", "hazards"))
     # The sentence under the verdict names these where there is a bound.
     bounded = record.epsilon_upper and record.verdict != "refuted"
-    lines = words.not_covered(record, without=exclusions.EVERY if bounded else ())
+    lines = words.not_covered(record, without=exclusions.EVERY if bounded else (), implied=False)
     return [*found, *((capital(line), "not-covered") for line in lines)]
 
 
 def _guided(row: Json, delta: float) -> str:
     """A flag of the guidance; of delta also what it means."""
     means = (
-        f": up to a 1 in {1 / delta:,.0f} chance that epsilon does not protect"
+        f": whatever epsilon is, anything seen may be more likely by {digits(delta)} on top"
         if row["about"] == "delta"
         else ""
     )

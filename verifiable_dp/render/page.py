@@ -252,7 +252,10 @@ def _findings(record: Record) -> list[tuple[Finding, str]]:
     found = {(one.code, one.sentence): one for one in told(record)}.values()
     above = [one.code in OF_VERDICT and not one.ignored for one in found]
     return [
-        (one, "see above" if said else f"{one.sentence.rstrip('.')}. To do: {one.advice}")
+        (
+            one,
+            "as the first screen says" if said else f"{one.sentence.rstrip('.')}. To do: {one.advice}",
+        )
         for one, said in zip(found, above, strict=True)
     ]
 

@@ -41,11 +41,12 @@ def _promise(record: Record) -> str:
     claim = record.claimed
     epsilon, delta = claim.epsilon, claim.delta
     times = f"{math.exp(epsilon):.3g} times" if epsilon <= _BEYOND else f"e^{epsilon:g} times"
-    but = f", except with probability {delta:g}" if delta else ""
+    but = f", plus a probability of {delta:g}" if delta else ""
+    also = f", delta {delta:g}" if delta else ""
     false = ", which does not hold" if record.verdict == "refuted" else ""
     return (
         f"The promise{false}: changing {words.changed(record)} makes anything seen in "
-        f"{words.seen(record)} at most {times} more likely{but} (epsilon {epsilon:.4g})."
+        f"{words.seen(record)} at most {times} more likely{but} (epsilon {epsilon:.4g}{also})."
     )
 
 

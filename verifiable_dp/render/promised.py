@@ -25,7 +25,7 @@ def promise(record: Record) -> str:
             f"{words.seen(record)}."
         )
     delta = f" and delta {digits(claim.delta)}" if claim.delta else ""
-    delta += f" (a 1 in {1 / claim.delta:,.0f} chance of failing)" if claim.delta > MOST_DELTA else ""
+    delta += f" (large: above {digits(MOST_DELTA)})" if claim.delta > MOST_DELTA else ""
     several = " with several" if _event(record) == "entry" else ""
     verb = "was meant to protect" if record.verdict == "refuted" else "protects"
     one = f" It {verb} one {_event(record)}, not a person{several}." if _of_one(claim) else ""
@@ -80,7 +80,8 @@ def of_rounds(row: Json, what: str, which: str) -> str:
     if float(row["delta"]) >= 1:
         return f"{person}for a person with {row['rounds']} ({which}) this conversion says nothing: delta is 1"
     delta = f" and delta {digits(row['delta'])}" if float(row["delta"]) else ""
-    return f"{person}a person with {row['rounds']} ({which}) has only epsilon {digits(row['epsilon'])}{delta}"
+    less = f"is protected less: epsilon {digits(row['epsilon'])}{delta}"
+    return f"{person}a person with {row['rounds']} ({which}) {less}"
 
 
 def certainty(epsilon: float, delta: float = 0.0) -> float:

@@ -41,7 +41,7 @@ def svg(record: Record) -> str | None:
 
 
 _THEOREMS = "the theorems"
-_AGREED = {Basis.OURS: "our derivations", Basis.GIVEN: "what was claimed"}
+_AGREED = {Basis.OURS: "our derivations", Basis.GIVEN: "what was claimed", Basis.UNREAD: "our bounds"}
 
 
 def sentence(record: Record) -> str:
@@ -50,9 +50,7 @@ def sentence(record: Record) -> str:
     if not checks:
         return ""
     what = "" if words.measured(record) == "Regret" else " on errors and rounds"
-    bases = {claim.source.basis for claim in (record.regret.claims if record.regret else ())}
-    by = _AGREED.get(next(iter(bases)) or Basis.PAPER, _THEOREMS) if len(bases) == 1 else _THEOREMS
-    said = [f"{agreeing(record)} with {by}{what}"]
+    said = [f"{agreeing(record)} with {_bounds(record)}{what}"]
     for verdict, text in (("contradicted", "contradicted"), ("inconclusive", "undecided")):
         names = [c.name for c in checks if c.verdict == verdict]
         said += [f"{text}: {', '.join(names)}"] if names else []
@@ -67,6 +65,18 @@ def sentence(record: Record) -> str:
         are = "is" if count == 1 else "are"
         said.append(f"{count} {are} coarse: {limits.LOOSE:g} times that {what} would pass")
     return f"{'; '.join(said)}."
+
+
+def _bounds(record: Record) -> str:
+    """What the checks were held against: theorems only where nothing of them was derived here."""
+    sources = [claim.source for claim in (record.regret.claims if record.regret else ())]
+    bases = {source.basis or Basis.PAPER for source in sources}
+    if len(bases) == 1 and (said := _AGREED.get(next(iter(bases)))):
+        return said
+    derived = [bool(source.note) or source.basis in _AGREED for source in sources]
+    if all(derived) and derived:
+        return "our bounds"
+    return f"the stated bounds, {sum(derived)} of {len(derived)} ours in part" if any(derived) else _THEOREMS
 
 
 def agreeing(record: Record) -> str:

@@ -221,7 +221,7 @@ def _assumed(record: Record) -> str:
     return f"{many(len(found), 'assumption')}, {untested} untested"
 
 
-_LISTED = 3  # things not looked at that the first screen names
+_LISTED = 4  # things not looked at that the first screen names
 
 
 def _lines(record: Reviewed, around: Around) -> Iterator[AnswerLine]:

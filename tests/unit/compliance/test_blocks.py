@@ -445,7 +445,7 @@ def test_the_page_shows_each_hazard_and_tells_declarations_from_evidence(reports
     assert page.count("<b>Evidence</b>") >= 8
     assert "border-left: .2rem dotted" in page
     assert "font-style: italic" in page
-    assert "epsilon of the 10 rounds of one person 10 is 10 or more" in page
+    assert "epsilon 10 of the 10 rounds of one person is 10 or more" in page
     bare = reports["algorithm"].to_html()
     assert "<b>Declaration, not checked</b>" not in bare
     assert "Deployment as declared" not in bare
