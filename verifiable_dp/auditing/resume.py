@@ -315,7 +315,7 @@ def _new_key(path: Path) -> bytes:
 def goes_on(path: Path) -> bool:
     """Whether an audit that keeps its steps there would go on: a step is there, under the owner's key.
 
-    A file without one, such as an empty file that came with the code, is begun anew.
+    A file without one, such as an empty file that came with the code, starts from the beginning.
     """
     key = _key_of(path)
     try:

@@ -163,8 +163,8 @@ def test_the_meter_empties_as_the_leak_that_passes_grows():
 def test_regret_is_a_sentence():
     said = of("dp-se").regret
     assert said == (
-        "20 of 20 checks that can fail agree with the stated bounds, 4 of 5 ours in part; 1 more cannot fail below 9.2e+07 rounds and "
-        "does not count; 7 are coarse: 10 times that regret would pass."
+        "20 of 20 checks that can fail agree with the stated bounds, 4 of 5 ours in part; 1 more cannot fail "
+        "below 9.2e+07 rounds and does not count; 7 are coarse: 10 times that regret would pass."
     )
     record = load("dp-se")
     record["regret"]["checks"][0]["result"]["verdict"] = "contradicted"
@@ -1039,7 +1039,7 @@ def test_theorems_are_those_of_a_paper():
     """Control: claims of a paper."""
     assert "agree with our derivations" in regrets.sentence(Record.of(load("dp-lin-ucb")))
     assert "agree with the stated bounds, 4 of 5 ours in part" in regrets.sentence(Record.of(load("dp-se")))
-    assert "agrees with the theorems" in regrets.sentence(Record.of(load("dp-nas")))
+    assert "agree with the theorems" in regrets.sentence(Record.of(load("dp-nas")))
 
 
 def test_a_promise_says_that_it_is_not_about_a_person():
@@ -1075,8 +1075,10 @@ def test_a_refutation_by_samples_says_how_often_those_are_wrong():
 
 def test_what_a_large_delta_means_is_said():
     """Control: a small one is no caveat."""
-    said = "Delta 0.001 is above 1e-05 (NIST's draft guidance): up to a 1 in 1,000 chance that "
-    said += "epsilon does not protect"
+    said = (
+        "Delta 0.001 is above 1e-05 (NIST's draft guidance): whatever epsilon is, anything seen may be more "
+    )
+    said += "likely by 0.001 on top"
     assert of("dp-lin-ucb").caveats[0] == (said, "guarantee")
     assert not any("guidance" in line for line, _ in of("shuffled-linear").caveats)
 
