@@ -13,6 +13,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 INDEX, MEASURED, DIGESTS = HERE / "index.csv", HERE / "measured.csv", HERE / "SHA256SUMS"
+BOUNDS = HERE / "bounds.csv"  # upper bounds without samples, of sets of which these were measured alone
 
 
 def rows(name=None, table=INDEX):

@@ -5,11 +5,13 @@ set), added or edited; a row of the results is removed, those of a set are, or a
 archive is removed or added; a member is edited; with the digest made anew, a member is removed, added,
 renamed, named `../outside.py`, or loses its target; a digest is removed or edited; a number of the page is
 edited, or a missed leak no longer named there; a program in `tests/user_code/from_blind` is edited;
-`unpack` takes any archive, or any path; `packed` keeps caches.
+`unpack` takes any archive, or any path; `packed` keeps caches; a row of the bounds is removed, or one of a
+leak's is made its claim.
 """
 
 import csv
 import io
+import math
 import re
 import shutil
 import tarfile
@@ -90,6 +92,23 @@ def test_a_program_has_the_target_and_the_claim_of_its_row(archived, name):
         )
         assert float(row["epsilon"]) > 0
         assert row["truth"] in ("right", "leak")
+
+
+def test_no_leak_has_an_upper_bound_within_its_claim_or_below_its_true_epsilon():
+    """Broken variants, tried on a copy: a bound of a leak is made its claim, or a row is removed."""
+    found = blind.rows(table=blind.BOUNDS)
+    for name in {row["set"] for row in found}:
+        answers = {row["file"]: row for row in found if row["set"] == name}
+        index = {row["file"]: row for row in blind.rows(name)}
+        assert {file: row["truth"] for file, row in answers.items()} == {
+            file: row["truth"] for file, row in index.items()
+        }
+        for file, row in index.items():
+            bound, truth = float(answers[file]["bound"]), row["true_epsilon"]
+            assert (bound == math.inf) == bool(answers[file]["reason"])
+            if row["truth"] == "leak":
+                assert bound > float(row["epsilon"]) * (1 + 1e-6)
+                assert bound >= float(truth.lstrip(">=")) * (1 - 1e-3)
 
 
 def test_sets_are_unpacked_within_their_folder_and_packed_again(archived, tmp_path):
