@@ -324,6 +324,22 @@ def equal_by_rounding(rewards, rng):
     return _gained(rewards, (x + 1.0 == 1.0) * 1.0 - (x == 0.0) * 1.0, rng)
 
 
+def equal_after_rounding(rewards, rng):
+    x = rewards[0, 0]
+    y = x + 1.0 - 1.0
+    return _gained(rewards, (y == 0.0) * 1.0 - (x == 0.0) * 1.0, rng)
+
+
+def floor_below_nought_by_rounding(rewards, rng):
+    a = rewards[1, 0]
+    return _gained(rewards, _near(rewards) * math.floor(0.1 * a + 0.2 * a - 0.3 * a), rng)
+
+
+def whole_by_rounding(rewards, rng):
+    """1 - 1e-16 plus 1 is 2, so that a total in whole numbers moves by 2 where an entry moves by 1."""
+    return _told(rewards, math.floor(rewards[:, 0].sum()) + rng.laplace(0, 1.0) > 0.5)
+
+
 def below_nought_by_rounding(rewards, rng):
     a = rewards[1, 0]
     return _gained(rewards, (_near(rewards) * (0.1 * a + 0.2 * a - 0.3 * a) < 0) * 1.0, rng)
@@ -376,9 +392,9 @@ LEAKS = [
     *(weight_with_a_peak, scale_with_a_dip, noise_with_a_dip, scale_without_a_limit),
     *(law_with_a_jump, law_that_is_undefined, law_on_a_coarse_grid, coins_of_one_draw),
     *(places_far_apart, places_of_uniform_numbers, places_drawn_together, places_of_orders),
-    scale_by_the_length_of_noise,
+    *(scale_by_the_length_of_noise, equal_by_rounding, equal_after_rounding, below_nought_by_rounding),
+    *(floor_below_nought_by_rounding, whole_by_rounding),
 ]
-OPEN = [equal_by_rounding, below_nought_by_rounding]  # leaks that have a bound within the claim today
 
 
 # ---------------------------------------------------------------- right twins
@@ -451,7 +467,23 @@ def noise_by_its_quantiles(rewards, rng):
     return _told(rewards, np.argmax(rewards[:6].sum(axis=0) + noise))
 
 
+def scaled_entries_above_a_bar(rewards, rng):
+    """Each is rounded, and counts or does not; their mean is not below 0, however it is rounded."""
+    scaled = 0.3 * rewards[:, 0]
+    assert scaled.mean() >= 0
+    return _told(rewards, (scaled > 0.1).sum() + rng.laplace(0, 1.0) > 6)
+
+
 RIGHT = [
-    *(always_one, usual_coin, order_of_play, drawn_once_each, whole_numbers, far_away, floats_in_lists),
+    *(
+        scaled_entries_above_a_bar,
+        always_one,
+        usual_coin,
+        order_of_play,
+        drawn_once_each,
+        whole_numbers,
+        far_away,
+        floats_in_lists,
+    ),
     *(mixed_lists, counted_truths, both_truths, noise_by_its_quantiles),
 ]

@@ -93,9 +93,46 @@ def divisor(rewards, rng):
     return np.array([int(s > 100)] + [0] * (len(rewards) - 1))
 
 
+def negative_multiple(rewards, rng):
+    """A maximum rises with the noise; less twice of it does not."""
+    z, c = float(rng.laplace(0, 1.0)), -2.0
+    return _released(rewards, -1.0 - (z + c * max(z, 1.0)), rng)
+
+
+def negative_multiples(rewards, rng):
+    z = float(rng.laplace(0, 1.0))
+    return _released(rewards, -1.0 - np.array([-2.0, 1.0]) @ np.array([max(z, 1.0), z]), rng)
+
+
+def divided_by_a_negative(rewards, rng):
+    z, c = float(rng.laplace(0, 1.0)), -0.5
+    return _released(rewards, -1.0 - np.add(z, np.divide(max(z, 1.0), c)), rng)
+
+
+def added_up_with_signs(rewards, rng):
+    z, total = float(rng.laplace(0, 1.0)), 0.0
+    for value, sign in ((z, 1.0), (max(z, 1.0), -2.0)):
+        value *= sign
+        total += value
+    return _released(rewards, -1.0 - total, rng)
+
+
+def steps_apart(rewards, rng):
+    """Of noise only steps are left, and they are near one step as seldom."""
+    k = math.floor(rng.laplace(0, 100.0))
+    return _released(rewards, max(k - 77, 77 - k), rng)
+
+
+def places_apart(rewards, rng):
+    """Each drawn place has few values, and all together have 512."""
+    i, j, k = (int(rng.integers(8)) for _ in range(3))
+    return _released(rewards, max(i - j - k + 9, j + k - i - 9), rng)
+
+
 LEAKS = [
     *(distance, size, distances, length, squares, power, inner, inner_by_a_method, einsum, variance, spread),
-    *(rest, wave, table, weight, divisor),
+    *(rest, wave, table, weight, divisor, negative_multiple, negative_multiples, divided_by_a_negative),
+    *(added_up_with_signs, steps_apart, places_apart),
 ]
 
 
@@ -119,6 +156,11 @@ def largest(rewards, rng):
     return _wider(rewards, np.maximum(rng.laplace(0, 1.0, 3), 0.0).sum(), rng)
 
 
+def multiple(rewards, rng):
+    """Which way it goes is not known where the sign of a factor is not: it goes one way."""
+    return _wider(rewards, max(0.0, SHARE * float(rng.laplace(0, 1.0))), rng)
+
+
 def length_of_what_is_told(rewards, rng):
     """A norm of noisy sums divides them, and no other noise."""
     v = rewards[:6].sum(axis=0) + rng.laplace(0, 1.0, 2)
@@ -134,4 +176,7 @@ def deviation_of_what_is_told(rewards, rng):
     return np.array([int(s / len(rewards) + width > 0.5)] + [0] * (len(rewards) - 1))
 
 
-RIGHT = [one_way, one_way_by_a_function, largest, length_of_what_is_told, deviation_of_what_is_told]
+SHARE = -0.5
+RIGHT = [
+    *(one_way, one_way_by_a_function, largest, multiple, length_of_what_is_told, deviation_of_what_is_told),
+]

@@ -255,10 +255,15 @@ class Calls(Marks):
         operation = next((op for one, op in values.OPERATIONS.items() if value is one), None)
         if operation is not None and len(given.parts) == 2:
             made = self.combined(node, operation, *(v for _, v, _ in given.parts))
+        one = sum(v.level > PUBLIC for _, v, _ in given.parts) == 1 < len(given.parts)
+        mapped = values.maps(value) or (one and values.same(value, values.LARGEST))
+        made = made if operation or mapped else made.summed()
         falls = made.bent or made.way == values.BOTH
         factors = sum(v.noisy for _, v, _ in given.parts) + values.same(value, (np.prod, math.prod))
         peaks = values.same(value, values.MULTIPLIES) and falls and (not made.data or factors > 1)
         made = made if (keeps or sized or bends) and not peaks else made.folded()
+        if values.same(value, values.MULTIPLIES):  # the sign of what it multiplies by is not known
+            made = made._replace(way=values.BOTH)
         shaped = keeps or bends or isinstance(value, np.ufunc) or values.same(value, values.SHAPED)
         size = max(every.size, PUBLIC if shaped else made.level)
         alone = len(given.parts) == 1
@@ -340,6 +345,7 @@ class Calls(Marks):
             return joined([self.entry(node, base, at), *missing, *(v for _, v, _ in rest)])
         if not smooth or name == "mean":
             self.mixes(node, name, [base, *(v for _, v, _ in given.parts)], averages=True)
+        base, every = base.summed(), every.summed()
         squares = name in ("dot", "prod") and base.noisy and (every.noisy or not given.parts)
         made = base | every if smooth and not squares else (base | every).folded()
         if base.container and not base.things:  # a table, which draws with what it is given alone

@@ -8,7 +8,14 @@ import functools
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside, values
 from verifiable_dp.evidence.judge.calls import Calls, Given
-from verifiable_dp.evidence.judge.flow import COMPREHENSION, of_constant, parameters, positive
+from verifiable_dp.evidence.judge.flow import (
+    COMPREHENSION,
+    of_constant,
+    operands_of,
+    parameters,
+    positive,
+    sign_of,
+)
 from verifiable_dp.evidence.judge.marks import DATA, ENVIRONMENT, Root, where
 from verifiable_dp.evidence.judge.values import (
     ANY,
@@ -26,6 +33,7 @@ from verifiable_dp.evidence.judge.values import (
 
 _ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _FACTORS = (ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.LShift, ast.RShift, ast.MatMult)
+_SHIFTS = (ast.LShift, ast.RShift)
 _SHAPES = ("shape", "size", "ndim")
 _NAMES = ("__class__", "__name__", "__qualname__", "__doc__")
 
@@ -191,8 +199,13 @@ class Expressions(Calls):
 
     def combined(self, node: Foreign, op: ast.operator, one: Value, other: Value) -> Value:
         """What an operation gives."""
-        lowers = isinstance(op, ast.Sub | ast.Div | ast.FloorDiv)
+        lowers = isinstance(op, ast.Sub | ast.Div | ast.FloorDiv | ast.RShift)
         every = one | (other.turned() if lowers else other)
+        if one.level and other.level:
+            every = every.summed()
+        elif isinstance(op, _FACTORS) and not (other.level == PUBLIC and isinstance(op, _SHIFTS)):
+            written = operands_of(node)
+            every = every.scaled(sign_of(written[bool(one.level)]) if len(written) == 2 else 0)
         inner = every.inner if every.container else NONE
         every = every._replace(own=every.container, inner=inner, many=every.many or every.level > PUBLIC)
         if isinstance(op, ast.Mult):
@@ -207,6 +220,8 @@ class Expressions(Calls):
             return every._replace(own=frozenset((values.RECORD,))) if every.container else every
         if isinstance(op, ast.Sub):
             return every._replace(bent=every.level > PUBLIC)
+        if isinstance(op, ast.MatMult):
+            every = every._replace(way=values.BOTH)
         if isinstance(op, ast.FloorDiv):
             every = every.whole()
         if not isinstance(op, _FACTORS):
@@ -218,8 +233,8 @@ class Expressions(Calls):
         # A product of what rises and what falls, or what may change its sign, has a peak somewhere.
         peaks = every.bent or every.way == values.BOTH
         several = (one.level and other.level) or (isinstance(op, ast.Pow) and one.level)
-        if isinstance(op, ast.Div | ast.FloorDiv) and other.noisy and other.bent:
-            return every.folded()
+        if isinstance(op, ast.Div | ast.FloorDiv) and other.level and other.bent:
+            return every.folded() if other.noisy else every._replace(way=values.BOTH)
         if not (peaks and several):
             return every
         # Of noise that is scaled, or of data, runs follow what becomes of it, but not of noise times noise.

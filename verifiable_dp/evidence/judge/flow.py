@@ -346,6 +346,21 @@ def positive(node: ast.AST | None) -> float:
     return max(value, 0.0) if isinstance(value, int | float) else 0.0
 
 
+def sign_of(node: ast.AST | None) -> float:
+    """1 or -1 where a constant of this sign is written, maybe with a minus; else 0, which is not known."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -sign_of(node.operand)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div):
+        return sign_of(node.left) * sign_of(node.right)
+    return float(positive(node) > 0)
+
+
+def operands_of(node: Foreign) -> list[Foreign]:
+    """What stands on both sides of an operation, or is given to a function that does it."""
+    sides = [getattr(node, name, None) for name in ("left", "target", "right", "value")]
+    return [side for side in sides if side is not None] or [*getattr(node, "args", ())]
+
+
 def _of_a_library(value: Foreign) -> bool:
     """Whether it is a function that a library has, not an object that holds something of the user's."""
     if inspect.isroutine(value):

@@ -483,7 +483,7 @@ class Language:
         found = self._said.arithmetic.get((file, position), [])
         if side is not None and 0 <= side < len(found):
             return found[side].rare
-        return any(v.level >= STEEP and not v.data for v in found)
+        return any(v.rare and not v.data for v in found)
 
     def enters(self, code: types.CodeType, names: Iterable[str] | None) -> bool:
         """As `steep`, of one of these names in a function; by default of what it looks up elsewhere."""

@@ -27,8 +27,8 @@ import numpy as np
 from verifiable_dp.core.validate import Foreign
 
 PUBLIC, SMOOTH, STEEP, WIDE = range(4)  # wide: steep, and of so many values that paths see but a few
-UP, DOWN, BOTH = 1, 2, 3
-_TURNED = (0, DOWN, UP, BOTH)
+UP, DOWN, BOTH, EITHER = 1, 2, 3, 4  # either: one of the two, which is not known
+_TURNED = (0, DOWN, UP, BOTH, EITHER)
 ANY = ("any", None)  # it may be any object
 GENERATOR = ("generator", None)
 OPAQUE = ("opaque", None)  # an object of a library that holds no code of the user's
@@ -61,7 +61,7 @@ class Value(NamedTuple):
     many
         Whether it was added up of several draws, so that some of its few values may be rare.
     way
-        Which ways it may go as draws rise: `UP`, `DOWN` or `BOTH`; see `moves`.
+        Which ways it may go as draws rise: `UP`, `DOWN`, `BOTH` or `EITHER`; see `moves`.
     truth
         Whether it may hold truth values, of which an index takes as many entries as are true.
     noisy
@@ -101,7 +101,7 @@ class Value(NamedTuple):
         What goes one way as each draw rises is least and largest at the draws' ends, which paths look at.
         What goes both ways may have a peak anywhere, as noise has in a square, a norm, a distance.
         """
-        return self.level >= STEEP or (self.noisy and self.moves == BOTH)
+        return self.level >= STEEP or (self.moves == BOTH and (self.noisy or not self.data))
 
     def folded(self) -> Value:
         """Of what may rise and fall as draws rise: noise is followed, but not what becomes of it there."""
@@ -110,6 +110,17 @@ class Value(NamedTuple):
     def turned(self) -> Value:
         """Of what goes the other way, as what is subtracted or divided by."""
         return self._replace(way=_TURNED[self.moves])
+
+    def scaled(self, sign: float) -> Value:
+        """Of a multiple by a public number: what that turns is not known where its sign is not (0)."""
+        if sign > 0 or not self.level:
+            return self
+        turned = self.turned() if sign else self._replace(way=BOTH if self.moves == BOTH else EITHER)
+        return turned._replace(bent=True)
+
+    def summed(self) -> Value:
+        """Of what is made of several numbers, or entries, each of which may go another way."""
+        return self._replace(way=BOTH) if self.moves == EITHER else self
 
     def __or__(self, other: Value) -> Value:
         return Value(
@@ -122,7 +133,7 @@ class Value(NamedTuple):
             self.data or other.data,
             self.bent or other.bent,
             self.many or other.many,
-            self.moves | other.moves,
+            _both_ways(self.moves, other.moves),
             self.truth or other.truth,
             self.noisy or other.noisy,
             self.raw or other.raw,
@@ -185,6 +196,11 @@ class Value(NamedTuple):
         """One after the other of its entries."""
         turn = max(self.turn, SMOOTH, self.unlike)
         return Value(self.level, turn, self.size, self.rough, self.inner, self.inner, *self[6:])
+
+
+def _both_ways(one: int, other: int) -> int:
+    """Which ways of two there are: none, the same, or both."""
+    return one or other if one == other or not (one and other) else BOTH
 
 
 UNKNOWN = Value(STEEP, STEEP, STEEP, STEEP, frozenset((ANY,)), frozenset((ANY,)), True, truth=True, raw=True)
@@ -264,6 +280,7 @@ OPERATIONS: dict[Foreign, ast.operator] = {  # of two numbers
 }
 SCALARS = (int, float, bool, len, round, math.floor, math.ceil, sum, np.argmax, np.argmin, np.sum)
 NUMBERS = (*SCALARS, np.argsort, np.flatnonzero)  # no truth values, of whatever they are given
+LARGEST = (max, min, np.maximum, np.minimum)  # of several
 REDUCES = ("sum", "mean", "max", "min", "argmax", "argmin", "prod", "item")  # methods: to one number
 AVERAGES = (np.mean, np.median)  # of those that are entrywise: which divide by how many there are
 MULTIPLIES = (math.prod, np.prod, np.dot, np.einsum, np.matmul, np.inner, np.outer)
@@ -340,6 +357,13 @@ def leaves_alone(value: Foreign) -> bool:
     simple = isinstance(getattr(value, "__self__", None), types.ModuleType) and home_of(value) in _SIMPLE
     kind = isinstance(value, type) and not same(value, holds)
     return kind or simple or isinstance(value, np.ufunc) or same(value, _TABLED)
+
+
+def maps(value: Foreign) -> bool:
+    """Whether a function of a library makes one number of each that it is given, and adds none up."""
+    alone = isinstance(value, np.ufunc) and value.nin == 1
+    in_math = home_of(value) == "math" and not same(value, (math.fsum, math.prod))
+    return alone or in_math or same(value, (int, float, round, list, tuple, np.float64, np.array, np.asarray))
 
 
 def writes(value: Foreign, at: Foreign) -> bool:

@@ -621,8 +621,9 @@ def _scalar(value: Foreign, kind: str, narrow: Foreign = None) -> Foreign:
     if _of_own(value):
         found = number(value)
         if narrow is not None and is_term(found):
+            loose = found.loose
             found = terms.Term(found.world, found.const, found.raw, found.noise, found.whole, found.ratio)
-            found.type = "narrow"
+            found.type, found.loose = "narrow", loose
         return found
     return _KINDS[kind](value)
 

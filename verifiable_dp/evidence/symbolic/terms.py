@@ -612,6 +612,7 @@ def moves_of(raw: Mapping[Atom, float]) -> dict[int, tuple[float, float]]:
 
 
 _DRAWS = ("uniform", "coin")
+_ROUNDS = 1e-9  # relative, more than floats round in any run
 
 
 class Term:
@@ -630,9 +631,12 @@ class Term:
     type
         ``truth`` of a truth value, ``either`` where data decide whether it is a float, ``narrow`` of a number
         of less than 64 bits; else "", see `whole`.
+    loose
+        1 if floats may have rounded it, 2 if numbers may have cancelled, too: plain code may find it on the
+        other side of an edge. Else 0.
     """
 
-    __slots__ = ("_shown", "const", "noise", "ratio", "raw", "type", "whole", "world")
+    __slots__ = ("_shown", "const", "loose", "noise", "ratio", "raw", "type", "whole", "world")
     __array_priority__ = 2000.0
 
     def __init__(
@@ -645,7 +649,7 @@ class Term:
         ratio: Ratio | None = None,
     ) -> None:
         self.world, self.const, self.raw, self.noise = world, const, raw, noise
-        self.whole, self.ratio, self.type = whole, ratio, ""
+        self.whole, self.ratio, self.type, self.loose = whole, ratio, "", 0
         self._shown: float | None = None
         world.count()
 
@@ -672,6 +676,14 @@ class Term:
             ends = weight * atom.low, weight * atom.high
             low, high = low + min(ends), high + max(ends)
         return low, high
+
+    def edges(self) -> tuple[float, float]:
+        """The bounds, as far beyond them as rounding may have taken it."""
+        low, high = self.range()
+        known = self.loose < 2 and self.const == 0
+        slack = _ROUNDS * max(abs(low), abs(high), 1.0) if self.loose else 0.0
+        # To add up numbers of one sign, and to scale them, does not change it.
+        return low if known and low == 0 else low - slack, high if known and high == 0 else high + slack
 
     @property
     def is_still(self) -> bool:
@@ -995,6 +1007,7 @@ def _term(
     ratio: Foreign = None,
     *,
     pools: bool = True,
+    loose: int = 2,
 ) -> Foreign:
     """A term, or a plain number where nothing is unknown."""
     if world.pooling is not None and pools:
@@ -1008,7 +1021,28 @@ def _term(
         draw, weight = next(iter(noise.items()))
         if not draw.used:
             draw.met = {atom: own / weight for atom, own in raw.items()}
-    return Term(world, const, raw, noise, whole, ratio)
+    made = Term(world, const, raw, noise, whole, ratio)
+    made.loose = 0 if whole else loose
+    return made
+
+
+def _looseness(left: Foreign, right: Foreign, sign: float = 1.0) -> int:
+    """How loose a sum of two numbers is, or a difference (`Term.loose`)."""
+    loose = max(_loose(left), _loose(right))
+    if any(type(value) is not Term and value == 0 for value in (left, right)):
+        return loose
+    return max(loose, 1 if _is_above(left, 1.0) and _is_above(right, sign) else 2)
+
+
+def _loose(value: Foreign) -> int:
+    return value.loose if type(value) is Term else 0
+
+
+def _is_above(value: Foreign, sign: float) -> bool:
+    """Whether nothing in a number, or in what is the opposite, is below 0."""
+    const, raw, _ = _parts(value)
+    ends = (sign * weight * end for atom, weight in raw.items() if weight for end in (atom.low, atom.high))
+    return sign * const >= 0 and all(end >= 0 for end in ends)
 
 
 def _whole(value: Foreign) -> bool:
@@ -1031,7 +1065,7 @@ def either(made: Foreign, values: Iterable[Foreign]) -> Foreign:
     values = list(values)
     if is_term(made) and not made.whole and any(map(_may_be_whole, values)):
         made = Term(made.world, made.const, made.raw, made.noise, False, made.ratio)
-        made.type, made.world.mixes_types = "either", True
+        made.type, made.world.mixes_types, made.loose = "either", True, max(map(_loose, values))
     return made
 
 
@@ -1070,6 +1104,7 @@ def add(left: Foreign, right: Foreign) -> Foreign:
         _mixed(noise, others) if others else noise,
         _whole(left) and _whole(right),
         Ratio.sum(left, right),
+        loose=_looseness(left, right),
     )
     return _typed(made, left, right)
 
@@ -1095,7 +1130,9 @@ def total(values: Iterable[Foreign]) -> Foreign:
         for draw, weight in term.noise.items():
             noise[draw] = noise.get(draw, 0.0) + weight
     plain = const - math.fsum(term.const for term in terms)
-    return _term(_world(*terms), const, raw, noise, whole, Ratio.sum(*terms, plain))
+    above = plain >= 0 and all(_is_above(term, 1.0) for term in terms)
+    loose = max(*map(_loose, terms), 1 if above else 2)
+    return _term(_world(*terms), const, raw, noise, whole, Ratio.sum(*terms, plain), loose=loose)
 
 
 def subtract(left: Foreign, right: Foreign, *, pools: bool = True) -> Foreign:
@@ -1113,6 +1150,7 @@ def subtract(left: Foreign, right: Foreign, *, pools: bool = True) -> Foreign:
         _whole(left) and _whole(right),
         Ratio.difference(left, right),
         pools=pools,
+        loose=_looseness(left, right, -1.0),
     )
     return _typed(made, left, right)
 
@@ -1155,6 +1193,7 @@ def multiply(left: Foreign, right: Foreign) -> Foreign:
         {draw: weight * by for draw, weight in term.noise.items() if weight * by != 0},
         _whole(left) and _whole(right),
         term.ratio.times(by) if term.ratio is not None else None,
+        loose=max(term.loose, int(abs(math.frexp(by)[0]) not in (0.0, 0.5))),  # powers of 2 round nothing
     )
     return _typed(made, left, right)
 
@@ -1197,6 +1236,7 @@ def opaque(
     if (ratio is None or over) and not whole and all(map(math.isfinite, term.range())):
         term.world.reaches(max(abs(low), abs(high)))
     made = Term(term.world, 0.0, {Atom(value, low, high, bounded, whole): 1.0}, {}, whole, ratio)
+    made.loose = 0 if whole else max(1, term.loose)
     return term.world.fixed(made) if whole and term.world.oracle is not None else made
 
 
@@ -1262,7 +1302,8 @@ def _whole_product(left: Term, right: Term) -> Foreign:
         return found
 
     ratio = left.ratio.by(right.ratio) if left.ratio is not None and right.ratio is not None else None
-    return opaque(left, left.value() * right.value(), low, high, moving, left.whole and right.whole, ratio)
+    looser = max(left, right, key=_loose)
+    return opaque(looser, left.value() * right.value(), low, high, moving, left.whole and right.whole, ratio)
 
 
 def _reciprocal(term: Term) -> Foreign:
@@ -1508,7 +1549,10 @@ def limited(term: Foreign, low: Foreign, high: Foreign) -> Foreign:
     term.world.doubt(*(subtract(term, end, pools=False) for end in (low, high) if math.isfinite(end)))
     value = min(max(term.value(), low), high)
     ends = min(max(bottom, low), high), min(max(top, low), high)
-    return opaque(term, value, *ends, lambda: moves_of(term.raw), term.whole and _is_whole(low, high))
+    made = opaque(term, value, *ends, lambda: moves_of(term.raw), term.whole and _is_whole(low, high))
+    if type(made) is Term:
+        made.loose = min(made.loose, 1)  # rounding takes nothing beyond these ends
+    return made
 
 
 def _is_whole(*values: float) -> bool:
@@ -1541,14 +1585,15 @@ def rounded(term: Foreign, function: Foreign) -> Foreign:
     term = _quiet(term)
     if type(term) is not Term:
         return function(term)
-    low, high = term.range()
+    low, high = term.edges()
+    slack = _ROUNDS * bool(term.loose)
 
     def furthest(move: float) -> float:
         # To even: .5 goes to 0 and 1.5 to 2.
         return float(math.floor(move) + 1) if function is np.rint and move > 0 else float(math.ceil(move))
 
     def moving() -> Moves:
-        return {u: (-furthest(-a), furthest(b)) for u, (a, b) in moves_of(term.raw).items()}
+        return {u: (-furthest(slack - a), furthest(b + slack)) for u, (a, b) in moves_of(term.raw).items()}
 
     return opaque(
         term, float(function(term.value())), float(function(low)), float(function(high)), moving, True
@@ -1631,7 +1676,7 @@ def order_statistic(
         return found
 
     terms[0].world.doubts += [b - a for a, b in itertools.pairwise(plain)]
-    made = opaque(terms[0], of(plain), low, high, moving, all(_whole(v) for v in values))
+    made = opaque(max(terms, key=_loose), of(plain), low, high, moving, all(_whole(v) for v in values))
     if pick is max and type(made) is Term:
         next(iter(made.raw)).largest_of = tuple(values)
     return made
@@ -1645,7 +1690,9 @@ def cast(value: Foreign, kind: str) -> Foreign:
     if kind == "f":
         if not value.whole:
             return value
-        return Term(value.world, value.const, value.raw, value.noise, False, value.ratio)
+        made = Term(value.world, value.const, value.raw, value.noise, False, value.ratio)
+        made.loose = value.loose
+        return made
     if kind in "iu":
         if value.type == "truth":
             return Term(value.world, value.const, value.raw, value.noise, True, value.ratio)
@@ -1730,6 +1777,13 @@ def bit_of(value: Term) -> Atom | None:
     return atom if weight == 1 and atom.cell is not None else None
 
 
+def _compared_loosely(left: Foreign, right: Foreign) -> int:
+    """How loose the difference of two numbers is that are compared, which itself rounds nothing."""
+    alone = any(type(value) is not Term and value == 0 for value in (left, right))
+    loose = max(_loose(left), _loose(right))
+    return loose if alone or not loose else 2
+
+
 def above(left: Foreign, right: Foreign, *, strict: bool) -> Foreign:
     """Whether `left` is above `right`: told at the price of what it tells, if there is noise."""
     left, right = number(left), number(right)
@@ -1745,7 +1799,8 @@ def above(left: Foreign, right: Foreign, *, strict: bool) -> Foreign:
     if type(lead) is not Term:
         return lead > 0 if strict else lead >= 0
     if not lead.noise:
-        low, high = lead.range()
+        lead.loose = _compared_loosely(left, right)
+        low, high = lead.edges()
         if lead.is_still:
             return np.bool_(lead.value() > 0 if strict else lead.value() >= 0)
         if low > 0 or (low >= 0 and not strict):
@@ -1779,10 +1834,11 @@ def equal(left: Foreign, right: Foreign) -> Foreign:
     if type(left) is not Term and type(right) is not Term:
         return left == right
     gap = subtract(left, right)
-    low, high = gap.range()
+    gap.loose = _compared_loosely(left, right)
+    low, high = gap.edges()
     if low > 0 or high < 0:
         return np.False_
-    if gap.noise:
+    if gap.noise or gap.loose:
         return indicator(gap, gap.value() == 0)
     # A number equals one constant at most, and is the same bit each time that it is compared with it.
     raw = tuple(gap.raw.items())
