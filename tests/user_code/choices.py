@@ -340,6 +340,89 @@ def path_of_ten_coins(rewards, rng):
     return _end(rewards, x + 0 * n, rng)
 
 
+def path_of_ten_choices(rewards, rng):
+    s = _sums(rewards)
+    x = 300 * s
+    for _ in range(10):
+        x = s if rng.random() < 0.5 else x
+    return _end(rewards, x, rng)
+
+
+def path_of_ten_selections(rewards, rng):
+    s = _sums(rewards)
+    x = 300 * s
+    for _ in range(10):
+        x = np.where(rng.random() < 0.5, s, x)
+    return _end(rewards, x, rng)
+
+
+def path_to_a_break(rewards, rng):
+    s = _sums(rewards)
+    x = 300 * s
+    for _ in range(10):
+        if rng.random() < 0.5:
+            x = s
+            break
+    return _end(rewards, x, rng)
+
+
+def path_of_ten_noises(rewards, rng):
+    s = _sums(rewards)
+    x = 300 * s
+    for _ in range(10):
+        if rng.laplace() > 0:
+            x = s
+    return _end(rewards, x, rng)
+
+
+def path_of_ten_lines(rewards, rng):
+    s = _sums(rewards)
+    x = 300 * s
+    a = [bool(rng.integers(2)) for _ in range(7)]
+    if a[0]:
+        x = s
+    if not a[1]:
+        x = s
+    if a[2]:
+        x = s
+    if a[3]:
+        x = s
+    if not a[4]:
+        x = s
+    if a[5]:
+        x = s
+    if not a[6]:
+        x = s
+    return _end(rewards, x, rng)
+
+
+class Kept:
+    def __init__(self, x):
+        self.x = x
+
+    def toss(self, s, rng):
+        if rng.random() < 0.5:
+            self.x = s
+
+
+def path_in_an_object(rewards, rng):
+    s = _sums(rewards)
+    kept = Kept(300 * s)
+    for _ in range(10):
+        kept.toss(s, rng)
+    return _end(rewards, kept.x, rng)
+
+
+def noise_unless_ten_coins_match(rewards, rng):
+    """What survives is a public number, which says how much noise there is."""
+    weight = 1.0
+    for b in range(10):
+        if int(rng.integers(2)) != b % 2:
+            weight = 0.0
+    noise = rng.laplace(0, 1.0) * (1 - weight)
+    return _played(rewards, _first(rewards), int(rewards[0, 0] + noise > 0.5))
+
+
 def same_noise_twice(rewards, rng):
     """Of two tables of noise both sums get the same entries, once in 1024."""
     s = _sums(rewards)
@@ -356,7 +439,23 @@ def scale_of_a_missing_key(rewards, rng):
     return _played(rewards, _first(rewards), int(rewards[0, 0] + noise > 0.5))
 
 
-RIGHT = [elimination, one_of_the_sums, tournament, flips_of_a_list, means_where_there_are_any]
+def explored(rewards, rng):
+    """Each turn begins with the leader, which chance replaces or not."""
+    s = _sums(rewards) + rng.laplace(0, 1.0, 2)
+    best, top = 0, -np.inf
+    for arm in range(2):
+        if s[arm] > top:
+            best, top = arm, s[arm]
+    played = []
+    for _ in range(len(rewards)):
+        arm = best
+        if rng.random() < 0.2:
+            arm = int(rng.integers(2))
+        played.append(arm)
+    return np.array(played)
+
+
+RIGHT = [explored, elimination, one_of_the_sums, tournament, flips_of_a_list, means_where_there_are_any]
 LEAKS = [
     *(entry_without_noise, entry_that_weighs_more, only_entry_with_data, larger_table),
     *(gate_without_noise, function_of_a_rare_branch, mask_that_is_rarely_true),
@@ -364,6 +463,6 @@ LEAKS = [
     *(another_unit, gain_of_a_drawn_object, mask_with_two_ways_elsewhere, set_in_a_drawn_call),
     *(gain_of_one_of_many_objects, gain_that_is_set_later, gain_that_is_multiplied_later),
     *(gain_under_the_same_name, sample_of_a_table, scale_of_a_missing_key),
-    same_noise_twice,
+    *(same_noise_twice, path_of_ten_coins, path_of_ten_choices, path_of_ten_selections, path_to_a_break),
+    *(path_of_ten_noises, path_of_ten_lines, path_in_an_object, noise_unless_ten_coins_match),
 ]
-OPEN = [path_of_ten_coins]  # leaks that have a bound within the claim today

@@ -9,8 +9,9 @@ import pytest
 
 from tests.user_code import choices, held, language
 from verifiable_dp.evidence.judge.flow import File, Names
-from verifiable_dp.evidence.judge.language import Language
+from verifiable_dp.evidence.judge.language import Language, Statements
 from verifiable_dp.evidence.judge.marks import where
+from verifiable_dp.evidence.judge.values import Value
 from verifiable_dp.evidence.symbolic.paths import Program, explore
 
 HORIZON = 24
@@ -76,10 +77,19 @@ def test_a_rare_pick_ends_the_bound_or_is_paid_for(play):
     assert found(play, most=14).epsilon() > 100
 
 
-@pytest.mark.parametrize("play", choices.OPEN, ids=lambda f: f.__name__)
-@pytest.mark.xfail(strict=True, reason="each part was seen in some run, and never all of them together")
-def test_leaks_of_one_path_among_many_have_no_bound(play):
-    assert found(play, most=63).epsilon() > 100
+@pytest.mark.parametrize(
+    ("rule", "wrong"),
+    [
+        (Value, {"by_chance": False}),
+        (Statements, {"survives": lambda *given: None}),
+    ],
+    ids=["condition", "survivor"],
+)
+def test_without_the_rule_what_ten_coins_leave_has_a_bound(rule, wrong, monkeypatch):
+    for name, value in wrong.items():
+        monkeypatch.setattr(rule, name, value)
+    assert found(choices.path_of_ten_coins, most=63).epsilon() == pytest.approx(1.0)
+    assert found(choices.noise_unless_ten_coins_match, most=63).epsilon() == pytest.approx(1.0)
 
 
 def test_of_two_functions_in_one_line_both_may_run_where_positions_are_missing():

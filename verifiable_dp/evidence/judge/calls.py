@@ -192,7 +192,7 @@ class Calls(Marks):
         bent = not public or every.bent
         self.written({root for at, _, roots in given.parts if at == "out" for root in roots}, UNKNOWN)
         made = Value(level, PUBLIC, size, PUBLIC, every.inner, every.inner, data, bent)
-        return made._replace(way=way, noisy=noisy, raw=every.raw)
+        return made._replace(way=way, noisy=noisy, raw=every.raw, tossed=True)
 
     def library(self, node: ast.Call, value: Foreign, given: Given) -> Value:
         """What a function of a library gives."""
@@ -371,6 +371,7 @@ class Calls(Marks):
             truth=made.truth or not smooth or name == "astype",
             noisy=made.noisy and data,
             raw=made.raw,
+            tossed=made.tossed,
         )
 
     def again(self, node: Foreign) -> bool:

@@ -190,7 +190,8 @@ class Expressions(Calls):
         made = every if noisy else every.whole().steep()
         self.operands[self.names.home[self.scope], where(node)] = [*enumerate(parts)]
         level = SMOOTH if noisy and every.level < STEEP else made.whole().steep().level
-        return Value(level, made.turn, every.size, made.rough, truth=True)
+        made = Value(level, made.turn, every.size, made.rough, truth=True)
+        return made._replace(raw=every.raw, tossed=every.tossed)
 
     def _of_BinOp(self, node: ast.BinOp) -> Value:
         one, other = sides = [self.of(node.left), self.of(node.right)]

@@ -17,7 +17,7 @@ import inspect
 import random
 import sys
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -344,6 +344,42 @@ def positive(node: ast.AST | None) -> float:
     """A positive number that is written there, whose powers never change their sign; else 0."""
     value = node.value if isinstance(node, ast.Constant) else None
     return max(value, 0.0) if isinstance(value, int | float) else 0.0
+
+
+def names_set(steps: Iterable[ast.stmt]) -> set[str]:
+    """Names, and attributes with a dot, that statements set on whatever conditions, but not by adding."""
+    every = [node for step in steps for node in (step, *own_nodes(step)) if isinstance(node, ast.Assign)]
+    return {name for node in every for target in node.targets for name in names_in(target, ast.Store)}
+
+
+def names_in(node: ast.AST, use: type[ast.expr_context]) -> set[str]:
+    """Names, and attributes with a dot, that are read or set there."""
+    parts = [one for one in ast.walk(node) if isinstance(getattr(one, "ctx", None), use)]
+    names = {one.id for one in parts if isinstance(one, ast.Name)}
+    return names | {f".{one.attr}" for one in parts if isinstance(one, ast.Attribute)}
+
+
+def settled(around: ast.AST, step: ast.stmt) -> set[str]:
+    """Names that a turn of a loop, or a function, has set wherever it comes to a statement."""
+    found = set[str]()
+    for block in (getattr(around, name, ()) for name in ("body", "orelse", "finalbody", "handlers")):
+        for at, one in enumerate(block if isinstance(block, list) else ()):
+            if one is step or any(node is step for node in own_nodes(one)):
+                found |= names_set(before for before in block[:at] if isinstance(before, ast.Assign))
+                found |= set() if one is step else settled(one, step)
+    return found | (names_in(around.target, ast.Store) if isinstance(around, ast.For) else set())
+
+
+def choice_of(value: ast.expr) -> list[Foreign]:
+    """The condition of a choice between two, and the names that are chosen from; None of anything else."""
+    if isinstance(value, ast.IfExp):
+        found: list[ast.expr] = [value.test, value.body, value.orelse]
+    elif isinstance(value, ast.Call) and len(value.args) == 3:  # as of `where`
+        found = value.args
+    else:
+        return [None]
+    plain = [part for part in found[1:] if isinstance(part, ast.Name | ast.Attribute)]
+    return [found[0], *(part.id if isinstance(part, ast.Name) else f".{part.attr}" for part in plain)]
 
 
 def sign_of(node: ast.AST | None) -> float:

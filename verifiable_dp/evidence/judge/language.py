@@ -39,12 +39,23 @@ from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside, values
 from verifiable_dp.evidence.judge.calls import Given
 from verifiable_dp.evidence.judge.expressions import Expressions
-from verifiable_dp.evidence.judge.flow import File, Function, Names, own_nodes, parameters
+from verifiable_dp.evidence.judge.flow import (
+    File,
+    Function,
+    Names,
+    choice_of,
+    names_in,
+    names_set,
+    own_nodes,
+    parameters,
+    settled,
+)
 from verifiable_dp.evidence.judge.marks import ControlMark, Roles, Root, Spot, where
 from verifiable_dp.evidence.judge.outside import Outside
 from verifiable_dp.evidence.judge.values import NONE, PUBLIC, SMOOTH, STEEP, UNKNOWN, WIDE, Value, joined
 
 _NO_PLAIN = (ast.Yield, ast.YieldFrom, ast.Await)
+_SELDOM = 6  # draws that all fall one way in fewer runs than there are paths
 _OPENED = frozenset(("__init__", "__post_init__", "__call__", "__repr__", "__str__"))
 
 
@@ -177,6 +188,9 @@ class Statements(Expressions):
             self.hold(self.roots(target), Value(level, size=level))
 
     def _do_Assign(self, step: ast.Assign) -> None:
+        chosen, *left = choice_of(step.value)
+        if chosen is not None and self.of(chosen).by_chance:
+            self.survives(step, names_set([step]) & {*left})
         for target in step.targets:
             for part in ast.walk(target):
                 if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
@@ -283,9 +297,25 @@ class Statements(Expressions):
 
     def _do_If(self, step: ast.If) -> None:
         test = self.ask(self.of(step.test), step.test, step)
+        if test.by_chance:
+            read = names_in(step.test, ast.Load)
+            set_, otherwise = names_set(step.body), names_set(step.orelse)
+            anew = settled(self.loops[-1], step) if self.loops else set()
+            self.survives(step, set() if read & set_ else (set_ ^ otherwise) - anew)
         self.recurs(step, step.test)
         self.block(step.body, test)
         self.block(step.orelse, test)
+
+    def survives(self, step: ast.stmt, names: set[str]) -> None:
+        """Chance sets these names in a turn, or leaves them: what they held first is seldom left."""
+        for name in names:
+            key = ("attribute", name[1:]) if name[0] == "." else self.key(name)
+            sites = self.replaced.setdefault(key, set())
+            sites.add(step)
+            if self.loops or name[0] == "." or len(sites) >= _SELDOM:  # methods are called again
+                if self.marks.get(key, Value()).data:
+                    self.tell(step, outside.SURVIVES)
+                self.add(key, Value(STEEP))
 
     def recurs(self, step: ast.stmt, test: ast.expr) -> None:
         """A function that calls itself goes on as often as its conditions say."""

@@ -100,6 +100,7 @@ class Marks:
         self.disclosed: frozenset[Spot] = frozenset()
         self.spots: set[Spot] = set()  # where disclosing would do
         self.kept: dict[str, set[tuple[type, Foreign]]] = {}  # constants and statements that set attributes
+        self.replaced: dict[Foreign, set[ast.stmt]] = {}  # names, and what sets them if chance says so
         self.taken: dict[Foreign, set[tuple[int, ...]]] = {}  # where noise is taken out of a table
         self.puts: dict[Foreign, set[str]] = {}  # what is put into containers, by what they are called
         self.chains: dict[ast.ClassDef, list[ast.ClassDef]] = {}

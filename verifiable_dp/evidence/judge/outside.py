@@ -43,6 +43,10 @@ TAKEN = Construct(
     "branch on the draw, and name the entry in each branch",
 )
 SLICED = Construct("takes as much data or noise as a draw says", _SKIP)
+SURVIVES = Construct(
+    "keeps data or noise that many draws may replace, unless none of them does",
+    "choose in each turn anew, and begin with what is chosen otherwise",
+)
 REPEATED = Construct("repeats data or noise as often as a draw says", _SKIP)
 TURNS = Construct("a loop turns as often as a draw says", _SKIP)
 RECURSION = Construct("calls itself as often as a draw says", _SKIP)

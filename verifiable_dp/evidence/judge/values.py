@@ -68,6 +68,8 @@ class Value(NamedTuple):
         Whether noise may be in it, and nothing has been compared with it.
     raw
         Whether people's data may be in it.
+    tossed
+        Whether a draw may be in it, not only what followed from one.
     """
 
     level: int = PUBLIC
@@ -83,6 +85,12 @@ class Value(NamedTuple):
     truth: bool = False
     noisy: bool = False
     raw: bool = False
+    tossed: bool = False
+
+    @property
+    def by_chance(self) -> bool:
+        """Whether draws alone say what it is, whatever people's data are."""
+        return self.tossed and not self.raw
 
     @property
     def takes(self) -> int:
@@ -137,6 +145,7 @@ class Value(NamedTuple):
             self.truth or other.truth,
             self.noisy or other.noisy,
             self.raw or other.raw,
+            self.tossed or other.tossed,
         )
 
     def steep(self) -> Value:
