@@ -13,6 +13,7 @@ import pytest
 from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.auditing.traced import bound
 from verifiable_dp.core.claims import zcdp_epsilon
+from verifiable_dp.evidence.judge.values import STEEP, Value
 from verifiable_dp.evidence.symbolic import libraries
 
 DOCS = Path(__file__).parents[3] / "docs" / "upper-bounds.md"
@@ -126,3 +127,12 @@ def test_a_part_of_opendp_that_is_not_loaded_yet_ends_no_bound(monkeypatch):
     made, why = bounded(play)
     assert made is not None, why
     assert made.epsilon == 0
+
+
+def test_a_peak_in_noise_of_a_library_sets_no_scale(monkeypatch):
+    """Broken variant: what libraries release does not count as noise."""
+    pytest.importorskip("opendp")
+    leak = importlib.import_module("tests.user_code.opendp_scale").scale_by_a_measurement
+    assert bounded(leak)[0] is None
+    monkeypatch.setattr(Value, "rare", property(lambda value: value.level >= STEEP))
+    assert bounded(leak)[0].epsilon == pytest.approx(1.0)

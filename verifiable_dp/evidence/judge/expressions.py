@@ -349,7 +349,9 @@ class Expressions(Calls):
         if kind == "library":
             return self.library(node, self.names.objects[ref], given)
         if (kind, ref) == OPAQUE and not given.every.refs - {OPAQUE}:
-            return MADE._replace(level=max(SMOOTH, given.every.steep().level), data=True)
+            level = max(SMOOTH, given.every.steep().level)
+            noise = MADE._replace(level=level, data=True, bent=True, noisy=True, tossed=True)
+            return noise._replace(raw=given.every.raw)
         self.back(given.every.own | given.every.inner, Given([(..., UNKNOWN, set())]))
         return UNKNOWN
 
