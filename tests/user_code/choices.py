@@ -396,6 +396,55 @@ def path_of_ten_lines(rewards, rng):
     return _end(rewards, x, rng)
 
 
+def path_of_ten_swaps(rewards, rng):
+    s = _sums(rewards)
+    x, y = 300 * s, s
+    for b in range(10):
+        x, y = (s, x) if int(rng.integers(2)) != b % 2 else (x, s)
+    return _end(rewards, x + 0 * y, rng)
+
+
+def path_of_ten_turns(rewards, rng):
+    s = _sums(rewards)
+    x = 300 * s
+    for b in range(10):
+        if int(rng.integers(2)) == b % 2:
+            continue
+        x = s
+    return _end(rewards, x, rng)
+
+
+def path_in_a_table(rewards, rng):
+    s = _sums(rewards)
+    kept = {"x": 300 * s}
+    for b in range(10):
+        if int(rng.integers(2)) != b % 2:
+            kept["x"] = s
+    return _end(rewards, kept["x"], rng)
+
+
+def kept_or_replaced(x, s, bit, rng):
+    return s if int(rng.integers(2)) != bit else x
+
+
+def path_of_ten_calls(rewards, rng):
+    """The function that chooses does not know that it is called again."""
+    s = _sums(rewards)
+    x = 300 * s
+    for b in range(10):
+        x = kept_or_replaced(x, s, b % 2, rng)
+    return _end(rewards, x, rng)
+
+
+def path_into_itself(rewards, rng):
+    s = _sums(rewards)
+
+    def after(x, b):
+        return x if b == 10 else after(s if int(rng.integers(2)) != b % 2 else x, b + 1)
+
+    return _end(rewards, after(300 * s, 0), rng)
+
+
 class Kept:
     def __init__(self, x):
         self.x = x
@@ -464,5 +513,14 @@ LEAKS = [
     *(gain_of_one_of_many_objects, gain_that_is_set_later, gain_that_is_multiplied_later),
     *(gain_under_the_same_name, sample_of_a_table, scale_of_a_missing_key),
     *(same_noise_twice, path_of_ten_coins, path_of_ten_choices, path_of_ten_selections, path_to_a_break),
-    *(path_of_ten_noises, path_of_ten_lines, path_in_an_object, noise_unless_ten_coins_match),
+    *(
+        path_of_ten_noises,
+        path_of_ten_lines,
+        path_in_an_object,
+        path_of_ten_swaps,
+        path_of_ten_turns,
+        path_in_a_table,
+        noise_unless_ten_coins_match,
+    ),
 ]
+OPEN = [path_of_ten_calls, path_into_itself]  # leaks that have a bound within the claim today

@@ -348,13 +348,19 @@ def positive(node: ast.AST | None) -> float:
 
 def names_set(steps: Iterable[ast.stmt]) -> set[str]:
     """Names, and attributes with a dot, that statements set on whatever conditions, but not by adding."""
-    every = [node for step in steps for node in (step, *own_nodes(step)) if isinstance(node, ast.Assign)]
-    return {name for node in every for target in node.targets for name in names_in(target, ast.Store)}
+    kinds = ast.Assign | ast.AnnAssign | ast.NamedExpr
+    every = [node for step in steps for node in (step, *own_nodes(step)) if isinstance(node, kinds)]
+    targets = [
+        target for node in every for target in getattr(node, "targets", [getattr(node, "target", node)])
+    ]
+    return {name for target in targets for name in names_in(target, ast.Store)}
 
 
 def names_in(node: ast.AST, use: type[ast.expr_context]) -> set[str]:
     """Names, and attributes with a dot, that are read or set there."""
     parts = [one for one in ast.walk(node) if isinstance(getattr(one, "ctx", None), use)]
+    fixed = [one for one in parts if isinstance(one, ast.Subscript) and isinstance(one.slice, ast.Constant)]
+    parts += [one.value for one in fixed]  # an entry at one place is as a name
     names = {one.id for one in parts if isinstance(one, ast.Name)}
     return names | {f".{one.attr}" for one in parts if isinstance(one, ast.Attribute)}
 
@@ -378,7 +384,8 @@ def choice_of(value: ast.expr) -> list[Foreign]:
         found = value.args
     else:
         return [None]
-    plain = [part for part in found[1:] if isinstance(part, ast.Name | ast.Attribute)]
+    parts = [one for part in found[1:] for one in getattr(part, "elts", [part])]
+    plain = [part for part in parts if isinstance(part, ast.Name | ast.Attribute)]
     return [found[0], *(part.id if isinstance(part, ast.Name) else f".{part.attr}" for part in plain)]
 
 

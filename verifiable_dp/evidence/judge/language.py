@@ -300,6 +300,10 @@ class Statements(Expressions):
         if test.by_chance:
             read = names_in(step.test, ast.Load)
             set_, otherwise = names_set(step.body), names_set(step.orelse)
+            if self.loops and any(isinstance(node, ast.Continue) for node in ast.walk(step)):
+                loop, rest = self.loops[-1], [*own_nodes(self.function_of(self.scope))]
+                later = [n for n in rest if getattr(n, "lineno", 0) > loop.end_lineno]  # type: ignore[attr-defined]
+                set_ |= names_set(loop.body) & {n.id for n in later if isinstance(n, ast.Name)}  # type: ignore[attr-defined]
             anew = settled(self.loops[-1], step) if self.loops else set()
             self.survives(step, set() if read & set_ else (set_ ^ otherwise) - anew)
         self.recurs(step, step.test)
