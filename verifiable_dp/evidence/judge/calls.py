@@ -255,15 +255,13 @@ class Calls(Marks):
         operation = next((op for one, op in values.OPERATIONS.items() if value is one), None)
         if operation is not None and len(given.parts) == 2:
             made = self.combined(node, operation, *(v for _, v, _ in given.parts))
-        one = sum(v.level > PUBLIC for _, v, _ in given.parts) == 1 < len(given.parts)
-        mapped = values.maps(value) or (one and values.same(value, values.LARGEST))
-        made = made if operation or mapped else made.summed()
+        made = made if operation or self.follows(value, given) else made.summed()
         falls = made.bent or made.way == values.BOTH
         factors = sum(v.noisy for _, v, _ in given.parts) + values.same(value, (np.prod, math.prod))
-        peaks = values.same(value, values.MULTIPLIES) and falls and (not made.data or factors > 1)
+        multiplies = values.same(value, values.MULTIPLIES)
+        peaks = multiplies and falls and (not made.data or factors > 1)
         made = made if (keeps or sized or bends) and not peaks else made.folded()
-        if values.same(value, values.MULTIPLIES):  # the sign of what it multiplies by is not known
-            made = made._replace(way=values.BOTH)
+        made = made._replace(way=values.BOTH) if multiplies else made  # by what may be negative
         shaped = keeps or bends or isinstance(value, np.ufunc) or values.same(value, values.SHAPED)
         size = max(every.size, PUBLIC if shaped else made.level)
         alone = len(given.parts) == 1
@@ -286,6 +284,11 @@ class Calls(Marks):
         result = Value(made.level, made.turn, size, rough, own, refs, *made[6:])
         result = result._replace(truth=not number and (result.truth or unclear))
         return drawing(result, every) if home in ("numpy", "scipy", "pandas") else result
+
+    def follows(self, value: Foreign, given: Given) -> bool:
+        """Whether what a function of a library gives goes the one way that what it is given goes."""
+        one = sum(v.level > PUBLIC for _, v, _ in given.parts) == 1 < len(given.parts)
+        return values.maps(value) or (one and values.same(value, values.LARGEST))
 
     def counts(self, node: ast.expr) -> bool:
         """Whether a sum is of truth values of draws of few values: paths see each of these."""

@@ -1007,7 +1007,6 @@ def _term(
     ratio: Foreign = None,
     *,
     pools: bool = True,
-    loose: int = 2,
 ) -> Foreign:
     """A term, or a plain number where nothing is unknown."""
     if world.pooling is not None and pools:
@@ -1022,7 +1021,14 @@ def _term(
         if not draw.used:
             draw.met = {atom: own / weight for atom, own in raw.items()}
     made = Term(world, const, raw, noise, whole, ratio)
-    made.loose = 0 if whole else loose
+    made.loose = 0 if whole else 2
+    return made
+
+
+def _loosened(made: Foreign, loose: int) -> Foreign:
+    """What an operation made, which is as loose as that (`Term.loose`)."""
+    if type(made) is Term:
+        made.loose = 0 if made.whole else loose
     return made
 
 
@@ -1104,9 +1110,8 @@ def add(left: Foreign, right: Foreign) -> Foreign:
         _mixed(noise, others) if others else noise,
         _whole(left) and _whole(right),
         Ratio.sum(left, right),
-        loose=_looseness(left, right),
     )
-    return _typed(made, left, right)
+    return _typed(_loosened(made, _looseness(left, right)), left, right)
 
 
 def total(values: Iterable[Foreign]) -> Foreign:
@@ -1132,7 +1137,7 @@ def total(values: Iterable[Foreign]) -> Foreign:
     plain = const - math.fsum(term.const for term in terms)
     above = plain >= 0 and all(_is_above(term, 1.0) for term in terms)
     loose = max(*map(_loose, terms), 1 if above else 2)
-    return _term(_world(*terms), const, raw, noise, whole, Ratio.sum(*terms, plain), loose=loose)
+    return _loosened(_term(_world(*terms), const, raw, noise, whole, Ratio.sum(*terms, plain)), loose)
 
 
 def subtract(left: Foreign, right: Foreign, *, pools: bool = True) -> Foreign:
@@ -1150,9 +1155,8 @@ def subtract(left: Foreign, right: Foreign, *, pools: bool = True) -> Foreign:
         _whole(left) and _whole(right),
         Ratio.difference(left, right),
         pools=pools,
-        loose=_looseness(left, right, -1.0),
     )
-    return _typed(made, left, right)
+    return _typed(_loosened(made, _looseness(left, right, -1.0)), left, right)
 
 
 def _quiet(value: Foreign) -> Foreign:
@@ -1193,9 +1197,9 @@ def multiply(left: Foreign, right: Foreign) -> Foreign:
         {draw: weight * by for draw, weight in term.noise.items() if weight * by != 0},
         _whole(left) and _whole(right),
         term.ratio.times(by) if term.ratio is not None else None,
-        loose=max(term.loose, int(abs(math.frexp(by)[0]) not in (0.0, 0.5))),  # powers of 2 round nothing
     )
-    return _typed(made, left, right)
+    exact = abs(math.frexp(by)[0]) in (0.0, 0.5)  # powers of 2 round nothing
+    return _typed(_loosened(made, max(term.loose, int(not exact))), left, right)
 
 
 _FAR = 40.0  # noise of scale 1 lies within, but for a chance of e^-40
