@@ -116,14 +116,12 @@ class TwoArms:
         pulls, left, right = np.array([self.first]), np.ones(1), np.ones(1)
         found = {}
         for t in range(2 * self.first, max(horizons)):
-            level = np.arange(pulls.max() + 1)
+            level = np.arange(pulls.max(initial=0) + 1)
             worlds = [self._chances(level, t, reward) for reward in (0.0, 1.0)]
             moved = [pulls + (arm == self.counted) for arm in (0, 1)]
-            sides = [
-                np.concatenate([side * chance[pulls] for chance in chances])
-                for side, chances in zip((left, right), worlds, strict=True)
-            ]
-            pulls, left, right = self._merged(np.concatenate(moved), *sides)
+            left = np.concatenate([left * chance[pulls] for chance in worlds[0]])
+            right = np.concatenate([right * chance[pulls] for chance in worlds[1]])
+            pulls, left, right = self._merged(np.concatenate(moved), left, right)
             if t + 1 in horizons:
                 found[t + 1] = Losses(left, right)
         return found
@@ -137,12 +135,13 @@ class TwoArms:
         with np.errstate(divide="ignore"):
             loss = np.clip(np.log(left) - np.log(right), -_FARTHEST, _FARTHEST)
         place = np.rint(loss / self.width).astype(np.int64)
-        place -= place.min()
-        places = int(place.max()) + 1
+        place -= place.min(initial=0)
+        places = int(place.max(initial=0)) + 1
         key = pulls * places + place
-        both = [np.bincount(key, side) for side in (left, right)]
-        kept = np.flatnonzero(both[0] + both[1])
-        return np.asarray(kept // places), both[0][kept], both[1][kept]
+        left = np.bincount(key, left).astype(np.float64)
+        right = np.bincount(key, right).astype(np.float64)
+        kept = np.flatnonzero(left + right)
+        return np.asarray(kept // places), left[kept], right[kept]
 
 
 # ---------------------------------------------------------------- from above
@@ -199,8 +198,8 @@ class AnyRewards:
     variance: float = 1.0
     share: float = 1.0
     width: float = 0.05
-    gaps: int = 41
-    least: float = -100.0
+    gaps: int = 21
+    least: float = -70.0
     largest: float = 30.0
 
     @property
@@ -217,7 +216,7 @@ class AnyRewards:
 
     def delta(self, horizon: int) -> FloatArray:
         """The delta at epsilon = -y for each point y, after T = `horizon` rounds; both directions."""
-        return np.maximum(*(self._delta(horizon, order) for order in (1, -1)))
+        return np.asarray(np.maximum(self._delta(horizon, 1), self._delta(horizon, -1)))
 
     def _delta(self, horizon: int, order: int) -> FloatArray:
         value = np.tile(np.maximum(-np.expm1(-self.losses), 0.0), (horizon + 1, 1))
@@ -227,8 +226,8 @@ class AnyRewards:
                 here, there = self._points(t, n)[::order]
                 _largest(here, there, self.width, value[n + 1], value[n], found)
                 value[n] = found
-                best = np.maximum(best, found)  # any pull may be the changed one
-        return best
+                np.maximum(best, found, out=best)  # any pull may be the changed one
+        return np.asarray(best)
 
     def epsilon(self, horizon: int, delta: float) -> float:
         """The least epsilon, of those on the grid, that holds at delta for all rewards."""
