@@ -19,6 +19,7 @@ from verifiable_dp.core.environments import Table
 from verifiable_dp.core.noise import Secure, Seeded
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence import certify, normal
+from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry.mutants import noise_times
 
 HORIZON = 9
@@ -140,6 +141,8 @@ def test_what_is_kept_between_normal_draws_has_no_certificate():
     """The framework certifies normal noise only where nothing private is kept between blocks."""
     rule = make("gaussian-ts", n_arms=2, horizon=52, first=20, delta=1e-3)
     assert certify.certificate(rule, rule.claim, "alignment") is None
+    for mutant in registry.auditor("gaussian-ts").mutants:
+        assert certify.certificate(mutant.make(rule), rule.claim, "alignment") is None
 
 
 def test_bad_parameters_and_secure_sessions_are_refused():
