@@ -83,8 +83,11 @@ def test_no_constant_rewards_exceed_the_bound(rewards):
     most = AnyRewards().epsilon(30, 1e-6)
     assert TwoArms(rewards).losses([30])[30].epsilon(1e-6) <= most
     assert TwoArms((1.0, 0.0)).losses([30])[30].epsilon(1e-6) >= 0.8 * most
-    # The control: a bound that allows for a change of a half is no bound on a change of 1.
-    assert AnyRewards(share=0.5).epsilon(30, 1e-6) < TwoArms((1.0, 0.0)).losses([30])[30].epsilon(1e-6)
+    # The control: a bound that allows for a smaller change is no bound on a change of 1.
+    smaller = [AnyRewards(share=share).epsilon(30, 1e-6) for share in (0.25, 0.5, 0.75)]
+    assert smaller == sorted(smaller)
+    assert smaller[1] < TwoArms((1.0, 0.0)).losses([30])[30].epsilon(1e-6)
+    assert smaller[2] < most
 
 
 def test_the_bound_after_one_choice_is_the_largest_over_all_means():
