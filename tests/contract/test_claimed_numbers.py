@@ -37,6 +37,7 @@ from verifiable_dp.auditors import (
     dp_se,
     dp_se_doubling,
     dp_ucb,
+    gaussian_ts,
     lazy_dp_ts,
     ldp_robust_se,
     ldp_ucb,
@@ -242,6 +243,11 @@ BY_HAND = {
             HALF, make("dp-adversarial", n_arms=2, epsilon=0.5, horizon=1000)
         ),
         4 * math.sqrt(4000),
+    ),
+    # .5 * 3 + 4 * 2 log(1000)/.5.
+    "gaussian-ts": (
+        lambda: gaussian_ts.regret_bound(HALF, free("gaussian-ts", variance=2.0, first=3)),
+        1.5 + 16 * 6.90775527898,
     ),
     "lazy-dp-ts": (lambda: lazy_dp_ts.regret_bound(HALF, two("lazy-dp-ts")), 16 * 13.8155105579643),
     # beta(9) = .149 and beta(10) = .099 at T = 1000: 2 + ... + 2^10 = 2046, half of it, and .5.

@@ -207,6 +207,28 @@ BY_HAND = {
         sqrt(log(3) / (400 * 3 * (2 * (1 + 2 / 1.44) + 1 + 2 * log(1200) / 1.2))),
         "sqrt(log K/(N K (2 (1 + 2 s^2) + 1 + c))), b = 3, s = 1/(b eps) = 1/1.2, c = 2 log(T) s; ours",
     ),
+    "gaussian-ts, deviation": (
+        "gaussian-ts",
+        lambda: make("gaussian-ts", n_arms=2, horizon=1000, variance=2.0).deviation(np.array([[8, 32]]))[
+            0, 1
+        ],
+        sqrt(2 / 33),
+        "sqrt(c/(n + 1)), n = 32; normal posterior of a prior that counts as one reward",
+    ),
+    "gaussian-ts, mean": (
+        "gaussian-ts",
+        lambda: make("gaussian-ts", n_arms=2, horizon=1000).mean(
+            np.array([[4.0, 16.0]]), np.array([[8, 32]])
+        )[0, 1],
+        16 / 33,
+        "S/(n + 1)",
+    ),
+    "gaussian-ts, mu": (
+        "gaussian-ts",
+        lambda: make("gaussian-ts", n_arms=3, horizon=1000, variance=2.0, first=4).mu,
+        sqrt((1000 - 3 * 4) / (2 * 5)),
+        "sqrt((T - b K)/(c (b + 1))); an arm that is never pulled after its first b rewards",
+    ),
     "lazy-dp-ts, width": (
         "lazy-dp-ts",
         lambda: arms("lazy-dp-ts").width(state(pulls=(7, 31)))[0, 1],

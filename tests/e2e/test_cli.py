@@ -41,6 +41,7 @@ NAMES = [
     "dp-se",
     "dp-se-doubling",
     "dp-ucb",
+    "gaussian-ts",
     "lazy-dp-ts",
     "ldp-linear",
     "ldp-robust-se",

@@ -26,7 +26,9 @@ from verifiable_dp.registry import entries as registry
 from verifiable_dp.selfcheck import mutation
 
 KILLED = Path(__file__).parents[3] / "reports" / "mutants.json"
-PRIVATE = [name for name in registry.names() if registry.auditor(name).worst_cost]
+# Normal noise on what is kept between blocks has no certificate; see `test_sampling`.
+WITHOUT = {"gaussian-ts"}
+PRIVATE = [name for name in registry.names() if registry.auditor(name).worst_cost and name not in WITHOUT]
 SLOWEST = ("dp-nas", "dp-robust-ucb")
 DEAR = ("adaptive-tree", "dp-nas", "dp-exponential-nas", "dp-robust-ucb", "dp-robust-elimination")
 
