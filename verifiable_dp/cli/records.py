@@ -388,7 +388,7 @@ def render(record: Path, to: str, out: Path | None, url: str, key: tuple[Path, .
 
     check_outputs(out)
     if to == "pdf" and out is None:
-        raise InputError("out must be given: PDF is not for terminals")
+        raise InputError("out must be given: a terminal cannot show a PDF")
     content = renderings.render(record, to, url=url, out=out, keys=keyring(key))
     if out is None:
         click.echo(content, nl=False)
@@ -480,7 +480,12 @@ def portfolio(folder: Path, out: Path | None, key: tuple[Path, ...]) -> None:
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="Folder of Markdown files to include.",
 )
-@click.option("--edit-url", "edit", default="", help="Address before the path of a file, to edit pages at.")
+@click.option(
+    "--edit-url",
+    "edit",
+    default="",
+    help="Address at which pages are edited; the path of the file is appended.",
+)
 def site(folder: Path, out: Path, docs: Path | None, edit: str) -> None:
     """Write a static site of reports and documentation.
 
@@ -498,7 +503,7 @@ def site(folder: Path, out: Path, docs: Path | None, edit: str) -> None:
     for path, why in found.portfolio.broken.items():
         aside(f"does not hold: {path}: {why}")
     for path, link in found.broken:
-        aside(f"leads nowhere: {link!r} in {path}")
+        aside(f"broken link: {link!r} in {path}")
     for path in found.heavy:
         aside(f"more than {sites.HEAVIEST // 1000} kB: {path}")
     say(f"written: {out} ({len(found.pages)} pages, {len(found.portfolio.records)} records)")

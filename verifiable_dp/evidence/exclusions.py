@@ -46,10 +46,10 @@ class Implied(StrEnum):
 IMPLIED: Mapping[Implied, tuple[str, str]] = {  # in full, and for the first screen
     Implied.SHUFFLER: ("the shuffler: it was trusted, not tested", "the shuffler"),
     Implied.REACTIONS: (
-        "data that react to what was published: all were fixed beforehand",
-        "reacting data",
+        "adaptive data, which depend on earlier outputs: all inputs were fixed in advance",
+        "adaptive data",
     ),
-    Implied.DEPLOYMENT: ("the deployment: what is declared of it is copied, not checked", "your deployment"),
+    Implied.DEPLOYMENT: ("the deployment: declarations about it are copied, not checked", "your deployment"),
 }
 
 
@@ -101,7 +101,7 @@ def _listed(sizes: Json) -> str:
 
 
 def _reacting(values: Json) -> str:
-    said = "adversaries that choose contexts by what they see"
+    said = "adversaries that choose contexts after seeing outputs"
     return f"{said}: {values['why']}" if values.get("why") else said
 
 
@@ -141,7 +141,7 @@ _BRIEF: Mapping[Left, str] = {
     Left.LATER_ROUNDS: "later rounds",
     Left.OWN_CLASSES: "its own classes",
     Left.NEIGHBOURS: "other neighbours",
-    Left.REACTING_USERS: "users who react",
+    Left.REACTING_USERS: "adaptive users",
     Left.CALL_SIZES: "other call sizes",
     Left.UNTRACED_CODE: "code that was not traced",
     Left.UNSEEN_CODE: "the code itself",

@@ -109,15 +109,15 @@ _WORDS: Mapping[Taken, tuple[Words, Words]] = {
         "outputs use noisy statistics alone",
     ),
     Taken.POST_PROCESSING_OF_OTHERS: _said(
-        "All that others see follows from the releases, and from what they bring themselves.",
+        "Everything that others see follows from the releases and from their own data.",
         "outputs use noisy statistics alone",
     ),
     Taken.ENTERS_ONCE: _said(
-        "Each reward enters one block, and its releases depend on it through the block's answer alone.",
+        "Each reward enters one block, and affects releases only through the answer of that block.",
         "each {one} enters one block",
     ),
     Taken.STATED_NOISE: _said(
-        "Each release has Laplace noise of its own with the stated scale, and hidden noise its declared "
+        "Each release has independent Laplace noise of the stated scale; hidden noise moves by its declared "
         "shift.",
         "the stated noise",
     ),

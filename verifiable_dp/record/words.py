@@ -311,7 +311,7 @@ def detected(record: Record) -> str:
         return "At the event tested, no true epsilon would have been detected."
     return (
         "The sampling test refutes the claim with 95 % probability if the loss at its event is "
-        f"{digits(seen)} or more. A version with that epsilon may show less there."
+        f"{digits(seen)} or more. Code with that epsilon may have a smaller loss at this event."
     )
 
 
