@@ -233,7 +233,7 @@ class Session:
                         self._commit(self._now, at_once=True)
 
     def save(self, path: str | PathLike[str], *, key: bytes | None = None) -> None:
-        """Let the session live in a file, readable by its owner only: from then on each update writes it.
+        """Store the session in a file, readable by its owner only: from then on each update writes it.
 
         A session with a seed is written once, as it is, in the place of what lies there: such files can be
         copied and restored at will. They are for experiments only.
@@ -294,7 +294,7 @@ class Session:
         counter: Counter | None = None,
         tick: float = 0.0,
     ) -> Self:
-        """The session that lives in a file; it goes on as if it had never been interrupted.
+        """The session stored in a file; it continues as if it had never been interrupted.
 
         Parameters
         ----------

@@ -542,7 +542,7 @@ def verify(given: Given, *, rerun: Callable[[Json], Json] | None = None) -> Veri
     rerun
         Runs the record again and returns the new one (`api.rerun`); the two must agree in everything but
         provenance, counts exactly and other numbers as `first_difference` says. Without it nothing but JSON
-        is read, and no code of the target is imported.
+        is read, and the target's code is not imported.
 
     Raises
     ------

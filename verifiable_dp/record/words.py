@@ -420,7 +420,7 @@ def neighbours(record: Record) -> str:
 def trust(record: Record) -> str:
     """The trust model of a claim; a joint promise is a central one that leaves out what its user sees."""
     model = str(record.claimed.trust_model)
-    joint = ", joint: the curator is trusted, all other users are not"
+    joint = ", joint: users trust the curator but not each other"
     return f"{model}{joint if record.target.model == 'joint' else ''}"
 
 

@@ -722,8 +722,7 @@ def test_undecided_mutants_are_on_the_index(table):
 
 def test_a_joint_promise_names_its_model():
     assert (
-        "Trust model central, joint: the curator is trusted, all other users are not"
-        in (shown("dp-lin-ucb")[0])
+        "Trust model central, joint: users trust the curator but not each other" in (shown("dp-lin-ucb")[0])
     )
     assert "| Trust model | central |" in to_markdown(Record.of(load("dp-se")))
 
@@ -784,7 +783,7 @@ def test_one_sentence_says_what_a_certificate_covers():
         assert not re.search(r"not prove differential privacy(?! of a deployment)|under the premises", text)
     inputs = [line for line in words.not_covered(Record.of(record)) if line.startswith("inputs, events")]
     assert inputs == [
-        "inputs, events and sample sizes beyond those stated here: they rest on the upper bound"
+        "inputs, events and sample sizes beyond those stated here: only the upper bound covers them"
     ]
     assert words.not_covered(Record.of(load("ucb1")))[-1].endswith("an audit cannot prove privacy")
 
