@@ -34,7 +34,7 @@ BANNED = (
     r"\bis of (a|another)\b",
     r"\b(mak|comput|judg|simulat|sampl)e[sd]? (\w+ ){1,3}again\b",
     r"\b(one|many) (draw|run|check|row|arm|node|round)s? an? (arm|batch|call|check|node|round|run)\b",
-    r"\b(booked|held against|at the price of|not at hand|spoken of)\b",
+    r"\b(booked|held against|at the price of|spoken of)\b",
     r"\b(missed|caught) whose\b",
     r"\bstays? outside\b",
     r"\bof production\b",
@@ -45,7 +45,7 @@ BANNED = (
     r"\bno code of\b",
     r"\bready adversar",
     r"\b(of|on) what is (right|printed)\b",
-    r"\b(for half of it|ours in part|tests at work|two times)\b",
+    r"\b(for half of it|ours in part|tests at work|two times|at hand)\b",
 )
 PHRASE = re.compile("|".join(BANNED), re.MULTILINE)
 CODE = re.compile(r"```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)

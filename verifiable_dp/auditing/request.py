@@ -76,8 +76,8 @@ class AuditOptions(TypedDict, total=False):
     confidence
         Confidence of `epsilon_lower`, .95 by default.
     detect
-        If no upper bound is proved, a claim counts as not refuted only if a true epsilon of this many
-        times the claim would have been refuted with probability .95; above 1, and 2 by default.
+        Factor above 1; 2 by default. Without an upper bound, the verdict is not refuted only if the audit
+        would have refuted a true epsilon of this factor times the claim with probability .95.
     mutants
         Whether to try the auditor of a catalogue algorithm on its mutants too; True by default.
     sequential

@@ -390,8 +390,8 @@ def mutants(
     With --reports, the records in that folder are updated with the result of their algorithm. They get a new
     digest, so sign them again.
 
-    Exit status 1 if a variant with true epsilon at least 1.25 times the claim is missed; 3, and nothing is
-    written, if a variant is missed that was caught in the table of --against.
+    Exit status 1 if a variant with true epsilon at least 1.25 times the claim is missed. With --against, 3 if
+    a variant is missed that the older table caught; nothing is written then.
     """
     from verifiable_dp.campaign import run as campaign
     from verifiable_dp.render.mutation import before, line, render, summary_lines

@@ -93,7 +93,7 @@ class Auditor:
     mutants
         Broken variants; at least six.
     claims
-        The theorems beside the privacy promise, each with its checks.
+        The theorems other than the privacy promise, each with its checks.
     reference_epsilon
         For a baseline, the epsilon that the audit checks it against.
     experiment
