@@ -351,7 +351,7 @@ class Outputs:
         try:
             verify.verify(verify.parsed("the report", written.encode()))
         except InputError as error:
-            raise RuntimeError(f"the record that was made does not hold: {error}") from error
+            raise RuntimeError(f"the new record is invalid: {error}") from error
         self.write(report)
         if self.json_path is not None and self.json_path.read_text("utf-8") != written:
             raise InputError(

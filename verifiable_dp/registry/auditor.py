@@ -99,7 +99,7 @@ class Auditor:
     experiment
         Parameters of the instance used in regret checks.
     longest
-        Rounds that a privacy audit plays at most; a longer horizon is audited on its first rounds.
+        Most rounds that a privacy audit plays; a longer horizon is audited on its first rounds.
     tightness
         Share of epsilon that the costliest of the pairs spends on the instance; below 1 noise is wasted.
     printed

@@ -212,7 +212,7 @@ def test_a_folder_is_verified_whole(stale):
     assert done.exit_code == 2
     assert done.stdout == "0 of 4 files hold; no signature found; counts not run again\n"
     for path in STALE:
-        assert f"does not hold: {stale / path}: " in done.stderr
+        assert f"invalid: {stale / path}: " in done.stderr
     shutil.copy(REPORTS / "errata.json", stale / "errata.json")
     assert (
         CliRunner().invoke(main, ["verify", str(stale)]).stdout
@@ -228,7 +228,7 @@ def test_diff_names_the_record_that_does_not_hold(stale):
     for pair in ((held, broken), (broken, held)):
         done = CliRunner().invoke(main, ["diff", *map(str, pair)])
         assert done.exit_code == 2
-        assert f"{str(broken)!r} does not hold: record: edited" in done.stderr
+        assert f"{str(broken)!r} is invalid: record: edited" in done.stderr
 
 
 def test_the_command_writes_the_page_and_says_where(folder):
