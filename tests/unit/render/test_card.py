@@ -919,7 +919,7 @@ def test_what_plays_nothing_has_no_regret(name):
     assert "No claim is about regret; we measured errors or numbers of rounds instead" in read
     assert (of(name).measured, of("dp-se").measured) == ("Utility", "Regret")
     assert "## Utility" in to_markdown(Record.of(load(name)))
-    assert "what is lost against the best arm, agrees with the claims" in shown("dp-se")[0]
+    assert "(the reward lost by not always playing the best arm) agrees with the claims" in shown("dp-se")[0]
 
 
 def test_the_epsilon_that_a_baseline_is_held_against_is_not_its_claim():
