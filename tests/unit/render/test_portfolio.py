@@ -125,16 +125,16 @@ def test_a_record_that_does_not_hold_is_named_and_not_counted(folder, damage):
     assert list(found.broken) == [place]
     assert len(found.records) == 2
     shown = page.read_text("utf-8")
-    assert "Files that do not hold" in shown
+    assert "Invalid files" in shown
     assert len(Page(shown).rows) == 2
     said = []
     write_index(folder, say=said.append)
-    assert [str(place) in line and "does not hold" in line for line in said] == [True]
-    with pytest.raises(InputError, match="just made, does not hold"):
+    assert [str(place) in line and "invalid" in line for line in said] == [True]
+    with pytest.raises(InputError, match="just made, is invalid"):
         write_index(folder, ["dp-ucb"])
     done = CliRunner().invoke(main, ["portfolio", str(folder)])
     assert done.exit_code == 2
-    assert "does not hold" in done.output
+    assert "invalid: " in done.output
 
 
 @pytest.fixture
@@ -181,7 +181,7 @@ def test_a_report_does_not_end_on_files_of_others(stale):
         patch.setattr(campaign.api, "evidence", lambda *_, **__: broken)
         done = reported(stale, "--only", "tree-sum")
     assert done.exit_code == 2
-    assert "tree-sum/record.json', which was just made, does not hold" in done.stderr
+    assert "tree-sum/record.json', which was just made, is invalid" in done.stderr
     assert (stale / "index.html").is_file()
 
 
