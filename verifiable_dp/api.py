@@ -151,8 +151,8 @@ def audit(
 ) -> Report:
     """Test a privacy promise and write down the evidence.
 
-    Your own code runs in a child process, a copy of this one. Its changes there are not seen here, and there
-    is no verdict if it ends its process.
+    Your own code runs in a child process, a copy of this one. You do not see its
+    changes here, and there is no verdict if it ends that process.
 
     Parameters
     ----------
@@ -162,11 +162,11 @@ def audit(
         `release(data, size, rng) -> (size, ...)` or `release_one(data, rng)`, or ``file.py:name`` /
         ``package.module:name`` of one, or a program that speaks JSON lines: `Exec("command")`.
     parameters
-        For a catalogue name, such as ``{"variant": "printed"}``; its auditor has the others. For your own
+        For a catalogue name, such as ``{"variant": "printed"}``; the auditor sets the others. For your own
         code: parameters of its constructor or function, or keys of its configuration, by name.
     declarations
-        Path of a TOML file (`verifiable-dp init` writes one to start from), or its values: what is stated
-        of the deployment goes into the record as a declaration.
+        Path of a TOML file (`verifiable-dp init` writes one to start from), or its values. The record
+        holds these statements about the deployment, marked as declared.
     checkpoint
         File for finished steps while the audit runs: after an interruption, the same call continues there.
         The file stays, so that nothing is lost before you save the report: remove it then.
@@ -176,7 +176,7 @@ def audit(
     progress
         Called with a line of text at each stage.
     options
-        The promise, the inputs and how it is tested, by name: see `AuditOptions`.
+        The promise, the inputs and how the promise is tested, by name: see `AuditOptions`.
 
     Returns
     -------
@@ -529,7 +529,7 @@ def check_regret(
     progress
         Called with a line of text at each stage.
     claims
-        Your own, by name, and on what they are tested: see `RegretOptions`.
+        Your own claims and the instances on which they are tested, by name: see `RegretOptions`.
 
     Returns
     -------
@@ -598,10 +598,10 @@ def simulate(
     Parameters
     ----------
     algorithm
-        From `make`, or your own; or a catalogue name, or your own code in any form that `check_regret`
-        takes, with its `horizon` and `parameters`.
+        An algorithm (from `make`, or your own subclass), a catalogue name, or your own code in any form that
+        `check_regret` takes.
     environment
-        With as many arms as the algorithm; or a population, for code that is told contexts.
+        An environment with as many arms as the algorithm or, for code that receives contexts, a population.
     runs
         Number of independent runs.
     seed
@@ -829,16 +829,16 @@ def restore(
     key: bytes | None = None,
     counter: Counter | None = None,
 ) -> Session:
-    """Go on with a live session of a catalogue algorithm that lives in a file.
+    """Continue a live session of a catalogue algorithm from its file.
 
     Parameters
     ----------
     path
         As given to `Session.save`.
     epsilon, delta
-        What the session has to promise; an epsilon of None is that of a baseline, which promises nothing.
+        What the session has to promise; epsilon is None for a baseline, which promises nothing.
     noise, seeded, key, counter
-        As `Session.restore`, which also takes algorithms that are not in the catalogue, and compares every
+        See `Session.restore`, which also accepts algorithms that are not in the catalogue, and compares every
         parameter.
 
     Returns
@@ -849,7 +849,7 @@ def restore(
     Raises
     ------
     InputError
-        As `Session.restore`; if its algorithm is not in the catalogue, or promises something else.
+        Like `Session.restore`; also if its algorithm is not in the catalogue, or promises something else.
     """
     place = located("path", path)
     stored = statefile.read(place, files.content("session", place, MOST_BYTES), key)

@@ -57,7 +57,7 @@ def finish(
     request
         What was asked, a copy of which the record holds; None for a re-run.
     kept
-        What a record says of the run: ``in_process``, or ``cage`` and ``counted``.
+        What a record says about the run: ``in_process``, or ``cage`` and ``counted``.
     resumed
         How many finished steps were taken from a checkpoint of an earlier attempt.
     """
@@ -254,7 +254,7 @@ class Report:
         return Plot(self.line(), svg.alone(drawn, white=True))
 
     def save(self, folder: str | Path, stem: str = "record") -> tuple[Path, Path]:
-        """Write ``<stem>.json`` and ``<stem>.html`` into `folder`, which is made if needed.
+        """Write ``<stem>.json`` and ``<stem>.html`` into `folder`, creating it if needed.
 
         Raises
         ------
@@ -281,7 +281,7 @@ class Report:
         return cls(verify(path).record)
 
     def declare(self, declarations: str | os.PathLike[str] | Json) -> Report:
-        """The same report with these declarations in place of those it has; no code of the target is run.
+        """The same report with these declarations instead of its own; it does not run the target's code.
 
         Every count, verdict and all of its provenance stay; the digest is computed again.
 
@@ -328,7 +328,7 @@ class Report:
         return on_one_line("  ".join(parts))
 
     def brief(self, saved: str | Path | None = None, again: str | None = None) -> str:
-        """At most six lines for a terminal, as `summary` has them.
+        """The first lines of `summary` for a terminal, at most six.
 
         The verdict, the finding to look at first with its place, what to do, the counterexample, the command
         that runs it again, and where the record is; in the room that is left, other findings and checks of

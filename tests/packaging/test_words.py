@@ -34,9 +34,18 @@ BANNED = (
     r"\bis of (a|another)\b",
     r"\b(mak|comput|judg|simulat|sampl)e[sd]? (\w+ ){1,3}again\b",
     r"\b(one|many) (draw|run|check|row|arm|node|round)s? an? (arm|batch|call|check|node|round|run)\b",
-    r"\b(booked|held against|at the price of|not at hand|spoken of)\b",
+    r"\b(booked|held against|at the price of|spoken of)\b",
     r"\b(missed|caught) whose\b",
     r"\bstays? outside\b",
+    r"\bof production\b",
+    r"\bas far as (it|they|its|their|the)\b",
+    r"\blives? in (a|the) file\b",
+    r"\b(said|says?|knows?|stated|declared) of (it|them|the|a|its)\b",
+    r"\bover (that of|regret without)\b",
+    r"\bno code of\b",
+    r"\bready adversar",
+    r"\b(of|on) what is (right|printed)\b",
+    r"\b(for half of it|ours in part|tests at work|two times|at hand)\b",
 )
 PHRASE = re.compile("|".join(BANNED), re.MULTILINE)
 CODE = re.compile(r"```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
@@ -104,6 +113,15 @@ def test_messages_of_the_command_line_have_no_banned_phrase():
         "rewards are booked twice",
         "a variant is missed whose epsilon is 2",
         "side channels stay outside",
+        "the sampler of production",
+        "as far as it may",
+        "a session that lives in a file",
+        "what a record says of them",
+        "regret of the rival over that of ours",
+        "no code of the target is run",
+        "a ready adversary",
+        "checks of what is right",
+        "the same sums two times",
     ],
 )
 def test_banned_phrases_are_seen(text):

@@ -28,16 +28,16 @@ def _plain(record: DataclassInstance) -> JsonDict:
 
 
 class AuditOptions(TypedDict, total=False):
-    """What may be asked of `audit`: the promise, the inputs, and how it is tested.
+    """Options of `audit`: the promise, the inputs, and how the promise is tested.
 
     Attributes
     ----------
     epsilon, delta
-        The promise. A callable needs an epsilon, and has delta 0 if None; an algorithm brings its own.
+        The promise. A callable needs an epsilon, and has delta 0 if None; an algorithm states both itself.
     n_arms, horizon
         K and T; needed for `play` and `play_many`, where rewards are (T, K).
     contexts
-        For your own bandit that is told a context before it chooses: the dimension D, or ``(K, D)``, also
+        For your own bandit that receives a context before it chooses: the dimension D, or ``(K, D)``, also
         written ``"KxD"``, if each arm has one. Such code is `play(contexts, rewards, rng)`, or a class whose
         methods take a `context`; neighbours replace the context and the rewards of one user.
     context_norm
@@ -60,10 +60,10 @@ class AuditOptions(TypedDict, total=False):
         a mechanism.
     budget
         ``smoke``, ``quick`` (the default), ``standard``, ``thorough`` or a number of seconds. Each stands for
-        a number of runs; seconds are also a cap on the time, and so is that of a named budget for slow code.
-        If the cap shrinks the audit, the record says so.
+        a number of runs. Seconds also limit the time, and each named budget has a time limit for slow code.
+        If a time limit shrinks the audit, the record says so.
     runs
-        For your own code: total plays (for a mechanism, times 150 draws), in place of the budget's; see
+        For your own code: total number of plays (150 draws each for a mechanism), overriding the budget; see
         docs/targets.md.
     timeout
         Seconds that one run of your own code may take; 60 if None.
@@ -76,39 +76,39 @@ class AuditOptions(TypedDict, total=False):
     confidence
         Confidence of `epsilon_lower`, .95 by default.
     detect
-        If no upper bound is proved, a claim counts as not refuted only if a true epsilon of this many
-        times the claim would have been refuted with probability .95; above 1, and 2 by default.
+        Factor above 1; 2 by default. Without an upper bound, the verdict is not refuted only if the audit
+        would have refuted a true epsilon of this factor times the claim with probability .95.
     mutants
-        Whether the auditor of a catalogue algorithm is tried on its mutants too: by default it is.
+        Whether to try the auditor of a catalogue algorithm on its mutants too; True by default.
     sequential
-        Whether samples are taken in growing batches until the evidence suffices, the budget being the most:
-        a claim that is badly broken is refuted early.
+        Whether to take samples in growing batches until the evidence suffices or the budget is used up. This
+        refutes a badly broken claim early.
     numerics
-        Whether the floats that a mechanism's sampler gives are audited, too: their last bits tell inputs
-        apart unless the sampler was made for it. If not, we treat the noise as real numbers.
+        Whether to audit the floats that a mechanism's sampler returns, too: their last bits tell inputs
+        apart unless the sampler prevents it. If False, we treat the noise as real numbers.
     adjacency
         For your own code: ``replace`` (any other value for one reward or entry of the data; the default for
-        bandits), ``add-remove`` (one round or entry is left out) or ``zero-out`` (one is 0 instead). None for
-        a mechanism: its pairs of data show it.
+        bandits), ``add-remove`` (one round or entry is left out) or ``zero-out`` (one becomes 0). None for
+        a mechanism: its pairs of data determine the adjacency.
     group
         Audit what the promise about one reward implies for a group of this size, k epsilon if delta is 0
         (see `claims.group`), on inputs that differ in k rewards; with `UserPair`s, for one user's rewards.
     epsilon_parameter
-        Parameter of your own code's constructor or function that is epsilon, if its name does not show
-        it; gets the claim. Power is measured on the code made for a larger epsilon.
+        Name of the constructor or function parameter that sets epsilon in your own code, if we do not
+        recognise it. It receives the claimed epsilon. Power is measured with a larger epsilon.
     rho
         For a mechanism: the promise of rho-zCDP in place of epsilon, stated at `delta` (1e-5 if None).
     mu
-        For a mechanism: the promise of mu-GDP, Gaussian differential privacy, in place of epsilon, as `rho`.
+        For a mechanism: the promise of mu-GDP (Gaussian differential privacy); otherwise like `rho`.
     curve
-        Whether delta is bounded at many epsilons and epsilon at many deltas, too; always with `rho` or `mu`.
+        Whether to bound delta at many epsilons, and epsilon at many deltas, too; always with `rho` or `mu`.
     request
-        File of what is asked: written before any code of the target runs, or, if it is there already,
-        compared with what is asked here. The record holds a copy in any case.
+        File with the request. It is written before the target's code runs or, if it exists, compared with
+        this call. The record always holds a copy.
     cage
-        What a user's code cannot use, on Linux: ``none`` (the default), ``best`` (the rights of root, the
-        network, other processes, files but its own temporary ones, and much processor time or memory, as far
-        as this system allows; the record says how far) or ``required``.
+        Isolation of a user's code on Linux: ``none`` (the default), ``best`` (no root rights, network, other
+        processes or files except its own temporary ones, and limited processor time and memory, where this
+        system supports it; the record says which) or ``required``.
     """
 
     epsilon: float | None

@@ -78,7 +78,7 @@ class _Reports:
             and c["result"]["verdict"] == "consistent"
             and c["result"].get("ratio", 0) > 0
         ]
-        loose = f"; the bound is {digits(1 / max(measured))} times what was measured" if measured else ""
+        loose = f"; the bound is {digits(1 / max(measured))} times the measured value" if measured else ""
         return ", ".join(c["name"] for c in found) or f"regret checks of {algorithm}", loose
 
 

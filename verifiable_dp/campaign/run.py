@@ -386,8 +386,8 @@ def write_index(folder: Path, made: Collection[str] = (), say: Progress = silent
     portfolio.write_pages(found, made)
     for path, why in found.broken.items():
         if path.name == "record.json" and path.parent.name in made and path.parent.parent == folder:
-            raise InputError(f"out: {str(path)!r}, which was just made, does not hold: {why}")
-        say(f"does not hold, and is named so on the index: {path}: {why}")
+            raise InputError(f"out: {str(path)!r}, which was just made, is invalid: {why}")
+        say(f"invalid, and named so on the index: {path}: {why}")
     return place
 
 

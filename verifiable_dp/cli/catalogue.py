@@ -58,7 +58,7 @@ def list_(claims: bool, papers: bool, reports: Path, html_path: Path | None) -> 
     if (claims or papers) and not any(reports.glob("*/record.json")):
         aside(
             f"no record in {reports.resolve()}, which verdicts are taken from: make some with `verifiable-dp "
-            "report --out FOLDER` (the installed package brings none), then give --reports FOLDER"
+            "report --out FOLDER` (the installed package contains none), then give --reports FOLDER"
         )
     if papers:
         from verifiable_dp.campaign import papers as items
@@ -317,8 +317,8 @@ def errata(
 ) -> None:
     """Show statements of the papers that fail as printed.
 
-    Each holds as corrected. All are shown if no NAME is given. Exit status 1 if the evidence does not confirm
-    one, else 0.
+    Each holds once corrected. All are shown if no NAME is given. Exit status 1 if the evidence does not
+    confirm one, else 0.
     """
     from verifiable_dp.campaign import run as campaign
     from verifiable_dp.evidence.check import Check
@@ -352,7 +352,7 @@ def errata(
 def _told_lost(names: Sequence[str], against: Path | None) -> int:
     """Say which kills of an older table are lost; the exit status of that."""
     for name in names:
-        say(f"lost: {name} is caught in {against} and is missed now")
+        say(f"lost: {name} was caught in {against} and is missed now")
     return 3
 
 
@@ -364,13 +364,17 @@ def _told_lost(names: Sequence[str], against: Path | None) -> int:
 @seeded
 @scheduler_option
 @checkpoint_option
-@click.option("--against", type=PATH, help="Compare with this older table; lost catches fail.")
+@click.option(
+    "--against",
+    type=PATH,
+    help="Compare with this older table; fail if a variant that it caught is missed now.",
+)
 @click.option("--json", "json_path", type=PATH, help="Write the table to this file.")
 @click.option("--html", "html_path", type=PATH, help="Write a self-contained page to this file.")
 @click.option(
     "--reports",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Write both to this folder of reports, and update its records.",
+    help="Write the table and its page to this folder of reports, and update its records.",
 )
 def mutants(
     only: tuple[str, ...],
@@ -386,8 +390,8 @@ def mutants(
     With --reports, the records in that folder are updated with the result of their algorithm. They get a new
     digest, so sign them again.
 
-    Exit status 1 if a variant with true epsilon at least 1.25 times the claim is missed; 3, and nothing is
-    written, if a variant is missed that was caught in the table of --against.
+    Exit status 1 if a variant with true epsilon at least 1.25 times the claim is missed. With --against, 3 if
+    a variant is missed that the older table caught; nothing is written then.
     """
     from verifiable_dp.campaign import run as campaign
     from verifiable_dp.render.mutation import before, line, render, summary_lines

@@ -1,4 +1,4 @@
-"""The command that shows what an audit is: a right and a leaking bandit, side by side."""
+"""The command that shows what an audit is: a correct and a leaking bandit, side by side."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ target = "bandits.py:leaking"
     "--open/--no-open", "opened", default=None, help="Open the page in a browser; default: on a terminal."
 )
 def demo(out: Path, opened: bool | None) -> None:
-    """Audit a right and a leaking bandit, side by side.
+    """Audit a correct and a leaking bandit, side by side.
 
-    Takes about 20 seconds. Exit status 0 if the audit tells the two apart, which is the point, else 1.
+    Takes about 20 seconds. Exit status 0 if the audit tells the two apart, else 1.
     """
     from verifiable_dp.campaign import file as campaign
     from verifiable_dp.core.files import make_folder, write_text

@@ -23,7 +23,7 @@ from verifiable_dp.core.validate import Given
 @main.command(section=RECORDS, examples=("judge audit-reports mine.py:play",))
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.argument("targets", nargs=-1, metavar="[TARGET]...")
-@click.option("--campaign", type=FILE, help="Campaign file (or pyproject.toml) that was run into FOLDER.")
+@click.option("--campaign", type=FILE, help="Campaign file (or pyproject.toml) whose results are in FOLDER.")
 @click.option(
     "--request",
     "requests",

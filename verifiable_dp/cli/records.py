@@ -226,7 +226,7 @@ def _verify_folder(folder: Path, keys: tuple[Path, ...], *, alone: bool) -> None
         except InputError as error:
             wrong[path] = str(error)
     for path, why in {**found.broken, **wrong}.items():
-        aside(f"does not hold: {path}: {why}")
+        aside(f"invalid: {path}: {why}")
     holding = [*found.records, *(w for w in (found.errata, found.mutants) if w), *found.studies]
     if not holding and not found.broken:
         raise InputError(f"record: no record below {str(folder)!r}")
@@ -388,7 +388,7 @@ def render(record: Path, to: str, out: Path | None, url: str, key: tuple[Path, .
 
     check_outputs(out)
     if to == "pdf" and out is None:
-        raise InputError("out must be given: PDF is not for terminals")
+        raise InputError("out must be given: a terminal cannot show a PDF")
     content = renderings.render(record, to, url=url, out=out, keys=keyring(key))
     if out is None:
         click.echo(content, nl=False)
@@ -443,7 +443,7 @@ def _difference(old: Path, new: Path, without: tuple[str, ...]) -> Difference | 
         try:
             held.append(check(path).parsed)
         except InputError as error:
-            raise InputError(f"{str(path)!r} does not hold: {error}") from None
+            raise InputError(f"{str(path)!r} is invalid: {error}") from None
     return records.compare(*held)
 
 
@@ -465,9 +465,9 @@ def portfolio(folder: Path, out: Path | None, key: tuple[Path, ...]) -> None:
     page, found = write(folder, out, ring)
     wrong = [path for path, known in signatures(found, ring).items() if ring and known.holds is False]
     for path in wrong:
-        aside(f"does not hold: {path}.sig")
+        aside(f"invalid: {path}.sig")
     for path, why in found.broken.items():
-        aside(f"does not hold: {path}: {why}")
+        aside(f"invalid: {path}: {why}")
     say(f"written: {page} ({len(found.records)} records)")
     sys.exit(2 if found.broken or wrong else 0)
 
@@ -480,7 +480,12 @@ def portfolio(folder: Path, out: Path | None, key: tuple[Path, ...]) -> None:
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="Folder of Markdown files to include.",
 )
-@click.option("--edit-url", "edit", default="", help="Address before the path of a file, to edit pages at.")
+@click.option(
+    "--edit-url",
+    "edit",
+    default="",
+    help="Address at which pages are edited; the path of the file is appended.",
+)
 def site(folder: Path, out: Path, docs: Path | None, edit: str) -> None:
     """Write a static site of reports and documentation.
 
@@ -496,9 +501,9 @@ def site(folder: Path, out: Path, docs: Path | None, edit: str) -> None:
         items = papers.rows(folder)
     found = sites.write(folder, out, documents=docs, items=items, edit=edit)
     for path, why in found.portfolio.broken.items():
-        aside(f"does not hold: {path}: {why}")
+        aside(f"invalid: {path}: {why}")
     for path, link in found.broken:
-        aside(f"leads nowhere: {link!r} in {path}")
+        aside(f"broken link: {link!r} in {path}")
     for path in found.heavy:
         aside(f"more than {sites.HEAVIEST // 1000} kB: {path}")
     say(f"written: {out} ({len(found.pages)} pages, {len(found.portfolio.records)} records)")

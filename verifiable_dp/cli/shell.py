@@ -277,7 +277,7 @@ def seeded(function: Function[None]) -> Function[None]:
             type=int,
             default=1,
             show_default=True,
-            help="Processes; they do not change results.",
+            help="Number of worker processes; it does not change results.",
         ),
     ]
     for option in reversed(options):
@@ -351,7 +351,7 @@ class Outputs:
         try:
             verify.verify(verify.parsed("the report", written.encode()))
         except InputError as error:
-            raise RuntimeError(f"the record that was made does not hold: {error}") from error
+            raise RuntimeError(f"the new record is invalid: {error}") from error
         self.write(report)
         if self.json_path is not None and self.json_path.read_text("utf-8") != written:
             raise InputError(
@@ -509,7 +509,7 @@ cage_option = click.option(
     type=click.Choice(["required", "best", "none"]),
     default="none",
     show_default=True,
-    help="Run your code without network, other processes and files (Linux): where possible, or always.",
+    help="Run your code without access to network, processes and files (Linux): if possible, or always.",
 )
 
 

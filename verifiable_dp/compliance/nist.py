@@ -31,7 +31,7 @@ STATUSES = ("tested", "computed", "stated", "declared", "open", "hole", "not_app
 UNSETTLED = ("hole", "open")  # what asks for an action
 WARN_EPSILON, FLAG_EPSILON = 1.0, 10.0
 MOST_DELTA = 1e-5
-_NO_CLAIM = "the record holds no privacy claim of the target's own"
+_NO_CLAIM = "the target itself makes no privacy claim"
 _VERDICT_FIRST = "Resolve the verdict on the claim first; this row asks for nothing else."
 _ASIDE = {"refuted": "the claim is refuted", "inconclusive": "the audit decided nothing"}
 
@@ -218,7 +218,7 @@ def _outside(reason: str) -> Rule:
 
     def found(record: Reviewed) -> Assessment:
         if _mechanism(record):
-            return Assessment("open", "what the mechanism is used for is not known to the audit")
+            return Assessment("open", "the audit does not know what the mechanism is used for")
         return Assessment("not_applicable", reason)
 
     return found
@@ -265,7 +265,7 @@ def _too_large(delta: float, n: int | None) -> str:
 
 def _harm(record: Reviewed) -> Assessment:
     rows = record.blocks["guarantee"]["threat_hypotheses"]
-    missing = "no threat hypothesis is declared: which two worlds must not be told apart"
+    missing = "no threat hypothesis is declared: two worlds that nobody may tell apart"
     found = _declared(record, missing, "threat_hypotheses")
     if not rows:
         return found
@@ -297,7 +297,7 @@ def _event_level(record: Reviewed) -> Assessment:
     rounds = guarantee["contribution_bounds"]["max_rounds_per_user"]
     if rounds is None:
         unit = "one round of a user, not all of them" if _contextual(record) else "events, not people"
-        note = f"the unit is {unit}; how many rounds one person has is not declared"
+        note = f"the unit is {unit}; the number of rounds per person is not declared"
         return Assessment("open", note, table)
     found = _declared(record, "", "contribution.max_rounds_per_user", "contribution.enforced_by")
     return replace(found, evidence=table)
@@ -305,7 +305,9 @@ def _event_level(record: Reviewed) -> Assessment:
 
 def _conversion(record: Reviewed) -> Assessment:
     if not record.blocks["accounting"]["conversions"]:
-        return Assessment("not_applicable", "nothing was converted: the parameters are the native ones")
+        return Assessment(
+            "not_applicable", "nothing was converted: the stated parameters are the native ones"
+        )
     places, delta = ("/accounting/conversions", "/claim/delta"), record.claimed.delta
     too_large = _too_large(delta, _rounds(record)) if delta > 0 else ""
     if too_large:
@@ -325,35 +327,35 @@ def _custom(record: Reviewed) -> Assessment:
     if _silent(record):
         return Assessment("not_applicable", "a baseline draws no noise")
     if production := words.of_production(record):
-        note = f"a live session draws from OpenDP, {production}; its time was not tested"
+        note = f"a live session draws from OpenDP, {production}; its timing was not tested"
         return Assessment("open", note, ("/subject/sampler", "/checks"))
     if record.target.kind == "algorithm":
         note = (
-            "the sampler of production was not audited: audited runs draw from this package's own seeded "
-            "generator, a live session draws from OpenDP unless it is given a seed"
+            "the production sampler was not audited: audited runs use this package's seeded generator, and "
+            "live sessions use OpenDP unless they are given a seed"
         )
         return Assessment("open", note, ("/subject/sampler",))
     said = "no violation was found" if record.held else _ASIDE[record.verdict]
     audited = f"which was audited: {said}" if record.checks else "whose privacy was not audited"
     note = (
-        f"code of the user's own, {audited}; which library draws its noise is not known, nor whether "
-        "production draws from the same"
+        f"code of the user's own, {audited}; we do not know which library draws its noise, or whether "
+        "production uses the same one"
     )
     return Assessment("open", note, ("/subject/sampler", "/verdict"))
 
 
 def _systemic_bias(record: Reviewed) -> Assessment:
     if _mechanism(record):
-        return Assessment("open", "nothing was measured by groups of people")
-    return Assessment("open", "no groups in the test data: assess at deployment")
+        return Assessment("open", "nothing was measured for separate groups of people")
+    return Assessment("open", "the test data have no groups of people; assess this at deployment")
 
 
 def _interventions(record: Reviewed) -> Assessment:
     found = _declared(
-        record, "clipping or rounding of what is released is not declared", "accounting.post_processing"
+        record, "clipping or rounding of released values is not declared", "accounting.post_processing"
     )
     if found.status == "open" and _truncates(record):
-        return Assessment("open", "rewards are truncated; what that does was not measured", _TRUNCATION)
+        return Assessment("open", "rewards are truncated; the effect was not measured", _TRUNCATION)
     return found
 
 
@@ -371,7 +373,7 @@ def _statistical_bias(record: Reviewed) -> Assessment:
             "open", "truncation of rewards biases their means; the bias was not measured", _TRUNCATION
         )
     if record.blocks["utility_claims"]:
-        note = "regret was measured, the bias of estimates was not"
+        note = "regret was measured, but the bias of estimates was not"
         return Assessment("open", note, ("/utility_claims",))
     return Assessment("open", "the bias of estimates was not measured")
 
@@ -395,7 +397,7 @@ def _contribution(record: Reviewed) -> Assessment:
         return _if_held(
             record,
             "tested",
-            f"the noise was checked against changes within {within}, exactly",
+            f"the noise was checked against changes within {within}, by exact computation",
             place,
             f"/checks/{exact[0]}/result",
         )
@@ -417,16 +419,16 @@ def _bins(record: Reviewed) -> Assessment:
                 note += "; so is the range in which its estimates count rewards in bins"
             return Assessment("stated", note, (f"/subject/parameters/{key}",))
     if _mechanism(record):
-        return Assessment("open", "whether outputs have bins, and where those come from, is not known")
-    return Assessment("not_applicable", "there are neither arms nor bins among its parameters")
+        return Assessment("open", "we do not know whether outputs have bins, or where the bins come from")
+    return Assessment("not_applicable", "its parameters include neither arms nor bins")
 
 
 def _learning(record: Reviewed) -> Assessment:
     if record.target.parameters.get("actions") is not None and record.blocks["guarantee"]:
-        note = "its model of the rewards is seen only through the audited output"
+        note = "the audited output is all that reveals its model of the rewards"
         return _if_held(record, "tested", note, "/guarantee/protected_output", "/summary/verdict")
     if _contextual(record):
-        note = "its model of rewards given contexts is seen only through the audited output"
+        note = "the audited output is all that reveals its model of rewards given contexts"
         if record.claim and not words.is_baseline(record):
             return _if_held(record, "tested", note, "/guarantee/protected_output", "/summary/verdict")
         return Assessment("open", "it fits a model of rewards given contexts, and promises no privacy")
@@ -451,9 +453,9 @@ def _interactive(record: Reviewed) -> Assessment:
     ]
     output = "/guarantee/protected_output"
     if games:
-        note = "the output is the whole sequence, and rewards that react to it were tried"
+        note = "the output is the whole sequence, and we tried rewards that react to it"
         return _if_held(record, "tested", note, output, *(f"/checks/{i}/result" for i in games))
-    note = "the output is the whole sequence; rewards that react to it were not tried"
+    note = "the output is the whole sequence; we did not try rewards that react to it"
     return Assessment("open", note, (output,))
 
 
@@ -482,7 +484,7 @@ def _implementation(record: Reviewed) -> Assessment:
 
 # What an open hazard can do, gravest first. The order is this project's: NIST ranks none.
 BEARS = ("Can void the promise", "Can make it worth less", "Fairness, accuracy and good practice")
-_NO_SYNTHETIC = _outside("no synthetic data is released, only what the guarantee names")
+_NO_SYNTHETIC = _outside("no synthetic data are released, only the outputs that the guarantee names")
 _RULES = {
     "NIST-H01": _claimed(_large_epsilon),
     "NIST-H02": _claimed(_delta),
@@ -491,7 +493,7 @@ _RULES = {
     "NIST-H05": _claimed(
         _always(
             "stated",
-            "measure and delta are stated, and the record compares with no other guarantee",
+            "the measure and delta are stated, and the record makes no comparison with other guarantees",
             "/guarantee/measure",
             "/guarantee/privacy_parameters/delta",
         )
@@ -499,13 +501,15 @@ _RULES = {
     "NIST-H06": _claimed(
         _always(
             "stated",
-            "the unit is stated, and the record compares with no other guarantee",
+            "the unit is stated, and the record makes no comparison with other guarantees",
             "/guarantee/privacy_unit",
             "/guarantee/neighboring_relation",
         )
     ),
     "NIST-H07": _claimed(_conversion),
-    "NIST-H08": _declaration("outputs beside the guarantee are not declared", "unprotected_outputs"),
+    "NIST-H08": _declaration(
+        "outputs that the guarantee does not cover are not declared", "unprotected_outputs"
+    ),
     "NIST-H09": _custom,
     "NIST-H10": _systemic_bias,
     "NIST-H11": _interventions,

@@ -64,7 +64,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class History:
-    """What an adversary knows of n runs when it pays the reward of a round.
+    """What an adversary knows about n runs when it pays the reward of a round.
 
     Attributes
     ----------

@@ -129,10 +129,10 @@ class Algorithm(ABC):
 
     @abstractmethod
     def decide(self, state: Own, query: Query, released: FloatArray) -> State:
-        """Next public state, from public things only."""
+        """Next public state, from public values only."""
 
     def margin(self, state: Own) -> FloatArray | None:
-        """The gap by which an arm falls out, (n,), if `decide` looks at nothing else.
+        """The gap (n,) at which an arm is removed, if `decide` depends on nothing else.
 
         With it the next public state is a function of the set of arms whose release lies more than the
         margin below the largest one; exact laws rest on it. None where releases matter in another way.
@@ -166,7 +166,7 @@ class Algorithm(ABC):
         counter: Counter | None = None,
         tick: float = 0.0,
     ) -> Session:
-        """Go on with a live run that lives in a file; see `verifiable_dp.core.session.Session.restore`."""
+        """Continue a live run from its file; see `verifiable_dp.core.session.Session.restore`."""
         return Session.restore(self, path, noise=noise, seeded=seeded, key=key, counter=counter, tick=tick)
 
 

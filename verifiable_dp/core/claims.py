@@ -24,7 +24,7 @@ class Basis(StrEnum):
 
 @dataclass(frozen=True)
 class Source:
-    """Where a statement stands.
+    """Where a statement is printed.
 
     Parameters
     ----------
@@ -383,7 +383,7 @@ def group(claim: PrivacyClaim, size: int, *, kind: str = "group") -> PrivacyClai
 
 
 def group_table(claim: PrivacyClaim, sizes: Sequence[int] = (1, 2, 5, 10)) -> list[dict[str, float]]:
-    """Rows ``size``, ``epsilon``, ``delta`` of group privacy; a delta of 1: this conversion says nothing."""
+    """Rows ``size``, ``epsilon``, ``delta`` of group privacy; delta 1 means no guarantee."""
     rows = []
     for size in sizes:
         epsilon, delta = _times(claim, validate.integer("sizes", size, least=1))

@@ -1,4 +1,4 @@
-"""Contexts: what a bandit is told of a user before it chooses, and how they travel with the rewards.
+"""Contexts: what a bandit receives about a user before it chooses, and how they travel with the rewards.
 
 Contexts and rewards of a run are held in one table (T, K + entries of a context): rewards come first. A
 bandit's code is handed both apart, see `Contexts.split`.

@@ -301,7 +301,7 @@ class Huber(Drawn):
 
 @dataclass(frozen=True)
 class Generated:
-    """Base of answers from a generator that goes on from block to block; `path` keeps streams apart."""
+    """Base of answers from a generator that continues from block to block; `path` keeps streams apart."""
 
     environment: Environment
     seed: int
@@ -683,7 +683,7 @@ class Interactive:
 
 @dataclass(frozen=True)
 class Past(Batch):
-    """What an adversary knows of n runs, growing in place; see `adversaries.History`."""
+    """What an adversary knows about n runs, growing in place; see `adversaries.History`."""
 
     pulls: IntArray
     paid: FloatArray

@@ -52,7 +52,7 @@ OwnPair = Any  # type: ignore[explicit-any]  # neighbours of the kinds that a sa
 
 
 class Neighbours(Protocol):
-    """Any two neighbouring inputs: what a record says of them."""
+    """Any two neighbouring inputs: what a record says about them."""
 
     def describe(self) -> str:
         """In one line."""
@@ -593,7 +593,7 @@ class InteractivePair:
         )
 
     def as_dict(self) -> JsonDict:
-        """Plain values; a ready adversary with its parameters, another one by its name alone."""
+        """Plain values; a built-in adversary with its parameters, another one by its name alone."""
         ready = self.adversary if isinstance(self.adversary, Strategy) else None
         return {
             "type": "interactive",
@@ -788,7 +788,7 @@ def streams(
     levels: int = 3,
     pattern: int = 8,
 ) -> SearchStrategy[StreamPair]:
-    """Strategy for `StreamPair` of length `horizon`; as `tables`."""
+    """Strategy for `StreamPair` of length `horizon`; otherwise like `tables`."""
     from hypothesis import strategies as st
 
     validate.integer("horizon", horizon, least=1)
@@ -816,7 +816,7 @@ def groups(
     levels: int = 3,
     pattern: int = 8,
 ) -> SearchStrategy[GroupPair]:
-    """Strategy for `GroupPair`: 1 to `size` rounds of one arm differ; otherwise as `tables`."""
+    """Strategy for `GroupPair`: 1 to `size` rounds of one arm differ; otherwise like `tables`."""
     from hypothesis import strategies as st
 
     validate.integer("horizon", horizon, least=1)
@@ -844,7 +844,7 @@ def users(
 ) -> SearchStrategy[UserPair]:
     """Strategy for `UserPair`: round t belongs to user t mod n, who has at most `size` rounds.
 
-    All rewards of one user move to the farther bound; otherwise as `tables`.
+    All rewards of one user move to the farther bound; otherwise like `tables`.
     """
     from hypothesis import strategies as st
 
@@ -900,7 +900,7 @@ def contexts(
 def interactive(
     *, n_arms: int, horizon: int, bounds: tuple[float, float] = (0.0, 1.0)
 ) -> SearchStrategy[InteractivePair]:
-    """Strategy for `InteractivePair`: a ready adversary, any challenge round, in either direction.
+    """Strategy for `InteractivePair`: a built-in adversary, any challenge round, in either direction.
 
     Of the kind ``learnt`` the weights are drawn. Shrinks to an adversary that flatters arm 0.
     """

@@ -40,7 +40,7 @@ Outcome = Callable[[FloatArray], Mapping[str, FloatArray]]
 
 @dataclass(frozen=True)
 class Hidden:
-    """The alignment that a mechanism declares for noise that it keeps to itself.
+    """The alignment that a mechanism declares for noise that stays hidden.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Hidden:
 
 @dataclass(frozen=True)
 class Draw:
-    """What a mechanism asks of a source of noise, for n runs at once.
+    """What a mechanism asks from a source of noise, for n runs at once.
 
     Attributes
     ----------
@@ -241,7 +241,7 @@ def enlarged(draw: Draw) -> FloatArray:
 
 
 def described(noise: Noise) -> JsonDict:
-    """What a saved session keeps of its source, as JSON values.
+    """What a saved session stores about its source, as JSON values.
 
     Draws are addressed, so that a `Seeded` source is its seed and path; a `Secure` one has nothing to keep,
     and any other one (kind ``given``) has to be given again.

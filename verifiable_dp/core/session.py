@@ -22,7 +22,7 @@ from verifiable_dp.core.validate import InputError, JsonDict
 
 
 class Session:
-    """One run of an algorithm, driven from outside.
+    """One run of an algorithm, whose rewards you supply.
 
     Parameters
     ----------
@@ -33,11 +33,11 @@ class Session:
     noise
         A source to use instead.
     path
-        File in which the session lives; None for memory, until `save` names a file.
+        File that stores the session; if None, it stays in memory until `save` names a file.
     key
         A secret of at least 16 bytes; without it nobody can change the file unnoticed, or restore it.
     counter
-        Outside the file, see `rights.Counter`: with it an older copy of the file is refused.
+        A counter kept outside the file, so that older copies of the file are refused; see `rights.Counter`.
     tick
         Seconds: `update` returns at whole multiples of it after its call. 0: as soon as it is done.
 
@@ -45,13 +45,13 @@ class Session:
     ------
     InputError
         If OpenDP is needed and missing, what a reward adds to a sum is not bounded, the path cannot be
-        written, or a session with a seed is to live in a file.
+        written, or a session with a seed is given a file.
 
     Notes
     -----
-    **One session draws on its data.** Threads wait for each other. A process that was forked since, a copy
-    and a pickle are refused. A session that lives in a file holds a lock on it until `close` or the end
-    of the process; each `update` writes the new state, makes it last and puts it in the place of the
+    **One session draws on its data.** Threads wait for each other. We refuse a forked process, a copy
+    and a pickle. A session that is stored in a file holds a lock on it until `close` or the end
+    of the process; each `update` writes the new state, flushes it to disk and replaces the
     old one before anybody can see what was released.
 
     **Sums.** Neighbouring sums of floats can differ by more than the one reward that differs, since each
@@ -233,7 +233,7 @@ class Session:
                         self._commit(self._now, at_once=True)
 
     def save(self, path: str | PathLike[str], *, key: bytes | None = None) -> None:
-        """Let the session live in a file, readable by its owner only: from then on each update writes it.
+        """Store the session in a file, readable by its owner only: from then on each update writes it.
 
         A session with a seed is written once, as it is, in the place of what lies there: such files can be
         copied and restored at will. They are for experiments only.
@@ -294,7 +294,7 @@ class Session:
         counter: Counter | None = None,
         tick: float = 0.0,
     ) -> Self:
-        """The session that lives in a file; it goes on as if it had never been interrupted.
+        """The session stored in a file; it continues as if it had never been interrupted.
 
         Parameters
         ----------

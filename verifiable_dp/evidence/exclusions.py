@@ -46,10 +46,10 @@ class Implied(StrEnum):
 IMPLIED: Mapping[Implied, tuple[str, str]] = {  # in full, and for the first screen
     Implied.SHUFFLER: ("the shuffler: it was trusted, not tested", "the shuffler"),
     Implied.REACTIONS: (
-        "data that react to what was published: all were fixed beforehand",
-        "reacting data",
+        "adaptive data, which depend on earlier outputs: all inputs were fixed in advance",
+        "adaptive data",
     ),
-    Implied.DEPLOYMENT: ("the deployment: what is declared of it is copied, not checked", "your deployment"),
+    Implied.DEPLOYMENT: ("the deployment: declarations about it are copied, not checked", "your deployment"),
 }
 
 
@@ -92,7 +92,7 @@ def briefly(left: Left) -> str:
 # Kinds of checks that settle one.
 SETTLED_BY = {Left.SAMPLER: "numerics", Left.INPUTS: "upper_bound"}
 _RESTING = {
-    Left.INPUTS: "inputs, events and sample sizes beyond those stated here: they rest on the upper bound"
+    Left.INPUTS: "inputs, events and sample sizes beyond those stated here: only the upper bound covers them"
 }
 
 
@@ -101,7 +101,7 @@ def _listed(sizes: Json) -> str:
 
 
 def _reacting(values: Json) -> str:
-    said = "adversaries that choose contexts by what they see"
+    said = "adversaries that choose contexts after seeing outputs"
     return f"{said}: {values['why']}" if values.get("why") else said
 
 
@@ -110,20 +110,20 @@ _WORDS: Mapping[Left, str | Callable[[Json], str]] = {
     Left.TIMING: "timing and other side channels",
     Left.SAMPLER: "the floating-point sampler: the noise is audited as idealised real numbers",
     Left.INPUTS: "inputs, events and sample sizes beyond those stated here: an audit cannot prove privacy",
-    Left.BATCH_SIZES: "batches of other sizes than the fewest and the most reports found",
+    Left.BATCH_SIZES: "batch sizes other than the smallest and the largest that we found",
     Left.LATER_ROUNDS: "rounds after the first {played} of {horizon}",
-    Left.OWN_CLASSES: "what its own classes do at outputs or data that were not tried: no certificate",
+    Left.OWN_CLASSES: "its own classes at outputs or data that we did not try: they have no certificate",
     Left.NEIGHBOURS: lambda values: f"neighbours that the search did not try: {Tried(**values).describe()}",
     Left.REACTING_USERS: _reacting,
     Left.CALL_SIZES: lambda values: (
-        f"calls for other numbers of runs than {_listed(values['sizes'])}, whose runs were compared by their "
-        "place"
+        f"calls for other numbers of runs than {_listed(values['sizes'])}, for which we compared the runs by "
+        "their position"
     ),
-    Left.UNTRACED_CODE: "the code beyond what was traced: there it was seen only through its outputs",
-    Left.UNSEEN_CODE: "the code itself: it was seen only through its outputs",
+    Left.UNTRACED_CODE: "code that was not traced: we saw only its outputs",
+    Left.UNSEEN_CODE: "the code itself: we saw only its outputs",
     Left.DATA_SIZES: lambda values: (
-        f"data of other sizes than {_listed(values['sizes'])} entries, in which the record that comes, goes "
-        "or changes holds a value of its own or the same as all others"
+        f"data of other sizes than {_listed(values['sizes'])} entries; in those sizes, the entry that is "
+        "added, removed or changed has a unique value or the same value as all others"
     ),
     Left.REFUSED_SIZES: lambda values: (
         f"data of {_listed(values['sizes'])} entries, which the code refuses: an observer of the refusal "
@@ -141,7 +141,7 @@ _BRIEF: Mapping[Left, str] = {
     Left.LATER_ROUNDS: "later rounds",
     Left.OWN_CLASSES: "its own classes",
     Left.NEIGHBOURS: "other neighbours",
-    Left.REACTING_USERS: "users who react",
+    Left.REACTING_USERS: "adaptive users",
     Left.CALL_SIZES: "other call sizes",
     Left.UNTRACED_CODE: "code that was not traced",
     Left.UNSEEN_CODE: "the code itself",

@@ -92,15 +92,15 @@ def _of_data(values: Json) -> str:
 def _closed(values: Json) -> str:
     lines, one = values["lines"], values["branches"] == 1
     where = f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(map(str, lines))}"
-    way = "what a condition never came out as" if one else "what conditions never came out as"
-    return f"{way} ({where}: it raises an exception; {values['runs']} plain runs watched) it never does"
+    way = "a condition always comes out" if one else "conditions always come out"
+    return f"{way} as in {values['runs']} plain runs ({where}: otherwise the code raises an exception)"
 
 
 def _as_traced(values: Json) -> str:
     held, missing = values["held"], values["open"]
     seen = f"{held} neighbours of its runs were replayed on it and showed the same" if held else "no replay"
     rest = f"; {missing} could not be replayed" if missing else ""
-    return f"the plain code does what the code did that was traced ({seen}{rest})"
+    return f"the plain code does the same as the traced code ({seen}{rest})"
 
 
 _WORDS: Mapping[Taken, tuple[Words, Words]] = {
@@ -109,15 +109,15 @@ _WORDS: Mapping[Taken, tuple[Words, Words]] = {
         "outputs use noisy statistics alone",
     ),
     Taken.POST_PROCESSING_OF_OTHERS: _said(
-        "All that others see follows from the releases, and from what they bring themselves.",
+        "Everything that others see follows from the releases and from their own data.",
         "outputs use noisy statistics alone",
     ),
     Taken.ENTERS_ONCE: _said(
-        "Each reward enters one block, and its releases depend on it through the block's answer alone.",
+        "Each reward enters one block, and affects releases only through the answer of that block.",
         "each {one} enters one block",
     ),
     Taken.STATED_NOISE: _said(
-        "Each release has Laplace noise of its own with the stated scale, and hidden noise its declared "
+        "Each release has independent Laplace noise of the stated scale; hidden noise moves by its declared "
         "shift.",
         "the stated noise",
     ),
@@ -135,7 +135,7 @@ _WORDS: Mapping[Taken, tuple[Words, Words]] = {
     ),
     Taken.IDEAL_NOISE_OF_CODE: _said("noise is ideal", "ideal noise"),
     Taken.SHUFFLED: _said(
-        "The shuffler hides which report of a batch is whose.", "the shuffler hides who reported"
+        "The shuffler hides who sent which report of a batch.", "the shuffler hides who reported"
     ),
     Taken.NO_STATE: _said(
         "the code keeps no state between runs, and nobody knows the seeds of its generators",
@@ -146,15 +146,15 @@ _WORDS: Mapping[Taken, tuple[Words, Words]] = {
     ),
     Taken.AS_TRACED: (_as_traced, lambda values: "plain code does as traced"),
     Taken.LIBRARIES: _said(
-        "the samplers of OpenDP and diffprivlib, and OpenDP's privacy maps, are what they say",
+        "the samplers of OpenDP and diffprivlib, and OpenDP's privacy maps, do what their documentation says",
         "the noise libraries are right",
     ),
-    Taken.CLOSED_BRANCHES: (_closed, lambda values: "ways never taken are not taken"),
+    Taken.CLOSED_BRANCHES: (_closed, lambda values: "untaken branches stay untaken"),
     Taken.RUNS_ALIKE: _said(
-        "a call for more runs makes independent ones, each as a call for one run does",
+        "a call for several runs makes independent runs, each like a call for one run",
         "runs of larger calls are alike",
     ),
-    Taken.RUNS_ALONE: _said("each run is made by a call of its own", "one run per call"),
+    Taken.RUNS_ALONE: _said("each run has its own call", "one run per call"),
     Taken.SIZES_OF_DATA: (_of_data, lambda values: "data of this size within the bounds"),
     Taken.STATED_DATA: _said("the data are one of the neighbours that were stated", "the stated neighbours"),
 }

@@ -399,14 +399,15 @@ def recorded(certificate: Json, epsilon: float) -> JsonDict:
 
 
 _REACHED = {
-    Method.ROUNDS: "One reward can enter at {} places (rounds or blocks). We changed it at each, as far as "
-    "it may, in the run where that costs most; by the form of the code no other input or run costs more.",
-    Method.STATES: "Every public state that a run can reach is among the {} that we unfolded. In each, one "
-    "reward was changed as far as it may: that covers every input and run.",
-    Method.CLONES: "Every public state that a run can reach is among the {} that we unfolded. In each, one "
-    "report was changed as far as it may: that covers every input and run.",
-    Method.USERS: "The user of each of {} rounds was replaced, as far as clipped norms allow; by the form of "
-    "the code no other input or run costs more.",
+    Method.ROUNDS: "One reward can enter at {} places (rounds or blocks). At each place we changed it by as "
+    "much as the bounds allow, in the run where this costs most. The form of the code guarantees that "
+    "no other input or run costs more.",
+    Method.STATES: "Every public state that a run can reach is among the {} that we unfolded. In each, we "
+    "changed one reward by as much as the bounds allow, which covers every input and run.",
+    Method.CLONES: "Every public state that a run can reach is among the {} that we unfolded. In each, we "
+    "changed one report by as much as the bounds allow, which covers every input and run.",
+    Method.USERS: "In each of {} rounds we replaced the user by the most different one that clipped norms "
+    "allow. The form of the code guarantees that no other input or run costs more.",
 }
 
 

@@ -196,7 +196,7 @@ def verify_sealed(given: Given, what: str, version: str, again: Callable[[Json],
     Parameters
     ----------
     given
-        Path of the JSON file, or what `read` gave of it.
+        Path of the JSON file, or what `read` returned for it.
     what
         Its name in messages.
     version
@@ -538,11 +538,11 @@ def verify(given: Given, *, rerun: Callable[[Json], Json] | None = None) -> Veri
     Parameters
     ----------
     given
-        Path of the JSON file, or what `read` gave of it.
+        Path of the JSON file, or what `read` returned for it.
     rerun
         Runs the record again and returns the new one (`api.rerun`); the two must agree in everything but
         provenance, counts exactly and other numbers as `first_difference` says. Without it nothing but JSON
-        is read, and no code of the target is imported.
+        is read, and the target's code is not imported.
 
     Raises
     ------

@@ -311,7 +311,7 @@ def detected(record: Record) -> str:
         return "At the event tested, no true epsilon would have been detected."
     return (
         "The sampling test refutes the claim with 95 % probability if the loss at its event is "
-        f"{digits(seen)} or more. A version with that epsilon may show less there."
+        f"{digits(seen)} or more. Code with that epsilon may have a smaller loss at this event."
     )
 
 
@@ -420,7 +420,7 @@ def neighbours(record: Record) -> str:
 def trust(record: Record) -> str:
     """The trust model of a claim; a joint promise is a central one that leaves out what its user sees."""
     model = str(record.claimed.trust_model)
-    joint = ", joint: the curator is trusted, all other users are not"
+    joint = ", joint: users trust the curator but not each other"
     return f"{model}{joint if record.target.model == 'joint' else ''}"
 
 

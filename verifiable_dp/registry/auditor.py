@@ -93,13 +93,13 @@ class Auditor:
     mutants
         Broken variants; at least six.
     claims
-        The theorems beside the privacy promise, each with its checks.
+        The theorems other than the privacy promise, each with its checks.
     reference_epsilon
         For a baseline, the epsilon that the audit checks it against.
     experiment
         Parameters of the instance used in regret checks.
     longest
-        Rounds that a privacy audit plays at most; a longer horizon is audited on its first rounds.
+        Most rounds that a privacy audit plays; a longer horizon is audited on its first rounds.
     tightness
         Share of epsilon that the costliest of the pairs spends on the instance; below 1 noise is wasted.
     printed

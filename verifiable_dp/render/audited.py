@@ -73,7 +73,7 @@ def variant(record: Record) -> str:
         return "Our own version: we did not have the paper, so all constants are ours."
     if record.target.parameters.get("budget") == "per-arm":
         return "Not as printed: each arm has the whole epsilon, which the paper splits among the arms."
-    return f"On the promise: {note}." if note else ""
+    return f"Note on the promise: {note}." if note else ""
 
 
 def origin(record: Record) -> str:
@@ -85,7 +85,7 @@ def origin(record: Record) -> str:
         return f"{paper}, as printed"
     if record.target.parameters.get("variant") == "corrected":
         return f"{paper}, corrected"
-    return f"own version after {paper}" if _is_unread(record) else paper
+    return f"our own version after {paper}" if _is_unread(record) else paper
 
 
 def _is_unread(record: Record) -> bool:

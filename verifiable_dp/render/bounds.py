@@ -69,7 +69,7 @@ def premises(record: Record) -> str:
         return ""
     found = taken(record)
     if not found:
-        return "None: no upper bound stands."
+        return "None: there is no upper bound."
     groups: dict[str, list[str]] = {}
     for premise in found:
         by = premise["tested_by"]

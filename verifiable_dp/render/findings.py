@@ -68,7 +68,7 @@ RULES = {
     ),
     FindingCode.RELEASE_COST: FindingRule(
         "warning",
-        "Releases cost more than the privacy claim, as far as their noise can bound it.",
+        "Releases cost more than the privacy claim, by the bound that their noise gives.",
         "raise the scale of the noise, release less often, or clip what one reward can change",
     ),
     FindingCode.UNBOUNDED: FindingRule(

@@ -246,7 +246,7 @@ def _data(
         try:
             kind.verified(values)
         except InputError as error:
-            notes.append(f"{str(side)!r} does not hold: {error}")
+            notes.append(f"{str(side)!r} is invalid: {error}")
     before, after = sides.values()
     every = [_change(one) for one in apart(without_run(before), without_run(after))]
     changes = tuple(change for change in every if change.note != _DIGITS)

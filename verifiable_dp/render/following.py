@@ -96,7 +96,7 @@ def caveats(record: Reviewed) -> list[tuple[str, str]]:
 def _guided(row: Json, delta: float) -> str:
     """A flag of the guidance; of delta also what it means."""
     means = (
-        f": whatever epsilon is, anything seen may be more likely by {digits(delta)} on top"
+        f": in addition to epsilon, anything seen may become more likely by {digits(delta)}"
         if row["about"] == "delta"
         else ""
     )

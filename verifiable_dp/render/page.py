@@ -254,7 +254,7 @@ def _findings(record: Record) -> list[tuple[Finding, str]]:
     return [
         (
             one,
-            "as the first screen says" if said else f"{one.sentence.rstrip('.')}. To do: {one.advice}",
+            "see the first screen" if said else f"{one.sentence.rstrip('.')}. To do: {one.advice}",
         )
         for one, said in zip(found, above, strict=True)
     ]
@@ -323,7 +323,7 @@ def _with_words(page: str, explained: bool) -> str:
     rows = "".join(f"<dt>{escape(word)}</dt><dd>{escape(said)}</dd>\n" for word, said in found)
     listed = f"<details><summary>{len(found)} terms</summary>\n<dl>\n{rows}</dl>\n</details>"
     section = f'<section id="words">\n<h2>Words</h2>\n{listed}\n</section>\n' if found else ""
-    link = ' <a href="#words">Words</a> below explains the terms.' if found else ""
+    link = ' Terms are explained under <a href="#words">Words</a>.' if found else ""
     return page.replace("<!--words-->", section, 1).replace("<!--to words-->", link, 1)
 
 

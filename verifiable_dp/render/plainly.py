@@ -13,15 +13,15 @@ from verifiable_dp.record.model import Record
 from verifiable_dp.render import glossary
 
 _MEASURED = {
-    "Regret": "Measured regret, what is lost against the best arm,",
-    "Utility": "No claim here is about regret; what was measured instead, as errors or numbers of rounds,",
+    "Regret": "Measured regret (the reward lost by not always playing the best arm)",
+    "Utility": "No claim is about regret; we measured errors or numbers of rounds instead, and the result",
 }
 _BEYOND = 20.0  # an epsilon whose exponential tells nobody anything
 _REGRET = {
-    "consistent": "agrees with what was claimed",
-    "contradicted": "contradicts what was claimed",
+    "consistent": "agrees with the claims",
+    "contradicted": "contradicts a claim",
     "vacuous": "says nothing: the theorem's bound cannot fail at these sizes",
-    "inconclusive": "neither agrees with what was claimed nor contradicts it",
+    "inconclusive": "neither agrees with the claims nor contradicts them",
 }
 _TERMS = [term for term in glossary.read() if "pattern" in term]
 _NOT_READ = re.compile(r"<(style|svg|script)\b.*?</\1>|<[^>]*>", re.DOTALL)

@@ -76,7 +76,9 @@ def _bounds(record: Record) -> str:
     derived = [bool(source.note) or source.basis in _AGREED for source in sources]
     if all(derived) and derived:
         return "our bounds"
-    return f"the stated bounds, {sum(derived)} of {len(derived)} ours in part" if any(derived) else _THEOREMS
+    return (
+        f"the stated bounds, {sum(derived)} of {len(derived)} partly our own" if any(derived) else _THEOREMS
+    )
 
 
 def agreeing(record: Record) -> str:

@@ -70,12 +70,9 @@ def strength(record: Record) -> Strength:
     if found.strength == "weak" and record.epsilon_upper is not None:
         most, seen = record.epsilon_upper.epsilon, ratio * claim
         caught = "show nothing" if math.isinf(seen) else f"would only have caught {digits(seen)} or more"
-        alone = f"tests alone {caught}"
-        alone = (
-            f"their tests missed {'that fault' if len(missed) == 1 else 'those faults'}" if missed else alone
-        )
-        rests = "" if missed else ", on which that bound rests"
-        said += f" Report at most {digits(most)} if the premises hold{rests}; {alone}."
+        faults = "that fault" if len(missed) == 1 else "those faults"
+        alone = f"the tests of those premises missed {faults}" if missed else f"the tests alone {caught}"
+        said += f" If the premises hold, epsilon is at most {digits(most)}; {alone}."
     batches = " in all batches" if record.power and record.power.every_batch_at else ""
     mark = f"less noise{batches} caught from epsilon {digits(ratio * claim)}"
     if record.power is not None and record.power.by == "alignment":

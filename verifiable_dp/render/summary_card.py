@@ -266,7 +266,7 @@ def _strong(record: Record) -> str:
 
 
 def _vouches(record: Reviewed, around: Around) -> str:
-    signed = "Nobody has signed this" if around.signature is None else capital(around.signature.words)
+    signed = "Nobody (unsigned)" if around.signature is None else capital(around.signature.words)
     authors = "; ".join(record.blocks["administrative"]["authors"])
     by = f" by {authors} (as declared)" if authors else ""
     expires = worth.lookup(record.declared, "administrative.expires")

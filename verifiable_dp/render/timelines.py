@@ -98,7 +98,7 @@ def placed(example: Json) -> str:
     if (found := example.get("looks_at")) and found["what"] == "block":
         blocks = f"blocks 1 to {found['last']}"
         return f"{words} The event looks at {blocks}, whose rounds differ from run to run."
-    return f"{words} The event looks at what comes out in the end."
+    return f"{words} The event looks at the final output."
 
 
 def _changed(pair: Json) -> tuple[int, int, float, float] | None:

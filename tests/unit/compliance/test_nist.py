@@ -245,7 +245,7 @@ def test_h10_systemic_bias(assess):
     for kind in ("algorithm", "mechanism"):
         row = assess(10, kind)
         assert (row["status"], row["action"]) == ("open", nist.HAZARDS[9].action)
-    assert assess(10)["note"] == "no groups in the test data: assess at deployment"
+    assert assess(10)["note"] == "the test data have no groups of people; assess this at deployment"
 
 
 def test_h12_statistical_bias_is_not_claimed_from_regret(assess):
@@ -363,7 +363,7 @@ def test_without_a_claim_its_rows_are_not_applicable(assess, number):
     row = assess(number, "regret")
     assert (row["status"], row["note"]) == (
         "not_applicable",
-        "the record holds no privacy claim of the target's own",
+        "the target itself makes no privacy claim",
     )
 
 

@@ -154,8 +154,8 @@ def test_the_meter_empties_as_the_leak_that_passes_grows():
     record["power"], record["detectable"] = None, "inf"
     found = strength.strength(Record.of(record))
     assert found.words == (
-        "No leak, however large, is known to be caught by the tests. Report at most 2 if the premises hold, "
-        "on which that bound rests; tests alone show nothing."
+        "No leak, however large, is known to be caught by the tests. If the premises hold, epsilon is at "
+        "most 2; the tests alone show nothing."
     )
     assert (found.state, found.full, found.mark) == ("weak", 0, "no leak is known to be caught")
 
@@ -163,8 +163,8 @@ def test_the_meter_empties_as_the_leak_that_passes_grows():
 def test_regret_is_a_sentence():
     said = of("dp-se").regret
     assert said == (
-        "20 of 20 checks that can fail agree with the stated bounds, 4 of 5 ours in part; 1 more cannot fail "
-        "below 9.2e+07 rounds and does not count; 7 are coarse: 10 times that regret would pass."
+        "20 of 20 checks that can fail agree with the stated bounds, 4 of 5 partly our own; 1 more cannot "
+        "fail below 9.2e+07 rounds and does not count; 7 are coarse: 10 times that regret would pass."
     )
     record = load("dp-se")
     record["regret"]["checks"][0]["result"]["verdict"] = "contradicted"
@@ -343,7 +343,7 @@ def test_worlds_that_are_no_neighbours_are_on_the_card_and_so_is_the_sampler():
     assert "a live session draws from OpenDP, which was not tested here" in dict(said.audited)["Noise"]
     (row,) = (row for row in blocks.of(load("dp-linear"))["hazards"] if row["id"] == "NIST-H09")
     assert row["status"] == "open"
-    assert "the sampler of production was not audited" in row["note"]
+    assert "the production sampler was not audited" in row["note"]
     own = load("dp-linear")
     own["target"]["kind"] = "release"
     assert "whether production draws the same is not known" in audited.sampler(Record.of(own))
@@ -601,7 +601,7 @@ def test_a_mechanism_has_neither_actions_nor_rounds():
 
 def test_where_the_promise_is_not_quite_that_of_the_paper_the_card_says_so():
     """It belongs to what was audited; control: a promise that is the paper's has no such note."""
-    assert of("dist-dp-se").variant == "On the promise: of the sums, with real-valued noise."
+    assert of("dist-dp-se").variant == "Note on the promise: of the sums, with real-valued noise."
     own = "Our own version: we did not have the paper, so all constants are ours."
     assert of("dp-lin-ucb").variant == of("ldp-lin-ucb").variant == own
     assert of("dp-robust-elimination").variant == "Corrected, not as printed (see errata)."
@@ -722,8 +722,7 @@ def test_undecided_mutants_are_on_the_index(table):
 
 def test_a_joint_promise_names_its_model():
     assert (
-        "Trust model central, joint: the curator is trusted, all other users are not"
-        in (shown("dp-lin-ucb")[0])
+        "Trust model central, joint: users trust the curator but not each other" in (shown("dp-lin-ucb")[0])
     )
     assert "| Trust model | central |" in to_markdown(Record.of(load("dp-se")))
 
@@ -759,7 +758,7 @@ def test_a_fault_that_passed_empties_the_meter_and_leads(table):
     assert found.words == (
         "1 broken variant missed: last reward not truncated (its epsilon: infinity). 1728 runs "
         "checked exactly; that fault shows only in others, which only the proof covers. "
-        "Report at most 1 if the premises hold; their tests missed that fault."
+        "If the premises hold, epsilon is at most 1; the tests of those premises missed that fault."
     )
     assert strength.strength(Record.of(without_table("dp-robust-elimination"))).full == 100
 
@@ -784,7 +783,7 @@ def test_one_sentence_says_what_a_certificate_covers():
         assert not re.search(r"not prove differential privacy(?! of a deployment)|under the premises", text)
     inputs = [line for line in words.not_covered(Record.of(record)) if line.startswith("inputs, events")]
     assert inputs == [
-        "inputs, events and sample sizes beyond those stated here: they rest on the upper bound"
+        "inputs, events and sample sizes beyond those stated here: only the upper bound covers them"
     ]
     assert words.not_covered(Record.of(load("ucb1")))[-1].endswith("an audit cannot prove privacy")
 
@@ -804,7 +803,7 @@ def test_premises_and_open_hazards_are_named_and_linked():
     for place, name in named:
         assert f'<a href="#{place}">{name}</a>' in first
         assert page.count(f'id="{place}"') == 1
-    assert of("ucb1").premises == of("ldp-linear-printed").premises == "None: no upper bound stands."
+    assert of("ucb1").premises == of("ldp-linear-printed").premises == "None: there is no upper bound."
 
 
 VALUES = {
@@ -917,10 +916,10 @@ def test_what_plays_nothing_has_no_regret(name):
     assert "regret" not in first
     assert "each value enters one block" in first
     assert "each reward enters one block" in shown("dp-se")[0]
-    assert "No claim here is about regret; what was measured instead" in read
+    assert "No claim is about regret; we measured errors or numbers of rounds instead" in read
     assert (of(name).measured, of("dp-se").measured) == ("Utility", "Regret")
     assert "## Utility" in to_markdown(Record.of(load(name)))
-    assert "what is lost against the best arm, agrees with what was claimed" in shown("dp-se")[0]
+    assert "(the reward lost by not always playing the best arm) agrees with the claims" in shown("dp-se")[0]
 
 
 def test_the_epsilon_that_a_baseline_is_held_against_is_not_its_claim():
@@ -980,7 +979,7 @@ def test_open_hazards_are_parted_by_who_can_close_them_and_come_gravest_first():
     for name in ("ucb1", "dp-linear-printed"):
         assert (of(name).hazards, of(name).open) == ((), "")
         assert "<dt>Open hazards" not in shown(name)[1]
-    assert "which of them can void the promise is our judgement; NIST does not rank them" in shown("dp-se")[0]
+    assert "We decided which of them can void the promise; NIST does not rank them" in shown("dp-se")[0]
 
 
 def test_where_all_is_declared_the_limits_are_left():
@@ -1038,7 +1037,7 @@ def test_a_sum_is_spoken_of_as_a_mechanism_on_a_stream():
 def test_theorems_are_those_of_a_paper():
     """Control: claims of a paper."""
     assert "agree with our derivations" in regrets.sentence(Record.of(load("dp-lin-ucb")))
-    assert "agree with the stated bounds, 4 of 5 ours in part" in regrets.sentence(Record.of(load("dp-se")))
+    assert "agree with the stated bounds, 4 of 5 partly our own" in regrets.sentence(Record.of(load("dp-se")))
     assert "agree with the theorems" in regrets.sentence(Record.of(load("dp-nas")))
 
 
@@ -1057,8 +1056,7 @@ def test_a_promise_says_that_it_is_not_about_a_person():
 def test_a_ceiling_beside_weak_tests_says_what_to_report():
     """Control: a strong audit has nothing to choose from."""
     assert of("dp-nas").strength.words.endswith(
-        "Report at most 2 if the premises hold, on which that bound rests; tests alone would only have "
-        "caught 8 or more."
+        "If the premises hold, epsilon is at most 2; the tests alone would only have caught 8 or more."
     )
     assert "Report" not in of("dp-se").strength.words
     record = load("dp-nas") | {"epsilon_upper": None}
@@ -1075,10 +1073,8 @@ def test_a_refutation_by_samples_says_how_often_those_are_wrong():
 
 def test_what_a_large_delta_means_is_said():
     """Control: a small one is no caveat."""
-    said = (
-        "Delta 0.001 is above 1e-05 (NIST's draft guidance): whatever epsilon is, anything seen may be more "
-    )
-    said += "likely by 0.001 on top"
+    said = "Delta 0.001 is above 1e-05 (NIST's draft guidance): in addition to epsilon, anything seen may "
+    said += "become more likely by 0.001"
     assert of("dp-lin-ucb").caveats[0] == (said, "guarantee")
     assert not any("guidance" in line for line, _ in of("shuffled-linear").caveats)
 

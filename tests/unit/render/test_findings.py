@@ -74,9 +74,7 @@ def test_the_page_has_every_finding_to_act_on(name):
     assert len(shown) == len(expected)
     for item, one in zip(shown, expected, strict=True):
         place = f" {one.file}:{one.line}" if one.file else ""
-        said = (
-            "as the first screen says" if one.code in OF_VERDICT else f"{one.sentence}. To do: {one.advice}"
-        )
+        said = "see the first screen" if one.code in OF_VERDICT else f"{one.sentence}. To do: {one.advice}"
         assert item == f"{one.severity} {one.code}{place}: {' '.join(said.split())}"
 
 

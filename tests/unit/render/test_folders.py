@@ -270,7 +270,7 @@ def test_a_record_that_does_not_hold(tree):
     path.write_text(text(record), "utf-8")
     found = {file.path: file for file in compared(tree).files}
     assert found["tree-sum/record.json"].status == "differs"
-    assert "does not hold: record: edited or corrupted: its digest" in found["tree-sum/record.json"].note
+    assert "is invalid: record: edited or corrupted: its digest" in found["tree-sum/record.json"].note
     assert found["tree-sum/record.json"].changes == ()
     assert found["tree-sum/record.html"].status == "differs"  # no record says what it may show
 

@@ -96,7 +96,7 @@ def test_an_audit_of_regret_alone_explains_no_terms_of_privacy():
     record = load("dp-se")
     record |= {"checks": [], "claim": None, "power": None}
     assert plainly.summary(Record.of(record))[0].startswith(
-        "Measured regret, what is lost against the best arm, "
+        "Measured regret (the reward lost by not always playing the best arm) "
     )
     assert "## Words" not in to_markdown(Record.of(record))
 

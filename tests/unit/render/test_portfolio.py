@@ -125,16 +125,16 @@ def test_a_record_that_does_not_hold_is_named_and_not_counted(folder, damage):
     assert list(found.broken) == [place]
     assert len(found.records) == 2
     shown = page.read_text("utf-8")
-    assert "Files that do not hold" in shown
+    assert "Invalid files" in shown
     assert len(Page(shown).rows) == 2
     said = []
     write_index(folder, say=said.append)
-    assert [str(place) in line and "does not hold" in line for line in said] == [True]
-    with pytest.raises(InputError, match="just made, does not hold"):
+    assert [str(place) in line and "invalid" in line for line in said] == [True]
+    with pytest.raises(InputError, match="just made, is invalid"):
         write_index(folder, ["dp-ucb"])
     done = CliRunner().invoke(main, ["portfolio", str(folder)])
     assert done.exit_code == 2
-    assert "does not hold" in done.output
+    assert "invalid: " in done.output
 
 
 @pytest.fixture
@@ -181,7 +181,7 @@ def test_a_report_does_not_end_on_files_of_others(stale):
         patch.setattr(campaign.api, "evidence", lambda *_, **__: broken)
         done = reported(stale, "--only", "tree-sum")
     assert done.exit_code == 2
-    assert "tree-sum/record.json', which was just made, does not hold" in done.stderr
+    assert "tree-sum/record.json', which was just made, is invalid" in done.stderr
     assert (stale / "index.html").is_file()
 
 
@@ -212,7 +212,7 @@ def test_a_folder_is_verified_whole(stale):
     assert done.exit_code == 2
     assert done.stdout == "0 of 4 files hold; no signature found; counts not run again\n"
     for path in STALE:
-        assert f"does not hold: {stale / path}: " in done.stderr
+        assert f"invalid: {stale / path}: " in done.stderr
     shutil.copy(REPORTS / "errata.json", stale / "errata.json")
     assert (
         CliRunner().invoke(main, ["verify", str(stale)]).stdout
@@ -228,7 +228,7 @@ def test_diff_names_the_record_that_does_not_hold(stale):
     for pair in ((held, broken), (broken, held)):
         done = CliRunner().invoke(main, ["diff", *map(str, pair)])
         assert done.exit_code == 2
-        assert f"{str(broken)!r} does not hold: record: edited" in done.stderr
+        assert f"{str(broken)!r} is invalid: record: edited" in done.stderr
 
 
 def test_the_command_writes_the_page_and_says_where(folder):
@@ -384,7 +384,7 @@ def test_copies_of_a_record_are_said_to_be_the_same(folder):
     assert re.findall(r"[^>]*the same record as[^<]*", page) == [
         "zz/again.json: the same record as dp-ucb/record.json"
     ]
-    assert "5 records (1 is a copy of another), of which 1 of listings as their papers" in page
+    assert "5 records (1 is a copy of another), 1 of them of listings exactly as printed" in page
 
 
 @pytest.mark.slow

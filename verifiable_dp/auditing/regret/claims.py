@@ -27,33 +27,33 @@ RUNS = {"quick": 64, "standard": 256, "thorough": 1024}
 
 
 class RegretOptions(TypedDict, total=False):
-    """What may be claimed of `check_regret`'s target, and on what the claims are tested.
+    """Claims that `check_regret` tests, and the instances on which it tests them.
 
     Attributes
     ----------
     bound
-        What the mean of the pseudo-regret at the horizon is claimed not to exceed: a number, or
+        Claimed upper bound on the mean pseudo-regret at the horizon: a number, or
         `bound(gaps, horizon, ...)` with gaps (K,), whose further parameters are filled by name with `n_arms`
         and the algorithm's parameters; or ``file.py:function``.
     scaling
         Claimed rates, each with all else fixed: ``{"T": 0.5, "K": 1, "gap": -1, "epsilon": -1}`` where
         ``epsilon`` is a parameter of the algorithm. ``"log"`` claims log T, ``"sqrt"`` and ``"linear"`` are
         the exponents 0.5 and 1; ``(0.5, 0.05)`` is a claim with its margin (.15 if not given). An exponent
-        of T or K between 0 and 1 is a claim on the worst instance, whose gap is looked for at each T, unless
-        `gap` is given. For any other rate over T pilot runs choose the gap, the horizons and the runs, as
-        far as they are not given.
+        of T or K between 0 and 1 is a claim on the worst instance, whose gap we search for at each T, unless
+        `gap` is given. For any other rate over T, pilot runs choose the gap, the horizons and the runs that
+        you do not give.
     environments
         An environment, or several, or lists of means of Bernoulli arms, for `bound` and `better_than`; None
-        for wide gaps, a near tie and equal gaps and, if the bound is a function, for the instance at which
-        pilot runs come nearest to it: the last arm best by a gap of .1 to .9 and, if the bound takes
-        epsilon, at epsilons down to 1/256 of the one given. With contexts: a population of
+        for wide gaps, a near tie and equal gaps. If the bound is a function, None adds the instance on which
+        pilot runs come nearest to the bound: the last arm is best by .1 to .9 and, if the bound takes
+        epsilon, epsilon goes down to 1/256 of the given value. With contexts: a population of
         `vdp.populations`, or several, or ``linear``, ``logistic``, ``types`` or ``misleading`` (linear by
         default); rates are measured on the first.
     contexts
-        Your own code is told contexts of this form, D or ``"KxD"``; not needed if a population is given.
+        Your own code receives contexts of this form, D or ``"KxD"``; not needed if a population is given.
     n_arms, horizon
-        K and T, needed for your own code; rates over T are measured from T/32 or T/8 to T. If such a rate,
-        not on the worst instance, is all that is claimed, the horizon may be left out.
+        K and T, needed for your own code; rates over T are measured from T/32 or T/8 to T. You may
+        leave the horizon out if such a rate, not on the worst instance, is the only claim.
     parameters
         Parameters of the algorithm, by name.
     runs
@@ -68,7 +68,7 @@ class RegretOptions(TypedDict, total=False):
     better_than, factor
         A rival: the mean regret of `target` times `factor` (1 by default) is claimed to be at most the mean
         regret of the rival. The rival gets the number of arms, the horizon, beta and epsilon of `target`, and
-        `parameters`, as far as it takes them.
+        `parameters`, where it accepts them.
     rival_parameters
         Parameters of `better_than` that should differ, by name.
     request, cage
