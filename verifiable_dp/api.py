@@ -16,20 +16,19 @@ import numpy as np
 from verifiable_dp.auditing import answers, asking, identity, pilot_runs, resume, rungs
 from verifiable_dp.auditing import regret as claims_of_regret
 from verifiable_dp.auditing.code import Code
-from verifiable_dp.auditing.design import AskedNeighbours
-from verifiable_dp.auditing.mechanisms import SURE
+from verifiable_dp.auditing.conducted import Conducted
 from verifiable_dp.auditing.plans import BUDGETS, Progress, most_of_regret, most_seconds, silent
 from verifiable_dp.auditing.regret import RegretOptions, regret_only
 from verifiable_dp.auditing.request import (
     AuditOptions,
     AuditRequest,
     Inputs,
-    Promise,
     Settings,
     check_known,
     promised,
     split,
 )
+from verifiable_dp.auditing.rounds_of_testing import looks_of
 from verifiable_dp.core import engine, files, plugins, simulation, statefile, validate
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contexts import Contexts, shape_of, words_of
@@ -40,7 +39,7 @@ from verifiable_dp.core.populations import Population, usual
 from verifiable_dp.core.rights import MOST_BYTES, Counter, located
 from verifiable_dp.core.session import Session
 from verifiable_dp.core.validate import Function, Given, InputError, Json, JsonDict, JsonValue
-from verifiable_dp.evidence import origins, upper
+from verifiable_dp.evidence import upper
 from verifiable_dp.evidence.blackbox import learning, scores
 from verifiable_dp.evidence.doors import ours
 from verifiable_dp.record import how, requested, requests
@@ -55,9 +54,10 @@ from verifiable_dp.report import Report, finish
 from verifiable_dp.targets import child, guard, players
 from verifiable_dp.targets import load as targets
 from verifiable_dp.targets.cage import Caged
-from verifiable_dp.targets.count_terms import CountTerms
-from verifiable_dp.targets.counting import Counting, Sample
+from verifiable_dp.targets.child import Ask
+from verifiable_dp.targets.far import Far
 from verifiable_dp.targets.guard import check_outside
+from verifiable_dp.targets.heard import Heard
 from verifiable_dp.targets.players import Player, PlayerPart
 from verifiable_dp.targets.process import TIMEOUT, Exec
 from verifiable_dp.targets.roles import EPSILON
@@ -66,7 +66,6 @@ from verifiable_dp.targets.source import CodeSource, code_of, file_of, load
 Target = Algorithm | Function[object] | Exec | str
 Made = JsonDict  # arguments of `finish`
 _FRESH_RUNS = 400_000  # of an audit; the start of a Python takes the time of some 8,000 plays
-Again = Callable[[Sequence[Sample], Progress], JsonValue]  # makes some runs again
 Task = Callable[[Progress], Made]
 Declared = str | PathLike[str] | Json | None
 
@@ -196,16 +195,18 @@ def audit(
     known = tuple(written.target.files.values())
     task = functools.partial(_audited, target, asked, parameters, checkpoint, known)
     most = most_seconds(settings.budget, settings.timeout)
-    again = functools.partial(_asked_again, target, asked, parameters, known)
-    kept = None if checkpoint is None else files.located("checkpoint", checkpoint)
-    resumes = kept is not None and resume.goes_on(kept)  # what it holds was counted before
-    own = resumes or isinstance(target, Algorithm)
-    terms = _terms(asked.settings, asked.promise)
-    counted = None if own else (Counting(terms, designed=AskedNeighbours(asked)), again)
-    fresh = isinstance(target, str) and settings.sizes.runs >= _FRESH_RUNS
-    folders = [] if kept is None else [str(kept.absolute().parent)]
-    caged = Caged(cage, seconds=most, written=folders)
-    return _isolated(task, [target], in_process, progress, caged, written, counted, fresh=fresh)
+    conducted = None
+    if not (isinstance(target, Algorithm) or _listed(target)):
+        conducted = Conducted(
+            asked,
+            functools.partial(_served, target, asked, parameters, known),
+            functools.partial(_asked_again, target, asked, parameters, known),
+            functools.partial(_conducted, target, asked, checkpoint),
+            Heard(_seeds_of(settings, asked.inputs)),
+            isinstance(target, str) and settings.sizes.runs >= _FRESH_RUNS,
+        )
+    caged = Caged(cage, seconds=most, written=[] if conducted else _folders_of(checkpoint))
+    return _isolated(task, [target], in_process, progress, caged, written, conducted)
 
 
 def ask(
@@ -270,17 +271,64 @@ def _audited(
     return _made(request, rungs.draft, checkpoint)
 
 
+def _served(
+    target: Target,
+    asked: AuditRequest,
+    parameters: Json | None,
+    files: Collection[str],
+    progress: Progress,
+    ask: Ask,
+) -> JsonValue:
+    """As `rungs.served`, of the target of an audit."""
+    del progress
+    return rungs.served(_own(_found(target, asked, parameters, files)), ask)
+
+
 def _asked_again(
     target: Target,
     asked: AuditRequest,
     parameters: Json | None,
     files: Collection[str],
-    samples: Sequence[Sample],
+    samples: bytes,
     progress: Progress,
 ) -> JsonValue:
     """As `rungs.asked_again`, of the target of an audit."""
     del progress
-    return rungs.asked_again(_found(target, asked, parameters, files), samples)
+    return rungs.asked_again(_own(_found(target, asked, parameters, files)), samples)
+
+
+def _own(request: AuditRequest) -> AuditRequest:
+    """A request about a user's code in its own form.
+
+    Raises
+    ------
+    InputError
+        If its target is an algorithm of the framework's form.
+    """
+    if isinstance(request.target, Algorithm):
+        raise InputError(
+            f"target: {request.name} is an Algorithm: give the object itself to verifiable_dp.audit, whose "
+            "claim, query and decide are read"
+        )
+    return request
+
+
+def _conducted(
+    target: Target, asked: AuditRequest, checkpoint: str | PathLike[str] | None, progress: Progress, far: Far
+) -> Made:
+    """What an audit finds that is conducted here, of a target that is asked elsewhere."""
+    request = replace(asked, target=target, name=_name_of(target), progress=progress)
+    return _made(request, functools.partial(rungs.drafted, far=far), checkpoint)
+
+
+def _seeds_of(settings: Settings, inputs: Inputs) -> list[int]:
+    """Of the runs on which a verdict rests."""
+    return looks_of(settings.seed) if inputs.bandit else looks_of(settings.seed)[:1]
+
+
+def _folders_of(checkpoint: str | PathLike[str] | None) -> list[str]:
+    """Folders that a caged process may write to, as it keeps a checkpoint there."""
+    return [] if checkpoint is None else [str(files.located("checkpoint", checkpoint).absolute().parent)]
 
 
 def _found(
@@ -361,15 +409,13 @@ def _isolated(
     progress: Progress,
     caged: Caged,
     request: RequestEntry | None,
-    counted: tuple[Counting, Again] | None = None,
-    *,
-    fresh: bool = False,
+    conducted: Conducted | None = None,
 ) -> Report:
     """The report of what `task` makes: in a child process, caged, if any of `code` is a user's.
 
     A draft that answers anything but the request is refused. Of the rest only the statistics of its checks
-    count: it is concluded, sealed and verified here, where code of the child has not been. What is `counted`
-    here is given with what makes some runs again in another process, a new Python where it is to be `fresh`.
+    count: it is concluded, sealed and verified here, where code of the child has not been. An audit that is
+    `conducted` here asks the child for runs.
     """
     if not callable(progress):
         raise InputError(f"progress must be a function of a line of text, got {type(progress).__name__}")
@@ -381,17 +427,18 @@ def _isolated(
         made = _checked(_condensed(task(progress)), request)
         return finish(**made, request=request, kept={"in_process": why} if why else {})
     scores.prepare()
-    counting, again = counted or (None, None)
-    made = child.call(functools.partial(_plainly, task), progress, caged.seconds, caged, counting)
-    with plugins.judging(*_audited_code(code, request)):
-        made = _condensed(_judged_here(made, request))
-    kept: JsonDict = {"cage": caged.taken} if caged.taken else {}
-    if again is not None and counting is not None and made["draft"]["target"]["kind"] != "algorithm":
-        if doubts := counting.held(made["draft"]):
-            made["draft"]["checks"].append(origins.unlike_counts(doubts).as_dict())
-        kept["counted"] = _asked_of_another(
-            made["draft"], counting, again, progress, replace(caged, taken=[]), fresh
-        )
+    judging = functools.partial(plugins.judging, *_audited_code(code, request))
+    if conducted is None:
+        made = child.call(functools.partial(_plainly, task), progress, caged.seconds, caged)
+    else:
+        made = plain(conducted.made(progress, caged, judging))
+    with judging():
+        if conducted is None:
+            made = _judged_here(made, request)
+        elif request is not None:
+            answers.of_strangers(made["draft"], request.as_dict())
+        kept = {**made.pop("kept", {}), **({"cage": caged.taken} if caged.taken else {})}
+        made = _condensed(made)
     report = finish(**_checked(made, request), request=request, kept=kept)
     examine(report.record)
     return report
@@ -404,36 +451,6 @@ def _audited_code(code: Sequence[object], request: RequestEntry | None) -> Itera
     for item in code:
         if isinstance(item, str) or callable(item):
             yield item if isinstance(item, str) else file_of(code_of(item))
-
-
-def _asked_of_another(
-    draft: JsonDict,
-    counting: Counting,
-    again: Again,
-    progress: Progress,
-    caged: Caged,
-    fresh: bool,
-) -> JsonDict:
-    """Ask a fresh process for some runs that were counted; a draft says where they come out differently."""
-    samples = counting.samples()
-    if not samples:
-        return {"asked_again": 0, **counting.noted()}
-    progress("some runs again, in a fresh process")
-    try:
-        asked = [replace(sample, digest="") for sample in samples]  # which it is to find by itself
-        found = child.call(functools.partial(again, asked), silent, caged.seconds, caged, fresh=fresh)
-    except InputError:  # where it ran once
-        found = None
-    if found != [sample.digest for sample in samples]:
-        draft["checks"] = [*draft["checks"], origins.unlike_elsewhere().as_dict()]
-    return {"asked_again": sum(len(sample.runs) for sample in samples), **counting.noted()}
-
-
-def _terms(settings: Settings, promise: Promise) -> CountTerms:
-    """What the checks of an audit are held to."""
-    levels = settings.alpha, settings.confidence, settings.numerics
-    curve, joint = settings.curve or promise.curved, promise.model == "joint"
-    return CountTerms(settings.seed, *levels, curve, joint, SURE)
 
 
 def _judged_here(made: Made, request: RequestEntry | None) -> Made:
@@ -963,24 +980,37 @@ def rerun(
         if plan.regret
         else most_seconds(plan.budget, TIMEOUT if plan.timeout is None else plan.timeout)
     )
-    # Whoever asked compares the whole record with this one.
-    own = parsed.regret or parsed.target.kind == "algorithm"
-    counted = None if own else (_counting_again(parsed), functools.partial(_rerun_again, parsed))
+    conducted = None
+    if not (parsed.regret or parsed.target.kind == "algorithm"):
+        made, inputs = parsed.provenance.counted, _inputs_of(parsed)
+        conducted = Conducted(
+            _request_of(parsed, None, inputs, 1, silent),
+            functools.partial(_served_again, parsed, workers),
+            functools.partial(_rerun_again, parsed),
+            functools.partial(_conducted_again, parsed, workers),
+            # What was left to chance then is not now.
+            Heard(_seeds_of(_settings_of(parsed, 1), inputs), "" if made is None else made.key or ""),
+        )
     caged = Caged(cage, seconds=most)
-    return dict(_isolated(task, code, in_process, progress, caged, None, counted).record)
+    return dict(_isolated(task, code, in_process, progress, caged, None, conducted).record)
 
 
-def _counting_again(record: Record) -> Counting:
-    """What counts the runs of a record again: what was left to chance then is not now."""
-    promise = promised(record.plan.as_dict(), record.claimed.as_dict())
-    terms, made = _terms(_settings_of(record, 1), promise), record.provenance.counted
-    known = record.target.kind == "algorithm" or record.plan.given_pairs
-    designed = None if known else AskedNeighbours(_request_of(record, None, _inputs_of(record), 1, silent))
-    return Counting(terms, "" if made is None else made.key or "", designed)
+def _served_again(record: Record, workers: int, progress: Progress, ask: Ask) -> JsonValue:
+    return rungs.served(_request_again(record, workers, progress), ask)
 
 
-def _rerun_again(record: Record, samples: Sequence[Sample], progress: Progress) -> JsonValue:
+def _rerun_again(record: Record, samples: bytes, progress: Progress) -> JsonValue:
     return rungs.asked_again(_request_again(record, 1, progress), samples)
+
+
+def _conducted_again(record: Record, workers: int, progress: Progress, far: Far) -> Made:
+    stages = engine.Stages(progress)
+    with stages.heard():
+        command = _code_of(record).target
+        thing = command if isinstance(command, Exec) else None
+        request = _request_of(record, thing, _inputs_of(record), workers, stages)
+        draft = rungs.drafted(request, far)
+    return {"draft": draft, "started": time.time(), "cpu_seconds": 0.0}
 
 
 def _check_learning(record: Record) -> None:

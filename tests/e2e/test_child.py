@@ -123,7 +123,7 @@ def folder(tmp_path):
         ("killed", "signal SIGKILL ended its process, as the system does when memory runs out"),
         ("interrupts", "raised KeyboardInterrupt"),
         ("closes", "ended without a verdict"),
-        ("forges", "more than one verdict"),
+        ("forges", "something that it was not asked for"),
     ],
 )
 def test_code_that_ends_its_process_gives_no_verdict(name, said, folder):
@@ -461,7 +461,7 @@ def test_an_error_of_the_program_in_the_child_is_that_of_the_program(folder, mon
     def breaks(*arguments, **options):
         raise TypeError("two\nlines")
 
-    monkeypatch.setattr(api.rungs, "draft", breaks)
+    monkeypatch.setattr(api.rungs, "served", breaks)
     monkeypatch.setattr("tempfile.tempdir", str(folder))
     monkeypatch.setattr("verifiable_dp.core.crash._TEMPORARY", (str(folder),))
     done = run(folder, "audit", "a.py:right", *QUICK)

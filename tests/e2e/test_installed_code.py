@@ -22,6 +22,9 @@ with open(os.environ["IMPORTED"], "a") as file:
 def right(data, size, rng):
     return data + rng.laplace(0, 1, size)
 
+def play(rewards, rng):
+    return (rng.random(len(rewards)) < 0.5).astype(int)
+
 MINE = Kind("mine", "privacy")
 
 @MINE.judged_by()
@@ -84,6 +87,7 @@ def command(tmp_path):
 
 
 QUICK = ("--epsilon", 1, "--runs", 400, "--json", "r.json")
+REGRET = ("--bound", 50, "--arms", 2, "--horizon", 20, "--runs", 9, "--json", "r.json")
 
 
 def imports(folder):
@@ -96,10 +100,10 @@ def imports(folder):
 
 def test_a_target_does_not_judge_itself(command, tmp_path):
     """Nor if its package is allowed. Control: what it finds is judged where it registers nothing."""
-    done = command("audit", "installed_target:right", *QUICK)
+    done = command("regret", "installed_target:play", *REGRET)
     assert (done.returncode, imports(tmp_path)) == (2, 1), done.stderr
     assert "'mine'" in done.stderr or "installed_target:MINE is not imported" in done.stderr
-    done = command("audit", "installed_target:right", *QUICK, VERIFIABLE_DP_PLUGINS="installed-target")
+    done = command("regret", "installed_target:play", *REGRET, VERIFIABLE_DP_PLUGINS="installed-target")
     assert (done.returncode, imports(tmp_path)) == (2, 1), done.stderr
     assert "is audited, and does not judge itself" in done.stderr
     assert not (tmp_path / "r.json").exists()
@@ -107,7 +111,7 @@ def test_a_target_does_not_judge_itself(command, tmp_path):
     (tmp_path / "site-packages" / "installed_target.py").write_text(
         code.replace('"answer" in message', "False")
     )
-    assert command("audit", "installed_target:right", *QUICK).returncode in (0, 3)
+    assert command("regret", "installed_target:play", *REGRET).returncode in (0, 3)
 
 
 def test_a_record_does_not_name_what_is_imported(command, tmp_path):

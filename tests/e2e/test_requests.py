@@ -17,7 +17,8 @@ from verifiable_dp.record.sealing import sealed
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are forked on Linux")
 
 RIGHT = "def right(data, size, rng):\n    return data + rng.laplace(0, 1, size)\n"
-# It changes what its process sends, as any code could that knows ours.
+PLAY = "def play(rewards, rng):\n    return (rng.random(len(rewards)) < 0.5).astype(int)\n"
+# It changes what its process sends, as any code could that knows ours: whole drafts, where regret is checked.
 EVIL = """
 from verifiable_dp.targets import child
 
@@ -31,23 +32,21 @@ def other(channel, message):
 child._send = other
 """
 QUICK = ("--epsilon", 1, "--runs", 400)
+REGRET = ("--bound", 50, "--arms", 2, "--horizon", 20, "--runs", 9)
 EDITS = {
     "declarations": ('draft["declarations"] = {}', "part 'declarations'"),
     "kill table": ('draft["kill_table"] = None', "part 'kill_table'"),
     "baseline": ('draft["target"]["role"] = "baseline"', "role 'baseline'"),
     "paper": ('draft["target"]["paper"] = "S1"', "paper 'S1'"),
-    "algorithm": ('draft["target"]["kind"] = "algorithm"', "cannot be compared"),
+    "algorithm": ('draft["target"]["kind"] = "algorithm"', "kind algorithm True"),
     "model": ('draft["target"]["model"] = "certified"', "model 'certified'"),
     "source": ('draft["target"]["source"]["sha256"] = "0" * 64', "none of the files"),
     "loads": ('draft["target"]["source"]["loads"] = {"b": "0" * 64}', "none of the files"),
-    "not covered": ('del draft["not_covered"][:-1]', "left out of what is not covered"),
     "seed": ('draft["seed"] = 7', "seed 7, asked was 0"),
-    "confidence": ('draft["confidence"] = 0.5', "confidence of the bound 0.5, asked was 0.95"),
-    "claim": ('draft["claim"]["epsilon"] = 2.0', "states another epsilon than was asked for"),
-    "parameters": ('draft["target"]["parameters"]["y"] = 7', "parameter 'y'"),
-    "result": ('draft["checks"][0]["statistics"]["x"] = 1', "does not fit the schema"),
+    "result": ('draft["regret"]["checks"][0]["statistics"] = {}', "a draft that cannot be read"),
     "no checks": ('draft["checks"] = 3', "its process sent a draft that cannot be read"),
     "mutants": ('draft["mutants"] = [{"checks": []}]', "mutants 1, asked was 0"),
+    "runs": ('draft["plan"]["regret"]["runs"] = 2', "runs 2, asked was 9"),
     "no draft": ('del draft["plan"]', "cannot be compared"),
 }
 
@@ -55,9 +54,9 @@ EDITS = {
 @pytest.mark.parametrize("name", EDITS)
 def test_code_cannot_answer_another_question(name, tmp_path):
     edit, said = EDITS[name]
-    code = f"{RIGHT}{EVIL}\ndef edit(answer, draft):\n    {edit}\n"
+    code = f"{PLAY}{EVIL}\ndef edit(answer, draft):\n    {edit}\n"
     (tmp_path / "a.py").write_text(code, "utf-8")
-    done = run(tmp_path, "audit", "a.py:right", *QUICK, "--json", "r.json")
+    done = run(tmp_path, "regret", "a.py:play", *REGRET, "--json", "r.json")
     assert (done.exit_code, done.stdout) == (2, "")
     assert said in done.stderr
     assert not (tmp_path / "r.json").exists()
@@ -71,36 +70,15 @@ def test_a_bandit_is_not_answered_by_a_mechanism(tmp_path):
     for code, status, said in (
         (leaks, 1, ""),
         (
-            f"{RIGHT}{leaks}{lie}from verifiable_dp.auditing.request import Inputs\nInputs.bandit = False\n",
+            f"{RIGHT}{leaks}{lie}",
             2,
-            "a bandit False, asked was True",
+            "n_arms and horizon work only with a bandit",
         ),
         (RIGHT.replace("right", "play"), 2, "n_arms and horizon work only with a bandit"),
     ):
         (tmp_path / "a.py").write_text(code, "utf-8")
         done = run(tmp_path, "audit", "a.py:play", *asked)
         assert (done.exit_code, said in done.stderr) == (status, True), done.stderr
-
-
-@pytest.mark.parametrize("field", ["role", "kind"])
-def test_a_function_of_python_cannot_either(field):
-    said = {"role": "baseline", "kind": "algorithm"}[field]
-
-    def release(data, size, rng):
-        if api.child._send is not other:
-            api.child._send = other  # of the child: it is a copy
-        return data + rng.laplace(0, 1, size)
-
-    send = api.child._send
-
-    def other(channel, message):
-        if "answer" in message:
-            message["answer"]["draft"]["target"][field] = said
-        send(channel, message)
-
-    with pytest.raises(InputError, match="role 'baseline'" if field == "role" else "cannot be compared"):
-        vdp.audit(release, epsilon=1.0, runs=400)
-    assert api.child._send is send
 
 
 def test_a_copy_of_the_request_that_was_edited_does_not_hold(tmp_path):
@@ -114,10 +92,11 @@ def test_a_copy_of_the_request_that_was_edited_does_not_hold(tmp_path):
 
 def test_results_are_made_of_statistics_where_none_of_the_code_runs(tmp_path):
     """A child's results are dropped; control: its statistics count, whoever made them."""
-    edit = 'draft["checks"][0]["result"] = {"verdict": "not_refuted"}'
-    code = f"{RIGHT.replace('0, 1', '0, .1')}{EVIL}\ndef edit(answer, draft):\n    {edit}\n"
+    edit = 'draft["regret"]["checks"][0]["result"] = {"verdict": "consistent"}'
+    code = f"{PLAY}{EVIL}\ndef edit(answer, draft):\n    {edit}\n"
     (tmp_path / "a.py").write_text(code, "utf-8")
-    assert run(tmp_path, "audit", "a.py:right", *QUICK).exit_code == 1
+    above = [0.01 if one == 50 else one for one in REGRET]
+    assert run(tmp_path, "regret", "a.py:play", *above).exit_code == 1
 
 
 @pytest.fixture
@@ -178,13 +157,13 @@ def test_a_request_that_is_there_is_answered_or_refused(name, folder):
 
 def test_code_that_changes_after_it_was_asked_for_does_not_run(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    call = api.child.call
+    served = api.child.served
 
     def changed(*given):
         (folder / "a.py").write_text(RIGHT.replace("0, 1", "0, .1"), "utf-8")
-        return call(*given)
+        return served(*given)
 
-    monkeypatch.setattr(api.child, "call", changed)
+    monkeypatch.setattr(api.child, "served", changed)
     with pytest.raises(InputError, match="has changed since the audit was asked for"):
         vdp.audit("a.py:right", epsilon=1.0, runs=400)
 

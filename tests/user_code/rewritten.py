@@ -180,6 +180,21 @@ def local_name(rewards, rng):
     return _ends(rewards, rng, kept)
 
 
+def survives(rewards, rng):
+    total = _first(rewards)
+    for _ in range(10):
+        if rng.random() < 0.5:
+            total = 0.0
+    return _ends(rewards, rng, total)
+
+
+def anew(rewards, rng):
+    total = 0.0
+    for _ in range(10):
+        total = _first(rewards) if rng.random() < 0.5 else 0.0
+    return _ends(rewards, rng, total)
+
+
 TWINS = {  # construct: the code outside, and its twin
     "AT_A_PLACE": (at_a_place, branches),
     "ONE_OF_TWO": (one_of_two, branches),
@@ -192,6 +207,7 @@ TWINS = {  # construct: the code outside, and its twin
     "GIVEN": (given, branch_by_entry),
     "TAKEN": (taken, branch_by_entry),
     "SLICED": (sliced, leaves_out),
+    "SURVIVES": (survives, anew),
     "REPEATED": (repeated, leaves_out),
     "TURNS": (turns, leaves_out),
     "RECURSION": (recursion, leaves_out),

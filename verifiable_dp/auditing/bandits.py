@@ -22,6 +22,7 @@ from verifiable_dp.auditing.plans import (
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise
 from verifiable_dp.auditing.rounds_of_testing import (
     BEYOND,
+    INTERACTIVE,
     Levels,
     Look,
     UserCase,
@@ -39,18 +40,18 @@ from verifiable_dp.core.units import Adjacency, Observed, TrustModel
 from verifiable_dp.core.validate import FloatArray, Function, InputError, IntArray, JsonDict
 from verifiable_dp.evidence.acting import Acting
 from verifiable_dp.evidence.blackbox.search import PairSearch
-from verifiable_dp.evidence.blackbox.test import TUNE, Plan, counter_of
+from verifiable_dp.evidence.blackbox.test import TUNE, Plan
 from verifiable_dp.evidence.blackbox.users import UserSearch
 from verifiable_dp.evidence.exclusions import Exclusion, Left
 from verifiable_dp.evidence.tracing.replays import is_lead
 from verifiable_dp.targets import horizons
-from verifiable_dp.targets.adapters import Contextual, epsilon_of, made_for
-from verifiable_dp.targets.count_terms import INTERACTIVE
+from verifiable_dp.targets.adapters import epsilon_of, made_for
+from verifiable_dp.targets.far import is_process
 from verifiable_dp.targets.load import DETERMINISTIC, PlaySampler, probe_play
-from verifiable_dp.targets.process import ProcessTarget
 
 LARGEST = 1 << 22  # entries of a table of rewards; some dozens of tables are held
 _HELD = 1 << 24  # actions that one task holds
+_TRACING = 0.3  # of the time may go into tracing
 _TRACED = 60  # examples of the search of tracing, at most
 _TUNED = 162  # estimates of a whole search: at most 18 decisions, 18 steps each, half of them early
 _TOGETHER = "play_many takes the users of all rounds, and of all runs, at once"
@@ -73,15 +74,12 @@ class _Tuner:
         self._sampler = sampler
         self.calls = self.runs = 0
         self.varied = False
-        self.plays: list[tuple[tuple[int, ...], IntArray]] | None = []
 
     def __call__(self, table: FloatArray, runs: int) -> IntArray:
         self.calls += 1
         self.runs += runs
         actions: IntArray = self._sampler.actions(table, (TUNE, self.calls), np.arange(runs, dtype=np.int64))
         self.varied = self.varied or bool((actions != actions[0]).any())
-        if self.plays is not None:
-            self.plays.append(((TUNE, self.calls), actions))
         return actions
 
 
@@ -118,8 +116,8 @@ class PlayCase(PlayCaseState, UserCase[PlaySampler]):
         Of the bandit; form of its contexts, None without.
     tune, finder
         What plays for the search, and the search.
-    plain, plays
-        Neighbours that are not searched for, and the runs from which they follow.
+    plain
+        Neighbours that are not searched for.
     """
 
     pairs: list[Pair]  # of its state
@@ -130,7 +128,6 @@ class PlayCase(PlayCaseState, UserCase[PlaySampler]):
     finder: Final[PairSearch | UserSearch]
     form: Final[Contexts | None] = None
     plain: Final[list[Pair]] = field(default_factory=list)
-    plays: Final[Sequence[tuple[tuple[int, ...], IntArray]]] = ()
 
     @classmethod
     def of(cls, request: AuditRequest, function: Function[object], *, many: bool) -> PlayCase:
@@ -183,7 +180,6 @@ class PlayCase(PlayCaseState, UserCase[PlaySampler]):
         each = int(np.clip(0.25 * allowed.runs / _TUNED, 4, 400))
         finder = design.finder_of(tune, inputs, promise, each)
         plain = design.plain(finder, given)
-        plays, tune.plays = tune.plays or [], None
         case = cls(
             request=request,
             claim=claim,
@@ -204,7 +200,6 @@ class PlayCase(PlayCaseState, UserCase[PlaySampler]):
             finder=finder,
             form=form,
             plain=plain,
-            plays=plays,
         )
         if promise.model == "local" and not case.traceable:
             raise InputError("model local works only with code that is traced: play(rewards, rng) or a class")
@@ -231,7 +226,7 @@ class PlayCase(PlayCaseState, UserCase[PlaySampler]):
     def _followed(self) -> bool:
         promise = self.request.promise
         plain = promise.group is None and promise.adjacency in (None, "replace")
-        return plain and not isinstance(self.function, ProcessTarget)
+        return plain and not is_process(self.function)
 
     @property
     def moved(self) -> bool:
@@ -292,19 +287,11 @@ class PlayCase(PlayCaseState, UserCase[PlaySampler]):
         group = self.request.promise.group
         if group is None:
             return list(pairs)
-        return [groups.widened(pair, group, self._once(pair)[0]) for pair in pairs]
-
-    def _once(self, pair: Pair) -> IntArray:
-        """What one run plays, (1, T)."""
-        actions: IntArray = self.sampler.actions(np.array(pair.worlds()[0]), (TUNE, 0), np.zeros(1, np.int64))
-        return actions
-
-    def tell_plays(self, pairs: Sequence[Pair]) -> None:
-        """Tell where runs are counted what the first look's plain neighbours, `pairs`, follow from."""
-        counter, group = counter_of(self.sampler), self.request.promise.group
-        if counter is not None:
-            more = [] if group is None else [((TUNE, 0), self._once(pair)) for pair in pairs]
-            counter.played(self.sampler, [*self.plays, *more])
+        one = np.zeros(1, np.int64)
+        return [
+            groups.widened(pair, group, self.sampler.actions(np.array(pair.worlds()[0]), (TUNE, 0), one)[0])
+            for pair in pairs
+        ]
 
     def words(self) -> list[str]:
         """See `Case.words`."""
@@ -408,7 +395,7 @@ def trace(case: PlayCase) -> None:
         traced.Effort(
             min(settings.sizes.examples, _TRACED),
             most=max(1, case.allowed.runs // 40) if pinned is None else pinned["sizes"]["traced"],
-            late=lambda: case.allowed.over(0.3),
+            until=case.allowed.until(_TRACING),
             larger=_doubled(case),
         ),
         case.request.promise,
@@ -418,12 +405,14 @@ def trace(case: PlayCase) -> None:
     if found is None:
         return
     check, seen = found
+    if seen.late:
+        case.allowed.capped = True
     case.found([check])
     case.allowed.spend(case.sizes("traced", lambda: seen.traces))
     if not case.given and seen.pair is not None:
         # What cost most leads the black box, then where named lines may show.
         case.pairs[:0] = [seen.pair, *seen.suspects]
-        case.dear = seen.dear(case.claim.epsilon)
+        case.dear = seen.dear
 
 
 def runs_of_a_call(case: PlayCase) -> None:
@@ -463,7 +452,6 @@ def first_look(case: PlayCase) -> None:
     """Plain neighbours, and those that tracing found."""
     found = case.pairs[: len(case.pairs) - len(case.plain)]
     plain = design.first(case.plain, case.allowed.runs)
-    case.tell_plays(plain)
     case.pairs = case.grouped([*found, *plain])
     plan = first_plan(case.allowed.runs, case.needed if case.seen.deterministic else None)
     part = case.sizes("part", lambda: SHORT if case.settled and not case.refuted else 1)
@@ -560,7 +548,7 @@ def _unplayable(case: PlayCase, games: Sequence[ContextGame]) -> str:
                 case.sampler.sample(game, world, TUNE, 0, runs)
     except InputError as error:
         # A function is not handed an array: it may fail in any way.
-        if not (isinstance(error, AheadError) or isinstance(case.function, Contextual)):
+        if not (isinstance(error, AheadError) or getattr(case.function, "takes_contexts", False)):
             raise
         return str(error)
     return ""

@@ -1,22 +1,19 @@
-"""Neighbours that follow from what is asked: made where the code runs, and again where none of it does."""
+"""Neighbours that follow from what is asked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
-from verifiable_dp.auditing import groups, ladder
-from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise
+from verifiable_dp.auditing.request import Inputs, Promise
 from verifiable_dp.core import validate
 from verifiable_dp.core.neighbours import Pair
-from verifiable_dp.core.validate import FloatArray, Given, IntArray
+from verifiable_dp.core.validate import FloatArray, Given
 from verifiable_dp.evidence.blackbox import trials
 from verifiable_dp.evidence.blackbox.search import PairSearch, Play
 from verifiable_dp.evidence.blackbox.users import UserSearch
 from verifiable_dp.targets.load import DataPair
-from verifiable_dp.targets.sent import digest_of
 
 Form = tuple[float | FloatArray, float | FloatArray]
 FEW_RUNS = 1500  # of a bandit, below which few plain neighbours are tried, and nothing is searched for
@@ -62,46 +59,3 @@ def forms_of(bounds: tuple[float, float], kind: str) -> list[Form]:
 def around(forms: Sequence[Form], bounds: tuple[float, float], kind: str) -> list[DataPair]:
     """Neighbours of some forms, and their variants (`trials.data_pairs`)."""
     return [DataPair(*pair) for form in forms for pair in trials.data_pairs(*form, bounds, kind)]
-
-
-@dataclass(frozen=True)
-class AskedNeighbours:
-    """The neighbours that a request stands for: see `targets.candidates.Designed`."""
-
-    request: AuditRequest
-
-    @property
-    def open(self) -> bool:
-        """See `Designed.open`."""
-        return self.request.inputs.pairs is None and self.request.promise.adjacency is None
-
-    def of_bandit(self, play: Callable[[FloatArray, int], IntArray], runs: int) -> list[Pair]:
-        """See `Designed.of_bandit`."""
-        inputs, promise = self.request.inputs, self.request.promise
-        found = first(plain(finder_of(play, inputs, promise, 1), inputs.pairs), runs)
-        if promise.group is None:
-            return found
-        return [groups.widened(pair, promise.group, play(pair.worlds()[0], 1)[0]) for pair in found]
-
-    def of_mechanism(self) -> list[list[DataPair]]:
-        """See `Designed.of_mechanism`."""
-        inputs, kind = self.request.inputs, self._kind
-        if inputs.pairs is not None:
-            return [[DataPair(left, right) for left, right in inputs.pairs]]
-        bounds = validate.bounds("bounds", inputs.bounds)
-        *short, last = forms_of(bounds, kind)
-        taken = [[last], *([one, *more] for one in short for more in ([], [last]))]
-        return [around(forms, bounds, kind) for forms in taken]
-
-    def of_size(self, data: Given) -> bool:
-        """See `Designed.of_size`."""
-        sizes = [np.size(side) for side in data]
-        if self.request.inputs.pairs is not None or max(sizes) > ladder.LARGEST + 1:
-            return False
-        bounds, found = validate.bounds("bounds", self.request.inputs.bounds), digest_of(data)
-        pairs = ladder.neighbours(max(sizes), bounds, self._kind)
-        return found in [digest_of(pair.worlds()) for pair in pairs]
-
-    @property
-    def _kind(self) -> str:
-        return self.request.promise.adjacency or "replace"

@@ -13,11 +13,11 @@ from verifiable_dp.auditing import independence
 from verifiable_dp.auditing.independence import Sampling
 from verifiable_dp.auditing.plans import LEAST_RUNS, ROWS, Allowance, Budget, Progress
 from verifiable_dp.core import engine
-from verifiable_dp.core.validate import Given, InputError, Json
+from verifiable_dp.core.validate import Function, Given, InputError, Json
 from verifiable_dp.evidence.tracing.foreign import GIVEN
+from verifiable_dp.targets.far import exactly, is_process, there
 from verifiable_dp.targets.load import Probe
-from verifiable_dp.targets.process import ProcessTarget
-from verifiable_dp.targets.randomness import Follower, follower_of
+from verifiable_dp.targets.randomness import follower_of
 from verifiable_dp.targets.seeds import origins_of
 
 
@@ -147,8 +147,8 @@ class Ground(Generic[Sampling]):
     unlike
         Whether runs come out differently where the code's own generators are left as they are: then no upper
         bound is looked for, as paths replace them, too.
-    follower
-        Of code that draws from elsewhere than the given generator; None for other code.
+    followed
+        Whether the code draws from elsewhere than the given generator.
     """
 
     sampler: Sampling
@@ -158,11 +158,14 @@ class Ground(Generic[Sampling]):
     draws: bool = False
     carried: bool = False
     unlike: bool = False
-    follower: Follower | None = None
+    followed: bool = False
 
     def doubts(self) -> list[str]:
         """Why what runs show does not speak for the claim, as far as that has shown."""
-        return [*([UNLIKE] if self.unlike else []), *(self.follower.doubts() if self.follower else [])]
+        return [
+            *([UNLIKE] if self.unlike else []),
+            *(_doubts(self.sampler.function) if self.followed else []),
+        ]
 
     def after(self, seen: Probe) -> Ground[Sampling]:
         """With what some runs have shown."""
@@ -192,8 +195,8 @@ def grounded(
 ) -> tuple[Allowance, Ground[Sampling]]:
     """How many runs may be made, and whether runs are independent of each other however they are made."""
     allowed = _allowance(size, kind, sizes, functools.partial(run, sampler), progress)
-    fixed = "" if getattr(sampler.function, "scalable", True) else NOT_SCALED
-    if isinstance(sampler.function, ProcessTarget):
+    fixed = "" if _scalable(sampler.function) else NOT_SCALED
+    if is_process(sampler.function):
         return allowed, Ground(sampler, no_power=fixed)
     notes: list[str] = []
     if sampler.together:
@@ -208,7 +211,7 @@ def grounded(
             sizes.prefix = ""
     used = independence.used(sampler, inputs[0])
     others = [source for source in used if source != GIVEN]
-    if follower_of(sampler.function).compiled:
+    if _compiled(sampler.function):
         others.append("compiled code")
     if sizes("followed", lambda: int(bool(others))):
         notes.append(
@@ -226,8 +229,7 @@ def _followed(
     ground: Ground[Sampling], alone: Sampling, sizes: StageSizes, inputs: Sequence[Given], allowed: Allowance
 ) -> Ground[Sampling]:
     """What code that draws from elsewhere stands on: are seeds secret, does it matter that it is followed?"""
-    follower = follower_of(ground.sampler.function)
-    follower.start(origins_of(ground.sampler.function))
+    _follow(ground.sampler.function)
     runs = sizes("untouched", lambda: min(independence.UNTOUCHED, allowed.runs // 10))
     unlike = sizes("unlike", lambda: int(independence.unlike(alone, ground.sampler, inputs, runs)))
     allowed.spend(2 * runs)
@@ -236,6 +238,39 @@ def _followed(
         draws=True,
         unlike=bool(unlike),
         # Draws that only some runs make are noticed in this process alone.
-        parallel=ground.parallel and not follower.origins.known,
-        follower=follower,
+        parallel=ground.parallel and not _public(ground.sampler.function),
+        followed=True,
     )
+
+
+# ---------------------------------------------------------------- what is asked where the code is
+
+
+@there(exactly(bool))
+def _scalable(function: Function[object]) -> bool:
+    """Whether its noise can be made smaller."""
+    return bool(getattr(function, "scalable", True))
+
+
+@there(exactly(bool))
+def _compiled(function: Function[object]) -> bool:
+    """Whether its modules have code that numba compiles."""
+    return follower_of(function).compiled
+
+
+@there(exactly(None))
+def _follow(function: Function[object]) -> None:
+    """Have its sources of randomness follow the generators of runs from now on."""
+    follower_of(function).start(origins_of(function))
+
+
+@there(exactly(bool))
+def _public(function: Function[object]) -> bool:
+    """Whether the seed of a source that it has was seen to be no secret."""
+    return bool(follower_of(function).origins.known)
+
+
+@there(exactly(list[str]))
+def _doubts(function: Function[object]) -> list[str]:
+    """See `randomness.Follower.doubts`."""
+    return follower_of(function).doubts()

@@ -20,7 +20,7 @@ from verifiable_dp.core import engine, paths
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.validate import Given, JsonDict, JsonValue
 from verifiable_dp.targets.process import Exec
-from verifiable_dp.targets.source import file_digest, file_of
+from verifiable_dp.targets.source import file_digest, file_of, way_of
 
 
 def of(thing: Given, name: str, **asked: object) -> JsonDict:
@@ -132,6 +132,8 @@ def _installed(folder: Path) -> bool:
 
 
 def _target(thing: Given, name: str) -> list[JsonValue]:
+    if isinstance(thing, str):
+        return [name, digest(*way_of(thing))]
     if isinstance(thing, Exec):
         file, what = thing.file, [thing.command, thing.timeout]
     else:

@@ -16,6 +16,7 @@ from scipy import special  # `scipy.stats` takes a second to load
 from verifiable_dp.core.limits import limited
 from verifiable_dp.core.validate import FloatArray, Given, IntArray
 from verifiable_dp.evidence.tracing.foreign import sources
+from verifiable_dp.targets.far import exactly, there
 from verifiable_dp.targets.guard import guarded
 from verifiable_dp.targets.load import PlaySampler, ReleaseSampler
 
@@ -126,6 +127,7 @@ def _apart(one: FloatArray, other: FloatArray) -> float:
     return float(np.abs(below[0] - below[1]).max())
 
 
+@there(exactly(tuple[str, ...]))
 def used(sampler: Sampling, data: Given) -> tuple[str, ...]:
     """Where one run takes its randomness from, see `tracing.foreign.sources`."""
     one = replace(sampler, rows=1) if sampler.together else sampler

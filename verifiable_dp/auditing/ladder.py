@@ -13,6 +13,7 @@ from verifiable_dp.core.validate import FloatArray, Function, InputError
 from verifiable_dp.evidence.blackbox import trials
 from verifiable_dp.evidence.exclusions import Exclusion, Left
 from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
+from verifiable_dp.targets.far import exactly, there
 from verifiable_dp.targets.load import DataPair, ReleaseSampler
 
 SIZES = (0, 1, 2, 3, 4, 5, 8, 16)  # that are always tried
@@ -53,6 +54,7 @@ class Ladder:
         return found
 
 
+@there(exactly(list[int]))
 def sizes_in(function: Function[object]) -> list[int]:
     """Sizes near the whole numbers that the code holds, and near the inverse of its shares; smallest first.
 

@@ -40,8 +40,8 @@ from verifiable_dp.evidence.blackbox.test import TUNE, Plan
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.exclusions import Exclusion, Left
 from verifiable_dp.evidence.upper import UpperBound
+from verifiable_dp.targets.far import is_process
 from verifiable_dp.targets.load import DETERMINISTIC, DataPair, ReleaseSampler, probe_release
-from verifiable_dp.targets.process import ProcessTarget
 
 _BETWEEN = 4  # part of the runs that values between the bounds get
 _ON = 8  # times its size that a test may go on
@@ -219,7 +219,7 @@ class ReleaseCase(UserCase[ReleaseSampler]):
     @property
     def boundable(self) -> bool:
         """Whether an upper bound at one delta says something of the claim, and the code can be traced."""
-        plain = not self.request.promise.curved and not isinstance(self.function, ProcessTarget)
+        plain = not self.request.promise.curved and not is_process(self.function)
         return plain and not self.ground.unlike
 
     def parameters(self) -> JsonDict:

@@ -169,11 +169,9 @@ class Allowance:
         """Until the cap."""
         return max(0.0, self.seconds - (time.monotonic() - self.started))
 
-    def over(self, share: float) -> bool:
-        """Whether more than this share of the time has gone; if so, what follows is cut short."""
-        late = time.monotonic() - self.started > share * self.seconds
-        self.capped = self.capped or late
-        return late
+    def until(self, share: float) -> float:
+        """When so much of the time has gone, on the clock of `time.monotonic`."""
+        return self.started + share * self.seconds
 
 
 def first_plan(runs: int, needed: int | None) -> Plan:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from statistics import NormalDist
-from typing import Final, Generic
+from typing import Any, Final, Generic
 
 import numpy as np
 from joblib import delayed
@@ -32,11 +32,13 @@ from verifiable_dp.evidence.blackbox.statistics import approximate_power, reject
 from verifiable_dp.evidence.blackbox.test import TUNE, Plan, Terms
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.exclusions import Exclusion, Left
-from verifiable_dp.targets.count_terms import APART, INTERACTIVE
+from verifiable_dp.targets.far import exactly, there
 from verifiable_dp.targets.load import DETERMINISTIC, DataPair, PlaySampler, Probe
 from verifiable_dp.targets.process import Exec
 from verifiable_dp.targets.source import NOT_FOUND, CodeSource, code_of, in_cell
 
+APART = 0x5EED  # how far the seeds of the runs of two looks are apart
+INTERACTIVE = 3  # number of the look at adversaries over contexts; the others come before it
 _SAME = 128
 BEYOND = 2  # budgets that a test whose estimate lies above the claim may take besides what is left
 _STEPS = 2  # in which a test goes on: it ends where the first one refutes
@@ -273,7 +275,7 @@ class UserCase(UserCaseState, Case, Generic[Sampling]):
         alike = ALIKE if self.ground.draws else DETERMINISTIC
         return [
             *self.ground.notes,
-            *([NOT_FOUND] if in_cell(code_of(self.function)) else []),
+            *([NOT_FOUND] if _in_cell(self.function) else []),
             *([] if self.varied else [alike]),
             *looked,
             *([self.no_power] if self.no_power and undecided else []),
@@ -290,13 +292,13 @@ class UserCase(UserCaseState, Case, Generic[Sampling]):
         parameters = {**self.parameters(), **self.request.inputs.recorded()}
         if isinstance(command, Exec):
             parameters |= {"exec": command.command, "exec_timeout": command.timeout}
-            restarted = self.function.restarted  # type: ignore[attr-defined]
+            restarted = _restarted(self.function)
             notes += [f"the process {restarted}, was started again and went on"] if restarted else []
         return {
             "name": self.request.name,
             "kind": self.kind,
             "parameters": parameters,
-            "source": CodeSource.named(self.function, self.request.name).as_dict(),
+            "source": _source(self.function, self.request.name),
             "role": Role.USER,
             "plays": Plays.DATA if self.kind == "release" else Plays.ARMS,
             "note": "; ".join(notes),
@@ -337,6 +339,11 @@ class UserCase(UserCaseState, Case, Generic[Sampling]):
 
 
 # ---------------------------------------------------------------- looks
+
+
+def looks_of(seed: int) -> list[int]:
+    """Seeds of the runs of all looks, that of the first one first."""
+    return [seed + APART * number for number in range(INTERACTIVE + 1)]
 
 
 def look(
@@ -463,6 +470,7 @@ def _confirming(chosen: blackbox.Selected, plan: Plan, terms: Terms) -> int:
     return plan.test
 
 
+@there(exactly(bool))
 def _same_here(sampler: Sampling, chosen: blackbox.Selected) -> bool:
     """Whether some runs of the test come out in this process as in another one."""
     runs = np.arange(min(sampler.shard, _SAME), dtype=np.int64)
@@ -475,6 +483,24 @@ def _same_here(sampler: Sampling, chosen: blackbox.Selected) -> bool:
 
 def _hits_of(task: Callable[[], Observation], event: Event) -> int:
     return event.hits(task())
+
+
+@there(exactly(bool))
+def _in_cell(function: Function[object]) -> bool:
+    """Whether the code was typed into a cell of a notebook."""
+    return in_cell(code_of(function))
+
+
+@there(exactly(str))
+def _restarted(function: Function[object]) -> str:
+    """Why the processes of a command were started again; empty if they were not."""
+    return str(getattr(function, "restarted", ""))
+
+
+@there(exactly(dict[str, Any]))
+def _source(function: Function[object], name: str) -> JsonDict:
+    """Where the code is, as a record has it."""
+    return CodeSource.named(function, name).as_dict()
 
 
 def hits_needed(epsilon: float, level: float) -> int:

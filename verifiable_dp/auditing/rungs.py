@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from joblib import parallel_config
 
@@ -23,9 +24,10 @@ from verifiable_dp.core import engine, validate
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contextual import ContextualAlgorithm
 from verifiable_dp.core.limits import usual
-from verifiable_dp.core.validate import Given, InputError, JsonDict
+from verifiable_dp.core.validate import Given, InputError, JsonDict, JsonValue
 from verifiable_dp.targets.adapters import taken
-from verifiable_dp.targets.counting import Sample
+from verifiable_dp.targets.child import Ask
+from verifiable_dp.targets.far import Far, introduced, is_process, serve, unpickled
 from verifiable_dp.targets.guard import watched
 from verifiable_dp.targets.process import Exec, ProcessTarget, running
 from verifiable_dp.targets.randomness import as_found
@@ -48,7 +50,7 @@ def _played(case: Case) -> bool:
 
 
 def _together(case: Case) -> bool:
-    if not isinstance(case, UserCase) or isinstance(case.function, ProcessTarget):
+    if not isinstance(case, UserCase) or is_process(case.function):
         return False
     return bool(case.sampler.together and not case.seen.deterministic)
 
@@ -152,11 +154,38 @@ def draft(request: AuditRequest, rungs: Sequence[Rung] = RUNGS) -> JsonDict:
         return climb(_case(request, kind, function), rungs, again)
 
 
-def asked_again(request: AuditRequest, samples: Sequence[Sample]) -> list[str]:
+def drafted(request: AuditRequest, far: Far) -> JsonDict:
+    """As `draft`, of code that runs in another process, which is asked by `served`."""
+    kind, found = far.introduced()
+    target = found.get("target", request.target)
+    return climb(_case(replace(request, target=target), kind, found["function"]), RUNGS, found.get("again"))
+
+
+def served(request: AuditRequest, ask: Ask) -> JsonValue:
+    """Answer what an audit asks of a user's code, in the process where it is."""
+    with _introduced(request) as (told, given):
+        return serve(told, given, ask)
+
+
+def asked_again(request: AuditRequest, samples: bytes) -> list[str]:
     """Digests of what comes out of some runs, in a process that has made no others, in this order."""
-    timeout = request.settings.timeout
-    with watched(), usual(timeout), _opened(request) as (_, function, _again):
-        return [sample.again(function, timeout) for sample in samples]
+    with _introduced(request) as (told, given):
+        introduced(told)
+        return [sample.again() for sample in unpickled(samples, given)]
+
+
+@contextmanager
+def _introduced(request: AuditRequest) -> Iterator[tuple[JsonDict, list[Given]]]:
+    """What is told of a user's code, while it can run, and the objects that whoever asks has, too."""
+    with watched(), usual(request.settings.timeout), _opened(request) as (kind, function, again):
+        target = request.target if callable(request.target) else None
+        told = {"function": function, "kind": kind, "again": again, "target": target}
+        yield {name: one for name, one in told.items() if one is not None}, objects_of(request)
+
+
+def objects_of(request: AuditRequest) -> list[Given]:
+    """Objects that were given before the process of the target was made, and are the same there."""
+    return [side for pair in request.inputs.pairs or () if isinstance(pair, Sequence) for side in pair]
 
 
 @contextmanager

@@ -6,20 +6,22 @@ import inspect
 import math
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import PurePath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 
 from verifiable_dp.auditing.request import Inputs, Promise
 from verifiable_dp.core import validate
 from verifiable_dp.core.filled import note_placed
-from verifiable_dp.core.neighbours import TablePair
+from verifiable_dp.core.neighbours import InteractivePair, Pair, TablePair, pair_of
 from verifiable_dp.core.validate import Function, Given, Json, JsonDict, JsonValue
 from verifiable_dp.evidence.blackbox import positions
-from verifiable_dp.evidence.blackbox.scores import Score
+from verifiable_dp.evidence.blackbox.scores import MetScore, Rounds, Score
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.premises import Premise, Taken
 from verifiable_dp.evidence.symbolic.contextual_programs import Crowd
@@ -30,9 +32,9 @@ from verifiable_dp.evidence.symbolic.witness import confirmed
 from verifiable_dp.evidence.tracing.ledger import DATA, Lead
 from verifiable_dp.evidence.tracing.losses import learn_losses
 from verifiable_dp.evidence.tracing.replays import (
+    TRACING,
     TracedBandit,
     TracedUsers,
-    TracingFound,
     check,
     examine,
     lead_as_dict,
@@ -40,6 +42,7 @@ from verifiable_dp.evidence.tracing.replays import (
 )
 from verifiable_dp.evidence.upper import Method, UpperBound
 from verifiable_dp.targets.adapters import BanditClass, was_handed
+from verifiable_dp.targets.far import there
 from verifiable_dp.targets.guard import guarded
 from verifiable_dp.targets.load import Adapted
 from verifiable_dp.targets.seeds import Origins, origins_of
@@ -59,7 +62,7 @@ class Entries(NamedTuple):
 
 @dataclass(frozen=True)
 class Effort:
-    """How long tracing goes on: examples of its search, runs that are traced, and whether it is late.
+    """How long tracing goes on: examples of its search, runs that are traced, and until when.
 
     `larger` is the code made for a larger epsilon, the parameter that says so (empty for a key), and the
     epsilons of both; None if that is not known.
@@ -67,10 +70,63 @@ class Effort:
 
     examples: int
     most: int = sys.maxsize
-    late: Callable[[], bool] = bool
+    until: float = math.inf  # of `time.monotonic`
     larger: tuple[Function[object], str, tuple[float, float]] | None = None
 
 
+@dataclass(frozen=True)
+class Followed:
+    """What tracing came to, for what comes after it.
+
+    Attributes
+    ----------
+    traces
+        Pairs of runs that were traced.
+    late
+        Whether fewer than else, as time had gone.
+    pair, suspects
+        The costliest neighbours, and those on which leads may show; None and none if nothing was traced.
+    dear
+        Where the costliest reward stands, as (round, arm), if it costs more than the claim.
+    """
+
+    traces: int
+    late: bool
+    pair: Pair | None
+    suspects: tuple[Pair, ...]
+    dear: tuple[tuple[int, int], ...]
+
+
+def _told_of_tracing(found: tuple[Check, Followed] | None) -> JsonDict | None:
+    """What `trace` gives, as plain values."""
+    if found is None:
+        return None
+    made, seen = found
+    pairs = [] if seen.pair is None else [seen.pair, *seen.suspects]
+    return {
+        "name": made.name,
+        "statistics": made.statistics,
+        "pairs": [{**pair.as_dict(), "joint": getattr(pair, "joint", False)} for pair in pairs],
+        **{name: getattr(seen, name) for name in ("traces", "late", "dear")},
+    }
+
+
+def _read_of_tracing(told: Given, arguments: Sequence[Given]) -> tuple[Check, Followed] | None:
+    """What `_told_of_tracing` tells; the result of the check follows from its statistics here."""
+    if told is None:
+        return None
+    pairs = [pair for one in told["pairs"] if not isinstance(pair := pair_of(one), InteractivePair)]
+    seen = Followed(
+        msgspec.convert(told["traces"], int),
+        msgspec.convert(told["late"], bool),
+        pairs[0] if pairs else None,
+        tuple(pairs[1:]),
+        msgspec.convert(told["dear"], tuple[tuple[int, int], ...]),
+    )
+    return Check.of(str(told["name"]), TRACING.name, told["statistics"]), seen
+
+
+@there(_read_of_tracing, _told_of_tracing)
 def trace(
     function: Function[object],
     name: str,
@@ -79,15 +135,21 @@ def trace(
     seed: int,
     effort: Effort,
     promise: Promise = _CENTRAL,
-) -> tuple[Check, TracingFound] | None:
+) -> tuple[Check, Followed] | None:
     """Trace `play(rewards, rng)` on neighbouring tables; None where its source is not Python's.
 
     Files are written as the target names them, and so are those beside it; those of libraries begin with
     the name of the library: the check does not depend on folders.
     """
-    file = _file_of(function)
+    file, cut = _file_of(function), False
     if file is None:
         return None
+
+    def late() -> bool:
+        nonlocal cut
+        cut = cut or time.monotonic() > effort.until
+        return cut
+
     with guarded():
         n_arms, horizon = validate.arms_and_horizon(inputs.n_arms, inputs.horizon)
         answers = choosing(function, n_arms, horizon)
@@ -97,7 +159,13 @@ def trace(
         subject = TracedBandit(function, n_arms, horizon, inputs.bounds, frozenset([file]), answers, users)
         pairs = inputs.pairs or []
         found = examine(
-            subject, epsilon, pairs, seed=seed, examples=effort.examples, most=effort.most, late=effort.late
+            subject,
+            epsilon,
+            pairs,
+            seed=seed,
+            examples=effort.examples,
+            most=effort.most,
+            late=late,
         )
         if effort.larger is not None and found.worst is not None and found.pair is not None:
             code, parameter, epsilons = effort.larger
@@ -109,7 +177,20 @@ def trace(
             found = replace(found, repeats=subject.repeats(found.pair, found.seed))
     made = check(found, epsilon, local=local, delta=promise.delta or 0.0)
     source = CodeSource.of(function, name)
-    return Check.of(made.name, made.kind, renamed(made.statistics, file, source.path or file)), found
+    told = Check.of(made.name, made.kind, renamed(made.statistics, file, source.path or file))
+    pair = found.pair
+    return told, Followed(
+        found.traces, cut, pair, () if pair is None else found.suspects, found.dear(epsilon)
+    )
+
+
+def _read_score(told: Given, arguments: Sequence[Given]) -> Score | None:
+    if told is None:
+        return None
+    slopes = np.array(told["slopes"], np.float64)
+    if slopes.ndim != 2 or not np.isfinite(slopes).all():
+        raise ValueError
+    return MetScore(Rounds(slopes, str(told["made"])))
 
 
 @dataclass(frozen=True)
@@ -123,6 +204,9 @@ class Teacher:
     seed: int
     runs: int
 
+    @there(
+        _read_score, lambda score: score and {"slopes": score.score.slopes.tolist(), "made": score.score.made}
+    )
     def __call__(self, pair: Given) -> Score | None:
         """The score; None if a run cannot be traced or the pair is no table's."""
         file = _file_of(self.function)
@@ -262,6 +346,37 @@ class CallSizes:
         return replace(bound, premises=(*bound.premises, *more, premise), certificate=certificate)
 
 
+def _told_of_bound(
+    found: tuple[UpperBound | None, Ended | None, *tuple[JsonDict | None, ...]],
+) -> list[Given]:
+    """What a search for a bound gives, as plain values."""
+    return [one and (one if isinstance(one, dict) else asdict(one)) for one in found]
+
+
+def _read_bound(told: Given, arguments: Sequence[Given]) -> tuple[UpperBound | None, Ended | None]:
+    """What `_told_of_bound` tells of two; epsilon follows from the certificate here."""
+    made, ended = told
+    return _bound_of(made), msgspec.convert(ended, Ended | None)
+
+
+def _read_bound_and_lead(
+    told: Given, arguments: Sequence[Given]
+) -> tuple[UpperBound | None, Ended | None, JsonDict | None]:
+    """As `_read_bound`, of three."""
+    made, ended, lead = told
+    return _bound_of(made), msgspec.convert(ended, Ended | None), msgspec.convert(lead, dict[str, Any] | None)
+
+
+def _bound_of(told: Json | None) -> UpperBound | None:
+    if told is None:
+        return None
+    if not Method(told["method"]).traced:
+        raise ValueError
+    premises = tuple(Premise(**one) for one in told["premises"])
+    return UpperBound(**{**told, "premises": premises, "method": Method(told["method"])})
+
+
+@there(_read_bound_and_lead, _told_of_bound)
 def bound(
     function: Function[object],
     name: str,
@@ -344,6 +459,7 @@ class OneDraw:
         return self.function(data, self.draws, rng)
 
 
+@there(_read_bound, _told_of_bound)
 def bound_of_release(
     function: Function[Given],
     name: str,
@@ -393,6 +509,7 @@ def bound_of_release(
     return calls.stated(most, fixed) if calls else replace(most, premises=(*most.premises, fixed)), None
 
 
+@there(_read_bound, _told_of_bound)
 def bound_of_neighbours(
     function: Function[Given],
     name: str,

@@ -108,6 +108,11 @@ class Method(StrEnum):
     TRACING_PAIRS = "tracing-pairs"
 
     @property
+    def traced(self) -> bool:
+        """Whether the code was traced."""
+        return self in (Method.TRACING, Method.TRACING_DATA, Method.TRACING_PAIRS)
+
+    @property
     def words(self) -> str:
         """For a report."""
         return {
@@ -136,7 +141,6 @@ _RESTS: dict[Method, tuple[tuple[str, ...], frozenset[Taken]]] = {
         )
     },
 }
-_TRACED = frozenset({Method.TRACING, Method.TRACING_DATA, Method.TRACING_PAIRS})
 _TESTED = frozenset({*REPLAYED, *REPLAYED_OF_USERS, Taken.RUNS_ALIKE})
 
 
@@ -163,7 +167,9 @@ def _unjudged(method: Method, certificate: Json) -> str:
     """Why a bound of traced code is not the judge's; empty if it is."""
     form = certificate.get("form")
     known = form == FORM or (form == DIGEST and certificate.get("of") == FORM)
-    return "" if method not in _TRACED or known else f"certificate must be of the form {FORM} for {method}"
+    return (
+        "" if not Method(method).traced or known else f"certificate must be of the form {FORM} for {method}"
+    )
 
 
 _OF_CALLS = {Taken.RUNS_ALIKE, Taken.RUNS_ALONE}
@@ -425,7 +431,7 @@ def examined(statistics: Json, *, rerun: bool = False) -> str:
     code does what it says is seen by replays, which only a re-run makes.
     """
     certificate = statistics["certificate"]
-    if Method(statistics["method"]) not in _TRACED:
+    if not Method(statistics["method"]).traced:
         return ""
     if certificate["form"] == DIGEST:
         seen, how = arithmetic.Counted(certificate["rows"], certificate["charges"]), "held by its digest"

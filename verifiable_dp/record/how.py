@@ -17,7 +17,7 @@ def notes(record: Record) -> list[str]:
     if made.cage:
         found.append(f"the audited code ran in a cage: {', '.join(made.cage)}")
     if made.counted is not None:
-        found.append(counted(made.counted.asked_again, made.counted.neighbours))
+        found.append(counted(made.counted.asked_again))
     if not learnt_fully(record):
         found.append("without scikit-learn no trees were fitted; verifiable-dp[learn] may find more leaks")
     if made.resumed:
@@ -33,15 +33,11 @@ def learnt_fully(record: Record) -> bool:
     return record.provenance.packages.get(LEARNT_WITH) != ""
 
 
-def counted(asked_again: int, neighbours: int | None = None) -> str:
+def counted(asked_again: int) -> str:
     """Whose word the numbers of a record are, where its runs were counted outside of the code's process."""
-    compared = {None: "", 0: " The audited code states itself which data are neighbours."}.get(
-        neighbours,
-        f" All {neighbours} pairs of neighbouring inputs that follow from what was asked were compared; "
-        "those that a search adds are the word of the code's process.",
-    )
     return (
-        "the audited code ran in one process and its runs were counted in another; a fresh process was asked "
-        f"for {asked_again} runs again.{compared} Traces, upper bounds and power are the word of the code's "
-        "process. Code that behaves differently when it is watched is not caught"
+        "the audited code ran in one process; another chose its runs, their inputs and their "
+        f"seeds, and counted what came out; a fresh process was asked for {asked_again} runs again. What "
+        "tracing saw, and what the code draws from, is the word of the code's process. Code that behaves "
+        "differently when it is watched is not caught"
     )

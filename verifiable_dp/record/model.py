@@ -482,13 +482,6 @@ class CountedElsewhere(RecordEntry, frozen=True):
             "event and those that are counted; no code of the target had it. Absent of older records."
         ),
     ] = None
-    neighbours: Annotated[
-        Count | None,
-        said(
-            "Pairs of neighbouring inputs that follow from what was asked, and were compared; 0 where the "
-            "code itself states which data are neighbours. Absent where that was not checked."
-        ),
-    ] = None
 
 
 class Resumed(RecordEntry, frozen=True):

@@ -115,7 +115,7 @@ def _fact(key: str, facts: Json) -> str:
     if key == "packages":
         return pairs(found, "not installed")
     if key == "counted" and found is not None:
-        return how.counted(found["asked_again"], found.get("neighbours"))
+        return how.counted(found["asked_again"])
     if key == "dirty" and not facts.get("commit"):
         return "unknown"
     if key == "cores" and not found:

@@ -24,6 +24,7 @@ from verifiable_dp.core.filled import note
 from verifiable_dp.core.validate import Foreign, Function, InputError, Json
 from verifiable_dp.evidence.tracing.foreign import reproducible_globals
 from verifiable_dp.targets import protocols
+from verifiable_dp.targets.far import exactly, function, function_of_kind, there
 from verifiable_dp.targets.load import adapted
 from verifiable_dp.targets.protocols import PROTOCOLS, WAYS, WITH_CONTEXTS, Loop, Way, way_of
 from verifiable_dp.targets.rewards import ONE_ARM, Replacement
@@ -75,6 +76,7 @@ def makes_bandits(maker: Foreign, given: GivenRole = _NOTHING_GIVEN) -> bool:
     return bool(names) and (names[0] in ARMS or plays)
 
 
+@there(function_of_kind)
 def taken(target: Foreign, given: GivenRole) -> tuple[str, Function[Foreign]]:
     """Kind of a target, and the target as the samplers call it, with what is given filled in.
 
@@ -149,7 +151,7 @@ class Contextual:
         Which of contexts, rewards, (number of runs,) generator each parameter is, by name.
     """
 
-    driven = True
+    driven = takes_contexts = True
 
     def __init__(self, function: Function[Foreign], form: Contexts, places: Mapping[str, int]) -> None:
         self.__wrapped__, self.form, self.places = function, form, dict(places)
@@ -171,6 +173,7 @@ def _check_names(given: GivenRole, accepted: Iterable[str] | None, name: str) ->
             raise InputError(f"{option}: {name} has no parameter {word}; it has {known}")
 
 
+@there(exactly(tuple[str, float] | None))
 def epsilon_of(target: Foreign, given: GivenRole) -> tuple[str, float] | None:
     """The parameter that says for which epsilon the code is made, and its value; None if none is known.
 
@@ -208,6 +211,7 @@ def was_handed(function: Foreign, epsilon: str) -> bool:
     return not names.isdisjoint(function.given.handed)
 
 
+@there(function)
 def made_for(target: Foreign, given: GivenRole, factor: float) -> Function[Foreign]:
     """The target as the samplers call it, made for `factor` times its epsilon.
 

@@ -32,15 +32,14 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import IO, NoReturn, Protocol, cast
+from typing import IO, NoReturn, cast
 
 from verifiable_dp.core import engine, paths, plugins, watch
 from verifiable_dp.core.limits import late
 from verifiable_dp.core.steering import steering
-from verifiable_dp.core.validate import Foreign, InputError, Json, JsonDict, JsonValue, one_line
+from verifiable_dp.core.validate import Foreign, InputError, Json, JsonDict, JsonValue, Result, one_line
 from verifiable_dp.evidence.tracing.foreign import settle
 from verifiable_dp.targets import guard, keeping
 from verifiable_dp.targets.cage import Caged
@@ -49,14 +48,16 @@ from verifiable_dp.targets.measured import Measured, measured
 Progress = Callable[[str], None]
 Task = Callable[[Progress], JsonValue]  # what it gives is sent as JSON
 Frame = tuple[JsonDict, bytes]
-Ask = Callable[[Json, Iterable[Frame]], Foreign]
-Asking = Callable[[Ask], AbstractContextManager[None]]
+Ask = Callable[[Json, Iterable[Frame]], bytes]  # nothing: nothing more is asked
+Serve = Callable[[Progress, Ask], JsonValue]  # answers what it is asked, until it is asked nothing more
 POSSIBLE = hasattr(os, "waitid")  # whether a child can be watched on this system
 _TICK = 0.05  # seconds between looks at whether the child still runs, while it says nothing
 _GRACE = 5.0  # seconds that the child has to end once it has answered or hung up
+_SILENT = 60.0  # seconds without a byte of what was announced
 _LARGEST = 128 << 20  # bytes of a message
 _LARGEST_RUNS = 1 << 31  # bytes of what comes out of the runs of one part
 _LONGEST = 2000  # characters of an error that is passed on
+_MOST_FRAMES = 1 << 24  # of an answer
 _START = "from verifiable_dp.targets.child import main; main()"
 _KEPT: list[object] = []  # streams of the parent: one that nobody has any more closes its descriptor
 _leave, _dumps = os._exit, json.dumps  # as they are before code of a target runs
@@ -66,28 +67,21 @@ _leave, _dumps = os._exit, json.dumps  # as they are before code of a target run
 class _Handed:
     """What a child is given: see `call`, with its ends of the pipes."""
 
-    task: Task
+    task: Task | Serve
     channel: int
     output: int
     replies: int
     coverage: Measured | None
     caged: Caged
-    asking: Asking | None
-
-
-class Answers(Protocol):
-    """What answers a task on its way; `asking` is given what asks, in the child."""
-
-    @property
-    def asking(self) -> Asking:
-        """What opens the block of the task in which it can ask."""
-
-    def answer(self, message: Json, frames: Iterator[Frame]) -> object:
-        """The answer to a message, after which `frames` come; it may raise `StoppedError`."""
+    serves: bool
 
 
 class StoppedError(Exception):
     """The child has stopped sending frames: its code raised something."""
+
+
+class EndedError(Exception):
+    """A child that serves gives no more answers: why, or how it ended. No audit goes on after it."""
 
 
 class CrashedError(Exception):
@@ -122,7 +116,6 @@ def call(
     progress: Progress,
     most: float = math.inf,
     caged: Caged | None = None,
-    answers: Answers | None = None,
     fresh: bool = False,
 ) -> JsonValue:
     """What `task` returns in a child process: JSON values.
@@ -138,8 +131,6 @@ def call(
         Seconds that it may take.
     caged
         What the child is kept from, see `cage`; what of it was taken is noted there.
-    answers
-        To what the task asks of this process on the way; None if it may ask nothing.
 
     Raises
     ------
@@ -149,7 +140,62 @@ def call(
     CrashedError
         If `task` raises anything else.
     """
-    start, caged = _spawned if fresh or unforkable() else _forked, caged or Caged()
+    with _begun(task, progress, most, caged or Caged(), fresh=fresh) as line:
+        found = line.answers()
+    return _told(found, line.status)
+
+
+def served(
+    serve: Serve,
+    conduct: Callable[[Questions], Result],
+    progress: Progress,
+    most: float = math.inf,
+    caged: Caged | None = None,
+) -> tuple[Result | None, JsonValue]:
+    """What `conduct` makes of a child's answers, and what `serve` returns in it.
+
+    Parameters
+    ----------
+    serve
+        Called in the child with what takes progress and what asks this process for the next question: each
+        answer is the message that asks for the next one.
+    conduct
+        Called here with what asks the child, once that asks for a question; if it never does, what it
+        makes is None.
+    progress, most, caged
+        See `call`.
+
+    Raises
+    ------
+    InputError, CrashedError
+        As `call`, and what `conduct` raises.
+    """
+    made = None
+    try:
+        with _begun(serve, progress, most, caged or Caged(), serves=True) as line:
+            questions = Questions(line)
+            questions.ready = questions.answer()
+            made = conduct(questions)
+            questions.close()
+    except EndedError as error:
+        raise InputError(str(error) or f"target: {_without(line.status)}; nothing was concluded") from None
+    except _LastWordError:
+        pass
+    return made, _told(questions.ended, line.status)
+
+
+@contextlib.contextmanager
+def _begun(
+    task: Task | Serve,
+    progress: Progress,
+    most: float,
+    caged: Caged,
+    *,
+    serves: bool = False,
+    fresh: bool = False,
+) -> Iterator[_Line]:
+    """The line to a child that does a task; it has ended after the block, and the line knows its status."""
+    start = _spawned if fresh or unforkable() else _forked
     ends = [*os.pipe(), *os.pipe(), *os.pipe()]
     channel, channel_in, output, output_in, replies, reply = ends
     try:
@@ -157,21 +203,19 @@ def call(
             with contextlib.suppress(AttributeError, OSError, ValueError):
                 stream.flush()
         with watch.shared() as calls, measured() as coverage, keeping.kept():
-            asking = None if answers is None else answers.asking
-            given = _Handed(task, channel_in, output_in, replies, coverage, caged, asking)
-            pid = start(given, calls.path)
+            pid = start(_Handed(task, channel_in, output_in, replies, coverage, caged, serves), calls.path)
+            line = _Line(pid, (channel, output, reply), progress, _Clock(calls, most), caged)
             try:
                 for end in (channel_in, output_in, replies):
                     ends.remove(end)
                     os.close(end)
-                line = _Line(pid, (channel, output, reply), progress, _Clock(calls, most), caged, answers)
-                found = line.answers()
+                with line.open():
+                    yield line
             finally:
-                status = _end(pid)
+                line.status = _end(pid)
     finally:
         for end in ends:
             os.close(end)
-    return _told(found, status)
 
 
 # ---------------------------------------------------------------- in the parent
@@ -257,75 +301,100 @@ def _spawned(given: _Handed, calls: str) -> int:
     return process.pid
 
 
+class _LastWordError(Exception):
+    """The child has said how its task ended, and asks nothing more."""
+
+
 class _GoneError(Exception):
     """The child says nothing more."""
 
 
 class _Line:
-    """What comes from a child, and the answers to what it asks.
+    """What comes from a child, and what it is sent.
 
     Parameters
     ----------
     pid
         The child.
     ends
-        What it sends, what it prints, and where answers go.
-    progress, clock, caged, answers
+        What it sends, what it prints, and where it is answered.
+    progress, clock, caged
         See `call`.
+
+    Attributes
+    ----------
+    status
+        How it ended, see `_end`.
     """
 
     def __init__(
-        self,
-        pid: int,
-        ends: tuple[int, int, int],
-        progress: Progress,
-        clock: _Clock,
-        caged: Caged,
-        answers: Answers | None,
+        self, pid: int, ends: tuple[int, int, int], progress: Progress, clock: _Clock, caged: Caged
     ) -> None:
         self._pid, (self._channel, self._output, self._reply) = pid, ends
-        self._progress, self._clock, self._caged, self._given = progress, clock, caged, answers
-        self._received, self._looked = bytearray(), 0
+        self._progress, self._clock, self._caged = progress, clock, caged
+        self._received, self._looked, self._deadline = bytearray(), 0, math.inf
         self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
-        self._deadline, self._answers = math.inf, list[JsonDict]()
+        self.status: int | None = None
 
-    def answers(self) -> list[JsonDict]:
-        """The answers of the child: one, if all is right; before it, what of the cage it has taken."""
+    @contextlib.contextmanager
+    def open(self) -> Iterator[None]:
+        """Within this block it can be read."""
         with selectors.DefaultSelector() as self._selector, guard.relayed() as self._shown:
             for end in (self._channel, self._output):
                 self._selector.register(end, selectors.EVENT_READ)
-            with contextlib.suppress(_GoneError):
-                while True:
-                    self._take(self._message())
-        return self._answers
+            yield
 
-    def _take(self, message: JsonDict) -> None:
-        caged, (kind, *more) = self._caged, [*message] or [""]
-        if kind == "cage" and not more and caged.policy != "none" and not (caged.taken or self._answers):
-            caged.taken = [str(one) for one in message["cage"]]
-        elif kind == "asks" and not more and self._given is not None and not self._answers:
-            with contextlib.suppress(StoppedError):
-                content = pickle.dumps(self._given.answer(message["asks"], self._frames()))
-                self._write(len(content).to_bytes(8, "little") + content)
-        else:
-            self._answers.append(message)
+    def answers(self) -> list[JsonDict]:
+        """All that it sends until it ends: one message, if all is right."""
+        found = list[JsonDict]()
+        with contextlib.suppress(_GoneError):
+            while True:
+                found.append(self.next())
+                self._deadline = min(self._deadline, time.monotonic() + _GRACE)
+        return found
 
-    def _frames(self) -> Iterator[Frame]:
-        """The messages that come next, with the bytes that follow each."""
+    def next(self) -> JsonDict:
+        """Its next message; what of the cage it has taken is noted.
+
+        Raises
+        ------
+        _GoneError
+            If there is none.
+        """
         while True:
-            header = self._message()
-            if header == {"stopped": True}:
-                raise StoppedError
-            size = header.get("bytes", 0)
-            if type(size) is not int or not 0 <= size <= _LARGEST_RUNS:
-                raise InputError("target: its process sent runs that cannot be read")
-            while len(self._received) < size:
-                self._pump()
-            content = bytes(self._received[:size])
-            del self._received[:size]
-            yield header, content
+            message, caged = self.message(), self._caged
+            if [*message] != ["cage"] or caged.policy == "none" or caged.taken:
+                return message
+            caged.taken = [str(one) for one in message["cage"]]
 
-    def _message(self) -> JsonDict:
+    def frame(self) -> Frame:
+        """The next message, with the bytes that follow it.
+
+        Raises
+        ------
+        StoppedError
+            If it has stopped sending them.
+        InputError
+            If it cannot be read.
+        """
+        header = self.message()
+        if header == {"stopped": True}:
+            raise StoppedError
+        size = header.get("bytes", 0)
+        if type(size) is not int or not 0 <= size <= _LARGEST_RUNS:
+            raise InputError("target: its process sent runs that cannot be read")
+        had, silent = len(self._received), time.monotonic()
+        while had < size:  # what has been announced is there, and only has to be sent
+            self._pump()
+            if len(self._received) > had:
+                had, silent = len(self._received), time.monotonic()
+            elif time.monotonic() > silent + _SILENT:
+                raise InputError("target: its process sent fewer bytes than it announced")
+        content = bytes(self._received[:size])
+        del self._received[:size]
+        return header, content
+
+    def message(self) -> JsonDict:
         """The next message that is not progress, which is passed on; empty if it cannot be read."""
         while True:
             end = self._received.find(b"\n", self._looked)
@@ -367,12 +436,13 @@ class _Line:
                 self._received += part
             if not part:
                 self._selector.unregister(key.fd)
-        if ended or self._answers or self._channel not in self._selector.get_map():
+        if ended or self._deadline < math.inf or self._channel not in self._selector.get_map():
             self._deadline = min(self._deadline, time.monotonic() + _GRACE)
         else:
             self._clock.look(self._pid)
 
-    def _write(self, content: bytes) -> None:
+    def write(self, content: bytes) -> None:
+        """Send something, and receive meanwhile what it sends."""
         left = memoryview(content)
         os.set_blocking(self._reply, False)
         while left:
@@ -382,6 +452,85 @@ class _Line:
                 self._pump()
             except BrokenPipeError:
                 return
+
+
+class Questions:
+    """What a child that serves is asked, in the parent.
+
+    Attributes
+    ----------
+    ready
+        What it has said before its first question.
+    ended
+        What it has said at its end.
+    """
+
+    def __init__(self, line: _Line) -> None:
+        self._line, self._left = line, 0
+        self.ready, self.ended = dict[str, JsonValue](), list[JsonDict]()
+
+    def ask(self, question: bytes) -> JsonDict:
+        """The answer to a question, a pickled object; frames of the last answer that nobody took are gone.
+
+        Raises
+        ------
+        EndedError
+            If it gives no more answers: then the block of `serving` says why.
+        """
+        for _ in self.frames():
+            pass
+        with _fatal():
+            self._line.write(len(question).to_bytes(8, "little") + question)
+        return self.answer()
+
+    def frames(self) -> Iterator[Frame]:
+        """The frames that belong to the last answer, as far as they were not taken; then its end.
+
+        Raises
+        ------
+        StoppedError
+            If its code raised something on the way: the end says what.
+        """
+        while self._left:
+            self._left -= 1
+            with _fatal():
+                try:
+                    frame = self._line.frame()
+                except StoppedError:
+                    self._left = 0
+                    raise
+            yield frame
+
+    def close(self) -> None:
+        """Ask nothing more."""
+        with _fatal():
+            self._line.write(bytes(8))
+            self.ended = self._line.answers()
+
+    def answer(self) -> JsonDict:
+        """Its next answer; after frames that have stopped it says why."""
+        with _fatal():
+            message = self._line.next()
+        if [*message] != ["asks"] or not isinstance(message["asks"], dict):
+            self.ended = [message]
+            raise _LastWordError
+        found: JsonDict = message["asks"]
+        left = found.get("frames", 0)
+        if type(left) is not int or not 0 <= left <= _MOST_FRAMES:
+            raise EndedError("target: its process sent an answer that cannot be read")
+        self._left = left
+        return found
+
+
+@contextlib.contextmanager
+def _fatal() -> Iterator[None]:
+    """Within this block no error is one that an audit goes on after."""
+    try:
+        yield
+    except InputError as error:
+        raise EndedError(str(error)) from None
+    except _GoneError:
+        raise EndedError from None
 
 
 def _ended(pid: int) -> bool:
@@ -482,8 +631,10 @@ def _serve(given: _Handed, calls: str) -> NoReturn:
         os.environ[watch.NAME] = calls
         _settle(channel, given.output)
         meter = None if given.coverage is None else given.coverage.begin()
-        with _asking(given):
-            answer = _answered(functools.partial(_caged, given.task, given.caged, channel), channel)
+        with open(given.replies, "rb", closefd=False) as replies:
+            os.set_inheritable(given.replies, False)
+            more = (functools.partial(_ask, channel, replies),) if given.serves else ()
+            answer = _answered(functools.partial(_caged, given, more), channel)
         with contextlib.suppress(Exception):
             sys.stdout.flush()
         _send(channel, answer)
@@ -496,34 +647,24 @@ def _serve(given: _Handed, calls: str) -> NoReturn:
         _leave(status)
 
 
-@contextlib.contextmanager
-def _asking(given: _Handed) -> Iterator[None]:
-    """Within this block the task can ask the parent, if that answers."""
-    os.set_inheritable(given.replies, False)
-    with open(given.replies, "rb", closefd=False) as pipe, contextlib.ExitStack() as stack:
-
-        def ask(message: Json, frames: Iterable[Frame]) -> Foreign:
-            _send(given.channel, {"asks": message})
-            try:
-                for header, content in frames:
-                    _send(given.channel, {**header, "bytes": len(content)})
-                    _write(given.channel, content)
-            except BaseException:
-                _send(given.channel, {"stopped": True})
-                raise
-            content = pipe.read(int.from_bytes(pipe.read(8), "little"))
-            return pickle.loads(content)
-
-        if given.asking:
-            stack.enter_context(given.asking(ask))
-        yield
+def _ask(channel: int, replies: IO[bytes], message: Json, frames: Iterable[Frame]) -> bytes:
+    """Send the parent a message with frames after it, and return what it answers."""
+    _send(channel, {"asks": message})
+    try:
+        for header, content in frames:
+            _send(channel, {**header, "bytes": len(content)})
+            _write(channel, content)
+    except BaseException:
+        _send(channel, {"stopped": True})
+        raise
+    return replies.read(int.from_bytes(replies.read(8), "little"))
 
 
-def _caged(task: Task, caged: Caged, channel: int, progress: Progress) -> JsonValue:
+def _caged(given: _Handed, more: Sequence[Ask], progress: Progress) -> JsonValue:
     """What the task gives within the cage, which is told before any code of a target runs."""
-    if taken := caged.enter():
-        _send(channel, {"cage": taken})
-    return task(progress)
+    if taken := given.caged.enter():
+        _send(given.channel, {"cage": taken})
+    return given.task(progress, *more)
 
 
 def _settle(channel: int, output: int) -> None:

@@ -11,11 +11,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from verifiable_dp.core.validate import FloatArray, InputError, IntArray
+from verifiable_dp.core.validate import FloatArray, Foreign, InputError, IntArray
 from verifiable_dp.evidence.acting import Acting
 from verifiable_dp.evidence.blackbox.test import TUNE
+from verifiable_dp.targets.far import exactly, is_process, there
 from verifiable_dp.targets.load import PlaySampler
-from verifiable_dp.targets.process import ProcessTarget, running
+from verifiable_dp.targets.process import running
 
 _SEEDS, _TABLES = 2, 4
 PLAYS = 2 * _SEEDS * _TABLES  # what a search costs at most, in plays of the longest horizon tried
@@ -41,12 +42,18 @@ def search(sampler: PlaySampler, bounds: tuple[float, float], most: int) -> Acti
 
 def _acts(sampler: PlaySampler, bounds: tuple[float, float], horizon: int) -> bool:
     """Whether some reward changes some action in a few runs."""
-    at, process = replace(sampler, horizon=horizon), sampler.function
-    if isinstance(process, ProcessTarget) and horizon != sampler.horizon:
-        # A program is told the horizon when it starts.
-        with running(replace(process, horizon=horizon)) as longer:
-            return _differs(replace(at, function=longer), bounds)
-    return _differs(at, bounds)
+    if is_process(sampler.function) and horizon != sampler.horizon:
+        return _acts_anew(sampler, bounds, horizon)
+    return _differs(replace(sampler, horizon=horizon), bounds)
+
+
+@there(exactly(bool))
+def _acts_anew(sampler: PlaySampler, bounds: tuple[float, float], horizon: int) -> bool:
+    """As `_acts`, of a command, which is told the horizon when it starts."""
+    process: Foreign = sampler.function
+    with running(replace(process, horizon=horizon)) as longer:
+        process = longer
+        return _differs(replace(sampler, horizon=horizon, function=process), bounds)
 
 
 def _differs(sampler: PlaySampler, bounds: tuple[float, float]) -> bool:

@@ -13,14 +13,15 @@ import inspect
 import math
 import sys
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
+from joblib import delayed
 from numpy.typing import NDArray
 
-from verifiable_dp.core import philox
+from verifiable_dp.core import engine, philox
 from verifiable_dp.core.contexts import Unfolding
 from verifiable_dp.core.filled import note_placed
 from verifiable_dp.core.limits import limited
@@ -39,9 +40,10 @@ from verifiable_dp.core.validate import (
 from verifiable_dp.evidence.blackbox.events import Observation, action_columns, action_summaries
 from verifiable_dp.evidence.blackbox.observations import OutputName
 from verifiable_dp.evidence.blackbox.scores import Score
-from verifiable_dp.evidence.blackbox.test import FEW_PAIRS, TUNE
+from verifiable_dp.evidence.blackbox.test import FEW_PAIRS, TUNE, Part, parts_of
+from verifiable_dp.targets.child import EndedError
+from verifiable_dp.targets.far import Far, far_of, is_process, there
 from verifiable_dp.targets.guard import guarded
-from verifiable_dp.targets.process import ProcessTarget
 from verifiable_dp.targets.randomness import ReadGenerator, Run, alone, follower_of, generator, scaled_seeds
 from verifiable_dp.targets.source import code_of, file_of
 
@@ -154,7 +156,7 @@ class Adapted:
         if self.kind != "release_one":
             return self._call(data, *rest)
         size, rng = rest
-        return np.asarray([self.one(_fresh(data), rng) for _ in range(size)])
+        return _released([self.one(_fresh(data), rng) for _ in range(size)])
 
     def one(self, data: Foreign, rng: Foreign) -> Foreign:
         """What a function that makes one draw a call returns."""
@@ -214,11 +216,54 @@ def _called(
     try:
         with guarded(), limited(timeout, what, runs):
             result = function(*arguments)
-            return np.asarray(result) if what == "release" else result
+            return _released(result) if what == "release" else result
     except (KeyboardInterrupt, InputError):
         raise
     except BaseException as error:
         raise InputError(f"{what} raised {one_line(error)}{_last_line(error, function)}") from error
+
+
+def _released(result: Foreign) -> Foreign:
+    """What a mechanism returns, as an array of which nothing is lost.
+
+    Raises
+    ------
+    InputError
+        If whoever gets it sees more than the audit does: what a class adds to an array or a number, whole
+        numbers that no float has, or zeros at the end of a text.
+    """
+    odd = _beyond(result)
+    made = np.asarray(result) if odd is None else None
+    if made is not None and made.dtype.kind in "iu" and made.size:
+        odd = next((one for one in (made.min(), made.max()) if abs(int(one)) > _EXACT), None)
+    if odd is not None:
+        raise InputError(
+            "release must return plain numbers, text, or lists, tuples or arrays of these, got "
+            f"{type(odd).__name__} {odd!r:.40}, of which an audit sees less than its reader; return its "
+            "values as floats (numpy.asarray(x, float)) or as text"
+        )
+    return made
+
+
+def _beyond(result: Foreign) -> Foreign:
+    """The first part of a result that is more than numbers and text; None if none is."""
+    if type(result) in (list, tuple):
+        return next((odd for odd in map(_beyond, result) if odd is not None), None)
+    if type(result) is np.ndarray:
+        if result.dtype.kind == "O":
+            return _beyond(result.tolist())
+        plain = result.dtype.metadata is None and (result.dtype.kind != "f" or result.dtype.itemsize <= 8)
+        return None if plain else result
+    if type(result) is int:
+        return None if abs(result) <= _EXACT else result
+    if type(result) is str:
+        return result if result.endswith("\0") else None
+    if isinstance(result, np.generic) and type(result).__module__ == "numpy":
+        return _beyond(np.asarray(result)) if result.dtype.kind == "f" else None
+    return None if type(result) in (bool, float) else result
+
+
+_EXACT = 1 << 53  # whole numbers up to here are floats
 
 
 def _seeds(key: WordArray, numbers: IntArray) -> list[int]:
@@ -230,6 +275,16 @@ def _seeds(key: WordArray, numbers: IntArray) -> list[int]:
 
 class _Seen(abc.ABC):
     """A sampler of which runs are seen as they come out."""
+
+    function: Function[Foreign]
+    seed: int
+    shard: int
+    small: Foreign
+
+    @property
+    def far(self) -> Far | None:
+        """The process in which the code is; None for this one."""
+        return far_of(self)
 
     @abc.abstractmethod
     def raw(self, pair: Foreign, world: int, stage: int, number: int, runs: IntArray) -> Foreign:
@@ -252,29 +307,90 @@ class _Seen(abc.ABC):
     ) -> tuple[Observation | None, Observation | None]:
         """See `evidence.blackbox.test.TestTurns.mixed`."""
         made = self.raw_mixed(pair, stage, number, runs, order)
+        return self._both(pair, made)
+
+    def _both(self, pair: Foreign, made: Sequence[Foreign]) -> tuple[Observation | None, Observation | None]:
         left, right = (self.seen(pair, one) if len(one) else None for one in made)
         return left, right
 
+    def parts(
+        self,
+        pair: Foreign,
+        path: tuple[int, int],
+        sizes: tuple[int, int],
+        starts: tuple[int, int],
+        workers: int,
+    ) -> tuple[int, Iterator[tuple[int, Foreign]]]:
+        """How many parts runs are made in, and what comes out of each, by its number, in any order."""
+        parts = parts_of(self, path, sizes, starts)
+        tasks = [delayed(_whole_part)(self, pair, part) for part in parts]
+        return len(parts), engine.run(engine.called, tasks, workers=workers)
 
-@dataclass(frozen=True)
-class ToldPair:
-    """Neighbours on which another process makes runs: what is known of them here.
+    def elsewhere(
+        self,
+        pair: Foreign,
+        path: tuple[int, int],
+        sizes: tuple[int, int],
+        starts: tuple[int, int],
+        workers: int,
+    ) -> Iterator[tuple[int, Foreign]] | None:
+        """See `evidence.blackbox.test.Apart.elsewhere`: what is seen of each part, by its number."""
+        far = self.far
+        return None if far is None else self._seen_there(far, pair, path, sizes, starts, workers)
 
-    Attributes
-    ----------
-    words
-        In one line.
-    round, arm
-        Where they differ; the arm is None unless it is one entry of a table.
-    """
+    def _seen_there(
+        self, far: Far, pair: Foreign, path: tuple[int, int], *more: Foreign
+    ) -> Iterator[tuple[int, Foreign]]:
+        sizes, starts, _ = more
+        parts = parts_of(self, path, sizes, starts)
+        left = set(range(len(parts)))
+        for place, rows in far.rows(self, pair, path, *more):
+            if place not in left:
+                raise EndedError(ANOTHER_FORM)
+            left.remove(place)
+            how, arguments = parts[place]
+            runs = [len(side) for side in arguments[2]] if how == "mixed" else [len(arguments[3])]
+            self.check_rows(rows, sum(runs))
+            if far.heard is not None:
+                far.heard(self, pair, path, sizes, parts[place], rows)
+            if how == "mixed":
+                yield place, self._both(pair, (rows[: runs[0]], rows[runs[0] :]))
+            else:
+                yield place, self.seen(pair, rows)
+        if left:
+            raise EndedError(ANOTHER_FORM)
 
-    words: str
-    round: int | None = None
-    arm: int | None = None
+    @abc.abstractmethod
+    def check_rows(self, rows: Foreign, runs: int) -> None:
+        """Refuse what another process says came out of so many runs, unless that is possible.
 
-    def describe(self) -> str:
-        """In one line."""
-        return self.words
+        Raises
+        ------
+        EndedError
+            If it is not.
+        """
+
+
+def _rows(told: Foreign, arguments: Sequence[Foreign]) -> Foreign:
+    """Reads what comes out of runs, of one world or of both; see `far.there`."""
+    sampler, *_, runs = arguments
+    both = isinstance(told, list)
+    for one, made in zip(arguments[4] if both else [runs], told if both else [told], strict=True):
+        sampler.check_rows(made, len(one))
+    return told
+
+
+ANOTHER_FORM = "target: its process sent runs of another form than it was asked for"
+
+
+def _is_table(rows: Foreign, kind: type, runs: int) -> bool:
+    return type(rows) is np.ndarray and rows.dtype == kind and rows.ndim == 2 and len(rows) == runs
+
+
+def _whole_part(sampler: _Seen, pair: Foreign, part: Part) -> Foreign:
+    how, arguments = part
+    made = sampler.raw_mixed(pair, *arguments) if how == "mixed" else [sampler.raw(pair, *arguments)]
+    return np.concatenate(made)
 
 
 @dataclass(frozen=True)
@@ -329,6 +445,7 @@ class PlaySampler(_Seen):
     def _what(self) -> str:
         return "play_many" if self.many else "play"
 
+    @there(_rows)
     def actions(self, table: FloatArray | Unfolding, path: tuple[int, ...], runs: IntArray) -> Foreign:
         """Arms (n, T) of runs with numbers `runs` on `table`.
 
@@ -337,8 +454,8 @@ class PlaySampler(_Seen):
         InputError
             If the function raises, or does not return T arms in 0 .. K - 1 for each run.
         """
-        if isinstance(self.function, ProcessTarget):
-            given = self.function.play(table, _seeds(key_of(self.seed, path), runs), self.factor)
+        if is_process(self.function):
+            given = self.function.play(np.asarray(table), _seeds(key_of(self.seed, path), runs), self.factor)
             return self._checked(given, (len(runs), self.horizon)).astype(self.small)
         size = (self.rows or max(len(runs), 1)) if self.many else 1
         turns = [(0, at, size) for at in range(0, len(runs), size)]
@@ -352,7 +469,7 @@ class PlaySampler(_Seen):
     @property
     def in_turn(self) -> bool:
         """Whether each run is a call of its own, so that runs of both worlds can take turns."""
-        return not isinstance(self.function, ProcessTarget) and (not self.many or self.rows == 1)
+        return not is_process(self.function) and (not self.many or self.rows == 1)
 
     def _made(
         self,
@@ -406,14 +523,23 @@ class PlaySampler(_Seen):
             )
         return arms
 
+    @there(_rows)
     def raw(self, pair: Foreign, world: int, stage: int, number: int, runs: IntArray) -> Foreign:
         """See `_Seen.raw`: arms (n, T)."""
         return self.actions(self._table(pair, world), (stage, number, world), runs)
 
+    @there(_rows)
     def raw_mixed(self, pair: Foreign, stage: int, number: int, runs: Both, order: IntArray) -> list[Foreign]:
         """See `_Seen.raw_mixed`."""
         worlds = [(self._table(pair, w), (stage, number, w), runs[w]) for w in (0, 1)]
         return self._made(worlds, [(w, at, 1) for w, at in _turns(order)])
+
+    def check_rows(self, rows: Foreign, runs: int) -> None:
+        """See `_Seen.check_rows`: arms (n, T)."""
+        if not _is_table(rows, self.small, runs) or rows.shape[1] != self.horizon:
+            raise EndedError(ANOTHER_FORM)
+        if rows.size and not (rows.min() >= 0 and rows.max() < self.n_arms):
+            raise EndedError("target: its process sent arms that there are not")
 
     def _table(self, pair: Foreign, world: int) -> Foreign:
         game = isinstance(pair, ContextGame)
@@ -427,7 +553,7 @@ class PlaySampler(_Seen):
         discrete, numeric = action_summaries(actions, self.n_arms)
         columns = action_columns(actions, "other user" if self.joint else "round")
         # Runs that do not play a table's one changed reward are the same in both worlds.
-        known = isinstance(pair, TablePair | ToldPair) and pair.arm is not None and not self.joint
+        known = isinstance(pair, TablePair) and pair.arm is not None and not self.joint
         change = (pair.round, pair.arm, self.n_arms) if known else None
         return Observation(len(actions), {**columns, **discrete}, numeric, actions=actions, change=change)
 
@@ -516,6 +642,7 @@ class ReleaseSampler(_Seen):
         """Whether a call makes several draws, so that they may depend on each other."""
         return self.rows is None and not getattr(self.function, "one_at_a_time", False)
 
+    @there(_rows)
     def values(self, data: Foreign, path: tuple[int, ...], runs: IntArray) -> FloatArray:
         """Outputs (n, m) as floats; text stands for its CRC-32, so that texts that share one count as one.
 
@@ -531,9 +658,9 @@ class ReleaseSampler(_Seen):
     def _part(self, data: Foreign, path: tuple[int, ...], runs: IntArray) -> FloatArray:
         """Outputs of one call."""
         key = key_of(self.seed, path)
-        if isinstance(self.function, ProcessTarget):
+        if is_process(self.function):
             asked = np.arange(self.function.requests(len(runs)), dtype=np.int64) + int(runs[0])
-            result = self.function.release(data, len(runs), _seeds(key, asked), self.factor)
+            result: Foreign = self.function.release(data, len(runs), _seeds(key, asked), self.factor)
         else:
             made = functools.partial(generator, key, int(runs[0]), self.factor)
 
@@ -560,7 +687,7 @@ class ReleaseSampler(_Seen):
 
     def _checksums(self, texts: NDArray[np.str_]) -> FloatArray:
         distinct, places = np.unique(texts, return_inverse=True)
-        numbers = [zlib.crc32(text.encode()) for text in distinct.tolist()]
+        numbers = [zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in distinct.tolist()]
         if len(self.texts) < _LOOK:
             self.texts.update(zip(numbers, distinct.tolist(), strict=True))
         return np.array(numbers, dtype=np.float64)[places.reshape(texts.shape)]
@@ -577,15 +704,27 @@ class ReleaseSampler(_Seen):
         seen = self.sample(pair, 0, TUNE, 0, np.arange(_LOOK, dtype=np.int64))
         return test if seen.weight is not None else test // 2 if len(seen.numeric) == 1 else test // 5
 
+    @there(_rows)
     def raw(self, pair: DataPair, world: int, stage: int, number: int, runs: IntArray) -> FloatArray:
         """See `_Seen.raw`: outputs (n, m)."""
         return self.values(pair.worlds()[world], (stage, number, world), runs)
 
     @property
+    def small(self) -> type[np.float64]:
+        """What outputs are kept in."""
+        return np.float64
+
+    def check_rows(self, rows: Foreign, runs: int) -> None:
+        """See `_Seen.check_rows`: outputs (n, m)."""
+        if not _is_table(rows, self.small, runs):
+            raise EndedError(ANOTHER_FORM)
+
+    @property
     def in_turn(self) -> bool:
         """Whether each draw is a call of its own, so that draws of both worlds can take turns."""
-        return not isinstance(self.function, ProcessTarget) and self.rows == 1
+        return not is_process(self.function) and self.rows == 1
 
+    @there(_rows)
     def raw_mixed(
         self, pair: DataPair, stage: int, number: int, runs: Both, order: IntArray
     ) -> list[FloatArray]:
@@ -709,9 +848,7 @@ def probe_release(sampler: ReleaseSampler, data: Sequence[Foreign], runs: int = 
         alike = alike and bool((first == first[0]).all())
         again = sampler.values(item, (9, i), numbers)
         repeatable = repeatable and np.array_equal(first, again, equal_nan=True)
-    single = (
-        None if sampler.together or isinstance(sampler.function, ProcessTarget) else replace(sampler, rows=1)
-    )
+    single = None if sampler.together or is_process(sampler.function) else replace(sampler, rows=1)
     carried = not repeatable and single is not None and _carried(single.values, data)
     return Probe(alike, repeatable, (*_notes(repeatable, carried), *_legend(sampler.texts)), carried)
 

@@ -13,6 +13,7 @@ import os
 import random
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -353,17 +354,15 @@ def _reseed_numba(seed: int) -> None:
     np.random.seed(seed)  # noqa: NPY002
 
 
-class _Last:
-    """The follower that was asked for last: an audit has one target."""
-
-    follower: Follower | None = None
+_FOLLOWERS: deque[Follower] = deque(maxlen=32)  # of the targets of an audit, and of their variants
 
 
 def follower_of(function: Function[Foreign]) -> Follower:
     """The follower of a target, which keeps in mind what the target draws from."""
-    found = _Last.follower
-    if found is None or found.function is not function:
-        found = _Last.follower = Follower(function)
+    found = next((one for one in _FOLLOWERS if one.function is function), None)
+    if found is None:
+        found = Follower(function)
+        _FOLLOWERS.append(found)
     return found
 
 

@@ -330,7 +330,7 @@ def test_libraries_are_followed_and_their_lines_named(installed):
 
     names = [module.__name__ for module in BanditClass(make).modules]
     assert names == ["lotteries.follower", "lotteries.wrapped"]
-    made, found = trace(
+    made, seen = trace(
         BanditClass(make),
         "make",
         EPSILON,
@@ -341,7 +341,7 @@ def test_libraries_are_followed_and_their_lines_named(installed):
     assert not made.result["holds"]
     lead = next(lead for lead in made.statistics["leads"] if lead["what"] == "argmax")
     assert (lead["file"], lead["source"]) == ("lotteries/follower.py", "return int(np.argmax(sums))")
-    assert found.examined
+    assert seen.traces
 
 
 def test_what_cannot_be_made_has_no_modules():

@@ -455,3 +455,52 @@ def test_rows_that_share_a_code_are_not_taken_for_one_another():
     values[::20] = told, twin
     rows, times = targets._distinct(values)
     assert sorted(zip(rows[:, 0].tolist(), times.tolist(), strict=True)) == [(1.0, 950), (told, 50)]
+
+
+class Told(np.ndarray):
+    """An array that says more than its entries."""
+
+
+class Number(float):
+    """A number that says more than its value."""
+
+
+RICH = {
+    "an array of a class": lambda: np.zeros(2).view(Told),
+    "a masked array": lambda: np.ma.masked_array([1.0, 2.0], mask=[True, False]),
+    "a table": lambda: __import__("pandas").Series([1.0, 2.0], index=[7, 8]),
+    "a number of a class": lambda: [Number(1.0), 2.0],
+    "within a list": lambda: [[1.0, Number(2.0)], [1.0, 2.0]],
+    "numbers longer than floats": lambda: np.array([1, 1e-4000], np.longdouble),
+    "one number longer than a float": lambda: [np.longdouble(1), 2.0],
+    "a type that says more": lambda: np.zeros(2, np.dtype(float, metadata={"data": 1})),
+    "large whole numbers": lambda: np.array([1, 2**53 + 1]),
+    "large whole numbers in a list": lambda: [2**53 + 1, 0.5],
+    "text with a zero at its end": lambda: ["a\0", "a"],
+    "a dictionary": lambda: {0: 1.0, 1: 2.0},
+    "an object in an array": lambda: np.array([object(), 1.0], object),
+}
+PLAIN = {
+    "numbers": lambda: [1.0, True],
+    "numbers of numpy": lambda: (np.float32(1.0), np.int8(2)),
+    "whole numbers": lambda: [2**53, -(2**53)],
+    "text": lambda: np.array(["a", "b"]),
+    "text of half a pair": lambda: ["\ud800", "a"],
+    "arrays": lambda: [np.zeros(3), np.ones(3)],
+}
+
+
+@pytest.mark.parametrize("name", [*RICH, *PLAIN])
+def test_what_says_more_than_an_audit_sees_is_refused(name):
+    """Such as the index of a table: code could release the data there. Control: plain numbers and text."""
+    made = {**RICH, **PLAIN}[name]
+    for function in (lambda data, size, rng: made(), lambda data, rng: made()[0]):
+        one = function.__code__.co_argcount == 2
+        if one and name not in ("a number of a class", *PLAIN):
+            continue
+        sampler = ReleaseSampler(adapted(function)[1] if one else function, 0)
+        if name in PLAIN:
+            assert len(sampler.values(0.0, (0,), np.arange(2))) == 2
+        else:
+            with pytest.raises(InputError, match="of which an audit sees less than its reader"):
+                sampler.values(0.0, (0,), np.arange(2))

@@ -30,10 +30,8 @@ from verifiable_dp.evidence.blackbox.test import (
     Sampler,
     Selected,
     Terms,
-    counter_of,
     hits_in,
     learnt,
-    parts_of,
 )
 from verifiable_dp.evidence.check import Check, Kind
 from verifiable_dp.evidence.fields import (
@@ -298,13 +296,8 @@ def count(
     sampler: Sampler, chosen: Selected, events: Sequence[Event], runs: int, workers: int
 ) -> tuple[IntArray, IntArray]:
     """Hits of all events in `runs` fresh runs on each input, (m,) and (m,)."""
-    path, sizes, counter = (CURVE, chosen.number), (runs, runs), counter_of(sampler)
-    if counter is not None:
-        hits = np.array(counter.count(sampler, chosen.pair, path, events, sizes, (0, 0), workers), np.int64)
-    else:
-        asked = (*path, runs, len(events))
-        parts = parts_of(sampler, path, sizes)
-        hits = hits_in(sampler, chosen.pair, parts, events, workers, "curve", asked)
+    path, asked = (CURVE, chosen.number), (CURVE, chosen.number, runs, len(events))
+    hits = hits_in(sampler, chosen.pair, path, (runs, runs), (0, 0), events, workers, "curve", asked)
     return hits[:, 0], hits[:, 1]
 
 

@@ -78,6 +78,13 @@ def approximate_p_value(k1: int, n1: int, k0: int, n0: int, epsilon: float, delt
     return Design(n1, n0, epsilon, delta).p_value(k1, k0)
 
 
+def p_value(k1: int, n1: int, k0: int, n0: int, epsilon: float, delta: float) -> float:
+    """Of p <= e^epsilon q + delta: `ratio_p_value` if delta is 0, else `approximate_p_value`."""
+    if delta == 0:
+        return ratio_p_value(k1, k0, epsilon)
+    return approximate_p_value(k1, n1, k0, n0, epsilon, delta)
+
+
 def approximate_lower(k1: int, n1: int, k0: int, n0: int, delta: float, level: float) -> float:
     """Lower confidence limit of log((p - delta) / q): below it the p-value is at most `level`.
 

@@ -6,8 +6,6 @@ import functools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from typing import Annotated, Literal, Protocol, TypeGuard
 
@@ -384,11 +382,41 @@ def sides(parts: Sequence[Part], seen: list[Given]) -> tuple[Observation, Observ
     return left, join(seen)
 
 
+class Apart(Protocol):
+    """A sampler whose runs may be made in another process, which is asked for all parts at once."""
+
+    def elsewhere(
+        self,
+        pair: Given,
+        path: tuple[int, int],
+        sizes: tuple[int, int],
+        starts: tuple[int, int],
+        workers: int,
+    ) -> Iterator[tuple[int, Given]] | None:
+        """What is seen of the parts of `parts_of`, each with its number, in any order; None: made here."""
+
+
+def _elsewhere(
+    sampler: Given,
+    pair: Given,
+    path: tuple[int, int],
+    sizes: tuple[int, int],
+    starts: tuple[int, int],
+    workers: int,
+) -> Iterator[tuple[int, Given]] | None:
+    ask = getattr(sampler, "elsewhere", None)
+    return None if ask is None else ask(pair, path, sizes, starts, workers)
+
+
 def gather(
     sampler: Sampler, pair: Neighbours, stage: int, number: int, runs: int, workers: int
 ) -> tuple[Observation, Observation]:
     """`runs` runs on each input of a pair."""
     parts = parts_of(sampler, (stage, number), (runs, runs))
+    found = _elsewhere(sampler, pair, (stage, number), (runs, runs), (0, 0), workers)
+    if found is not None:
+        seen = dict(found)
+        return sides(parts, [seen.pop(place) for place in range(len(parts))])
     tasks = [delayed(getattr(sampler, how))(pair, *arguments) for how, arguments in parts]
     return sides(parts, engine.ordered(engine.called, tasks, workers=workers))
 
@@ -400,59 +428,10 @@ class EventRule(Protocol):
         """Those of some runs of either input."""
 
 
-class EventCounter(Protocol):
-    """Chooses events and counts their hits in a process where no code of the target runs."""
-
-    def takes(self, sampler: object) -> bool:
-        """Whether it knows how the runs of a sampler are seen."""
-
-    def events(
-        self, sampler: Given, pair: Given, path: tuple[int, int], runs: int, rule: EventRule, workers: int
-    ) -> list[Event]:
-        """What a rule chooses on `runs` runs of each input."""
-
-    def count(
-        self,
-        sampler: Given,
-        pair: Given,
-        path: tuple[int, int],
-        events: Sequence[Event],
-        sizes: tuple[int, int],
-        starts: tuple[int, int],
-        workers: int,
-    ) -> list[tuple[int, int]]:
-        """Hits of each event that it has chosen, in runs as `parts_of` says."""
-
-    def played(self, sampler: Given, plays: Sequence[tuple[tuple[int, ...], IntArray]]) -> None:
-        """Take what runs played, by their path, from which the neighbours to be tried follow."""
-
-
-_COUNTER: ContextVar[EventCounter | None] = ContextVar("counter", default=None)
-
-
-@contextmanager
-def counted_by(counter: EventCounter | None) -> Iterator[None]:
-    """Within this block `counter` chooses events and counts hits; this process does where it is None."""
-    token = _COUNTER.set(counter)
-    try:
-        yield
-    finally:
-        _COUNTER.reset(token)
-
-
-def counter_of(sampler: object) -> EventCounter | None:
-    """What counts the runs of a sampler; None for this process."""
-    counter = _COUNTER.get()
-    return counter if counter is not None and counter.takes(sampler) else None
-
-
 def learnt(
     sampler: Sampler, pair: Given, path: tuple[int, int], runs: int, rule: EventRule, workers: int
 ) -> list[Event]:
     """What a rule chooses on `runs` runs of each input; `path` is the stage and the number of the pair."""
-    counter = counter_of(sampler)
-    if counter is not None:
-        return counter.events(sampler, pair, path, runs, rule, workers)
     return rule.events(*gather(sampler, pair, *path, runs, workers))
 
 
@@ -499,7 +478,7 @@ class Terms:
         return {**claimed, **levels, **carried}
 
 
-def hits_of(part: Part, seen: Given, events: Sequence[Event]) -> IntArray:
+def _hits_of(part: Part, seen: Given, events: Sequence[Event]) -> IntArray:
     """Hits of some events on either input, (m, 2), in what a part gave."""
     left, right = seen if part[0] == "mixed" else (seen, None) if part[1][0] == 0 else (None, seen)
     rows = [[0 if one is None else event.hits(one) for one in (left, right)] for event in events]
@@ -507,19 +486,31 @@ def hits_of(part: Part, seen: Given, events: Sequence[Event]) -> IntArray:
 
 
 def _hits(sampler: Given, pair: Given, part: Part, events: Sequence[Event]) -> IntArray:
-    return hits_of(part, getattr(sampler, part[0])(pair, *part[1]), events)
+    return _hits_of(part, getattr(sampler, part[0])(pair, *part[1]), events)
 
 
 def hits_in(
     sampler: Sampler,
     pair: Given,
-    parts: Sequence[Part],
+    path: tuple[int, int],
+    sizes: tuple[int, int],
+    starts: tuple[int, int],
     events: Sequence[Event],
     workers: int,
     step: str,
     asked: tuple[object, ...],
 ) -> IntArray:
-    """Hits of some events on either input, (m, 2), in all parts; nothing is kept but the counts."""
+    """Hits of some events on either input, (m, 2), in runs as `parts_of` says; only the counts are kept.
+
+    As a `step` that `asked` tells from others, parts are kept in a checkpoint.
+    """
+    parts = parts_of(sampler, path, sizes, starts)
+    there = _elsewhere(sampler, pair, path, sizes, starts, workers)
+    if there is not None:
+        hits = np.zeros((len(events), 2), np.int64)
+        for place, seen in there:
+            hits += _hits_of(parts[place], seen, events)
+        return hits
     tasks = [delayed(_hits)(sampler, pair, part, events) for part in parts]
     said = engine.within_stage(len(tasks))
     found = engine.ordered(
@@ -542,12 +533,10 @@ def count(
     starts: tuple[int, int] = (0, 0),
 ) -> tuple[int, int]:
     """Hits of the event in `sizes[w]` fresh runs on each input, numbered from `starts[w]`."""
-    path, counter = (stage, chosen.number), counter_of(sampler)
-    if counter is not None:
-        return counter.count(sampler, chosen.pair, path, [chosen.event], sizes, starts, workers)[0]
+    path = (stage, chosen.number)
     asked = (*path, sizes, starts, chosen.event.describe())
-    parts = parts_of(sampler, path, sizes, starts)
-    left, right = hits_in(sampler, chosen.pair, parts, [chosen.event], workers, "count", asked)[0].tolist()
+    hits = hits_in(sampler, chosen.pair, path, sizes, starts, [chosen.event], workers, "count", asked)
+    left, right = hits[0].tolist()
     return left, right
 
 
@@ -712,12 +701,10 @@ def _judge(statistics: Json) -> JsonDict:
     tests = int(statistics["tests"])
     level = (1 - float(statistics["confidence"])) / tests
     if delta == 0:
-        p_value = exact.ratio_p_value(k1, k0, epsilon)
         lower = exact.ratio_lower(k1, k0, level)
     else:
-        p_value = exact.approximate_p_value(k1, n1, k0, n0, epsilon, delta)
         lower = exact.approximate_lower(k1, n1, k0, n0, delta, level)
-    p_value = min(1.0, p_value * tests)
+    p_value = min(1.0, exact.p_value(k1, n1, k0, n0, epsilon, delta) * tests)
     share1, share0 = k1 / n1, k0 / n0
     best = float(statistics.get("best_event_bound", 0.0))
     point = math.log((share1 - delta) / share0) if share1 > delta and share0 > 0 else math.inf

@@ -1,0 +1,99 @@
+"""An audit of a user's code that is conducted here, while the code runs in a process of its own."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+
+from verifiable_dp.auditing import rungs
+from verifiable_dp.auditing.request import AuditRequest
+from verifiable_dp.core.validate import InputError, JsonDict, JsonValue
+from verifiable_dp.evidence import origins
+from verifiable_dp.targets import child
+from verifiable_dp.targets.cage import Caged
+from verifiable_dp.targets.child import Progress, Questions, Serve
+from verifiable_dp.targets.far import Far
+from verifiable_dp.targets.heard import Heard
+
+Draft = Callable[[Progress, Far], JsonDict]
+Judging = Callable[[], AbstractContextManager[None]]  # within it nothing of the target judges
+
+
+def _silent(line: str) -> None:
+    """Say nothing: what loads the target again has said it."""
+
+
+@dataclass(frozen=True)
+class Conducted:
+    """What it takes.
+
+    Parameters
+    ----------
+    asked
+        What is asked.
+    serve, again
+        Answer questions where the code is (`rungs.served`), and make some runs again (`rungs.asked_again`).
+    draft
+        Makes the draft, and what was spent on it, by asking the code's process.
+    heard
+        Keeps some of the runs.
+    fresh
+        Whether runs are made again in a new Python, which knows nothing of this process.
+    """
+
+    asked: AuditRequest
+    serve: Serve
+    again: Callable[[bytes, Progress], JsonValue]
+    draft: Draft
+    heard: Heard
+    fresh: bool = False
+
+    def made(self, progress: Progress, caged: Caged, judging: Judging) -> JsonDict:
+        """What `draft` makes while `judging`, with what a record keeps of how runs were made.
+
+        Raises
+        ------
+        InputError, CrashedError
+            See `child.served`.
+        """
+        conduct = functools.partial(self._conduct, progress, judging)
+        found, told = child.served(self.serve, conduct, progress, caged.seconds, caged)
+        spent = told.get("cpu_seconds") if isinstance(told, dict) else None
+        if found is None or not isinstance(spent, float) or not 0 <= spent < math.inf:
+            raise InputError(
+                "target: its process sent something that it was not asked for; nothing was concluded"
+            )
+        far, made = found
+        draft = made["draft"]
+        checks = [origins.unlike_counts(doubts).as_dict() for doubts in [self.heard.doubts(draft)] if doubts]
+        samples = self.heard.samples()
+        if samples and not self._same(far, progress, replace(caged, taken=[])):
+            checks.append(origins.unlike_elsewhere().as_dict())
+        counted = self.heard.noted(samples)
+        return {
+            **made,
+            "draft": {**draft, "checks": [*draft["checks"], *checks]},
+            "cpu_seconds": made["cpu_seconds"] + spent,
+            "kept": {"counted": counted},
+        }
+
+    def _conduct(self, progress: Progress, judging: Judging, questions: Questions) -> tuple[Far, JsonDict]:
+        far = Far(questions, rungs.objects_of(self.asked), self.heard)
+        with judging():
+            return far, self.draft(progress, far)
+
+    def _same(self, far: Far, progress: Progress, caged: Caged) -> bool:
+        """Whether some runs come out in a process that has made no others as they did."""
+        samples = self.heard.samples()
+        progress("some runs again, in a fresh process")
+        asked = far.pickled([replace(one, digest="") for one in samples])  # which it is to find by itself
+        try:
+            found = child.call(
+                functools.partial(self.again, asked), _silent, caged.seconds, caged, fresh=self.fresh
+            )
+        except InputError:  # where it ran once
+            return False
+        return bool(found == [one.digest for one in samples])
