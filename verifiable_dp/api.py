@@ -198,7 +198,7 @@ def audit(
     conducted = None
     if not (isinstance(target, Algorithm) or _listed(target)):
         conducted = Conducted(
-            asked,
+            replace(asked, target=target),
             functools.partial(_served, target, asked, parameters, known),
             functools.partial(_asked_again, target, asked, parameters, known),
             functools.partial(_conducted, target, asked, checkpoint),
@@ -983,8 +983,9 @@ def rerun(
     conducted = None
     if not (parsed.regret or parsed.target.kind == "algorithm"):
         made, inputs = parsed.provenance.counted, _inputs_of(parsed)
+        command = named.target if isinstance(named.target, Exec) else None
         conducted = Conducted(
-            _request_of(parsed, None, inputs, 1, silent),
+            _request_of(parsed, command, inputs, 1, silent),
             functools.partial(_served_again, parsed, workers),
             functools.partial(_rerun_again, parsed),
             functools.partial(_conducted_again, parsed, workers),

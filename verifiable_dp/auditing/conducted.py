@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -17,7 +16,9 @@ from verifiable_dp.targets.cage import Caged
 from verifiable_dp.targets.child import Progress, Questions, Serve
 from verifiable_dp.targets.far import Far
 from verifiable_dp.targets.heard import Heard
+from verifiable_dp.targets.process import Exec
 
+_MOST_SPENT = 1e9  # seconds of processor time
 Draft = Callable[[Progress, Far], JsonDict]
 Judging = Callable[[], AbstractContextManager[None]]  # within it nothing of the target judges
 
@@ -62,7 +63,7 @@ class Conducted:
         conduct = functools.partial(self._conduct, progress, judging)
         found, told = child.served(self.serve, conduct, progress, caged.seconds, caged)
         spent = told.get("cpu_seconds") if isinstance(told, dict) else None
-        if found is None or not isinstance(spent, float) or not 0 <= spent < math.inf:
+        if found is None or not isinstance(spent, float) or not 0 <= spent < _MOST_SPENT:
             raise InputError(
                 "target: its process sent something that it was not asked for; nothing was concluded"
             )
@@ -81,7 +82,8 @@ class Conducted:
         }
 
     def _conduct(self, progress: Progress, judging: Judging, questions: Questions) -> tuple[Far, JsonDict]:
-        far = Far(questions, rungs.objects_of(self.asked), self.heard)
+        command = isinstance(self.asked.target, Exec)
+        far = Far(questions, rungs.objects_of(self.asked), command, self.heard)
         with judging():
             return far, self.draft(progress, far)
 

@@ -14,11 +14,11 @@ import numpy as np
 from scipy import special  # `scipy.stats` takes a second to load
 
 from verifiable_dp.core.limits import limited
-from verifiable_dp.core.validate import FloatArray, Given, IntArray
+from verifiable_dp.core.validate import FloatArray, Given, InputError, IntArray
 from verifiable_dp.evidence.tracing.foreign import sources
 from verifiable_dp.targets.far import exactly, there
 from verifiable_dp.targets.guard import guarded
-from verifiable_dp.targets.load import PlaySampler, ReleaseSampler
+from verifiable_dp.targets.load import VARYING, PlaySampler, ReleaseSampler
 
 Sampling = TypeVar("Sampling", bound=PlaySampler | ReleaseSampler)
 _CALLS, _SIZE = 48, 24  # calls, and runs of each
@@ -47,6 +47,9 @@ def dependent(sampler: Sampling, inputs: Sequence[Given]) -> bool:
     """
     for number, data in enumerate(list(inputs)[:3]):
         calls = [features(sampler, data, (_PATH, number, call), _SIZE) for call in range(_CALLS)]
+        widths = sorted({call.shape[1] for call in calls})
+        if len(widths) > 1:
+            raise InputError(VARYING.format(*widths[:2]))
         together = np.stack(calls)  # (calls, runs, columns)
         alone = features(replace(sampler, rows=1), data, (_PATH, number, _CALLS), _SINGLE)
         if _varies_by_call(together, number) or _differs(together.reshape(-1, together.shape[2]), alone):

@@ -6,8 +6,10 @@ import dis
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType
+from typing import Annotated
 
 import numpy as np
+from msgspec import Meta
 
 from verifiable_dp.core.validate import FloatArray, Function, InputError
 from verifiable_dp.evidence.blackbox import trials
@@ -54,7 +56,7 @@ class Ladder:
         return found
 
 
-@there(exactly(list[int]))
+@there(exactly(list[Annotated[int, Meta(ge=0, le=LARGEST + 1)]]))
 def sizes_in(function: Function[object]) -> list[int]:
     """Sizes near the whole numbers that the code holds, and near the inverse of its shares; smallest first.
 

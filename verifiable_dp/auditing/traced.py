@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -115,13 +115,17 @@ def _read_of_tracing(told: Given, arguments: Sequence[Given]) -> tuple[Check, Fo
     """What `_told_of_tracing` tells; the result of the check follows from its statistics here."""
     if told is None:
         return None
+    inputs: Inputs = arguments[3]
+    dear = msgspec.convert(told["dear"], tuple[tuple[int, int], ...])
+    if any(not (0 <= t < (inputs.horizon or 0) and 0 <= a < (inputs.n_arms or 0)) for t, a in dear):
+        raise ValueError
     pairs = [pair for one in told["pairs"] if not isinstance(pair := pair_of(one), InteractivePair)]
     seen = Followed(
         msgspec.convert(told["traces"], int),
         msgspec.convert(told["late"], bool),
         pairs[0] if pairs else None,
         tuple(pairs[1:]),
-        msgspec.convert(told["dear"], tuple[tuple[int, int], ...]),
+        dear,
     )
     return Check.of(str(told["name"]), TRACING.name, told["statistics"]), seen
 
@@ -285,7 +289,7 @@ class Ended:
 
     what: str
     file: str = ""
-    line: int = 0
+    line: Annotated[int, msgspec.Meta(ge=0, le=1 << 20)] = 0
 
     @classmethod
     def of(cls, found: Explored, data: str = DATA) -> Ended:

@@ -31,6 +31,7 @@ Read = Callable[[Foreign, Sequence[Given]], object]
 Tell = Callable[[Foreign], object]
 Heard = Function[None]  # is called with the sampler, the pair, the path, the sizes, the part and its rows
 NUMBERS = "biuf"  # kinds of arrays: truth values, whole numbers, floats
+_MOST_ARRAYS = 2  # in an answer
 _FACTS = ("one_at_a_time", "takes_contexts")  # attributes of functions that are told
 _ERRORS: dict[str, type[InputError]] = {"AheadError": AheadError}
 _UNREADABLE = "target: its process sent an answer that cannot be read"
@@ -155,6 +156,8 @@ class Far:
         To it.
     given
         Objects that it has, too: those that were given before it was made.
+    command
+        Whether the target is a command, and no Python.
 
     Attributes
     ----------
@@ -164,14 +167,17 @@ class Far:
 
     questions: Questions
     given: Sequence[Given] = ()
+    command: bool = False
     heard: Heard | None = None
 
     def introduced(self) -> tuple[str, dict[str, FarFunction]]:
         """The kind of the target, and the functions that its process tells of first, by name."""
         try:
             told = self._raised(self.questions.ready)
-            kind = msgspec.convert(told["kind"], str)
-            return kind, {name: self._named(one) for name, one in told.items() if isinstance(one, dict)}
+            kind, functions = msgspec.convert(told["kind"], str), ("function", "again", "target")
+            found = {name: self._named(told[name]) for name in functions if name in told}
+            found["function"]
+            return kind, found
         except (InputError, EndedError):
             raise
         except Exception:  # values of a stranger, in whatever form
@@ -179,8 +185,9 @@ class Far:
 
     def _named(self, told: Json) -> FarFunction:
         """A function, as its process tells of it."""
-        facts = dict(told["facts"])
-        stated = facts.pop("neighbours", None)
+        facts = {name: told["facts"].get(name) is True for name in _FACTS}
+        facts["process"] = self.command
+        stated = told["facts"].get("neighbours")
         if stated is not None:
             facts["neighbours"] = [tuple(map(self._side, pair)) for pair in stated]
         return FarFunction(self, msgspec.convert(told["function"], int), facts)
@@ -198,7 +205,7 @@ class Far:
         EndedError
             If it gives nothing that can be read.
         """
-        answer = self._asked(("call", call, tuple(arguments), dict(named)))
+        answer = self._asked(("call", call, tuple(arguments), dict(named)), _MOST_ARRAYS)
         frames = list(self._frames())
         texts = getattr(arguments[0], "texts", None)
         try:
@@ -218,11 +225,11 @@ class Far:
         sizes: tuple[int, int],
         starts: tuple[int, int],
         workers: int,
+        parts: int,
     ) -> Iterator[tuple[int, Foreign]]:
-        """What comes out of runs, by the number of the part and as an array; parts arrive in any order."""
-        answer = self._asked(("rows", sampler, pair, path, sizes, starts, workers))
-        left = answer.get("frames")
-        said = engine.within_stage(int(left or 0))
+        """What comes out of runs in so many parts, each with its number and as an array, in any order."""
+        self._asked(("rows", sampler, pair, path, sizes, starts, workers), parts)
+        said = engine.within_stage(parts)
         for done, (header, content) in enumerate(self._frames(), 1):
             try:
                 place, width = (msgspec.convert(header[name], int) for name in ("part", "width"))
@@ -242,9 +249,12 @@ class Far:
         found = [_array(header, content) for header, content in frames]
         return found if answer["arrays"] == "some" else found[0]
 
-    def _asked(self, question: Given) -> Json:
-        answer = self.questions.ask(self.pickled(question))
-        return self._raised(answer)
+    def _asked(self, question: Given, most: int) -> Json:
+        """The answer to a question, to which so many frames belong at most."""
+        answer = self._raised(self.questions.ask(self.pickled(question)))
+        if answer.get("frames", 0) > most:
+            raise EndedError(_UNREADABLE)
+        return answer
 
     def _raised(self, answer: JsonDict) -> JsonDict:
         """An answer that is no error."""
@@ -404,8 +414,7 @@ def _rows(
 def _told_of(one: Foreign) -> JsonDict:
     """A function, and what is known of it."""
     number = _Served.number(one)
-    facts: JsonDict = {"process": isinstance(one, ProcessTarget)}
-    facts |= {name: True for name in _FACTS if getattr(one, name, False) is True}
+    facts: JsonDict = {name: True for name in _FACTS if getattr(one, name, False) is True}
     stated = getattr(one, "neighbours", None)
     if stated is not None:
         facts["neighbours"] = [[_side(side) for side in pair] for pair in stated]

@@ -343,14 +343,17 @@ class _Seen(abc.ABC):
     ) -> Iterator[tuple[int, Foreign]]:
         sizes, starts, _ = more
         parts = parts_of(self, path, sizes, starts)
-        left = set(range(len(parts)))
-        for place, rows in far.rows(self, pair, path, *more):
+        left, widths = set(range(len(parts))), set[int]()
+        for place, rows in far.rows(self, pair, path, *more, len(parts)):
             if place not in left:
                 raise EndedError(ANOTHER_FORM)
             left.remove(place)
             how, arguments = parts[place]
             runs = [len(side) for side in arguments[2]] if how == "mixed" else [len(arguments[3])]
             self.check_rows(rows, sum(runs))
+            widths.add(rows.shape[1])
+            if len(widths) > 1:
+                raise InputError(VARYING.format(*sorted(widths)))
             if far.heard is not None:
                 far.heard(self, pair, path, sizes, parts[place], rows)
             if how == "mixed":
@@ -380,6 +383,10 @@ def _rows(told: Foreign, arguments: Sequence[Foreign]) -> Foreign:
     return told
 
 
+VARYING = (
+    "release must return as many outputs in each run on an input and its neighbour, got {} and {}; return "
+    "NaN in place of those that are missing"
+)
 ANOTHER_FORM = "target: its process sent runs of another form than it was asked for"
 
 

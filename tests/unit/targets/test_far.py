@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from verifiable_dp.auditing import independence, ladder
 from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.auditing.traced import Effort, Entries, Teacher, bound_of_release, trace
 from verifiable_dp.core.contexts import AheadError
@@ -214,7 +215,7 @@ def test_what_tracing_saw_comes_back():
 
 
 def put(**change):
-    return lambda told: {**told, **change} if "asks" not in told else None
+    return lambda told: {**told, **change} if "arrays" in told or "frames" in told else None
 
 
 def framed(**change):
@@ -284,7 +285,59 @@ def test_parts_that_do_not_come_end_the_audit():
         list(asked.elsewhere(TablePair(np.zeros((2, 2)), 0, 0, 1.0), (2, 0), (9, 9), (0, 0), 1))
 
 
+def varying(data, size, rng):
+    return np.zeros((size, 1 + int(data > 0.5)))
+
+
+def by_chance(data, size, rng):
+    return np.zeros((size, 1 + int(rng.integers(2))))
+
+
+def test_outputs_that_vary_in_number_are_refused():
+    """Control: `test_pairs_are_ranked_and_events_counted_as_where_the_code_is`."""
+    asked = ReleaseSampler(there(varying), 0)
+    with pytest.raises(
+        InputError, match="as many outputs in each run on an input and its neighbour, got 1 and 2"
+    ):
+        list(asked.elsewhere(DataPair(0.0, 1.0), (2, 0), (9, 9), (0, 0), 1))
+    with pytest.raises(InputError, match="as many outputs in each run"):
+        independence.dependent(ReleaseSampler(by_chance, 0), [0.0])
+
+
+def test_more_frames_than_there_are_parts_end_the_audit():
+    """So that nothing is waited for, or kept, without an end."""
+    asked = ReleaseSampler(there(release, edit=put(frames=3)), 0)
+    with pytest.raises(EndedError, match="cannot be read"):
+        asked.values(0.5, (0,), np.arange(5))
+    made = asked.elsewhere(DataPair(0.0, 1.0), (2, 0), (9, 9), (0, 0), 1)
+    with pytest.raises(EndedError, match="cannot be read"):
+        list(made)
+
+
+@pytest.mark.parametrize("sizes", [[-1], [10**12], ["1"], 3])
+def test_sizes_that_no_data_have_end_the_audit(sizes):
+    code = there(release, edit=lambda told: {"value": sizes} if "value" in told else None)
+    with pytest.raises(EndedError, match="cannot be read"):
+        ladder.sizes_in(code)
+    assert ladder.sizes_in(there(release)) == ladder.sizes_in(release)
+
+
+def test_a_place_beyond_the_table_ends_the_audit():
+    def edited(told):
+        return {"value": {**told["value"], "dear": [[9, 0]]}} if "value" in told else None
+
+    code = there(play, "play", edit=edited)
+    with pytest.raises(EndedError, match="cannot be read"):
+        trace(code, "play", 1.0, Inputs(2, 4), 0, Effort(4, most=4))
+
+
+def test_what_is_a_command_is_known_from_what_was_asked():
+    code = there(release, edit=lambda told: {**told, "function": {"function": 0, "facts": {"process": True}}})
+    assert not far.is_process(code)
+
+
 INTRODUCED = {
+    "another word for it": {"function": 3},
     "no kind": {"kind": None},
     "no function": {"function": {"number": 1}},
     "no number": {"function": {"function": "0", "facts": {}}},
