@@ -185,7 +185,7 @@ class Far:
 
     def _named(self, told: Json) -> FarFunction:
         """A function, as its process tells of it."""
-        facts = {name: told["facts"].get(name) is True for name in _FACTS}
+        facts: JsonDict = {name: told["facts"].get(name) is True for name in _FACTS}
         facts["process"] = self.command
         stated = told["facts"].get("neighbours")
         if stated is not None:

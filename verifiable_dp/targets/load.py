@@ -341,10 +341,10 @@ class _Seen(abc.ABC):
     def _seen_there(
         self, far: Far, pair: Foreign, path: tuple[int, int], *more: Foreign
     ) -> Iterator[tuple[int, Foreign]]:
-        sizes, starts, _ = more
+        sizes, starts, workers = more
         parts = parts_of(self, path, sizes, starts)
         left, widths = set(range(len(parts))), set[int]()
-        for place, rows in far.rows(self, pair, path, *more, len(parts)):
+        for place, rows in far.rows(self, pair, path, sizes, starts, workers, len(parts)):
             if place not in left:
                 raise EndedError(ANOTHER_FORM)
             left.remove(place)
