@@ -75,7 +75,7 @@ class Effort:
 
 
 @dataclass(frozen=True)
-class Followed:
+class TracingOutcome:
     """What tracing came to, for what comes after it.
 
     Attributes
@@ -97,7 +97,7 @@ class Followed:
     dear: tuple[tuple[int, int], ...]
 
 
-def _told_of_tracing(found: tuple[Check, Followed] | None) -> JsonDict | None:
+def _told_of_tracing(found: tuple[Check, TracingOutcome] | None) -> JsonDict | None:
     """What `trace` gives, as plain values."""
     if found is None:
         return None
@@ -111,7 +111,7 @@ def _told_of_tracing(found: tuple[Check, Followed] | None) -> JsonDict | None:
     }
 
 
-def _read_of_tracing(told: Given, arguments: Sequence[Given]) -> tuple[Check, Followed] | None:
+def _read_of_tracing(told: Given, arguments: Sequence[Given]) -> tuple[Check, TracingOutcome] | None:
     """What `_told_of_tracing` tells; the result of the check follows from its statistics here."""
     if told is None:
         return None
@@ -120,7 +120,7 @@ def _read_of_tracing(told: Given, arguments: Sequence[Given]) -> tuple[Check, Fo
     if any(not (0 <= t < (inputs.horizon or 0) and 0 <= a < (inputs.n_arms or 0)) for t, a in dear):
         raise ValueError
     pairs = [pair for one in told["pairs"] if not isinstance(pair := pair_of(one), InteractivePair)]
-    seen = Followed(
+    seen = TracingOutcome(
         msgspec.convert(told["traces"], int),
         msgspec.convert(told["late"], bool),
         pairs[0] if pairs else None,
@@ -139,7 +139,7 @@ def trace(
     seed: int,
     effort: Effort,
     promise: Promise = _CENTRAL,
-) -> tuple[Check, Followed] | None:
+) -> tuple[Check, TracingOutcome] | None:
     """Trace `play(rewards, rng)` on neighbouring tables; None where its source is not Python's.
 
     Files are written as the target names them, and so are those beside it; those of libraries begin with
@@ -183,7 +183,7 @@ def trace(
     source = CodeSource.of(function, name)
     told = Check.of(made.name, made.kind, renamed(made.statistics, file, source.path or file))
     pair = found.pair
-    return told, Followed(
+    return told, TracingOutcome(
         found.traces, cut, pair, () if pair is None else found.suspects, found.dear(epsilon)
     )
 

@@ -334,7 +334,7 @@ class _Seen(abc.ABC):
         starts: tuple[int, int],
         workers: int,
     ) -> Iterator[tuple[int, Foreign]] | None:
-        """See `evidence.blackbox.test.Apart.elsewhere`: what is seen of each part, by its number."""
+        """See `evidence.blackbox.test.MadeElsewhere.elsewhere`: what is seen of each part, by its number."""
         far = self.far
         return None if far is None else self._seen_there(far, pair, path, sizes, starts, workers)
 

@@ -382,7 +382,7 @@ def sides(parts: Sequence[Part], seen: list[Given]) -> tuple[Observation, Observ
     return left, join(seen)
 
 
-class Apart(Protocol):
+class MadeElsewhere(Protocol):
     """A sampler whose runs may be made in another process, which is asked for all parts at once."""
 
     def elsewhere(
