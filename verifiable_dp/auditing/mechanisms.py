@@ -418,12 +418,14 @@ def power(case: ReleaseCase) -> None:
 
 def last_bits(case: ReleaseCase) -> None:
     """The floats that the sampler gives: their last bits may tell inputs apart."""
-    settings = case.request.settings
+    settings, sampler = case.request.settings, ReleaseSampler(case.function, case.request.settings.seed)
+    # Another process is asked for one part after the other.
+    workers = settings.workers if sampler.far is None else 1
     check, chosen = bits.check(
-        ReleaseSampler(case.function, settings.seed),
+        sampler,
         data_pairs(case.function, case.bounds, case.request.inputs.pairs, case.request.promise.adjacency),
         bits.sizes(case.plan.select, case.plan.test),
-        replace(case.terms, workers=settings.workers, tests=1),
+        replace(case.terms, workers=workers, tests=1),
     )
     case.checks.append(check)
     case.counterexamples += record_parts.counterexamples([check], {}, chosen)
