@@ -198,10 +198,10 @@ def audit(
     conducted = None
     if not (isinstance(target, Algorithm) or _listed(target)):
         conducted = Conducted(
-            replace(asked, target=target),
+            replace(asked, target=target, name=_name_of(target)),
             functools.partial(_served, target, asked, parameters, known),
             functools.partial(_asked_again, target, asked, parameters, known),
-            functools.partial(_conducted, target, asked, checkpoint),
+            functools.partial(_conducted, checkpoint),
             Heard(_seeds_of(settings, asked.inputs)),
             isinstance(target, str) and settings.sizes.runs >= _FRESH_RUNS,
         )
@@ -313,11 +313,8 @@ def _own(request: AuditRequest) -> AuditRequest:
     return request
 
 
-def _conducted(
-    target: Target, asked: AuditRequest, checkpoint: str | PathLike[str] | None, progress: Progress, far: Far
-) -> Made:
+def _conducted(checkpoint: str | PathLike[str] | None, request: AuditRequest, far: Far) -> Made:
     """What an audit finds that is conducted here, of a target that is asked elsewhere."""
-    request = replace(asked, target=target, name=_name_of(target), progress=progress)
     return _made(request, functools.partial(rungs.drafted, far=far), checkpoint)
 
 
@@ -985,10 +982,10 @@ def rerun(
         made, inputs = parsed.provenance.counted, _inputs_of(parsed)
         command = named.target if isinstance(named.target, Exec) else None
         conducted = Conducted(
-            _request_of(parsed, command, inputs, 1, silent),
+            _request_of(parsed, command, inputs, workers, silent),
             functools.partial(_served_again, parsed, workers),
             functools.partial(_rerun_again, parsed),
-            functools.partial(_conducted_again, parsed, workers),
+            _conducted_again,
             # What was left to chance then is not now.
             Heard(_seeds_of(_settings_of(parsed, 1), inputs), "" if made is None else made.key or ""),
         )
@@ -1004,14 +1001,8 @@ def _rerun_again(record: Record, samples: bytes, progress: Progress) -> JsonValu
     return rungs.asked_again(_request_again(record, 1, progress), samples)
 
 
-def _conducted_again(record: Record, workers: int, progress: Progress, far: Far) -> Made:
-    stages = engine.Stages(progress)
-    with stages.heard():
-        command = _code_of(record).target
-        thing = command if isinstance(command, Exec) else None
-        request = _request_of(record, thing, _inputs_of(record), workers, stages)
-        draft = rungs.drafted(request, far)
-    return {"draft": draft, "started": time.time(), "cpu_seconds": 0.0}
+def _conducted_again(request: AuditRequest, far: Far) -> Made:
+    return _timed(lambda progress: rungs.drafted(replace(request, progress=progress), far), request.progress)
 
 
 def _check_learning(record: Record) -> None:
@@ -1026,10 +1017,15 @@ def _check_learning(record: Record) -> None:
 
 
 def _rerun(record: Record, workers: int, progress: Progress) -> Made:
+    return _timed(functools.partial(_drafted_again, record, workers), progress)
+
+
+def _timed(draft: Callable[[Progress], JsonDict], progress: Progress) -> Made:
+    """What `draft` makes of a record again; of its time only the start is told."""
     started, stages = time.time(), engine.Stages(progress)
     with stages.heard():
-        draft = _drafted_again(record, workers, stages)
-    return {"draft": draft, "started": started, "cpu_seconds": 0.0}
+        made = draft(stages)
+    return {"draft": made, "started": started, "cpu_seconds": 0.0}
 
 
 def _drafted_again(record: Record, workers: int, progress: Progress) -> JsonDict:

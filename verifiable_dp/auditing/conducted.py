@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 from verifiable_dp.auditing import rungs
+from verifiable_dp.auditing.plans import Progress, silent
 from verifiable_dp.auditing.request import AuditRequest
 from verifiable_dp.core.validate import InputError, JsonDict, JsonValue
 from verifiable_dp.evidence import origins
 from verifiable_dp.targets import child
 from verifiable_dp.targets.cage import Caged
-from verifiable_dp.targets.child import Progress, Questions, Serve
+from verifiable_dp.targets.child import Questions, Serve
 from verifiable_dp.targets.far import Far
-from verifiable_dp.targets.heard import Heard
+from verifiable_dp.targets.heard import Heard, Sample
 from verifiable_dp.targets.process import Exec
 
 _MOST_SPENT = 1e9  # seconds of processor time
-Draft = Callable[[Progress, Far], JsonDict]
+Draft = Callable[[AuditRequest, Far], JsonDict]
 Judging = Callable[[], AbstractContextManager[None]]  # within it nothing of the target judges
-
-
-def _silent(line: str) -> None:
-    """Say nothing: what loads the target again has said it."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +35,7 @@ class Conducted:
     serve, again
         Answer questions where the code is (`rungs.served`), and make some runs again (`rungs.asked_again`).
     draft
-        Makes the draft, and what was spent on it, by asking the code's process.
+        Makes the draft of what is asked, and what was spent on it, by asking the code's process.
     heard
         Keeps some of the runs.
     fresh
@@ -71,30 +68,28 @@ class Conducted:
         draft = made["draft"]
         checks = [origins.unlike_counts(doubts).as_dict() for doubts in [self.heard.doubts(draft)] if doubts]
         samples = self.heard.samples()
-        if samples and not self._same(far, progress, replace(caged, taken=[])):
+        if samples and not self._same(far, samples, progress, replace(caged, taken=[])):
             checks.append(origins.unlike_elsewhere().as_dict())
-        counted = self.heard.noted(samples)
         return {
             **made,
             "draft": {**draft, "checks": [*draft["checks"], *checks]},
             "cpu_seconds": made["cpu_seconds"] + spent,
-            "kept": {"counted": counted},
+            "kept": {"counted": self.heard.noted(samples)},
         }
 
     def _conduct(self, progress: Progress, judging: Judging, questions: Questions) -> tuple[Far, JsonDict]:
         command = isinstance(self.asked.target, Exec)
         far = Far(questions, rungs.objects_of(self.asked), command, self.heard)
         with judging():
-            return far, self.draft(progress, far)
+            return far, self.draft(replace(self.asked, progress=progress), far)
 
-    def _same(self, far: Far, progress: Progress, caged: Caged) -> bool:
+    def _same(self, far: Far, samples: Sequence[Sample], progress: Progress, caged: Caged) -> bool:
         """Whether some runs come out in a process that has made no others as they did."""
-        samples = self.heard.samples()
         progress("some runs again, in a fresh process")
         asked = far.pickled([replace(one, digest="") for one in samples])  # which it is to find by itself
         try:
             found = child.call(
-                functools.partial(self.again, asked), _silent, caged.seconds, caged, fresh=self.fresh
+                functools.partial(self.again, asked), silent, caged.seconds, caged, fresh=self.fresh
             )
         except InputError:  # where it ran once
             return False

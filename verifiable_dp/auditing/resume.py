@@ -312,21 +312,6 @@ def _new_key(path: Path) -> bytes:
     return key
 
 
-def goes_on(path: Path) -> bool:
-    """Whether an audit that keeps its steps there would go on: a step is there, under the owner's key.
-
-    A file without one, such as an empty file that came with the code, starts from the beginning.
-    """
-    key = _key_of(path)
-    try:
-        with path.open("rb") as file:
-            head = _row(file.readline(_MOST_HEAD), key)
-            own = b"" if head is None else hmac.digest(key, str(head.get("of")).encode(), "sha256")
-            return _row(file.readline(_MOST_LINE), own) is not None
-    except OSError:
-        return False
-
-
 def forget(path: Path) -> None:
     """Remove a checkpoint, and its key, once its result is somewhere else."""
     for place in (path, path.with_name(path.name + _KEY)):

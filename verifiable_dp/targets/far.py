@@ -24,13 +24,12 @@ from verifiable_dp.core.contexts import AheadError
 from verifiable_dp.core.validate import Foreign, Function, Given, InputError, Json, JsonDict, JsonValue
 from verifiable_dp.targets.child import Ask, EndedError, Frame, Questions, StoppedError
 from verifiable_dp.targets.process import ProcessTarget
-from verifiable_dp.targets.sent import as_json, of_json
+from verifiable_dp.targets.sent import NUMBERS, as_json, of_json
 
 Call = TypeVar("Call", bound=Function[object])
 Read = Callable[[Foreign, Sequence[Given]], object]
 Tell = Callable[[Foreign], object]
 Heard = Function[None]  # is called with the sampler, the pair, the path, the sizes, the part and its rows
-NUMBERS = "biuf"  # kinds of arrays: truth values, whole numbers, floats
 _MOST_ARRAYS = 2  # in an answer
 _FACTS = ("one_at_a_time", "takes_contexts")  # attributes of functions that are told
 _ERRORS: dict[str, type[InputError]] = {"AheadError": AheadError}
@@ -87,8 +86,7 @@ def function_of_kind(told: Foreign, arguments: Sequence[Given]) -> tuple[str, Fa
 
 def is_process(function: object) -> TypeGuard[ProcessTarget]:
     """Whether code is a command, here or where it runs: it is not Python that can be followed."""
-    far = isinstance(function, FarFunction) and function.facts["process"] is True
-    return far or isinstance(function, ProcessTarget)
+    return function.far.command if isinstance(function, FarFunction) else isinstance(function, ProcessTarget)
 
 
 @dataclass(frozen=True)
@@ -106,6 +104,11 @@ class FarFunction:
     far: Far = field(compare=False)
     number: int
     facts: Mapping[str, object] = field(compare=False)
+
+    @property
+    def own(self) -> bool:
+        """Whether it is the target itself, which is told of first; variants of it come later."""
+        return self.number == 0
 
     def __call__(self) -> None:
         """Call it there; for what it does, not for what it gives."""
@@ -138,7 +141,7 @@ class _Served:
         return found
 
 
-@there(exactly(type(None)))
+@there(exactly(None))
 def _do(one: Function[Foreign]) -> None:
     one()
 
@@ -186,7 +189,6 @@ class Far:
     def _named(self, told: Json) -> FarFunction:
         """A function, as its process tells of it."""
         facts: JsonDict = {name: told["facts"].get(name) is True for name in _FACTS}
-        facts["process"] = self.command
         stated = told["facts"].get("neighbours")
         if stated is not None:
             facts["neighbours"] = [tuple(map(self._side, pair)) for pair in stated]

@@ -20,7 +20,16 @@ from verifiable_dp.core.validate import Foreign, Given, IntArray, Json, JsonDict
 from verifiable_dp.evidence.blackbox.curves import CURVE
 from verifiable_dp.evidence.blackbox.events import EventSetting
 from verifiable_dp.evidence.blackbox.statistics import p_value
-from verifiable_dp.evidence.blackbox.test import PROBE, SELECT, SEQUENTIAL, TEST, Part, coin_sizes
+from verifiable_dp.evidence.blackbox.test import (
+    PROBE,
+    SELECT,
+    SEQUENTIAL,
+    TEST,
+    Part,
+    coin_sizes,
+    worlds_of,
+)
+from verifiable_dp.targets.far import FarFunction
 from verifiable_dp.targets.load import PlaySampler, ReleaseSampler
 from verifiable_dp.targets.randomness import follower_of
 from verifiable_dp.targets.seeds import origins_of
@@ -101,8 +110,8 @@ class Heard:
         rows: Foreign,
     ) -> None:
         """Keep some of a part's rows, those of world 0 first."""
-        own = getattr(sampler.function, "number", None) == 0 and sampler.factor == 1.0
-        if not own or sampler.seed not in self.seeds:
+        own = isinstance(sampler.function, FarFunction) and sampler.function.own
+        if not own or sampler.factor != 1.0 or sampler.seed not in self.seeds:
             return
         worlds = list(_worlds(part, rows))
         self._sample(sampler, pair, path, worlds)
@@ -198,13 +207,10 @@ _World = tuple[int, IntArray, Foreign]  # its number, numbers of runs, rows
 
 def _worlds(part: Part, rows: Foreign) -> Iterator[_World]:
     """The worlds of a part, those of world 0 first."""
-    how, arguments = part
-    if how != "mixed":
-        yield arguments[0], arguments[3], rows
-        return
-    left = len(arguments[2][0])
-    yield 0, arguments[2][0], rows[:left]
-    yield 1, arguments[2][1], rows[left:]
+    at = 0
+    for world, runs in worlds_of(part):
+        yield world, runs, rows[at : at + len(runs)]
+        at += len(runs)
 
 
 def _digest(made: Foreign) -> str:

@@ -40,7 +40,7 @@ from verifiable_dp.core.validate import (
 from verifiable_dp.evidence.blackbox.events import Observation, action_columns, action_summaries
 from verifiable_dp.evidence.blackbox.observations import OutputName
 from verifiable_dp.evidence.blackbox.scores import Score
-from verifiable_dp.evidence.blackbox.test import FEW_PAIRS, TUNE, Part, parts_of
+from verifiable_dp.evidence.blackbox.test import FEW_PAIRS, TUNE, Part, parts_of, worlds_of
 from verifiable_dp.targets.child import EndedError
 from verifiable_dp.targets.far import Far, far_of, is_process, there
 from verifiable_dp.targets.guard import guarded
@@ -249,17 +249,16 @@ def _beyond(result: Foreign) -> Foreign:
     """The first part of a result that is more than numbers and text; None if none is."""
     if type(result) in (list, tuple):
         return next((odd for odd in map(_beyond, result) if odd is not None), None)
-    if type(result) is np.ndarray:
-        if result.dtype.kind == "O":
-            return _beyond(result.tolist())
-        plain = result.dtype.metadata is None and (result.dtype.kind != "f" or result.dtype.itemsize <= 8)
-        return None if plain else result
+    if type(result) is np.ndarray and result.dtype.kind == "O":
+        return _beyond(result.tolist())
+    one = isinstance(result, np.generic) and type(result).__module__ == "numpy"
+    if one or type(result) is np.ndarray:
+        kind = result.dtype
+        return result if kind.metadata is not None or (kind.kind == "f" and kind.itemsize > 8) else None
     if type(result) is int:
         return None if abs(result) <= _EXACT else result
     if type(result) is str:
         return result if result.endswith("\0") else None
-    if isinstance(result, np.generic) and type(result).__module__ == "numpy":
-        return _beyond(np.asarray(result)) if result.dtype.kind == "f" else None
     return None if type(result) in (bool, float) else result
 
 
@@ -339,24 +338,28 @@ class _Seen(abc.ABC):
         return None if far is None else self._seen_there(far, pair, path, sizes, starts, workers)
 
     def _seen_there(
-        self, far: Far, pair: Foreign, path: tuple[int, int], *more: Foreign
+        self,
+        far: Far,
+        pair: Foreign,
+        path: tuple[int, int],
+        sizes: tuple[int, int],
+        starts: tuple[int, int],
+        workers: int,
     ) -> Iterator[tuple[int, Foreign]]:
-        sizes, starts, workers = more
         parts = parts_of(self, path, sizes, starts)
         left, widths = set(range(len(parts))), set[int]()
         for place, rows in far.rows(self, pair, path, sizes, starts, workers, len(parts)):
             if place not in left:
                 raise EndedError(ANOTHER_FORM)
             left.remove(place)
-            how, arguments = parts[place]
-            runs = [len(side) for side in arguments[2]] if how == "mixed" else [len(arguments[3])]
+            runs = [len(numbers) for _, numbers in worlds_of(parts[place])]
             self.check_rows(rows, sum(runs))
             widths.add(rows.shape[1])
             if len(widths) > 1:
                 raise InputError(VARYING.format(*sorted(widths)))
             if far.heard is not None:
                 far.heard(self, pair, path, sizes, parts[place], rows)
-            if how == "mixed":
+            if len(runs) == 2:
                 yield place, self._both(pair, (rows[: runs[0]], rows[runs[0] :]))
             else:
                 yield place, self.seen(pair, rows)

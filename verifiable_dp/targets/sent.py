@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Sequence
-
 import numpy as np
 
 from verifiable_dp.core.validate import Foreign, Given, InputError, Json, JsonDict
 
 LARGEST = 1 << 20  # entries of data that are sent along
 _DEEPEST = 16
-_NUMBERS = "biuf"  # kinds of arrays that are: truth values, whole numbers, floats
+NUMBERS = "biuf"  # kinds of arrays that are: truth values, whole numbers, floats
 _PLAIN = (bool, int, float, str, type(None))
 
 
@@ -23,19 +19,6 @@ def as_json(data: Given) -> JsonDict | None:
     except _UnknownError:
         return None
     return found if size <= LARGEST else None
-
-
-def digest_of(sides: Sequence[Given]) -> str | None:
-    """SHA-256 of data, of all sides together; None if they have no form."""
-    whole = hashlib.sha256()
-    for side in sides:
-        if type(side) is np.ndarray and side.dtype.kind in _NUMBERS:
-            whole.update(f"{side.dtype.str} {side.shape} ".encode() + side.tobytes())
-        elif (told := as_json(side)) is not None:
-            whole.update(json.dumps(told).encode())
-        else:
-            return None
-    return whole.hexdigest()
 
 
 class _UnknownError(Exception):
@@ -64,7 +47,7 @@ def _told(data: Given, depth: int) -> tuple[JsonDict, int]:
         parts = [_told(item, depth + 1) for item in data.ravel().tolist()]
         found: JsonDict = {"objects": [part for part, _ in parts], "shape": list(data.shape)}
         return found, 1 + sum(size for _, size in parts)
-    if data.dtype.kind not in f"{_NUMBERS}U":
+    if data.dtype.kind not in f"{NUMBERS}U":
         raise _UnknownError
     if data.size > LARGEST:
         return {}, int(data.size)
@@ -102,7 +85,7 @@ def _made(told: Json) -> Foreign:
         whole[:] = [_made(part) for part in told["objects"]]
         return whole.reshape(told["shape"])
     kind = np.dtype(str(told["of"]))
-    if kind.kind not in f"{_NUMBERS}U":
+    if kind.kind not in f"{NUMBERS}U":
         raise InputError("target: its process told of data that are neither numbers nor text")
     made = np.array(told["values"], kind).reshape(told["shape"])
     return made[()] if told["scalar"] else made

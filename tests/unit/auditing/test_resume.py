@@ -324,24 +324,6 @@ def test_what_others_write_into_it_is_made_again(key, tmp_path):
     assert not {"c", "c.key"} & {entry.name for entry in tmp_path.iterdir()}
 
 
-def test_a_file_without_a_step_of_its_owner_s_key_is_nothing_to_go_on_with(tmp_path):
-    """Else the parent would not count: an empty file that came with the code switched that off."""
-    path, place = tmp_path / "c", tmp_path / "c.key"
-    assert not resume.goes_on(path)
-    path.touch()
-    assert not resume.goes_on(path)
-    with resume.at(path, lambda: OF, print):
-        assert not resume.goes_on(path)
-        three([])
-    assert resume.goes_on(path)
-    whole = path.read_bytes()
-    path.write_bytes(whole.splitlines(keepends=True)[0])
-    assert not resume.goes_on(path)
-    path.write_bytes(whole)
-    place.chmod(0o644)
-    assert not resume.goes_on(path)
-
-
 def test_lines_of_one_audit_are_not_anothers(tmp_path):
     """Also where the key stayed beside the file."""
     path = tmp_path / "c"

@@ -9,7 +9,7 @@ from verifiable_dp.targets.heard import UNLIKE, Heard
 from verifiable_dp.targets.load import DataPair, ReleaseSampler
 
 PAIR = DataPair(0.0, 1.0)
-OWN = FarFunction(Far(None), 0, {"process": False})
+OWN = FarFunction(Far(None), 0, {})
 DRAFT = {"checks": [], "claim": {"epsilon": 0.5, "delta": 0.0}}
 
 

@@ -371,6 +371,12 @@ def parts_of(
     ]
 
 
+def worlds_of(part: Part) -> list[tuple[int, IntArray]]:
+    """The worlds of a part with the numbers of their runs, in the order in which their rows come out."""
+    how, arguments = part
+    return list(enumerate(arguments[2])) if how == "mixed" else [(arguments[0], arguments[3])]
+
+
 def sides(parts: Sequence[Part], seen: list[Given]) -> tuple[Observation, Observation]:
     """What was seen on each input, of what each part gave."""
     if parts[0][0] == "mixed":
