@@ -38,6 +38,6 @@ def counted(asked_again: int) -> str:
     return (
         "the audited code ran in one process; another chose its runs, their inputs and their "
         f"seeds, and counted what came out; a fresh process was asked for {asked_again} runs again. What "
-        "tracing saw, and what the code draws from, is the word of the code's process. Code that behaves "
-        "differently when it is watched is not caught"
+        "tracing saw, and where the code draws its noise from, was reported by the code's own process. Code "
+        "that behaves differently when it is watched is not caught"
     )

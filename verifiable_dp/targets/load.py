@@ -239,8 +239,8 @@ def _released(result: Foreign) -> Foreign:
     if odd is not None:
         raise InputError(
             "release must return plain numbers, text, or lists, tuples or arrays of these, got "
-            f"{type(odd).__name__} {odd!r:.40}, of which an audit sees less than its reader; return its "
-            "values as floats (numpy.asarray(x, float)) or as text"
+            f"{type(odd).__name__} {odd!r:.40}, which can tell its reader more than the audit sees; return "
+            "its values as floats (numpy.asarray(x, float)) or as text"
         )
     return made
 
@@ -387,8 +387,8 @@ def _rows(told: Foreign, arguments: Sequence[Foreign]) -> Foreign:
 
 
 VARYING = (
-    "release must return as many outputs in each run on an input and its neighbour, got {} and {}; return "
-    "NaN in place of those that are missing"
+    "release must return the same number of outputs in every run, on an input and on its neighbour, got "
+    "{} and {}; put NaN in the place of missing outputs"
 )
 ANOTHER_FORM = "target: its process sent runs of another form than it was asked for"
 

@@ -297,10 +297,11 @@ def test_outputs_that_vary_in_number_are_refused():
     """Control: `test_pairs_are_ranked_and_events_counted_as_where_the_code_is`."""
     asked = ReleaseSampler(there(varying), 0)
     with pytest.raises(
-        InputError, match="as many outputs in each run on an input and its neighbour, got 1 and 2"
+        InputError,
+        match="the same number of outputs in every run, on an input and on its neighbour, got 1 and 2",
     ):
         list(asked.elsewhere(DataPair(0.0, 1.0), (2, 0), (9, 9), (0, 0), 1))
-    with pytest.raises(InputError, match="as many outputs in each run"):
+    with pytest.raises(InputError, match="the same number of outputs in every run"):
         independence.dependent(ReleaseSampler(by_chance, 0), [0.0])
 
 

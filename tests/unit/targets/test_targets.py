@@ -502,5 +502,5 @@ def test_what_says_more_than_an_audit_sees_is_refused(name):
         if name in PLAIN:
             assert len(sampler.values(0.0, (0,), np.arange(2))) == 2
         else:
-            with pytest.raises(InputError, match="of which an audit sees less than its reader"):
+            with pytest.raises(InputError, match="which can tell its reader more than the audit sees"):
                 sampler.values(0.0, (0,), np.arange(2))
