@@ -136,13 +136,14 @@ def shuffled_se(made: Cell) -> float:
 def dp_robust_se(made: Cell) -> float:
     """R_tau of Algorithm 3 of Tao et al., with 12 err: half of the D that R_tau resolves."""
     rule: Listed = made.algorithm
+    factor = factor_of(rule.constants)
 
     def epoch(tau: int, size: int) -> tuple[float, float]:
         log = math.log(4 * size * tau**2 / rule.beta)
         power = (1 + rule.v) / rule.v
-        length = rule.u ** (1 / rule.v) * (24 * 2.0**tau) ** power * log / rule.epsilon + 1
+        length = rule.u ** (1 / rule.v) * (24 * factor * 2.0**tau) ** power * log / rule.epsilon + 1
         error = rule.u ** (1 / (1 + rule.v)) * (log / (length * rule.epsilon)) ** (1 / power)
-        return length, 12 * error
+        return length, 12 * factor * error
 
     return eliminated(made.environment.gaps, rule.horizon, epoch)
 
@@ -150,13 +151,14 @@ def dp_robust_se(made: Cell) -> float:
 def ldp_robust_se(made: Cell) -> float:
     """R_tau of Algorithm 4 of Tao et al., corrected, with 14 err."""
     rule: Listed = made.algorithm
+    factor = factor_of(rule.constants)
 
     def epoch(tau: int, size: int) -> tuple[float, float]:
         log = math.log(8 * size * tau**2 * rule.horizon)
         power = 2 * (1 + rule.v) / rule.v
-        length = rule.u ** (2 / rule.v) * (28 * 2.0**tau) ** power * log / rule.epsilon**2 + log
+        length = rule.u ** (2 / rule.v) * (28 * factor * 2.0**tau) ** power * log / rule.epsilon**2 + log
         error = rule.u ** (1 / (1 + rule.v)) * (math.sqrt(log / length) / rule.epsilon) ** (2 / power)
-        return length, 14 * error
+        return length, 14 * factor * error
 
     return eliminated(made.environment.gaps, rule.horizon, epoch)
 

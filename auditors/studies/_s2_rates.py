@@ -13,12 +13,13 @@ from verifiable_dp.algorithms.dp_robust_se import DPRobustSE
 from verifiable_dp.algorithms.dp_robust_ucb import DPRobustUCB
 from verifiable_dp.algorithms.ldp_robust_se import LDPRobustSE
 from verifiable_dp.auditors import _closed_forms as closed_forms
+from verifiable_dp.auditors import _paths as paths
 from verifiable_dp.auditors import _robust as family
-from verifiable_dp.auditors.studies._rates import Rate
+from verifiable_dp.auditors.studies._rates import Rate, near
 from verifiable_dp.auditors.studies._s2_shared import Outcomes, cited
 from verifiable_dp.core.environments import Discrete, TwoPoint
 from verifiable_dp.core.simulation import Simulation
-from verifiable_dp.core.validate import Function, Given, Json, JsonDict, Numbers
+from verifiable_dp.core.validate import Function, Given, Json, JsonDict
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.registry.study import Cell, Figure, Panel, Statement, StudyOutcome
 from verifiable_dp.registry.theorems import bound_of, mean_bound
@@ -80,23 +81,7 @@ def worst_exponent(model: str, v: float) -> float:
     return 1 - v / (MULTIPLES[model] * (1 + v))
 
 
-EPOCH: Mapping[str, Function[Numbers]] = {
-    "central": closed_forms.dp_robust_se_epoch,
-    "local": closed_forms.ldp_robust_se_epoch,
-}
-FORM = {
-    "central": "R_tau of Algorithm 3, summed up to the first D <= gap",
-    "local": "R_tau of Algorithm 4 as in its proof, summed up to the first D <= gap",
-}
-
-
-def _closed(model: str, made: Cell) -> float:
-    """The epochs' lengths in a cell."""
-    rule: Listed = made.algorithm
-    about = {"epsilon": rule.epsilon, "v": rule.v, "u": rule.u}
-    if isinstance(rule.constants, float):
-        about["factor"] = rule.constants
-    return closed_forms.robust_se(made.environment.gaps, rule.horizon, EPOCH[model], **about)
+PATHS = {"central": paths.dp_robust_se, "local": paths.ldp_robust_se}
 
 
 def _cell(model: str, runs: int, name: str, place: TwoPoint, changes: Json) -> dict[str, Cell]:
@@ -136,8 +121,7 @@ def _rate(
         margin,
         region,
         cited(where, f"region: {region}"),
-        functools.partial(_closed, model),
-        FORM[model],
+        *near(PATHS[model]),
         false_source=cited(f"{where}, as printed", f"region: {region}; see the errata"),
         **options,
     )
@@ -285,23 +269,16 @@ def _moment_rate(make: Function[dict[float, dict[str, Cell]]]) -> Rate:
 # An index policy costs every round. With the constant 18 two arms with E X^2 <= 1, whose gap is 2 at most,
 # are told apart from T = 4e7 on only; with a twentieth of it and less the noise of the trees decides.
 UCB_CONSTANTS, UCB_LONG_CONSTANTS = 0.1, 0.2
-UCB_RUNS = 12
+UCB_RUNS = 12  # over T; twice as many at the shorter horizon of the others
 UCB_OVER_T = tuple(int(t) for t in np.geomspace(3.2e5, 1.28e7, 8))
 UCB_OVER = tuple(float(x) for x in np.geomspace(1, 8, 6))
-UCB_OVER_K = (2, 3, 4, 5, 6, 7)
+UCB_OVER_K = (2, 3, 4, 5, 7, 10, 13)
 WIDEST = 2.0
-UCB_FORM = "pulls of Theorem 2 with 18 for 36: until the bonus itself falls to the gap"
 
 
 def _bonus_pulls(rule: DPRobustUCB, gap: float) -> float:
     constant = 18 * float(rule.constants)
     return float(closed_forms.dp_robust_ucb_pulls(gap, rule.horizon, rule.epsilon, rule.v, rule.u, constant))
-
-
-def _ucb_closed(made: Cell) -> float:
-    """Theorem 2 in a cell; stricter, as errors are not allowed for."""
-    rule: Listed = made.algorithm
-    return closed_forms.from_pulls(made.environment.gaps, rule.horizon, lambda gap: _bonus_pulls(rule, gap))
 
 
 def _ucb_rule(arms: int = 2, **changes: Given) -> DPRobustUCB:
@@ -340,8 +317,9 @@ def ucb_laws(runs: int) -> list[Rate]:
         **more: Given,
     ) -> Rate:
         region = f"v = 1, {more.pop('region')}"
-        more |= {"source": cited("Theorem 2", f"region: {region}"), "bound": _ucb_closed, "form": UCB_FORM}
-        return Rate(f"ucb-{name}", words, axis, cells, exponent, margin, region, **more)
+        source = cited("Theorem 2", f"region: {region}")
+        level = near(paths.dp_robust_ucb)
+        return Rate(f"ucb-{name}", words, axis, cells, exponent, margin, region, source, *level, **more)
 
     return [
         rate(
@@ -363,7 +341,7 @@ def ucb_laws(runs: int) -> list[Rate]:
             "epsilon-worst",
             "DPRUCB: the worst-case regret grows like epsilon^(-1/2), and pulls like 1/epsilon.",
             "1/epsilon",
-            {x: _ucb_worst(f"1/epsilon {x:.4g}", runs, epsilon=1 / x) for x in UCB_OVER},
+            {x: _ucb_worst(f"1/epsilon {x:.4g}", 2 * runs, epsilon=1 / x) for x in UCB_OVER},
             0.5,
             margin=0.2,
             region=f"epsilon from .125 to 1, u = 1, {worst}, T = 1e6, constants={UCB_CONSTANTS:g}",
@@ -372,7 +350,7 @@ def ucb_laws(runs: int) -> list[Rate]:
             "u-worst",
             "DPRUCB: the worst-case regret grows like u^(1/2), and pulls like u.",
             "moment u",
-            {x: _ucb_worst(f"u {x:.4g}", runs, u=x) for x in UCB_OVER},
+            {x: _ucb_worst(f"u {x:.4g}", 2 * runs, u=x) for x in UCB_OVER},
             0.5,
             margin=0.2,
             region=f"epsilon = 1, the algorithm is told u = 1 to 8, {worst}, T = 1e6, "
@@ -382,7 +360,7 @@ def ucb_laws(runs: int) -> list[Rate]:
             "K",
             "DPRUCB: regret is proportional to the number of suboptimal arms, K - 1.",
             "K - 1",
-            {float(k - 1): _ucb_cells(f"K {k}", runs, _ucb_rule(k), (WIDEST,)) for k in UCB_OVER_K},
+            {float(k - 1): _ucb_cells(f"K {k}", 2 * runs, _ucb_rule(k), (WIDEST,)) for k in UCB_OVER_K},
             1.0,
             margin=0.15,
             region=f"epsilon = 1, u = 1, rewards -1 and 1, gaps of 2, T = 1e6, constants={UCB_CONSTANTS:g}",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -15,10 +14,11 @@ from verifiable_dp.algorithms.dp_ucb import DPUCB
 from verifiable_dp.algorithms.se import SE
 from verifiable_dp.algorithms.ucb1 import UCB1
 from verifiable_dp.auditors import _closed_forms as closed_forms
+from verifiable_dp.auditors import _paths as paths
 from verifiable_dp.auditors._settings import s1
 from verifiable_dp.auditors.dp_se import minimax_regret_bound, regret_bound
 from verifiable_dp.auditors.studies import compare, fewer, over
-from verifiable_dp.auditors.studies._rates import Rate
+from verifiable_dp.auditors.studies._rates import Rate, near
 from verifiable_dp.core.claims import Source
 from verifiable_dp.core.environments import TwoPoint, bernoulli
 from verifiable_dp.core.validate import FloatArray, Given
@@ -36,7 +36,6 @@ from verifiable_dp.registry.study import (
     StudyPlan,
 )
 from verifiable_dp.registry.theorems import bound_of, mean_bound
-from verifiable_dp.registry.wrapped import Listed
 
 HORIZON, RUNS = 50_000_000, 30
 FALSE_PER_ARM = (
@@ -299,12 +298,6 @@ def _two(gap: float, arms: int = 5) -> TwoPoint:
     return bernoulli(means, f"{arms} arms, gaps of {gap:.3g}")
 
 
-def _closed(made: Cell) -> float:
-    """The epochs' lengths in a cell."""
-    rule: Listed = made.algorithm
-    return closed_forms.dp_se(made.environment.gaps, rule.horizon, rule.epsilon)
-
-
 def _law(
     parameter: str,
     cells: Mapping[float, Mapping[str, Cell]],
@@ -325,8 +318,7 @@ def _law(
         margin,
         region,
         _source(theorem, f"region: {region}"),
-        _closed,
-        "R_e of Algorithm 3, summed up to the first 2^-e <= gap",
+        *near(paths.dp_se),
         **options,
     )
 
@@ -339,21 +331,14 @@ def _one(values: Mapping[float, tuple[str, DPSE, float]], runs: int) -> dict[flo
     }
 
 
-def _index_closed(made: Cell) -> float:
-    """Of UCB1 or DP-UCB."""
-    rule: Listed = made.algorithm
-    return closed_forms.dp_ucb(
-        made.environment.gaps, rule.horizon, getattr(rule, "epsilon", math.inf), getattr(rule, "gamma", 1.0)
-    )
-
-
 def _index_rates(runs: int) -> list[Rate]:
     """The baselines over T: blocks of pulls are one draw, so that T is as large as for eliminations."""
     found = []
-    for name, make, first, power, source, words in (
+    for name, make, path, first, power, source, words in (
         (
             "ucb1",
             lambda t: UCB1(2, t),
+            paths.ucb1,
             1e4,
             1,
             Source(papers.AUER, "Theorem 1"),
@@ -362,6 +347,7 @@ def _index_rates(runs: int) -> list[Rate]:
         (
             "dp-ucb",
             lambda t: DPUCB(2, 1.0, t, budget="per-arm"),
+            paths.dp_ucb,
             1e5,
             3,
             Source(papers.MISHRA, "Algorithm 1, regret", "epsilon = 1, the whole budget for each tree"),
@@ -383,8 +369,7 @@ def _index_rates(runs: int) -> list[Rate]:
                 0.03,
                 f"two arms with a gap of .8, T from {first:.0e} to 1e12",
                 source,
-                _index_closed,
-                "pulls up to the first n with 2 sqrt(2 log T/n) + 2 Gamma/n at most the gap",
+                *near(path),
                 float(power),
             )
         )

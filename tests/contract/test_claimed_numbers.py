@@ -186,6 +186,13 @@ BY_HAND = {
         lambda: dp_se.regret_bound(np.array([0.0, 0.05, 0.05, 0.05, 0.05]), five("dp-se", 5 * 10**7)),
         4438408.1231994331,
     ),
+    # h = sqrt(log(16e6)/(2 2124.3)), c = log(8e6)/21243: 4 (h + c) = .253 is below .3, so epoch 1 alone.
+    "theorem-4.3, summed": (
+        lambda: dp_se.summed_regret_bound(
+            np.array([0.0, 0.3]), make("dp-se", n_arms=2, epsilon=10.0, horizon=10**6)
+        ),
+        0.3 * 2125 + 0.3,
+    ),
     # 2 sqrt(3072 * 5e9 log 1e9) + 288 * 5 log(1e9)/.25 + 1.
     "theorem-4.4": (
         lambda: dp_se.minimax_regret_bound(np.zeros(5), five("dp-se", 10**9)),
@@ -377,13 +384,26 @@ def test_restarts_cost_a_factor_of_log(grows):
 def test_the_constant_of_ucb1_is_that_of_lai_and_robbins_over_two(grows):
     """Slope at most sum 2/Delta, and as much again for lower-order terms."""
     rule = make("ucb1", n_arms=5, horizon=10**6)
-    (check,) = ucb1.growth(on_trial("ucb1", "leading-constant", rule, "quick"))
+    check, level = ucb1.growth(on_trial("ucb1", "leading-constant", rule, "quick"))
     gaps = ucb1.FIVE.gaps[ucb1.FIVE.gaps > 0]
     claimed = sum(2 / gap for gap in gaps)
     found = {name: check.statistics[name] for name in ("slope", "most_slope", "margin", "curvature")}
     assert found == pytest.approx(
         {"slope": None, "most_slope": claimed, "margin": claimed, "curvature": 0.25}
     )
+    assert level.statistics["bound"] == pytest.approx(2 * claimed * math.log(ucb1.HORIZONS[-1]))
+
+
+def test_uniform_play_contradicts_the_constant_of_ucb1(monkeypatch):
+    """Its level, though no line through it is contradicted."""
+
+    def simulate(rule, where, *, runs, **options):
+        return SimpleNamespace(regret=np.full(runs, rule.horizon * where.gaps.mean()))
+
+    monkeypatch.setattr(theorems, "simulate", simulate)
+    rule = make("ucb1", n_arms=5, horizon=10**6)
+    found = ucb1.growth(on_trial("ucb1", "leading-constant", rule, "quick"))
+    assert [check.verdict for check in found] == ["inconclusive", "contradicted"]
 
 
 def test_comparisons_claim_the_papers_factor():

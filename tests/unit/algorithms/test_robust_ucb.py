@@ -1,5 +1,6 @@
 """Robust UCB against its formula, and the claims of S1 and S2 that need an instance of their own."""
 
+import itertools
 import math
 from dataclasses import dataclass, field
 
@@ -22,6 +23,7 @@ from verifiable_dp.core.simulation import Simulation
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.registry import entries as registry
+from verifiable_dp.registry.mutants import gap_times, result
 
 PARAMETERS = {"n_arms": 3, "horizon": 400, "v": 0.5, "u": 2.0}
 
@@ -288,6 +290,50 @@ def test_a_mutant_that_never_removes_contradicts_theorem_4_4():
     for played, verdict in ((mutants["inverted"].make(algorithm), "contradicted"), (algorithm, "consistent")):
         (check,) = dp_se.minimax(on_trial("dp-se", "theorem-4.4", played))
         assert check.verdict == verdict
+
+
+MINIMAX = {
+    "dp-se": ("theorem-4.4", dp_se.minimax, {}),
+    "dp-robust-se": ("theorem-4-minimax", family.minimax, {"v": 1.0, "u": 1.0}),
+    "ldp-robust-se": ("theorem-7-minimax", family.minimax, {"v": 1.0, "u": 1.0}),
+}
+
+
+@pytest.mark.parametrize("name", MINIMAX)
+def test_uniform_play_contradicts_the_bound_whatever_the_gaps(name):
+    claim, check, more = MINIMAX[name]
+    algorithm = make(name, n_arms=2, epsilon=1.0, horizon=10**6, **more)
+    for played, verdict in ((gap_times(1e30)(algorithm), "contradicted"), (algorithm, "consistent")):
+        (found,) = check(on_trial(name, claim, played))
+        assert found.verdict == verdict
+        if verdict == "contradicted":  # nothing was removed
+            assert found.statistics["mean"] == pytest.approx(found.statistics["largest"] / 2)
+
+
+@pytest.mark.parametrize("factor", [3.0, 8.0])
+def test_slow_epochs_contradict_their_sum_but_not_theorem_4_3(factor):
+    rule = make("dp-se", n_arms=5, epsilon=0.25, horizon=10**8)
+    slow = result("pulls", lambda rule, pulls, *at: factor * pulls)(rule)
+
+    def verdicts(played, claim):
+        trial = on_trial("dp-se", claim, played, "quick")
+        return [check.verdict for check in dp_se.summed(trial)]
+
+    assert set(verdicts(rule, "theorem-4.3-summed")) == {"consistent"}
+    assert verdicts(slow, "theorem-4.3-summed").count("contradicted") >= 3
+    assert "contradicted" not in verdicts(slow, "theorem-4.3")
+
+
+def test_the_sum_of_epochs_is_near_what_is_played():
+    """Within a factor of 6 on a grid of T, K, epsilon and Delta; Theorem 4.3 is 20 times as much at least."""
+    for k, epsilon, gap, horizon in itertools.product(
+        (2, 17), (1e-3, 0.25, 10.0), (0.9, 0.3, 0.05), (10**9, 10**13)
+    ):
+        where, rule = dp_se.equal(k, gap), make("dp-se", n_arms=k, epsilon=epsilon, horizon=horizon)
+        ours, printed = dp_se.summed_regret_bound(where.gaps, rule), dp_se.regret_bound(where.gaps, rule)
+        regret = float(simulate(rule, where, runs=8, points=1).regret.mean())
+        assert regret < ours < 6 * regret or ours > 0.9 * gap * horizon
+        assert 6 * ours < printed
 
 
 @pytest.mark.parametrize("v", [0.1, 0.5, 1.0])

@@ -38,6 +38,8 @@ def claim(auditor, name):
 def test_numbers_that_were_worked_out_by_hand():
     # One epoch of DP-SE: 32 log(8 2 1e6) 4 + 1 = 2124.3 pulls at a gap of .5, and the gap once.
     assert closed_forms.dp_se(np.array([0.0, 0.5]), 1e6, 10.0) == 0.5 * 2125 + 0.5
+    # 4 (h + c) = 4 (.06249 + .00075) is below .3, too; 2^-1 is not.
+    assert closed_forms.dp_se(np.array([0.0, 0.3]), 1e6, 10.0) == 0.3 * 2125 + 0.3
     # Privacy: 8 log(8e6) 2/.01 + 1 = 25432.3.
     assert closed_forms.dp_se(np.array([0.0, 0.5]), 1e6, 0.01) == 0.5 * 25433 + 0.5
     # (24 2)^2 log(8e6) + 1 = 36622.8, and (28 2)^4 l + l, l = log(1.6e10).
