@@ -131,8 +131,8 @@ def _over_t(kind: str, runs: int) -> Rate:
     return _law(
         f"T-{kind}",
         cells,
-        f"sqrt(T log T): over T the regret of Algorithm {number} is proportional to the sum in (16), with its "
-        "lower-order terms.",
+        f"sqrt(T log T): over T the regret of Algorithm {number} is proportional to the sum in (16), with "
+        "its lower-order terms.",
         "the sum in (16) over T",
         f"{_EVEN}, epsilon = 1, T = e^(j+1/2) and e^.05 more and less, from {OVER_T[kind][0]:.1g} to "
         f"{OVER_T[kind][-1]:.1g}, where a further factor log T shows as .1"

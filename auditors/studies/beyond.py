@@ -171,9 +171,9 @@ def private(kind: Function[Listed], path: Callable[[Cell], float]) -> Law:
     return Law(kind, path, [over_t(), over_k(), budget, replace(OVER_GAP, at=MUCH)], BEYOND)
 
 
-def heavy(power: float) -> tuple[Axis, ...]:
-    """Of the eliminations for heavy tails at v = 1."""
-    return over_t(1e12, 1e18), over_k(), Axis("epsilon", halves(0.5), -power)
+def heavy(power: float, first: float) -> tuple[Axis, ...]:
+    """Of the eliminations for heavy tails at v = 1, from a horizon at which they have learnt."""
+    return over_t(first, 1e18), over_k(), Axis("epsilon", halves(0.5), -power)
 
 
 def adversarial(base: str, path: Callable[[Cell], float], horizon: int, *gaps: float) -> Law:
@@ -293,7 +293,7 @@ LAWS: Mapping[str, Law] = {
         DPRobustSE,
         paths.dp_robust_se,
         [
-            *heavy(1.0),
+            *heavy(1.0, 1e9),
             Axis("u", tuple(4.0**j for j in range(5)), 1.0),
             OVER_GAP,
             Axis("beta", tuple(10.0 ** -(8 * 2**j) for j in range(5)), 1.0, x=_of_beta, words="log(K/beta)"),
@@ -304,7 +304,7 @@ LAWS: Mapping[str, Law] = {
         LDPRobustSE,
         paths.ldp_robust_se,
         [
-            *heavy(2.0),
+            *heavy(2.0, 1e11),
             Axis("u", tuple(2.0**j for j in range(5)), 2.0),
             replace(OVER_GAP, values=halves(0.4, 6), exponent=-3.0, at={"horizon": 4 * 10**18}, margin=0.15),
         ],

@@ -47,7 +47,15 @@ def distortions(cell, plan):
     }
 
 
-MISSED = {("ldp-ucb", "1/sqrt(epsilon)"), "S5 dp-adversarial tsallis-inf-K"}
+# Played round by round, so that a range is short or its level far from the path of means.
+DEAR = {
+    "power": {"S5 robust-ucb-v", "S5 dp-adversarial tsallis-inf-T", "S5 lazy-dp-ts-T", "S5 lazy-dp-ts-Delta"},
+    "log": {
+        "S2 ucb-T-worst",
+        *(f"S5 {name}-T" for name in ("robust-ucb", "dp-robust-ucb", "lazy-dp-ts", "ldp-ucb")),
+        *(f"S5 dp-adversarial {base}-T" for base in ("exp3", "tsallis-inf")),
+    },
+}
 DISTORTIONS = ("log T", "T^.1", "1/sqrt(epsilon)", "K/5 passes", "3 passes")
 
 
@@ -107,16 +115,24 @@ def spread(mean, sd, runs):
     return mean + sd * steps / steps.std(ddof=1)
 
 
-def played(key, rate, distortion=None):
-    """The committed runs of a rate, with pulls of suboptimal arms multiplied, but no more than T of them."""
+def times(key, rate, factor):
+    """The committed runs of a rate times factor(x, cell), but no more than T pulls of suboptimal arms."""
     found = {}
-    for name, cell in rate.plan.items():
-        kept = record(key.split()[0])[name]
-        factor = distortions(cell, rate.plan)[distortion] if distortion else 1.0
+    for name, x in rate.names.items():
+        cell, kept = rate.plan[name], record(key.split()[0])[name]
         most = cell.algorithm.horizon * cell.environment.gaps.max()
-        values = factor * spread(kept["mean"], kept["sd"], kept["runs"])
+        values = factor(x, cell) * spread(kept["mean"], kept["sd"], kept["runs"])
         found[name] = outcome(np.minimum(values, most))
     return found
+
+
+def played(key, rate, distortion=None):
+    """The committed runs of a rate, with pulls of suboptimal arms multiplied."""
+    return times(key, rate, lambda x, cell: distortions(cell, rate.plan)[distortion] if distortion else 1.0)
+
+
+def contradicted(checks):
+    return "contradicted" in [check.verdict for check in checks]
 
 
 # ---------------------------------------------------------------- symbols
@@ -147,40 +163,61 @@ def test_a_symbol_without_an_axis_is_missed():
 
 @pytest.mark.parametrize("distortion", DISTORTIONS)
 @pytest.mark.parametrize("name", ALGORITHMS)
-def test_a_distortion_is_contradicted(request, name, distortion):
+def test_a_distortion_is_contradicted(name, distortion):
     """By at least one check of the algorithm; what has no budget has no such factor."""
-    if (name, distortion) in MISSED:
-        request.applymarker(pytest.mark.xfail(strict=True, reason="its epsilons span a factor of 4 only"))
     found = of(name)
     if distortion == "1/sqrt(epsilon)" and not any(
         hasattr(algorithm_of(rate), budget) for rate in found.values() for budget in ("epsilon", "rho")
     ):
         assert catalogue.auditor(name).model == "none"
         return
-    assert any(
-        check.verdict == "contradicted"
-        for key, rate in found.items()
-        for check in rate.checks(played(key, rate, distortion))
-    )
+    assert any(contradicted(rate.checks(played(key, rate, distortion))) for key, rate in found.items())
 
 
 @pytest.mark.parametrize("key", laws())
 def test_what_was_played_is_not_contradicted(key):
     rate = laws()[key]
-    assert "contradicted" not in {check.verdict for check in rate.checks(played(key, rate))}
+    assert not contradicted(rate.checks(played(key, rate)))
 
 
-@pytest.mark.parametrize("key", [key for key in laws() if key.startswith("S5")])
-def test_levels_are_near(request, key):
-    """Three times what was played, or uniform play, is above the level at one end of the range at least."""
-    if key in MISSED:
-        request.applymarker(
-            pytest.mark.xfail(strict=True, reason="at five arms uniform play is near its level")
-        )
+@pytest.mark.parametrize("power", [1, -1])
+@pytest.mark.parametrize("key", laws())
+def test_a_whole_power_more_or_less_is_contradicted(request, key, power):
+    """About the middle of the range, so that what is wrong is the form alone: by the slope, or at an end."""
+    if key in DEAR["power"]:
+        request.applymarker(pytest.mark.xfail(reason="played round by round"))
     rate = laws()[key]
+    middle = math.sqrt(min(rate.cells) * max(rate.cells))
+    assert contradicted(rate.checks(times(key, rate, lambda x, cell: (x / middle) ** power)))
+
+
+def over_t(rate):
+    horizons = {cell.algorithm.horizon for cell in rate.plan.values()}
+    return len(horizons) > 3 and "T" in re.split(r"[- ]", rate.name)
+
+
+@pytest.mark.parametrize("key", [key for key, rate in laws().items() if over_t(rate)])
+def test_a_further_factor_log_is_contradicted(request, key):
+    """It is 1 at the first horizon."""
+    if key in DEAR["log"]:
+        request.applymarker(pytest.mark.xfail(strict=True, reason="log T hardly grows over its horizons"))
+    rate = laws()[key]
+    first = math.log(min(cell.algorithm.horizon for cell in rate.plan.values()))
+    assert contradicted(
+        rate.checks(times(key, rate, lambda x, cell: math.log(cell.algorithm.horizon) / first))
+    )
+
+
+@pytest.mark.parametrize("key", laws())
+def test_levels_are_near(key):
+    """Times what was played is above the level at one end of the range at least, and so is uniform play.
+
+    Three times of S1, S2 and S5, whose levels are 1.5 times the path of means; eight of the other bounds.
+    """
+    rate, far = laws()[key], 3 if key[:2] in ("S1", "S2", "S5") else 8
     nothing = {name: outcome(np.full(4, uniform(cell))) for name, cell in rate.plan.items()}
-    for bad in (played(key, rate, "3 passes"), nothing):
-        assert "contradicted" in {check.verdict for check in rate.levels(bad)}
+    for bad in (times(key, rate, lambda x, cell: far), nothing):
+        assert contradicted(rate.levels(bad))
 
 
 def test_three_passes_of_a_rule_are_contradicted_where_one_is_not():

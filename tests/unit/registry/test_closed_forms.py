@@ -43,11 +43,10 @@ def test_numbers_that_were_worked_out_by_hand():
     # Privacy: 8 log(8e6) 2/.01 + 1 = 25432.3.
     assert closed_forms.dp_se(np.array([0.0, 0.5]), 1e6, 0.01) == 0.5 * 25433 + 0.5
     # (24 2)^2 log(8e6) + 1 = 36622.8, and (28 2)^4 l + l, l = log(1.6e10).
-    about = {"epsilon": 1.0, "v": 1.0, "u": 1.0}
-    gaps = np.array([0.0, 0.5])
-    assert closed_forms.robust_se(gaps, 1e6, closed_forms.dp_robust_se_epoch, **about) == 0.5 * 36623 + 0.5
-    assert closed_forms.robust_se(gaps, 1e9, closed_forms.ldp_robust_se_epoch, **about) == pytest.approx(
-        0.5 * (56**4 + 1) * math.log(16e9), abs=1.5
+    about = {"n_arms": 2, "epsilon": 1.0, "v": 1.0, "u": 1.0}
+    assert closed_forms.dp_robust_se_epoch(1.0, failure=1e-6, **about) == 36623
+    assert closed_forms.ldp_robust_se_epoch(1.0, failure=1e-9, **about) == pytest.approx(
+        (56**4 + 1) * math.log(16e9), abs=1.5
     )
     # (36/.5)^2 2 log(2e24) log^2.5(1e6)/.25.
     assert closed_forms.dp_robust_ucb_pulls(0.5, 1e6, 0.25, 1.0, 2.0) == pytest.approx(
