@@ -49,7 +49,11 @@ def distortions(cell, plan):
 
 # Played round by round, so that a range is short or its level far from the path of means.
 DEAR = {
-    "power": {"S5 robust-ucb-v", "S5 dp-adversarial tsallis-inf-T", "S5 lazy-dp-ts-T", "S5 lazy-dp-ts-Delta"},
+    "power": {
+        *((f"S5 {name}", power) for name in ("robust-ucb-v", "lazy-dp-ts-Delta") for power in (1, -1)),
+        *((f"S5 dp-adversarial tsallis-inf-{axis}", -1) for axis in ("T", "K", "epsilon")),
+        ("S5 lazy-dp-ts-T", -1),
+    },
     "log": {
         "S2 ucb-T-worst",
         *(f"S5 {name}-T" for name in ("robust-ucb", "dp-robust-ucb", "lazy-dp-ts", "ldp-ucb")),
@@ -131,6 +135,14 @@ def played(key, rate, distortion=None):
     return times(key, rate, lambda x, cell: distortions(cell, rate.plan)[distortion] if distortion else 1.0)
 
 
+def turned(key, rate, factor):
+    """Checks of the committed runs times a factor; the slope is of a part so small that T is no limit."""
+    found = times(key, rate, factor)
+    most = max(factor(x, rate.plan[name]) for name, x in rate.names.items())
+    part = times(key, rate, lambda x, cell: factor(x, cell) / (4 * most))
+    return [rate.slope(part, rate.exponent), *rate.levels(found)]
+
+
 def contradicted(checks):
     return "contradicted" in [check.verdict for check in checks]
 
@@ -184,11 +196,11 @@ def test_what_was_played_is_not_contradicted(key):
 @pytest.mark.parametrize("key", laws())
 def test_a_whole_power_more_or_less_is_contradicted(request, key, power):
     """About the middle of the range, so that what is wrong is the form alone: by the slope, or at an end."""
-    if key in DEAR["power"]:
-        request.applymarker(pytest.mark.xfail(reason="played round by round"))
+    if (key, power) in DEAR["power"]:
+        request.applymarker(pytest.mark.xfail(strict=True, reason="played round by round"))
     rate = laws()[key]
     middle = math.sqrt(min(rate.cells) * max(rate.cells))
-    assert contradicted(rate.checks(times(key, rate, lambda x, cell: (x / middle) ** power)))
+    assert contradicted(turned(key, rate, lambda x, cell: (x / middle) ** power))
 
 
 def over_t(rate):
@@ -203,18 +215,17 @@ def test_a_further_factor_log_is_contradicted(request, key):
         request.applymarker(pytest.mark.xfail(strict=True, reason="log T hardly grows over its horizons"))
     rate = laws()[key]
     first = math.log(min(cell.algorithm.horizon for cell in rate.plan.values()))
-    assert contradicted(
-        rate.checks(times(key, rate, lambda x, cell: math.log(cell.algorithm.horizon) / first))
-    )
+    assert contradicted(turned(key, rate, lambda x, cell: math.log(cell.algorithm.horizon) / first))
 
 
-@pytest.mark.parametrize("key", laws())
+@pytest.mark.parametrize("key", [key for key in laws() if not key.startswith("S3")])
 def test_levels_are_near(key):
-    """Times what was played is above the level at one end of the range at least, and so is uniform play.
+    """A multiple of what was played is above the level at one end of the range, and so is uniform play.
 
-    Three times of S1, S2 and S5, whose levels are 1.5 times the path of means; eight of the other bounds.
+    Three times where levels are 1.5 times the path of means; eight times the bounds of S4. Under
+    contamination, as in S3, regret is a large share of all that T rounds can cost.
     """
-    rate, far = laws()[key], 3 if key[:2] in ("S1", "S2", "S5") else 8
+    rate, far = laws()[key], 8 if key.startswith("S4") else 3
     nothing = {name: outcome(np.full(4, uniform(cell))) for name, cell in rate.plan.items()}
     for bad in (times(key, rate, lambda x, cell: far), nothing):
         assert contradicted(rate.levels(bad))
