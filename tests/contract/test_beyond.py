@@ -53,6 +53,10 @@ DEAR = {
         *((f"S5 {name}", power) for name in ("robust-ucb-v", "lazy-dp-ts-Delta") for power in (1, -1)),
         *((f"S5 dp-adversarial tsallis-inf-{axis}", -1) for axis in ("T", "K", "epsilon")),
         ("S5 lazy-dp-ts-T", -1),
+        ("S2 ucb-epsilon-worst", 1),
+        ("S2 ucb-epsilon-worst", -1),
+        ("S2 ucb-u-worst", 1),
+        ("S2 ucb-K", -1),
     },
     "log": {
         "S2 ucb-T-worst",
