@@ -80,7 +80,9 @@ def test_a_sample_comes_out_again_where_the_code_is():
         sampler = ReleaseSampler(OWN, seed)
         rows = here.raw(PAIR, 1, TEST, 0, np.arange(30))
         found(sampler, PAIR, (TEST, 0), (30, 30), ("sample", (1, TEST, 0, np.arange(30))), rows)
-    for one in found.samples():
+    samples = found.samples()
+    assert {one.sampler.seed for one in samples} == {0, 1}
+    for one in samples:
         sampler = ReleaseSampler(release, one.sampler.seed)
         again = type(one)(sampler, one.pair, one.world, one.path, one.runs).again()
         assert (again == one.digest) == (one.sampler.seed == 0)
