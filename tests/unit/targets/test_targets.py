@@ -504,3 +504,30 @@ def test_what_says_more_than_an_audit_sees_is_refused(name):
         else:
             with pytest.raises(InputError, match="which can tell its reader more than the audit sees"):
                 sampler.values(0.0, (0,), np.arange(2))
+
+
+@pytest.mark.parametrize(
+    ("stored", "name", "other"),
+    [
+        ({"name": "a.py:f", "path": "a.py"}, "a.py:f", ""),
+        ({"name": "a.b:f", "path": "src/a/b.py"}, "a.b:f", ""),
+        ({"name": "a.b:f", "path": "a/b/__init__.py"}, "a.b:f", ""),
+        ({"name": "a.b:f"}, "a.b:f", ""),  # no file defines it
+        ({"name": "a:f", "path": "b.py", "loads": {"a": "00"}}, "a:f", ""),  # it is defined elsewhere
+        ({"name": "made"}, "called", ""),  # neither name can be run
+        ({"name": "a.py:g"}, "a.py:f", "a.py:g"),
+        ({"name": "made"}, "a.py:f", "made"),
+        ({"name": "a.py:f", "path": "b.py"}, "a.py:f", "b.py"),
+        ({"name": "a.py:f", "path": "c/a.py"}, "a.py:f", "c/a.py"),
+        ({"name": "a.b:f", "path": "a/bb.py"}, "a.b:f", "a/bb.py"),
+        ({"name": "a.b:f", "path": "xa/b.py"}, "a.b:f", "xa/b.py"),
+    ],
+)
+def test_a_record_names_one_program_to_run(stored, name, other):
+    if not other:
+        assert CodeSource.read(stored, name) == CodeSource(**stored)
+        return
+    with pytest.raises(
+        InputError, match=f"^record: it names two programs to run, '{name}' and '{other}', and"
+    ):
+        CodeSource.read(stored, name)
