@@ -43,7 +43,7 @@ def test_no_package_takes_our_place(points):
     ours = checking.kind_of("black_box")
     points(point("black_box", "tests.unit.evidence.test_plugins:LIAR"))
     with pytest.raises(
-        InputError, match="^checks: 'black_box' is registered by .* and .*; uninstall the package of"
+        InputError, match=r"^checks: 'black_box' is registered by .* and .*; uninstall the package of"
     ):
         checking.kind_of("black_box")
     points(point("black_box", "verifiable_dp.evidence.blackbox.test:BLACK_BOX"))
@@ -70,7 +70,7 @@ def test_what_cannot_be_had_is_named_in_a_line(points, value, why):
 def test_a_kind_that_nobody_registers_is_named_with_those_there_are(points):
     points(point("mute", f"{__name__}:MUTE"))
     with pytest.raises(
-        InputError, match="^checks: must be one of .*black_box.*mute.*, got 'loud'; install the"
+        InputError, match=r"^checks: must be one of .*black_box.*mute.*, got 'loud'; install the"
     ):
         checking.kind_of("loud")
 
