@@ -53,6 +53,16 @@ def computed(promise=None, name="dp-lin-ucb", parameters=SMALL, by=COMPUTED, **i
     return finish(draft=rungs.draft(request, by), started=0.0, cpu_seconds=0.0)
 
 
+def test_in_the_pair_of_a_crowd_every_second_user_is_of_the_other_kind():
+    """Contexts and rewards take turns together: what one user gives away, the next one uses."""
+    pair = family.pairs(vdp.make("dp-lin-ucb", **SMALL))[2]
+    contexts, rewards = pair.form.split(pair.left)
+    assert not np.array_equal(contexts[0], contexts[1])
+    for one in range(2):
+        assert all(np.array_equal(context, contexts[one]) for context in contexts[one::2])
+        assert np.array_equal(rewards[one::2], np.full((4, 2), 1.0 - one))
+
+
 def test_the_interval_is_closed_and_the_record_says_what_is_protected_from_whom():
     report = computed()
     assert report.verdict == "not_refuted"
