@@ -44,6 +44,11 @@ def another_program(data, size, rng):
 def segfault(data, size, rng):
     os.kill(os.getpid(), signal.SIGSEGV)
 
+def cuts_the_calls(data, size, rng):
+    os.truncate(os.environ["VERIFIABLE_DP_CALLS"], 0)
+    time.sleep(0.5)  # the parent looks at them
+    return right(data, size, rng)
+
 def killed(data, size, rng):
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -120,6 +125,7 @@ def folder(tmp_path):
         ("c_exit", "ended without a verdict (exit status 0)"),
         ("another_program", "ended without a verdict (exit status 0)"),
         ("segfault", "signal SIGSEGV ended its process"),
+        ("cuts_the_calls", "signal SIGBUS ended its process"),
         ("killed", "signal SIGKILL ended its process, as the system does when memory runs out"),
         ("interrupts", "raised KeyboardInterrupt"),
         ("closes", "ended without a verdict"),
