@@ -94,7 +94,7 @@ class Value(NamedTuple):
     @property
     def by_chance(self) -> bool:
         """Whether draws alone say what it is, whatever people's data are."""
-        return self.tossed and not self.raw
+        return self.tossed and not self.raw and self.level > PUBLIC
 
     @property
     def takes(self) -> int:
@@ -218,7 +218,9 @@ def _both_ways(one: int, other: int) -> int:
     return one or other if one == other or not (one and other) else BOTH
 
 
-UNKNOWN = Value(STEEP, STEEP, STEEP, STEEP, frozenset((ANY,)), frozenset((ANY,)), True, truth=True, raw=True)
+UNKNOWN = Value(
+    STEEP, STEEP, STEEP, STEEP, frozenset((ANY,)), frozenset((ANY,)), True, truth=True, tossed=True
+)
 
 MADE = Value(own=frozenset((OPAQUE,)), inner=frozenset((OPAQUE,)))
 
