@@ -70,9 +70,10 @@ class Given(NamedTuple):
         """The same, to any parameter, as code that is not seen hands it on."""
         refs, every = self.every.refs, {root for *_, roots in self.parts for root in roots}
         roots = every | {root.entry() for root in every}
-        raw = all(value.raw for _, value, _ in self.parts)  # else it is not known of which what is said
-        made = self.every.steep()._replace(own=refs, inner=refs, raw=raw)
-        return Given([(..., made if raw else made._replace(tossed=True), roots)])
+        made = self.every.steep()._replace(own=refs, inner=refs)
+        if not all(value.raw for _, value, _ in self.parts):  # it is not known of which what is said
+            made = made._replace(tossed=True, unseen=True)
+        return Given([(..., made, roots)])
 
 
 def drawing(made: Value, given: Value, *also: str) -> Value:
@@ -394,7 +395,7 @@ class Calls(Chances):
                 entry = entry._replace(rough=STEEP) if len(put) > 1 else entry
             if name in ("update", "setdefault"):
                 entry = entry._replace(rough=STEEP)
-            if self.context.chance and self.repeated():
+            if self.context.tossed.by_chance and self.repeated():
                 entry = entry._replace(passed=entry.passed | {GROWN})
             self.hold(roots, entry)
             self.hold(self.behind(roots) if name in values.ADDS else (), entry._replace(rough=STEEP))
@@ -434,6 +435,7 @@ class Calls(Chances):
             tossed=made.tossed,
             passed=made.passed - ({SEVERAL} if name in ("argsort", "argpartition") else NONE),
             depth=made.depth,
+            unseen=made.unseen,
         )
 
     def again(self, node: Foreign) -> bool:

@@ -202,7 +202,7 @@ class Expressions(Calls):
         self.operands[self.names.home[self.scope], where(node)] = [*enumerate(parts)]
         level = SMOOTH if noisy and every.level < STEEP else made.whole().steep().level
         made = Value(level, made.turn, every.size, made.rough, truth=True)
-        return made._replace(raw=every.raw, tossed=every.tossed)
+        return made._replace(raw=every.raw, tossed=every.tossed, unseen=every.unseen)
 
     def _of_BinOp(self, node: ast.BinOp) -> Value:
         one, other = sides = [self.of(node.left), self.of(node.right)]
@@ -264,7 +264,7 @@ class Expressions(Calls):
             tests = joined(self.ask(self.of(test), test) for test in part.ifs)
             level = SMOOTH if tests.level else PUBLIC
             around |= Value(level, size=max(rows.size, level), rough=STEEP if tests.turn else PUBLIC)
-            around |= Value(passed=frozenset((GROWN,)) if tests.by_chance else NONE)
+            around |= Value(passed=frozenset((GROWN,)) if tests.by_chance and not tests.unseen else NONE)
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         made = [self.of(part) for part in parts]
         self.scope, self.turning = outer, self.turning[:-1]

@@ -88,7 +88,7 @@ class ControlMark(NamedTuple):
 
     def under(self, site: Foreign, test: Value, kept: frozenset[str] = frozenset()) -> ControlMark:
         """The same on another condition."""
-        more = (Chance(site, kept, test.raw),) if test.tossed and test.level else ()
+        more = (Chance(site, kept, not test.by_chance),) if test.tossed and test.level else ()
         return self._replace(chance=(*self.chance, *more))
 
 
