@@ -9,7 +9,9 @@ from __future__ import annotations
 import copy
 import inspect
 import sys
+import zlib
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from verifiable_dp.core.validate import (
     Foreign,
     Function,
     InputError,
+    IntArray,
 )
 from verifiable_dp.targets.source import code_of
 
@@ -122,11 +125,11 @@ class Adapted:
             self.neighbours = function.neighbours
 
     def __call__(self, data: Foreign, *rest: Foreign) -> Foreign:
-        """What the function returns, with a leading axis of `size` if it makes one draw a call."""
+        """What the function returns, in a list for each draw if it makes one draw a call."""
         if self.kind != "release_one":
             return self._call(data, *rest)
         size, rng = rest
-        return released([self.one(fresh(data), rng) for _ in range(size)])
+        return [self.one(fresh(data), rng) for _ in range(size)]
 
     def one(self, data: Foreign, rng: Foreign) -> Foreign:
         """What a function that makes one draw a call returns."""
@@ -176,8 +179,23 @@ def fresh(data: Foreign) -> Foreign:
     return data.copy() if isinstance(data, np.ndarray) else copy.deepcopy(data)
 
 
-def released(result: Foreign) -> Foreign:
-    """What a mechanism returns, as an array of which nothing is lost.
+class Released(NamedTuple):
+    """What a mechanism returns.
+
+    Attributes
+    ----------
+    made
+        As an array, with a row for each draw.
+    forms
+        Of which types and shapes the draws are, as numbers; one number if all are alike.
+    """
+
+    made: Foreign
+    forms: IntArray
+
+
+def released(result: Foreign) -> Released:
+    """What a mechanism returns, as an array of which nothing is lost, and its types and shapes.
 
     Raises
     ------
@@ -186,7 +204,7 @@ def released(result: Foreign) -> Foreign:
         numbers that no float has, or zeros at the end of a text.
     """
     odd = _beyond(result)
-    made = np.asarray(result) if odd is None else None
+    made: Foreign = np.asarray(result) if odd is None else None
     if made is not None and made.dtype.kind in "iu" and made.size:
         odd = next((one for one in (made.min(), made.max()) if abs(int(one)) > _EXACT), None)
     if odd is not None:
@@ -195,7 +213,24 @@ def released(result: Foreign) -> Foreign:
             f"{type(odd).__name__} {odd!r:.40}, which can tell its reader more than the audit sees; return "
             "its values as floats (numpy.asarray(x, float)) or as text"
         )
-    return made
+    several = type(result) in (list, tuple)
+    each = [*map(_form, result)] if several else [_form(made[:1] if made.ndim else made)]
+    return Released(made, np.array(each if len({*each}) > 1 else each[:1], np.int64))
+
+
+def _form(one: Foreign) -> int:
+    """A number for the type of something and the types, or the shape, of what is in it."""
+    kind = type(one)
+    if kind in (list, tuple):
+        return zlib.crc32(repr((kind.__name__, *map(_form, one))).encode())
+    if kind is np.ndarray:
+        return zlib.crc32(repr((one.dtype.str, one.shape)).encode())
+    if kind not in _KNOWN:
+        _KNOWN[kind] = zlib.crc32(kind.__name__.encode())
+    return _KNOWN[kind]
+
+
+_KNOWN: dict[type, int] = {}  # of single numbers and texts, by their types
 
 
 def _beyond(result: Foreign) -> Foreign:

@@ -78,6 +78,7 @@ class PlaySampler(SeenRuns):
     followed: bool = False
     joint: bool = False
     taught: Callable[[Foreign], Score | None] | None = None
+    beside: ClassVar[int] = 0
     boosted_from: ClassVar[int] = 500  # runs a side; of fewer, trees learn little in a quarter of a second
     probed_once: ClassVar[int] = FEW_PAIRS
 

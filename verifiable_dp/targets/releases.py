@@ -6,6 +6,7 @@ import functools
 import math
 import zlib
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ from verifiable_dp.evidence.blackbox.observations import OutputName
 from verifiable_dp.evidence.blackbox.test import TUNE
 from verifiable_dp.targets.far import is_process, there
 from verifiable_dp.targets.line import EndedError
-from verifiable_dp.targets.load import fresh
+from verifiable_dp.targets.load import fresh, released
 from verifiable_dp.targets.randomness import ReadGenerator, Run, alone, follower_of, generator, scaled_seeds
 from verifiable_dp.targets.sampling import (
     ANOTHER_FORM,
@@ -37,6 +38,7 @@ from verifiable_dp.targets.sampling import (
     turns,
 )
 
+FORM = "type and shape"  # of an output, which its reader gets with its numbers
 _EDGE = 2.0**40  # codes of what is not a whole number lie beyond it
 
 
@@ -96,6 +98,7 @@ class ReleaseSampler(SeenRuns):
     timeout: float = math.inf
     followed: bool = False
     texts: dict[int, str] = field(default_factory=dict, compare=False)
+    beside: ClassVar[int] = 1  # their types and shapes
 
     @property
     def together(self) -> bool:
@@ -104,23 +107,28 @@ class ReleaseSampler(SeenRuns):
 
     @there(read_rows)
     def values(self, data: Foreign, path: tuple[int, ...], runs: IntArray) -> FloatArray:
-        """Outputs (n, m) as floats; text stands for its CRC-32, so that texts that share one count as one.
+        """Outputs (n, m) as floats; text stands for its CRC-32.
 
         Raises
         ------
         InputError
             If the function raises, or does not return numbers or text with a leading axis of `size`.
         """
+        return self._made(data, path, runs)[:, :-1]
+
+    def _made(self, data: Foreign, path: tuple[int, ...], runs: IntArray) -> FloatArray:
+        """As `values`, with one column more, which numbers types and shapes."""
         size = self.rows or max(len(runs), 1)
         parts = [self._part(data, path, runs[i : i + size]) for i in range(0, len(runs), size)]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _part(self, data: Foreign, path: tuple[int, ...], runs: IntArray) -> FloatArray:
-        """Outputs of one call."""
+        """Outputs of one call, with their types and shapes."""
         key = key_of(self.seed, path)
         if is_process(self.function):
             asked = np.arange(self.function.requests(len(runs)), dtype=np.int64) + int(runs[0])
-            result: Foreign = self.function.release(data, len(runs), process_seeds(key, asked), self.factor)
+            seeds = process_seeds(key, asked)
+            result, forms = released(self.function.release(data, len(runs), seeds, self.factor))
         else:
             made = functools.partial(generator, key, int(runs[0]), self.factor)
 
@@ -132,7 +140,7 @@ class ReleaseSampler(SeenRuns):
                 return run(made, call)
 
             with scaled_seeds(self.function, self.factor):
-                result = follower_of(self.function).batch(make) if self.followed else alone(make)
+                result, forms = follower_of(self.function).batch(make) if self.followed else alone(make)
         if result.ndim < 1 or result.shape[0] != len(runs):
             raise InputError(
                 f"release must return an array of shape (size, ...) with size {len(runs)}, got {result.shape}"
@@ -143,13 +151,21 @@ class ReleaseSampler(SeenRuns):
                 f"got {_sorts(result)}"
             )
         numbers = self._checksums(result) if result.dtype.kind == "U" else result
-        return np.asarray(numbers, dtype=np.float64).reshape(len(runs), -1)
+        rows = np.asarray(numbers, dtype=np.float64).reshape(len(runs), -1)
+        return np.column_stack((rows, np.broadcast_to(forms, len(rows)).astype(np.float64)))
 
     def _checksums(self, texts: NDArray[np.str_]) -> FloatArray:
         distinct, places = np.unique(texts, return_inverse=True)
         numbers = [zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in distinct.tolist()]
+        known = dict(zip(numbers, distinct.tolist(), strict=True))
+        mixed = any(self.texts.get(number, text) != text for number, text in known.items())
+        if mixed or len(known) < len(distinct):
+            raise InputError(
+                "release must not return two texts with one CRC-32, which an audit would take for the same; "
+                "return numbers, or other texts"
+            )
         if len(self.texts) < _LOOK:
-            self.texts.update(zip(numbers, distinct.tolist(), strict=True))
+            self.texts.update(known)
         return np.array(numbers, dtype=np.float64)[places.reshape(texts.shape)]
 
     def draws(self, data: Foreign, runs: IntArray) -> FloatArray:
@@ -166,8 +182,8 @@ class ReleaseSampler(SeenRuns):
 
     @there(read_rows)
     def raw(self, pair: DataPair, world: int, stage: int, number: int, runs: IntArray) -> FloatArray:
-        """See `SeenRuns.raw`: outputs (n, m)."""
-        return self.values(pair.worlds()[world], (stage, number, world), runs)
+        """See `SeenRuns.raw`: outputs (n, m), and the numbers of their types and shapes in a last column."""
+        return self._made(pair.worlds()[world], (stage, number, world), runs)
 
     @property
     def small(self) -> type[np.float64]:
@@ -198,12 +214,15 @@ class ReleaseSampler(SeenRuns):
     def seen(self, pair: Foreign, made: FloatArray) -> Observation:
         """See `SeenRuns.seen`."""
         del pair
-        outputs = made
-        values, weight = _distinct(outputs)
+        alike = bool((made[:, -1] == made[:1, -1]).all())
+        values, weight = _distinct(made[:, :-1] if alike else made)
+        forms = np.broadcast_to(made[:1, -1], len(values)) if alike else values[:, -1]
+        values = values if alike else values[:, :-1]
         numeric: dict[str, FloatArray] = {
             OutputName(f"output {j + 1}"): column for j, column in enumerate(values.T)
         }
-        return Observation(len(outputs), _whole_codes(values), numeric, weight=weight)
+        discrete = {**_whole_codes(values), FORM: forms.astype(np.int64)}
+        return Observation(len(made), discrete, numeric, weight=weight)
 
 
 def _distinct(values: FloatArray) -> tuple[FloatArray, IntArray | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import math
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 import numpy as np
 from joblib import delayed
@@ -31,7 +32,7 @@ from verifiable_dp.targets.source import code_of, file_of
 def call_target(
     what: str, function: Function[Foreign], *arguments: Foreign, runs: int = 1, timeout: float = math.inf
 ) -> Foreign:
-    """What the function returns, mechanisms as an array; what it raises is unusable input, and says where.
+    """What the function returns, mechanisms as `Released`; what it raises is unusable input, and says where.
 
     A call that makes several runs may take `timeout` seconds for each.
     """
@@ -52,6 +53,7 @@ class SeenRuns(abc.ABC):
     seed: int
     shard: int
     small: Foreign
+    beside: ClassVar[int]  # columns of rows that are no outputs
 
     @property
     def far(self) -> Far | None:
@@ -129,7 +131,7 @@ class SeenRuns(abc.ABC):
             self.check_rows(rows, sum(runs))
             widths.add(rows.shape[1])
             if len(widths) > 1:
-                raise InputError(VARYING.format(*sorted(widths)))
+                raise InputError(VARYING.format(*sorted(width - self.beside for width in widths)))
             if far.heard is not None:
                 far.heard(self, pair, path, sizes, parts[place], rows)
             if len(runs) == 2:

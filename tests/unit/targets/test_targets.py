@@ -251,7 +251,7 @@ def test_whole_and_real_columns_may_be_mixed():
     sampler, pair = ReleaseSampler(mixed, 0), DataPair(0, 1)
     seen = sampler.sample(pair, 0, 0, 0, np.arange(5000))
     assert len(seen.numeric) == 3
-    assert [len(np.unique(column)) for column in seen.discrete.values()] == [3, 3, 6]
+    assert [len(np.unique(column)) for column in seen.discrete.values()] == [3, 3, 6, 1]
 
 
 def test_codes_of_a_run_do_not_depend_on_the_others():
@@ -499,3 +499,58 @@ def test_what_says_more_than_an_audit_sees_is_refused(name):
         else:
             with pytest.raises(InputError, match="which can tell its reader more than the audit sees"):
                 sampler.values(0.0, (0,), np.arange(2))
+
+
+def as_a_list_or_a_tuple(data, rng):
+    z = float(data + rng.laplace())
+    return [z] if data > 0.5 else (z,)
+
+
+def in_single_precision(data, size, rng):
+    z = (data + rng.laplace(size=size)).astype(np.float32)
+    return z if data > 0.5 else z.astype(float)
+
+
+def in_another_shape(data, size, rng):
+    z = data + rng.laplace(size=(size, 2))
+    return z if data > 0.5 else z[:, None]
+
+
+def nothing_or_more(data, rng):
+    """Right: 0 is an int, and anything else a float, whatever the data are."""
+    return max(0, float(data + rng.laplace()))
+
+
+@pytest.mark.parametrize(
+    ("target", "status"),
+    [
+        (as_a_list_or_a_tuple, "refuted"),
+        (in_single_precision, "refuted"),
+        (in_another_shape, "refuted"),
+        (nothing_or_more, "not_refuted"),
+    ],
+)
+def test_types_and_shapes_are_seen(target, status):
+    """Broken variant: only the numbers are seen, which are right in all four."""
+    assert audit(target, epsilon=1.0, budget="smoke", in_process=True).verdict == status
+
+
+def test_types_and_shapes_are_numbered_beside_the_outputs():
+    pair = DataPair(0.0, 1.0)
+    sampler = ReleaseSampler(adapted(as_a_list_or_a_tuple)[1], 0)
+    left, right = (sampler.raw(pair, world, 1, 0, RUNS) for world in (0, 1))
+    assert left.shape == right.shape == (len(RUNS), 2)
+    assert len({*left[:, -1]} | {*right[:, -1]}) == 2
+    assert sampler.values(0.0, (1, 0), RUNS).shape == (len(RUNS), 1)
+
+
+def test_texts_that_an_audit_would_mix_up_are_refused():
+    """Broken variant: `plumless` and `buckeroo` have one CRC-32, and count as one output."""
+
+    def told(data, size, rng):
+        return np.full(size, "plumless" if data > 0.5 else "buckeroo")
+
+    sampler = ReleaseSampler(adapted(told)[1], 0)
+    assert sampler.values(1.0, (1, 0), RUNS).shape == (len(RUNS), 1)
+    with pytest.raises(InputError, match="two texts with one CRC-32"):
+        sampler.values(0.0, (1, 0), RUNS)

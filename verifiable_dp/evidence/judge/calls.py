@@ -484,11 +484,13 @@ class Calls(Chances):
         found = table.entry(at)
         if table.unlike >= STEEP:
             found = self.selected(node, found, at)
-        rough = table.unlike and max(table.unlike, at.level) >= STEEP
-        if table.raw and at.by_chance and not (at.turn or table.turn) and self.meets(node, at):
-            self.picks(node, outside.TAKEN)
-        if table.data and not at.level and GROWN in table.passed:  # chance says what stands where
-            self.picks(node, outside.TAKEN)
-        if table.data and at.level and (rough or (table.noisy and not table.raw and self.again(node))):
+        if not at.level:
+            apart = GROWN in table.passed  # chance says what stands where
+        else:
+            apart = table.unlike > PUBLIC and max(table.unlike, at.level) >= STEEP
+            apart = apart or (table.noisy and not table.raw and self.again(node))
+            met = table.raw and at.by_chance and not (at.turn or table.turn)
+            apart = apart or (met and self.meets(node, at))
+        if table.data and apart:
             self.picks(node, outside.TAKEN)
         return found
