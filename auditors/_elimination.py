@@ -104,7 +104,7 @@ SHARED_BY_ARMS = Mutant(
 )
 NO_FORGETTING = Mutant(
     "no forgetting",
-    "means are over all epochs, so that a reward enters several releases",
+    "means cover all epochs, so one reward enters several releases",
     mutants.Unforgetting,
 )
 RAW = Mutant("raw comparison", "arms are removed by exact means", mutants.noise_times(0.0))

@@ -138,7 +138,9 @@ def _rate(
         cited(where, f"region: {region}"),
         functools.partial(_closed, model),
         FORM[model],
-        false_source=cited(f"{where}, as printed", f"region: {region}; see the errata"),
+        false_source=cited(
+            f"{where.removesuffix(', corrected')}, as printed", f"region: {region}; see the errata"
+        ),
         **options,
     )
 
@@ -171,7 +173,7 @@ def _gap_rate(model: str, v: float, runs: int) -> Rate:
         gap_exponent(model, v),
         max(0.1, -gap_exponent(model, v) / 25),
         f"epsilon = 1, two arms with rewards -1 and 1, T = {LAW_HORIZON[model]:.3g}{words}; "
-        "gaps .7/2^j meet the same place between two epochs",
+        "gaps .7/2^j, which lie at the same place between two epochs",
         _theorem(model),
         false_exponent=-1 / v if local else None,
         false_words=f"Local model, v = {v:g}: regret grows like Delta^({-1 / v:.3g}).",
@@ -233,7 +235,7 @@ def laws(model: str, runs: int) -> list[Rate]:
             make("K", {float(k - 1): ({}, _two(gap_of(1), k)) for k in OVER_K}),
             1.0,
             0.1,
-            f"epsilon = 1, {base}; log K beside log T is within the margin",
+            f"epsilon = 1, {base}; log K is small against log T, within the margin",
             _theorem(model),
         ),
         _rate(
@@ -251,8 +253,8 @@ def laws(model: str, runs: int) -> list[Rate]:
         _rate(
             model,
             "v",
-            f"{model.capitalize()} model: over v regret grows like ({FACTORS[model]:g}/D)^({power}/v), D the "
-            "precision that tells the arms apart.",
+            f"{model.capitalize()} model: as v varies, regret grows like "
+            f"({FACTORS[model]:g}/D)^({power}/v), where D is the precision that separates the arms.",
             f"({FACTORS[model]:g}/D)^({power}/v)",
             make("v", {(2 * FACTORS[model]) ** (power / v): ({"v": v}, near) for v in OVER_V}),
             1.0,
@@ -328,7 +330,7 @@ def _ucb_worst(name: str, runs: int, **changes: Given) -> dict[str, Cell]:
 
 def ucb_laws(runs: int) -> list[Rate]:
     """Theorem 2 at v = 1."""
-    worst = "two arms with rewards -1 and 1, the worst of three gaps of which the widest is 2"
+    worst = "two arms with rewards -1 and 1, the worst of three gaps, the widest of them 2"
 
     def rate(
         name: str,
@@ -495,17 +497,16 @@ def lower_statements() -> list[Statement]:
         for model, words, note in (
             (
                 "central",
-                "On the hard instances every epsilon-DP algorithm of small regret pulls other arms more than "
-                "t_a times; so does DPRSE.",
-                "epsilon = 1, v = 1 and .5, T = 4e18; an index policy cannot be run so long",
+                "On the hard instances, every epsilon-DP algorithm with small regret pulls the other arms "
+                "more than t_a times; so does DPRSE.",
+                "epsilon = 1, v = 1 and .5, T = 4e18; an index policy cannot be run for so long",
             ),
             (
                 "local",
-                "On the hard instances the regret of every epsilon-LDP algorithm is at least "
+                "On the hard instances, the regret of every epsilon-LDP algorithm is at least "
                 "sum_a Delta_a log(T Delta_a/(4 (R + R_a)))/(8 (e^epsilon - 1)^2 KL_a); so is that of "
                 "LDPRSE.",
-                "before the limit, in the forms (29) and (28) of the proofs; epsilon = 1, v = 1 and .5, T "
-                "= 4e18",
+                "at finite T, in the forms (29) and (28) of the proofs; epsilon = 1, v = 1 and .5, T = 4e18",
             ),
         )
     ]

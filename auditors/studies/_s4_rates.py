@@ -191,8 +191,8 @@ def _over_epsilon(runs: int) -> list[Rate]:
             },
             f"The regret of Algorithm {THEOREMS[kind]} is proportional to 1/epsilon where privacy dominates.",
             "epsilon",
-            f"{ARMS} actions evenly on the circle, T = 1e12, epsilon = {few[0]:g}/q^j, so that each meets "
-            "the same place of its batch",
+            f"{ARMS} actions evenly on the circle, T = 1e12, epsilon = {few[0]:g}/q^j, so each lies at the "
+            "same place of its batch",
             -1.0,
             0.1,
             f"Theorem {THEOREMS[kind]}",
@@ -233,8 +233,8 @@ def _over_d(kind: str, runs: int) -> Rate:
         f"sqrt(d){'' if central else ', not to d'}.",
         "dimension d",
         f"unit vectors, d from {OVER_D[0]} to {OVER_D[-1]}, the worst of a gap of {WIDE:g} and of .5 to 16 "
-        f"gamma of the last batch, epsilon = {D_EPSILON[kind]:g}, T = {D_T[kind]:.1g}; log d beside log T "
-        "and (d - 1)/d are within the margin",
+        f"gamma of the last batch, epsilon = {D_EPSILON[kind]:g}, T = {D_T[kind]:.1g}; log d is small "
+        "against log T; it and (d - 1)/d are within the margin",
         0.5,
         0.1,
         "Theorem 1" if central else "Theorem 2, corrected",

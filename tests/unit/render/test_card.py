@@ -601,7 +601,7 @@ def test_a_mechanism_has_neither_actions_nor_rounds():
 
 def test_where_the_promise_is_not_quite_that_of_the_paper_the_card_says_so():
     """It belongs to what was audited; control: a promise that is the paper's has no such note."""
-    assert of("dist-dp-se").variant == "Note on the promise: of the sums, with real-valued noise."
+    assert of("dist-dp-se").variant == "Note on the promise: it concerns the sums, with real-valued noise."
     own = "Our own version: we did not have the paper, so all constants are ours."
     assert of("dp-lin-ucb").variant == of("ldp-lin-ucb").variant == own
     assert of("dp-robust-elimination").variant == "Corrected, not as printed (see errata)."
