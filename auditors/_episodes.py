@@ -86,7 +86,7 @@ NOISE_MUTANTS = (
     NO_NOISE,
     Mutant(
         "noise of an arm is not reset",
-        "an arm gets the same noise in all of its releases, so that their differences are exact",
+        "an arm gets the same noise in all of its releases, so their differences are exact",
         mutants.SHARED_BY_EPOCHS,
     ),
     Mutant(
@@ -135,7 +135,7 @@ COIN_MUTANTS = (
     NO_NOISE,
     Mutant(
         "noise of an arm is not reset",
-        "an arm gets the same noise in all of its releases, so that their differences are exact",
+        "an arm gets the same noise in all of its releases, so their differences are exact",
         mutants.shared(_same_noise),
     ),
     Mutant(

@@ -28,7 +28,8 @@ PRICE = Prices(
     lambda rule: UCB1(rule.n_arms, rule.horizon),
     lambda trial: [s1("C2", trial.rule.n_arms)],
     (0.01, 0.05, 0.1, 0.25, 1.0),
-    "C2 with K = {rule.n_arms} arms, alpha = {rule.alpha:g}: AdaP-UCB compared with UCB1, {runs} runs of each.",
+    "C2 with K = {rule.n_arms} arms, alpha = {rule.alpha:g}: AdaP-UCB compared with UCB1, {runs} runs of "
+    "each.",
 )
 
 CLAIMS = (

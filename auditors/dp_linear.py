@@ -222,12 +222,12 @@ MUTANTS = (
     NO_NOISE,
     Mutant(
         "one draw for all actions",
-        "the sums of a batch share one noise value, so that their differences are exact",
+        "the sums of a batch share one noise value, so their differences are exact",
         mutants.SHARED_BY_ARMS,
     ),
     Mutant(
         "one draw for all batches",
-        "an action gets the same noise in every batch, so that differences of its sums are exact",
+        "an action gets the same noise in every batch, so differences of its sums are exact",
         mutants.SHARED_BY_EPOCHS,
     ),
     Mutant(

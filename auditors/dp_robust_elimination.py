@@ -481,13 +481,13 @@ MUTANTS = (
     ),
     Mutant(
         "no truncation",
-        "rewards are not truncated, so that one moves a mean without limit",
+        "rewards are not truncated, so one moves a mean without limit",
         _limit_times(np.inf),
         bounding=True,
     ),
     Mutant(
         "one draw for all arms",
-        "the same noise is added to every arm, so that it cancels where estimates are compared",
+        "the same noise is added to every arm, so it cancels where estimates are compared",
         _shared_between("arms"),
     ),
     Mutant(
@@ -502,7 +502,7 @@ MUTANTS = (
     ),
     Mutant(
         "outliers kept",
-        "rewards are not truncated, so that contamination moves a mean without limit",
+        "rewards are not truncated, so contamination moves a mean without limit",
         _limit_times(np.inf),
         caught_by=ESTIMATES,
     ),

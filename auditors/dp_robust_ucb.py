@@ -192,12 +192,12 @@ MUTANTS = (
     Mutant("budget log T", "a node gets epsilon / log T (natural), as printed", family.PRINTED_NOISE),
     Mutant(
         "one draw for all nodes",
-        "every node of a tree gets the same noise, so that differences of nodes are exact",
+        "every node of a tree gets the same noise, so differences of nodes are exact",
         family.SAME_NODE,
     ),
     Mutant(
         "one draw for all arms",
-        "trees share their noise, so that it cancels between arms",
+        "trees share their noise, so it cancels between arms",
         shared(lambda rule, slot: slot & ((1 << SLOT_BITS) - 1)),
     ),
     Mutant(

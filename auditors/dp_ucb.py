@@ -147,7 +147,7 @@ MUTANTS = (
     ),
     Mutant(
         "one draw for all nodes",
-        "an arm gets the same noise in every node, so that differences of nodes are exact",
+        "an arm gets the same noise in every node, so differences of nodes are exact",
         family.SAME_NODE,
     ),
     Mutant(

@@ -129,7 +129,8 @@ PRICE = Prices(
     [family.TWO_ARMS],
     EPSILONS,
     "Two arms in [0, 1] with means .8 and .2, v = {rule.v:g}, u = {rule.u:g}, the proofs' constants: "
-    "LDP Robust SE compared with phased elimination with the arms as axes, which is not private and knows that "
+    "LDP Robust SE compared with phased elimination with the arms as axes, which is not private and knows "
+    "that "
     "rewards are bounded. {runs} runs of each.",
     {"n_arms": 2, "beta": None},
 )

@@ -52,7 +52,7 @@ MUTANTS = (
     ),
     Mutant(
         "one draw for all nodes",
-        "every node gets the same noise, so that differences of nodes are exact",
+        "every node gets the same noise, so differences of nodes are exact",
         family.SAME_NODE,
     ),
     Mutant(

@@ -259,8 +259,7 @@ def laws(model: str, runs: int) -> list[Rate]:
             make("v", {(2 * FACTORS[model]) ** (power / v): ({"v": v}, near) for v in OVER_V}),
             1.0,
             0.05,
-            "v from .4 to 1, epsilon = 1, two arms, gaps of .35, so that D = 1/2, T = "
-            f"{LAW_HORIZON[model]:.3g}",
+            f"v from .4 to 1, epsilon = 1, two arms, gaps of .35, so D = 1/2, T = {LAW_HORIZON[model]:.3g}",
             _theorem(model),
         ),
         *([] if local else [_moment_rate(make)]),

@@ -165,7 +165,7 @@ def _over_batches(kind: str, runs: int) -> Rate:
         f"batches-{kind}",
         cells,
         f"{printed}/epsilon: where privacy dominates each batch of Algorithm {number} costs as much as any "
-        f"other, {log}/epsilon, so that regret is proportional to {log} (log T - log T_1).",
+        f"other, {log}/epsilon, so regret is proportional to {log} (log T - log T_1).",
         f"{log} (log T - log T_1)",
         f"{MANY} actions evenly on the circle, epsilon = {epsilon:g}, T = e^(j+1/2) from "
         f"{OVER_BATCHES[kind][0]:.1g} to {OVER_BATCHES[kind][-1]:.1g}, L = log(4 K T^2), 4 gamma = 1 at T_1 "

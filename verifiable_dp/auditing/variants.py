@@ -35,7 +35,7 @@ _NO_LESS_NOISE = (
     f"code made for a larger epsilon; {ACCEPTED}"
 )
 _NOT_REACHED = (
-    f"{NO_POWER}noise divided by {_FACTOR} changed nothing in {{}} runs, so that no budget helps: "
+    f"{NO_POWER}noise divided by {_FACTOR} changed nothing in {{}} runs, so no budget helps: "
     f"what is reduced are {_SCALED} as drawn from the generator that the code is given, or from "
     "np.random.default_rng with a seed that is made from it; name the parameter that is epsilon with "
     f"--epsilon-parameter; {ACCEPTED}"

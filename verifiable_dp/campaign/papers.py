@@ -14,6 +14,7 @@ from verifiable_dp.registry import entries as catalogue
 from verifiable_dp.registry import errata
 from verifiable_dp.registry.items import Item, located, numbers, registered, stated
 from verifiable_dp.render import page
+from verifiable_dp.render.strength import many
 
 Entry = dict[str, str]  # claim, says, check, verdict
 
@@ -130,7 +131,7 @@ def _statements(item: Item, about: _Reports) -> Iterator[Entry]:
                 yield {
                     "claim": f"{study['study']}/{row['name']}",
                     "says": row["words"],
-                    "check": f"study {study['study']}, {len(row['checks'])} checks",
+                    "check": f"study {study['study']}, {many(len(row['checks']), 'check')}",
                     "verdict": row["verdict"],
                 }
 

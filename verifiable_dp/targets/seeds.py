@@ -36,7 +36,7 @@ from verifiable_dp.targets.source import parsed, resolved
 Module = tuple[str, str]  # name and file
 FIXED = "{} starts from the same state in every process"
 UNTOLD = "{} has a seed of which nothing shows that it is a secret"
-TWINS = "{} and {} start from one seed, so that they draw the same"
+TWINS = "{} and {} start from one seed, so they draw the same"
 ADVICE = (
     ": whoever reads the code may know its noise, and what the runs show holds only for those who do not; "
     "np.random.default_rng() without a seed takes one from the system"

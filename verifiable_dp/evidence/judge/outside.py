@@ -33,7 +33,7 @@ METHOD = Construct("calls {} of what a draw chooses", _BRANCH)
 UNKNOWN_CALL = Construct(
     "calls what is not known before it runs", "call a function of your file or of a library by its name"
 )
-REFLECTION = Construct("calls {}, so that what is run is not known before", "name what is called or read")
+REFLECTION = Construct("calls {}, so what is run is not known before", "name what is called or read")
 GIVEN = Construct(
     "gives {} data or noise with a number that may be special for rare draws",
     "compute that number from public values, or branch on it",

@@ -314,7 +314,8 @@ def _steady(rows: Sequence[Json]) -> str:
         return ""
     change = max(max(values) / min(values) for values in finite)
     over = sum(_paid(row) > _unseparated(row) * (1 + _ALIKE) for row in rows)
-    return f" Alpha changes that cost by a factor of at most {change:.3g}, and the regret exceeds it in {over} rows."
+    said = f"Alpha changes that cost by a factor of at most {change:.3g}"
+    return f" {said}, and the regret exceeds it in {over} rows."
 
 
 def _share(row: Json, side: str) -> float:
