@@ -16,7 +16,7 @@ from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.evidence.blackbox import numerics
 from verifiable_dp.evidence.blackbox.test import Plan, Terms
 from verifiable_dp.record import conclude
-from verifiable_dp.targets.load import DataPair, ReleaseSampler
+from verifiable_dp.targets.releases import DataPair, ReleaseSampler
 
 PLAN = Plan(100, 2000, 3000)
 BITS = Plan(100, 2000, 4000)

@@ -47,7 +47,8 @@ from verifiable_dp.evidence.tracing.replays import is_lead
 from verifiable_dp.targets import horizons
 from verifiable_dp.targets.adapters import epsilon_of, made_for
 from verifiable_dp.targets.far import is_process
-from verifiable_dp.targets.load import DETERMINISTIC, PlaySampler, probe_play
+from verifiable_dp.targets.plays import PlaySampler
+from verifiable_dp.targets.probes import DETERMINISTIC, probe_play
 
 LARGEST = 1 << 22  # entries of a table of rewards; some dozens of tables are held
 _HELD = 1 << 24  # actions that one task holds

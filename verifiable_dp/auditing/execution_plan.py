@@ -16,7 +16,7 @@ from verifiable_dp.core import engine
 from verifiable_dp.core.validate import Function, Given, InputError, Json
 from verifiable_dp.evidence.tracing.foreign import GIVEN
 from verifiable_dp.targets.far import exactly, is_process, there
-from verifiable_dp.targets.load import Probe
+from verifiable_dp.targets.probes import Probe
 from verifiable_dp.targets.randomness import follower_of
 from verifiable_dp.targets.seeds import origins_of
 

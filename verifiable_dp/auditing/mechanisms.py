@@ -41,7 +41,8 @@ from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.exclusions import Exclusion, Left
 from verifiable_dp.evidence.upper import UpperBound
 from verifiable_dp.targets.far import is_process
-from verifiable_dp.targets.load import DETERMINISTIC, DataPair, ReleaseSampler, probe_release
+from verifiable_dp.targets.probes import DETERMINISTIC, probe_release
+from verifiable_dp.targets.releases import DataPair, ReleaseSampler
 
 _BETWEEN = 4  # part of the runs that values between the bounds get
 _ON = 8  # times its size that a test may go on

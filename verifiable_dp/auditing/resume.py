@@ -37,7 +37,7 @@ from verifiable_dp.evidence.blackbox.adversary import AdversarySizes
 from verifiable_dp.evidence.blackbox.events import Event
 from verifiable_dp.evidence.blackbox.test import Plan, Selected
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.targets.load import DataPair
+from verifiable_dp.targets.releases import DataPair
 
 FORMAT = "verifiable-dp checkpoint"
 _MOST_BYTES = 1 << 32

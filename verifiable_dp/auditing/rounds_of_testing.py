@@ -33,8 +33,10 @@ from verifiable_dp.evidence.blackbox.test import TUNE, Plan, Terms
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.exclusions import Exclusion, Left
 from verifiable_dp.targets.far import exactly, there
-from verifiable_dp.targets.load import DETERMINISTIC, DataPair, PlaySampler, Probe
+from verifiable_dp.targets.plays import PlaySampler
+from verifiable_dp.targets.probes import DETERMINISTIC, Probe
 from verifiable_dp.targets.process import Exec
+from verifiable_dp.targets.releases import DataPair
 from verifiable_dp.targets.source import NOT_FOUND, CodeSource, code_of, in_cell
 
 APART = 0x5EED  # how far the seeds of the runs of two looks are apart

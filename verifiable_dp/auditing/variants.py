@@ -22,8 +22,8 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment.searching import plain
 from verifiable_dp.evidence.blackbox.test import Terms
 from verifiable_dp.targets.adapters import epsilon_of, made_for
-from verifiable_dp.targets.load import DataPair
 from verifiable_dp.targets.process import Exec
+from verifiable_dp.targets.releases import DataPair
 
 _FACTOR = 6  # by which it is told whether variants differ from the code
 _RUNS, _PAIRS = 16, 4  # on either input, of so many pairs: on one, a rare event may be all that changes

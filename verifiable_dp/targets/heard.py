@@ -30,8 +30,9 @@ from verifiable_dp.evidence.blackbox.test import (
     worlds_of,
 )
 from verifiable_dp.targets.far import FarFunction
-from verifiable_dp.targets.load import PlaySampler, ReleaseSampler
+from verifiable_dp.targets.plays import PlaySampler
 from verifiable_dp.targets.randomness import follower_of
+from verifiable_dp.targets.releases import ReleaseSampler
 from verifiable_dp.targets.seeds import origins_of
 
 Sampling = PlaySampler | ReleaseSampler

@@ -21,7 +21,8 @@ from verifiable_dp.evidence.tracing.reach import reached
 from verifiable_dp.targets import horizons, rewards, unbounded
 from verifiable_dp.targets.adapters import PLAYED, BanditClass, settables, taken
 from verifiable_dp.targets.guard import guarded
-from verifiable_dp.targets.load import PlaySampler, kind_of
+from verifiable_dp.targets.load import kind_of
+from verifiable_dp.targets.plays import PlaySampler
 from verifiable_dp.targets.roles import MEANS, GivenRole, Meaning, filled, role_of
 from verifiable_dp.targets.source import code_of, parsed, resolved
 from verifiable_dp.targets.tables import NO_MEANS, PULLS

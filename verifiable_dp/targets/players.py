@@ -39,7 +39,8 @@ from verifiable_dp.targets.adapters import (
     taken,
 )
 from verifiable_dp.targets.guard import guarded
-from verifiable_dp.targets.load import PlaySampler, adapted
+from verifiable_dp.targets.load import adapted
+from verifiable_dp.targets.plays import PlaySampler
 from verifiable_dp.targets.protocols import way_of
 from verifiable_dp.targets.randomness import generator
 from verifiable_dp.targets.roles import GivenRole

@@ -31,6 +31,7 @@ from verifiable_dp.evidence.tracing.foreign import MODULES, Source, bits_of, not
 from verifiable_dp.evidence.tracing.reach import globals_of, scopes_of
 from verifiable_dp.targets import child
 from verifiable_dp.targets.guard import importing
+from verifiable_dp.targets.line import Progress
 from verifiable_dp.targets.source import parsed, resolved
 
 Module = tuple[str, str]  # name and file
@@ -144,7 +145,7 @@ def _parts(value: Foreign, files: set[str]) -> Iterator[tuple[str, Foreign]]:
 # ---------------------------------------------------------------- fresh imports
 
 
-def _afresh(modules: Sequence[Module], say: child.Progress) -> JsonValue:
+def _afresh(modules: Sequence[Module], say: Progress) -> JsonValue:
     """Digests of the states of all generators after an import of the modules, for two imports."""
     del say
     rounds: list[JsonValue] = []

@@ -9,6 +9,7 @@ import pytest
 
 import verifiable_dp as vdp
 from verifiable_dp import api
+from verifiable_dp.api import reruns
 from verifiable_dp.auditing import algorithms, rungs
 from verifiable_dp.auditing.plans import silent
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, Settings
@@ -215,7 +216,7 @@ def test_simulate_plays_them_on_populations():
 def test_a_re_run_holds_the_claim_of_the_record(name):
     record = json.loads((REPORTS / name / "record.json").read_text("utf-8"))
     algorithm = vdp.make(name, **record["target"]["parameters"])
-    request = api._request_of(Record.of(record), algorithm, Inputs(), 1, silent)
+    request = reruns._request_of(Record.of(record), algorithm, Inputs(), 1, silent)
     claim = subject_of(algorithm, registry.auditor(name), request.promise).claim
     assert plain(claim.as_dict()) == record["claim"]
 

@@ -16,7 +16,7 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.acting import Acting
 from verifiable_dp.report import finish
 from verifiable_dp.targets import horizons
-from verifiable_dp.targets.load import PlaySampler
+from verifiable_dp.targets.plays import PlaySampler
 from verifiable_dp.targets.process import Exec, ProcessTarget, running
 
 EXPLORES = 100

@@ -14,7 +14,7 @@ from verifiable_dp.evidence.blackbox import numerics
 from verifiable_dp.evidence.blackbox.test import Plan
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.record.verify import validate
-from verifiable_dp.targets.load import DataPair, ReleaseSampler
+from verifiable_dp.targets.releases import DataPair, ReleaseSampler
 
 PLAN = Plan(200, 4000, 8000)
 

@@ -14,9 +14,10 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.blackbox.test import Plan, count, select
 from verifiable_dp.targets import far
 from verifiable_dp.targets.adapters import epsilon_of, made_for, taken
-from verifiable_dp.targets.child import EndedError, StoppedError
 from verifiable_dp.targets.far import Far, FarFunction
-from verifiable_dp.targets.load import DataPair, PlaySampler, ReleaseSampler
+from verifiable_dp.targets.line import EndedError, StoppedError
+from verifiable_dp.targets.plays import PlaySampler
+from verifiable_dp.targets.releases import DataPair, ReleaseSampler
 from verifiable_dp.targets.roles import GivenRole
 
 PLAN = Plan(16, 100, 200, finalists=2)

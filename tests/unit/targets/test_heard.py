@@ -6,7 +6,7 @@ import pytest
 from verifiable_dp.evidence.blackbox.test import PROBE, SELECT, TEST
 from verifiable_dp.targets.far import Far, FarFunction
 from verifiable_dp.targets.heard import UNLIKE, Heard
-from verifiable_dp.targets.load import DataPair, ReleaseSampler
+from verifiable_dp.targets.releases import DataPair, ReleaseSampler
 
 PAIR = DataPair(0.0, 1.0)
 OWN = FarFunction(Far(None), 0, {})

@@ -19,7 +19,7 @@ from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.record import conclude
 from verifiable_dp.targets import seeds
-from verifiable_dp.targets.load import PlaySampler
+from verifiable_dp.targets.plays import PlaySampler
 from verifiable_dp.targets.randomness import follower_of
 
 HORIZON, ARMS = 20, 2

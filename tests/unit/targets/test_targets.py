@@ -13,17 +13,12 @@ import pytest
 from tests.asking import audited
 from tests.user_code import seeded
 from verifiable_dp import InputError, audit
-from verifiable_dp.targets import load as targets
-from verifiable_dp.targets.load import (
-    DataPair,
-    PlaySampler,
-    ReleaseSampler,
-    adapted,
-    kind_of,
-    probe_play,
-    probe_release,
-)
+from verifiable_dp.targets import releases
+from verifiable_dp.targets.load import adapted, kind_of
+from verifiable_dp.targets.plays import PlaySampler
+from verifiable_dp.targets.probes import probe_play, probe_release
 from verifiable_dp.targets.randomness import scaled_seeds
+from verifiable_dp.targets.releases import DataPair, ReleaseSampler
 from verifiable_dp.targets.source import CodeSource, load
 
 RUNS = np.arange(6)
@@ -264,9 +259,9 @@ def test_codes_of_a_run_do_not_depend_on_the_others():
     values = np.array(
         [[1.0, 0.5], [2.0, 3.0], [0.25, np.nan], [np.inf, -np.inf], [1e300, -1e300], [0.5, 0.5]]
     )
-    together = targets._whole_codes(values)
+    together = releases._whole_codes(values)
     for i in range(len(values)):
-        alone = targets._whole_codes(values[i : i + 1])
+        alone = releases._whole_codes(values[i : i + 1])
         assert list(alone) == list(together)
         assert all(alone[name][0] == together[name][i] for name in alone)
     assert len(np.unique(together["all outputs"])) == 5  # infinities and 1e300 lie beyond the edge alike
@@ -453,7 +448,7 @@ def test_rows_that_share_a_code_are_not_taken_for_one_another():
             break
     values = np.tile(np.array(usual), (1000, 1))
     values[::20] = told, twin
-    rows, times = targets._distinct(values)
+    rows, times = releases._distinct(values)
     assert sorted(zip(rows[:, 0].tolist(), times.tolist(), strict=True)) == [(1.0, 950), (told, 50)]
 
 

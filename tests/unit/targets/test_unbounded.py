@@ -5,7 +5,7 @@ import pytest
 from tests.user_code import rewritten
 from verifiable_dp.evidence.judge import outside
 from verifiable_dp.targets import unbounded
-from verifiable_dp.targets.load import PlaySampler
+from verifiable_dp.targets.plays import PlaySampler
 
 CONSTRUCTS = {name: one for name, one in vars(outside).items() if type(one) is outside.Construct}
 DISCLOSED = ("GIVEN", "TAKEN", "SLICED")  # at which the search goes on if what is picked from is disclosed
