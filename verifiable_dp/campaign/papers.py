@@ -153,7 +153,7 @@ def _verdict(number: str, row: errata.Erratum, outcome: str) -> str:
     if not outcome:
         return "no record"
     if outcome not in errata.SHOWN:
-        return "an erratum of it is not confirmed"
+        return "one of its errata is not confirmed"
     register = errata.REGISTERS[row.register].lower()
     return register if number in stated(row.source.statement) else f"{register}, in or near the proof"
 

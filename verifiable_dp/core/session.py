@@ -93,7 +93,7 @@ class Session:
         self._steps = self._step([])
         if path is not None:
             if self._turns.seeded:
-                raise InputError("path: a session with a seed does not live in a file; save copies of it")
+                raise InputError("path: a session with a seed cannot be kept in a file; save copies of it")
             try:
                 self.save(path, key=key)
             except BaseException:
@@ -346,7 +346,7 @@ class Session:
         if noise is None and type(source) is Seeded and not seeded:
             raise InputError(
                 f"session: {place!r} has a seed, from which all its noise can be computed; pass seeded=True "
-                "if it is an experiment, else somebody has changed the file"
+                "if it is an experiment; otherwise somebody has changed the file"
             )
         session = cls(algorithm, noise=source, tick=tick)
         session._now = kept_session.resumed(session._turns, stored)
@@ -356,8 +356,8 @@ class Session:
 
 _LONGEST = 60.0  # seconds of a tick
 _COPIED = (
-    "session: it cannot be copied or pickled, since both would draw on the same data; let it live in a file "
-    "(save) and restore it where it is to go on"
+    "session: it cannot be copied or pickled, since both would draw on the same data; save it to a file, "
+    "and restore it where it should continue"
 )
 
 

@@ -153,8 +153,8 @@ class Turns:
         single = len(asked) == 1 and asked[0].count is not None and asked[0].hidden is None
         if not single or asked[0].value.shape != sums.shape:
             raise InputError(
-                f"session: {self.algorithm.name} promises the {claim.trust_model} model: it must release "
-                "one sum of reports a block (Draw.count), so each can get its noise when it arrives"
+                f"session: {self.algorithm.name} promises the {claim.trust_model} model: it must release one "
+                "sum of reports per block (Draw.count), so each can get its noise when it arrives"
             )
         return asked[0].scale
 

@@ -442,7 +442,8 @@ def _same(place: str, recorded: JsonValue, again: JsonValue, record: Json) -> No
 def _otherwise(what: str, whole: Json, found: str) -> str:
     """The message of a file whose digest holds and that is not what its numbers give here."""
     return (
-        f"{what}: its digest holds, but {found}; {_libraries(whole)}: either these compute otherwise (verify "
+        f"{what}: its digest holds, but {found}; {_libraries(whole)}: either these compute differently "
+        "(verify "
         "with the versions that wrote it), or the file was edited before its digest was made"
     )
 

@@ -115,7 +115,7 @@ def test_detectable_is_in_units_of_the_claim():
         ([box(lower=2.0), upper()], ""),
         ([box(lower=2.0), upper(scope="every path")], "the lower bound"),
         ([box(lower=2.0), upper("inconclusive", 3.0)], "the lower bound"),
-        ([aligned("inconclusive", cost=2.0)], "alignment saw a cost of 2 against 1"),
+        ([aligned("inconclusive", cost=2.0)], "alignment found a cost of 2, claimed 1"),
         ([aligned("not_refuted", visible=False, cost=0.5)], ""),
         ([places(True)], ""),
         ([places(False)], "some runs of a call have another law"),

@@ -314,7 +314,7 @@ def twice(mine):
 
 
 OTHER = Law("normal", np.array([1.0]), np.array([1.0]))
-ELSEWHERE = "another release than on the neighbouring input"
+ELSEWHERE = "a different release than on the neighbouring input"
 
 
 def chosen(mine, shape=(1, 2), outcome=(1,), draws=None):
