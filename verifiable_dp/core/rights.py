@@ -119,7 +119,7 @@ class FileCounter:
 
 
 class SqliteCounter:
-    """A counter in a table of a SQLite database, which may hold those of many sessions.
+    """A counter in a table of a SQLite database; the table may hold the counters of many sessions.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ NON_CLAIMS = (
     "copies declarations and does not check them",
 )
 EVERYTHING = "every input and every run of this instance"  # what a certificate covers
-_OUTSIDE = "other instances, noise in production, rounding and side channels"
+_OUTSIDE = "other instances, noise in production, rounding or side channels"
 # Which leaks the stated power is about: a test sees others only where they show at the event that it chose.
 KIND = "from less noise of the same form"
 SHORT = "too little noise"
@@ -199,7 +199,7 @@ def covered(record: Record) -> str:
         ),
     }[upper.scope]
     return (
-        f"{what} if its premises hold; {beyond}{_OUTSIDE} are not covered, so it does not prove differential "
+        f"{what} if its premises hold. It does not cover {beyond}{_OUTSIDE}, so it does not prove differential "
         "privacy of a deployment."
     )
 

@@ -195,8 +195,9 @@ def test_intervals_say_what_they_rest_on():
     assert f"equals the upper bound (bounded over what was traced), {assumed}" in bounds.interval(
         Record.of(record)
     )
-    assert "covers every input on 7 traced paths if its premises hold; other paths, " in words.covered(
-        Record.of(record)
+    assert (
+        "covers every input on 7 traced paths if its premises hold. It does not cover other paths, "
+        in words.covered(Record.of(record))
     )
     without = [check for check in record["checks"] if check["kind"] != "upper_bound"]
     assert "There is no upper bound" in bounds.interval(
@@ -771,8 +772,8 @@ def test_one_sentence_says_what_a_certificate_covers():
     record = load("dp-se")
     said = words.covered(Record.of(record))
     assert said == (
-        "The certificate covers every input and every run of this instance if its premises hold; other "
-        "instances, noise in production, rounding and side channels are not covered, so it does not prove "
+        "The certificate covers every input and every run of this instance if its premises hold. It does "
+        "not cover other instances, noise in production, rounding or side channels, so it does not prove "
         "differential privacy of a deployment."
     )
     pages = [shown("dp-se")[1], to_markdown(Record.of(record)), render_pack(Record.of(record))]
