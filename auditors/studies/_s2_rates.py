@@ -276,7 +276,7 @@ def _moment_rate(make: Function[dict[float, dict[str, Cell]]]) -> Rate:
         make("u", {u: ({"v": v, "u": u}, _two(gap_of(1))) for u in OVER_U}),
         1 / v,
         0.1,
-        "the algorithm is told u = 2 to 512, epsilon = 1, two arms, gaps of .35",
+        "the algorithm knows u = 2 to 512, epsilon = 1, two arms, gaps of .35",
         "Lemma 4 and Theorem 4 (7), corrected",
         false_exponent=1 / (1 + v),
         false_words="Central model, v = .5: regret grows like u^(1/(1+v)).",
@@ -376,7 +376,7 @@ def ucb_laws(runs: int) -> list[Rate]:
             {x: _ucb_worst(f"u {x:.4g}", runs, u=x) for x in UCB_OVER},
             0.5,
             margin=0.2,
-            region=f"epsilon = 1, the algorithm is told u = 1 to 8, {worst}, T = 1e6, "
+            region=f"epsilon = 1, the algorithm knows u = 1 to 8, {worst}, T = 1e6, "
             f"constants={UCB_CONSTANTS:g}",
         ),
         rate(
@@ -406,13 +406,13 @@ def law_figures(found: Sequence[Rate]) -> list[Figure]:
             names += [f"lower-bounds-{model}", *(["theorem-7"] if model == "local" else [])]
         printed = any(about.false_exponent is not None for about in own)
         caption = (
-            f"Regret in the {model} model over one parameter, the others being fixed, with the slope that is "
-            f"claimed{' and the one that is printed' if printed else ''}."
+            f"Regret in the {model} model against one parameter, with the others fixed, with the claimed "
+            f"slope{' and the printed one' if printed else ''}."
         )
         panels = tuple(_law_panel(model, about) for about in own)
         figures.append(Figure(f"rates-{model}-{group}", caption, panels, tuple(names)))
     own = [about for about in found if about.name.startswith("ucb-")]
-    caption = "Regret of DPRUCB over one parameter, the others being fixed, with the slope that is claimed."
+    caption = "Regret of DPRUCB against one parameter, with the others fixed, with the claimed slope."
     panels = tuple(about.panel(about.name.removeprefix("ucb-"), "DPRUCB") for about in own)
     figures.append(Figure("rates-ucb", caption, panels, tuple(f"rate-{about.name}" for about in own)))
     return figures

@@ -448,7 +448,7 @@ def law_figures(found: Sequence[Rate], lower: Sequence[str]) -> list[Figure]:
         names = [f"rate-{about.name}" for about in own]
         if parameter == "alpha":
             names += lower
-        caption = f"Regret over {own[0].axis}, all else being fixed, with the slope that is claimed."
+        caption = f"Regret against {own[0].axis}, all else fixed, with the claimed slope."
         figures.append(
             Figure(
                 f"rates-{parameter}",

@@ -164,8 +164,8 @@ def _over_batches(kind: str, runs: int) -> Rate:
     return _law(
         f"batches-{kind}",
         cells,
-        f"{printed}/epsilon: where privacy dominates each batch of Algorithm {number} costs as much as any "
-        f"other, {log}/epsilon, so regret is proportional to {log} (log T - log T_1).",
+        f"{printed}/epsilon: where privacy dominates, every batch of Algorithm {number} costs the same, "
+        f"{log}/epsilon, so regret is proportional to {log} (log T - log T_1).",
         f"{log} (log T - log T_1)",
         f"{MANY} actions evenly on the circle, epsilon = {epsilon:g}, T = e^(j+1/2) from "
         f"{OVER_BATCHES[kind][0]:.1g} to {OVER_BATCHES[kind][-1]:.1g}, L = log(4 K T^2), 4 gamma = 1 at T_1 "
@@ -258,7 +258,7 @@ def law_figure(found: Sequence[Rate], runs: int) -> Figure:
         claimed = "sqrt(T log T)" if rate.log_power else ""
         panels.append(rate.panel(title, NAMES[title.split(", ")[1]], claimed))
     caption = (
-        f"Ours: mean regret of {runs} runs over one parameter, the others being fixed, with the slope that "
-        "is claimed."
+        f"Ours: mean regret of {runs} runs against one parameter, with the others fixed, with the claimed "
+        "slope."
     )
     return Figure("rates", caption, tuple(panels), tuple(f"rate-{rate.name}" for rate in found))

@@ -477,8 +477,8 @@ def _law_figure(found: Sequence[Rate]) -> Figure:
         panels.append(rate.panel(rate.name.removeprefix("over-"), label, claimed))
     names = tuple(f"rate-{rate.name}" for rate in found)
     caption = (
-        "Regret of DP-SE and of the baselines over one parameter, the others being fixed, with the slope "
-        "that is claimed."
+        "Regret of DP-SE and of the baselines against one parameter, with the others fixed, with the "
+        "claimed slope."
     )
     return Figure("rates", caption, tuple(panels), names)
 

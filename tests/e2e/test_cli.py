@@ -145,7 +145,7 @@ def test_an_audit_is_inconclusive_without_power(folder):
     done = run(folder, "audit", *coin, "-v")
     assert done.returncode == 3, done.stdout + done.stderr
     assert "inconclusive (unsearched)" in done.stdout
-    assert "power could not be stated" in done.stdout
+    assert "we could not measure power" in done.stdout
 
 
 def test_what_reads_no_reward_has_an_epsilon_of_0(folder):

@@ -199,8 +199,8 @@ def covered(record: Record) -> str:
         ),
     }[upper.scope]
     return (
-        f"{what} if its premises hold. It does not cover {beyond}{_OUTSIDE}, so it does not prove differential "
-        "privacy of a deployment."
+        f"{what} if its premises hold. It does not cover {beyond}{_OUTSIDE}, so it does not prove "
+        "differential privacy of a deployment."
     )
 
 

@@ -141,7 +141,7 @@ def test_pairs_that_differ_in_the_other_rewards_are_told_apart():
         table[when, arm] = 0.0
         return TablePair(table, when, arm, 1.0).describe()
 
-    differs = "round 1, arm 0: reward 0 against 1; others"
+    differs = "round 1, arm 0: reward 0 against 1; other rewards"
     assert words([[0.5, 0.5]]) == f"{differs} 0.5"
     assert words([[0.0, 0.25]]) == f"{differs} 0/0.25"
     assert words([[0.5, 0.25], [1, 1]]) == f"{differs} 0.5/0.25, 1 from round 4"

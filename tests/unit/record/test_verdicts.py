@@ -125,7 +125,7 @@ LEAD = {"file": "code.py", "line": 7, "open": True}
         ([seen("tracing", cost=1.01), seen("black_box", delta=0.1)], ""),
         ([seen("tracing", leads=[LEAD]), seen("black_box", delta=0.1)], "raw data decides at code.py:7"),
         ([seen("tracing", leads=[{**LEAD, "open": False}]), seen("black_box")], ""),
-        ([seen("tracing", same_output=False)], "tracing saw other actions"),
+        ([seen("tracing", same_output=False)], "tracing saw different actions"),
         ([seen("tracing", cost=1.0), seen("black_box")], ""),
         ([bounded(1.1, "n paths"), seen("black_box", delta=0.1)], "the upper bound, 1.1, lies above"),
         ([bounded(1.0, "n paths"), seen("black_box", delta=0.1)], ""),

@@ -630,7 +630,7 @@ def test_a_person_with_many_rounds_may_have_no_promise_at_all():
     for name in ("shuffled-linear", "dp-lin-ucb"):
         people = [line for line, _ in of(name).caveats if "a person with" in line]
         assert people == [
-            "Rounds add up: for a person with 10 (our example) this conversion says nothing: delta is 1"
+            "Rounds add up: for a person with 10 (our example) this conversion gives no guarantee: delta is 1"
         ]
     few = {"parameters": load("shuffled-linear")["target"]["parameters"] | {"horizon": 2}}
     people = [
