@@ -37,7 +37,7 @@ def counted(asked_again: int) -> str:
     """Whose word the numbers of a record are, where its runs were counted outside of the code's process."""
     return (
         "the audited code ran in its own process. Another process chose its runs, inputs and seeds, and "
-        "counted the outputs; a fresh process repeated {asked_again} runs. What tracing saw, and where the "
+        f"counted the outputs; a fresh process repeated {asked_again} runs. What tracing saw, and where the "
         "noise comes from, was reported by the code's own process. We do not catch code that behaves "
         "differently when it is watched"
     )

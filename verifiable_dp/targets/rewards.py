@@ -16,7 +16,7 @@ from verifiable_dp.targets.tables import TableWorld
 
 ONE_ARM = (
     "reward: {} was given {} as its only whole number each time, which may not be the arm; name the arm's "
-    "parameter {ARM[0]}"
+    f"parameter {ARM[0]}"
 )
 
 
