@@ -12,8 +12,9 @@ import numpy as np
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside, values
+from verifiable_dp.evidence.judge.chances import GROWN, Chances
 from verifiable_dp.evidence.judge.flow import parameters, positive
-from verifiable_dp.evidence.judge.marks import Marks, Root, where
+from verifiable_dp.evidence.judge.marks import Root, where
 from verifiable_dp.evidence.judge.values import (
     GENERATOR,
     MADE,
@@ -77,7 +78,7 @@ def drawing(made: Value, given: Value, *also: str) -> Value:
     return made._replace(level=STEEP, size=STEEP) if draws else made
 
 
-class Calls(Marks):
+class Calls(Chances):
     """Follows calls."""
 
     def enter(self, node: Foreign, given: Given, *, unbound: bool = False) -> Value:
@@ -86,7 +87,14 @@ class Calls(Marks):
         The first parameter of a method is its object, whatever it is called; `unbound` calls name it.
         """
         self.bound.add(node)
-        self.add((node, "control"), Value(self.control.level))
+        self.add(
+            (node, "control"),
+            self.context.tossed._replace(level=self.control.level),
+        )
+        self.callers.setdefault(node, set()).add(self.calling)
+        if (len(self.callers[node]) > 1 or self.repeated()) and node not in self.repeats:
+            self.repeats.add(node)
+            self.changed = True
         method = self.is_method(node)
         shift = int(method and unbound)
         parts = [(at - shift if type(at) is int else at, value, roots) for at, value, roots in given.parts]
@@ -105,6 +113,7 @@ class Calls(Marks):
                     self.share((node, target), {root.inside() for root in roots})
                 else:
                     self.add((node, target), value)
+                    self.add(("given", node, target), value)
                     self.share((node, target), roots)
         self.calls.setdefault(self.function_of(self.scope), set()).add(node)
         return self.marks.get((node, "return of"), Value())
@@ -113,11 +122,17 @@ class Calls(Marks):
         """Whether the first parameter of a function is an object, or a class."""
         return isinstance(self.names.outer[node], ast.ClassDef) and not self.is_(node, staticmethod)
 
-    def back(self, refs: Tags, given: Given) -> None:
-        """Functions that others are handed may be called by them, with parts of what they are given."""
+    def back(self, refs: Tags, given: Given, *, once: bool = False) -> None:
+        """Functions that others are handed may be called by them, with parts of what they are given.
+
+        Unless they are called `once` for each part, with what they have returned, too.
+        """
         for kind, node in refs:
             if kind in ("function", "method", "applied"):
-                self.enter(node, given.anywhere)
+                made = Value() if once else self.marks.get((node, "return of"), Value())
+                self.enter(node, Given([*given.parts, (..., made, set())]).anywhere)
+                self.changed = self.changed or node not in self.repeats
+                self.repeats.add(node)
             elif kind == "instance":
                 for one in self.methods_of(node, "__call__"):
                     self.enter(one, given.anywhere)
@@ -229,7 +244,7 @@ class Calls(Marks):
                 self.enter(node_, Given(given.parts[1:]))
             return given.parts[0][1]
         if not values.same(value, values.CALLS_NOTHING):
-            self.back(refs, given)
+            self.back(refs, given, once=values.same(value, values.ONCE))
         if values.same(value, (dict.fromkeys,)) and given.parts:
             (_, keys, _), *rest = given.parts
             kept = joined(v for _, v, _ in rest)
@@ -255,6 +270,8 @@ class Calls(Marks):
         operation = next((op for one, op in values.OPERATIONS.items() if value is one), None)
         if operation is not None and len(given.parts) == 2:
             made = self.combined(node, operation, *(v for _, v, _ in given.parts))
+        if value is np.where and len(given.parts) == 3:
+            made = self.selected(node, made, given.parts[0][1])
         made = made if operation or self.follows(value, given) else made.summed()
         falls = made.bent or made.way == values.BOTH
         factors = sum(v.noisy for _, v, _ in given.parts) + values.same(value, (np.prod, math.prod))
@@ -315,7 +332,7 @@ class Calls(Marks):
         name, every = node.func.attr, given.every  # type: ignore[attr-defined]
         refs = base.refs | every.refs
         if name == "sort" or name not in values.METHODS:
-            self.back(every.refs, Given([*given.parts, (..., base, set())]))
+            self.back(every.refs, Given([*given.parts, (..., base, set())]), once=name == "sort")
         if name not in values.CHANGES:
             unseen, last = values.may_write(name), name in values.LOOKS_UP
             parts = [self.roots(node.func.value)] if unseen else []  # type: ignore[attr-defined]
@@ -324,6 +341,8 @@ class Calls(Marks):
             self.written({root for roots in parts for root in roots}, every)
         known = name in values.METHODS or any(hasattr(kind, name) for kind in values.KINDS)
         smooth = name in values.METHODS and not (name == "count" and (base | every).many)
+        if name in values.CHANGES or values.may_write(name):
+            self.replaces_in(node.func.value, name in values.GROWS)  # type: ignore[attr-defined]
         if name in values.CHANGES:
             nested = every.size if every.own or name in ("extend", "update") else PUBLIC
             grown = max(nested, self.control.level)
@@ -339,6 +358,8 @@ class Calls(Marks):
                 entry = entry._replace(rough=STEEP) if len(put) > 1 else entry
             if name in ("update", "setdefault"):
                 entry = entry._replace(rough=STEEP)
+            if self.context.chance and self.repeated():
+                entry = entry._replace(passed=entry.passed | {GROWN})
             self.hold(roots, entry)
             self.hold(self.behind(roots) if name in values.ADDS else (), entry._replace(rough=STEEP))
         if name in values.LOOKS_UP and given.parts:
@@ -375,6 +396,8 @@ class Calls(Marks):
             noisy=made.noisy and data,
             raw=made.raw,
             tossed=made.tossed,
+            passed=made.passed,
+            depth=made.depth,
         )
 
     def again(self, node: Foreign) -> bool:
@@ -395,7 +418,11 @@ class Calls(Marks):
     def entry(self, node: Foreign, table: Value, at: Value) -> Value:
         """What a table holds at a position."""
         found = table.entry(at)
+        if table.unlike >= STEEP:
+            found = self.selected(node, found, at)
         rough = table.unlike and max(table.unlike, at.level) >= STEEP
+        if table.data and not at.level and GROWN in table.passed:  # chance says what stands where
+            self.picks(node, outside.TAKEN)
         if table.data and at.level and (rough or (table.noisy and not table.raw and self.again(node))):
             self.picks(node, outside.TAKEN)
         return found

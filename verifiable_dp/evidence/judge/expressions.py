@@ -52,7 +52,9 @@ class Expressions(Calls):
         key = owner, node.id
         if owner is None or isinstance(owner, ast.Module):
             return self.names.unbound(self.scope, node.id) | self.marks.get(key, Value())
-        return self.marks.get(key, Value()) | self.names.held.get(key, Value())
+        found = self.marks.get(key, Value()) | self.names.held.get(key, Value())
+        before = self.before.get(node.id)
+        return found if before is None else found._replace(passed=before.passed, depth=before.depth)
 
     def _of_Attribute(self, node: ast.Attribute) -> Value:
         return self.attribute(node, self.of(node.value), called=False)
@@ -154,21 +156,27 @@ class Expressions(Calls):
         value = self.of(node.value)
         self.add(self.key(node.target.id), self.reached(value))
         self.share(self.key(node.target.id), self.roots(node.value))
+        self.replaces(self.key(node.target.id), node.target.id)
         return value
 
     def _of_IfExp(self, node: ast.IfExp) -> Value:
         test = self.ask(self.of(node.test), node.test, node)
         each = [self.of(node.body), self.of(node.orelse)]
         self.operands[self.names.home[self.scope], where(node)] = [*enumerate(each)]
-        sides = joined(each)
+        sides = self.selected(node, joined(each), test)
         level = max(sides.level, SMOOTH if test.level else PUBLIC)
         turn = max(sides.turn, STEEP if test.turn else PUBLIC)
         return sides._replace(level=level, turn=turn, size=max(sides.size, SMOOTH if test.level else PUBLIC))
 
     def _of_BoolOp(self, node: ast.BoolOp) -> Value:
-        parts = [self.ask(self.of(value), value) for value in node.values]
+        parts, before = list[Value](), self.context
+        for value in node.values:
+            parts.append(self.ask(self.of(value), value))
+            self.context = self.context.under(node, parts[-1])  # whether the rest is looked at
+        self.context = before
         self.ask(joined(parts[:-1]), node)
-        return joined(parts)
+        every = joined(parts)
+        return self.selected(node, every, joined(parts[:-1])) if every.data else every
 
     def _of_UnaryOp(self, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.Not):
@@ -244,7 +252,7 @@ class Expressions(Calls):
 
     def _of_ListComp(self, node: Foreign) -> Value:
         outer, self.scope = self.scope, node
-        around = Value()
+        self.turning, around = [*self.turning, node], Value()
         for part in node.generators:
             rows = self.of(part.iter)
             self.ask(Value(rows.size, rows.turn), part.iter)
@@ -255,7 +263,7 @@ class Expressions(Calls):
             around |= Value(level, size=max(rows.size, level), rough=STEEP if tests.turn else PUBLIC)
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         made = [self.of(part) for part in parts]
-        self.scope = outer
+        self.scope, self.turning = outer, self.turning[:-1]
         keyed = made[0].level if isinstance(node, ast.DictComp | ast.SetComp) else PUBLIC
         every = joined(made) | around
         kept = made[-1] if isinstance(node, ast.DictComp) else every  # keys say which values, not what
@@ -288,6 +296,7 @@ class Expressions(Calls):
 
     def _of_Call(self, node: ast.Call) -> Value:
         given = self.given(node)
+        self.calling = where(node)
         self.operands[self.names.home[self.scope], where(node)] = [
             (at, value) for at, value, _ in given.parts
         ]

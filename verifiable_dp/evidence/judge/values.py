@@ -70,6 +70,8 @@ class Value(NamedTuple):
         Whether people's data may be in it.
     tossed
         Whether a draw may be in it, not only what followed from one.
+    passed, depth
+        The choices by chance that it came through, and how many of them one after the other; see `chances`.
     """
 
     level: int = PUBLIC
@@ -86,6 +88,8 @@ class Value(NamedTuple):
     noisy: bool = False
     raw: bool = False
     tossed: bool = False
+    passed: Tags = NONE
+    depth: int = 0
 
     @property
     def by_chance(self) -> bool:
@@ -146,6 +150,8 @@ class Value(NamedTuple):
             self.noisy or other.noisy,
             self.raw or other.raw,
             self.tossed or other.tossed,
+            self.passed | other.passed,
+            max(self.depth, other.depth),
         )
 
     def steep(self) -> Value:
@@ -251,6 +257,7 @@ CALLS_NOTHING = (
     *(list, tuple, dict, set, zip, enumerate, iter, next, reversed, len, isinstance, range),
     np.array,
 )
+ONCE = (max, min, sorted, map, filter, heapq.nlargest, heapq.nsmallest, collections.defaultdict)
 WRAPPING = (
     "functools",
     "_functools",
@@ -335,6 +342,7 @@ METHODS = frozenset(
         "send",
     )
 )
+GROWS = frozenset(("append", "add", "extend"))
 ADDS = frozenset(("append", "appendleft", "extend", "insert"))
 SHRINKS = frozenset(("pop", "popleft", "remove", "clear", "discard", "popitem"))
 KINDS = (
