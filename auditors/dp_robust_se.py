@@ -126,8 +126,8 @@ CLAIMS = (
     ),
     RegretClaim(
         "theorem-5",
-        "There is an instance on which every epsilon-DP algorithm with regret of at most T^(3/4) pulls each "
-        "other arm a more than t_a times with probability at least 1/2, so its regret is "
+        "There is an instance on which every epsilon-DP algorithm with regret of at most T^(3/4) pulls "
+        "every other arm a more than t_a times with probability at least 1/2. So its regret is "
         "Omega(log T/epsilon sum_a Delta_a^(-1/v)).",
         "t_a = log T/(100 epsilon 4^(1/v)) Delta_a^(-(1+v)/v); regret at least sum_a Delta_a t_a/2; "
         "some arm has t_a pulls or fewer with probability at most (K - 1)/(2 K)",

@@ -132,7 +132,7 @@ MUTANTS = (
     NO_NOISE,
     Mutant(
         "tree off by one",
-        "the budget is divided among one level fewer than an item enters",
+        "the budget is divided among too few levels: one fewer than an item enters",
         noise_times(lambda rule: 1 - 1 / rule.mechanism.levels),
     ),
     Mutant(

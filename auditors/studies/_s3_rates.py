@@ -347,7 +347,7 @@ def _arms_law(runs: int) -> Rate:
     gap = 2.3 * _lead(2.0, BATCHES[2], ARMS[-1])
     return _law(
         "K",
-        "At a given gap regret is proportional to the number of suboptimal arms, K - 1.",
+        "At a given gap, regret is proportional to the number of suboptimal arms, K - 1.",
         "K - 1",
         {
             float(arms - 1): {f"law K {arms}": Cell(_faint(2.0, arms=arms), _two(gap, arms), runs, points=2)}
@@ -374,7 +374,7 @@ def _share_law(k: float, runs: int) -> Rate:
     }
     return _law(
         f"alpha-k={k:g}",
-        f"k = {k:g}: at a given horizon the worst-case regret grows like alpha^{1 - 1 / k:.3g}.",
+        f"k = {k:g}: at a given horizon, the worst-case regret grows like alpha^{1 - 1 / k:.3g}.",
         "share alpha",
         cells,
         1 - 1 / k,

@@ -117,8 +117,8 @@ def _law(
 # Where the gaps that are left are proportional to gamma: not all of the circle, and not a few actions.
 WIDEST, FINEST = 0.05, 10.0
 _EVEN = (
-    f"{MANY} actions evenly on the circle, gamma of the last batch but one at most .05, of the last at least "
-    "10 times the least gap"
+    f"{MANY} actions evenly on the circle, gamma at most .05 in the last batch but one, and at least 10 "
+    "times the smallest gap in the last"
 )
 
 
@@ -229,7 +229,7 @@ def _over_d(kind: str, runs: int) -> Rate:
     return _law(
         f"d-{kind}",
         cells,
-        f"With d actions the worst-case regret of Algorithm {'1' if central else '2'} is proportional to "
+        f"With d actions, the worst-case regret of Algorithm {'1' if central else '2'} is proportional to "
         f"sqrt(d){'' if central else ', not to d'}.",
         "dimension d",
         f"unit vectors, d from {OVER_D[0]} to {OVER_D[-1]}, the worst of a gap of {WIDE:g} and of .5 to 16 "

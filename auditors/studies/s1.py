@@ -218,7 +218,7 @@ def _paper_statements(horizon: int) -> list[Statement]:
     beats = [
         Statement(
             f"five-times-{setting}",
-            f"In setting {setting} the regret of DP-UCB is at least 5 times that of DP-SE, "
+            f"In setting {setting}, the regret of DP-UCB is at least 5 times that of DP-SE, "
             "for every K and epsilon of Figures 1 to 12.",
             _source(
                 "Section 5",
@@ -232,7 +232,7 @@ def _paper_statements(horizon: int) -> list[Statement]:
     whole = [
         Statement(
             f"five-times-per-arm-{setting}",
-            f"In setting {setting} the regret of DP-UCB is at least 5 times that of DP-SE, for every K and "
+            f"In setting {setting}, the regret of DP-UCB is at least 5 times that of DP-SE, for every K and "
             "epsilon of Figures 1 to 12, with the whole budget for each tree.",
             _source(
                 "Section 5",
@@ -255,7 +255,7 @@ def _paper_statements(horizon: int) -> list[Statement]:
         ),
         Statement(
             "piecewise-linear",
-            "At some point DP-SE has eliminated all suboptimal arms (K = 5).",
+            "At some point, DP-SE has eliminated all suboptimal arms (K = 5).",
             _source("Section 5"),
             lambda outcomes: _ended((DEFAULT_ARMS,), outcomes),
         ),

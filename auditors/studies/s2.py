@@ -483,9 +483,11 @@ NOTES = (
     "and "
     "8e12 to 1e14 rounds (v = .5). With the proofs' constants, the figures would only show arms played in "
     "turn.",
-    "Figures 1, 3 and 4: all constants (24 and 12; 18) times a tenth, T = 3e6. DPRSE then ends its first "
+    "Figures 1, 3 and 4: all constants (24 and 12; 18) are a tenth of the proofs', and T = 3e6. DPRSE then "
+    "ends its first "
     "epoch after at most 6.2e5 rounds (at v = .5, epsilon = .5), and its second one in S1 by round 2.7e6.",
-    "Figure 2: constants (28 and 14) times a tenth, T = 2e8. LDPRSE then ends its first epoch after at "
+    "Figure 2: the constants (28 and 14) are a tenth of the proof's, and T = 2e8. LDPRSE then ends its "
+    "first epoch after at "
     "most 1.4e8 rounds (at v = .5, epsilon = 5).",
     "No theorem covers a tenth of the constants or epsilon > 1, so a separate statement says how often the "
     "best arm is lost. A separate figure shows the same runs with the proofs' constants, where these are "

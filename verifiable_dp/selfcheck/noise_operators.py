@@ -210,7 +210,7 @@ def scale_operators() -> list[Operator]:
         ),
         Operator(
             "off by one depth",
-            "the budget is split among one release fewer than a reward enters",
+            "the budget is split among too few releases: one fewer than a reward enters",
             "scale",
             _unsplit(lambda entries: (entries - 1) / entries),
             _split,

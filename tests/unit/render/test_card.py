@@ -1038,7 +1038,9 @@ def test_a_sum_is_spoken_of_as_a_mechanism_on_a_stream():
 def test_theorems_are_those_of_a_paper():
     """Control: claims of a paper."""
     assert "agree with our derivations" in regrets.sentence(Record.of(load("dp-lin-ucb")))
-    assert "agree with the stated bounds (4 of 5 partly our own)" in regrets.sentence(Record.of(load("dp-se")))
+    assert "agree with the stated bounds (4 of 5 partly our own)" in regrets.sentence(
+        Record.of(load("dp-se"))
+    )
     assert "agree with the theorems" in regrets.sentence(Record.of(load("dp-nas")))
 
 
