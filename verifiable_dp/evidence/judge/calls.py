@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import heapq
 import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -12,8 +13,8 @@ import numpy as np
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside, values
-from verifiable_dp.evidence.judge.chances import GROWN, Chances
-from verifiable_dp.evidence.judge.flow import parameters, positive
+from verifiable_dp.evidence.judge.chances import GROWN, LOTTERY, SEVERAL, Chances
+from verifiable_dp.evidence.judge.flow import names_in, parameters, positive, settled
 from verifiable_dp.evidence.judge.marks import Root, where
 from verifiable_dp.evidence.judge.values import (
     GENERATOR,
@@ -69,13 +70,40 @@ class Given(NamedTuple):
         """The same, to any parameter, as code that is not seen hands it on."""
         refs, every = self.every.refs, {root for *_, roots in self.parts for root in roots}
         roots = every | {root.entry() for root in every}
-        return Given([(..., self.every.steep()._replace(own=refs, inner=refs), roots)])
+        made = self.every.steep()._replace(own=refs, inner=refs)
+        if not all(value.raw for _, value, _ in self.parts):  # it is not known of which what is said
+            made = made._replace(tossed=True, unseen=True)
+        return Given([(..., made, roots)])
 
 
 def drawing(made: Value, given: Value, *also: str) -> Value:
     """What a library makes with a generator: anything may come out once in a thousand runs."""
     draws = any(tag in ("generator", "draws", *also) for tag, _ in given.refs)
     return made._replace(level=STEEP, size=STEEP) if draws else made
+
+
+def _several(name: str, given: Given) -> bool:
+    """Whether a generator is asked for several draws, some of which may be alike."""
+    if name in ("permutation", "permuted", "shuffle", "sample"):
+        return False
+    known = {at: node for at, node, _ in given.parts}
+    placed = {
+        "integers": 2,
+        "choice": 1,
+        "random": 0,
+        "uniform": 2,
+        "binomial": 2,
+        "poisson": 1,
+        "geometric": 1,
+    }
+    return name == "choices" or "size" in known or placed.get(name, 2) in known
+
+
+def _targets(loop: Foreign) -> list[ast.expr]:
+    """What a loop sets in each turn, each of its own; of a `while` nothing."""
+    if isinstance(loop, ast.While):
+        return [ast.Constant(None)]
+    return [one.target for one in getattr(loop, "generators", [loop])]
 
 
 class Calls(Chances):
@@ -207,7 +235,8 @@ class Calls(Chances):
         bent = not public or every.bent
         self.written({root for at, _, roots in given.parts if at == "out" for root in roots}, UNKNOWN)
         made = Value(level, PUBLIC, size, PUBLIC, every.inner, every.inner, data, bent)
-        return made._replace(way=way, noisy=noisy, raw=every.raw, tossed=True)
+        passed = every.passed | ({SEVERAL} if _several(name, given) else NONE)
+        return made._replace(way=way, noisy=noisy, raw=every.raw, tossed=True, passed=passed)
 
     def library(self, node: ast.Call, value: Foreign, given: Given) -> Value:
         """What a function of a library gives."""
@@ -254,6 +283,12 @@ class Calls(Chances):
         hands = not all(map(values.leaves_alone, known))  # what it is given it may call
         parts = [roots for at, _, roots in given.parts if hands or values.writes(value, at)]
         self.written({root for roots in parts for root in roots}, every)
+        sorts = values.same(value, (*values.LARGEST, sorted, heapq.nlargest, heapq.nsmallest))
+        lottery = sorts and LOTTERY in every.passed and joined(v for _, v, _ in given.parts).unlike >= STEEP
+        if every.data and (lottery or (value is next and GROWN in every.passed)):
+            self.picks(node, outside.TAKEN)
+        if value is not len and self.thinned(every):
+            self.picks(node, outside.SURVIVES)
         if value is len:
             return Value(every.size, every.turn, many=True)
         keeps, sized = values.same(value, values.ENTRYWISE), values.same(value, values.SIZED)
@@ -299,6 +334,8 @@ class Calls(Chances):
         own = (every.inner & refs) | applied | container
         unclear = not (keeps or sized or bends or shaped or operation)
         result = Value(made.level, made.turn, size, rough, own, refs, *made[6:])
+        if values.same(value, (np.argsort, np.argpartition)):
+            result = result._replace(passed=result.passed - {SEVERAL})
         result = result._replace(truth=not number and (result.truth or unclear))
         return drawing(result, every) if home in ("numpy", "scipy", "pandas") else result
 
@@ -358,7 +395,7 @@ class Calls(Chances):
                 entry = entry._replace(rough=STEEP) if len(put) > 1 else entry
             if name in ("update", "setdefault"):
                 entry = entry._replace(rough=STEEP)
-            if self.context.chance and self.repeated():
+            if self.context.tossed.by_chance and self.repeated():
                 entry = entry._replace(passed=entry.passed | {GROWN})
             self.hold(roots, entry)
             self.hold(self.behind(roots) if name in values.ADDS else (), entry._replace(rough=STEEP))
@@ -396,24 +433,51 @@ class Calls(Chances):
             noisy=made.noisy and data,
             raw=made.raw,
             tossed=made.tossed,
-            passed=made.passed,
+            passed=made.passed - ({SEVERAL} if name in ("argsort", "argpartition") else NONE),
             depth=made.depth,
+            unseen=made.unseen,
         )
 
     def again(self, node: Foreign) -> bool:
         """Whether what is taken out of a table here may be taken a second time, at another drawn place.
 
         Of noise alone one draw hides twice then; paths see few of the many ways in which places may meet.
-        It cannot be where a public turn of a loop is a part of each place.
+        It cannot be where each loop counts a part of the place.
         """
         index = getattr(node, "slice", node)
-        parts = [self.of(part) for part in getattr(index, "elts", ())]
-        if any(part.turn and not part.level for part in parts):
-            return False
-        roots = self.roots(node.value) if isinstance(node, ast.Subscript) else set()
-        for root in roots:
+        base = node.value if isinstance(node, ast.Subscript) else None
+        counted = {name for part in getattr(index, "elts", ()) for name in self.counts_of(part)}
+        loops = self.turning
+        for at, loop in enumerate(self.turning):
+            if isinstance(base, ast.Name) and base.id in settled(loop, node):
+                loops = self.turning[at + 1 :]  # it is another table in each turn
+        uncounted = any(
+            not counted & names_in(target, ast.Store) for one in loops for target in _targets(one)
+        )
+        for root in self.roots(base) if base is not None else ():
             self.taken.setdefault(root.key, set()).add(where(node))
-        return bool(self.loops) or any(len(self.taken[root.key]) > 1 for root in roots)
+            uncounted = uncounted or len(self.taken[root.key]) > 1
+        return uncounted
+
+    def counts_of(self, part: ast.expr) -> set[str]:
+        """The name that a part of a place adds something public to, if it does."""
+        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Add | ast.Sub):
+            one, other = self.of(part.left), self.of(part.right)
+            sides = [] if one.turn and other.turn else [part.left] if one.turn else [part.right]
+            return {name for side in sides for name in self.counts_of(side)}
+        return {part.id} if isinstance(part, ast.Name) and not self.of(part).level else set()
+
+    def meets(self, node: Foreign, at: Value) -> bool:
+        """Whether the same entry of people's data may be taken at several drawn places."""
+        if at.truth and SEVERAL not in at.passed:  # as of a mask
+            return False
+        parts = [self.of(part) for part in getattr(getattr(node, "slice", node), "elts", ())]
+        apart = any(part.rough == SMOOTH and not part.level for part in parts)  # as of `arange`
+        return (SEVERAL in at.passed and not apart) or self.repeated()
+
+    def thinned(self, value: Value) -> bool:
+        """Whether it holds noise alone, of which chance leaves out some, and maybe all."""
+        return value.noisy and not value.raw and GROWN in value.passed
 
     def entry(self, node: Foreign, table: Value, at: Value) -> Value:
         """What a table holds at a position."""
@@ -421,6 +485,8 @@ class Calls(Chances):
         if table.unlike >= STEEP:
             found = self.selected(node, found, at)
         rough = table.unlike and max(table.unlike, at.level) >= STEEP
+        if table.raw and at.by_chance and not (at.turn or table.turn) and self.meets(node, at):
+            self.picks(node, outside.TAKEN)
         if table.data and not at.level and GROWN in table.passed:  # chance says what stands where
             self.picks(node, outside.TAKEN)
         if table.data and at.level and (rough or (table.noisy and not table.raw and self.again(node))):

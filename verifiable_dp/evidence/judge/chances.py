@@ -27,11 +27,13 @@ from verifiable_dp.evidence.judge.flow import (
     settled,
 )
 from verifiable_dp.evidence.judge.marks import Marks
-from verifiable_dp.evidence.judge.values import STEEP, Value, joined
+from verifiable_dp.evidence.judge.values import SMOOTH, STEEP, Value, joined
 
 _SELDOM = 6  # choices that all fall one way in fewer runs than there are paths
 
 _HOLDING = ("instance", "function", "method", "applied")  # may hold data and noise
+SEVERAL = ("several", None)  # draws of which some may be alike
+LOTTERY = ("lottery", None)  # a tuple that begins with a draw, so that draws sort such tuples
 GROWN = ("grown", None)  # what is in a container to which chance adds or not, time after time
 
 
@@ -64,7 +66,7 @@ class Chances(Marks):
             if name not in kept and not (own and isinstance(site, Function)):
                 known = self.marks.get(key, Value())
                 before = self.first(name, site) if own else known
-                self.add(key, self.selected(site, known, Value(tossed=True, raw=raw), before))
+                self.add(key, self.selected(site, known, Value(SMOOTH, tossed=True, raw=raw), before))
 
     def replaces_in(self, container: ast.expr, grows: bool = False) -> None:
         """Something in a container is changed here; what only grows keeps what it holds."""

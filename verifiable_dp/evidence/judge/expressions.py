@@ -8,6 +8,7 @@ import functools
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside, values
 from verifiable_dp.evidence.judge.calls import Calls, Given
+from verifiable_dp.evidence.judge.chances import GROWN, LOTTERY
 from verifiable_dp.evidence.judge.flow import (
     COMPREHENSION,
     of_constant,
@@ -124,6 +125,8 @@ class Expressions(Calls):
         alike = len({ast.dump(part) for part in node.elts}) <= 1
         every = joined(made)
         own = frozenset((values.LIST if alike else values.RECORD,))
+        if made and made[0].by_chance and any(part.data for part in made[1:]):
+            every = every._replace(passed=every.passed | {LOTTERY})
         return every._replace(own=own, inner=every.own | every.inner)
 
     _of_List = _of_Tuple
@@ -199,7 +202,7 @@ class Expressions(Calls):
         self.operands[self.names.home[self.scope], where(node)] = [*enumerate(parts)]
         level = SMOOTH if noisy and every.level < STEEP else made.whole().steep().level
         made = Value(level, made.turn, every.size, made.rough, truth=True)
-        return made._replace(raw=every.raw, tossed=every.tossed)
+        return made._replace(raw=every.raw, tossed=every.tossed, unseen=every.unseen)
 
     def _of_BinOp(self, node: ast.BinOp) -> Value:
         one, other = sides = [self.of(node.left), self.of(node.right)]
@@ -261,6 +264,7 @@ class Expressions(Calls):
             tests = joined(self.ask(self.of(test), test) for test in part.ifs)
             level = SMOOTH if tests.level else PUBLIC
             around |= Value(level, size=max(rows.size, level), rough=STEEP if tests.turn else PUBLIC)
+            around |= Value(passed=frozenset((GROWN,)) if tests.by_chance and not tests.unseen else NONE)
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         made = [self.of(part) for part in parts]
         self.scope, self.turning = outer, self.turning[:-1]
@@ -427,7 +431,8 @@ class Expressions(Calls):
         known = [self.names.objects[ref] for kind, ref in callees if kind == "library"]
         unknown = self.firm and not callees and not isinstance(node.func, ast.Attribute)
         if unknown or not all(map(values.is_fresh, known)):
-            copied = all(values.same(one, values.COPIES) for one in known)
+            plain = not any(word.arg in ("copy", None) for word in node.keywords)  # else it may be the same
+            copied = plain and all(values.same(one, values.COPIES) for one in known)
             given = [*node.args, *(word.value for word in node.keywords)]
             shared = {root for part in given for root in self.roots(part)}
             deeper = set() if copied else {root.entry() for root in shared}  # as `sum` of lists

@@ -228,6 +228,11 @@ class Statements(Expressions):
                 self.store(target, self.of(step.value), self.roots(step.value))
                 for root in self.roots(target) if isinstance(step.value, ast.BinOp | ast.ListComp) else ():
                     self.puts.setdefault(root.key, set()).add(ast.dump(step.value))
+        for target in step.targets[1:]:  # all are the same thing
+            for root in self.roots(step.targets[0]):
+                self.share(root.key, self.roots(target))
+            for root in self.roots(target):
+                self.share(root.key, self.roots(step.targets[0]))
         self.before = {}
 
     def returned(self, node: ast.expr, parts: int) -> list[Function]:
@@ -295,7 +300,7 @@ class Statements(Expressions):
         self, target: ast.Subscript, value: Value, roots: set[Root], slope: int, *, there: bool = False
     ) -> None:
         """An entry is set: at a fixed place it makes the table rough, at others as the place says."""
-        _, at, whole = self.of(target.value), self.of(target.slice), False
+        _, at, whole, before = self.of(target.value), self.of(target.slice), False, self.context
         if isinstance(target.slice, ast.Slice) and not isinstance(target.value, ast.Subscript | ast.Call):
             whole = target.slice.lower is None and target.slice.upper is None
         fixed = not at.level and not whole and (self.placed or not at.turn)
@@ -307,10 +312,13 @@ class Statements(Expressions):
         value = value._replace(level=level, size=size)
         self.hold(keys, value._replace(rough=max(rough, value.rough)))
         self.hold(self.behind(keys) if whole else (), value._replace(rough=STEEP))
+        if value.noisy and not value.raw:  # of places that no draw comes to
+            self.context = self.context.under(target, at)
         for root in keys:
             self.share(root.key, {one.inside() for one in roots})
         if not there:
             self.replaces_in(target.value)
+        self.context = before
 
     def _do_If(self, step: ast.If) -> None:
         test = self.ask(self.of(step.test), step.test, step)

@@ -84,11 +84,11 @@ class ControlMark(NamedTuple):
     @property
     def tossed(self) -> Value:
         """What decides it, as far as draws do."""
-        return Value(tossed=bool(self.chance), raw=any(one.raw for one in self.chance))
+        return Value(SMOOTH, tossed=True, raw=any(o.raw for o in self.chance)) if self.chance else Value()
 
     def under(self, site: Foreign, test: Value, kept: frozenset[str] = frozenset()) -> ControlMark:
         """The same on another condition."""
-        more = (Chance(site, kept, test.raw),) if test.tossed else ()
+        more = (Chance(site, kept, not test.by_chance),) if test.tossed and test.level else ()
         return self._replace(chance=(*self.chance, *more))
 
 

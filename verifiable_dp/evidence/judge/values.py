@@ -70,6 +70,8 @@ class Value(NamedTuple):
         Whether people's data may be in it.
     tossed
         Whether a draw may be in it, not only what followed from one.
+    unseen
+        Whether it is not known whether people's data are in it or only a draw.
     passed, depth
         The choices by chance that it came through, and how many of them one after the other; see `chances`.
     """
@@ -90,11 +92,12 @@ class Value(NamedTuple):
     tossed: bool = False
     passed: Tags = NONE
     depth: int = 0
+    unseen: bool = False
 
     @property
     def by_chance(self) -> bool:
         """Whether draws alone say what it is, whatever people's data are."""
-        return self.tossed and not self.raw
+        return self.tossed and (not self.raw or self.unseen) and self.level > PUBLIC
 
     @property
     def takes(self) -> int:
@@ -152,6 +155,7 @@ class Value(NamedTuple):
             self.tossed or other.tossed,
             self.passed | other.passed,
             max(self.depth, other.depth),
+            self.unseen or other.unseen,
         )
 
     def steep(self) -> Value:
@@ -218,7 +222,19 @@ def _both_ways(one: int, other: int) -> int:
     return one or other if one == other or not (one and other) else BOTH
 
 
-UNKNOWN = Value(STEEP, STEEP, STEEP, STEEP, frozenset((ANY,)), frozenset((ANY,)), True, truth=True, raw=True)
+UNKNOWN = Value(
+    STEEP,
+    STEEP,
+    STEEP,
+    STEEP,
+    frozenset((ANY,)),
+    frozenset((ANY,)),
+    True,
+    truth=True,
+    raw=True,
+    tossed=True,
+    unseen=True,
+)
 
 MADE = Value(own=frozenset((OPAQUE,)), inner=frozenset((OPAQUE,)))
 
