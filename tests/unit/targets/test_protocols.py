@@ -231,7 +231,7 @@ INSPECTED = {
         0,
         "parameter epsilon gets epsilon of the claim",
         "run(env) pulls arms of an environment by itself",
-        "pull returns (reward, regret), of which reward is the reward",
+        "pull returns (reward, regret); reward is the reward",
         "means of the environment: every mean is .5",
         "a generator of its own (default_rng, with a seed from the system), code.py:",
         "numpy's global generator, code.py:",
