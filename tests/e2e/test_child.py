@@ -280,7 +280,7 @@ def test_with_other_threads_a_named_target_has_a_new_process_and_an_object_none(
     thread.start()
     try:
         record = vdp.audit(release, epsilon=1.0, runs=400).record
-        assert record["provenance"]["in_process"] == "as other threads are running"
+        assert record["provenance"]["in_process"] == "because other threads are running"
         named = vdp.audit(f"{folder / 'a.py'}:right", epsilon=1.0, runs=400).record
         assert "in_process" not in named["provenance"]
         with pytest.raises(InputError, match="ended without a verdict"):

@@ -167,7 +167,7 @@ LIES = {
     "bytes that do not come": ('if "bytes" in m: m["bytes"] += 1', "fewer bytes than it announced"),
     "other code": (
         'if "asks" in m and "sha256" in str(m["asks"]): m["asks"]["value"]["sha256"] = "0" * 64',
-        "none of the files",
+        "not one of the files",
     ),
     "an upper bound by public states": (
         'if "asks" in m and "certificate" in str(m["asks"]): m["asks"]["value"][0]["method"] = "states"',
@@ -201,7 +201,7 @@ def test_the_same_code_without_a_lie_is_counted(tmp_path):
     (tmp_path / "a.py").write_text(f"{RIGHT}{EVIL}\ndef edit(m):\n    pass\n", "utf-8")
     done = run(tmp_path, "audit", "a.py:right", "--epsilon", 1, "--runs", 400, "--json", "r.json", "-v")
     assert done.exit_code in (0, 3), done.stderr
-    assert "another chose its runs" in done.stdout
+    assert "Another process chose its runs" in done.stdout
     assert vdp.verify(tmp_path / "r.json").record["provenance"]["counted"]["asked_again"] > 0
 
 

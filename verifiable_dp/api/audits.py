@@ -79,7 +79,7 @@ def audit(
         holds these statements about the deployment, marked as declared.
     checkpoint
         File for finished steps while the audit runs: after an interruption, the same call continues there.
-        The file stays, so that nothing is lost before you save the report: remove it then.
+        The file stays until you remove it, so nothing is lost before you save the report.
     in_process
         Whether your own code runs in this process, for a debugger; the record says so. It also does if a
         child cannot be started safely; the record says why.

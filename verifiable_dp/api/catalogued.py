@@ -53,7 +53,7 @@ def restore(
     Returns
     -------
     Session
-        As it was when it was saved.
+        The session as it was when it was saved.
 
     Raises
     ------

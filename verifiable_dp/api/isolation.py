@@ -155,7 +155,7 @@ def _kept_here(code: Sequence[object], in_process: bool) -> str:
     if in_process:
         return "as was asked"
     if engine.remote():
-        return "as its work goes to a cluster"
+        return "because its work goes to a cluster"
     # A child that is not a copy of this process finds code by its name only.
     objects = any(callable(item) or isinstance(item, Algorithm) for item in code)
     return child.unforkable() if objects or not child.POSSIBLE else ""

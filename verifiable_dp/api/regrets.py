@@ -248,7 +248,7 @@ def _with_theorems(target: Target) -> Algorithm:
         return auditor.algorithm(**(auditor.experiment or auditor.instance))
     if not isinstance(target, Algorithm):
         raise InputError(
-            "bound, scaling or better_than must be given: the claims of your own code are not known"
+            "bound, scaling or better_than must be given: we do not know the claims of your own code"
         )
     return target
 
@@ -280,7 +280,7 @@ def _subject(
     contexts: Contexts | None = None,
 ) -> claims_of_regret.RegretSubject:
     if isinstance(target, Exec):
-        raise InputError("target must be Python code: the regret of a command is not measured")
+        raise InputError("target must be Python code: we cannot measure the regret of a command")
     thing, name = resolve(target)
     if isinstance(target, str) and ":" not in target:
         given = {"n_arms": n_arms, "horizon": horizon}
@@ -343,12 +343,12 @@ def _populations(asked: claims_of_regret.Asked) -> list[Population]:
     shape = shape_of(asked.contexts)
     n_arms = shape[0] if asked.n_arms is None and len(shape) == 2 else asked.n_arms
     if n_arms is None:
-        raise InputError("n_arms must be given where contexts are (--arms K)")
+        raise InputError("n_arms must be given with contexts (--arms K)")
     Contexts(validate.integer("n_arms", n_arms, least=2), shape)
     given = "linear" if asked.environments is None else asked.environments
     several = [given] if isinstance(given, str | Population) else given
     if not isinstance(several, Sequence) or not all(isinstance(one, str | Population) for one in several):
-        raise InputError(f"environments must be populations where contexts are given, got {given!r}")
+        raise InputError(f"environments must be populations if contexts are given, got {given!r}")
     found = [usual(one, n_arms, shape) if isinstance(one, str) else one for one in several]
     for one in found:
         if one.shape != shape:

@@ -86,7 +86,7 @@ class Conducted:
 
     def _same(self, far: Far, samples: Sequence[Sample], progress: Progress, caged: Caged) -> bool:
         """Whether some runs come out in a process that has made no others as they did."""
-        progress("some runs again, in a fresh process")
+        progress("repeating some runs in a fresh process")
         asked = far.pickled([replace(one, digest="") for one in samples])  # which it is to find by itself
         try:
             found = child.call(

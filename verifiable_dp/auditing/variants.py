@@ -32,10 +32,10 @@ _BUDGET = f"try a larger --budget, or for a bandit a shorter --horizon such as 6
 _NO_LESS_NOISE = (
     f"{NO_POWER}no reduction of the noise that the generator adds ({_SCALED}) was refuted with probability "
     ".95 at this budget; try a larger --budget, for a bandit a shorter --horizon such as 60, or the same "
-    f"code made for a larger epsilon; {ACCEPTED}"
+    f"code constructed for a larger epsilon; {ACCEPTED}"
 )
 _NOT_REACHED = (
-    f"{NO_POWER}noise divided by {_FACTOR} changed nothing in {{}} runs, so that no budget helps: "
+    f"{NO_POWER}noise divided by {_FACTOR} changed nothing in {{}} runs, so no budget helps: "
     f"what is reduced are {_SCALED} as drawn from the generator that the code is given, or from "
     "np.random.default_rng with a seed that is made from it; name the parameter that is epsilon with "
     f"--epsilon-parameter; {ACCEPTED}"

@@ -75,11 +75,11 @@ def unforkable() -> str:
     A fork copies one thread only: what another one has locked stays locked for ever.
     """
     if not sys.platform.startswith("linux"):
-        return "as this system forks no process that uses its libraries"
+        return "because this system cannot fork a process that uses its libraries"
     if threading.active_count() > 1:
-        return "as other threads are running"
+        return "because other threads are running"
     if _native_threads() > 0:
-        return "as a library has started threads"
+        return "because a library has started threads"
     return ""
 
 

@@ -76,7 +76,7 @@ class Clock:
         found = self._calls.overdue(_GRACE)
         if found is not None:
             _kill(pid)
-            stuck = ", nor could it be ended from within, so that its process was killed"
+            stuck = ", nor could it be ended from within, so its process was killed"
             raise InputError(late("target: a call of its code", found[1], stuck))
         if time.monotonic() > self._end:
             _kill(pid)

@@ -187,7 +187,7 @@ class PlaySampler(SeenRuns):
         if not is_table(rows, self.small, runs) or rows.shape[1] != self.horizon:
             raise EndedError(ANOTHER_FORM)
         if rows.size and not (rows.min() >= 0 and rows.max() < self.n_arms):
-            raise EndedError("target: its process sent arms that there are not")
+            raise EndedError("target: its process sent arms that do not exist")
 
     def _table(self, pair: Foreign, world: int) -> Foreign:
         game = isinstance(pair, ContextGame)

@@ -98,8 +98,8 @@ def _legend(texts: Mapping[int, str]) -> tuple[str, ...]:
 
 
 CARRIED = (
-    "a run depends on the one before it: runs of both inputs took turns as coins fell, and what one gives "
-    "away in the next was not looked for"
+    "each run depends on the one before it: runs of both inputs took turns at random, and we did not test "
+    "what one run reveals in the next"
 )
 
 
@@ -109,6 +109,6 @@ def _notes(repeatable: bool, carried: bool = False) -> tuple[str, ...]:
     if carried:
         return (CARRIED,)
     return (
-        "not repeatable: the same generator gave other outputs; the target keeps state between runs or "
-        "draws from another source, so a re-run need not give the same counts",
+        "not repeatable: the same generator gave different outputs; the target keeps state between runs or "
+        "draws from another source, so a re-run may give different counts",
     )

@@ -36,10 +36,10 @@ from verifiable_dp.targets.source import parsed, resolved
 
 Module = tuple[str, str]  # name and file
 FIXED = "{} starts from the same state in every process"
-UNTOLD = "{} has a seed of which nothing shows that it is a secret"
-TWINS = "{} and {} start from one seed, so that they draw the same"
+UNTOLD = "{} has a seed that may not be secret"
+TWINS = "{} and {} start from the same seed, so they draw the same numbers"
 ADVICE = (
-    ": whoever reads the code may know its noise, and what the runs show holds only for those who do not; "
+    ": anyone who reads the code may know its noise, and the results hold only against others; "
     "np.random.default_rng() without a seed takes one from the system"
 )
 _DRAWS = (1, 5)  # after which states are compared: the first may renew all of a state

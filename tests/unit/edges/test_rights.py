@@ -407,7 +407,7 @@ def test_a_file_that_is_replaced_meanwhile_is_opened_again():
             refused(lambda: here.right().take(here.path), "is replaced all the time; find out by whom")
 
 
-OTHER = "is not the state that the counter is at"
+OTHER = "does not match the counter"
 
 
 @pytest.mark.parametrize(

@@ -226,7 +226,7 @@ def framed(**change):
 ARM, TWO = np.ones((5, 2), np.int8).tobytes(), np.zeros((5, 2)).tobytes()
 SINGLE = {
     "another form": {"frame": framed(shape=[2, 5])},
-    "a form that there is not": {"frame": framed(shape="x")},
+    "described data in an unknown form": {"frame": framed(shape="x")},
     "objects": {"frame": framed(of="|O8")},
     "too long": {"frame": lambda header, content: (header, content + b"0")},
     "other numbers": {"frame": lambda header, content: ({"of": "<f4", "shape": [10, 1]}, content)},
@@ -249,7 +249,7 @@ def test_answers_in_another_form_end_the_audit(name):
 
 
 PARTS = {
-    "arms that there are not": (framed(), lambda content: content.replace(b"\x01", b"\x02")),
+    "arms that do not exist": (framed(), lambda content: content.replace(b"\x01", b"\x02")),
     "negative arms": (framed(), lambda content: content.replace(b"\x01", b"\xff")),
     "width": (framed(width=1), None),
     "no width": (framed(width=0), None),

@@ -417,6 +417,8 @@ class Calls(Chances):
             base.size, every.size, PUBLIC if smooth and name != "repeat" else (base | every).steep().level
         )
         size = PUBLIC if name in values.REDUCES and not given.parts else size
+        mask = name == "astype" and any(kind == ("library", id(bool)) for kind in every.own)
+        apart = name in ("argsort", "argpartition") or mask  # places, each of them once
         data = made.data and name not in ("argmax", "argmin", "argsort", "index", "count")
         own = frozenset(tag for tag in refs if tag[0] in ("instance", "any", "function", "applied", "method"))
         return Value(
@@ -433,7 +435,7 @@ class Calls(Chances):
             noisy=made.noisy and data,
             raw=made.raw,
             tossed=made.tossed,
-            passed=made.passed - ({SEVERAL} if name in ("argsort", "argpartition") else NONE),
+            passed=made.passed - ({SEVERAL} if apart else NONE),
             depth=made.depth,
             unseen=made.unseen,
         )

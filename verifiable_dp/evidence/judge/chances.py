@@ -44,14 +44,20 @@ class Chances(Marks):
         """Whether what is done here is done again, in another turn or call."""
         return bool(self.turning) or self.function_of(self.scope) in self.repeats
 
-    def selected(self, node: Foreign, value: Value, test: Value, before: Value | None = None) -> Value:
-        """What a draw has chosen here, by a test; `before` of what it chose from, if not of all of it."""
+    def selected(
+        self, node: Foreign, value: Value, test: Value, before: Value | None = None, others: int = 0
+    ) -> Value:
+        """What a draw has chosen here, by a test.
+
+        `before` of what it chose from, if not of all of it; so many `others` choose from the same.
+        """
         if not test.by_chance:
             return value
         site = ("choice", node)
-        passed = (value if before is None else before).passed
-        depth = min(value.depth + (site not in passed), _SELDOM)
-        if (site in passed and self.repeated()) or depth >= _SELDOM:
+        chosen = value if before is None else before
+        depth = min(max(value.depth, chosen.depth + (site not in chosen.passed)), _SELDOM)
+        again = site in chosen.passed and self.repeated()
+        if again or max(depth, others) >= _SELDOM:
             if value.data or any(kind in _HOLDING for kind, _ in value.refs):
                 self.tell(node, outside.SURVIVES)
             value |= Value(STEEP)
@@ -66,7 +72,9 @@ class Chances(Marks):
             if name not in kept and not (own and isinstance(site, Function)):
                 known = self.marks.get(key, Value())
                 before = self.first(name, site) if own else known
-                self.add(key, self.selected(site, known, Value(SMOOTH, tossed=True, raw=raw), before))
+                sites, test = self.replaced.setdefault(key, set()), Value(SMOOTH, tossed=True, raw=raw)
+                sites |= set() if raw else {site}
+                self.add(key, self.selected(site, known, test, before, len(sites)))
 
     def replaces_in(self, container: ast.expr, grows: bool = False) -> None:
         """Something in a container is changed here; what only grows keeps what it holds."""

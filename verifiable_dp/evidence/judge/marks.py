@@ -130,6 +130,7 @@ class Marks:
         self.disclosed: frozenset[Spot] = frozenset()
         self.spots: set[Spot] = set()  # where disclosing would do
         self.kept: dict[str, set[tuple[type, Foreign]]] = {}  # constants and statements that set attributes
+        self.replaced: dict[Foreign, set[Foreign]] = {}  # names, and where chance alone says what they hold
         self.turning: list[ast.AST] = []  # loops and comprehensions around what is looked at
         self.repeats: set[ast.AST] = set()  # functions that are called more than once
         self.callers: dict[ast.AST, set[tuple[int, ...]]] = {}  # functions, and where they are called
