@@ -98,7 +98,7 @@ class GaussianTS(Turns):
     @property
     def claim(self) -> PrivacyClaim:
         """Adaptive composition of normal mechanisms, each of which costs at most its largest mu."""
-        note = "its theorems are unknown here; the sum over rounds of 1/(c (n_a + 1)) is derived"
+        note = "we do not know its theorems; we derived the sum over rounds of 1/(c (n_a + 1))"
         source = Source(papers.OU, "composition over T rounds", note, Basis.UNREAD)
         return PrivacyClaim.gdp(self.mu, self.delta, observe="releases", source=source)
 

@@ -75,7 +75,7 @@ class ShuffledSE(Elimination):
     @property
     def claim(self) -> PrivacyClaim:
         """The adversary sees the shuffled reports of each batch."""
-        note = "of Laplace reports, by amplification; its theorem's number is unknown"
+        note = "for Laplace reports, by amplification; the theorem's number is unknown"
         return PrivacyClaim(
             self.epsilon,
             self.delta,

@@ -194,10 +194,11 @@ def _caption(algorithm: Listed, runs: int, words: str) -> str:
     own, rival = algorithm.name, DPRobustSE.name
     return (
         f"Clean regret of two arms, T = {HORIZON}, epsilon = {algorithm.epsilon:g}, k = {ORDER:g}: means of "
-        f"{runs} independent runs. {own} ({algorithm.variant}) is told alpha and the moments: raw, or "
-        f"central with D = {RADIUS:g} for far means. {rival} has {words}, v = {ORDER - 1:g}, and as u the "
-        f"second moment of clean rewards of the same class, 1 or 1 + D^2 = {1 + RADIUS**2:g}; it knows "
-        f"nothing of outliers. Their size is {INSIDE:g} times the truncation of {own}, less D for far means: "
-        "+size (point), either sign (symmetric), or -size for the best arm and +size for the other "
-        f"(adversarial). Those called far have {INSIDE:g} times the first truncation of {rival}."
+        f"{runs} independent runs. {own} ({algorithm.variant}) knows alpha and the moments: raw, or "
+        f"central with D = {RADIUS:g} for far means. {rival} has {words}, v = {ORDER - 1:g}, and u equal to "
+        f"the second moment of clean rewards of the same class, 1 or 1 + D^2 = {1 + RADIUS**2:g}; it does "
+        "not "
+        f"know about outliers. Outliers have {INSIDE:g} times the size of {own}'s truncation, less D for far "
+        "means: +size (point), either sign (symmetric), or -size for the best arm and +size for the other "
+        f"(adversarial). Far outliers have {INSIDE:g} times the size of {rival}'s first truncation."
     )

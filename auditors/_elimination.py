@@ -99,18 +99,18 @@ def _pair(
 
 SHARED_BY_ARMS = Mutant(
     "one draw for all arms",
-    "the same noise is added to every arm, so that it cancels where means are compared",
+    "the same noise is added to every arm, so it cancels where means are compared",
     mutants.SHARED_BY_ARMS,
 )
 NO_FORGETTING = Mutant(
     "no forgetting",
-    "means are over all epochs, so that a reward enters several releases",
+    "means cover all epochs, so one reward enters several releases",
     mutants.Unforgetting,
 )
 RAW = Mutant("raw comparison", "arms are removed by exact means", mutants.noise_times(0.0))
 SHARED_BY_EPOCHS = Mutant(
     "one draw for all epochs",
-    "an arm gets the same noise in every epoch, so that differences of its sums are exact",
+    "an arm gets the same noise in every epoch, so differences of its sums are exact",
     mutants.SHARED_BY_EPOCHS,
 )
 

@@ -86,7 +86,7 @@ NOISE_MUTANTS = (
     NO_NOISE,
     Mutant(
         "noise of an arm is not reset",
-        "an arm gets the same noise in all of its releases, so that their differences are exact",
+        "an arm gets the same noise in all of its releases, so their differences are exact",
         mutants.SHARED_BY_EPOCHS,
     ),
     Mutant(
@@ -99,13 +99,13 @@ PRIVACY_MUTANTS = (
     *NOISE_MUTANTS,
     Mutant(
         "no forgetting",
-        "means are over all episodes, so that a reward enters several releases",
+        "means cover all episodes, so one reward enters several releases",
         mutants.Unforgetting,
     ),
     mean_noise("sums get Lap(1/(epsilon n)), which is the scale for means"),
     Mutant(
         "length of all pulls",
-        "the mean of an episode gets the noise of the mean of all of the arm's pulls",
+        "an episode's mean gets only the noise that suits a mean of all the arm's pulls",
         mutants.noise_by(
             lambda rule, state, query: query.pulls() / np.maximum(query.pulls() + state.pulls, 1)
         ),
@@ -135,17 +135,17 @@ COIN_MUTANTS = (
     NO_NOISE,
     Mutant(
         "noise of an arm is not reset",
-        "an arm gets the same noise in all of its releases, so that their differences are exact",
+        "an arm gets the same noise in all of its releases, so their differences are exact",
         mutants.shared(_same_noise),
     ),
     Mutant(
         "one draw throughout",
-        "all releases and all coins are the same draw",
+        "all releases and all coins use the same draw",
         mutants.shared(lambda rule, slot: np.zeros_like(slot)),
     ),
     Mutant(
         "the noise is the coin",
-        "what is chosen by chance is chosen with the noise of a sum, which the choice gives away",
+        "random choices reuse the noise of a sum, so each choice reveals that noise",
         mutants.shared(_coins_are_noise),
     ),
 )
@@ -153,7 +153,7 @@ BATCH_MUTANTS = (
     *COIN_MUTANTS,
     Mutant(
         "no forgetting",
-        "batches are kept, so that a reward enters several releases",
+        "old batches are kept, so one reward enters several releases",
         mutants.result("kept", lambda rule, kept, sums, full: sums),
     ),
     Mutant(
@@ -174,13 +174,13 @@ def order_mutants(caught_by: Checking) -> tuple[Mutant, ...]:
     return (
         Mutant(
             "uniform play",
-            "the arm that was pulled least is next",
+            "the arm with the fewest pulls is played next",
             mutants.result("index", _turns),
             caught_by=caught_by,
         ),
         Mutant(
             "inverted",
-            "the arm of the smallest index is next",
+            "the arm with the smallest index is played next",
             mutants.result("index", lambda rule, index, state: -index),
             caught_by=caught_by,
         ),
@@ -198,7 +198,7 @@ def no_doubling(caught_by: Checking) -> Mutant:
     """Means of one reward, however often an arm was pulled."""
     return Mutant(
         "no doubling",
-        "every episode is one round, so that a mean is one reward",
+        "every episode lasts one round, so each mean is a single reward",
         mutants.chained(
             mutants.result("rounds", lambda rule, rounds, state: np.ones_like(rounds)),
             mutants.result("last", lambda rule, last, state: np.ones_like(last)),

@@ -216,7 +216,7 @@ PRICE = Prices(
     lambda trial: [on_circle(trial.rule.actions, number) for number in range(2)],
     (0.1, 0.5, 1.0, 5.0),
     "d = 2, K = {rule.n_arms} actions and theta uniform on the sphere, rewards -1 or 1, beta = 1/T: "
-    "{rule.name} beside phased elimination, {runs} runs of each.",
+    "{rule.name} compared with phased elimination, {runs} runs of each.",
 )
 
 

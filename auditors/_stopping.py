@@ -242,10 +242,10 @@ class ScaledByUse(Wrapped):
 
 
 PRIVACY_MUTANTS = (
-    Mutant("raw estimate", "the mean is released as it is", partial(ScaledByUse, on_estimate=0.0)),
+    Mutant("raw estimate", "the mean is released without noise", partial(ScaledByUse, on_estimate=0.0)),
     Mutant(
         "estimate not split",
-        "the estimate is released with Lap(R/epsilon): half the sensitivity, and the budget not shared",
+        "the estimate is released with Lap(R/epsilon): half the sensitivity, and the whole budget",
         partial(ScaledByUse, on_estimate=0.25),
     ),
     Mutant(

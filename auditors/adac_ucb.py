@@ -54,8 +54,8 @@ CLAIMS = (
         Source(
             papers.AZIZE_ZCDP,
             "AdaC-UCB",
-            "the paper has a price of privacy of order log T/sqrt(rho), its constants are unknown here; "
-            "derived: Hoeffding's lemma, the tail of normal noise, doubling",
+            "the paper states a price of privacy of order log T/sqrt(rho), but we do not know its "
+            "constants; derived from Hoeffding's lemma, the tail of normal noise, and doubling",
             Basis.UNREAD,
         ),
         "mean",
@@ -67,7 +67,11 @@ CLAIMS = (
 
 MUTANTS = (
     *family.PRIVACY_MUTANTS,
-    Mutant("rho for two", "the noise has the deviation of twice rho", noise_times(1 / math.sqrt(2))),
+    Mutant(
+        "rho for two",
+        "the noise has the standard deviation that suits twice the rho",
+        noise_times(1 / math.sqrt(2)),
+    ),
     *family.order_mutants(ON_TWO),
     family.no_doubling(ON_TWO),
     family.timid(ON_TWO),

@@ -35,8 +35,8 @@ LOWEST = Better(
 CLAIMS = (
     RegretClaim(
         "regret",
-        "The expected regret is at most what a suboptimal arm can be pulled while means lie within their "
-        "radii, plus the cost of episodes that begin while one does not.",
+        "The expected regret is at most the cost of suboptimal pulls while all means lie within their "
+        "radii, plus the cost of episodes that begin while some mean does not.",
         family.BOUND_FORMULA,
         Source(
             papers.AZIZE,
@@ -51,7 +51,7 @@ CLAIMS = (
     ),
     RegretClaim(
         "section-5",
-        "On the paper's five arms its mean regret is below that of AdaP-UCB.",
+        "On the paper's five arms, its mean regret is below that of AdaP-UCB.",
         "mean regret of AdaP-UCB >= that of AdaP-KLUCB",
         Source(papers.AZIZE, "Section 5", "at T = 1e7, epsilon = 1, alpha = 3.1, as printed"),
         "comparison",

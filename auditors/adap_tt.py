@@ -73,22 +73,22 @@ def samples(trial: TheoremTrial) -> Iterator[Check]:
 CLAIMS = (
     RegretClaim(
         "correct",
-        "With probability 1 - beta no arm but the best one is found.",
+        "With probability 1 - beta, the arm that is found is the best one.",
         "beta",
-        Source(papers.AZIZE_BAI, "delta-correctness", "by the threshold used here, which is ours"),
+        Source(papers.AZIZE_BAI, "delta-correctness", "with our own threshold"),
         "probability",
         checks=[correct],
         about="utility",
     ),
     RegretClaim(
         "samples",
-        "Few rounds go to arms that are far from the best: on eight arms fewer than uniform play needs.",
+        "Arms that are far from the best get few rounds: on eight arms, fewer than uniform play needs.",
         "1.4 sum_a 2 n_a, n_a = min {2^j: 2 radius(2^j) <= Delta_a}",
         Source(
             papers.AZIZE_BAI,
             "sample complexity",
-            "we did not have its asymptotic bound; the level 1.4 is ours, so that uniform play and a "
-            "threshold that is eight times too large exceed it",
+            "we did not have its asymptotic bound; we chose the level 1.4, which uniform play and a "
+            "threshold eight times too large exceed",
         ),
         "mean",
         samples_bound,
@@ -100,7 +100,12 @@ CLAIMS = (
 
 MUTANTS = (
     *family.BATCH_MUTANTS,
-    Mutant("uniform play", "the arm that was pulled least is next", family.UNIFORM_CHOICE, caught_by=samples),
+    Mutant(
+        "uniform play",
+        "the arm with the fewest pulls is played next",
+        family.UNIFORM_CHOICE,
+        caught_by=samples,
+    ),
     Mutant(
         "timid",
         "the radii of the threshold are eight times too large",
@@ -109,7 +114,7 @@ MUTANTS = (
     ),
     Mutant(
         "hasty",
-        "the radii are sixteen times too small, within the noise of the estimates",
+        "the radii are sixteen times too small, below the noise of the estimates",
         result("radius", lambda rule, radius, state: radius / 16),
         caught_by=correct,
     ),

@@ -28,7 +28,8 @@ PRICE = Prices(
     lambda rule: UCB1(rule.n_arms, rule.horizon),
     lambda trial: [s1("C2", trial.rule.n_arms)],
     (0.01, 0.05, 0.1, 0.25, 1.0),
-    "C2 with K = {rule.n_arms} arms, alpha = {rule.alpha:g}: AdaP-UCB beside UCB1, {runs} runs of each.",
+    "C2 with K = {rule.n_arms} arms, alpha = {rule.alpha:g}: AdaP-UCB compared with UCB1, {runs} runs of "
+    "each.",
 )
 
 CLAIMS = (
@@ -44,8 +45,8 @@ CLAIMS = (
     ),
     RegretClaim(
         "regret",
-        "The expected regret is at most what a suboptimal arm can be pulled while means lie within their "
-        "radii, plus the cost of episodes that begin while one does not.",
+        "The expected regret is at most the cost of suboptimal pulls while all means lie within their "
+        "radii, plus the cost of episodes that begin while some mean does not.",
         family.BOUND_FORMULA,
         Source(papers.AZIZE, "Algorithm 1", "derived: Hoeffding, the tail of Laplace noise, doubling"),
         "mean",

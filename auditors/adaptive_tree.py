@@ -52,7 +52,7 @@ MUTANTS = (
     Mutant("budget log T", "a node gets epsilon / log T (natural), as printed", family.PRINTED_NOISE),
     Mutant(
         "one draw for all nodes",
-        "every node gets the same noise, so that differences of nodes are exact",
+        "every node gets the same noise, so differences of nodes are exact",
         family.SAME_NODE,
     ),
     Mutant(
@@ -60,7 +60,7 @@ MUTANTS = (
         "the whole prefix sum is released each time, with noise for one node",
         mixed(family.RedrawnSum),
     ),
-    Mutant("no truncation", "items are inserted as they are", mutants.Untruncated, bounding=True),
+    Mutant("no truncation", "items are inserted without truncation", mutants.Untruncated, bounding=True),
     Mutant(
         "noise of the first item",
         "later items, which may be larger, get the noise that fits the first one",
@@ -77,12 +77,12 @@ MUTANTS = (
 CLAIMS = (
     RegretClaim(
         "lemma-2",
-        "With probability 1 - gamma no prefix sum is off by more than the formula.",
+        "With probability 1 - gamma, no prefix sum is off by more than the formula.",
         "2 B_T L/epsilon max(sqrt(L), sqrt(l)) sqrt(8 l), L = floor(log2 T) + 1, l = log(2T/gamma)",
         Source(
             papers.TAO,
             "Lemma 2 (3)",
-            "derived, for all t at once. Printed for one t: 2 B_t log^1.5 T log(1/delta)/epsilon, which at "
+            "derived for all t at once. Printed for one t: 2 B_t log^1.5 T log(1/delta)/epsilon, which at "
             "delta = .1 and t = T - 1 is exceeded with probability .17 for items in one range and T = 2^10",
         ),
         "probability",

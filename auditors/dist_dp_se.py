@@ -49,7 +49,7 @@ PRICE = Prices(
     lambda rule: SE(rule.n_arms, rule.horizon),
     lambda trial: [s1("C2", trial.rule.n_arms)],
     (0.01, 0.05, 0.1, 0.25, 1.0),
-    "C2 with K = {rule.n_arms} arms, p = 1/T: Dist-DP-SE beside SE, {runs} runs of each.",
+    "C2 with K = {rule.n_arms} arms, p = 1/T: Dist-DP-SE compared with SE, {runs} runs of each.",
     {"horizon": 10**7, "beta": None},
 )
 
@@ -58,7 +58,8 @@ SURVIVAL = Survival(family.NEAR_TIES, SHORT, DERIVED)
 CLAIMS = (
     RegretClaim(
         "elimination",
-        "With probability 1 - p the best arm stays; arm a goes by the first batch with 4 beta(b) < Delta_a.",
+        "With probability 1 - p, the best arm stays, and arm a is removed by the first batch with 4 "
+        "beta(b) < Delta_a.",
         "2 + 4 + ... + 2^b, b the first batch with 4 beta(b) < Delta_a",
         Source(papers.CHOWDHURY, "Lemma 1", DERIVED),
         "probability",
@@ -67,7 +68,7 @@ CLAIMS = (
     ),
     RegretClaim(
         "theorem-1",
-        "With p = 1/T the expected regret is O(sum_a log T/Delta_a + K log T/epsilon).",
+        "With p = 1/T, the expected regret is O(sum_a log T/Delta_a + K log T/epsilon).",
         "sum_a Delta_a (2 + 4 + ... + 2^b_a) + max Delta, b_a the first batch with 4 beta(b) < Delta_a",
         Source(papers.CHOWDHURY, "Theorem 1", "printed as a rate; constants derived from the claim on pulls"),
         "mean",
@@ -81,18 +82,18 @@ MUTANTS = (
     *family.PRIVACY_MUTANTS,
     Mutant(
         "inverse Gamma scale",
-        "shares of the noise are drawn with the inverse of their scale, so that large batches have little",
+        "shares of the noise are drawn with the inverse of their scale, so large batches get little noise",
         noise_by(_inverse_scale),
     ),
     Mutant(
         "hasty",
-        "arms are removed at an eighth of the threshold, within the noise of their means",
+        "arms are removed at an eighth of the threshold, below the noise of their means",
         gap_times(1 / 8),
         caught_by=SURVIVAL,
     ),
     Mutant(
         "timid",
-        "arms are removed at eight times the threshold only",
+        "arms are removed only at eight times the threshold",
         gap_times(8),
         caught_by=PULLS,
     ),

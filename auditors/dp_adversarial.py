@@ -24,7 +24,7 @@ from verifiable_dp.registry.mutants import noise_by, result
 from verifiable_dp.registry.theorems import RUNS, MeanBound, TheoremTrial, bound_of
 from verifiable_dp.registry.wrapped import Listed
 
-OURS = "the paper has O(sqrt(KT/epsilon)) and we did not have its text: "
+OURS = "the paper states O(sqrt(KT/epsilon)), but we did not have its text; "
 TSALLIS = 4.0  # ours
 
 
@@ -118,7 +118,7 @@ EXP3, TSALLIS_INF = Hindsight("exp3"), Hindsight("tsallis-inf")
 CLAIMS = (
     RegretClaim(
         "exp3",
-        "On an oblivious table the expected regret of exp3 in hindsight is O(sqrt(K log(K) log(T) "
+        "On an oblivious table, the expected regret of exp3 in hindsight is O(sqrt(K log(K) log(T) "
         "T/epsilon)) for epsilon <= 1.",
         "b (log(K)/h + h N K (1 + 2 s^2)/(1 - g) + g N + 2) + 1, N = T/b",
         Source(
@@ -134,7 +134,7 @@ CLAIMS = (
     ),
     RegretClaim(
         "tsallis-inf",
-        "On an oblivious table the expected regret of tsallis-inf in hindsight is O(sqrt(KT/epsilon)) for "
+        "On an oblivious table, the expected regret of tsallis-inf in hindsight is O(sqrt(KT/epsilon)) for "
         "epsilon <= 1.",
         "4 sqrt(K T max(1, 1/epsilon))",
         Source(
@@ -168,8 +168,18 @@ MUTANTS = (
         "sums get Lap(1/(epsilon b)), which is the scale for means",
         noise_by(_of_means),
     ),
-    Mutant("uniform play", "the arm that was pulled least is next", family.UNIFORM_CHOICE, caught_by=ON_TWO),
-    Mutant("inverted", "arms with much loss are played most", result("index", _inverted), caught_by=ON_TWO),
+    Mutant(
+        "uniform play",
+        "the arm with the fewest pulls is played next",
+        family.UNIFORM_CHOICE,
+        caught_by=ON_TWO,
+    ),
+    Mutant(
+        "inverted",
+        "the arms with the largest losses are played most",
+        result("index", _inverted),
+        caught_by=ON_TWO,
+    ),
     Mutant(
         "timid",
         "the bandit learns a hundred times too slowly",

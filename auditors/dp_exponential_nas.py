@@ -88,7 +88,7 @@ def floors(trial: TheoremTrial) -> Iterator[Check]:
         claim="corollary-3.6",
         caption=f"Samples -1 or 1 with mean {FAINT:g}, alpha = .5, beta = .08. Theorem 3.4 as proved: more "
         "than n = log(1/beta)/(12 epsilon alpha |mu|) samples with probability 1 - sqrt(beta) - beta, so "
-        "that many times n in the mean; Corollary 3.6's first term: kl(1 - beta, beta)/KL(mu, mu (1 - "
+        "at least that share of n in the mean; Corollary 3.6's first term: kl(1 - beta, beta)/KL(mu, mu (1 - "
         "alpha)/(1 + alpha)), which holds without privacy too. A run that has not halted counts as the "
         "horizon. "
         f"{trial.runs(TABLE_RUNS)} runs of each.",
@@ -110,7 +110,7 @@ MUTANTS = (
     ),
     Mutant(
         "stubborn",
-        "the threshold grows like t, so that it never halts",
+        "the threshold grows like t, so it never halts",
         result("threshold", lambda rule, limit, t, check: limit + t * rule.radius, compiled=True),
         caught_by=HALTING,
     ),
@@ -119,24 +119,24 @@ MUTANTS = (
 CLAIMS = (
     RegretClaim(
         "corollary-3.2",
-        "With probability 1 - beta the estimate is within alpha |mu| of mu.",
+        "With probability 1 - beta, the estimate is within alpha |mu| of mu.",
         "Pr[|estimate - mu| > alpha |mu|] <= beta",
         Source(papers.S1, "Corollary 3.2"),
         "probability",
-        domain="independent samples in [-R, R]; says nothing where the horizon comes before the rule halts",
+        domain="independent samples in [-R, R]; empty if the horizon ends before the rule halts",
         checks=family.CORRECT,
         about="utility",
     ),
     RegretClaim(
         "theorem-3.3",
-        "With probability 1 - beta it halts by time 2000 (t0 + t1 + t2).",
+        "With probability 1 - beta, it halts by time 2000 (t0 + t1 + t2).",
         "2000 (R^2 l/(alpha mu)^2 + R l/(epsilon |mu|) + R log(1/beta)/(epsilon alpha |mu|)), "
         "l = log((1/beta) log max(e, R/(alpha |mu|)))",
         Source(
             papers.S1,
             "Theorem 3.3",
             "corrected: printed without max(e, .), t0 and t1 turn negative as R/(alpha |mu|) approaches 1; "
-            "at alpha = .999, mu = R, beta = .08, epsilon = 1 it is to halt before time 0",
+            "at alpha = .999, mu = R, beta = .08, epsilon = 1 it would have to halt before time 0",
         ),
         "probability",
         halting_bound,

@@ -31,7 +31,7 @@ auditor = Auditor(
         *dp_klucb.mutants(dp_klucb.ON_TWO),
         Mutant(
             "timid",
-            "divergences count for a sixteenth",
+            "divergences are divided by sixteen",
             result("index", _timid),
             caught_by=dp_klucb.ON_TWO,
         ),

@@ -26,7 +26,7 @@ from verifiable_dp.registry.theorems import Better, Checking, CorrectOnly, MeanB
 
 LEVEL = 4.0  # ours: the paper has a constant near 1 as T grows
 NEAR = 3.0  # ours, at T = 1e7 and the means themselves
-OURS = "we did not have the paper; its constant is said to be close to 1 for large T, this one is ours"
+OURS = "we did not have the paper; its constant is said to be close to 1 for large T, but this one is ours"
 
 
 def least_information(gaps: FloatArray, epsilon: float) -> FloatArray:
@@ -89,8 +89,8 @@ def claims(paper: str) -> tuple[RegretClaim, ...]:
         ),
         RegretClaim(
             "near the lower bound",
-            "On the arms of C2 it is at most three times what the lower bound has, and less than that of "
-            "AdaP-KLUCB, which forgets.",
+            "On the arms of C2, the regret is at most three times the lower bound, and less than that of "
+            "AdaP-KLUCB, which forgets rewards.",
             "3 sum_a Delta_a log T/d_epsilon(mu_a, mu*)",
             Source(papers.AZIZE_OPTIMAL, paper, OURS, Basis.UNREAD),
             "mean",
@@ -106,7 +106,7 @@ def mutants(caught_by: Checking) -> tuple[Mutant, ...]:
         *family.NOISE_MUTANTS,
         Mutant(
             "whole sums",
-            "every release has the sum of all phases, so that a reward enters several releases",
+            "every release has the sum of all phases, so one reward enters several releases",
             Unforgetting,
         ),
         mean_noise("sums get Lap(1/(epsilon n)), which is the scale for means"),

@@ -215,23 +215,24 @@ MUTANTS = (
     HALF_NOISE,
     Mutant(
         "sensitivity 1",
-        "as printed: Lap(1/epsilon) and half the epsilon-terms of gamma, though a reward moves by up to 2",
+        "as printed: Lap(1/epsilon) and half the epsilon-terms of gamma, though a reward can change by up "
+        "to 2",
         given(variant="printed"),
     ),
     NO_NOISE,
     Mutant(
         "one draw for all actions",
-        "the sums of a batch share one noise value, so that their differences are exact",
+        "the sums of a batch share one noise value, so their differences are exact",
         mutants.SHARED_BY_ARMS,
     ),
     Mutant(
         "one draw for all batches",
-        "an action gets the same noise in every batch, so that differences of its sums are exact",
+        "an action gets the same noise in every batch, so differences of its sums are exact",
         mutants.SHARED_BY_EPOCHS,
     ),
     Mutant(
         "no forgetting",
-        "sums are over all batches, so that a reward enters several releases",
+        "sums cover all batches, so one reward enters several releases",
         mutants.Unforgetting,
     ),
     Mutant(
@@ -245,14 +246,14 @@ MUTANTS = (
 CLAIMS = (
     RegretClaim(
         "theorem-1",
-        "With probability 1 - 1/T the regret is at most C (sqrt(T log T) + log^2 T/epsilon).",
+        "With probability 1 - 1/T, the regret is at most C (sqrt(T log T) + log^2 T/epsilon).",
         "sum_i n_i max {Delta_a <= 4 gamma_(i-1)} + rest max {Delta_a <= 2 gamma} + max Delta, "
         "n_i <= q^i + |C|, |C| <= min(K, 4 d log log d + 16)",
         Source(
             papers.HANNA,
             "Theorem 1",
-            "printed as a rate with a constant C; the numbers are those of (16) in its proof with gamma "
-            "as it is used; the proof uses Lemma 4, which is false as printed",
+            "printed as a rate with a constant C; the numbers are those of (16) in its proof, with our "
+            "gamma; the proof uses Lemma 4, which is false as printed",
         ),
         "mean",
         family.regret_bound,
@@ -261,13 +262,14 @@ CLAIMS = (
     ),
     RegretClaim(
         "lemma-1",
-        "Any set in the unit ball that spans R^d has a zeta-net in it of at most (3/zeta)^d + d points that "
-        "spans R^d.",
+        "Any set in the unit ball that spans R^d contains a zeta-net of at most (3/zeta)^d + d points that "
+        "also spans R^d.",
         "(3/zeta)^d + d",
         Source(
             papers.HANNA,
             "Lemma 1",
-            "a property of the nets that are made, exact for finite sets; points of the whole ball are drawn",
+            "a property of the nets that we construct: exact for finite sets, checked on random points for "
+            "the whole ball",
         ),
         "comparison",
         net_size,
@@ -290,15 +292,16 @@ CLAIMS = (
     ),
     RegretClaim(
         "lemma-3",
-        "With probability 1 - 1/T all estimates of all batches are right up to gamma_i; then the best action "
-        "stays, and what stays after batch i has a gap of at most 4 gamma_i.",
+        "With probability 1 - 1/T, every estimate of every batch errs by at most gamma_i. Then the best "
+        "action stays, and actions that stay after batch i have gaps of at most 4 gamma_i.",
         "P[best action removed, or an action with a gap above 4 gamma kept] <= beta",
         Source(
             papers.HANNA,
             "Lemma 3",
-            "printed for all estimates at once, the proof is for any of them; checked with 4 |A| T/beta for "
-            "4 |A| T^2 at beta = .1, T = 1e5. Its proof takes gamma from the second case of Lemma 4, which "
-            "is false; gamma holds all the same, by exact chances and a union over log T batches",
+            "printed for all estimates at once, but proved for each one; checked with 4 |A| T/beta instead "
+            "of 4 |A| T^2, at beta = .1, T = 1e5. Its proof takes gamma from the second case of Lemma 4, "
+            "which "
+            "is false; gamma holds nevertheless, by exact probabilities and a union over log T batches",
         ),
         "probability",
         width,
@@ -313,7 +316,8 @@ CLAIMS = (
         Source(
             papers.HANNA,
             "Lemma 4, corrected",
-            "printed with 2 for 4.5, and exp(n/2 - b t/c) for the second case; both are false (n = 100, "
+            "printed with 2 instead of 4.5, and exp(n/2 - b t/c) in the second case; both are false (n = "
+            "100, "
             "t b/c = 40: 2.5e-3 against 3.4e-4; n = 16, t b/c = 50: 9.7e-13 against 5.7e-19)",
         ),
         "comparison",
@@ -323,17 +327,18 @@ CLAIMS = (
     ),
     RegretClaim(
         "section-6",
-        "With the core set the regret is close to that without privacy; without it it is much larger.",
-        "regret with the core set below that of the ablation, K = 1000, T = 1e7, d = 2",
+        "With the core set, regret is close to the non-private regret; without the core set, it is much "
+        "larger.",
+        "regret with the core set is below that without it, K = 1000, T = 1e7, d = 2",
         Source(
             papers.HANNA,
             "Section 6 and Appendix D",
-            "no numbers are printed; checked at epsilon = .1. From about epsilon = .5 on the ablation does "
-            "better here: many actions on the circle are a better design than a core set that is optimal up "
-            "to a factor 2, and their noise no longer counts",
+            "the paper prints no numbers; checked at epsilon = .1. From about epsilon = .5 on, play "
+            "without the core set has less regret here: many actions on the circle are a better design "
+            "than a core set that is optimal up to a factor 2, and their noise hardly matters",
         ),
         "comparison",
-        domain="epsilon small: the noise of K sums is what the core set saves",
+        domain="small epsilon: the core set avoids the noise of K sums",
         checks=[core_set],
     ),
 )

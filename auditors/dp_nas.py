@@ -40,11 +40,11 @@ MUTANTS = (
 CLAIMS = (
     RegretClaim(
         "theorem-3.1",
-        "With probability 1 - beta the estimate is within alpha |mu| of mu.",
+        "With probability 1 - beta, the estimate is within alpha |mu| of mu.",
         "Pr[|estimate - mu| > alpha |mu|] <= beta",
         Source(papers.S1, "Theorem 3.1"),
         "probability",
-        domain="independent samples in [-R, R]; says nothing where the horizon comes before the rule halts",
+        domain="independent samples in [-R, R]; empty if the horizon ends before the rule halts",
         checks=family.CORRECT,
         about="utility",
     ),

@@ -379,7 +379,7 @@ def floors(trial: TheoremTrial) -> Iterator[Check]:
         claim="theorem-4.1",
         caption="Two instances that contamination makes alike at k = 2: one arm pays 0, the other p^(-1/2) "
         "with probability p = alpha/(1 - alpha). Whatever is played, the mean regrets on both add up to T "
-        "Delta, Delta = p^(1/2); we check against half of that, a quarter for the worse one. "
+        "Delta, with Delta = p^(1/2); we check against half of that, a quarter for the worse one. "
         f"{trial.runs(TABLE_RUNS)} runs of each.",
         measured="sum of two regrets",
     )
@@ -466,7 +466,7 @@ MUTANTS = (
     ),
     Mutant(
         "half noise in the first step",
-        "the first release of a batch, the histogram if there is one, takes half its sensitivity",
+        "the first release of a batch, the histogram if there is one, uses half its sensitivity",
         _first_step(0.5),
     ),
     Mutant(
@@ -476,33 +476,33 @@ MUTANTS = (
     ),
     Mutant(
         "no forgetting",
-        "estimates are over all batches, so that a reward enters several releases",
+        "estimates cover all batches, so one reward enters several releases",
         rebuilt(Unforgetting),
     ),
     Mutant(
         "no truncation",
-        "rewards are not truncated, so that one moves a mean without limit",
+        "rewards are not truncated, so one moves a mean without limit",
         _limit_times(np.inf),
         bounding=True,
     ),
     Mutant(
         "one draw for all arms",
-        "the same noise is added to every arm, so that it cancels where estimates are compared",
+        "the same noise is added to every arm, so it cancels where estimates are compared",
         _shared_between("arms"),
     ),
     Mutant(
         "one draw for all batches",
-        "the same noise comes in every batch, so that differences of an arm's estimates are exact",
+        "every batch gets the same noise, so differences of an arm's estimates are exact",
         _shared_between("batches"),
     ),
     Mutant(
         "one draw for two steps",
-        "the noise of the histogram comes again in the means (without one: of a batch in the next)",
+        "the means reuse the noise of the histogram (if there is none: that of the previous batch)",
         _shared_between("steps"),
     ),
     Mutant(
         "outliers kept",
-        "rewards are not truncated, so that contamination moves a mean without limit",
+        "rewards are not truncated, so contamination moves a mean without limit",
         _limit_times(np.inf),
         caught_by=ESTIMATES,
     ),
@@ -520,7 +520,7 @@ MUTANTS = (
     ),
     Mutant(
         "timid",
-        "arms are removed at eight times the threshold only",
+        "arms are removed only at eight times the threshold",
         gap_times(8),
         caught_by=CLEAN,
     ),
@@ -532,7 +532,7 @@ _BETA = "sqrt(2(v + alpha M^2) l/n) + 2Ml/(3n) + 2M log(2/delta)/(n epsilon) + s
 _EXPLICIT = "printed as a rate; constants derived by Bernstein's inequality on the mixture, for every n"
 _RATE = "printed as a rate, for the worst gaps; we check the bound that the proof gives for these gaps"
 _PULLS = "sum_a Delta_a sum_(tau <= tau_a) 2^tau + max Delta, tau_a the first batch with 4 beta_tau < Delta_a"
-_BINDS = "binds if T exceeds K times the batches up to the first with 4 beta < Delta_a; vacuous if not"
+_BINDS = "binds if T exceeds K times the batches up to the first with 4 beta < Delta_a; otherwise vacuous"
 
 CLAIMS = (
     RegretClaim(
@@ -543,7 +543,8 @@ CLAIMS = (
             papers.WU,
             "Theorem 4.1",
             "partly reconstructed, without constants; we check its term T alpha^(1-1/k), with our own "
-            "constant, on two instances that contamination makes alike; a table holds regrets against it",
+            "constant, on two instances that contamination makes look alike; a table compares regrets with "
+            "it",
         ),
         "mean",
         least_contaminated,
@@ -552,7 +553,7 @@ CLAIMS = (
     ),
     RegretClaim(
         "theorem-6.1",
-        "With probability 1 - delta an estimate of a mean with E|X|^k <= 1 errs by at most beta.",
+        "With probability 1 - delta, an estimate of a mean with E|X|^k <= 1 errs by at most beta.",
         f"{_BETA}, v = s = m = 1, l = log(4/delta)",
         Source(papers.WU, "Theorem 6.1", f"{_EXPLICIT}; checked for all estimates of a run together"),
         "probability",
@@ -561,7 +562,7 @@ CLAIMS = (
     ),
     RegretClaim(
         "remark-6.3",
-        "Without contamination an estimate errs by at most beta with alpha = 0.",
+        "Without contamination, an estimate errs by at most beta with alpha = 0.",
         f"{_BETA}, v = s = m = 1, alpha = 0, l = log(4/delta)",
         Source(
             papers.WU,
@@ -586,8 +587,8 @@ CLAIMS = (
     ),
     RegretClaim(
         "theorem-6.5",
-        "There are constants r, M and a least n from which on an estimate errs by at most beta with "
-        "probability 1 - delta, with contamination or without.",
+        "There are constants r and M and a least n from which on an estimate errs by at most beta with "
+        "probability 1 - delta, with or without contamination.",
         f"{_BETA}, m = 2r or 3r, v = 1 + m^2, s = 2^(k-1)(1 + m^k), l = log(8/delta)",
         Source(
             papers.WU,
@@ -602,22 +603,25 @@ CLAIMS = (
     ),
     RegretClaim(
         "corollary-6.6",
-        "With r = 10^(1/k) and n of order log(D/delta)/epsilon an estimate errs by at most beta, alpha = 0.",
+        "With r = 10^(1/k) and n of order log(D/delta)/epsilon, an estimate errs by at most beta if alpha "
+        "= 0.",
         f"{_BETA}, m = 2r, v = 1 + m^2, s = 2^(k-1)(1 + m^k), l = log(8/delta)",
-        Source(papers.WU, "Corollary 6.6", f"{_EXPLICIT} from `least` on; bins reach a width beyond [-D, D]"),
+        Source(
+            papers.WU, "Corollary 6.6", f"{_EXPLICIT} from `least` on; bins extend one width beyond [-D, D]"
+        ),
         "probability",
         domain="E|X - mu|^k <= 1, mu in [-D, D]",
         checks=[Estimates("central", [CENTRAL, CENTRAL_PARETO], 1 << 15)],
     ),
     RegretClaim(
         "corollary-6.8",
-        "With alpha < .133 and r^k = (1-alpha)/(.249-alpha) an estimate errs by at most beta for n large.",
+        "With alpha < .133 and r^k = (1-alpha)/(.249-alpha), an estimate errs by at most beta for large n.",
         f"{_BETA}, m = 3r, v = 1 + m^2, s = 2^(k-1)(1 + m^k), l = log(8/delta)",
         Source(
             papers.WU,
             "Corollary 6.8",
-            f"{_EXPLICIT} from `least` on; the printed step to J within 2r has a slack of .0013, which takes "
-            "about 2e7 rewards, so J within 3r is accepted; bins reach a width beyond [-D, D]",
+            f"{_EXPLICIT} from `least` on; the printed step to J within 2r has a slack of only .0013 and "
+            "needs about 2e7 rewards, so we accept J within 3r; bins extend one width beyond [-D, D]",
         ),
         "probability",
         domain="E|X - mu|^k <= 1, mu in [-D, D]",
@@ -625,7 +629,7 @@ CLAIMS = (
     ),
     RegretClaim(
         "theorem-6.10",
-        "Without contamination the regret is O(sqrt(KT log T) + (K log T/epsilon)^(1-1/k) T^(1/k) "
+        "Without contamination, the regret is O(sqrt(KT log T) + (K log T/epsilon)^(1-1/k) T^(1/k) "
         "+ K D log(DT)/epsilon).",
         _PULLS,
         Source(papers.WU, "Theorem 6.10", _RATE),
@@ -636,7 +640,7 @@ CLAIMS = (
     ),
     RegretClaim(
         "theorem-6.12",
-        "The clean regret adds T alpha^(1-1/k) + D K log T/alpha.",
+        "Contamination adds T alpha^(1-1/k) + D K log T/alpha to the clean regret.",
         _PULLS,
         Source(papers.WU, "Theorem 6.12", f"partly reconstructed; {_RATE}"),
         "mean",

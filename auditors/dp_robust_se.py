@@ -50,10 +50,10 @@ FLOORS = family.Floors(
     2,
     SHORT,
     (0.1, 1.0),
-    "The two laws of Theorem 10 at v = 1, their gap that of the largest bound: T Delta/2 exp(-3 "
+    "The two laws of Theorem 10 at v = 1, at the gap with the largest bound: T Delta/2 exp(-3 "
     "epsilon T TV), TV = 10 Delta^2, for the sum of the regrets on both, which every epsilon-DP "
     "algorithm pays (derived with Lemma 6.1 of Karwa & Vadhan 2018; the theorem itself is about "
-    "horizons that index policies cannot play). Algorithms of rewards in [0, 1] see them divided by the "
+    "horizons that index policies cannot play). Algorithms for rewards in [0, 1] get them divided by the "
     "larger one. {runs} runs of each.",
 )
 PRICE = Prices(
@@ -61,7 +61,7 @@ PRICE = Prices(
     [family.TWO_ARMS],
     (0.1, 0.25, 0.5, 1.0),
     "Two arms in [0, 1] with means .8 and .2, v = {rule.v:g}, u = {rule.u:g}, the proofs' constants: DP "
-    "Robust SE beside Robust UCB, {runs} runs of each.",
+    "Robust SE compared with Robust UCB, {runs} runs of each.",
     {"n_arms": 2, "horizon": 1_000_000, "beta": None},
 )
 
@@ -86,7 +86,7 @@ PULLS, SURVIVAL = Pulls(family.TWO_ARMS, TWO), Survival(family.NEAR_TIES, TWO)
 CLAIMS = (
     RegretClaim(
         "lemma-4",
-        "With probability 1 - beta the best arm stays and arm a is pulled at most "
+        "With probability 1 - beta, the best arm stays, and arm a is pulled at most "
         "O(u^(1/v) (log(K/beta) + log log(1/Delta))/(epsilon Delta^((1+v)/v))) times.",
         "sum of R_tau over the epochs up to ceil(log2(1/Delta_a))",
         Source(papers.TAO, "Lemma 4", _DERIVED),
@@ -97,7 +97,7 @@ CLAIMS = (
     ),
     RegretClaim(
         "theorem-4",
-        "With beta = 1/T the expected regret is O(u^(1/v) log T/epsilon sum_a Delta_a^(-1/v) + max Delta).",
+        "With beta = 1/T, the expected regret is O(u^(1/v) log T/epsilon sum_a Delta_a^(-1/v) + max Delta).",
         "sum_a Delta_a (pulls of Lemma 4) + max Delta",
         Source(papers.TAO, "Theorem 4 (7)", _DERIVED),
         "mean",
@@ -126,15 +126,15 @@ CLAIMS = (
     ),
     RegretClaim(
         "theorem-5",
-        "There is an instance on which every epsilon-DP algorithm with regret of at most T^(3/4) pulls all "
-        "other arms a more than t_a times with probability at least 1/2, so that its regret is "
+        "There is an instance on which every epsilon-DP algorithm with regret of at most T^(3/4) pulls "
+        "every other arm a more than t_a times with probability at least 1/2. So its regret is "
         "Omega(log T/epsilon sum_a Delta_a^(-1/v)).",
         "t_a = log T/(100 epsilon 4^(1/v)) Delta_a^(-(1+v)/v); regret at least sum_a Delta_a t_a/2; "
         "some arm has t_a pulls or fewer with probability at most (K - 1)/(2 K)",
         Source(papers.TAO, "Theorem 5", "constants of its proof; the hard instance has K = 3 arms"),
         "probability",
         family.least_pulls,
-        "epsilon <= 1, means <= 1/6, gaps < 1/12, T^.13 > 4 K/Delta; regret <= T^(3/4), also where an arm is "
+        "epsilon <= 1, means <= 1/6, gaps < 1/12, T^.13 > 4 K/Delta; regret <= T^(3/4), also with one arm "
         "changed",
         [_least(5, 3)],
     ),
@@ -146,7 +146,7 @@ CLAIMS = (
         Source(papers.TAO, "Theorem 10", "constants of its proof"),
         "probability",
         family.least_pulls,
-        "epsilon <= 1, Delta < 1/5, T^.13 > 4/Delta; regret <= T^(3/4), also where arm 2 is changed",
+        "epsilon <= 1, Delta < 1/5, T^.13 > 4/Delta; regret <= T^(3/4), also with arm 2 changed",
         [_least(10, 2), CorrectOnly(FLOORS)],
     ),
 )

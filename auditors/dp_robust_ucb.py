@@ -192,12 +192,12 @@ MUTANTS = (
     Mutant("budget log T", "a node gets epsilon / log T (natural), as printed", family.PRINTED_NOISE),
     Mutant(
         "one draw for all nodes",
-        "every node of a tree gets the same noise, so that differences of nodes are exact",
+        "every node of a tree gets the same noise, so differences of nodes are exact",
         family.SAME_NODE,
     ),
     Mutant(
         "one draw for all arms",
-        "trees share their noise, so that it cancels between arms",
+        "trees share their noise, so it cancels between arms",
         shared(lambda rule, slot: slot & ((1 << SLOT_BITS) - 1)),
     ),
     Mutant(
@@ -205,7 +205,7 @@ MUTANTS = (
         "the whole sum of an arm is released at each pull, with noise for one node",
         mixed(family.Redrawn),
     ),
-    Mutant("no truncation", "rewards are inserted as they are", mutants.Untruncated, bounding=True),
+    Mutant("no truncation", "rewards are inserted without truncation", mutants.Untruncated, bounding=True),
     Mutant(
         "heavy noise",
         "the noise is a thousand times what privacy needs",
@@ -217,7 +217,7 @@ MUTANTS = (
 CLAIMS = (
     RegretClaim(
         "lemma-3",
-        "With probability 1 - t^-4 the noisy mean of an arm exceeds its mean by at most the bonus.",
+        "With probability 1 - t^-4, the noisy mean of an arm exceeds its mean by at most the bonus.",
         "18 u^(1/(1+v)) (log(2 t^4) log^(1.5+1/v) T/(n epsilon))^(v/(1+v))",
         Source(papers.TAO, "Lemma 3", "checked with beta = .1 in place of t^-4, for two arms"),
         "probability",
@@ -241,13 +241,13 @@ CLAIMS = (
     ),
     RegretClaim(
         "lemma-7",
-        "If E|X|^(1+v) <= u, what truncation at B cuts off is at most u/B^v in the mean.",
+        "If E|X|^(1+v) <= u, truncation at B cuts off at most u/B^v in the mean.",
         "E[X 1{|X| > B}] B^v/E|X|^(1+v) <= 1",
         Source(
             papers.TAO,
             "Lemma 7",
             "exact moments of random laws with finitely many points; its proof has a false equality, but "
-            "|X| <= |X|^(1+v)/B^v where |X| > B",
+            "the lemma holds, because |X| <= |X|^(1+v)/B^v where |X| > B",
         ),
         "mean",
         checks=[lemma_7],

@@ -217,14 +217,15 @@ PRICE = Prices(
     lambda rule: SE(rule.n_arms, rule.horizon),
     c1_to_c4,
     (0.01, 0.05, 0.1, 0.25, 1.0),
-    "C1 to C4 with K = {rule.n_arms} arms, beta = 1/T: DP-SE beside SE, {runs} runs each.",
+    "C1 to C4 with K = {rule.n_arms} arms, beta = 1/T: DP-SE compared with SE, {runs} runs of each.",
     {"horizon": 10**7, "beta": None},
 )
 
 CLAIMS = (
     RegretClaim(
         "lemma-4.2",
-        "With probability 1 - beta the best arm is never removed and each suboptimal arm a is pulled at most "
+        "With probability 1 - beta, the best arm is never removed, and each suboptimal arm a is pulled at "
+        "most "
         "log(K log(2/Delta_a)/beta) (1024/Delta_a^2 + 96/(epsilon Delta_a)) times.",
         "log(K log(2/Delta)/beta) (1024/Delta^2 + 96/(epsilon Delta))",
         Source(papers.S1, "Lemma 4.2"),
@@ -235,7 +236,7 @@ CLAIMS = (
     ),
     RegretClaim(
         "theorem-4.3",
-        "With beta = 1/T the expected regret is O(sum_a log T/Delta_a + K log T/epsilon).",
+        "With beta = 1/T, the expected regret is O(sum_a log T/Delta_a + K log T/epsilon).",
         "sum_a (3072 log T/Delta_a + 288 log T/epsilon) + 1",
         Source(
             papers.S1,
@@ -281,8 +282,8 @@ CLAIMS = (
     ),
     RegretClaim(
         "best-arm",
-        "With probability 1 - beta the one arm that is left is the best, after at most sum_a n_a + max_a n_a "
-        "pulls, n_a those of Lemma 4.2.",
+        "With probability 1 - beta, the one arm that is left is the best, after at most sum_a n_a + max_a "
+        "n_a pulls, with n_a from Lemma 4.2.",
         "sum_a n_a + max_a n_a, n_a = log(K log(2/Delta)/beta) (1024/Delta^2 + 96/(epsilon Delta))",
         Source(
             papers.S1,
@@ -298,12 +299,13 @@ CLAIMS = (
     ),
     RegretClaim(
         "section-5",
-        "In all settings of the experiments its mean regret is at most a fifth of DP-UCB's.",
+        "In all settings of the experiments, its mean regret is at most a fifth of DP-UCB's.",
         "mean regret of DP-UCB >= 5 times that of DP-SE",
         Source(
             papers.S1,
             "Section 5",
-            "the baseline's parameters are not printed; here the split budget of its own paper, gamma = .1",
+            "the paper omits the baseline's parameters; we use the split budget of its own paper and gamma "
+            "= .1",
         ),
         "comparison",
         domain="Bernoulli arms C1 to C4, T = 5e7, epsilon in {.1, .25, .5, 1}, K in {3, 5, 10, 20}",
@@ -332,20 +334,20 @@ MUTANTS = (
     *family.PRIVACY_MUTANTS,
     Mutant(
         "hasty",
-        "arms are removed at an eighth of the threshold, within the noise of their means",
+        "arms are removed at an eighth of the threshold, below the noise of their means",
         gap_times(1 / 8),
         caught_by=SURVIVAL,
     ),
     Mutant(
         "timid",
-        "arms are removed at eight times the threshold only",
+        "arms are removed only at eight times the threshold",
         gap_times(8),
         caught_by=PULLS,
     ),
     family.inverted(PULLS),
     Mutant(
         "epsilon/K per arm",
-        "the budget is split between arms, though a reward enters the sum of one arm only",
+        "the budget is split between arms, though a reward enters the sum of only one arm",
         SPLIT_BUDGET,
         caught_by=OVER_ARMS,
     ),
@@ -357,7 +359,7 @@ MUTANTS = (
     ),
     Mutant(
         "long epochs",
-        "epochs are longer by log(1/beta) / 4, so that regret grows like log^2 T",
+        "epochs are longer by a factor log(1/beta) / 4, so regret grows like log^2 T",
         epochs_times(lambda rule: math.log(1 / rule.beta) / 4),
         caught_by=OVER_TIME,
     ),

@@ -50,8 +50,8 @@ MEANS = MeanBound(c1_to_c4)
 CLAIMS = (
     RegretClaim(
         "theorem-4.3 with restarts",
-        "The expected regret is at most the sum over phases of Theorem 4.3's bound at the phase's guess; "
-        "it grows like log^2 T.",
+        "The expected regret is at most the sum, over phases, of Theorem 4.3's bound at the guess of the "
+        "phase; it grows like log^2 T.",
         "sum_i min(sum_a (3072 log g_i/Delta_a + 288 log g_i/epsilon) + 1, rounds of phase i * max Delta)",
         Source(
             papers.S1,

@@ -123,7 +123,7 @@ PRICE = Prices(
     lambda rule: UCB1(rule.n_arms, rule.horizon),
     lambda trial: [s1("C2", trial.rule.n_arms)],
     (0.1, 0.25, 0.5, 1.0, 4.0),
-    "C2 with K = {rule.n_arms} arms, budget {rule.budget}: DP-UCB beside UCB1, {runs} runs of each.",
+    "C2 with K = {rule.n_arms} arms, budget {rule.budget}: DP-UCB compared with UCB1, {runs} runs of each.",
 )
 
 
@@ -132,7 +132,7 @@ MUTANTS = (
     NO_NOISE,
     Mutant(
         "tree off by one",
-        "the budget is divided by one level less than an item enters",
+        "the budget is divided among too few levels: one fewer than an item enters",
         noise_times(lambda rule: 1 - 1 / rule.mechanism.levels),
     ),
     Mutant(
@@ -147,12 +147,12 @@ MUTANTS = (
     ),
     Mutant(
         "one draw for all nodes",
-        "an arm gets the same noise in every node, so that differences of nodes are exact",
+        "an arm gets the same noise in every node, so differences of nodes are exact",
         family.SAME_NODE,
     ),
     Mutant(
         "bare index",
-        "the index has no width for the noise, so that an unlucky draw loses the best arm",
+        "the index has no width for the noise, so an unlucky draw loses the best arm",
         result("width", lambda rule, width: 0.0, compiled=True),
         caught_by=MEANS,
     ),
@@ -173,13 +173,14 @@ MUTANTS = (
 CLAIMS = (
     RegretClaim(
         "rate",
-        "The expected regret is O(K log^2 T log(KT log T/gamma)/epsilon + sum_a log T/Delta_a), with the "
-        "budget per arm; with the budget split as printed it grows like K (K - 1).",
-        "O(K log^2 T log(KT log T/gamma)/epsilon + sum_a log T/Delta_a); K^2 for K if the budget is split",
+        "The expected regret is O(K log^2 T log(KT log T/gamma)/epsilon + sum_a log T/Delta_a), if each "
+        "arm has the whole budget; if the budget is split as printed, it grows like K (K - 1).",
+        "O(K log^2 T log(KT log T/gamma)/epsilon + sum_a log T/Delta_a); K^2 instead of K if the budget is "
+        "split",
         Source(
             papers.MISHRA,
             "Algorithm 1, regret",
-            "a rate without constants: checked as log^3 T, where the first term decides",
+            "a rate without constants; checked as log^3 T, where the first term dominates",
         ),
         "scaling",
         checks=[rate, CorrectOnly(over_arms)],
@@ -189,7 +190,9 @@ CLAIMS = (
         "The expected regret is at most sum_a Delta_a (u_a + 1 + pi^2/3) + delta T max Delta.",
         "u_a = min {n: 2 sqrt(2 log T/n) + 2 Gamma/n <= Delta_a}; "
         "delta = min(gamma, 2 K T min_s e^{-s Gamma/b} (1 - s^2)^{-levels}), b the scale of a node",
-        Source(papers.MISHRA, "Algorithm 1", "derived: the proof of UCB1 with the width of the noise added"),
+        Source(
+            papers.MISHRA, "Algorithm 1", "derived from the proof of UCB1, with the width of the noise added"
+        ),
         "mean",
         regret_bound,
         "rewards in [0, 1]",
@@ -201,8 +204,8 @@ CLAIMS = (
     ),
     RegretClaim(
         "width",
-        "With probability 1 - gamma no noisy sum is off by more than Gamma.",
-        "K log^2 T log(KT log T/gamma)/epsilon, without the factor K for the budget per arm",
+        "With probability 1 - gamma, no noisy sum is off by more than Gamma.",
+        "K log^2 T log(KT log T/gamma)/epsilon, without the factor K if each arm has the whole budget",
         Source(papers.MISHRA, "Algorithm 1", "the event on which its proof rests; simulated"),
         "probability",
         checks=[width],

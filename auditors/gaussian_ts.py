@@ -58,8 +58,8 @@ CLAIMS = (
         Source(
             papers.OU,
             "regret of Thompson sampling with normal priors",
-            "measured, not proved: the order log T is known, with constants that say nothing at these "
-            "horizons; the constant 4 is ours, about three times what is measured",
+            "measured, not proved: the order log T is known, but its constants are too large to bind at "
+            "these horizons; our constant 4 is about three times the measured one",
             Basis.UNREAD,
         ),
         "mean",
@@ -76,20 +76,24 @@ CLAIMS = (
 
 MUTANTS = (
     *family.NOISE_MUTANTS,
-    Mutant("half variance", "the posterior has half of the variance", noise_times(1 / math.sqrt(2))),
+    Mutant(
+        "half variance",
+        "the posterior has half the variance that it should have",
+        noise_times(1 / math.sqrt(2)),
+    ),
     Mutant(
         "variance of all rounds",
-        "the variance falls with the rounds and not with the arm's pulls",
+        "the variance falls with the number of rounds, not with the arm's pulls",
         noise_by(_over_rounds),
     ),
     Mutant(
         "variance for deviation",
-        "the variance c/(n + 1) is taken for the deviation",
+        "the variance c/(n + 1) is used as the standard deviation",
         result("deviation", lambda rule, deviation, pulls: deviation**2),
     ),
     Mutant(
         "sums for means",
-        "draws are around the sum of an arm's rewards and not around their mean",
+        "draws are centred at the sum of an arm's rewards instead of their mean",
         result("mean", lambda rule, mean, sums, pulls: sums),
     ),
     *family.order_mutants(ON_TWO),

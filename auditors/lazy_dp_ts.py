@@ -33,8 +33,8 @@ CLAIMS = (
         Source(
             papers.HU,
             "Theorem 4",
-            "a rate; the constant 16 is ours, so that uniform play and a width that is eight times too large "
-            "exceed it at the horizon of the check",
+            "a rate; we chose the constant 16, which uniform play and a width eight times too large exceed "
+            "at the horizon of the check",
         ),
         "mean",
         regret_bound,
@@ -47,17 +47,17 @@ MUTANTS = (
     *family.BATCH_MUTANTS,
     Mutant(
         "uniform play",
-        "the arm that was pulled least is next",
+        "the arm with the fewest pulls is played next",
         family.UNIFORM_CHOICE,
         caught_by=ON_TWO,
     ),
     Mutant(
         "inverted",
-        "the arm of the smallest draw is next",
+        "the arm with the smallest draw is played next",
         result("samples", lambda rule, drawn, state, released: -drawn),
         caught_by=ON_TWO,
     ),
-    family.timid(ON_TWO, "what is added to means is eight times too large"),
+    family.timid(ON_TWO, "the width that is added to means is eight times too large"),
 )
 
 auditor = Auditor(

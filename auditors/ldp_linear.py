@@ -20,7 +20,7 @@ MUTANTS = (
     HALF_NOISE,
     Mutant(
         "sensitivity 1",
-        "as printed: Lap(1/epsilon), though a reward moves by up to 2",
+        "as printed: Lap(1/epsilon), though a reward can change by up to 2",
         given(variant="printed"),
     ),
     NO_NOISE,
@@ -45,14 +45,14 @@ MUTANTS = (
 CLAIMS = (
     RegretClaim(
         "theorem-2",
-        "With probability 1 - 1/T the regret is at most C (1 + 1/epsilon) d sqrt(T log T).",
+        "With probability 1 - 1/T, the regret is at most C (1 + 1/epsilon) d sqrt(T log T).",
         "sum_i n_i max {Delta_a <= 4 gamma_(i-1)} + rest max {Delta_a <= 2 gamma} + max Delta, "
         "n_i <= q^i + |C|, |C| <= min(K, 4 d log log d + 16)",
         Source(
             papers.HANNA,
             "Theorem 2, corrected",
-            "printed as a rate with d sqrt(d T log T); the numbers are those of the proof of Theorem 1 with "
-            "gamma as it is used",
+            "printed as a rate with d sqrt(d T log T); the numbers are those of the proof of Theorem 1, "
+            "with our gamma",
         ),
         "mean",
         family.regret_bound,
@@ -61,13 +61,13 @@ CLAIMS = (
     ),
     RegretClaim(
         "lemma-5",
-        "With probability 1 - 1/T all estimates of all batches are right up to gamma_i; then the best action "
-        "stays, and what stays after batch i has a gap of at most 4 gamma_i.",
+        "With probability 1 - 1/T, every estimate of every batch errs by at most gamma_i. Then the best "
+        "action stays, and actions that stay after batch i have gaps of at most 4 gamma_i.",
         "P[best action removed, or an action with a gap above 4 gamma kept] <= beta",
         Source(
             papers.HANNA,
             "Lemma 5, corrected",
-            "with a width that does not rest on Lemma 4; checked at beta = .1, T = 1e5",
+            "with a width that does not need Lemma 4; checked at beta = .1, T = 1e5",
         ),
         "probability",
         width,

@@ -119,9 +119,9 @@ FLOORS = family.Floors(
     3,
     MINIMAX,
     EPSILONS,
-    "Three arms of Theorem 9 at v = 1, and the same with the last arm changed, the gap that of "
-    "the largest bound. The bound is proved for the arm that is pulled least; these algorithms treat the "
-    "worse arms alike. The linear algorithm sees arms as axes and rewards divided by the larger one. "
+    "Three arms of Theorem 9 at v = 1, and the same with the last arm changed, at the gap with the largest "
+    "bound. The bound is proved for the least-pulled arm; these algorithms treat all worse arms alike. The "
+    "linear algorithm gets arms as axes and rewards divided by the larger one. "
     "{runs} runs of each.",
 )
 PRICE = Prices(
@@ -129,7 +129,8 @@ PRICE = Prices(
     [family.TWO_ARMS],
     EPSILONS,
     "Two arms in [0, 1] with means .8 and .2, v = {rule.v:g}, u = {rule.u:g}, the proofs' constants: "
-    "LDP Robust SE beside phased elimination with the arms as axes, which is not private and told that "
+    "LDP Robust SE compared with phased elimination with the arms as axes, which is not private and knows "
+    "that "
     "rewards are bounded. {runs} runs of each.",
     {"n_arms": 2, "beta": None},
 )
@@ -151,13 +152,13 @@ PULLS, SURVIVAL = Pulls(family.TWO_ARMS, TWO, PROOF), Survival(family.NEAR_TIES,
 CLAIMS = (
     RegretClaim(
         "lemma-8",
-        "With probability 1 - beta the mean of n >= 4.5 log(2/beta) variables Lap(s/epsilon) is within "
+        "With probability 1 - beta, the mean of n >= 4.5 log(2/beta) variables Lap(s/epsilon) is within "
         "s sqrt(4.5 log(2/beta)/n)/epsilon of 0.",
         "s sqrt(4.5 log(2/beta)/n)/epsilon",
         Source(
             papers.TAO,
             "Lemma 8, corrected",
-            "printed with 4 for 4.5 and for every n, which is false (n = 1, beta = 1e-6: 4.9e-4)",
+            "printed with 4 instead of 4.5 and for every n, which is false (n = 1, beta = 1e-6: 4.9e-4)",
         ),
         "comparison",
         laplace_mean,
@@ -166,10 +167,9 @@ CLAIMS = (
     ),
     RegretClaim(
         "pulls",
-        "With probability 1 - beta the best arm stays and arm a goes in epoch ceil(log2(1/Delta_a)) at the "
-        "latest.",
+        "With probability 1 - beta, the best arm stays, and arm a is removed by epoch ceil(log2(1/Delta_a)).",
         "sum of R_tau over the epochs up to ceil(log2(1/Delta_a))",
-        Source(papers.TAO, "Theorem 7, proof", "with D_tau = 2^-tau, as the proof uses it"),
+        Source(papers.TAO, "Theorem 7, proof", "with D_tau = 2^-tau, as in the proof"),
         "probability",
         family.pulls_bound,
         "epsilon <= 1; binds where T exceeds the bound",
@@ -177,13 +177,14 @@ CLAIMS = (
     ),
     RegretClaim(
         "theorem-7",
-        "With beta = 1/T the expected regret is "
+        "With beta = 1/T, the expected regret is "
         "O(u^(2/v) log T/epsilon^2 sum_a Delta_a^(-(2+v)/v) + max Delta).",
         "sum_a Delta_a (pulls) + max Delta",
         Source(
             papers.TAO,
             "Theorem 7 (10), corrected",
-            "printed with Delta^(-1/v): the proof removes an arm at Delta >= D and counts as if at D^2",
+            "printed with Delta^(-1/v): the proof removes an arm at Delta >= D, but counts pulls as if at "
+            "D^2",
         ),
         "mean",
         family.regret_bound,
@@ -209,7 +210,7 @@ CLAIMS = (
             papers.TAO,
             "Theorem 7 (10), printed",
             "contradicted: erratum local-rate; its exponent lies outside the intervals of theorem-7-rate, "
-            "whose records hold it as printed_exponent. Not a claim that the algorithm is to meet",
+            "which record it as printed_exponent. Not a claim that the algorithm is to meet",
         ),
         "scaling",
     ),
@@ -239,7 +240,7 @@ CLAIMS = (
         Source(
             papers.TAO,
             "Theorem 8 (29)",
-            "checked before the limit, in the form (29) of its proof, which holds for every T; K = 3 arms",
+            "checked at finite T, in the form (29) of its proof, which holds for every T; K = 3 arms",
         ),
         "mean",
         domain="epsilon <= 1, mu_a/5 <= Delta_a <= mu_a/2, means <= 1/2",
@@ -249,21 +250,21 @@ CLAIMS = (
         "theorem-11",
         "The same for two arms: liminf regret/log T = Omega(1/(epsilon^2 Delta^(1/v))).",
         "pulls of arm 2 >= log(T Delta/(4 (R + R_2)))/(8 (e^epsilon - 1)^2 KL)",
-        Source(papers.TAO, "Theorem 11 (28)", "checked before the limit, in the form (28) of its proof"),
+        Source(papers.TAO, "Theorem 11 (28)", "checked at finite T, in the form (28) of its proof"),
         "mean",
         domain="epsilon <= 1, Delta < 1/5",
         checks=[_least(11, 1)],
     ),
     RegretClaim(
         "theorem-9",
-        "For large T every epsilon-LDP algorithm has an instance on which its expected regret is "
+        "For large T, every epsilon-LDP algorithm has an instance on which its expected regret is "
         "Omega((K/epsilon^2)^(v/(1+v)) T^(1/(1+v))).",
         "R + R_i >= T Delta/4 exp(-8 (e^epsilon - 1)^2 T/(K - 1) KL), i the arm that is pulled least",
         Source(
             papers.TAO,
             "Theorem 9",
-            "of two instances, as its proof shows it: one of the two regrets is at least half of the "
-            "formula; the gap is that of the largest bound rather than (K/(T epsilon^2))^(v/(1+v))",
+            "on two instances, as in its proof: at least one of the two regrets is half of the formula or "
+            "more; we use the gap with the largest bound instead of (K/(T epsilon^2))^(v/(1+v))",
         ),
         "mean",
         family.minimax_bound,

@@ -41,8 +41,8 @@ CLAIMS = (
         Source(
             papers.REN,
             "LDP-UCB-L",
-            "constants derived from the index: Hoeffding, Chernoff's bound for sums of Laplace noise; we "
-            "did not have the paper's own",
+            "constants derived from the index, by Hoeffding and Chernoff's bound for sums of Laplace "
+            "noise; we did not have the paper's own",
         ),
         "mean",
         regret_bound,

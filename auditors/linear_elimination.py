@@ -42,7 +42,7 @@ MUTANTS = (
     *family.removal_mutants(GOOD_EVENT),
     Mutant(
         "sparse",
-        "a phase has a hundredth of its pulls",
+        "a phase has a hundredth of the pulls that it should have",
         result("size", lambda rule, size, batch: size / 100),
         caught_by=GOOD_EVENT,
     ),
@@ -63,7 +63,7 @@ MUTANTS = (
 CLAIMS = (
     RegretClaim(
         "regret",
-        "With beta = 1/T the expected regret is O(sqrt(T d log(K T))).",
+        "With beta = 1/T, the expected regret is O(sqrt(T d log(K T))).",
         "sum_l n_l max {Delta_a <= 4 2^-(l-1)} + max Delta",
         Source(
             papers.LATTIMORE,
@@ -77,8 +77,8 @@ CLAIMS = (
     ),
     RegretClaim(
         "good-event",
-        "With probability 1 - beta the best action stays, and what stays after phase l has a gap of at most "
-        "4 2^-l.",
+        "With probability 1 - beta, the best action stays, and actions that stay after phase l have gaps "
+        "of at most 4 2^-l.",
         "P[best action removed, or an action with a gap above 4 2^-l kept] <= beta",
         Source(papers.LATTIMORE, "chapter 22", "derived: sub-Gaussian tails, union over actions and phases"),
         "probability",

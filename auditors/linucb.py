@@ -102,7 +102,7 @@ MUTANTS = (
     ),
     Mutant(
         "inverted",
-        "the action of the smallest index is played",
+        "the action with the smallest index is played",
         result("index", lambda rule, index, state: -index),
         caught_by=means,
     ),
@@ -135,7 +135,7 @@ MUTANTS = (
 CLAIMS = (
     RegretClaim(
         "theorem-3",
-        "With probability 1 - beta the regret is at most 4 sqrt(T d log(lambda + T/d)) (sqrt(lambda) + "
+        "With probability 1 - beta, the regret is at most 4 sqrt(T d log(lambda + T/d)) (sqrt(lambda) + "
         "sqrt(2 log(1/beta) + d log(1 + T/(lambda d)))), for 1-sub-Gaussian noise and |theta|, |a| <= 1.",
         "rho sqrt(8 T d l) + max Delta, rho = sqrt(2 log T + d l) + sqrt(lambda), l = log(1 + T/(lambda d))",
         Source(
@@ -151,7 +151,7 @@ CLAIMS = (
     ),
     RegretClaim(
         "theorem-2",
-        "With probability 1 - beta theta lies in the ellipsoid |theta - estimate|_V <= sqrt(2 log(1/beta) + "
+        "With probability 1 - beta, theta lies in the ellipsoid |theta - estimate|_V <= sqrt(2 log(1/beta) + "
         "log(det V/det lambda I)) + sqrt(lambda) at all times.",
         "P[theta outside after T rounds] <= beta",
         Source(papers.ABBASI, "Theorem 2", "checked after T = 1000 rounds at beta = .1"),

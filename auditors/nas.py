@@ -65,11 +65,11 @@ MUTANTS = (
 CLAIMS = (
     RegretClaim(
         "correctness",
-        "With probability 1 - beta the released mean is within alpha |mu| of mu.",
+        "With probability 1 - beta, the released mean is within alpha |mu| of mu.",
         "Pr[|mean - mu| > alpha |mu|] <= beta",
         Source(papers.S1, "Section 3", "after Domingo, Gavaldà & Watanabe 2002"),
         "probability",
-        domain="independent samples in [-R, R]; says nothing where the horizon comes before the rule halts",
+        domain="independent samples in [-R, R]; empty if the horizon ends before the rule halts",
         checks=family.CORRECT,
         about="utility",
     ),

@@ -121,7 +121,7 @@ class Inverted(RobustUCB):
 MUTANTS = (
     Mutant(
         "greedy",
-        "the index has no bonus, so that a bad start is never made good",
+        "the index has no bonus, so an arm never recovers from a bad start",
         result("constant", lambda rule, constant: 0.0, compiled=True),
         caught_by=one_mean,
     ),
@@ -139,18 +139,18 @@ MUTANTS = (
     ),
     Mutant(
         "over-truncated",
-        "thresholds are a hundredth, so that every reward is dropped",
+        "thresholds are a hundredth of what they should be, so every reward is dropped",
         result("moment", lambda rule, moment: float(moment / 100 ** (1 + rule.v)), compiled=True),
         caught_by=one_mean,
     ),
     Mutant("misplaced", "each reward is added to the arm before", rebuilt(Misplaced), caught_by=means),
-    Mutant("inverted", "rewards are taken for costs", rebuilt(Inverted), caught_by=means),
+    Mutant("inverted", "rewards are treated as costs", rebuilt(Inverted), caught_by=means),
 )
 
 CLAIMS = (
     RegretClaim(
         "truncated-mean",
-        "With probability 1 - delta the mean of n rewards, the i-th truncated at "
+        "With probability 1 - delta, the mean of n rewards, the i-th truncated at "
         "(u i/log(1/delta))^(1/(1+v)), exceeds mu by at most the formula; the same on the other side.",
         "4 u^(1/(1+v)) (log(1/delta)/n)^(v/(1+v))",
         Source(
@@ -169,7 +169,7 @@ CLAIMS = (
         Source(
             papers.BUBECK,
             "Robust UCB with truncated means",
-            "the rate as Tao et al. quote it; constants derived from the claim on truncated means, and "
+            "the rate as quoted by Tao et al.; constants derived from the claim on truncated means, and "
             "2 log T from the union over t - 1 numbers of pulls at delta = t^-2",
         ),
         "mean",

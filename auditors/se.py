@@ -107,38 +107,38 @@ SURVIVAL = Survival(family.NEAR_TIES, SHORT, DERIVED)
 MUTANTS = (
     Mutant(
         "hasty",
-        "arms leave at an eighth of the radius",
+        "arms are removed at an eighth of the radius",
         gap_times(1 / 8),
         caught_by=SURVIVAL,
     ),
     Mutant(
         "half threshold",
-        "arms leave at one radius, half the threshold",
+        "arms are removed at one radius, half the threshold",
         gap_times(1 / 2),
         caught_by=least_sweeps,
     ),
     Mutant(
         "greedy",
-        "arms leave as soon as they are behind",
+        "arms are removed as soon as they are behind",
         gap_times(0),
         caught_by=SURVIVAL,
     ),
     Mutant(
         "timid",
-        "arms leave at six times the radius only",
+        "arms are removed only at six times the radius",
         gap_times(6),
         caught_by=PULLS,
     ),
     family.inverted(PULLS),
     Mutant(
         "forgetting",
-        "only the last sweep counts, so that no arm ever leaves",
+        "only the last sweep counts, so no arm is ever removed",
         result("compared", lambda rule, mean, state, released: released / state.epoch[:, None]),
         caught_by=PULLS,
     ),
     Mutant(
         "off by one",
-        "the arm after the one that should go is removed",
+        "instead of the arm that should be removed, the next one is",
         result("removed", lambda rule, gone, state, released: np.roll(gone, 1, axis=1) & state.active),
         caught_by=PULLS,
     ),
@@ -147,8 +147,8 @@ MUTANTS = (
 CLAIMS = (
     RegretClaim(
         "elimination",
-        "With probability 1 - beta the best arm is never removed, and arm a leaves at the first sweep r with "
-        "4 radius(r) < Delta_a at the latest.",
+        "With probability 1 - beta, the best arm is never removed, and arm a is removed by the first sweep "
+        "r with 4 radius(r) < Delta_a.",
         "min {r: 4 sqrt(log(4 K r^2/beta) / (2 r)) < Delta_a}",
         Source(
             papers.EVEN_DAR, "successive elimination", "derived for the radius used here: Hoeffding, union"
@@ -159,7 +159,8 @@ CLAIMS = (
     ),
     RegretClaim(
         "least-sweeps",
-        "With probability 1 - eta arm a stays until sweep r0 or longer: the threshold of two radii is met.",
+        "With probability 1 - eta, arm a stays at least until sweep r0, as the threshold of two radii "
+        "requires.",
         "r0: sum over blocks (n', n] up to r0, n = 1.1 n', of exp(-x^2/n) <= eta, x the least "
         "r (2 radius(r) - Delta_a) in the block",
         Source(
@@ -175,7 +176,7 @@ CLAIMS = (
     ),
     RegretClaim(
         "regret",
-        "With beta = 1/T the expected regret is O(sum_a log(KT)/Delta_a).",
+        "With beta = 1/T, the expected regret is O(sum_a log(KT)/Delta_a).",
         "sum_a Delta_a min {r: 4 sqrt(log(4 K r^2 T) / (2 r)) < Delta_a} + 1",
         Source(papers.EVEN_DAR, "successive elimination", "derived from the claim on pulls"),
         "mean",

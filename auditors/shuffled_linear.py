@@ -99,7 +99,7 @@ MUTANTS = (
     HALF_NOISE,
     Mutant(
         "as printed",
-        "Lap(1/epsilon0), though a reward moves by up to 2, and eq. 10 outside its domain",
+        "Lap(1/epsilon0), though a reward can change by up to 2, and eq. 10 outside its domain",
         given(variant="printed"),
     ),
     NO_NOISE,
@@ -115,7 +115,7 @@ MUTANTS = (
     ),
     Mutant(
         "amplified by T",
-        "epsilon0 is that of T shuffled reports, though a batch has fewer",
+        "epsilon0 suits T shuffled reports, though a batch has fewer",
         result(
             "local",
             lambda rule, local, clients: shuffle.local_epsilon(rule.epsilon, rule.horizon, rule.delta),
@@ -123,12 +123,12 @@ MUTANTS = (
     ),
     Mutant(
         "epsilon0 doubled",
-        "a report has twice the epsilon0 that the shuffler makes up for",
+        "a report has twice the epsilon0 that shuffling can compensate for",
         result("local", lambda rule, local, clients: 2 * local),
     ),
     Mutant(
         "order visible",
-        "reports are passed on in the order of the clients, so that nothing is amplified",
+        "reports are passed on in the order of the clients, so nothing is amplified",
         result("crowd", lambda rule, crowd, counts: np.ones(len(counts), np.int64)),
     ),
     Mutant(
@@ -142,30 +142,30 @@ MUTANTS = (
 CLAIMS = (
     RegretClaim(
         "theorem-3",
-        "With probability 1 - 1/T the regret is at most C (sqrt(T log T) + sqrt(log(1/delta)) log^1.5 "
+        "With probability 1 - 1/T, the regret is at most C (sqrt(T log T) + sqrt(log(1/delta)) log^1.5 "
         "T/epsilon).",
         "sum_i n_i max {Delta_a <= 4 gamma_(i-1)} + rest max {Delta_a <= 2 gamma} + max Delta, "
         "n_i <= q^i + |C|, |C| <= min(K, 4 d log log d + 16), gamma_i with eps0 of batch i",
         Source(
             papers.HANNA,
             "Theorem 3, corrected",
-            "printed as a rate; the numbers are those of the proof of Theorem 1 with gamma as it is used",
+            "printed as a rate; the numbers are those of the proof of Theorem 1, with our gamma",
         ),
         "mean",
         family.regret_bound,
-        "the rate: epsilon = O(sqrt(log(1/delta)/T)) only, where its private term is at least log T times "
-        "sqrt(T log T); the numbers: every epsilon, a finite set of actions, T at least 8",
+        "the rate holds only for epsilon = O(sqrt(log(1/delta)/T)), where its private term is at least log "
+        "T times sqrt(T log T); the numbers hold for every epsilon, a finite set of actions, T at least 8",
         family.theorem(1.0),
     ),
     RegretClaim(
         "lemma-5",
-        "With probability 1 - 1/T all estimates of all batches are right up to gamma_i; then the best action "
-        "stays, and what stays after batch i has a gap of at most 4 gamma_i.",
+        "With probability 1 - 1/T, every estimate of every batch errs by at most gamma_i. Then the best "
+        "action stays, and actions that stay after batch i have gaps of at most 4 gamma_i.",
         "P[best action removed, or an action with a gap above 4 gamma kept] <= beta",
         Source(
             papers.HANNA,
             "Lemma 5, corrected",
-            "with eps0 of the batch, and a width that does not rest on Lemma 4; at beta = .1, T = 1e5",
+            "with the batch's eps0, and a width that does not need Lemma 4; checked at beta = .1, T = 1e5",
         ),
         "probability",
         domain="a finite set of actions",
@@ -178,8 +178,8 @@ CLAIMS = (
         Source(
             papers.FELDMAN,
             "Theorem III.1",
-            "printed by Hanna et al. without its domain; a statement on privacy, checked by exact bounds on "
-            "delta: each at f(eps0) over the delta claimed, the largest of each n",
+            "printed by Hanna et al. without its domain; a privacy statement, checked by exact bounds on "
+            "delta: for each n, the largest bound at f(eps0) divided by the claimed delta",
         ),
         "probability",
         shuffle.amplified,

@@ -105,7 +105,7 @@ MUTANTS = (
     ),
     Mutant(
         "amplified by T",
-        "epsilon0 is that of T shuffled reports, though a batch has fewer",
+        "epsilon0 suits T shuffled reports, though a batch has fewer",
         result(
             "local",
             lambda rule, local, clients: shuffle.local_epsilon(rule.epsilon, rule.horizon, rule.delta),
@@ -113,29 +113,29 @@ MUTANTS = (
     ),
     Mutant(
         "epsilon0 doubled",
-        "a report has twice the epsilon0 that the shuffler makes up for",
+        "a report has twice the epsilon0 that shuffling can compensate for",
         result("local", lambda rule, local, clients: 2 * local),
     ),
     Mutant(
         "order visible",
-        "reports are passed on in the order of the users, so that nothing is amplified",
+        "reports are passed on in the order of the users, so nothing is amplified",
         result("crowd", lambda rule, crowd, counts: np.ones(len(counts), np.int64)),
     ),
     Mutant("noise at the server", "users report exact rewards; only the sums get noise", rebuilt(Late)),
     Mutant(
         "hasty",
-        "arms are removed at an eighth of the threshold, within the noise of their means",
+        "arms are removed at an eighth of the threshold, below the noise of their means",
         gap_times(1 / 8),
         caught_by=SURVIVAL,
     ),
-    Mutant("timid", "arms are removed at eight times the threshold only", gap_times(8), caught_by=PULLS),
+    Mutant("timid", "arms are removed only at eight times the threshold", gap_times(8), caught_by=PULLS),
     family.inverted(PULLS),
 )
 CLAIMS = (
     RegretClaim(
         "elimination",
-        "With probability 1 - beta the best arm stays, and arm a goes by the first batch with 4 radius < "
-        "Delta_a.",
+        "With probability 1 - beta, the best arm stays, and arm a is removed by the first batch with 4 "
+        "radius < Delta_a.",
         "2 + 4 + ... + 2^b, b the first batch with 4 radius < Delta_a",
         Source(papers.TENENBAUM, "shuffle model", DERIVED, Basis.OURS),
         "probability",
@@ -144,7 +144,8 @@ CLAIMS = (
     ),
     RegretClaim(
         "regret",
-        "With beta = 1/T the expected regret is O(sum_a log T/Delta_a + K sqrt(log(1/delta)) log T/epsilon).",
+        "With beta = 1/T, the expected regret is O(sum_a log T/Delta_a + K sqrt(log(1/delta)) log "
+        "T/epsilon).",
         "sum_a Delta_a (2 + 4 + ... + 2^b_a) + max Delta, b_a the first batch with 4 radius < Delta_a",
         Source(
             papers.TENENBAUM,

@@ -44,7 +44,7 @@ ERROR = family.TreeError(lambda rule, gamma: error_bound(rule.horizon, rule.epsi
 MUTANTS = (
     HALF_NOISE,
     NO_NOISE,
-    Mutant("budget log T", "a node gets epsilon / log T (natural), as Tao et al. print", _budget("log")),
+    Mutant("budget log T", "a node gets epsilon / log T (natural), as printed by Tao et al.", _budget("log")),
     Mutant(
         "budget log2 T",
         "a node gets epsilon / log2 T: one level too few where T is a power of 2",
@@ -52,7 +52,7 @@ MUTANTS = (
     ),
     Mutant(
         "one draw for all nodes",
-        "every node gets the same noise, so that differences of nodes are exact",
+        "every node gets the same noise, so differences of nodes are exact",
         family.SAME_NODE,
     ),
     Mutant(
@@ -71,7 +71,7 @@ MUTANTS = (
 CLAIMS = (
     RegretClaim(
         "error",
-        "With probability 1 - gamma no prefix sum is off by more than the formula, O(log^2 T/epsilon).",
+        "With probability 1 - gamma, no prefix sum is off by more than the formula, O(log^2 T/epsilon).",
         "L/epsilon max(sqrt(L), sqrt(l)) sqrt(8 l), L = floor(log2 T) + 1, l = log(2T/gamma)",
         Source(
             papers.CHAN,

@@ -104,7 +104,7 @@ ON_TWO = MeanBound([BEST_LAST], {"n_arms": 2, "horizon": 5000}, TWICE)
 MUTANTS = (
     Mutant(
         "greedy",
-        "the index has no bonus, so that a bad start is never made good",
+        "the index has no bonus, so an arm never recovers from a bad start",
         result("index", lambda rule, index, state: state.estimate / state.pulls),
         caught_by=ON_TWO,
     ),
@@ -116,7 +116,7 @@ MUTANTS = (
     ),
     Mutant(
         "curious",
-        "the bonus is sqrt(2 t/n), so that arms are played alike",
+        "the bonus is sqrt(2 t/n), so all arms are played equally",
         result(
             "index",
             lambda rule, index, state: (
@@ -127,7 +127,7 @@ MUTANTS = (
     ),
     Mutant(
         "inverted",
-        "the arm of the smallest index is played",
+        "the arm with the smallest index is played",
         result("index", lambda rule, index, state: -index),
         caught_by=ON_TWO,
     ),
@@ -145,7 +145,7 @@ MUTANTS = (
     ),
     Mutant(
         "forgetful",
-        "the last reward of an arm is taken for its mean",
+        "the last reward of an arm is used as its mean",
         result("estimates", _last_alone),
         caught_by=ON_TWO,
     ),

@@ -25,7 +25,8 @@ from verifiable_dp.evidence.blackbox.test import AlgorithmSampler
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.selfcheck import nulls
 from verifiable_dp.selfcheck.nulls import LEVEL, SIZES, Null
-from verifiable_dp.targets.load import DataPair, PlaySampler, ReleaseSampler
+from verifiable_dp.targets.plays import PlaySampler
+from verifiable_dp.targets.releases import DataPair, ReleaseSampler
 
 EPSILONS = (0.5, 1.0, 2.0)
 RELEASED = ("tree-sum", "dp-ucb", "dp-se", "dp-robust-se", "dp-linear", "ldp-robust-se")

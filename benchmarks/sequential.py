@@ -18,7 +18,7 @@ from verifiable_dp.evidence.blackbox import bets, sequential, statistics
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import Observation
 from verifiable_dp.evidence.blackbox.test import Plan, Terms
-from verifiable_dp.targets.load import DataPair, ReleaseSampler
+from verifiable_dp.targets.releases import DataPair, ReleaseSampler
 
 ALPHA, SEEDS = 1e-6, 30
 PLAN = Plan(1000, 100_000, 400_000, sequential=True)

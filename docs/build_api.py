@@ -36,9 +36,10 @@ MODULES = ("claims", "neighbours", "mechanisms", "noise", "environments", "popul
 HEAD = """\
 # API reference
 
-Made from the docstrings by `make docs`; a test holds it current. `import verifiable_dp as vdp` gives the
-names of the first part; the modules of the second are `vdp.claims` and so on, and `help(vdp.noise.Seeded)`
-explains the parameters of one of their names. What is not listed here may change without notice.
+`make docs` generates this page from the docstrings; a test keeps it current. `import verifiable_dp as vdp`
+gives the names of the first part. The modules of the second part are `vdp.claims` and so on;
+`help(vdp.noise.Seeded)` explains the parameters of one of their names. Anything that is not listed here may
+change without notice.
 """
 WIDTH = 100
 _SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)

@@ -46,13 +46,14 @@ def pytest_runtest_teardown(item, nextitem):
 @pytest.fixture(autouse=CAGED)
 def caged(monkeypatch):
     """Audits that ask for no cage run in one (`make test-caged`)."""
-    from verifiable_dp import api
+    from verifiable_dp.api import audits, regrets, reruns
     from verifiable_dp.targets.cage import Caged
 
     def asked(policy="none", **more):
         return Caged("best" if policy == "none" else policy, **more)
 
-    monkeypatch.setattr(api, "Caged", asked)
+    for module in (audits, regrets, reruns):
+        monkeypatch.setattr(module, "Caged", asked)
 
 
 @pytest.fixture

@@ -964,7 +964,7 @@ FAULTS = (
     ),
     Fault(
         "both worlds draw alike",
-        "verifiable_dp/targets/load.py",
+        "verifiable_dp/targets/plays.py",
         "self.actions(self._table(pair, world), (stage, number, world), runs)",
         "self.actions(self._table(pair, world), (stage, number), runs)",
         "a user's bandit has the same generators on both inputs",
@@ -972,7 +972,7 @@ FAULTS = (
     ),
     Fault(
         "a bandit's inputs do not differ",
-        "verifiable_dp/targets/load.py",
+        "verifiable_dp/targets/plays.py",
         "        return pair.unfolding(world, joint=self.joint) if game else pair.worlds()[world]\n",
         "        return pair.unfolding(world, joint=self.joint) if game else pair.worlds()[0]\n",
         "a user's bandit is played on one input only",
@@ -980,7 +980,7 @@ FAULTS = (
     ),
     Fault(
         "every run has the first generator",
-        "verifiable_dp/targets/load.py",
+        "verifiable_dp/targets/plays.py",
         "functools.partial(generator, keys[world], int(part[0]), self.factor)",
         "functools.partial(generator, keys[world], 0, self.factor)",
         "all runs of a user's bandit are the same one",
@@ -2170,7 +2170,7 @@ FAULTS = (
     # targets
     Fault(
         "the first of two verdicts counts",
-        "verifiable_dp/targets/child.py",
+        "verifiable_dp/targets/line.py",
         "if more or len(message) != 1:",
         "if len(message) != 1:",
         "code of a target may send a verdict before the audit does",
@@ -2194,7 +2194,7 @@ FAULTS = (
     ),
     Fault(
         "an arm too many",
-        "verifiable_dp/targets/load.py",
+        "verifiable_dp/targets/plays.py",
         "arms.max() >= self.n_arms",
         "arms.max() > self.n_arms",
         "arms that are counted from 1 are taken for right ones",
@@ -2218,8 +2218,8 @@ FAULTS = (
     ),
     Fault(
         "runs in whatever form",
-        "verifiable_dp/targets/load.py",
-        "        if not _is_table(rows, self.small, runs) or rows.shape[1] != self.horizon:",
+        "verifiable_dp/targets/plays.py",
+        "        if not is_table(rows, self.small, runs) or rows.shape[1] != self.horizon:",
         "        if False:",
         "code of a target sends fewer runs than it was asked for, or arms of other rounds",
         ("tests/unit/targets/test_far.py::test_runs_in_another_form_end_the_audit",),

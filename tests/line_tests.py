@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,6 +111,7 @@ def record(
         for old in home.glob(f"{place.stem}.*"):
             old.unlink()
         written = {
+            "most": most,
             "files": {_name(path): digest(path) for path in some},
             "modules": {name: digest(path) for name, path in modules().items()},
         }
@@ -142,9 +143,18 @@ class Recording:
     """What one process recorded: the digests of test files and of modules, and how long each test took."""
 
     place: Path
+    most: float
     files: dict[str, str]
     modules: dict[str, str]
     seconds: dict[str, float]
+
+    @property
+    def cut(self) -> frozenset[str]:
+        """The files of which only the first tests were recorded."""
+        spent = defaultdict[str, float](float)
+        for test, took in self.seconds.items():
+            spent[test.partition("::")[0]] += took
+        return frozenset(file for file, took in spent.items() if took > self.most)
 
     def lines(self, path: Path) -> dict[int, set[str]]:
         """The tests of each line of a module."""
@@ -162,7 +172,7 @@ def recordings() -> tuple[Recording, ...]:
         of = place.with_suffix(".seconds")
         if of.is_file():
             known, tests = json.loads(place.read_text("utf-8")), json.loads(of.read_text("utf-8"))
-            found.append(Recording(place, known["files"], known["modules"], tests))
+            found.append(Recording(place, known["most"], known["files"], known["modules"], tests))
     return tuple(found)
 
 
@@ -204,9 +214,10 @@ def _lines(module: str) -> dict[int, set[str]]:
 
 @functools.cache
 def recorded(module: str) -> frozenset[str]:
-    """The test files that are as they were when they were recorded with the module as it is now."""
+    """The test files that are as they were when they were recorded, as a whole, with the module as it is."""
     now = digest(modules()[module])
-    return frozenset[str]().union(*(_as_recorded(o) for o in recordings() if o.modules.get(module) == now))
+    same = (one for one in recordings() if one.modules.get(module) == now)
+    return frozenset[str]().union(*(_as_recorded(one) - one.cut for one in same))
 
 
 def tests_of(module: str, first: int, last: int) -> list[str]:

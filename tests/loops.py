@@ -76,10 +76,18 @@ def _asserts(node):
     return name in ("raises", "fail", "warns") or name.startswith("assert_")
 
 
+def _of_all(node, known):
+    """Whether it asserts ``all(… for … in …)`` over a computed collection."""
+    match node:
+        case ast.Assert(test=ast.Call(func=ast.Name(id="all"), args=[ast.GeneratorExp(generators=loops)])):
+            return any(loop.ifs or not _display(loop.iter, known) for loop in loops)
+    return False
+
+
 def _outcomes(node, known, inside):
     """For each assertion below a node: whether it stands in a loop over a computed collection."""
     if _asserts(node):
-        yield inside
+        yield inside or _of_all(node, known)
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Lambda | ast.ClassDef):
             continue

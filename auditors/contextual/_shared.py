@@ -208,10 +208,10 @@ class AgainstUniform:
 
 DEFINITE_CLAIM = RegretClaim(
     "definite",
-    "With probability 1 - alpha, what is added to the Gram matrix has eigenvalues between Upsilon and "
-    "3 Upsilon, in all rounds.",
+    "With probability 1 - alpha, the matrix that is added to the Gram matrix has eigenvalues between "
+    "Upsilon and 3 Upsilon in all rounds.",
     "Upsilon = sigma sqrt(m) (sqrt(2 d) + sqrt(2 log(4 T/alpha)))",
-    Source(OURS, "shift", "the form is from Shariff & Sheffet, whose text we did not have", Basis.OURS),
+    Source(OURS, "shift", "the form is that of Shariff & Sheffet, whose paper we did not have", Basis.OURS),
     "probability",
     domain="every d and T",
     checks=[definite],
@@ -223,7 +223,7 @@ def claims(paper: str, learns: AgainstUniform) -> tuple[RegretClaim, ...]:
     return (
         RegretClaim(
             "ellipsoid",
-            "With probability 1 - alpha the true parameter lies in the confidence ellipsoid in all rounds.",
+            "With probability 1 - alpha, the true parameter lies in the confidence ellipsoid in all rounds.",
             "|theta - estimate|_V at most the radius",
             Source(
                 paper,
@@ -237,12 +237,12 @@ def claims(paper: str, learns: AgainstUniform) -> tuple[RegretClaim, ...]:
         ),
         RegretClaim(
             "learns",
-            f"On linear users the mean regret of uniform play is at least {learns.factor:g} times its own.",
+            f"On linear users, the mean regret of uniform play is at least {learns.factor:g} times its own.",
             f"mean regret of uniform play >= {learns.factor:g} times its own",
             Source(
                 "our own",
                 "measured",
-                "no theorem: bounds on regret bind only beyond what is simulated here",
+                "not a theorem: the regret bounds bind only at longer horizons than we simulate",
                 Basis.OURS,
             ),
             "comparison",
@@ -298,13 +298,13 @@ def regret_mutants(learns: AgainstUniform) -> tuple[Mutant, ...]:
     return (
         Mutant(
             "uniform",
-            "users take arms whatever they bring: all of them look alike",
+            "arms are chosen without regard to the contexts",
             _asked(estimate=lambda asked: 0 * asked.estimate, radius=lambda asked: 0 * asked.radius),
             caught_by=learns,
         ),
         Mutant(
             "timid",
-            "the radius is ten times as large",
+            "the radius is ten times too large",
             _asked(radius=lambda asked: 10 * asked.radius),
             caught_by=learns,
         ),
@@ -322,7 +322,7 @@ def regret_mutants(learns: AgainstUniform) -> tuple[Mutant, ...]:
         ),
         Mutant(
             "overconfident",
-            "the radius is a tenth of what it has to be",
+            "the radius is a tenth of what it should be",
             _asked(radius=lambda asked: asked.radius / 10),
             caught_by=ellipsoid,
         ),
@@ -338,20 +338,20 @@ def regret_mutants(learns: AgainstUniform) -> tuple[Mutant, ...]:
 SHIFT_MUTANTS = (
     Mutant(
         "no shift",
-        "the noisy Gram matrix is not shifted, so that it is indefinite",
+        "the noisy Gram matrix is not shifted, so it is indefinite",
         result("ridge", lambda rule, ridge: 0.0),
         caught_by=definite,
     ),
     Mutant(
         "half shift",
-        "the shift is Upsilon, which the noise uses up",
+        "the shift is only Upsilon, which the noise can use up",
         result("ridge", lambda rule, ridge: ridge / 2),
         caught_by=definite,
     ),
 )
 NOT_CLIPPED = Mutant(
     "not clipped",
-    "contexts enter as long as they are",
+    "contexts are used without clipping their norms",
     _asked(norm=lambda asked: np.full_like(asked.norm, 1e12)),
     bounding=True,
 )

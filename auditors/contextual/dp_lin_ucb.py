@@ -35,7 +35,7 @@ class _RewardsOnly(NormalTree):
 
 
 PRIVACY = (
-    Mutant("half noise", "every deviation is half of what it has to be", noise_times(0.5)),
+    Mutant("half noise", "every standard deviation is half of what it should be", noise_times(0.5)),
     Mutant(
         "no depth",
         "each node gets the noise of the whole run, as if an item were in one node only",
@@ -44,19 +44,19 @@ PRIVACY = (
     family.NOT_CLIPPED,
     Mutant(
         "one user removed",
-        "the noise is for an item that is left out, and not for one that is another",
+        "the noise suits the removal of an item, not its replacement by another",
         family.tree_of(sensitivity=lambda rule, tree: tree.sensitivity / math.sqrt(2)),
     ),
     Mutant(
         "rewards for nothing",
-        "the noise is for the contexts alone, as if the rewards beside them changed nothing",
+        "the noise suits a change of the contexts alone, as if rewards could not change",
         family.tree_of(sensitivity=lambda rule, tree: math.sqrt(2) * rule.norm**2),
     ),
-    Mutant("noise at leaves only", "inner nodes are released as they are", family.tree_of(_LeavesOnly)),
+    Mutant("noise at leaves only", "inner nodes are released without noise", family.tree_of(_LeavesOnly)),
     Mutant(
         "raw Gram matrix", "only the sum of rewards times contexts has noise", family.tree_of(_RewardsOnly)
     ),
-    Mutant("first user raw", "the first item is released as it is", family.tree_of(_LateNoise)),
+    Mutant("first user raw", "the first item is released without noise", family.tree_of(_LateNoise)),
     Mutant(
         "one draw",
         "all nodes have the same noise, which cancels between them",
@@ -64,10 +64,12 @@ PRIVACY = (
     ),
     Mutant(
         "ten deltas",
-        "the noise is for ten times the delta",
+        "the noise suits ten times the delta",
         family.tree_of(mu=lambda rule, tree: gdp_mu(rule.epsilon, min(10 * rule.delta, 0.9))),
     ),
-    Mutant("epsilon for mu", "epsilon is taken for mu", family.tree_of(mu=lambda rule, tree: rule.epsilon)),
+    Mutant(
+        "epsilon for mu", "epsilon is used in place of mu", family.tree_of(mu=lambda rule, tree: rule.epsilon)
+    ),
 )
 
 MUTANTS = (

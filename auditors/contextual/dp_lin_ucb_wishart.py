@@ -35,23 +35,23 @@ def _enough(rule: DPLinUCBWishart, **changes: Given) -> int:
 PRIVACY = (
     Mutant(
         "half freedom",
-        "half as many degrees of freedom as there have to be",
+        "half of the degrees of freedom that are needed",
         family.tree_of(freedom=lambda rule, tree: tree.freedom // 2),
     ),
     Mutant(
         "no depth",
-        "the degrees of freedom are for an item that is in one node only",
+        "the degrees of freedom suit an item that is in only one node",
         family.tree_of(freedom=lambda rule, tree: _enough(rule, times=1)),
     ),
-    Mutant("half noise", "the noise is half of what it has to be", noise_times(0.5)),
+    Mutant("half noise", "the noise is half of what it should be", noise_times(0.5)),
     family.NOT_CLIPPED,
     Mutant(
         "rewards for nothing",
-        "the noise is for the contexts alone, as if the rewards beside them changed nothing",
+        "the noise suits a change of the contexts alone, as if rewards could not change",
         family.tree_of(freedom=lambda rule, tree: _enough(rule, change=rule.norm**2)),
     ),
-    Mutant("noise at leaves only", "inner nodes are released as they are", family.tree_of(_LeavesOnly)),
-    Mutant("first user raw", "the first item is released as it is", family.tree_of(_LateNoise)),
+    Mutant("noise at leaves only", "inner nodes are released without noise", family.tree_of(_LeavesOnly)),
+    Mutant("first user raw", "the first item is released without noise", family.tree_of(_LateNoise)),
     Mutant(
         "one draw",
         "all nodes have the same noise, which cancels between them",
@@ -59,12 +59,12 @@ PRIVACY = (
     ),
     Mutant(
         "ten deltas",
-        "the noise is for ten times the delta",
+        "the noise suits ten times the delta",
         family.tree_of(freedom=lambda rule, tree: _enough(rule, delta=min(10 * rule.delta, 0.9))),
     ),
     Mutant(
         "one row",
-        "there are no more degrees of freedom than rows, so that the noise has an edge which tells",
+        "there are only as many degrees of freedom as rows, so the noise has an edge that reveals the data",
         family.tree_of(freedom=lambda rule, tree: rule.dimension + 1),
     ),
 )

@@ -20,16 +20,16 @@ def _scaled(factor: Callable[[LDPLinUCB], float]) -> Make:
 
 
 MUTANTS = (
-    Mutant("half noise", "every deviation is half of what it has to be", noise_times(0.5)),
+    Mutant("half noise", "every standard deviation is half of what it should be", noise_times(0.5)),
     family.NOT_CLIPPED,
     Mutant(
         "one user removed",
-        "the noise is for an item that is left out, and not for one that is another",
+        "the noise suits the removal of an item, not its replacement by another",
         _scaled(lambda rule: 1 / math.sqrt(2)),
     ),
     Mutant(
         "rewards for nothing",
-        "the noise is for the contexts alone, as if the rewards beside them changed nothing",
+        "the noise suits a change of the contexts alone, as if rewards could not change",
         _scaled(lambda rule: rule.norm**2 / rule.item_norm),
     ),
     Mutant(
@@ -49,14 +49,14 @@ MUTANTS = (
     ),
     Mutant(
         "ten deltas",
-        "the noise is for ten times the delta",
+        "the noise suits ten times the delta",
         _scaled(
             lambda rule: gdp_mu(rule.epsilon, rule.delta) / gdp_mu(rule.epsilon, min(10 * rule.delta, 0.9))
         ),
     ),
     Mutant(
         "epsilon for mu",
-        "epsilon is taken for mu",
+        "epsilon is used in place of mu",
         _scaled(lambda rule: gdp_mu(rule.epsilon, rule.delta) / rule.epsilon),
     ),
     *family.SHIFT_MUTANTS,

@@ -156,7 +156,7 @@ def _epochs(after: float | None) -> Callable[[Point], float]:
 _EPOCH_GRID = {"v": (0.25, 0.5, 1.0), "K": (2.0, 5.0, 20.0, 1000.0), "beta": (0.1, 1e-3, 1e-6)}
 EPOCH_SUM = Mended(
     (Step("2^((1+v)/v) R_1 <= R_2 where S shrinks from K to 2 arms", _epochs(2.0), _EPOCH_GRID),),
-    (Step("2^((1+v)/v) R_1 <= R_2 with K for |S| in both", _epochs(None), _EPOCH_GRID),),
+    (Step("2^((1+v)/v) R_1 <= R_2 with K instead of |S| in both", _epochs(None), _EPOCH_GRID),),
 )
 
 

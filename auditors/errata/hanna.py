@@ -116,7 +116,7 @@ def far_tail(seed: int) -> Findings:
     right = [
         _worst("largest P[sum >= t]/((4/3)^n exp(-t/2)) over n = 1 to 400, t = n to 10 n", FAR),
         statement(
-            "failures of all estimates of a run with gamma as it is used over beta, K up to 1000",
+            "failures of all estimates of a run with our gamma, divided by beta, K up to 1000",
             max(dp_linear.width_failure(t, k, 1 / t) * t for t in (100, 10**4, 10**6) for k in (2, 10, 1000)),
             "at most",
             1.0,
@@ -203,7 +203,7 @@ def overrun(seed: int) -> Findings:
                 tolerance=0.0005,
             ),
             statement(
-                "log T above its floor up to which they do, T of order e^600",
+                "largest fractional part of log T at which they do, T of order e^600",
                 _largest_fraction(600),
                 "equal to",
                 0.15,
@@ -229,7 +229,7 @@ def maximum(seed: int) -> Findings:
     about = {"estimates": value[0].tolist(), "twice gamma": limit, "batch": batch}
     return Findings(
         [statement(words.format("all actions"), over_all, "at least", 1, **about)],
-        [statement(words.format("those that remain"), over_own, "at least", 1, **about)],
+        [statement(words.format("the remaining ones"), over_own, "at least", 1, **about)],
         about,
     )
 
@@ -251,7 +251,7 @@ def width(seed: int) -> Findings:
     return Findings(
         [
             statement(
-                "variance that the proof allows, (2d/q)^2 n, over the largest there is",
+                "variance that the proof allows, (2d/q)^2 n, divided by the largest possible one",
                 allowed / variance,
                 "at least",
                 d,
@@ -293,7 +293,7 @@ def shuffle_domain(seed: int, faulty: Listed, right: Listed) -> Findings:
     found = shuffled(seed, faulty, right)
     mild = with_parameters(faulty, epsilon=SILENT)
     most = max(float(c.result["delta_lower"]) for c in shuffled_linear.exact(mild, mild.claim))
-    words = f"largest lower bound on delta at epsilon {SILENT:g}, eps0 out of the domain all the same"
+    words = f"largest lower bound on delta at epsilon {SILENT:g}, eps0 outside the domain as well"
     return Findings(
         found.printed,
         [*found.corrected, statement(words, most, "at most", mild.delta, epsilon=SILENT)],

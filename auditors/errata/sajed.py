@@ -115,7 +115,7 @@ def doubling(seed: int) -> Findings:
     return Findings(
         [
             statement(
-                "doubling T's logarithm doubles what the phases pay",
+                "doubling log T doubles the total cost of the phases",
                 once,
                 "at most",
                 2.2,
@@ -126,7 +126,7 @@ def doubling(seed: int) -> Findings:
         ],
         [
             statement(
-                "it multiplies it by no more than log^2 T grows, and lower-order terms",
+                "doubling log T multiplies the cost at most as much as log^2 T, plus lower-order terms",
                 once,
                 "at most",
                 squared * 1.5,

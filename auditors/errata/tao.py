@@ -79,7 +79,7 @@ def tree(seed: int, faulty: Listed, right: Listed) -> Findings:
         worst[variant] = found.worst
     factors = [
         statement(
-            f"loss of a tree with epsilon / {words} a node, T = {leaves}, in units of epsilon",
+            f"loss of a tree with epsilon / {words} per node, T = {leaves}, in units of epsilon",
             Tree(leaves, 1.0, budget=budget).cost(),
             "at most",
             1.0,
@@ -93,7 +93,7 @@ def tree(seed: int, faulty: Listed, right: Listed) -> Findings:
     ]
     levels = [
         statement(
-            f"loss of a tree with epsilon / (floor(log2 T) + 1) a node, T = {leaves}, in units of epsilon",
+            f"loss of a tree with epsilon / (floor(log2 T) + 1) per node, T = {leaves}, in units of epsilon",
             Tree(leaves, 1.0).cost(),
             "at most",
             1.0,
@@ -141,7 +141,7 @@ def tree_bases(seed: int, faulty: Listed, right: Listed) -> Findings:
         ]
     binary.append(
         statement(
-            "loss with floor(log2 T) + 1 at T = 2, below which log2 does not do",
+            "loss with floor(log2 T) + 1 at T = 2, where log2 alone is not enough",
             growing_loss(2, 0.5, 2.0),
             "at most",
             1.0,
@@ -366,7 +366,10 @@ def few_laplace(seed: int) -> Findings:
     parts = 1 + math.sqrt(2) + 1 / 3 + 2 * math.sqrt(FACTOR)
     right.append(
         statement(
-            "errors of the proof of Theorem 7 with 2.12 for 2, in units of its err", parts, "at most", 7.0
+            "errors of the proof of Theorem 7 with 2.12 instead of 2, in units of its err",
+            parts,
+            "at most",
+            7.0,
         )
     )
     example = 2 * math.exp(log_tail(1, 2 * math.sqrt(math.log(2e6))))

@@ -25,7 +25,7 @@ def slack(seed: int) -> Findings:
     near = float((1 - alpha) * (1 - outside) / 3 - alpha - (1 - alpha) * outside)
     needed = 8 * math.log(4 * rule.n_bins / delta)
     about = {"contamination": alpha, "delta": delta, "k": rule.k, "bins": rule.n_bins}
-    words = "rewards until the fullest bin is within {} widths of the mean by a union bound"
+    words = "rewards until, by a union bound, the fullest bin is within {} widths of the mean"
     return Findings(
         [statement(words.format(2), needed / near**2, "at least", 1e6, slack=near, **about)],
         [statement(words.format(3), needed / rule.slack**2, "at most", 2e4, slack=rule.slack, **about)],

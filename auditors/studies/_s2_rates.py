@@ -122,7 +122,9 @@ def _rate(
         region,
         cited(where, f"region: {region}"),
         *near(PATHS[model]),
-        false_source=cited(f"{where}, as printed", f"region: {region}; see the errata"),
+        false_source=cited(
+            f"{where.removesuffix(', corrected')}, as printed", f"region: {region}; see the errata"
+        ),
         **options,
     )
 
@@ -155,7 +157,7 @@ def _gap_rate(model: str, v: float, runs: int) -> Rate:
         gap_exponent(model, v),
         max(0.1, -gap_exponent(model, v) / 25),
         f"epsilon = 1, two arms with rewards -1 and 1, T = {LAW_HORIZON[model]:.3g}{words}; "
-        "gaps .7/2^j meet the same place between two epochs",
+        "gaps .7/2^j, which lie at the same place between two epochs",
         _theorem(model),
         false_exponent=-1 / v if local else None,
         false_words=f"Local model, v = {v:g}: regret grows like Delta^({-1 / v:.3g}).",
@@ -217,7 +219,7 @@ def laws(model: str, runs: int) -> list[Rate]:
             make("K", {float(k - 1): ({}, _two(gap_of(1), k)) for k in OVER_K}),
             1.0,
             0.1,
-            f"epsilon = 1, {base}; log K beside log T is within the margin",
+            f"epsilon = 1, {base}; log K is small against log T, within the margin",
             _theorem(model),
         ),
         _rate(
@@ -235,14 +237,13 @@ def laws(model: str, runs: int) -> list[Rate]:
         _rate(
             model,
             "v",
-            f"{model.capitalize()} model: over v regret grows like ({FACTORS[model]:g}/D)^({power}/v), D the "
-            "precision that tells the arms apart.",
+            f"{model.capitalize()} model: as v varies, regret grows like "
+            f"({FACTORS[model]:g}/D)^({power}/v), where D is the precision that separates the arms.",
             f"({FACTORS[model]:g}/D)^({power}/v)",
             make("v", {(2 * FACTORS[model]) ** (power / v): ({"v": v}, near) for v in OVER_V}),
             1.0,
             0.05,
-            "v from .4 to 1, epsilon = 1, two arms, gaps of .35, so that D = 1/2, T = "
-            f"{LAW_HORIZON[model]:.3g}",
+            f"v from .4 to 1, epsilon = 1, two arms, gaps of .35, so D = 1/2, T = {LAW_HORIZON[model]:.3g}",
             _theorem(model),
         ),
         *([] if local else [_moment_rate(make)]),
@@ -259,7 +260,7 @@ def _moment_rate(make: Function[dict[float, dict[str, Cell]]]) -> Rate:
         make("u", {u: ({"v": v, "u": u}, _two(gap_of(1))) for u in OVER_U}),
         1 / v,
         0.1,
-        "the algorithm is told u = 2 to 512, epsilon = 1, two arms, gaps of .35",
+        "the algorithm knows u = 2 to 512, epsilon = 1, two arms, gaps of .35",
         "Lemma 4 and Theorem 4 (7), corrected",
         false_exponent=1 / (1 + v),
         false_words="Central model, v = .5: regret grows like u^(1/(1+v)).",
@@ -305,7 +306,7 @@ def _ucb_worst(name: str, runs: int, **changes: Given) -> dict[str, Cell]:
 
 def ucb_laws(runs: int) -> list[Rate]:
     """Theorem 2 at v = 1."""
-    worst = "two arms with rewards -1 and 1, the worst of three gaps of which the widest is 2"
+    worst = "two arms with rewards -1 and 1, the worst of three gaps, the widest of them 2"
 
     def rate(
         name: str,
@@ -353,7 +354,7 @@ def ucb_laws(runs: int) -> list[Rate]:
             {x: _ucb_worst(f"u {x:.4g}", runs, u=x) for x in UCB_OVER},
             0.5,
             margin=0.2,
-            region=f"epsilon = 1, the algorithm is told u = 1 to 8, {worst}, T = 1e6, "
+            region=f"epsilon = 1, the algorithm knows u = 1 to 8, {worst}, T = 1e6, "
             f"constants={UCB_CONSTANTS:g}",
         ),
         rate(
@@ -383,13 +384,13 @@ def law_figures(found: Sequence[Rate]) -> list[Figure]:
             names += [f"lower-bounds-{model}", *(["theorem-7"] if model == "local" else [])]
         printed = any(about.false_exponent is not None for about in own)
         caption = (
-            f"Regret in the {model} model over one parameter, the others being fixed, with the slope that is "
-            f"claimed{' and the one that is printed' if printed else ''}."
+            f"Regret in the {model} model against one parameter, with the others fixed, with the claimed "
+            f"slope{' and the printed one' if printed else ''}."
         )
         panels = tuple(_law_panel(model, about) for about in own)
         figures.append(Figure(f"rates-{model}-{group}", caption, panels, tuple(names)))
     own = [about for about in found if about.name.startswith("ucb-")]
-    caption = "Regret of DPRUCB over one parameter, the others being fixed, with the slope that is claimed."
+    caption = "Regret of DPRUCB against one parameter, with the others fixed, with the claimed slope."
     panels = tuple(about.panel(about.name.removeprefix("ucb-"), "DPRUCB") for about in own)
     figures.append(Figure("rates-ucb", caption, panels, tuple(f"rate-{about.name}" for about in own)))
     return figures
@@ -473,17 +474,16 @@ def lower_statements() -> list[Statement]:
         for model, words, note in (
             (
                 "central",
-                "On the hard instances every epsilon-DP algorithm of small regret pulls other arms more than "
-                "t_a times; so does DPRSE.",
-                "epsilon = 1, v = 1 and .5, T = 4e18; an index policy cannot be run so long",
+                "On the hard instances, every epsilon-DP algorithm with small regret pulls the other arms "
+                "more than t_a times; so does DPRSE.",
+                "epsilon = 1, v = 1 and .5, T = 4e18; an index policy cannot be run for so long",
             ),
             (
                 "local",
-                "On the hard instances the regret of every epsilon-LDP algorithm is at least "
+                "On the hard instances, the regret of every epsilon-LDP algorithm is at least "
                 "sum_a Delta_a log(T Delta_a/(4 (R + R_a)))/(8 (e^epsilon - 1)^2 KL_a); so is that of "
                 "LDPRSE.",
-                "before the limit, in the forms (29) and (28) of the proofs; epsilon = 1, v = 1 and .5, T "
-                "= 4e18",
+                "at finite T, in the forms (29) and (28) of the proofs; epsilon = 1, v = 1 and .5, T = 4e18",
             ),
         )
     ]

@@ -234,8 +234,8 @@ def floor_statements() -> list[Statement]:
         ),
         Statement(
             "theorem-4.1-sampling",
-            "Every algorithm pays sqrt(K T): on one instance and where an arm is changed at least "
-            "e^(-1/2) T D/4 together, D = ((K - 1)/(4 T))^(1/2).",
+            "Every algorithm pays sqrt(K T): its regrets on one instance and on a copy with one arm "
+            "changed add up to at least e^(-1/2) T D/4, D = ((K - 1)/(4 T))^(1/2).",
             cited("Theorem 4.1", f"its first term, epsilon = 1, T = 2^30; {note}"),
             lambda outcomes: _floors("sampling", outcomes),
         ),
@@ -338,8 +338,8 @@ def _epsilon_law(k: float, runs: int) -> Rate:
         cells,
         -1.0,
         0.03,
-        f"two arms with rewards -1 and 1, gap {gap:.3g}, T = 2^52, epsilon = {FAINT:g}/2^j, so that batches "
-        "end at the same place",
+        f"two arms with rewards -1 and 1, gap {gap:.3g}, T = 2^52, epsilon = {FAINT:g}/2^j, so batches end "
+        "at the same place",
     )
 
 
@@ -347,7 +347,7 @@ def _arms_law(runs: int) -> Rate:
     gap = 2.3 * _lead(2.0, BATCHES[2], ARMS[-1])
     return _law(
         "K",
-        "At a given gap regret is proportional to the number of suboptimal arms, K - 1.",
+        "At a given gap, regret is proportional to the number of suboptimal arms, K - 1.",
         "K - 1",
         {
             float(arms - 1): {f"law K {arms}": Cell(_faint(2.0, arms=arms), _two(gap, arms), runs, points=2)}
@@ -355,8 +355,8 @@ def _arms_law(runs: int) -> Rate:
         },
         1.0,
         0.1,
-        f"rewards -1 and 1, gaps of {gap:.3g}, k = 2, epsilon = {FAINT:g}, T = 2^52; log K beside log T does "
-        "not move the batch",
+        f"rewards -1 and 1, gaps of {gap:.3g}, k = 2, epsilon = {FAINT:g}, T = 2^52; log K is too small "
+        "against log T to move the batch",
     )
 
 
@@ -374,7 +374,7 @@ def _share_law(k: float, runs: int) -> Rate:
     }
     return _law(
         f"alpha-k={k:g}",
-        f"k = {k:g}: at a given horizon the worst-case regret grows like alpha^{1 - 1 / k:.3g}.",
+        f"k = {k:g}: at a given horizon, the worst-case regret grows like alpha^{1 - 1 / k:.3g}.",
         "share alpha",
         cells,
         1 - 1 / k,
@@ -395,8 +395,8 @@ def _share_pulls_law(runs: int) -> Rate:
         cells[alpha] = {f"law alpha pulls {alpha:.3g}": Cell(rule, _two(gap), runs, points=2)}
     return _law(
         "alpha-pulls",
-        "K log T/alpha: gaps in proportion to alpha^(1/2) are told apart after pulls in proportion to "
-        "1/alpha, so that regret grows like alpha^(-1/2).",
+        "K log T/alpha: gaps proportional to alpha^(1/2) are told apart after a number of pulls "
+        "proportional to 1/alpha, so regret grows like alpha^(-1/2).",
         "share alpha",
         cells,
         -0.5,
@@ -428,7 +428,7 @@ def _radius_law(runs: int) -> Rate:
         1.0,
         0.05,
         f"central moments, k = 2, two arms with means .9 D and -.9 D and rewards 1 above or below, epsilon = "
-        f"{FAINT:g}, T = 2^52; log D beside log T does not move the batch",
+        f"{FAINT:g}, T = 2^52; log D is too small against log T to move the batch",
         "Theorem 6.10",
     )
 
@@ -448,7 +448,7 @@ def law_figures(found: Sequence[Rate], lower: Sequence[str]) -> list[Figure]:
         names = [f"rate-{about.name}" for about in own]
         if parameter == "alpha":
             names += lower
-        caption = f"Regret over {own[0].axis}, all else being fixed, with the slope that is claimed."
+        caption = f"Regret against {own[0].axis}, all else fixed, with the claimed slope."
         figures.append(
             Figure(
                 f"rates-{parameter}",

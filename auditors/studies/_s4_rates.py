@@ -117,8 +117,8 @@ def _law(
 # Where the gaps that are left are proportional to gamma: not all of the circle, and not a few actions.
 WIDEST, FINEST = 0.05, 10.0
 _EVEN = (
-    f"{MANY} actions evenly on the circle, gamma of the last batch but one at most .05, of the last at least "
-    "10 times the least gap"
+    f"{MANY} actions evenly on the circle, gamma at most .05 in the last batch but one, and at least 10 "
+    "times the smallest gap in the last"
 )
 
 
@@ -165,8 +165,8 @@ def _over_batches(kind: str, runs: int) -> Rate:
     return _law(
         f"batches-{kind}",
         cells,
-        f"{printed}/epsilon: where privacy dominates each batch of Algorithm {number} costs as much as any "
-        f"other, {log}/epsilon, so that regret is proportional to {log} (log T - log T_1).",
+        f"{printed}/epsilon: where privacy dominates, every batch of Algorithm {number} costs the same, "
+        f"{log}/epsilon, so regret is proportional to {log} (log T - log T_1).",
         f"{log} (log T - log T_1)",
         f"{MANY} actions evenly on the circle, epsilon = {epsilon:g}, T = e^(j+1/2) from "
         f"{OVER_BATCHES[kind][0]:.1g} to {OVER_BATCHES[kind][-1]:.1g}, L = log(4 K T^2), 4 gamma = 1 at T_1 "
@@ -192,8 +192,8 @@ def _over_epsilon(runs: int) -> list[Rate]:
             },
             f"The regret of Algorithm {THEOREMS[kind]} is proportional to 1/epsilon where privacy dominates.",
             "epsilon",
-            f"{ARMS} actions evenly on the circle, T = 1e12, epsilon = {few[0]:g}/q^j, so that each meets "
-            "the same place of its batch",
+            f"{ARMS} actions evenly on the circle, T = 1e12, epsilon = {few[0]:g}/q^j, so each lies at the "
+            "same place of its batch",
             -1.0,
             0.1,
             f"Theorem {THEOREMS[kind]}",
@@ -230,12 +230,12 @@ def _over_d(kind: str, runs: int) -> Rate:
     return _law(
         f"d-{kind}",
         cells,
-        f"With d actions the worst-case regret of Algorithm {'1' if central else '2'} is proportional to "
+        f"With d actions, the worst-case regret of Algorithm {'1' if central else '2'} is proportional to "
         f"sqrt(d){'' if central else ', not to d'}.",
         "dimension d",
         f"unit vectors, d from {OVER_D[0]} to {OVER_D[-1]}, the worst of a gap of {WIDE:g} and of .5 to 16 "
-        f"gamma of the last batch, epsilon = {D_EPSILON[kind]:g}, T = {D_T[kind]:.1g}; log d beside log T "
-        "and (d - 1)/d are within the margin",
+        f"gamma of the last batch, epsilon = {D_EPSILON[kind]:g}, T = {D_T[kind]:.1g}; log d is small "
+        "against log T; it and (d - 1)/d are within the margin",
         0.5,
         0.1,
         "Theorem 1" if central else "Theorem 2, corrected",
@@ -258,7 +258,7 @@ def law_figure(found: Sequence[Rate], runs: int) -> Figure:
         title = rate.name.removeprefix("over-").replace("-", ", ")
         panels.append(rate.panel(title, NAMES[title.split(", ")[1]]))
     caption = (
-        f"Ours: mean regret of {runs} runs over one parameter, the others being fixed, with the slope that "
-        "is claimed."
+        f"Ours: mean regret of {runs} runs against one parameter, with the others fixed, with the claimed "
+        "slope."
     )
     return Figure("rates", caption, tuple(panels), tuple(f"rate-{rate.name}" for rate in found))

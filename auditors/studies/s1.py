@@ -117,7 +117,7 @@ def _five_names(setting: str) -> tuple[str, str]:
 
 def _paper_figures(horizon: int, runs: int) -> list[Figure]:
     figures, number = [], 1
-    band = f"Means of {runs} runs with quartiles; dotted: the lesser of Thms 4.3 and 4.4 at T."
+    band = f"Means of {runs} runs with quartiles; dotted: the smaller bound of Theorems 4.3 and 4.4 at T."
     for setting in SETTINGS:
         panels = [_panel(setting, DEFAULT_ARMS, half, horizon, _words(half)) for half in HALVES]
         caption = (
@@ -217,12 +217,12 @@ def _paper_statements(horizon: int) -> list[Statement]:
     beats = [
         Statement(
             f"five-times-{setting}",
-            f"In setting {setting} the regret of DP-UCB is at least 5 times that of DP-SE, "
+            f"In setting {setting}, the regret of DP-UCB is at least 5 times that of DP-SE, "
             "for every K and epsilon of Figures 1 to 12.",
             _source(
                 "Section 5",
-                "T = 5e7, 30 runs; DP-UCB's gamma is not stated, .1 was chosen; each tree gets epsilon/K, as "
-                "Mishra & Thakurta print it",
+                "T = 5e7, 30 runs; DP-UCB's gamma is not stated, so we chose .1; each tree gets epsilon/K, "
+                "as printed by Mishra & Thakurta",
             ),
             functools.partial(_five_times, setting, *SPLIT),
         )
@@ -231,12 +231,12 @@ def _paper_statements(horizon: int) -> list[Statement]:
     whole = [
         Statement(
             f"five-times-per-arm-{setting}",
-            f"In setting {setting} the regret of DP-UCB is at least 5 times that of DP-SE, for every K and "
+            f"In setting {setting}, the regret of DP-UCB is at least 5 times that of DP-SE, for every K and "
             "epsilon of Figures 1 to 12, with the whole budget for each tree.",
             _source(
                 "Section 5",
-                "as above, with the noise Lap(log2 T/epsilon) of a node and the added regret K log^2.5 "
-                "T/epsilon that Section 1 describes: those of the whole budget for each tree",
+                "as above, but each tree has the whole budget: Section 1 describes the noise Lap(log2 "
+                "T/epsilon) of a node and the added regret K log^2.5 T/epsilon",
             ),
             functools.partial(_five_times, setting, *PER_ARM),
             "contradicted" if setting in FALSE_PER_ARM else "consistent",
@@ -254,7 +254,7 @@ def _paper_statements(horizon: int) -> list[Statement]:
         ),
         Statement(
             "piecewise-linear",
-            "At some point DP-SE has eliminated all suboptimal arms (K = 5).",
+            "At some point, DP-SE has eliminated all suboptimal arms (K = 5).",
             _source("Section 5"),
             lambda outcomes: _ended((DEFAULT_ARMS,), outcomes),
         ),
@@ -267,12 +267,12 @@ def _paper_statements(horizon: int) -> list[Statement]:
         Statement(
             "privacy-costs",
             "The regret of DP-SE at epsilon = .1 is no less than at epsilon = 1.",
-            _source("Theorem 4.3", "ours; neighbours on the grid of epsilon differ too little for 30 runs"),
+            _source("Theorem 4.3", "ours; adjacent values of epsilon differ too little for 30 runs"),
             _privacy_costs,
         ),
         Statement(
             "per-arm-budget",
-            "DP-UCB does worse than DP-SE also with the whole budget for each arm's tree.",
+            "DP-UCB does worse than DP-SE even with the whole budget for each arm's tree.",
             _source("Section 5", "ours: the paper does not say how the budget was split"),
             _per_arm,
         ),
@@ -351,7 +351,8 @@ def _index_rates(runs: int) -> list[Rate]:
             1e5,
             3,
             Source(papers.MISHRA, "Algorithm 1, regret", "epsilon = 1, the whole budget for each tree"),
-            "DP-UCB: where privacy dominates, regret grows like log^2 T log(KT log T/gamma), as log^3 T.",
+            "DP-UCB: where privacy dominates, regret grows like log^2 T log(KT log T/gamma), that is, like "
+            "log^3 T.",
         ),
     ):
         times = [int(t) for t in np.geomspace(first, 1e12, 8)]
@@ -401,7 +402,7 @@ def rates(runs: int) -> list[Rate]:
             _one({k - 1.0: (f"K {k}", DPSE(k, few, LAW_HORIZON), 0.4) for k in OVER_K}, runs),
             "K log T/epsilon: regret is proportional to the number of suboptimal arms, K - 1.",
             "K - 1",
-            f"gaps .4, epsilon = {few:g}, T = 1e12; log K beside log T is within the margin",
+            f"gaps .4, epsilon = {few:g}, T = 1e12; log K is small against log T, within the margin",
             1.0,
         ),
         _law(
@@ -409,7 +410,7 @@ def rates(runs: int) -> list[Rate]:
             _one({g: (f"gap {g:.4g}", DPSE(5, 10.0, LAW_HORIZON), g) for g in OVER_GAP}, runs),
             "Sum of log T/gap: regret is proportional to 1/gap where sampling dominates.",
             "gap",
-            "epsilon = 10, K = 5, gaps .075/2^j so that all meet one place of an epoch, T = 1e12",
+            "epsilon = 10, K = 5, gaps .075/2^j chosen to lie at the same place of an epoch, T = 1e12",
             -1.0,
         ),
         _law(
@@ -425,11 +426,11 @@ def rates(runs: int) -> list[Rate]:
         _law(
             "T-worst",
             worst,
-            "Whatever the gaps, regret is at most of the order of sqrt(T log T) where sampling dominates.",
+            "Whatever the gaps, regret is at most of order sqrt(T log T) where sampling dominates.",
             "horizon T",
             f"the worst of {len(WORST_GAPS)} gaps from .8 down to {WORST_GAPS[-1]:.2g}, epsilon = 10, K = 5, "
-            f"T from {WORST_T[0]:.2g} to {WORST_T[-1]:.2g}, T/log T growing by 4, so that all meet one place "
-            "of an epoch",
+            f"T from {WORST_T[0]:.2g} to {WORST_T[-1]:.2g}, T/log T growing by 4, chosen to lie at the same "
+            "place of an epoch",
             0.5,
             0.05,
             "Theorem 4.4",
@@ -461,8 +462,8 @@ def _law_figure(found: Sequence[Rate]) -> Figure:
         panels.append(rate.panel(rate.name.removeprefix("over-"), label, claimed))
     names = tuple(f"rate-{rate.name}" for rate in found)
     caption = (
-        "Regret of DP-SE and of the baselines over one parameter, the others being fixed, with the slope "
-        "that is claimed."
+        "Regret of DP-SE and of the baselines against one parameter, with the others fixed, with the "
+        "claimed slope."
     )
     return Figure("rates", caption, tuple(panels), names)
 
@@ -470,7 +471,7 @@ def _law_figure(found: Sequence[Rate]) -> Figure:
 def _price_figure(cells: Mapping[float, str]) -> Figure:
     ends = dict.fromkeys((min(cells), max(cells)), "price se")
     panel = Panel("gaps of .1, K = 5", (over("DP-SE", cells), over("SE, not private", ends)), axis="epsilon")
-    caption = "The price of privacy: regret of DP-SE over epsilon beside that of SE, T = 1e12."
+    caption = "The price of privacy: regret of DP-SE and of SE against epsilon, T = 1e12."
     return Figure("price-of-privacy", caption, (panel,), ("free-at-large-epsilon",))
 
 
@@ -489,8 +490,8 @@ def _free(outcomes: Outcomes) -> list[Check]:
 
 FREE = Statement(
     "free-at-large-epsilon",
-    "Beyond some epsilon more of it does not help: regret is that of sampling alone.",
-    _source("Theorem 4.3", "ours, read off the bound's two terms"),
+    "Beyond some epsilon, a larger one does not help: only the regret of sampling is left.",
+    _source("Theorem 4.3", "ours, from the two terms of the bound"),
     _free,
 )
 
@@ -512,10 +513,12 @@ def plan(scale: float) -> StudyPlan:
 
 
 NOTES = (
-    "How the paper set DP-UCB's gamma and split its budget is not stated: gamma = .1, and both epsilon/K for "
-    "each arm's tree, as Mishra & Thakurta print it, and the whole of epsilon, as Section 1 describes it.",
+    "The paper does not state DP-UCB's gamma or how its budget is split. We use gamma = .1 and run both "
+    "splits: epsilon/K for each arm's tree, as printed by Mishra & Thakurta, and the whole epsilon, as in "
+    "Section 1.",
     "The paper's T, K, epsilon, means and number of runs are used as printed; beta = 1/T.",
-    "Rates are fitted at T = 1e12, which costs DP-SE nothing: an epoch is one binomial draw for each arm.",
+    "We fit rates at T = 1e12, which DP-SE simulates quickly, because an epoch is one binomial draw for "
+    "each arm.",
 )
 STUDY = Study(
     "S1",

@@ -179,10 +179,9 @@ def _proof_figure(horizon: int, long: int) -> Figure:
     bounds = tuple(_proof_bound("S1", 0.5, epsilon, long) for epsilon in EPSILONS)
     panels.append(Panel(f"S1, v = .5, T = {long:.3g}", tuple(alone), bounds))
     caption = (
-        "With the proofs' constants. DPRUCB's bonus exceeds every gap for the whole run, so that it plays "
-        "its "
+        "With the proofs' constants. DPRUCB's bonus exceeds every gap for the whole run, so it plays its "
         "arms almost in turn; the dotted line is Theorem 4 (7) with the constants of the epochs' lengths. "
-        "With v = .5 DPRSE ends its first epoch after 4e8/epsilon rounds only."
+        "With v = .5, DPRSE ends its first epoch only after 4e8/epsilon rounds."
     )
     return Figure(
         "proof-constants", caption, tuple(panels), ("dprse-outperforms-proof", "theorem-4", "theorem-2")
@@ -194,9 +193,9 @@ def _price_figure(horizon: int) -> Figure:
     free = dict.fromkeys((PRICE[0], PRICE[-1]), cell("S1", 0.9, None, "robust-ucb"))
     lines = (over("DPRSE, a tenth of the constants", names), over("Robust UCB, not private", free))
     caption = (
-        "Price of privacy: regret of DPRSE over epsilon beside that of Robust UCB with its proof's "
-        "constant, "
-        f"S1, v = .9, T = {horizon:.3g}. Where the line falls below, it is constants and not privacy."
+        "Price of privacy: regret of DPRSE, and of Robust UCB with its proof's constant, against epsilon, "
+        f"S1, v = .9, T = {horizon:.3g}. Where DPRSE falls below Robust UCB, the constants are the reason, "
+        "not privacy."
     )
     return Figure("price-of-privacy", caption, (Panel("S1, v = .9", lines, axis="epsilon"),))
 
@@ -375,7 +374,7 @@ def _figure_statements() -> list[Statement]:
         ),
         Statement(
             "local-costs-more",
-            "Compared with the central model the regret is larger in the local model (S3, central epsilon "
+            "Compared with the central model, the regret is larger in the local model (S3, central epsilon "
             "= .5).",
             cited("Section 6", f"{chosen}; the paper compares its figures 2 and 4"),
             _local_costs,
@@ -383,14 +382,14 @@ def _figure_statements() -> list[Statement]:
         Statement(
             "best-arm-central",
             f"A tenth of the constants does not cost DPRSE its best arm, but in a share of {KEPT:g} of runs.",
-            cited("Lemma 4", "ours: the lemma is about the proof's constants only"),
+            cited("Lemma 4", "ours: the lemma covers only the proof's constants"),
             lambda outcomes: _kept(central, outcomes),
         ),
         Statement(
             "best-arm-local",
             f"A tenth of the constants does not cost LDPRSE its best arm, but in a share of {KEPT:g} of "
             "runs.",
-            cited("Theorem 7", "ours: the theorem is about the proof's constants only, and epsilon <= 1"),
+            cited("Theorem 7", "ours: the theorem covers only the proof's constants and epsilon <= 1"),
             lambda outcomes: _kept(local, outcomes),
         ),
     ]
@@ -402,7 +401,7 @@ def _proof_statements(horizon: int, long: int) -> list[Statement]:
         Statement(
             "dprse-outperforms-proof",
             "DPRSE outperforms DPRUCB with the proofs' constants as well (v = .9).",
-            cited("Section 6", f"T = {horizon:.3g} is ours: the least at which DPRSE acts is 7e6"),
+            cited("Section 6", f"T = {horizon:.3g} is ours: DPRSE removes nothing before 7e6"),
             _outperforms_proof,
         ),
         Statement(
@@ -478,30 +477,30 @@ def plan(scale: float) -> StudyPlan:
 
 
 NOTES = (
-    "The paper does not state T. With the proofs' constants DPRSE ends its first epoch after 3e6/epsilon "
+    "The paper does not state T. With the proofs' constants, DPRSE ends its first epoch after 3e6/epsilon "
     "rounds "
     "at v = .9 and 3e8/epsilon at v = .5; LDPRSE, at the epsilons of Figure 2, after 7e8 to 1e10 (v = .9) "
     "and "
-    "8e12 to 1e14 rounds (v = .5). Figures drawn by the proofs' constants would show arms played in turn.",
-    "Figures 1, 3 and 4: all constants (24 and 12; 18) times a tenth, T = 3e6. DPRSE then ends its first "
-    "epoch "
-    "after 6.2e5 rounds where it takes longest (v = .5, epsilon = .5), and its second one in S1 by 2.7e6.",
-    "Figure 2: constants (28 and 14) times a tenth, T = 2e8. LDPRSE then ends its first epoch after 1.4e8 "
-    "rounds "
-    "where it takes longest (v = .5, epsilon = 5).",
-    "No theorem covers a tenth of the constants, nor epsilon > 1: how often the best arm is lost is a "
-    "statement "
-    "of its own. The same runs with the proofs' constants, where they can be made, have a figure of their "
-    "own.",
-    "K, means, Pareto shape and scale, u, epsilon, v and 90 runs are the paper's; beta = 1/T. The tree of "
-    "DPRUCB "
-    "has the corrected budget, LDPRSE the corrected precision and error (see the errata).",
-    "Rates are fitted on rewards -1 and 1, u = 1, where an epoch is one draw per arm: horizons up to 2e18.",
-    "DPRUCB costs every round. Its rates are of the worst of three gaps, where T alone sets the scale; at "
-    "a fixed gap lower-order terms exceed a factor log T. With the constant 18 gaps are told apart from T "
-    "= 4e7 on; with a fifth and a tenth of it, and v = 1, up to T = 1.3e7 one factor log T of the pulls "
-    "is twice the limits of the slope. At v = .5 the noise decides: with a twentieth of the constant runs "
-    "differ by 40 %, with a tenth the slope is off by .08 between T = 1e6 and 1e7, where a factor log T "
-    "shows as .022; no rate is stated there.",
+    "8e12 to 1e14 rounds (v = .5). With the proofs' constants, the figures would only show arms played in "
+    "turn.",
+    "Figures 1, 3 and 4: all constants (24 and 12; 18) are a tenth of the proofs', and T = 3e6. DPRSE then "
+    "ends its first "
+    "epoch after at most 6.2e5 rounds (at v = .5, epsilon = .5), and its second one in S1 by round 2.7e6.",
+    "Figure 2: the constants (28 and 14) are a tenth of the proof's, and T = 2e8. LDPRSE then ends its "
+    "first epoch after at "
+    "most 1.4e8 rounds (at v = .5, epsilon = 5).",
+    "No theorem covers a tenth of the constants or epsilon > 1, so a separate statement says how often the "
+    "best arm is lost. A separate figure shows the same runs with the proofs' constants, where these are "
+    "feasible.",
+    "K, means, Pareto shape and scale, u, epsilon, v and 90 runs are the paper's; beta = 1/T. DPRUCB's "
+    "tree has the corrected budget, and LDPRSE has the corrected precision and error (see the errata).",
+    "We fit rates on rewards -1 and 1 with u = 1. There, an epoch is one draw per arm, so horizons can "
+    "reach 2e18.",
+    "DPRUCB must be simulated round by round. We fit its rates at the worst of three gaps, where T alone "
+    "sets the scale; at a fixed gap, lower-order terms exceed a factor log T. With the constant 18, gaps "
+    "are told apart only from T = 4e7 on. With a fifth or a tenth of it, v = 1 and T up to 1.3e7, one "
+    "factor log T of the pulls changes the slope by twice its limits. At v = .5 the noise dominates: with "
+    "a twentieth of the constant, runs differ by 40 %; with a tenth, the slope is off by .08 between T = "
+    "1e6 and 1e7, where a factor log T changes it by .022. So we state no rate there.",
 )
 STUDY = Study("S2", "DPRSE, DPRUCB and LDPRSE on heavy-tailed rewards", papers.TAO, plan)

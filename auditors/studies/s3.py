@@ -126,15 +126,14 @@ def _share_figures(horizon: int, runs: int) -> list[Figure]:
         timed.append(Panel(f"{moments} moments", tuple(Line(label, (name,)) for label, name in kinds)))
     common = (
         f"Two arms with Student-t rewards, k = 2, epsilon = 1, T = {horizon}, {runs} runs; ours. Outliers "
-        "lie "
-        "just within the final truncation of the elimination, far ones just within the first one of DPRSE."
+        "lie just within the final truncation of the elimination, far outliers just within the first "
+        "truncation of DPRSE."
     )
     return [
         Figure(
             "over-alpha",
-            f"Clean regret over the share of outliers. {common} Past some alpha the gap is not told apart, "
-            "and "
-            "both arms are played to the end.",
+            f"Clean regret against the share of outliers. {common} Above some alpha, the arms cannot be "
+            "told apart, and both are played to the end.",
             tuple(panels),
             ("alpha-costs", "theorem-6.2", "theorem-6.10", "theorem-6.12", "dprse-is-turned"),
         ),
@@ -157,14 +156,15 @@ def _parameter_figures(horizon: int, runs: int) -> list[Figure]:
     return [
         Figure(
             "over-epsilon",
-            f"Clean regret over epsilon: two arms with Student-t rewards, raw moments, k = 2, T = {horizon}, "
+            "Clean regret against epsilon: two arms with Student-t rewards, raw moments, k = 2, T = "
+            f"{horizon}, "
             f"{runs} runs; adversarial outliers.",
             (Panel("raw moments", tuple(lines), axis="epsilon"),),
             ("epsilon-helps", "epsilon-helps-beyond-1"),
         ),
         Figure(
             "over-k",
-            f"Clean regret over the order k of the moment that the algorithm is told, on the same rewards: "
+            f"Clean regret against the order k of the moment that the algorithm knows, on the same rewards: "
             f"Pareto of shape 8, means .9 and .1, raw moments, epsilon = 1, T = {horizon}, {runs} runs; "
             "adversarial outliers.",
             (Panel("raw moments", tuple(orders), axis="order k", logx=False),),
@@ -296,19 +296,19 @@ def _bounded(cells: Mapping[str, Cell]) -> list[Statement]:
 
 
 def _statements(cells: Mapping[str, Cell]) -> list[Statement]:
-    ours = "ours; the paper's experiments are not known"
+    ours = "ours; we do not know the paper's experiments"
     return [
         *_bounded(cells),
         Statement(
             "alpha-costs",
-            "Clean regret does not fall with the share of outliers.",
-            cited("Theorems 6.2 and 6.12", f"{ours}; by a tenth at most"),
+            "Clean regret does not fall as the share of outliers grows.",
+            cited("Theorems 6.2 and 6.12", f"{ours}; we allow for a tenth"),
             _alpha_costs,
         ),
         Statement(
             "epsilon-helps",
-            "Clean regret does not grow with epsilon up to 1, with and without outliers.",
-            cited("Theorem 6.2", f"{ours}; by a tenth at most"),
+            "Clean regret does not grow with epsilon up to 1, with or without outliers.",
+            cited("Theorem 6.2", f"{ours}; we allow for a tenth"),
             lambda outcomes: _epsilon_helps([e for e in OVER_EPSILON if e <= 1], outcomes),
         ),
         Statement(
@@ -317,7 +317,7 @@ def _statements(cells: Mapping[str, Cell]) -> list[Statement]:
             cited(
                 "Theorem 6.2",
                 "ours; it fails past epsilon = 4.5 at k = 2: M = (n epsilon/log(1/delta))^(1/k) grows with "
-                "epsilon, and with it the range term 2Ml/(3n) of beta, which the rate leaves out",
+                "epsilon, and so does the range term 2Ml/(3n) of beta, which the rate leaves out",
             ),
             lambda outcomes: _epsilon_helps([e for e in OVER_EPSILON if e >= 1], outcomes),
             expected="contradicted",
@@ -325,13 +325,13 @@ def _statements(cells: Mapping[str, Cell]) -> list[Statement]:
         Statement(
             "k-helps",
             "Clean regret does not grow with the order k of the moment that is known to be bounded.",
-            cited("Theorem 6.2", f"{ours}; by a tenth at most"),
+            cited("Theorem 6.2", f"{ours}; we allow for a tenth"),
             _k_helps,
         ),
         Statement(
             "far-outliers",
             "Outliers beyond the truncation do no more harm than those just within it.",
-            cited("Theorem 6.1", f"{ours}; by a tenth at most"),
+            cited("Theorem 6.1", f"{ours}; we allow for a tenth"),
             _far_outliers,
         ),
         Statement(
@@ -342,9 +342,8 @@ def _statements(cells: Mapping[str, Cell]) -> list[Statement]:
         ),
         Statement(
             "dprse-is-turned",
-            "A share of 5 % of outliers within DPRSE's truncation makes it keep the worse arm: its clean "
-            "regret "
-            "is at least 1.25 times that of the private and robust elimination.",
+            "If 5 % of rewards are outliers within its truncation, DPRSE keeps the worse arm: its clean "
+            "regret is at least 1.25 times that of the private and robust elimination.",
             cited("Section 6", ours),
             _turned,
         ),
@@ -373,7 +372,8 @@ def plan(scale: float) -> StudyPlan:
         cells |= about.plan
     lower = Statement(
         "theorem-4.1",
-        "Where contamination makes two instances the same, the mean regret over both is at least T Delta/4, "
+        "If contamination makes two instances look the same, the mean regret over both is at least T "
+        "Delta/4, "
         "Delta = (alpha/(1 - alpha))^(1 - 1/k), for the elimination and for DPRSE.",
         cited("Theorem 4.1", "its term T alpha^(1-1/k), with the constant of the instance; reconstructed"),
         on_masked,
@@ -389,15 +389,14 @@ def plan(scale: float) -> StudyPlan:
 
 
 NOTES = (
-    "The paper's experiments are not known: instances, T, runs, epsilon, alpha and k are all ours.",
+    "We do not know the paper's experiments: instances, T, runs, epsilon, alpha and k are all ours.",
     "Inliers: Student t with 3 degrees of freedom, means .8 and -.8 (raw, second moment .91) or 6 and -6 "
     "(central, "
     "variance .75, D = 7); Pareto of shape 8 with means .9 and .1 where k varies.",
-    "The elimination is told alpha, k and the moments; constants are those of the corrected variant, "
+    "The elimination knows alpha, k and the moments; constants are those of the corrected variant, "
     "which hold "
     "for every n. DPRSE has its proof's constants, v = 1, and u = 1 or 1 + D^2 = 50.",
-    "Rates are fitted on rewards -1 and 1 at epsilon = 1e-5, where privacy and not sampling decides how "
-    "long arms "
-    "stay; sampling alone gives sqrt(T) for every k.",
+    "We fit rates on rewards -1 and 1 at epsilon = 1e-5, where privacy, not sampling, decides how long "
+    "arms stay; sampling alone gives sqrt(T) for every k.",
 )
 STUDY = Study("S3", "Private and robust elimination on contaminated rewards", papers.WU, plan)

@@ -202,7 +202,7 @@ def _core_panel(many: Instances) -> Panel:
 def _paper_figures(few: Instances, many: Instances, horizon: int, long: int, runs: int) -> list[Figure]:
     short = tuple(epsilon for epsilon in EPSILONS if epsilon <= 10)
     same = (
-        f"Regret at T = {horizon:.3g} over epsilon, d = 2, K = {ARMS}: mean over {few.count} instances, "
+        f"Regret at T = {horizon:.3g} against epsilon, d = 2, K = {ARMS}: mean over {few.count} instances, "
         f"{runs} runs each, with 95 % limits."
     )
     core = (
@@ -243,7 +243,7 @@ def _paper_figures(few: Instances, many: Instances, horizon: int, long: int, run
         ),
         Figure(
             "figure-4",
-            f"{same} Beside the corrected algorithms those that are printed, which are not as private.",
+            f"{same} The algorithms as printed, which are less private, next to the corrected ones.",
             (_trade_off(few, horizon, EPSILONS), _trade_off(few, horizon, EPSILONS, "printed")),
             ("shuffled-almost-free", "shuffled-free-as-printed"),
         ),
@@ -379,9 +379,9 @@ def _privacy_statements(few: Instances) -> list[Statement]:
             "22 of Lattimore & Szepesvári.",
             cited(
                 "Section 6",
-                "ours, on how to read a citation: the paper cites ch. 22 for its non-private algorithm; its "
-                "batches are 4 d 4^l log(K l (l + 1) T) long, those of Algorithms 1 to 3 q^i, confidence "
-                "1/T^2, which their limit keeps",
+                "ours: the paper cites ch. 22 for its non-private algorithm, whose batches have 4 d 4^l "
+                "log(K l (l + 1) T) rounds; Algorithms 1 to 3 have batches of q^i and confidence 1/T^2, "
+                "also in the limit",
             ),
             partial(_beside_chapter, few),
         ),
@@ -394,7 +394,8 @@ def _privacy_statements(few: Instances) -> list[Statement]:
         ),
         Statement(
             "central-almost-free-below-1",
-            "The regret of Algorithm 1 is at most a quarter above the non-private one below epsilon = 1 too.",
+            "The regret of Algorithm 1 is also at most a quarter above the non-private one below epsilon = "
+            "1.",
             cited(both, "the paper's range of epsilon is unknown"),
             partial(_follows, few, "central", costly, "corrected"),
             "contradicted",
@@ -428,8 +429,8 @@ def _privacy_statements(few: Instances) -> list[Statement]:
         ),
         Statement(
             "rates-differ",
-            "At the same small epsilon the central model costs less than the shuffled one, and that less "
-            "than the local one (epsilon up to 2).",
+            "At the same small epsilon, the central model costs less than the shuffled one, which costs "
+            "less than the local one (epsilon up to 2).",
             cited("Section 6", "'albeit at different rates'"),
             partial(_ordered, few),
         ),
@@ -446,32 +447,32 @@ def _core_statements(many: Instances) -> list[Statement]:
     return [
         Statement(
             "core-set-very-close",
-            "With a core set regret is very close to that of the same algorithm without noise: at most 10 % "
+            "With a core set, regret is very close to that of the same algorithm without noise: at most 10 % "
             "above it from epsilon = 1 on.",
             cited("Appendix D"),
             partial(_very_close, many, epsilons(1, math.inf)),
         ),
         Statement(
             "core-set-very-close-below-1",
-            "With a core set regret is at most 10 % above that without noise below epsilon = 1 too.",
+            "With a core set, regret is also at most 10 % above that without noise below epsilon = 1.",
             cited("Appendix D", open_range),
             partial(_very_close, many, epsilons(0, 1)),
             "contradicted",
         ),
         Statement(
             "core-set-pays-below-.5",
-            "Without a core set regret is significantly larger, by at least a quarter, where epsilon is "
+            "Without a core set, regret is significantly larger, by at least a quarter, if epsilon is "
             "below .5.",
             cited("Appendix D", open_range),
             partial(_degrades, many, epsilons(0, 0.5)),
         ),
         Statement(
             "core-set-pays-from-.5",
-            "Without a core set regret is larger by at least a quarter from epsilon = .5 on too.",
+            "Without a core set, regret is also larger by at least a quarter from epsilon = .5 on.",
             cited(
                 "Appendix D",
-                "a thousand actions on the circle are a better design than a core set that is optimal up to "
-                "a factor 2, and their noise no longer counts",
+                "a thousand actions on the circle are a better design than a core set that is optimal up "
+                "to a factor 2, and their noise hardly matters",
             ),
             partial(_degrades, many, epsilons(0.5, math.inf)),
             "contradicted",
@@ -480,7 +481,7 @@ def _core_statements(many: Instances) -> list[Statement]:
 
 
 def _theorem_statements(few: Instances, horizon: int) -> list[Statement]:
-    note = "numbers from the proof, with gamma as it is used"
+    note = "numbers from the proof, with our gamma"
     return [
         Statement(
             f"theorem-{number}",
@@ -518,23 +519,23 @@ def plan(scale: float) -> StudyPlan:
 
 NOTES = (
     "The paper does not state the noise of the rewards, the number of runs, the epsilons, delta, or whether "
-    "actions and theta are drawn for each run. Chosen here: rewards -1 or +1 with the mean <a, theta>, "
-    "delta = 1e-6, 10 instances (5 with K = 1000) drawn once with stated seeds, the same for all algorithms, "
-    "and 30 runs of each.",
-    "Means are over these instances, and so are the claims that are tested: the r-th measurement is the mean "
-    "of the r-th runs of all instances.",
-    "Figures 2, 3(a) and 4 show the same experiment; how their axes differ is not known to us. Figure 4 "
-    "shows the printed algorithms beside the corrected ones here.",
-    "Words are taken as numbers, fixed when no more than some cells of three instances had been seen: "
-    "converges, within 5 %; very close, at most 10 % more; closely following and almost for free, at most a "
-    "quarter more; suffers, at least twice as much; significantly, at least a quarter more.",
-    "The non-private algorithm is Algorithm 1 without noise (epsilon = 1e9), and beside it phased "
-    "elimination of Lattimore & Szepesvári, ch. 22, which the paper cites. In Figure 3(b) the former is "
-    "shown with and without a core set; the paper does not say which it means.",
-    "Rates are fitted where gamma of the last batches is small but not smaller than the gaps. For shorter "
-    "horizons the local model is not there yet: with epsilon = 1 and T from 7e5 to 6e9 its exponent over T "
-    "was .56, and at T = 4e10 with epsilon from .005 to .1 that over epsilon was -.82.",
-    "Algorithms are the corrected ones unless stated: Lap(2/epsilon), and eps0 of the shuffled model within "
-    "the domain of its bound.",
+    "actions and theta are drawn for each run. We chose rewards -1 or +1 with the mean <a, theta>, delta = "
+    "1e-6, and 30 runs on each of 10 instances (5 with K = 1000), which are drawn once with stated seeds "
+    "and are the same for all algorithms.",
+    "Means, and the claims that we test, are over these instances: the r-th measurement is the mean of the "
+    "r-th runs of all instances.",
+    "Figures 2, 3(a) and 4 show the same experiment; we do not know how their axes differ. Here, Figure 4 "
+    "shows the printed algorithms next to the corrected ones.",
+    "We turned the paper's words into numbers when we had seen only some cells of three instances. "
+    "Converges: within 5 %. Very close: at most 10 % more. Closely following, almost for free: at most a "
+    "quarter more. Suffers: at least twice as much. Significantly: at least a quarter more.",
+    "The non-private algorithm is Algorithm 1 without noise (epsilon = 1e9). We also show phased "
+    "elimination of Lattimore & Szepesvári, ch. 22, which the paper cites. Figure 3(b) shows Algorithm 1 "
+    "without noise with and without a core set; the paper does not say which it means.",
+    "We fit rates where gamma of the last batches is small but not smaller than the gaps. At shorter "
+    "horizons, the local model has not reached its rate: with epsilon = 1 and T from 7e5 to 6e9, its "
+    "exponent in T was .56; at T = 4e10 with epsilon from .005 to .1, its exponent in epsilon was -.82.",
+    "Unless stated, algorithms are the corrected ones: with Lap(2/epsilon), and with eps0 of the shuffled "
+    "model within the domain of its bound.",
 )
 STUDY = Study("S4", "Private linear bandits in three models of trust", papers.HANNA, plan)

@@ -464,5 +464,5 @@ def test_the_docstring_of_dp_ucb_says_what_the_default_budget_costs():
     """Its claim has K^2 where the budget is split, which is the default."""
     [rate] = [claim for claim in registry.auditor("dp-ucb").claims if claim.name == "rate"]
     assert make("dp-ucb", n_arms=2, epsilon=1.0, horizon=10).budget == "split"
-    assert "K^2 for K if the budget is split" in rate.formula
+    assert "K^2 instead of K if the budget is split" in rate.formula
     assert regret_of(registry.auditor("dp-ucb").algorithm).startswith("O(K^2 log^2 T")

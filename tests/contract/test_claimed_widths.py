@@ -18,6 +18,7 @@ from verifiable_dp.algorithms.contextual._regression import MOST_REWARD, NoisyRe
 from verifiable_dp.algorithms.dp_klucb import divergence
 from verifiable_dp.algorithms.dp_robust_elimination import deviation
 from verifiable_dp.auditors import dp_robust_ucb
+from verifiable_dp.core.environments import TwoPoint
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry.theorems import TheoremTrial
 
@@ -262,6 +263,12 @@ BY_HAND = {
         12 / 8 + 4 * 2 ** (2 / 3) * (2 * log(100) / 8) ** (1 / 3),
         "sum/n + 4 u^(1/(1+v)) (log t^2/n)^(v/(1+v)); Bubeck, Cesa-Bianchi & Lugosi 2013",
     ),
+    "robust-ucb, rewards that are searched": (
+        "robust-ucb",
+        lambda: max(np.abs(make("robust-ucb", n_arms=2, horizon=1000, v=0.5, u=2.0).search_bounds)),
+        2 ** (2 / 3),
+        "u^(1/(1+v)): a constant of that size has the moment u",
+    ),
     "robust-ucb, constant": (
         "robust-ucb",
         lambda: make("robust-ucb", n_arms=2, horizon=1000, v=0.5, u=2.0).constant,
@@ -412,6 +419,14 @@ def test_an_arm_with_few_reports_is_played_first():
     """LDP-UCB-L: infinite up to 4 log(t + 1) reports, here 4 log 100 = 18.4 with t + 2 rounds begun."""
     index = arms("ldp-ucb").index(state(98, pulls=(18, 19), estimate=np.array([[0.5, 0.5]])))
     assert np.isinf(index).tolist() == [[True, False]]
+
+
+def test_the_compiled_loop_plays_an_arm_with_few_reports_first():
+    """Without noise, the worse arm is played in the rounds in which 4 log(t + 1) comes to a whole number."""
+    algorithm, times = arms("ldp-ucb", epsilon=1e9, horizon=3000), np.arange(1, 3001)
+    _, at_times, _ = algorithm.kernel(TwoPoint((1.0, 0.0), 0.0, 1.0), 0, np.arange(1), times)
+    settled = times > 27
+    assert np.array_equal(at_times[0, settled, 1], np.floor(4 * np.log(times[settled] + 1.0)) + 1)
 
 
 # Without a width of their own: they release sums or a stopping time, or take their width from another row.

@@ -82,6 +82,12 @@ def test_private_algorithms_are_not_refuted_with_power_and_mutants_are(name):
     assert record["regret"]["verdict"] == "consistent"
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_record_has_the_broken_variants_of_its_auditor_and_what_is_wrong_with_them(name):
+    made = {(mutant.name, mutant.fault) for mutant in registry.auditor(name).mutants}
+    assert {(row["name"], row["fault"]) for row in record_of(name)["mutants"]} == made != set()
+
+
 @pytest.mark.parametrize("name", PRINTED)
 def test_printed_listings_come_out_as_their_auditors_expect(name):
     record = record_of(name)

@@ -27,6 +27,8 @@ def test_no_test_asserts_only_over_what_may_be_empty():
         "for x in found():\n        with pytest.raises(ValueError): x()",
         "for x in found():\n        for y in (1, 2): assert y",
         "for x in found():\n        if x: assert x",
+        "assert all(x for x in found())",
+        "assert all(x for x in (1, 2) if x > 2)",
     ],
 )
 def test_an_assertion_over_a_computed_collection_is_found(body):
@@ -43,6 +45,8 @@ def test_an_assertion_over_a_computed_collection_is_found(body):
         "for x, y in {1: 2}.items(): assert x",
         "for x in [x + 1 for x in ROWS]: assert x",
         "for x in found(): x()",
+        "assert all(x for x in (1, 2))",
+        "assert any(x for x in found())",
         "with pytest.raises(ValueError): it()\n    for x in found(): assert x",
         "assert_allclose(1, 1)\n    for x in found(): assert x",
     ],

@@ -115,7 +115,7 @@ def test_an_erratum_that_is_not_confirmed_accuses_nothing(tmp_path):
         row["outcome"] = "not_confirmed"
     (tmp_path / "errata.json").write_text(json.dumps(whole), "utf-8")
     verdicts = {verdict for row in papers.rows(tmp_path) for verdict in of(row).values()}
-    assert verdicts <= {"an erratum of it is not confirmed", "no record"}
+    assert verdicts <= {"one of its errata is not confirmed", "no record"}
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from tests.commands import run
 from tests.e2e.test_child import forkable  # noqa: F401  used in every test here
 from verifiable_dp.core import watch
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.targets import cage, child
+from verifiable_dp.targets import cage, line
 
 WHOLE = "import sys; from verifiable_dp.targets import cage; sys.exit(len(cage.enter()) != 8)"
 ALONE = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # a process of several threads gets no user namespace
@@ -117,7 +117,7 @@ def test_where_no_cage_can_be_had_best_goes_on_and_required_does_not(folder, mon
 
 
 def test_code_cannot_say_that_it_was_in_a_cage(folder, monkeypatch):
-    monkeypatch.setattr(child, "_GRACE", 0.2)  # to end in: it waits for an answer
+    monkeypatch.setattr(line, "_GRACE", 0.2)  # to end in: it waits for an answer
     told = CODE + (
         "\nfrom verifiable_dp.targets import child\nsend = child._send\n"
         'two = b\'{"cage": ["all"]}\\n\' * 2\n'

@@ -17,11 +17,11 @@ import pytest
 import verifiable_dp as vdp
 from tests.commands import PATIENCE, SCRIPT, finished, refused, run
 from tests.user_code import styles
-from verifiable_dp import api
+from verifiable_dp.api import audits, isolation
 from verifiable_dp.core import engine, watch
 from verifiable_dp.core.files import write_bytes
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.targets import child, guard
+from verifiable_dp.targets import child, guard, line
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are forked on Linux")
 
@@ -43,6 +43,11 @@ def another_program(data, size, rng):
 
 def segfault(data, size, rng):
     os.kill(os.getpid(), signal.SIGSEGV)
+
+def cuts_the_calls(data, size, rng):
+    os.truncate(os.environ["VERIFIABLE_DP_CALLS"], 0)
+    time.sleep(0.5)  # the parent looks at them
+    return right(data, size, rng)
 
 def killed(data, size, rng):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -120,6 +125,7 @@ def folder(tmp_path):
         ("c_exit", "ended without a verdict (exit status 0)"),
         ("another_program", "ended without a verdict (exit status 0)"),
         ("segfault", "signal SIGSEGV ended its process"),
+        ("cuts_the_calls", "signal SIGBUS ended its process"),
         ("killed", "signal SIGKILL ended its process, as the system does when memory runs out"),
         ("interrupts", "raised KeyboardInterrupt"),
         ("closes", "ended without a verdict"),
@@ -274,7 +280,7 @@ def test_with_other_threads_a_named_target_has_a_new_process_and_an_object_none(
     thread.start()
     try:
         record = vdp.audit(release, epsilon=1.0, runs=400).record
-        assert record["provenance"]["in_process"] == "as other threads are running"
+        assert record["provenance"]["in_process"] == "because other threads are running"
         named = vdp.audit(f"{folder / 'a.py'}:right", epsilon=1.0, runs=400).record
         assert "in_process" not in named["provenance"]
         with pytest.raises(InputError, match="ended without a verdict"):
@@ -293,12 +299,12 @@ def test_an_algorithm_of_another_package_is_a_users_code(monkeypatch):
         def width(self, count):
             return 0.0
 
-    assert api._foreign(Mine(n_arms=2, horizon=10))
-    assert not api._foreign(vdp.make("ucb1", n_arms=2, horizon=10))
-    assert not api._foreign("nas")
-    assert not api._foreign(vdp.Exec("cat"))
-    monkeypatch.setattr(api.registry, "ours", lambda name: False)
-    assert api._foreign("nas")
+    assert isolation._foreign(Mine(n_arms=2, horizon=10))
+    assert not isolation._foreign(vdp.make("ucb1", n_arms=2, horizon=10))
+    assert not isolation._foreign("nas")
+    assert not isolation._foreign(vdp.Exec("cat"))
+    monkeypatch.setattr(isolation.registry, "ours", lambda name: False)
+    assert isolation._foreign("nas")
 
 
 # ---------------------------------------------------------------- ends
@@ -395,7 +401,7 @@ def later(rewards, rng):
 @pytest.fixture
 def stuck(tmp_path, monkeypatch):
     (tmp_path / "a.py").write_text(STUCK, "utf-8")
-    monkeypatch.setattr(child, "_GRACE", 1.0)
+    monkeypatch.setattr(line, "_GRACE", 1.0)
     return tmp_path
 
 
@@ -461,7 +467,7 @@ def test_an_error_of_the_program_in_the_child_is_that_of_the_program(folder, mon
     def breaks(*arguments, **options):
         raise TypeError("two\nlines")
 
-    monkeypatch.setattr(api.rungs, "served", breaks)
+    monkeypatch.setattr(audits.rungs, "served", breaks)
     monkeypatch.setattr("tempfile.tempdir", str(folder))
     monkeypatch.setattr("verifiable_dp.core.crash._TEMPORARY", (str(folder),))
     done = run(folder, "audit", "a.py:right", *QUICK)
@@ -514,6 +520,6 @@ def test_workers_of_a_child_have_a_tracker_of_their_own():
 
 
 def test_of_two_verdicts_none_counts():
-    assert child._told([{"answer": 1}], 0) == 1
+    assert line.told([{"answer": 1}], 0) == 1
     with pytest.raises(InputError, match="more than one verdict"):
-        child._told([{"answer": 1}, {"answer": 2}], 0)
+        line.told([{"answer": 1}, {"answer": 2}], 0)

@@ -145,7 +145,7 @@ def test_an_audit_is_inconclusive_without_power(folder):
     done = run(folder, "audit", *coin, "-v")
     assert done.returncode == 3, done.stdout + done.stderr
     assert "inconclusive (unsearched)" in done.stdout
-    assert "power could not be stated" in done.stdout
+    assert "we could not measure power" in done.stdout
 
 
 def test_what_reads_no_reward_has_an_epsilon_of_0(folder):
@@ -311,7 +311,7 @@ def test_an_erratum_is_run_again_and_its_file_verified(folder):
     done = run(folder, "errata", "fact-2.1", "good-event", "--json", "errata.json")
     assert done.returncode == 0
     assert "log(a log x)/x exceeds b" in done.stdout
-    assert ": contradicted, 0.00389, to be at least 0.05" in done.stdout
+    assert ": contradicted, 0.00389, must be at least 0.05" in done.stdout
     assert "by reading" in done.stdout
     assert run(folder, "verify", "errata.json").returncode == 0
     again = run(folder, "verify", "errata.json", "--rerun")

@@ -10,9 +10,9 @@ import pytest
 import verifiable_dp as vdp
 from tests.commands import CAGED, run, writes_files
 from tests.e2e.test_child import forkable  # noqa: F401  used in every test here
-from verifiable_dp import api
+from verifiable_dp.api import audits
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.targets import child
+from verifiable_dp.targets import line
 from verifiable_dp.targets.heard import UNLIKE
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are forked on Linux")
@@ -167,7 +167,7 @@ LIES = {
     "bytes that do not come": ('if "bytes" in m: m["bytes"] += 1', "fewer bytes than it announced"),
     "other code": (
         'if "asks" in m and "sha256" in str(m["asks"]): m["asks"]["value"]["sha256"] = "0" * 64',
-        "none of the files",
+        "not one of the files",
     ),
     "an upper bound by public states": (
         'if "asks" in m and "certificate" in str(m["asks"]): m["asks"]["value"][0]["method"] = "states"',
@@ -187,7 +187,7 @@ LIES = {
 
 @pytest.mark.parametrize("name", LIES)
 def test_answers_that_were_not_asked_for_are_refused(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(child, "_SILENT", 1.0)
+    monkeypatch.setattr(line, "_SILENT", 1.0)
     edit, said = LIES[name]
     (tmp_path / "a.py").write_text(f"{RIGHT}{EVIL}\ndef edit(m):\n    {edit}\n", "utf-8")
     done = run(tmp_path, "audit", "a.py:right", "--epsilon", 1, "--runs", 400, "--json", "r.json")
@@ -201,7 +201,7 @@ def test_the_same_code_without_a_lie_is_counted(tmp_path):
     (tmp_path / "a.py").write_text(f"{RIGHT}{EVIL}\ndef edit(m):\n    pass\n", "utf-8")
     done = run(tmp_path, "audit", "a.py:right", "--epsilon", 1, "--runs", 400, "--json", "r.json", "-v")
     assert done.exit_code in (0, 3), done.stderr
-    assert "another chose its runs" in done.stdout
+    assert "Another process chose its runs" in done.stdout
     assert vdp.verify(tmp_path / "r.json").record["provenance"]["counted"]["asked_again"] > 0
 
 
@@ -279,8 +279,8 @@ def test_a_new_python_knows_nothing_of_what_is_expected(tmp_path, monkeypatch):
         "SHIFT = float(os.path.exists('begun'))\nopen('begun', 'w').close()\n"
         "def right(data, size, rng):\n    return data + SHIFT + rng.laplace(0, 1, size)\n"
     )
-    for least, status in ((0, 3), (api._FRESH_RUNS, 0)):
-        monkeypatch.setattr(api, "_FRESH_RUNS", least)
+    for least, status in ((0, 3), (audits._FRESH_RUNS, 0)):
+        monkeypatch.setattr(audits, "_FRESH_RUNS", least)
         (tmp_path / "begun").unlink(missing_ok=True)
         done = run(tmp_path, "audit", "a.py:right", "--epsilon", 1, "--budget", "smoke")
         assert done.exit_code == status, done.stderr

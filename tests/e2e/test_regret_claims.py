@@ -43,7 +43,7 @@ def test_the_page_in_pytest(pytester):
         [
             "regret of Greedy: expected consistent, it is contradicted",
             "  check bound on wide gaps: contradicted, mean * at T = 2000, claimed at most 233.2",
-            "  check rate in T: contradicted, exponent 0.8* beside log T * T = 250 .. 2000, claimed 0 ± 0.15",
+            "  check rate in T: contradicted, exponent 0.8* after a factor log T * 2000, claimed 0 ± 0.15",
             "figure: *kept/*greedy*.svg",
             "record: *kept/*greedy*.json",
             "again:  verifiable-dp verify *kept/*greedy*.json --rerun",

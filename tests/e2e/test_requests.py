@@ -8,11 +8,11 @@ import pytest
 import verifiable_dp as vdp
 from tests.commands import run, writes_files
 from tests.e2e.test_child import forkable  # noqa: F401  used in every test here
-from verifiable_dp import api
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record import requested
 from verifiable_dp.record.requests import asked_of
 from verifiable_dp.record.sealing import sealed
+from verifiable_dp.targets import child
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are forked on Linux")
 
@@ -40,8 +40,8 @@ EDITS = {
     "paper": ('draft["target"]["paper"] = "S1"', "paper 'S1'"),
     "algorithm": ('draft["target"]["kind"] = "algorithm"', "kind algorithm True"),
     "model": ('draft["target"]["model"] = "certified"', "model 'certified'"),
-    "source": ('draft["target"]["source"]["sha256"] = "0" * 64', "none of the files"),
-    "loads": ('draft["target"]["source"]["loads"] = {"b": "0" * 64}', "none of the files"),
+    "source": ('draft["target"]["source"]["sha256"] = "0" * 64', "not one of the files"),
+    "loads": ('draft["target"]["source"]["loads"] = {"b": "0" * 64}', "not one of the files"),
     "seed": ('draft["seed"] = 7', "seed 7, asked was 0"),
     "result": ('draft["regret"]["checks"][0]["statistics"] = {}', "a draft that cannot be read"),
     "no checks": ('draft["checks"] = 3', "its process sent a draft that cannot be read"),
@@ -157,13 +157,13 @@ def test_a_request_that_is_there_is_answered_or_refused(name, folder):
 
 def test_code_that_changes_after_it_was_asked_for_does_not_run(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    served = api.child.served
+    served = child.served
 
     def changed(*given):
         (folder / "a.py").write_text(RIGHT.replace("0, 1", "0, .1"), "utf-8")
         return served(*given)
 
-    monkeypatch.setattr(api.child, "served", changed)
+    monkeypatch.setattr(child, "served", changed)
     with pytest.raises(InputError, match="has changed since the audit was asked for"):
         vdp.audit("a.py:right", epsilon=1.0, runs=400)
 

@@ -159,7 +159,7 @@ def job(tmp_path_factory):
         "epsilon": "1",
         "budget": "smoke",
         "options": "--workers 1  --delta 1e-6",
-        "detect": "1.01",  # more than so few draws can show, so that what is right stays undecided
+        "detect": "1.01",  # more than so few draws can show, so what is right stays undecided
     }
     asking = run("Ask", folder, inputs)
     assert asking.returncode == 0, asking.stdout + asking.stderr

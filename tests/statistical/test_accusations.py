@@ -19,7 +19,8 @@ from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.record import conclude, words
 from verifiable_dp.record.model import Record
-from verifiable_dp.targets.load import PlaySampler, ReleaseSampler
+from verifiable_dp.targets.plays import PlaySampler
+from verifiable_dp.targets.releases import ReleaseSampler
 
 
 def audit(function, epsilon=1.0, runs=2500, **options):

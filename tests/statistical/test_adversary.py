@@ -87,7 +87,7 @@ def test_tables_do_not_find_the_leak_behind_a_public_condition():
 @pytest.mark.slow
 def test_the_interactive_game_finds_it(leaky):
     align, box = leaky.checks
-    assert align.verdict == "inconclusive"  # actions alone are seen, so that a cost settles nothing
+    assert align.verdict == "inconclusive"  # actions alone are seen, so a cost settles nothing
     assert align.result["cost_over_epsilon"] == "inf"
     assert align.statistics["divergence"] == Divergence.ACTIONS
     assert box.verdict == "refuted"

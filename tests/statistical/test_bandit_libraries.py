@@ -95,7 +95,7 @@ def test_bandits_that_ignore_their_rewards_are_not_accused(name, audited):
 )
 def test_draws_from_elsewhere_follow_and_are_told_of(name, audited):
     draft = audited(name, SMALL)
-    assert "it is made to follow the generator of each run" in draft["target"]["note"]
+    assert "we seed it for each run" in draft["target"]["note"]
     assert "not repeatable" not in draft["target"]["note"]
     notes = draft["checks"][0]["statistics"]["notes"]
     assert any(

@@ -16,7 +16,7 @@ from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.evidence.blackbox import numerics
 from verifiable_dp.evidence.blackbox.test import Plan, Terms
 from verifiable_dp.record import conclude
-from verifiable_dp.targets.load import DataPair, ReleaseSampler
+from verifiable_dp.targets.releases import DataPair, ReleaseSampler
 
 PLAN = Plan(100, 2000, 3000)
 BITS = Plan(100, 2000, 4000)
@@ -87,7 +87,7 @@ def test_draws_from_another_source_are_stated():
     """OpenDP does not use the generator that it is given: no re-run, and no power from less noise."""
     draft = audit(mechanism("opendp", "discrete_laplace"))
     assert "draws from another source" in draft["target"]["note"]
-    assert "power could not be stated" in draft["target"]["note"]
+    assert "we could not measure power" in draft["target"]["note"]
     assert conclude.privacy(read_all(draft["checks"])) == "not_refuted"
 
 

@@ -8,7 +8,9 @@ from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import join
-from verifiable_dp.targets.load import DataPair, PlaySampler, ReleaseSampler, probe_play, probe_release
+from verifiable_dp.targets.plays import PlaySampler
+from verifiable_dp.targets.probes import probe_play, probe_release
+from verifiable_dp.targets.releases import DataPair, ReleaseSampler
 
 KEPT = []
 TABLE = np.tile([1.0, 0.0], (6, 1))

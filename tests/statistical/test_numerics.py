@@ -13,7 +13,7 @@ from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.noise import Draw, Secure, Seeded
 from verifiable_dp.evidence.blackbox import numerics
 from verifiable_dp.evidence.blackbox.test import Plan, Terms
-from verifiable_dp.targets.load import DataPair, ReleaseSampler
+from verifiable_dp.targets.releases import DataPair, ReleaseSampler
 
 ALPHA = 1e-7
 ONE = DataPair(0.0, 1.0)

@@ -19,7 +19,7 @@ from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.bets import alternatives, bet_for, log_product
 from verifiable_dp.evidence.blackbox.statistics import sigmoid
 from verifiable_dp.evidence.blackbox.test import Plan, Terms
-from verifiable_dp.targets.load import DataPair, ReleaseSampler
+from verifiable_dp.targets.releases import DataPair, ReleaseSampler
 
 STREAMS, ALPHA = 20_000, 0.05
 MOST = stats.binom.isf(1e-7, STREAMS, ALPHA)  # crossings that the level allows

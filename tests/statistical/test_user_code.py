@@ -124,6 +124,6 @@ def test_without_power_the_note_says_why_and_what_to_try(name, runs, why):
     draft = audit_class(name, runs)
     assert verdict(draft) != "refuted"
     note = draft["target"]["note"]
-    assert "power could not be stated: " in note
+    assert "we could not measure power: " in note
     assert why in note
     assert "expect=None in pytest" in note

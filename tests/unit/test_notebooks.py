@@ -102,6 +102,7 @@ def test_a_name_in_a_page_is_text():
 
     release.__qualname__ = "<script>alert(1)</script>"
     shown = vdp.audit(release, epsilon=1.0, budget="smoke", runs=400)._repr_html_()
+    assert "&lt;script&gt;" in shown
     assert "<script" not in shown
 
 

@@ -7,6 +7,8 @@ way of a mask has less noise or more data than others, and is picked once in hun
 
 from __future__ import annotations
 
+import collections
+import functools
 from itertools import combinations
 
 import numpy as np
@@ -453,6 +455,9 @@ class Kept:
         if rng.random() < 0.5:
             self.x = s
 
+    def put(self, s):
+        self.x = s
+
 
 def path_in_an_object(rewards, rng):
     s = _sums(rewards)
@@ -460,6 +465,198 @@ def path_in_an_object(rewards, rng):
     for _ in range(10):
         kept.toss(s, rng)
     return _end(rewards, kept.x, rng)
+
+
+def path_of_a_reduction(rewards, rng):
+    s = _sums(rewards)
+    x = functools.reduce(lambda x, b: s if int(rng.integers(2)) != b % 2 else x, range(10), 300 * s)
+    return _end(rewards, x, rng)
+
+
+def path_of_an_outer_name(rewards, rng):
+    s = _sums(rewards)
+    x = 300 * s
+
+    def toss(b):
+        nonlocal x
+        if int(rng.integers(2)) != b % 2:
+            x = s
+
+    for b in range(10):
+        toss(b)
+    return _end(rewards, x, rng)
+
+
+def path_of_ten_pops(rewards, rng):
+    s = _sums(rewards)
+    xs = [300 * s] + [s] * 12
+    for b in range(10):
+        if int(rng.integers(2)) != b % 2:
+            xs.pop(0)
+    return _end(rewards, xs[0], rng)
+
+
+def path_in_a_list(rewards, rng):
+    s = _sums(rewards)
+    x = [300 * s, s]
+    i = 0
+    for b in range(10):
+        if int(rng.integers(2)) != b % 2:
+            x[i] = s
+    return _end(rewards, x[0], rng)
+
+
+def path_down_a_tree(rewards, rng):
+    s = _sums(rewards)
+    tree = 300 * s
+    for b in range(10):
+        tree = (tree, s) if b % 2 else (s, tree)
+    for _ in range(10):
+        tree = tree[int(rng.integers(2))] if isinstance(tree, tuple) else tree
+    return _end(rewards, tree, rng)
+
+
+def path_of_ten_objects(rewards, rng):
+    s = _sums(rewards)
+
+    class Box:
+        def __init__(self, v):
+            self.x = v
+
+    box = Box(300 * s)
+    for b in range(10):
+        if int(rng.integers(2)) != b % 2:
+            box = Box(s)
+    return _end(rewards, box.x, rng)
+
+
+def path_of_two_names(rewards, rng):
+    s = _sums(rewards)
+    x = 300 * s
+    for b in range(10):
+        y = x
+        if int(rng.integers(2)) != b % 2:
+            y = s
+        x = y
+    return _end(rewards, x, rng)
+
+
+def path_of_ten_setters(rewards, rng):
+    s = _sums(rewards)
+    held = Kept(300 * s)
+    for b in range(10):
+        if int(rng.integers(2)) != b % 2:
+            held.put(s)
+    return _end(rewards, held.x, rng)
+
+
+def path_to_the_last(rewards, rng):
+    s = _sums(rewards)
+    xs = [300 * s]
+    for b in range(10):
+        if int(rng.integers(2)) != b % 2:
+            xs.append(s)
+    return _end(rewards, xs[-1], rng)
+
+
+def path_through_a_queue(rewards, rng):
+    s = _sums(rewards)
+    q = collections.deque([300 * s], maxlen=1)
+    for b in range(10):
+        if int(rng.integers(2)) != b % 2:
+            q.append(s)
+    return _end(rewards, q[0], rng)
+
+
+def path_in_an_array(rewards, rng):
+    s = _sums(rewards)
+    x = 300 * s
+    for b in range(10):
+        if int(rng.integers(2)) != b % 2:
+            x[:] = s
+    return _end(rewards, x, rng)
+
+
+def path_of_ten_expressions(rewards, rng):
+    s = _sums(rewards)
+    x = 300 * s
+    for b in range(10):
+        int(rng.integers(2)) != b % 2 and (x := s)
+    return _end(rewards, x, rng)
+
+
+def path_of_ten_flags(rewards, rng):
+    s = _sums(rewards)
+    x = 300 * s
+    for b in range(10):
+        replaced = False
+        if int(rng.integers(2)) != b % 2:
+            replaced = True
+        if replaced:
+            x = s
+    return _end(rewards, x, rng)
+
+
+def path_of_ten_returns(rewards, rng):
+    s = _sums(rewards)
+
+    def keep(x, b):
+        if int(rng.integers(2)) != b % 2:
+            return s
+        return x
+
+    x = 300 * s
+    for b in range(10):
+        x = keep(x, b)
+    return _end(rewards, x, rng)
+
+
+def noise_in_slots(rewards, rng):
+    """A slot that no draw comes to keeps its first value."""
+    slots = [0.0, 0.0]
+    for turn in range(40):
+        slots[(turn + int(rng.integers(2))) % 2 if turn % 3 else int(rng.integers(2))] = rng.laplace(0, 1.0)
+    return _played(rewards, _first(rewards), int(rewards[0, 0] + slots[1] > 0.5))
+
+
+def noise_from_a_feed(rewards, rng):
+    """The feed may be empty, and then what is shown is raw."""
+    feed = iter([z for z in rng.laplace(0, 1.0, 12) if int(rng.integers(2)) == 1])
+    return _played(rewards, _first(rewards), int(rewards[0, 0] + next(feed, 0.0) > 0.5))
+
+
+def noise_of_shares(rewards, rng):
+    """Those who add noise are there with a chance each."""
+    total = rewards[0, 0]
+    for turn in range(14):
+        if int(rng.integers(2)) == turn % 2:
+            total += rng.laplace(0, 1.0)
+    return _played(rewards, _first(rewards), int(total > 0.5))
+
+
+def lowest_ticket(rewards, rng):
+    """One of five sums has no noise, and seldom the lowest ticket."""
+    raw = rewards[0, 0]
+    queue = [(int(rng.integers(1000)), place, raw + rng.laplace(0, 1.0)) for place in range(4)]
+    queue = [*queue, (800 + int(rng.integers(1000)), 4, raw)]
+    _, _, value = min(queue)
+    return _played(rewards, _first(rewards), int(value > 0.5))
+
+
+def picked_again_and_again(rewards, rng):
+    """How often an entry is picked is a sum of draws."""
+    first = _first(rewards)
+    picks = rng.integers(0, 2, size=12)
+    total = np.sum(rewards[0][picks]) / 6
+    return _played(rewards, first, int(total + rng.laplace(0, 1.6) > 0.5))
+
+
+def sheet_of_noise(rewards, rng):
+    """Two parts may come to the same entry of one row."""
+    s, sheet, shown = _sums(rewards), rng.laplace(0, 1.0, (2, 64)), []
+    for part in range(3):
+        shown.append(s[part % 2] + sheet[part // 2, 20 * (part % 2) + int(rng.integers(40))])
+    return _played(rewards, _first(rewards), int(shown[0] > shown[1]) ^ int(shown[2] > 9))
 
 
 def noise_unless_ten_coins_match(rewards, rng):
@@ -504,7 +701,30 @@ def explored(rewards, rng):
     return np.array(played)
 
 
-RIGHT = [explored, elimination, one_of_the_sums, tournament, flips_of_a_list, means_where_there_are_any]
+def _answer(bit, rng):
+    """Randomised response, which a name of the call alone holds before and after."""
+    if rng.random() < 1 / (1 + np.exp(EPSILON)):
+        bit = 1 - bit
+    return bit
+
+
+def answers_of_a_helper(rewards, rng):
+    """Each reward is asked once, by the same function."""
+    horizon, points = len(rewards), np.zeros(2)
+    for t in range(horizon // 2):
+        points[t % 2] += _answer(int(rewards[t, t % 2] > 0.5), rng)
+    return np.r_[np.arange(horizon // 2) % 2, np.full(horizon - horizon // 2, np.argmax(points))]
+
+
+RIGHT = [
+    answers_of_a_helper,
+    explored,
+    elimination,
+    one_of_the_sums,
+    tournament,
+    flips_of_a_list,
+    means_where_there_are_any,
+]
 LEAKS = [
     *(entry_without_noise, entry_that_weighs_more, only_entry_with_data, larger_table),
     *(gate_without_noise, function_of_a_rare_branch, mask_that_is_rarely_true),
@@ -512,6 +732,32 @@ LEAKS = [
     *(another_unit, gain_of_a_drawn_object, mask_with_two_ways_elsewhere, set_in_a_drawn_call),
     *(gain_of_one_of_many_objects, gain_that_is_set_later, gain_that_is_multiplied_later),
     *(gain_under_the_same_name, sample_of_a_table, scale_of_a_missing_key),
+    *(
+        path_of_ten_calls,
+        path_into_itself,
+        path_of_a_reduction,
+        path_of_an_outer_name,
+        path_of_ten_pops,
+        path_in_a_list,
+        path_down_a_tree,
+        path_of_ten_objects,
+        path_of_two_names,
+        path_of_ten_setters,
+        path_to_the_last,
+        path_through_a_queue,
+        path_in_an_array,
+        path_of_ten_expressions,
+        path_of_ten_flags,
+        path_of_ten_returns,
+    ),
+    *(
+        noise_in_slots,
+        noise_from_a_feed,
+        noise_of_shares,
+        lowest_ticket,
+        picked_again_and_again,
+        sheet_of_noise,
+    ),
     *(same_noise_twice, path_of_ten_coins, path_of_ten_choices, path_of_ten_selections, path_to_a_break),
     *(
         path_of_ten_noises,
@@ -523,4 +769,3 @@ LEAKS = [
         noise_unless_ten_coins_match,
     ),
 ]
-OPEN = [path_of_ten_calls, path_into_itself]  # leaks that have a bound within the claim today

@@ -112,20 +112,20 @@ class AlgorithmCase(AlgorithmCaseState, Case):
         """
         algorithm, settings, pinned = request.target, request.settings, request.pinned
         if request.promise.model == "local":
-            raise InputError("model works only with your own code: an algorithm brings its own")
+            raise InputError("model works only with your own code: an algorithm has its own")
         if settings.runs is not None:
             raise InputError("runs works only with your own code: an algorithm's audit is sized by budget")
         if request.promise.curved:
             raise InputError(
                 f"{request.promise.native} works only with your own mechanism: "
-                "an algorithm brings its promise of epsilon"
+                "an algorithm has its own promise"
             )
         if request.promise.adjacency is not None:
-            raise InputError("adjacency works only with your own code: an algorithm brings its own")
+            raise InputError("adjacency works only with your own code: an algorithm has its own")
         live = algorithm.claim is not None and not isinstance(algorithm, ContextualAlgorithm)
         if settings.numerics and not live:
             raise InputError(
-                "numerics works only with a mechanism of yours, or with an algorithm that promises epsilon "
+                "numerics works only with your own mechanism, or with an algorithm that promises epsilon "
                 "and has live sessions"
             )
         if settings.numerics and algorithm.claim.delta > 0:

@@ -90,7 +90,7 @@ def of_strangers(draft: Json, asked: Json) -> None:
     for place, digest in stated.items():
         if digest and digest not in known and digest != _digest_of(place):
             raise InputError(
-                f"target: its code is said to be in {place!r}, which is none of the files that were to be run"
+                f"target: its code is said to be in {place!r}, which is not one of the files to be run"
             )
 
 

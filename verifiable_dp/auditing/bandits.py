@@ -47,7 +47,8 @@ from verifiable_dp.evidence.tracing.replays import is_lead
 from verifiable_dp.targets import horizons
 from verifiable_dp.targets.adapters import epsilon_of, made_for
 from verifiable_dp.targets.far import is_process
-from verifiable_dp.targets.load import DETERMINISTIC, PlaySampler, probe_play
+from verifiable_dp.targets.plays import PlaySampler
+from verifiable_dp.targets.probes import DETERMINISTIC, probe_play
 
 LARGEST = 1 << 22  # entries of a table of rewards; some dozens of tables are held
 _HELD = 1 << 24  # actions that one task holds
@@ -359,7 +360,7 @@ def claim_of(promise: Promise, inputs: Inputs) -> PrivacyClaim:
     epsilon, delta = float(promise.epsilon or 0.0), promise.delta or 0.0
     fits = [isinstance(pair, ContextPair) == (inputs.contexts is not None) for pair in inputs.pairs or ()]
     if not all(fits):
-        raise InputError("pairs must be ContextPairs where contexts are given, and only there")
+        raise InputError("pairs must be ContextPairs if contexts are given, and only then")
     if inputs.contexts is not None:
         model = promise.model or "central"
         return PrivacyClaim.of_users(epsilon, delta, model=model, protects=promise.protects)
@@ -401,7 +402,7 @@ def trace(case: PlayCase) -> None:
         case.request.promise,
     )
     if found is None and case.request.promise.model == "local":
-        raise InputError("model local works only with Python code whose source is there")
+        raise InputError("model local works only with Python code whose source is available")
     if found is None:
         return
     check, seen = found
@@ -569,7 +570,7 @@ def power(case: PlayCase) -> None:
     """
     if not (case.varied or case.ground.draws or case.given):
         acting = Acting.of(case.horizon, case.sizes.found)
-        why = acting.words() or f"horizon {case.horizon} may be too short for it to act"
+        why = acting.words() or f"horizon {case.horizon} may be too short for the bandit to act"
         raise InputError(f"{case.kind}: {DETERMINISTIC} (every run was alike on every input tried; {why})")
     promising = case.promising
     last = case.sizes(

@@ -14,9 +14,10 @@ from verifiable_dp.core.validate import InputError, JsonDict, JsonValue
 from verifiable_dp.evidence import origins
 from verifiable_dp.targets import child
 from verifiable_dp.targets.cage import Caged
-from verifiable_dp.targets.child import Questions, Serve
+from verifiable_dp.targets.child import Serve
 from verifiable_dp.targets.far import Far
 from verifiable_dp.targets.heard import Heard, Sample
+from verifiable_dp.targets.line import Questions
 from verifiable_dp.targets.process import Exec
 
 _MOST_SPENT = 1e9  # seconds of processor time
@@ -85,7 +86,7 @@ class Conducted:
 
     def _same(self, far: Far, samples: Sequence[Sample], progress: Progress, caged: Caged) -> bool:
         """Whether some runs come out in a process that has made no others as they did."""
-        progress("some runs again, in a fresh process")
+        progress("repeating some runs in a fresh process")
         asked = far.pickled([replace(one, digest="") for one in samples])  # which it is to find by itself
         try:
             found = child.call(

@@ -32,9 +32,9 @@ class ContextualCase(CurvedCase):
     def of(cls, request: AuditRequest) -> ContextualCase:
         """See `AlgorithmCase.of`."""
         if request.promise.group is not None:
-            raise InputError("group works only without contexts: with them one user's round is the unit")
+            raise InputError("group works only without contexts: with contexts, the unit is one user's round")
         if request.promise.protects != "context":
-            raise InputError("protects works only with your own code: an algorithm brings its own promise")
+            raise InputError("protects works only with your own code: an algorithm has its own promise")
         given = request.inputs.pairs
         if given is not None and not all(isinstance(pair, ContextPair) for pair in given):
             raise InputError("pairs must be ContextPairs: the algorithm takes contexts")

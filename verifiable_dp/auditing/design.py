@@ -13,7 +13,7 @@ from verifiable_dp.core.validate import FloatArray, Given
 from verifiable_dp.evidence.blackbox import trials
 from verifiable_dp.evidence.blackbox.search import PairSearch, Play
 from verifiable_dp.evidence.blackbox.users import UserSearch
-from verifiable_dp.targets.load import DataPair
+from verifiable_dp.targets.releases import DataPair
 
 Form = tuple[float | FloatArray, float | FloatArray]
 FEW_RUNS = 1500  # of a bandit, below which few plain neighbours are tried, and nothing is searched for

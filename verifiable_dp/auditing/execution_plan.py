@@ -16,7 +16,7 @@ from verifiable_dp.core import engine
 from verifiable_dp.core.validate import Function, Given, InputError, Json
 from verifiable_dp.evidence.tracing.foreign import GIVEN
 from verifiable_dp.targets.far import exactly, is_process, there
-from verifiable_dp.targets.load import Probe
+from verifiable_dp.targets.probes import Probe
 from verifiable_dp.targets.randomness import follower_of
 from verifiable_dp.targets.seeds import origins_of
 
@@ -87,7 +87,7 @@ def _allowance(
             )
         if allowed.runs < LEAST_RUNS:
             raise InputError(
-                f"budget: one {what} takes {duration(allowed.each)}, so that {size.seconds:g} seconds are "
+                f"budget: one {what} takes {duration(allowed.each)}, so {size.seconds:g} seconds are "
                 f"enough for {allowed.runs}; an audit needs at least {LEAST_RUNS}, give --budget "
                 f"{math.ceil(LEAST_RUNS * allowed.each * 1.2)} or more"
             )
@@ -106,23 +106,21 @@ def duration(seconds: float) -> str:
     return f"{seconds * 1e6:.2g} µs"
 
 
-NO_POWER = "power could not be stated: "
+NO_POWER = "we could not measure power: "
 ACCEPTED = "an undecided audit is accepted by expect=None in pytest and by fail-on: refuted in CI"
 NOT_GIVEN = (
-    f"{NO_POWER}it is measured by reducing the noise of the generator that the code is given, and this code "
-    "draws from where nothing can be followed, as a clock; take all randomness from that generator; "
+    f"{NO_POWER}it is measured by reducing the noise of the generator that the code is given, but this code "
+    "draws from a source that we cannot control, such as a clock; take all randomness from that generator; "
     f"{ACCEPTED}"
 )
-NOT_SCALED = f"{NO_POWER}the process does not declare noise_factor, by which it is measured; {ACCEPTED}"
+NOT_SCALED = f"{NO_POWER}the process does not declare noise_factor, which the measurement needs; {ACCEPTED}"
 NOT_APART = f"{NO_POWER}a run depends on the one before it; {ACCEPTED}"
-ROWS_DEPEND = (
-    "runs of one call depend on each other, as if they shared a draw: every run is made by a call of its own"
-)
+ROWS_DEPEND = "runs of one call depend on each other, as if they shared a draw, so each run gets its own call"
 
 UNLIKE = (
-    "the code gives other results with its own generators as they are than with generators that follow each "
-    "run, which all runs of this audit are made with: draws depend on each other in a way that is not known; "
-    "draw from the generator that is given"
+    "the code gives different results with its own generators than with generators that we reset for each "
+    "run, as this audit does, so its draws depend on each other in an unknown way; draw from the generator "
+    "that is given"
 )
 
 
@@ -215,8 +213,8 @@ def grounded(
         others.append("compiled code")
     if sizes("followed", lambda: int(bool(others))):
         notes.append(
-            f"draws from {' and '.join(others)}: it is made to follow the generator of each run, as if what "
-            "seeds it were secret"
+            f"draws from {' and '.join(others)}: we seed it for each run, and assume that its own seed is "
+            "secret"
         )
         alone, sampler = sampler, replace(sampler, followed=True)
         return allowed, _followed(

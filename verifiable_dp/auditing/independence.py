@@ -18,7 +18,9 @@ from verifiable_dp.core.validate import FloatArray, Given, InputError, IntArray
 from verifiable_dp.evidence.tracing.foreign import sources
 from verifiable_dp.targets.far import exactly, there
 from verifiable_dp.targets.guard import guarded
-from verifiable_dp.targets.load import VARYING, PlaySampler, ReleaseSampler
+from verifiable_dp.targets.plays import PlaySampler
+from verifiable_dp.targets.releases import ReleaseSampler
+from verifiable_dp.targets.sampling import VARYING
 
 Sampling = TypeVar("Sampling", bound=PlaySampler | ReleaseSampler)
 _CALLS, _SIZE = 48, 24  # calls, and runs of each

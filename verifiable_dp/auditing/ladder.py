@@ -16,7 +16,7 @@ from verifiable_dp.evidence.blackbox import trials
 from verifiable_dp.evidence.exclusions import Exclusion, Left
 from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
 from verifiable_dp.targets.far import exactly, there
-from verifiable_dp.targets.load import DataPair, ReleaseSampler
+from verifiable_dp.targets.releases import DataPair, ReleaseSampler
 
 SIZES = (0, 1, 2, 3, 4, 5, 8, 16)  # that are always tried
 LARGEST = 1024  # size that is tried because a number of the code says so

@@ -41,7 +41,8 @@ from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.exclusions import Exclusion, Left
 from verifiable_dp.evidence.upper import UpperBound
 from verifiable_dp.targets.far import is_process
-from verifiable_dp.targets.load import DETERMINISTIC, DataPair, ReleaseSampler, probe_release
+from verifiable_dp.targets.probes import DETERMINISTIC, probe_release
+from verifiable_dp.targets.releases import DataPair, ReleaseSampler
 
 _BETWEEN = 4  # part of the runs that values between the bounds get
 _ON = 8  # times its size that a test may go on
@@ -328,12 +329,12 @@ def _of_stated(case: ReleaseCase) -> UpperBound | None:
 def _unfollowed(case: ReleaseCase) -> str:
     """Why replacing any entry by any value in bounds is not what makes data neighbours; empty if it is."""
     if case.request.promise.adjacency == "add-remove":
-        return "how many entries the data have is not followed"
+        return "we cannot follow how many entries the data have"
     low, high = case.bounds
     for pair in case.pairs if case.stated else ():
         left, right = pair.worlds()
         if not all(type(side) is float or _is_floats(side) for side in (left, right)):
-            return "data are followed where they are floats or arrays of them"
+            return "we follow data only if they are floats or arrays of floats"
         both = np.asarray(left), np.asarray(right)
         if both[0].shape != both[1].shape or np.count_nonzero(both[0] != both[1]) > 1:
             return "stated neighbours differ in more than one entry"

@@ -18,7 +18,8 @@ from verifiable_dp.evidence.blackbox import statistics as exact
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.test import POWER, AlgorithmSampler, Plan, Terms
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.targets.load import PlaySampler, ReleaseSampler
+from verifiable_dp.targets.plays import PlaySampler
+from verifiable_dp.targets.releases import ReleaseSampler
 
 Seeded = TypeVar("Seeded", bound=AlgorithmSampler | PlaySampler | ReleaseSampler)
 POWER_PROBABILITY = 0.95

@@ -23,7 +23,7 @@ from verifiable_dp.core.validate import FloatArray, InputError, IntArray
 from verifiable_dp.evidence.blackbox import numerics as bits
 from verifiable_dp.evidence.blackbox.test import Plan, Terms
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.targets.load import DataPair
+from verifiable_dp.targets.releases import DataPair
 
 _RUNS = Plan(probe=1 << 9, select=1 << 11, test=1 << 13)  # each draw is made by itself
 _ROUNDS, _LONGEST = 1 << 11, 1 << 14  # of a session; more than the first ones only for its first release

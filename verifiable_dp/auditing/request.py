@@ -436,11 +436,11 @@ class AuditRequest:
                 "model joint and protects need contexts: the dimension of what a user brings, as 5"
             )
         if promise.model == "local" and inputs.contexts is not None:
-            raise InputError("model local works only without contexts: a report is that of one reward")
+            raise InputError("model local works only without contexts: a report is about one reward")
         if promise.model == "local" and (promise.delta or promise.group is not None or promise.adjacency):
             raise InputError("model local works only with delta 0, and without group and adjacency")
         if inputs.contexts is not None and promise.group is not None:
-            raise InputError("group works only without contexts: with them one user's round is the unit")
+            raise InputError("group works only without contexts: with contexts, the unit is one user's round")
         if promise.adjacency is not None and inputs.pairs is not None:
             raise InputError("adjacency must be left out with pairs: they say how far the inputs differ")
         if promise.adjacency is not None and inputs.contexts is not None:

@@ -37,7 +37,7 @@ from verifiable_dp.evidence.blackbox.adversary import AdversarySizes
 from verifiable_dp.evidence.blackbox.events import Event
 from verifiable_dp.evidence.blackbox.test import Plan, Selected
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.targets.load import DataPair
+from verifiable_dp.targets.releases import DataPair
 
 FORMAT = "verifiable-dp checkpoint"
 _MOST_BYTES = 1 << 32
@@ -205,7 +205,9 @@ class Checkpoint:
         head = _row(first, self._key)
         if head is None:
             if first.endswith(b"\n"):
-                self._say(self._words("was written with another key, or altered; from the beginning"))
+                self._say(
+                    self._words("was written with another key, or altered; starting from the beginning")
+                )
             self._key = self._key or _new_key(self.path)
             self._file.truncate(0)
             self._append({"format": FORMAT, "of": of, "started": self.started})
@@ -213,7 +215,7 @@ class Checkpoint:
             return
         if head["of"] != of:
             why = "its target, code, options or version differ; remove it or name another file"
-            raise OtherAuditError(self._words(f"is of another audit: {why}"))
+            raise OtherAuditError(self._words(f"belongs to another audit: {why}"))
         self.started, end = float(head["started"]), self._file.tell()
         self._key = hmac.digest(self._key, of.encode(), "sha256")
         while (row := _row(line := self._file.readline(_MOST_LINE), self._key)) is not None:
@@ -237,7 +239,7 @@ class Checkpoint:
             self._full = True
             with suppress(OSError):
                 self._file.truncate(end)
-            self._say(self._words(f"cannot be written any more: {error.strerror}; going on"))
+            self._say(self._words(f"can no longer be written: {error.strerror}; going on"))
 
     def recalled(self, name: str, asked: str) -> tuple[str, bool, Passed]:
         """See `engine.Keeper`."""
@@ -341,7 +343,7 @@ def at(
         return
     checkpoint = Checkpoint(files.located("checkpoint", path), of(), say)
     if checkpoint.found:
-        say(f"checkpoint: going on after {checkpoint.found} finished steps")
+        say(f"checkpoint: continuing after {checkpoint.found} finished steps")
     try:
         with engine.kept_by(checkpoint):
             yield checkpoint

@@ -33,8 +33,10 @@ from verifiable_dp.evidence.blackbox.test import TUNE, Plan, Terms
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.exclusions import Exclusion, Left
 from verifiable_dp.targets.far import exactly, there
-from verifiable_dp.targets.load import DETERMINISTIC, DataPair, PlaySampler, Probe
+from verifiable_dp.targets.plays import PlaySampler
+from verifiable_dp.targets.probes import DETERMINISTIC, Probe
 from verifiable_dp.targets.process import Exec
+from verifiable_dp.targets.releases import DataPair
 from verifiable_dp.targets.source import NOT_FOUND, CodeSource, code_of, in_cell
 
 APART = 0x5EED  # how far the seeds of the runs of two looks are apart
@@ -45,13 +47,13 @@ _STEPS = 2  # in which a test goes on: it ends where the first one refutes
 _OF_CHANCE = 15  # values of a log ratio that stand for its law
 ALIKE = "the few runs compared were alike, although random numbers were drawn: a larger budget may tell more"
 UNCONFIRMED = (
-    "runs of one call refuted the claim, runs that share no call did not: every run of that look was made "
-    "by a call of its own"
+    "runs that share a call refuted the claim, but runs with separate calls did not, so each run of that "
+    "look got its own call"
 )
 WORKERS_DIFFER = (
-    "runs made in another process came out differently here: the look was made again in one process"
+    "runs made in another process came out differently here, so the look was repeated in one process"
 )
-ON_A_LEAD = "the runs that power takes went on with the test whose estimate lay above the claim"
+ON_A_LEAD = "the runs meant for measuring power went to the test whose estimate lay above the claim"
 CAPPED = (
     "the cap of {:g} seconds made this audit smaller than its budget: on a faster or slower machine its "
     "sizes and its verdict may differ"
@@ -232,7 +234,8 @@ class UserCase(UserCaseState, Case, Generic[Sampling]):
         """Why runs of a call for one run, or at one place, say nothing of others; empty if they may."""
         for check in self.checks:
             if check.kind == positions.KIND and not check.result["holds"]:
-                return f"some runs of a call have another law than the rest ({check.statistics['where']})"
+                where = check.statistics["where"]
+                return f"some runs of a call are distributed differently from the rest ({where})"
         return ""
 
     def teaching(self, sampler: Sampling, plan: Plan, pairs: int) -> Sampling:

@@ -195,7 +195,7 @@ def _opened(request: AuditRequest) -> Iterator[tuple[str, Given, Callable[[], No
     if promise.observe not in (None, "actions", "releases"):
         raise InputError(f"observe must be actions (play) or releases (release), got {promise.observe!r}")
     if promise.epsilon is None and not promise.curved:
-        raise InputError("epsilon must be given: the claim of your own code is not known")
+        raise InputError("epsilon must be given: we do not know the claim of your own code")
     if isinstance(target, Exec):
         for name in ("parameters", "reward", "contexts", "epsilon_parameter"):
             if getattr(request.inputs, name):

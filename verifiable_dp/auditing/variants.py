@@ -22,8 +22,8 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment.searching import plain
 from verifiable_dp.evidence.blackbox.test import Terms
 from verifiable_dp.targets.adapters import epsilon_of, made_for
-from verifiable_dp.targets.load import DataPair
 from verifiable_dp.targets.process import Exec
+from verifiable_dp.targets.releases import DataPair
 
 _FACTOR = 6  # by which it is told whether variants differ from the code
 _RUNS, _PAIRS = 16, 4  # on either input, of so many pairs: on one, a rare event may be all that changes
@@ -32,10 +32,10 @@ _BUDGET = f"try a larger --budget, or for a bandit a shorter --horizon such as 6
 _NO_LESS_NOISE = (
     f"{NO_POWER}no reduction of the noise that the generator adds ({_SCALED}) was refuted with probability "
     ".95 at this budget; try a larger --budget, for a bandit a shorter --horizon such as 60, or the same "
-    f"code made for a larger epsilon; {ACCEPTED}"
+    f"code constructed for a larger epsilon; {ACCEPTED}"
 )
 _NOT_REACHED = (
-    f"{NO_POWER}noise divided by {_FACTOR} changed nothing in {{}} runs, so that no budget helps: "
+    f"{NO_POWER}noise divided by {_FACTOR} changed nothing in {{}} runs, so no budget helps: "
     f"what is reduced are {_SCALED} as drawn from the generator that the code is given, or from "
     "np.random.default_rng with a seed that is made from it; name the parameter that is epsilon with "
     f"--epsilon-parameter; {ACCEPTED}"

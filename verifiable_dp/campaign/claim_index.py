@@ -73,9 +73,8 @@ def _claim_row(
 
 def _promise(claim: PrivacyClaim) -> str:
     delta = f", delta = {claim.delta:g}" if claim.delta else ""
-    return (
-        f"epsilon = {claim.epsilon:g}{delta} ({claim.trust_model} model; the adversary sees {claim.observe})"
-    )
+    seen = "shuffled reports" if claim.observe == "shuffled" else claim.observe
+    return f"epsilon = {claim.epsilon:g}{delta} ({claim.trust_model} model; the adversary sees {seen})"
 
 
 def _verdict_of(claim: RegretClaim, record: Record | None) -> str:

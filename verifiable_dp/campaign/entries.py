@@ -188,7 +188,7 @@ def _at_least(least: int) -> Reader:
 def _claims(name: str, value: JsonValue) -> JsonDict:
     """Claims about the regret of your own code."""
     if not isinstance(value, Mapping):
-        example = '{ scaling = { T = "log" } }, as the theorems of your own code are not known'
+        example = '{ scaling = { T = "log" } }, because we do not know the theorems of your own code'
         raise InputError(f"{name} must be a table of claims such as {example}; got {value!r}")
     found = _read_table(name, value, _CLAIMS, "")
     if not found.keys() & {"bound", "scaling", "better_than"}:
@@ -372,7 +372,7 @@ def _checked(found: Json, own: Json, which: str, listed: bool, folder: Path) -> 
         kept = {name: entry.options[name] for name in _CLAIMED if name in entry.options}
         entry = replace(entry, options=kept, declarations=None)
     elif not found.keys() & {"epsilon", *claims.CURVED}:
-        raise InputError("epsilon must be given: the claim of your own code is not known")
+        raise InputError("epsilon must be given: we do not know the claim of your own code")
     if entry.command:
         Exec(entry.command)
     for name in (entry.target, *((entry.claims or {}).get(key, "") for key in ("bound", "better_than"))):

@@ -327,7 +327,7 @@ def audit_entry(entry: Entry, folder: Path, options: Json) -> Report:
 
 
 def _crashed(task: _Task) -> str:
-    return "its process died again and again: it crashed, or ran out of memory"
+    return "its process crashed repeatedly, or ran out of memory"
 
 
 @contextlib.contextmanager

@@ -174,7 +174,7 @@ def _below(folder: Path) -> dict[Path, RequestEntry]:
 def _unanswered(record: Json, asked: RequestEntry | None, origin: RecordOrigin) -> str:
     """Why a record does not answer the request that was made of it; empty if it does."""
     if asked is None:
-        return "no request was made of it"
+        return "there is no request for it"
     try:
         named = asked_of(record)
         if named is None or named.digest != asked.digest:
@@ -187,7 +187,7 @@ def _unanswered(record: Json, asked: RequestEntry | None, origin: RecordOrigin) 
     return ""
 
 
-def _line(what: str, why: str = "no record of it verifies") -> str:
+def _line(what: str, why: str = "it has no valid record") -> str:
     return f"{what}: {printable(why)[:_LONGEST]}"
 
 

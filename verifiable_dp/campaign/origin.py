@@ -99,7 +99,7 @@ class RecordOrigin:
         age = time.time() - requests.seconds(made)
         most = int(self.max_age[:-1]) * _UNITS[self.max_age[-1]]
         if not -_AHEAD <= age <= most:
-            raise InputError(f"max_age: the record was asked for at {made}, more than {self.max_age} ago")
+            raise InputError(f"max_age: the record was requested at {made}, more than {self.max_age} ago")
 
     def _committed(self, record: Record) -> None:
         facts = record.provenance
@@ -113,7 +113,7 @@ class RecordOrigin:
         code = asked.code if asked else record.provenance.code
         if record.target.ours:
             if code != engine.code_digest():
-                raise InputError("source: the catalogue that is installed here is another one")
+                raise InputError("source: the catalogue that is installed here is a different one")
             return
         known = asked.target.files if asked else {}
         with contextlib.chdir(source):

@@ -14,6 +14,7 @@ from verifiable_dp.registry import entries as catalogue
 from verifiable_dp.registry import errata
 from verifiable_dp.registry.items import Item, located, numbers, registered, stated
 from verifiable_dp.render import page
+from verifiable_dp.render.strength import many
 
 Entry = dict[str, str]  # claim, says, check, verdict
 
@@ -130,7 +131,7 @@ def _statements(item: Item, about: _Reports) -> Iterator[Entry]:
                 yield {
                     "claim": f"{study['study']}/{row['name']}",
                     "says": row["words"],
-                    "check": f"study {study['study']}, {len(row['checks'])} checks",
+                    "check": f"study {study['study']}, {many(len(row['checks']), 'check')}",
                     "verdict": row["verdict"],
                 }
 
@@ -152,7 +153,7 @@ def _verdict(number: str, row: errata.Erratum, outcome: str) -> str:
     if not outcome:
         return "no record"
     if outcome not in errata.SHOWN:
-        return "an erratum of it is not confirmed"
+        return "one of its errata is not confirmed"
     register = errata.REGISTERS[row.register].lower()
     return register if number in stated(row.source.statement) else f"{register}, in or near the proof"
 

@@ -91,7 +91,7 @@ def declare(record: Path, declarations: Path, json_path: Path, html_path: Path |
     check_outputs(*written)
     report = Report.load(record).declare(declarations)
     Outputs(json_path, html_path).write(report)
-    stated = ", ".join(report.parsed.declarations or {}) or "nothing, for the file holds nothing but comments"
+    stated = ", ".join(report.parsed.declarations or {}) or "nothing: the file contains only comments"
     say(report.line())
     say(f"declared: {stated}")
     for path in written:

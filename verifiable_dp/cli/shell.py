@@ -418,7 +418,7 @@ checkpoint_option = click.option(
     "--checkpoint",
     type=PATH,
     metavar="FILE",
-    help="Keep finished steps in FILE, so that an interrupted command can continue.",
+    help="Keep finished steps in FILE, so an interrupted command can continue.",
 )
 
 

@@ -416,7 +416,7 @@ def _bins(record: Reviewed) -> Assessment:
             if (
                 parameters.get("moments") == "central"
             ):  # estimates that look for the mean in a histogram first
-                note += "; so is the range in which its estimates count rewards in bins"
+                note += "; so is the range of the bins in which its estimates count rewards"
             return Assessment("stated", note, (f"/subject/parameters/{key}",))
     if _mechanism(record):
         return Assessment("open", "we do not know whether outputs have bins, or where the bins come from")
@@ -425,10 +425,10 @@ def _bins(record: Reviewed) -> Assessment:
 
 def _learning(record: Reviewed) -> Assessment:
     if record.target.parameters.get("actions") is not None and record.blocks["guarantee"]:
-        note = "the audited output is all that reveals its model of the rewards"
+        note = "only the audited output reveals its model of the rewards"
         return _if_held(record, "tested", note, "/guarantee/protected_output", "/summary/verdict")
     if _contextual(record):
-        note = "the audited output is all that reveals its model of rewards given contexts"
+        note = "only the audited output reveals its model of rewards given contexts"
         if record.claim and not words.is_baseline(record):
             return _if_held(record, "tested", note, "/guarantee/protected_output", "/summary/verdict")
         return Assessment("open", "it fits a model of rewards given contexts, and promises no privacy")

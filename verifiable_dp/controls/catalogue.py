@@ -327,7 +327,7 @@ def _discrete() -> list[Control]:
             (0, 1),
             1.0,
             lambda: laws.response(keep),
-            "a bit, told as it is with probability e/(1 + e)",
+            "a bit, reported truthfully with probability e/(1 + e)",
         ),
         Control(
             "randomised-response-bold",
@@ -335,7 +335,7 @@ def _discrete() -> list[Control]:
             (0, 1),
             1.0,
             lambda: laws.response(0.85),
-            "told as it is with probability .85",
+            "reported truthfully with probability .85",
         ),
         Control(
             "truncated-geometric",

@@ -17,7 +17,7 @@ from verifiable_dp.evidence.blackbox.test import ALPHA, CONFIDENCE, Plan
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.record import conclude
 from verifiable_dp.record.provenance import provenance
-from verifiable_dp.targets.load import DataPair, ReleaseSampler
+from verifiable_dp.targets.releases import DataPair, ReleaseSampler
 
 PLANS = {
     "quick": Plan(24, 200_000, 1_000_000),

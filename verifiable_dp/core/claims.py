@@ -14,7 +14,7 @@ from verifiable_dp.core.validate import FloatArray, Function, Given, InputError,
 
 
 class Basis(StrEnum):
-    """What a source is to what is claimed."""
+    """How a source relates to the claim."""
 
     PAPER = "paper"
     UNREAD = "unread"  # a paper whose text is not at hand: all constants are ours

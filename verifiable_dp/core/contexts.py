@@ -154,7 +154,7 @@ class AheadError(InputError):
 _AT_ONCE = "it takes the users of all rounds at once"
 _SEVERAL = "it reads the rewards of several arms in one round"
 _UNEARNED = "it does not read the reward of each arm that it returns, round by round"
-_EARLY = "it reads what a user brings before it has played for all users before"
+_EARLY = "it reads a user's context before it has played for all earlier users"
 
 
 class Sender(Protocol):

@@ -38,7 +38,7 @@ def in_words(error: BaseException) -> str:
     try:
         return f"{said}; the traceback is in {_kept(whole)}"
     except OSError:
-        return f"{said}; no file can be written, so that the traceback follows\n{whole.rstrip()}"
+        return f"{said}; no file can be written, so the traceback follows\n{whole.rstrip()}"
 
 
 def _kept(whole: str) -> str:

@@ -50,7 +50,7 @@ def note(function: Foreign, kinds: Mapping[str, str]) -> None:
 
 
 def note_placed(function: Foreign, *kinds: str) -> None:
-    """As `note`, of the first parameters of a function that is called with these by place."""
-    if _NOTED.get() is not None and inspect.isfunction(function):
+    """As `note`, of the first parameters that are left of a function, which is called with these by place."""
+    if _NOTED.get() is not None and inspect.isfunction(inspect.unwrap(function)):
         names = list(inspect.signature(function, follow_wrapped=False).parameters)
         note(function, dict(zip(names, kinds, strict=False)))

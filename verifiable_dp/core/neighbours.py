@@ -368,7 +368,7 @@ class UserPair(Pair):
 
 
 class ContextPair(Pair):
-    """Contexts and rewards of two runs that differ in one round: that of one user.
+    """Contexts and rewards of two runs that differ in the round of one user.
 
     Parameters
     ----------
@@ -467,7 +467,7 @@ class ContextPair(Pair):
 
 
 class ContextGame(ContextPair):
-    """An adversary who sends the users of a run one by one, each by the actions seen so far.
+    """An adversary who sends the users of a run one by one, choosing each from the actions seen so far.
 
     The two worlds differ in the user of one round. That user's own action is not seen where the model is
     joint. `left` and `right` are the users if nobody reacted.
@@ -672,7 +672,7 @@ def _others(table: FloatArray, when: int, arm: int) -> str:
     rows[when, arm] = table[(alike or beside)[0], arm]
     starts = np.append(0, np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1)) + 1)
     parts = [_row(rows[start]) + (f" from round {start + 1}" if start else "") for start in starts[:_PARTS]]
-    return f"; others {', '.join(parts)}{', …' if len(starts) > _PARTS else ''}"
+    return f"; other rewards {', '.join(parts)}{', …' if len(starts) > _PARTS else ''}"
 
 
 def _row(rewards: FloatArray) -> str:

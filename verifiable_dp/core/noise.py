@@ -9,8 +9,8 @@ around it. One mechanism thus serves every use:
 - `Replayer` forces the same releases on other data and adds up the privacy loss (randomness alignment);
 - `Secure` draws from OpenDP's samplers, for live use: the only place where an exact value meets secure noise.
 
-A *slot* numbers the draws of one run. Two draws of one run with the same slot are one draw: it is how a
-reused noise value is represented, and found.
+A *slot* numbers the draws of one run. Two draws of one run with the same slot are one draw: this is how we
+represent, and find, reused noise.
 """
 
 from __future__ import annotations

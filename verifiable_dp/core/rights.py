@@ -119,7 +119,7 @@ class FileCounter:
 
 
 class SqliteCounter:
-    """A counter in a table of a SQLite database, which may hold those of many sessions.
+    """A counter in a table of a SQLite database; the table may hold the counters of many sessions.
 
     Parameters
     ----------
@@ -364,7 +364,7 @@ class Right:
         self.generation = mark.generation
         if self._counter is None and mark.stamp:
             raise InputError(
-                f"session: {self.path!r} was saved with a counter; give it (counter=...), else an older "
+                f"session: {self.path!r} was saved with a counter; give it (counter=...), otherwise an older "
                 "copy would not be noticed"
             )
         if self._counter is not None:
@@ -372,9 +372,9 @@ class Right:
             self._own = {mark.stamp, *mark.follows}
             if self._at not in self._own:
                 raise InputError(
-                    f"session: {self.path!r} is not the state that the counter is at: an older copy, whose "
-                    "values were released since, or the counter is that of another session; find the newest "
-                    "file, or begin a new session with a budget of its own"
+                    f"session: {self.path!r} does not match the counter: it is an older copy, whose values "
+                    "have been released since, or the counter belongs to another session; find the newest "
+                    "file, or begin a new session with its own budget"
                 )
         for other in _left(self.path):  # of a process that was killed meanwhile
             _remove(other)
@@ -493,8 +493,7 @@ MOST_BYTES = 64 << 20
 _TRIES = 100  # to take a file that others replace
 _NEW = ".new"  # ends the name of what is to take the place of a file
 _EXISTS = (
-    "session: {!r} exists; restore the session in it, or give another path: a new session has a budget of "
-    "its own"
+    "session: {!r} exists; restore the session in it, or give another path: a new session has its own budget"
 )
 
 

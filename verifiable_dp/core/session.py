@@ -37,7 +37,7 @@ class Session:
     key
         A secret of at least 16 bytes; without it nobody can change the file unnoticed, or restore it.
     counter
-        A counter kept outside the file, so that older copies of the file are refused; see `rights.Counter`.
+        A counter kept outside the file; with it, older copies of the file are refused; see `rights.Counter`.
     tick
         Seconds: `update` returns at whole multiples of it after its call. 0: as soon as it is done.
 
@@ -56,10 +56,10 @@ class Session:
 
     **Sums.** Neighbouring sums of floats can differ by more than the one reward that differs, since each
     addition rounds (Casacuberta, Shoemate, Vadhan & Wagaman, CCS 2022). Unless the noise is seeded,
-    what a reward adds to a sum is therefore rounded towards 0 to a multiple of the least 2^k of which T
-    times the algorithm's `contribution` is at most 2^52 multiples. Such sums are exact in any order,
-    and rounding towards 0 leaves no value beyond its bounds, so that the sensitivity is that of real
-    numbers. A session with a seed sums as simulations do.
+    what a reward adds to a sum is therefore rounded towards 0 to a multiple of 2^k, for the least k with T
+    times the algorithm's `contribution` at most 2^(52 + k). Such sums are exact in any order, and rounding
+    towards 0 leaves no value beyond its bounds, so the sensitivity is that of real numbers. A session with
+    a seed sums as simulations do.
 
     **Reports.** If the promise is for the local or the shuffle model, a reward gets its noise on
     arrival.
@@ -93,7 +93,7 @@ class Session:
         self._steps = self._step([])
         if path is not None:
             if self._turns.seeded:
-                raise InputError("path: a session with a seed does not live in a file; save copies of it")
+                raise InputError("path: a session with a seed cannot be kept in a file; save copies of it")
             try:
                 self.save(path, key=key)
             except BaseException:
@@ -117,7 +117,7 @@ class Session:
 
     @property
     def spent(self) -> float | None:
-        """Most epsilon that any reward has cost; None if costs do not add up to the claim."""
+        """Largest epsilon that any reward has cost; None if costs do not add up to the claim."""
         return self._now.meter.spent if self._turns.metered else None
 
     def spending(self) -> list[tuple[int, float]]:
@@ -346,7 +346,7 @@ class Session:
         if noise is None and type(source) is Seeded and not seeded:
             raise InputError(
                 f"session: {place!r} has a seed, from which all its noise can be computed; pass seeded=True "
-                "if it is an experiment, else somebody has changed the file"
+                "if it is an experiment; otherwise somebody has changed the file"
             )
         session = cls(algorithm, noise=source, tick=tick)
         session._now = kept_session.resumed(session._turns, stored)
@@ -356,8 +356,8 @@ class Session:
 
 _LONGEST = 60.0  # seconds of a tick
 _COPIED = (
-    "session: it cannot be copied or pickled, since both would draw on the same data; let it live in a file "
-    "(save) and restore it where it is to go on"
+    "session: it cannot be copied or pickled, since both would draw on the same data; save it to a file, "
+    "and restore it where it should continue"
 )
 
 

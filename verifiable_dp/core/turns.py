@@ -153,8 +153,8 @@ class Turns:
         single = len(asked) == 1 and asked[0].count is not None and asked[0].hidden is None
         if not single or asked[0].value.shape != sums.shape:
             raise InputError(
-                f"session: {self.algorithm.name} promises the {claim.trust_model} model: it must release "
-                "one sum of reports a block (Draw.count), so that each can get its noise when it arrives"
+                f"session: {self.algorithm.name} promises the {claim.trust_model} model: it must release one "
+                "sum of reports per block (Draw.count), so each can get its noise when it arrives"
             )
         return asked[0].scale
 
@@ -255,7 +255,7 @@ def _noised(draw: Draw, now: Moment, name: str) -> FloatArray:
     apart = (draw.scale != scales) | (draw.count != pulls) if same else draw.where
     if not same or (draw.where & apart).any():
         raise InputError(
-            f"session: {name} asks for other noise at the end of a block than at its beginning, so that its "
+            f"session: {name} asks for other noise at the end of a block than at its beginning, so its "
             "reports cannot get it when they arrive"
         )
     return np.where(draw.where, draw.value, np.nan)
@@ -268,7 +268,7 @@ def _unit(algorithm: Played) -> float:
     total = algorithm.horizon * algorithm.contribution
     if not math.isfinite(total):
         raise InputError(
-            f"session: {algorithm.name} does not bound what a reward adds to a sum, so that no noise hides "
+            f"session: {algorithm.name} does not bound what a reward adds to a sum, so no noise hides "
             "it; give it finite `bounds`, or override `contribution`"
         )
     return 2.0 ** (math.frexp(total)[1] - 52)

@@ -83,7 +83,7 @@ class Adjacency(StrEnum):
         of_data = unit is Unit.ENTRY
         if self is Adjacency.ADD_REMOVE:
             more = "the data have one entry more or less"
-            fewer = "one round is left out, so that later ones come a round sooner"
+            fewer = "one round is left out, so later ones move up by one"
             return f"add or remove one: {more if of_data else fewer}"
         if self is Adjacency.ZERO_OUT:
             one = "entry of the data" if of_data else "reward"

@@ -23,18 +23,20 @@ _PLACES = 4096  # more than there are workers; a process has that of its number
 
 
 class WatchedCalls:
-    """The file, in memory.
+    """The file: in memory for those who write to it.
 
     Parameters
     ----------
     path
         Of the file.
+    handle
+        It is open there, for who looks after the calls.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, handle: int = -1) -> None:
         with open(path, "r+b") as file:
             self._memory = mmap.mmap(file.fileno(), _PLACES * _PLACE.size)
-        self.path = path
+        self.path, self._handle = path, handle
 
     def begin(self, seconds: float) -> None:
         """Note that this process begins a call that may take so long."""
@@ -50,9 +52,12 @@ class WatchedCalls:
         _PLACE.pack_into(self._memory, process % _PLACES * _PLACE.size, named, due, seconds)
 
     def overdue(self, grace: float) -> tuple[int, float] | None:
-        """A process whose call is overdue by more than `grace` seconds, and how long it may take."""
-        late = time.monotonic() - grace
-        for process, due, seconds in _PLACE.iter_unpack(self._memory):
+        """A process whose call is overdue by more than `grace` seconds, and how long it may take.
+
+        The file is read: whoever touches memory of a file that code of a target has cut ends by SIGBUS.
+        """
+        late, noted = time.monotonic() - grace, os.pread(self._handle, len(self._memory), 0)
+        for process, due, seconds in _PLACE.iter_unpack(noted[: len(noted) // _PLACE.size * _PLACE.size]):
             if 0 < due < late and (process < 0 or _exists(process)):  # one that was killed has ended no call
                 return process, seconds
         return None
@@ -76,7 +81,7 @@ def shared() -> Iterator[WatchedCalls]:
     handle, path = new_file("verifiable-dp-calls-")
     try:
         os.truncate(handle, _PLACES * _PLACE.size)
-        yield WatchedCalls(path)
+        yield WatchedCalls(path, handle)
     finally:
         os.close(handle)
         os.unlink(path)

@@ -38,8 +38,8 @@ class Acting:
         if not self.idle:
             return ""
         if self.acts is None:
-            return f"no reward that was tried changes any action up to round {self.idle}, the longest tried"
+            return f"no reward that we tried changes any action up to round {self.idle}, the longest tried"
         return (
-            f"no reward that was tried changes any action up to round {self.first}; "
+            f"no reward that we tried changes any action up to round {self.first}; "
             f"from --horizon {self.acts} one does"
         )

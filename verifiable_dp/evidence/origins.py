@@ -12,7 +12,7 @@ from verifiable_dp.evidence.fields import Recorded, Text, Verdict, said
 KIND = "sources"
 ELSEWHERE = (
     "runs that were counted came out differently in a fresh process, with the same seeds and inputs: the "
-    "code behaves differently between processes, or draws from what cannot be followed"
+    "code behaves differently between processes, or draws from a source that we cannot follow"
 )
 
 

@@ -82,4 +82,4 @@ def _judge(statistics: Json) -> JsonDict:
 
 @STATEMENT.worded_by
 def _statement_in_words(numbers: Json, result: Json) -> str:
-    return f"{digits(numbers['value'])}, to be {numbers['relation']} {digits(numbers['limit'])}"
+    return f"{digits(numbers['value'])}, must be {numbers['relation']} {digits(numbers['limit'])}"

@@ -120,8 +120,8 @@ class Method(StrEnum):
             Method.STATES: "unfolding all public states",
             Method.CLONES: "unfolding all public states, and the reduction to clones",
             Method.USERS: "replacing the user of every round",
-            Method.TRACING: "tracing with rewards of any value in bounds",
-            Method.TRACING_DATA: "tracing with data of any value in bounds",
+            Method.TRACING: "tracing with any rewards within the bounds",
+            Method.TRACING_DATA: "tracing with any data within the bounds",
             Method.TRACING_PAIRS: "tracing with the stated data",
         }[self]
 
@@ -434,7 +434,10 @@ def examined(statistics: Json, *, rerun: bool = False) -> str:
     if not Method(statistics["method"]).traced:
         return ""
     if certificate["form"] == DIGEST:
-        seen, how = arithmetic.Counted(certificate["rows"], certificate["charges"]), "held by its digest"
+        seen, how = (
+            arithmetic.Counted(certificate["rows"], certificate["charges"]),
+            "not checked (the record has only a digest)",
+        )
     else:
         seen, how = arithmetic.counted(TracedCertificate.of(certificate)), "checked"
     again = "run" if rerun else "not run"

@@ -117,13 +117,13 @@ def lead(checks: Sequence[Check]) -> str:
         numbers, result = check.statistics, check.result
         epsilon, lower = float(numbers.get("epsilon", 0.0)), check.epsilon_lower
         if check.kind == "alignment" and check.verdict == "inconclusive":
-            return f"{check.name} saw a cost of {float(numbers['max_cost']):.4g} against {epsilon:g}"
+            return f"{check.name} found a cost of {float(numbers['max_cost']):.4g}, claimed {epsilon:g}"
         if check.kind == "tracing" and not bounded(checks) and (found := _traced(check, pure)):
             return found
         if check.form.decisive and not computed and exceeds(lower, epsilon):
             return f"the lower bound of {check.name}, {lower:.4g}, lies above the claim of {epsilon:g}"
         if check.kind == "positions" and not result["holds"]:
-            return f"some runs of a call have another law than the rest: {numbers['where']}"
+            return f"some runs of a call are distributed differently from the rest: {numbers['where']}"
         if check.kind == origins.KIND and check.verdict == "inconclusive":
             return origins.in_words(numbers, result)
         if check.kind == "between" and check.verdict == "inconclusive":
@@ -139,7 +139,7 @@ def _traced(check: Check, pure: bool) -> str:
     numbers = check.statistics
     epsilon, dearest = float(numbers["epsilon"]), float(numbers["max_cost"])
     if not numbers.get("same_output", True):
-        return "tracing saw other actions on neighbouring inputs although every release was the same"
+        return "tracing saw different actions on neighbouring inputs although all releases were equal"
     for found in numbers.get("leads", ()):
         if found["open"] and found.get("what") == "shared":
             return f"one draw hides rewards of several rounds at {found['file']}:{found['line']}"
@@ -150,7 +150,7 @@ def _traced(check: Check, pure: bool) -> str:
         if found["open"]:
             return f"raw data decides at {found['file']}:{found['line']}"
     if pure and exceeds(dearest, epsilon):
-        return f"tracing saw a cost of {dearest:.4g} against {epsilon:g}"
+        return f"tracing found a cost of {dearest:.4g}, claimed {epsilon:g}"
     if "attained" in numbers and not check.result["holds"]:
         return "tracing could not follow every report"
     return ""

@@ -27,7 +27,7 @@ _WIDE = 108  # characters of a line of the template
 _PLACE = re.compile(r"<[^<>]*>")  # of the template, to be filled in
 
 _HEAD = """\
-# Declarations for verifiable-dp: what no audit can measure, in the words of whoever answers for the
+# Declarations for verifiable-dp: what no audit can measure, in the words of the person who answers for the
 # deployment. They go into the record as declarations, never as evidence; an answer that contradicts the
 # promise, or voids it, is named on the first screen.
 #

@@ -19,7 +19,7 @@ def notes(record: Record) -> list[str]:
     if made.counted is not None:
         found.append(counted(made.counted.asked_again))
     if not learnt_fully(record):
-        found.append("without scikit-learn no trees were fitted; verifiable-dp[learn] may find more leaks")
+        found.append("without scikit-learn, no trees were fitted; verifiable-dp[learn] may find more leaks")
     if made.resumed:
         steps = made.resumed.steps
         found.append(
@@ -36,8 +36,8 @@ def learnt_fully(record: Record) -> bool:
 def counted(asked_again: int) -> str:
     """Whose word the numbers of a record are, where its runs were counted outside of the code's process."""
     return (
-        "the audited code ran in one process; another chose its runs, their inputs and their "
-        f"seeds, and counted what came out; a fresh process was asked for {asked_again} runs again. What "
-        "tracing saw, and where the code draws its noise from, was reported by the code's own process. Code "
-        "that behaves differently when it is watched is not caught"
+        "the audited code ran in its own process. Another process chose its runs, inputs and seeds, and "
+        f"counted the outputs; a fresh process repeated {asked_again} runs. What tracing saw, and where the "
+        "noise comes from, was reported by the code's own process. We do not catch code that behaves "
+        "differently when it is watched"
     )

@@ -60,7 +60,7 @@ def _files(folder: Path) -> Iterator[Path]:
             if path.relative_to(folder).as_posix() in (NAME, f"{NAME}.sig"):
                 continue
             if path.is_symlink():
-                raise InputError(f"manifest: {str(path)!r} is a link, of which no digest speaks")
+                raise InputError(f"manifest: {str(path)!r} is a link, which has no digest")
             yield path
 
 

@@ -226,7 +226,7 @@ class PlanEntry(RecordEntry, frozen=True):
     part: Annotated[
         Annotated[int, Meta(ge=2)] | None,
         said(
-            "Times these runs that a mutant gets: exact losses and a certificate decide, so that the black "
+            "Times these runs that a mutant gets: exact losses and a certificate decide, so the black "
             "box makes fewer."
         ),
     ] = None

@@ -442,7 +442,8 @@ def _same(place: str, recorded: JsonValue, again: JsonValue, record: Json) -> No
 def _otherwise(what: str, whole: Json, found: str) -> str:
     """The message of a file whose digest holds and that is not what its numbers give here."""
     return (
-        f"{what}: its digest holds, but {found}; {_libraries(whole)}: either these compute otherwise (verify "
+        f"{what}: its digest holds, but {found}; {_libraries(whole)}: either these compute differently "
+        "(verify "
         "with the versions that wrote it), or the file was edited before its digest was made"
     )
 
@@ -541,8 +542,8 @@ def verify(given: Given, *, rerun: Callable[[Json], Json] | None = None) -> Veri
         Path of the JSON file, or what `read` returned for it.
     rerun
         Runs the record again and returns the new one (`api.rerun`); the two must agree in everything but
-        provenance, counts exactly and other numbers as `first_difference` says. Without it nothing but JSON
-        is read, and the target's code is not imported.
+        provenance, counts exactly and other numbers as `first_difference` says. Without it, only JSON is
+        read, and the target's code is not imported.
 
     Raises
     ------

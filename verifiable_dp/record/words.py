@@ -29,7 +29,7 @@ NON_CLAIMS = (
     "copies declarations and does not check them",
 )
 EVERYTHING = "every input and every run of this instance"  # what a certificate covers
-_OUTSIDE = "other instances, noise in production, rounding and side channels"
+_OUTSIDE = "other instances, noise in production, rounding or side channels"
 # Which leaks the stated power is about: a test sees others only where they show at the event that it chose.
 KIND = "from less noise of the same form"
 SHORT = "too little noise"
@@ -199,8 +199,8 @@ def covered(record: Record) -> str:
         ),
     }[upper.scope]
     return (
-        f"{what} if its premises hold; {beyond}{_OUTSIDE} are not covered, so it does not prove differential "
-        "privacy of a deployment."
+        f"{what} if its premises hold. It does not cover {beyond}{_OUTSIDE}, so it does not prove "
+        "differential privacy of a deployment."
     )
 
 
@@ -332,7 +332,7 @@ def power(record: Record) -> str:
         return f"{said} {_sampled(found.black_box)}." if found.black_box else said
     if found.by in ("exact", "shuffle"):
         least = digits(found.smallest_epsilon)
-        return f"Without sampling we would detect epsilon {least}: {_exactly(found)}."
+        return f"Without sampling, we would detect epsilon {least}: {_exactly(found)}."
     return f"{_sampled(found)}: {_of_variants(found, record.claimed.delta)}."
 
 
@@ -340,9 +340,11 @@ def _exactly(found: Power) -> str:
     """Which reduction of the noise exact computation refutes."""
     divided, each = f"noise divided by {found.noise_divided_by:.4g}", found.every_batch_at
     if found.by == "exact":
-        return f"{divided}: the exact law of the actions exceeds the claim"
-    one = f"{divided} in all batches: a lower bound on delta exceeds the claim in one of them"
-    return f"{one}; in a single batch it surely shows only from noise divided by {each:.3g}" if each else one
+        return f"with {divided}, the exact law of the actions exceeds the claim"
+    one = f"with {divided} in all batches, a lower bound on delta exceeds the claim in one of them"
+    return (
+        f"{one}. In a single batch, only noise divided by {each:.3g} or more is sure to show" if each else one
+    )
 
 
 def _of_variants(power: Power, delta: float) -> str:
@@ -351,9 +353,9 @@ def _of_variants(power: Power, delta: float) -> str:
     assert found, "power by samples says what they caught"
     assert variant, "and on which variants"
     factor = f"{found.noise_divided_by:g}"
-    refuted = f"refuted in {found.repeats_refuted} of {found.repeats} repeated audits"
+    refuted = f"was refuted in {found.repeats_refuted} of {found.repeats} repeated audits"
     if variant.changed == "algorithm":
-        return f"noise divided by {factor}: {refuted}"
+        return f"noise divided by {factor} {refuted}"
     made = f"the code made for {factor} times its epsilon"
     done = {
         "generator": f"noise of the generator divided by {factor}",
@@ -361,10 +363,10 @@ def _of_variants(power: Power, delta: float) -> str:
         "configuration": f"{made} (its configuration)",
     }[variant.changed]
     stated = {
-        "nominal": "nominal: the claim times that factor",
-        "event": f"a loss of that much at delta {delta:g}, at the event tested, by the binomial law",
+        "nominal": "That epsilon is nominal: the claim times that factor",
+        "event": f"That epsilon is the loss at delta {delta:g} of the tested event, by the binomial law",
     }[variant.stated]
-    return f"{stated}; {refuted}: {done}"
+    return f"{done} {refuted}. {stated}"
 
 
 def _sampled(found: Power | SampledPower) -> str:

@@ -42,12 +42,12 @@ def neighbouring(
         The reason.
     """
     if isinstance(world_0, str) or isinstance(world_1, str):
-        return None, "given in words, so that nothing was checked"
+        return None, "given in words, so nothing was checked"
     left, right = np.array(world_0, dtype=float), np.array(world_1, dtype=float)
     if left.shape != right.shape:
         return False, f"shapes {left.shape} and {right.shape}: neighbouring inputs have equal length"
     if bounds is not None and not all(bounds[0] <= w.min() and w.max() <= bounds[1] for w in (left, right)):
-        return False, f"a reward lies outside [{bounds[0]:g}, {bounds[1]:g}], so that it is not an input"
+        return False, f"a reward lies outside [{bounds[0]:g}, {bounds[1]:g}], so it is not an input"
     apart = left != right
     entries = int(apart.sum())
     if not entries:

@@ -101,7 +101,7 @@ class Auditor:
     longest
         Most rounds that a privacy audit plays; a longer horizon is audited on its first rounds.
     tightness
-        Share of epsilon that the costliest of the pairs spends on the instance; below 1 noise is wasted.
+        Share of epsilon that the costliest of the pairs spends on the instance; below 1, noise is wasted.
     printed
         The printed listing: expected verdict, changes; None if the class has one variant.
     exact
@@ -146,7 +146,7 @@ class Auditor:
         workers: int,
         only: Checking | None = None,
     ) -> Iterator[Check]:
-        """Checks of the claims, one after the other, so that a caller can stop early.
+        """Checks of the claims, one after the other; a caller can stop early.
 
         Parameters
         ----------

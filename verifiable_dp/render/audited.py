@@ -109,7 +109,7 @@ def _apart(record: Record, audited: JsonValue) -> str:
         return ""
     least, most = digits(min(found)), digits(max(found))
     where = f"{least} rounds" if least == most else f"{least} to {most} rounds"
-    this = "the audited horizon is one of them" if audited in found else "not at the audited horizon"
+    this = "including the audited horizon" if audited in found else "not at the audited horizon"
     return f" {words.measured(record)} was measured at {where}, {this}."
 
 

@@ -92,7 +92,7 @@ def _seen(record: Record) -> str:
         ),
         default=(0.0, 0.0),
     )
-    from_runs = f"the {100 * limit[1]:.4g} % lower limit of the sampled runs of the audited instance"
+    from_runs = f"the {100 * limit[1]:.4g} % lower limit from sampled runs of the audited instance"
     bounds = [c.epsilon_lower for c in words.sampling(record)]
     if float(record.epsilon_lower) == least and least in bounds:
         return from_runs if limit[0] > claim else "that much was seen"
@@ -112,7 +112,8 @@ def _seen(record: Record) -> str:
         return exact
     # Which of the two numbers to quote: the limit may be above the truth, the computed loss cannot.
     once = f"may exceed the truth in 1 audit of {round(1 / (1 - limit[1]))}"
-    return f"{exact}; {from_runs} is {digits(limit[0])}, and such a limit {once}: quote {digits(least)}"
+    said = f"{capital(from_runs)} is {digits(limit[0])}, but such a limit {once}"
+    return f"{exact}. {said}, so quote {digits(least)}"
 
 
 def _here(record: Record) -> bool:

@@ -84,7 +84,7 @@ RULES = {
     FindingCode.WEAK: FindingRule(
         "warning",
         "No violation of the privacy claim was found, but a large one could have been missed.",
-        "try a larger --budget, or a smaller instance on which less noise shows",
+        "try a larger --budget, or a smaller instance, on which weak noise shows sooner",
     ),
     FindingCode.MISSED: FindingRule(
         "warning",

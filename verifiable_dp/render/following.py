@@ -44,8 +44,8 @@ class Open:
     @property
     def words(self) -> str:
         """Who can settle them, and which they are."""
-        named = [f"{what}: {', '.join(name for _, name in rows)}" for what, rows in self.groups]
-        return f"{self.head}: {'; '.join(named)}."
+        named = [f"{capital(what)}: {', '.join(name for _, name in rows)}" for what, rows in self.groups]
+        return f"{self.head}. {'. '.join(named)}."
 
     @property
     def grave(self) -> int:
@@ -164,7 +164,7 @@ def parted(record: Reviewed) -> tuple[Open, Open]:
     parts = []
     for declarable, head in (
         (True, "for your team to settle in a declaration (verifiable-dp declare)"),
-        (False, "that no declaration closes, limits of this evidence"),
+        (False, "limits of this evidence, which no declaration closes"),
     ):
         found = [h for h in HAZARDS if h.declarable == declarable and h.id in still]
         groups = ((bears, tuple((h.id, h.brief) for h in found if h.bears == bears)) for bears in BEARS)

@@ -106,9 +106,7 @@ def _actor(actor: Json) -> str:
 
 def _floats(record: Record) -> str:
     if record.provenance.idealized_numerics:
-        return (
-            "noise was audited as idealised real numbers, so that its floating-point sampler is not covered"
-        )
+        return "noise was audited as idealised real numbers, so its floating-point sampler is not covered"
     return "the floats of its sampler were audited, too"
 
 

@@ -92,7 +92,7 @@ def _check(group: str, check: Check, record: Record, whole: str) -> TestOutcome:
 def _context(record: Record) -> tuple[str, ...]:
     """What a reader of a failure has to know of its target."""
     if words.is_baseline(record):
-        return ("the target promises no privacy, so that a refutation is expected",)
+        return ("the target promises no privacy, so a refutation is expected",)
     if words.is_printed(record):
         return (words.note(record),)
     return ()

@@ -34,7 +34,7 @@ def summary(record: Record) -> list[str]:
     regret = record.regret.verdict if record.regret else None
     if regret in _REGRET:
         sentences.append(f"{_MEASURED[words.measured(record)]} {_REGRET[regret]}.")
-    return [*filter(None, sentences), f"The record {'; it '.join(words.NON_CLAIMS)}."]
+    return [*filter(None, sentences), f"The record {'. It '.join(words.NON_CLAIMS)}."]
 
 
 def _promise(record: Record) -> str:

@@ -78,7 +78,8 @@ def of_rounds(row: Json, what: str, which: str) -> str:
     """What a row of the table of groups leaves a person."""
     person = f"{capital(what)} add up: "
     if float(row["delta"]) >= 1:
-        return f"{person}for a person with {row['rounds']} ({which}) this conversion says nothing: delta is 1"
+        whose = f"{person}for a person with {row['rounds']} ({which})"
+        return f"{whose} this conversion gives no guarantee: delta is 1"
     delta = f" and delta {digits(row['delta'])}" if float(row["delta"]) else ""
     less = f"is protected less: epsilon {digits(row['epsilon'])}{delta}"
     return f"{person}a person with {row['rounds']} ({which}) {less}"

@@ -8,7 +8,7 @@ from verifiable_dp.core.claims import Basis
 from verifiable_dp.record import words
 from verifiable_dp.record.model import Record
 from verifiable_dp.render import limits, plots, timelines
-from verifiable_dp.render.strength import many
+from verifiable_dp.render.strength import capital, many
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -64,7 +64,7 @@ def sentence(record: Record) -> str:
         what = "regret" if words.measured(record) == "Regret" else "error"
         are = "is" if count == 1 else "are"
         said.append(f"{count} {are} coarse: {limits.LOOSE:g} times that {what} would pass")
-    return f"{'; '.join(said)}."
+    return f"{'. '.join(map(capital, said))}."
 
 
 def _bounds(record: Record) -> str:
@@ -77,7 +77,7 @@ def _bounds(record: Record) -> str:
     if all(derived) and derived:
         return "our bounds"
     return (
-        f"the stated bounds, {sum(derived)} of {len(derived)} partly our own" if any(derived) else _THEOREMS
+        f"the stated bounds ({sum(derived)} of {len(derived)} partly our own)" if any(derived) else _THEOREMS
     )
 
 

@@ -87,7 +87,9 @@ def write(
     """
     source, place = Path(folder), Path(out)
     if place.resolve().is_relative_to(source.resolve()):
-        raise InputError(f"out: {str(place)!r} lies in the folder of the reports, of which it would be one")
+        raise InputError(
+            f"out: {str(place)!r} lies inside the folder of reports, and would become one of them"
+        )
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
         raise InputError(f"out: {str(place)!r} is not an empty folder")
     found = portfolio.find(source)

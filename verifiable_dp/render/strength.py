@@ -133,7 +133,7 @@ def brief(record: Record, missed: int = 0) -> str:
         caught = f"Exact computation catches epsilon {digits(least)}"
         if not power.every_batch_at:
             return f"{caught}{_times(least, claim, words.SHORT)}."
-        single = f"in one, from a factor {power.every_batch_at:.3g}"
+        single = f"in one batch, {power.every_batch_at:.3g} times less"
         return f"{caught}{_times(least, claim, f'{words.SHORT} in all batches; {single}')}."
     chance = f"{100 * float(power.probability):.4g} % probability"
     return f"Sampling catches epsilon {digits(least)}{_times(least, claim, words.SHORT)} with {chance}."

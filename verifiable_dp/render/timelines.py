@@ -86,8 +86,9 @@ def placed(example: Json) -> str:
     place, arm, was, is_ = found
     where = f" of arm {arm}" if pair["type"] == "table" else ""
     words = (
-        f"Rewards{where} in the recorded input; that of round {place} of {horizon} is {was:.4g} there and "
-        f"{is_:.4g} in its neighbour."
+        f"Rewards{where} in the recorded input; the reward of round {place} (of {horizon}) is {was:.4g} "
+        "there "
+        f"and {is_:.4g} in the neighbouring input."
     )
     event = str(example.get("event", ""))
     if not event:

@@ -210,7 +210,7 @@ def scale_operators() -> list[Operator]:
         ),
         Operator(
             "off by one depth",
-            "the budget is split among one release less than a reward enters",
+            "the budget is split among too few releases: one fewer than a reward enters",
             "scale",
             _unsplit(lambda entries: (entries - 1) / entries),
             _split,
@@ -242,7 +242,7 @@ def scale_operators() -> list[Operator]:
         ),
         Operator(
             "largest value bare",
-            "of the values that are released together the largest gets no noise",
+            "among the values that are released together, the largest gets no noise",
             "scale",
             _scaled(_not_largest),
             lambda found: asks_sums(found) and found.width > 1,
@@ -275,7 +275,7 @@ def _hidden_operators() -> list[Operator]:
         ),
         (
             "query noise omitted",
-            "what is compared with the threshold gets no noise",
+            "values that are compared with the threshold get no noise",
             lambda draw, state: float(not draw.hidden or _of_threshold(draw)),
         ),
     ]
@@ -319,7 +319,7 @@ def sharing_operators() -> list[Operator]:
         ),
         Operator(
             "shared by two",
-            "draws with neighbouring numbers are one draw",
+            "draws with consecutive numbers share one draw",
             "sharing",
             _slots(lambda slot: slot // 2),
             lambda found: asks_sums(found) and found.width * found.blocks > 1,

@@ -122,7 +122,7 @@ class Cached(Wrapped):
 
 @dataclass(frozen=True)
 class Logged(Wrapped):
-    """The exact answers are published beside the releases."""
+    """The exact answers are published along with the releases."""
 
     def release(
         self, state: State, memory: Memory, query: Query, answer: FloatArray, noise: Noise
@@ -174,7 +174,7 @@ def _answer_operators() -> list[Operator]:
         ),
         Operator(
             "cached releases",
-            "a value that equals the one before is answered with the release of that",
+            "if a value equals the previous one, the previous release is repeated",
             "answer",
             Cached,
             lambda found: asks_sums(found) and found.visible and found.blocks > 1,
@@ -182,7 +182,7 @@ def _answer_operators() -> list[Operator]:
         ),
         Operator(
             "exact log",
-            "exact answers are published beside the releases",
+            "exact answers are published along with the releases",
             "answer",
             Logged,
             lambda found: asks_sums(found) and found.visible,
@@ -286,7 +286,7 @@ def _truncation_operators() -> list[Operator]:
         ),
         Operator(
             "clipped after summing",
-            "the sum of n rewards is clipped at n limits instead of each reward at one",
+            "the sum of n rewards is clipped at n times the limit; single rewards are not clipped",
             "truncation",
             _ask(lambda ask: None, _clip_sum),
             lambda found: _truncates(found),
@@ -294,7 +294,7 @@ def _truncation_operators() -> list[Operator]:
         ),
         Operator(
             "wrong truncation side",
-            "rewards within the limit are left out, those beyond are added up",
+            "rewards within the limit are left out; those beyond it are added up",
             "truncation",
             _ask(lambda ask: OutsideNoise(ask.limit, ask.centre)),
             _truncates,
@@ -302,7 +302,7 @@ def _truncation_operators() -> list[Operator]:
         ),
         Operator(
             "lower side not truncated",
-            "only large rewards are truncated, not those far below",
+            "only large rewards are truncated, not very negative ones",
             "truncation",
             _ask(lambda ask: Upper(ask.limit, ask.centre)),
             _truncates,
@@ -310,7 +310,7 @@ def _truncation_operators() -> list[Operator]:
         ),
         Operator(
             "last reward not truncated",
-            "the last reward of an arm in a block is added as it is",
+            "the last reward of an arm in a block is added without truncation",
             "truncation",
             _ask(lambda ask: AllButLast(ask.limit, ask.centre)),
             _truncates,
@@ -318,7 +318,7 @@ def _truncation_operators() -> list[Operator]:
         ),
         Operator(
             "limit x2",
-            "rewards are truncated at twice the limit that the noise is made for",
+            "rewards are truncated at twice the limit that the noise suits",
             "truncation",
             _ask(lambda ask: Truncated(2 * ask.limit, ask.centre)),
             _truncates,

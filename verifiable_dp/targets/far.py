@@ -22,7 +22,8 @@ import numpy as np
 from verifiable_dp.core import engine
 from verifiable_dp.core.contexts import AheadError
 from verifiable_dp.core.validate import Foreign, Function, Given, InputError, Json, JsonDict, JsonValue
-from verifiable_dp.targets.child import Ask, EndedError, Frame, Questions, StoppedError
+from verifiable_dp.targets.child import Ask
+from verifiable_dp.targets.line import EndedError, Frame, Questions, StoppedError
 from verifiable_dp.targets.process import ProcessTarget
 from verifiable_dp.targets.sent import NUMBERS, as_json, of_json
 

@@ -124,7 +124,7 @@ def relayed() -> Iterator[ShownOutput]:
 def ended(error: SystemExit) -> str:
     """That code of a target asked for the end of the program, in one line."""
     file = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)][-1]
-    return f"target: code of it ended the program in {file} (SystemExit: {error.code})"
+    return f"target: your code ended the program in {file} (SystemExit: {error.code})"
 
 
 class _Bytes(io.RawIOBase):

@@ -30,13 +30,14 @@ from verifiable_dp.evidence.blackbox.test import (
     worlds_of,
 )
 from verifiable_dp.targets.far import FarFunction
-from verifiable_dp.targets.load import PlaySampler, ReleaseSampler
+from verifiable_dp.targets.plays import PlaySampler
 from verifiable_dp.targets.randomness import follower_of
+from verifiable_dp.targets.releases import ReleaseSampler
 from verifiable_dp.targets.seeds import origins_of
 
 Sampling = PlaySampler | ReleaseSampler
 UNLIKE = (
-    "runs split at random refute the claim: those that chose the event are unlike those that were counted"
+    "runs split at random refute the claim: those that chose the event differ from those that were counted"
 )
 # How many parts are asked for again, of the runs that were counted and of those before them.
 _KEPT = {TEST: 6, SEQUENTIAL: 6, CURVE: 2, SELECT: 2, PROBE: 2}

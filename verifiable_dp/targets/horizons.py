@@ -15,7 +15,7 @@ from verifiable_dp.core.validate import FloatArray, Foreign, InputError, IntArra
 from verifiable_dp.evidence.acting import Acting
 from verifiable_dp.evidence.blackbox.test import TUNE
 from verifiable_dp.targets.far import exactly, is_process, there
-from verifiable_dp.targets.load import PlaySampler
+from verifiable_dp.targets.plays import PlaySampler
 from verifiable_dp.targets.process import running
 
 _SEEDS, _TABLES = 2, 4

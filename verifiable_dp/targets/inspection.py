@@ -21,7 +21,8 @@ from verifiable_dp.evidence.tracing.reach import reached
 from verifiable_dp.targets import horizons, rewards, unbounded
 from verifiable_dp.targets.adapters import PLAYED, BanditClass, settables, taken
 from verifiable_dp.targets.guard import guarded
-from verifiable_dp.targets.load import PlaySampler, kind_of
+from verifiable_dp.targets.load import kind_of
+from verifiable_dp.targets.plays import PlaySampler
 from verifiable_dp.targets.roles import MEANS, GivenRole, Meaning, filled, role_of
 from verifiable_dp.targets.source import code_of, parsed, resolved
 from verifiable_dp.targets.tables import NO_MEANS, PULLS
@@ -69,7 +70,7 @@ class Inspected:
         for word, found in (*parts, *played):
             for line in found:
                 yield f"{word}: {line}"
-        yield f"missing: {self.add}" if self.add else "it can be audited as it is"
+        yield f"missing: {self.add}" if self.add else "it can be audited unchanged"
 
 
 def inspect_target(
@@ -93,7 +94,7 @@ def inspect_target(
     plays = not inspect.isclass(target) and (inspect.isfunction(target) or callable(target))
     for name, (parameter, role) in filled(target, given, lenient=True).items():
         if role:
-            recognised.append(f"parameter {name} is given {role}")
+            recognised.append(f"parameter {name} gets {role}")
         if role == Meaning.EPSILON or name in MEANS:
             guessed.append(f"{name} means {role}; --set {name}=VALUE gives another")
         del parameter
@@ -113,7 +114,7 @@ def inspect_target(
                 guessed += more
             elif plays:
                 form = f"{kind}, with contexts of their own" if given.contexts else kind_of(called)
-                recognised.append(f"it is called as {form}")
+                recognised.append(f"it is called like {form}")
             if given.reward:
                 _, _, function = rewards.found(given.reward)
                 words, add = _paid(called, function, n_arms, horizon)
@@ -178,19 +179,17 @@ def _played(play: BanditClass, given: GivenRole, n_arms: int, horizon: int) -> t
             told = play.first(way, horizon, n_arms)
             words = ", ".join(f"{name}={value!r}" for name, value in told.items())
             (guessed if any(value is not None for value in told.values()) else recognised).append(
-                f"the first call of {way.methods[0]} is given {words}"
+                f"the first call of {way.methods[0]} gets {words}"
             )
     elif not (inspect.isgeneratorfunction(code) or inspect.isasyncgenfunction(code)):
         recognised.append(f"{play.name} plays a whole run by itself")
     for method, usage in play.usages.items():
         if usage.names and method in PULLS:
             words = ", ".join(usage.names)
-            guessed.append(
-                f"{method} returns ({words}), of which {usage.names[usage.place(method)]} is the reward"
-            )
+            guessed.append(f"{method} returns ({words}); {usage.names[usage.place(method)]} is the reward")
     asked = sorted(_attributes(play) & set(NO_MEANS))
     if asked:
-        guessed.append(f"{', '.join(asked)} of the environment: every mean is given as .5")
+        guessed.append(f"{', '.join(asked)} of the environment: every mean is .5")
     return recognised, guessed
 
 
@@ -231,7 +230,7 @@ def _randomness(target: Foreign) -> Iterator[str]:
                     told.add(source)
                     yield f"{source}, {Path(file).name}:{node.lineno}"
     if not told:
-        yield "none but the generator that it is given"
+        yield "only the generator that it is given"
 
 
 def _bound(part: ast.AST) -> Iterator[str]:
@@ -263,7 +262,7 @@ def _source(call: ast.Call, names: Mapping[str, Foreign]) -> str:
         return ""
     if any(function is maker for maker in _GENERATORS):
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
-        seeded = f"seeded with {ast.unparse(given[0])}" if given else "with a seed of the system"
+        seeded = f"seeded with {ast.unparse(given[0])}" if given else "with a seed from the system"
         return f"a generator of its own ({function.__name__}, {seeded})"
     owner, name = getattr(function, "__self__", None), str(getattr(function, "__name__", ""))
     if function is os.urandom:

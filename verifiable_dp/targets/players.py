@@ -39,7 +39,8 @@ from verifiable_dp.targets.adapters import (
     taken,
 )
 from verifiable_dp.targets.guard import guarded
-from verifiable_dp.targets.load import PlaySampler, adapted
+from verifiable_dp.targets.load import adapted
+from verifiable_dp.targets.plays import PlaySampler
 from verifiable_dp.targets.protocols import way_of
 from verifiable_dp.targets.randomness import generator
 from verifiable_dp.targets.roles import GivenRole
@@ -359,13 +360,11 @@ def notes(player: Player, setting: Setting, environment: Environment | Populatio
     table = rewards(environment, setting.horizon, generator(key_of(seed, _REWARDS), 0))
     first = _arms(sampler, table, 0)
     if not np.array_equal(first, _arms(sampler, table, 0)):
-        return ["not repeatable: the same generator gave other actions, so a re-run need not give the same"]
+        return ["not repeatable: the same generator gave different actions, so a re-run may differ"]
     other = rewards(environment, setting.horizon, generator(key_of(seed, _UNEARNED), 0))
     rounds = np.arange(setting.horizon)
     other[rounds, first] = table[rounds, first]
     other[:, setting.n_arms :] = table[:, setting.n_arms :]  # contexts stay
     if not np.array_equal(first, _arms(sampler, other, 0)):
-        return [
-            "other actions come out if rewards that it does not earn change: it sees more than a bandit does"
-        ]
+        return ["the actions change if rewards that it does not earn change: it sees more than a bandit does"]
     return []

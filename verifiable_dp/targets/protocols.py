@@ -115,8 +115,8 @@ WITH_CONTEXTS = (
 )
 
 NO_PULL = (
-    "target: {} pulled no arm of the environment that the audit gave it; if it makes its rewards by itself, "
-    "give --reward file.py:function, the function or method that pays a reward"
+    "target: {} pulled no arm of the environment that the audit gave it; if it generates its rewards "
+    "itself, give --reward file.py:function, the function or method that pays a reward"
 )
 
 

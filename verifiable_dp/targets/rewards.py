@@ -15,8 +15,8 @@ from verifiable_dp.targets.roles import ARM, parameters_of
 from verifiable_dp.targets.tables import TableWorld
 
 ONE_ARM = (
-    "reward: {} was given {} as its only whole number each time, which may be something else than the arm; "
-    f"call the parameter that is the arm {ARM[0]}"
+    "reward: {} was given {} as its only whole number each time, which may not be the arm; name the arm's "
+    f"parameter {ARM[0]}"
 )
 
 

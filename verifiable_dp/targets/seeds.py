@@ -31,14 +31,15 @@ from verifiable_dp.evidence.tracing.foreign import MODULES, Source, bits_of, not
 from verifiable_dp.evidence.tracing.reach import globals_of, scopes_of
 from verifiable_dp.targets import child
 from verifiable_dp.targets.guard import importing
+from verifiable_dp.targets.line import Progress
 from verifiable_dp.targets.source import parsed, resolved
 
 Module = tuple[str, str]  # name and file
 FIXED = "{} starts from the same state in every process"
-UNTOLD = "{} has a seed of which nothing shows that it is a secret"
-TWINS = "{} and {} start from one seed, so that they draw the same"
+UNTOLD = "{} has a seed that may not be secret"
+TWINS = "{} and {} start from the same seed, so they draw the same numbers"
 ADVICE = (
-    ": whoever reads the code may know its noise, and what the runs show holds only for those who do not; "
+    ": anyone who reads the code may know its noise, and the results hold only against others; "
     "np.random.default_rng() without a seed takes one from the system"
 )
 _DRAWS = (1, 5)  # after which states are compared: the first may renew all of a state
@@ -144,7 +145,7 @@ def _parts(value: Foreign, files: set[str]) -> Iterator[tuple[str, Foreign]]:
 # ---------------------------------------------------------------- fresh imports
 
 
-def _afresh(modules: Sequence[Module], say: child.Progress) -> JsonValue:
+def _afresh(modules: Sequence[Module], say: Progress) -> JsonValue:
     """Digests of the states of all generators after an import of the modules, for two imports."""
     del say
     rounds: list[JsonValue] = []

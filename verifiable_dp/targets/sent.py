@@ -66,7 +66,7 @@ def of_json(told: Json) -> Foreign:
     try:
         return _made(told)
     except (KeyError, TypeError, ValueError, RecursionError):
-        raise InputError("target: its process told of data in a form that there is not") from None
+        raise InputError("target: its process described data in an unknown form") from None
 
 
 def _made(told: Json) -> Foreign:
@@ -86,6 +86,6 @@ def _made(told: Json) -> Foreign:
         return whole.reshape(told["shape"])
     kind = np.dtype(str(told["of"]))
     if kind.kind not in f"{NUMBERS}U":
-        raise InputError("target: its process told of data that are neither numbers nor text")
+        raise InputError("target: its process described data that are neither numbers nor text")
     made = np.array(told["values"], kind).reshape(told["shape"])
     return made[()] if told["scalar"] else made

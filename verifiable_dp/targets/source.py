@@ -26,8 +26,7 @@ from verifiable_dp.targets.guard import importing
 from verifiable_dp.targets.process import Exec, ProcessTarget
 
 NOT_FOUND = (
-    "its code was written in a session or a notebook, so that no command runs this record again: "
-    "run the same cell"
+    "its code was written in a session or a notebook, so no command runs this record again: run the same cell"
 )
 
 
@@ -205,7 +204,7 @@ class CodeSource:
             parts = [SourcePart(file.stem, file.absolute(), file.read_bytes())] if file.is_file() else []
         if not parts:
             raise InputError(
-                f"record: {self.path} is not found without running it, so that it cannot be compared with "
+                f"record: {self.path} is not found without running it, so it cannot be compared with "
                 "the record first; audit it again"
             )
         return parts

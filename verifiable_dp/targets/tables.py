@@ -201,8 +201,8 @@ class TableWorld:
             numbers = [value for value, word in zip(args, words, strict=False) if word in _ARM_WORDS]
         if len(numbers) != 1:
             raise InputError(
-                f"target: {method} of the environment was called with {len(args)} arguments, none of them "
-                "known to be the arm; call the variable of the arm arm, action or index"
+                f"target: {method} of the environment was called with {len(args)} arguments, none of which "
+                "is recognised as the arm; name the arm's variable arm, action or index"
             )
         return numbers[0]
 

@@ -18,7 +18,7 @@ from verifiable_dp.evidence.judge.marks import Spot
 from verifiable_dp.evidence.judge.outside import Outside
 from verifiable_dp.evidence.tracing.reach import scopes_of
 from verifiable_dp.targets.horizons import contrasts
-from verifiable_dp.targets.load import PlaySampler
+from verifiable_dp.targets.plays import PlaySampler
 
 _TELLINGS = 3  # times that more is disclosed, as when a bound is looked for
 

@@ -3,6 +3,7 @@
 import json
 import math
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from verifiable_dp import InputError, api
 from verifiable_dp.auditing import bandits, execution_plan, plans
 from verifiable_dp.auditing.algorithms import AlgorithmCase, _mutant_looks
 from verifiable_dp.auditing.plans import AUDIT_BUDGETS, LEAST_RUNS, ROWS, Allowance, sizes_of
+from verifiable_dp.auditing.regret import claims
 from verifiable_dp.auditing.request import AuditRequest
 from verifiable_dp.core import limits
 from verifiable_dp.evidence.blackbox import search, sequential
@@ -109,9 +111,7 @@ def test_a_test_may_go_on_for_further_budgets_within_the_cap(clock):
 
 def test_too_small_a_cap_says_what_is_enough(clock):
     target = Counted(clock, 2.0)
-    with pytest.raises(
-        InputError, match=r"one play takes 2 s, so that 30 seconds are enough for 15; .*--budget"
-    ):
+    with pytest.raises(InputError, match=r"one play takes 2 s, so 30 seconds are enough for 15; .*--budget"):
         audit(target, budget=30)
     assert target.calls <= 2
 
@@ -259,3 +259,11 @@ def test_a_limit_leaves_the_timer_of_others_as_it_was():
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def test_the_runs_of_a_check_of_regret_are_those_of_its_page():
+    page = (Path(__file__).parents[3] / "docs" / "check-regret.md").read_text("utf-8")
+    words = (
+        "`--dp-budget standard` makes {standard} runs at every point instead of {quick}, and `thorough` makes"
+    )
+    assert f"{words} {{thorough}}.".format(**claims.RUNS) in page

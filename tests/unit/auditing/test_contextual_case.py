@@ -9,6 +9,7 @@ import pytest
 
 import verifiable_dp as vdp
 from verifiable_dp import api
+from verifiable_dp.api import reruns
 from verifiable_dp.auditing import algorithms, rungs
 from verifiable_dp.auditing.plans import silent
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, Settings
@@ -51,6 +52,16 @@ def computed(promise=None, name="dp-lin-ucb", parameters=SMALL, by=COMPUTED, **i
     settings = Settings(budget="smoke", mutants=False)
     request = AuditRequest(algorithm, name, promise or Promise(), Inputs(**inputs), settings)
     return finish(draft=rungs.draft(request, by), started=0.0, cpu_seconds=0.0)
+
+
+def test_in_the_pair_of_a_crowd_every_second_user_is_of_the_other_kind():
+    """Contexts and rewards take turns together: what one user gives away, the next one uses."""
+    pair = family.pairs(vdp.make("dp-lin-ucb", **SMALL))[2]
+    contexts, rewards = pair.form.split(pair.left)
+    assert not np.array_equal(contexts[0], contexts[1])
+    for one in range(2):
+        assert all(np.array_equal(context, contexts[one]) for context in contexts[one::2])
+        assert np.array_equal(rewards[one::2], np.full((4, 2), 1.0 - one))
 
 
 def test_the_interval_is_closed_and_the_record_says_what_is_protected_from_whom():
@@ -215,7 +226,7 @@ def test_simulate_plays_them_on_populations():
 def test_a_re_run_holds_the_claim_of_the_record(name):
     record = json.loads((REPORTS / name / "record.json").read_text("utf-8"))
     algorithm = vdp.make(name, **record["target"]["parameters"])
-    request = api._request_of(Record.of(record), algorithm, Inputs(), 1, silent)
+    request = reruns._request_of(Record.of(record), algorithm, Inputs(), 1, silent)
     claim = subject_of(algorithm, registry.auditor(name), request.promise).claim
     assert plain(claim.as_dict()) == record["claim"]
 

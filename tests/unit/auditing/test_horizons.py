@@ -16,12 +16,12 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.acting import Acting
 from verifiable_dp.report import finish
 from verifiable_dp.targets import horizons
-from verifiable_dp.targets.load import PlaySampler
+from verifiable_dp.targets.plays import PlaySampler
 from verifiable_dp.targets.process import Exec, ProcessTarget, running
 
 EXPLORES = 100
 AT_20 = Acting(20, 80, 160)
-WORDS = "no reward that was tried changes any action up to round 20; from --horizon 160 one does"
+WORDS = "no reward that we tried changes any action up to round 20; from --horizon 160 one does"
 
 
 def play(rewards, rng, explores=EXPLORES, scale=1.0, blind=False):

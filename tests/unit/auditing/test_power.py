@@ -11,7 +11,7 @@ from verifiable_dp.evidence.blackbox.events import Event
 from verifiable_dp.evidence.blackbox.scores import Likelihood
 from verifiable_dp.evidence.blackbox.statistics import least_factor
 from verifiable_dp.evidence.blackbox.test import Plan, Selected
-from verifiable_dp.targets.load import DataPair
+from verifiable_dp.targets.releases import DataPair
 
 CLAIM, PLAN = PrivacyClaim(1.0), Plan(100, 1000, 2000)
 

@@ -1,7 +1,9 @@
 """The sampler of production in an audit of the catalogue."""
 
 import json
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import verifiable_dp as vdp
@@ -79,8 +81,8 @@ def test_a_re_run_compares_the_verdict_of_what_is_never_drawn_again(report, tmp_
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("ucb1", "numerics works only with a mechanism of yours"),
-        ("dp-lin-ucb", "numerics works only with a mechanism of yours"),
+        ("ucb1", "numerics works only with your own mechanism"),
+        ("dp-lin-ucb", "numerics works only with your own mechanism"),
         ("shuffled-linear", "a single report or draw may cost more than epsilon; audit it without numerics"),
     ],
 )
@@ -93,3 +95,33 @@ def test_what_has_no_such_noise_is_refused(name, words):
 
 def test_the_record_is_whole(report):
     assert Record.of(report.record).plan.numerics is True
+
+
+@pytest.mark.parametrize(
+    ("scales", "values", "hidden", "found"),
+    [
+        ((2.0, 2.0), (0.0, 1.0), None, [(0.0, 1.0, 2.0)]),
+        ((2.0, 2.0), (1.0, 1.0), None, []),  # nothing differs
+        ((2.0, 1.0), (0.0, 1.0), None, []),  # nor is it the same noise
+        ((0.0, 0.0), (0.0, 1.0), None, []),  # nor any
+        ((2.0, 2.0), (0.0, 1.0), "outcome", [(0.0, 1.0, 2.0)]),  # half the claim
+        ((1.0, 1.0), (0.0, 1.0), "outcome", [(0.0, 1.0, 1.0)]),  # the claim
+        ((0.9, 0.9), (0.0, 1.0), "outcome", []),  # shown it would cost more
+    ],
+)
+def test_which_entries_of_two_draws_are_compared(scales, values, hidden, found):
+    one, two = (
+        SimpleNamespace(
+            normal=False,
+            freedom=0,
+            value=np.array([[value]]),
+            scale=np.array([[scale]]),
+            where=np.array([[True]]),
+            hidden=hidden,
+            count=None,
+            excess=0.0,
+        )
+        for value, scale in zip(values, scales, strict=True)
+    )
+    made = production._pairs(one, two, 1.0)
+    assert [(float(pair.left[0]), float(pair.right[0]), pair.scale) for pair in made] == found

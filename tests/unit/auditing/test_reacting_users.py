@@ -19,7 +19,7 @@ from verifiable_dp.record.verify import examine
 from verifiable_dp.render.renderings import render
 from verifiable_dp.report import finish
 from verifiable_dp.targets.adapters import taken
-from verifiable_dp.targets.load import PlaySampler
+from verifiable_dp.targets.plays import PlaySampler
 from verifiable_dp.targets.roles import GivenRole
 
 FORM = Contexts(2, (3,))

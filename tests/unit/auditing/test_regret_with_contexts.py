@@ -190,7 +190,7 @@ def test_code_that_looks_at_unearned_rewards_is_named():
             {"bound": 5, "contexts": 2, "n_arms": 2, "environments": EASY},
             "environments must have contexts 2, got 3",
         ),
-        ({"bound": 5, "contexts": 3, "environments": "linear"}, "n_arms must be given where contexts are"),
+        ({"bound": 5, "contexts": 3, "environments": "linear"}, "n_arms must be given with contexts"),
         ({"bound": 5, "contexts": 3, "n_arms": 2, "environments": "square"}, "population must be one of"),
         ({"bound": 5, "contexts": 1, "n_arms": 2, "environments": "linear"}, "dimension 2 at least"),
         ({"bound": 5, "environments": ["linear"]}, "need contexts"),

@@ -235,7 +235,7 @@ def test_steps_are_kept_and_nested_ones_are_found_again(tmp_path):
     with resume.at(path, lambda: OF, say):
         result = three(calls)
     assert calls == ["a", "inner", "inner", "a"]
-    assert lines == ["checkpoint: going on after 1 finished steps"]
+    assert lines == ["checkpoint: continuing after 1 finished steps"]
     with resume.at(path, lambda: OF, print) as steps:
         assert repr(three(calls)) == repr(result)
         assert steps.found == 6  # a, inner, two tasks, outer, a

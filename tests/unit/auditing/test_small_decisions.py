@@ -8,6 +8,7 @@ import pytest
 
 from verifiable_dp.auditing import bandits, groups, plans, rates, rungs
 from verifiable_dp.auditing.bandits import PlayCase
+from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.neighbours import TablePair, UserPair
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.targets.process import Exec, ProcessTarget
@@ -156,3 +157,21 @@ def test_the_pair_on_which_times_are_measured(first, moved):
 def test_the_shares_of_a_second_plan(runs, pairs, once, sizes):
     plan = plans.second_plan(runs, pairs, 20_000, once=once)
     assert (plan.probe, plan.select, plan.test, plan.finalists) == sizes
+
+
+@pytest.mark.parametrize(
+    "form", [None, Contexts(2, (3,), 2.0, (-1.0, 3.0)), Contexts(2, (2, 3), 0.5, (-1.0, 3.0))]
+)
+def test_the_tables_of_the_first_runs(form):
+    """Rewards at both ends, all low, all between; contexts of full length, and no longer."""
+    mixed, low, middle = bandits._tables((50, 2), (-1.0, 3.0), 7, form)
+    if form is not None:
+        splits = [form.split(table) for table in (mixed, low, middle)]
+        for contexts, _ in splits:
+            lengths = np.linalg.norm(contexts, axis=-1)
+            assert (lengths < form.norm).all()
+            assert lengths == pytest.approx(form.norm, rel=1e-8)
+        mixed, low, middle = (rewards for _, rewards in splits)
+    assert set(mixed.ravel()) == {-1.0, 3.0}
+    assert set(low.ravel()) == {-1.0}
+    assert set(middle.ravel()) == {1.0}

@@ -7,6 +7,7 @@ from tests.records import read_all
 from tests.user_code import seldom, unsettled
 from verifiable_dp.auditing import traced
 from verifiable_dp.auditing.request import Inputs
+from verifiable_dp.evidence.symbolic import paths
 from verifiable_dp.record import conclude
 
 
@@ -37,6 +38,62 @@ def test_a_raw_decision_that_replays_do_not_settle_is_a_lead(play, leads):
             "inconclusive",
             "lead",
         )
+
+
+def one_question(rewards, rng):
+    return [0 if rewards[0, 0] > 0.7 else 1] * len(rewards)
+
+
+def one_of_two_questions(rewards, rng):
+    return [0 if rewards[0, 0] > 0.7 and rewards[1, 0] < 0.3 else 1] * len(rewards)
+
+
+def one_question_after_another(rewards, rng):
+    """Both answers of the first are seen on plain data, of the last one only."""
+    arm = 5
+    if rewards[0, 0] > 0.7:
+        arm -= 1
+        if rewards[1, 0] > 0.7:
+            arm -= 1
+            if rewards[2, 0] < 0.3:
+                arm -= 1
+                if rewards[3, 0] < 0.3:
+                    arm -= 1
+    return [arm // 5] * len(rewards)
+
+
+def one_that_fails_on_some_data(rewards, rng):
+    if rewards[0, 0] > 0.7:
+        if rewards.sum() == 12.0:
+            raise ValueError
+        return [0] * len(rewards)
+    return [1] * len(rewards)
+
+
+def none(rewards, rng):
+    return [int(rewards[0, 0] + rng.laplace() > 0.7)] * len(rewards)
+
+
+def another_end(rewards, rng):
+    return [int(rewards[0, 0] * 10)] * len(rewards)
+
+
+@pytest.mark.parametrize(
+    ("play", "open_"),
+    [
+        (one_question, False),
+        (one_of_two_questions, True),
+        (one_question_after_another, True),
+        (one_that_fails_on_some_data, False),  # the audit tells of it where it plays
+        (none, False),
+        (another_end, False),
+    ],
+    ids=lambda value: getattr(value, "__name__", str(value)),
+)
+def test_which_raw_decisions_are_open(play, open_):
+    program = paths.Program(play, (6, 2), (0.0, 1.0))
+    found = paths.explore(program, 2, most=6)
+    assert paths.unsettled(program, found) is open_
 
 
 @pytest.mark.parametrize("play", seldom.UNSETTLED, ids=lambda f: f.__name__)

@@ -124,7 +124,9 @@ def pulls_of(rule, table, runs):
 def test_replay_costs_what_composition_says():
     """Run by run: the sum over draws of 1/(c (n + 1)) is what alignment finds in the costliest of 16 runs."""
     rule = GaussianTS(2, 40, variance=2.0, first=2, delta=1e-3)
-    for pair in gaussian_ts.pairs(rule)[:3]:
+    pairs = gaussian_ts.pairs(rule)[:3]
+    assert len(pairs) == 3
+    for pair in pairs:
         found = normal.examine(rule, pair, seed=3).mu
         worlds = [pulls_of(rule, world, 16) for world in pair.worlds()]
         assert found == pytest.approx(max(composed_mu(pulls, 2.0).max() for pulls in worlds), rel=1e-9)

@@ -66,7 +66,7 @@ def test_the_status_is_the_worst_of_all_that_is_there(there, targets, status, ma
     judged = judge(tmp_path, targets)
     assert judged.exit_status == status
     assert len(judged.reports) == len(there)
-    assert all(line.endswith(": no record of it verifies") for line in judged.failed)
+    assert all(line.endswith(": it has no valid record") for line in judged.failed)
 
 
 # ---------------------------------------------------------------- which request a record answers
@@ -98,7 +98,7 @@ def test_a_record_of_another_job_under_the_same_name_hides_nothing(folder, made)
 def test_what_answers_no_request_is_an_error(folder, made):
     (folder / "02-a/request.json").unlink()
     judged = judge(folder)
-    assert (judged.exit_status, judged.failed) == (2, ["02-a/record.json: no request was made of it"])
+    assert (judged.exit_status, judged.failed) == (2, ["02-a/record.json: there is no request for it"])
     made[WRONG].save(folder / "01-a")
     assert judge(folder).exit_status == 2
     older = {**made[WRONG].record, "provenance": dict(made[WRONG].record["provenance"])}
@@ -114,7 +114,7 @@ def test_a_request_without_a_record_is_an_error(folder):
     asked = requests.made({**made_of(folder), "seed": 5}, None)
     (folder / "02-a/request.json").write_text(asked.written(), "utf-8")
     judged = judge(folder)
-    assert (judged.exit_status, judged.failed) == (2, [f"{RIGHT}: no record of it verifies"])
+    assert (judged.exit_status, judged.failed) == (2, [f"{RIGHT}: it has no valid record"])
 
 
 def made_of(folder):
@@ -132,7 +132,7 @@ def test_of_given_requests_all_are_needed_and_nothing_else_counts(folder, made):
     digests = {name: made[name].parsed.provenance.request.digest for name in made}
     assert judge(folder, [], None, Expected(list(digests.values()))).exit_status == 1
     judged = judge(folder, [], None, Expected([digests[RIGHT], digests[WEAK]]))
-    assert (judged.exit_status, judged.failed) == (2, ["02-a/record.json: no request was made of it"])
+    assert (judged.exit_status, judged.failed) == (2, ["02-a/record.json: there is no request for it"])
     with pytest.raises(vdp.InputError, match="has the digest"):
         judge(folder, [], None, Expected(["sha256:" + "0" * 64]))
     kept = folder.parent / "kept.json"
@@ -171,7 +171,7 @@ def test_a_record_that_does_not_hold_is_named(folder):
     assert any(
         line.startswith("02-a/record.json: ") and "edited or corrupted" in line for line in judged.failed
     )
-    assert f"{WRONG}: no record of it verifies" in judged.failed
+    assert f"{WRONG}: it has no valid record" in judged.failed
 
 
 def test_of_a_campaign_each_target_needs_its_record_in_its_folder(folder, made):
@@ -186,7 +186,7 @@ def test_of_a_campaign_each_target_needs_its_record_in_its_folder(folder, made):
         shutil.rmtree(folder / name)
     saved(made[RIGHT], folder / "one")
     judged = judge(folder, [], campaign)
-    assert (judged.exit_status, judged.failed) == (2, [f"{campaign}: two: no record of it verifies"])
+    assert (judged.exit_status, judged.failed) == (2, [f"{campaign}: two: it has no valid record"])
     shutil.copytree(folder / "one", folder / "two")  # of another target
     assert judge(folder, [], campaign).exit_status == 2
     saved(made[WRONG], folder / "two")

@@ -159,7 +159,7 @@ def test_the_catalogue_is_its_own_source(tmp_path):
     whole = report.record
     other = sealed({**whole["provenance"]["request"], "code": "0" * 64})
     changed = Record.of(sealed({**whole, "provenance": {**whole["provenance"], "request": other}}))
-    with pytest.raises(InputError, match="installed here is another"):
+    with pytest.raises(InputError, match="installed here is a different"):
         RecordOrigin(source=tmp_path).check(changed)
 
 

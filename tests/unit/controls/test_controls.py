@@ -17,7 +17,7 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.blackbox.test import Plan
 from verifiable_dp.evidence.exact import limits
 from verifiable_dp.record import conclude
-from verifiable_dp.targets.load import DataPair, ReleaseSampler
+from verifiable_dp.targets.releases import DataPair, ReleaseSampler
 
 ALL = {control.name: control for control in controls()}
 ONES, MIXED = [1.0] * 10, [2.0] * 5 + [0.0] * 5

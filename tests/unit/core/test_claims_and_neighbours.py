@@ -141,20 +141,21 @@ def test_pairs_that_differ_in_the_other_rewards_are_told_apart():
         table[when, arm] = 0.0
         return TablePair(table, when, arm, 1.0).describe()
 
-    differs = "round 1, arm 0: reward 0 against 1; others"
+    differs = "round 1, arm 0: reward 0 against 1; other rewards"
     assert words([[0.5, 0.5]]) == f"{differs} 0.5"
     assert words([[0.0, 0.25]]) == f"{differs} 0/0.25"
     assert words([[0.5, 0.25], [1, 1]]) == f"{differs} 0.5/0.25, 1 from round 4"
     # The entry that differs begins no part, wherever it stands.
     for when in (1, 2, 3, 5):
         found = words([[0.5, 0.25], [1, 0.75]], when)
-        assert found == f"round {when + 1}, arm 0: reward 0 against 1; others 0.5/0.25, 1/0.75 from round 4"
+        expected = "reward 0 against 1; other rewards 0.5/0.25, 1/0.75 from round 4"
+        assert found == f"round {when + 1}, arm 0: {expected}"
     many = words([[level, 0.5] for level in (0.1, 0.2, 0.3, 0.4)])
     assert many == f"{differs} 0.1/0.5, 0.2/0.5 from round 4, 0.3/0.5 from round 7, …"
     assert words([[0.1, 0.2, 0.3, 0.4, 0.5]]) == f"{differs} 0.1/0.2/0.3/0.4/…"
     assert TablePair(np.zeros((1, 2)), 0, 0, 1.0).describe() == differs.partition(";")[0]
     stream = "round 1: reward 0 against 1"
-    assert StreamPair(np.array([0.0, 0.5, 0.5]), 0, 1.0).describe() == f"{stream}; others 0.5"
+    assert StreamPair(np.array([0.0, 0.5, 0.5]), 0, 1.0).describe() == f"{stream}; other rewards 0.5"
     assert StreamPair(np.zeros(1), 0, 1.0).describe() == stream
 
 

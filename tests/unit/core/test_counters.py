@@ -62,7 +62,7 @@ def test_a_counter_refuses_every_older_copy(path, counter):
             place.chmod(0o600)
             refused(
                 lambda place=place: ALGORITHM.restore(place, noise=noise, counter=counter()),
-                "is not the state that the counter is at: an older copy",
+                "does not match the counter: it is an older copy",
             )
     path.write_bytes(newest)
     with ALGORITHM.restore(path, noise=noise, counter=counter()) as back:
@@ -249,7 +249,7 @@ def test_a_lost_counter_refuses_the_file(path, counter):
     (path.parent / "counters").mkdir()
     refused(
         lambda: ALGORITHM.restore(path, noise=Logged(), counter=counter()),
-        "not the state that the counter is at",
+        "does not match the counter",
     )
 
 
@@ -521,7 +521,9 @@ def test_the_counter_of_another_session_is_refused(quick):
     one, two = (counters(quick)["file"](), FileCounter(quick / "two"))
     for counter, name in ((one, "s1"), (two, "s2")):
         feed(ALGORITHM.session(noise=Logged(), path=quick / name, counter=counter), 3).close()
-    refused(lambda: ALGORITHM.restore(quick / "s1", noise=Logged(), counter=two), "that of another session")
+    refused(
+        lambda: ALGORITHM.restore(quick / "s1", noise=Logged(), counter=two), "belongs to another session"
+    )
     assert ALGORITHM.restore(quick / "s1", noise=Logged(), counter=one).rounds == 3
 
 

@@ -78,7 +78,7 @@ def test_a_live_run_spends_what_the_worst_reward_costs(name):
     assert session.spent == pytest.approx(algorithm.claim.epsilon, rel=1e-9)
 
 
-SLOTS = "secure noise ignores slots, so that the session draws afresh"
+SLOTS = "secure noise ignores slots, so the session draws afresh"
 ONCE = "a report gets its noise once, when it arrives; what is done with it later costs nothing"
 SHORT = "of this length the run does not spend more than is promised"
 NO_LEAK = {

@@ -231,5 +231,5 @@ def test_reports_that_cannot_get_their_noise_when_they_arrive_are_refused():
     session = feed(Elsewhere(30).session(noise=Logged()), 2)
     with pytest.raises(InputError, match="asks for other noise at the end of a block"):
         session.update(0.5)
-    with pytest.raises(InputError, match="must release one sum of reports a block"):
+    with pytest.raises(InputError, match="must release one sum of reports per block"):
         Whole(30).session(noise=Logged())

@@ -33,6 +33,18 @@ CHANGES = {
 N = 20_000
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("freedom", [200, 2000])
+def test_the_deviation_of_a_loss_is_about_what_its_law_says(kind, freedom):
+    """The grid of losses follows from it: too small, and mass lies beyond its ends."""
+    release = WishartRelease(CHANGE, freedom, SIZE, 1)
+    levels = np.linspace(-2, 2, 4001)
+    share = wishart._LAWS[kind](release)(levels)[0]  # above each level
+    masses, middle = -np.diff(share), (levels[1:] + levels[:-1]) / 2
+    mean = masses @ middle
+    assert wishart._deviation(release, kind) == pytest.approx(np.sqrt(masses @ (middle - mean) ** 2), rel=0.1)
+
+
 def entries(matrices):
     rows, columns = np.triu_indices(matrices.shape[-1])
     return matrices[..., rows, columns] * np.where(rows == columns, 1.0, 2**0.5)

@@ -407,7 +407,7 @@ def test_a_file_that_is_replaced_meanwhile_is_opened_again():
             refused(lambda: here.right().take(here.path), "is replaced all the time; find out by whom")
 
 
-OTHER = "is not the state that the counter is at"
+OTHER = "does not match the counter"
 
 
 @pytest.mark.parametrize(
@@ -669,10 +669,12 @@ def test_all_bytes_are_written():
 def test_a_file_is_made_where_there_is_none():
     with place() as here:
         made = here.folder / "made"
-        for content, ways in ((b"1", ()), (b"2", (OSError(95, "Not supported"),))):
+        for content, ways, replaced in ((b"1", (), 0), (b"2", (OSError(95, "Not supported"),), 1)):
             made.write_bytes(content)
-            with mock.patch.object(os, "link", side_effect=ways or os.link):
+            linking = mock.patch.object(os, "link", side_effect=ways or os.link)
+            with linking, mock.patch.object(os, "replace", side_effect=os.replace) as replace:
                 rights._new(str(made), here.path)
+            assert replace.call_count == replaced  # it would take the place of another's file
             assert (Path(here.path).read_bytes(), here.left()) == (content, ["session.json"])
         made.write_bytes(b"3")
         refused(lambda: rights._new(str(made), here.path), "exists; restore the session in it")

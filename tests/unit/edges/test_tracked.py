@@ -314,7 +314,7 @@ def twice(mine):
 
 
 OTHER = Law("normal", np.array([1.0]), np.array([1.0]))
-ELSEWHERE = "another release than on the neighbouring input"
+ELSEWHERE = "a different release than on the neighbouring input"
 
 
 def chosen(mine, shape=(1, 2), outcome=(1,), draws=None):
@@ -343,8 +343,8 @@ def test_a_replay_gives_out_what_was_recorded():
 @pytest.mark.parametrize(
     ("first", "then", "words"),
     [
-        (given, lambda mine: (given(mine), given(mine)), "one release more"),
-        (lambda mine: None, given, "one release more"),
+        (given, lambda mine: (given(mine), given(mine)), "one more release"),
+        (lambda mine: None, given, "one more release"),
         (given, lambda mine: given(mine, (0, 1), (1.0, 1.0), (0.0, 0.0)), ELSEWHERE),
         (given, lambda mine: given(mine, law=OTHER), ELSEWHERE),
         (given, chosen, ELSEWHERE),
@@ -354,11 +354,11 @@ def test_a_replay_gives_out_what_was_recorded():
         (chosen, lambda mine: chosen(mine, shape=(1, 3)), ELSEWHERE),
         (told, lambda mine: told(mine, draws=(1,)), ELSEWHERE),
         (told, lambda mine: told(mine, chances=(0.5,)), ELSEWHERE),
-        (told, lambda mine: told(mine, out=(2.0,), other=(3.0,)), "what is told cannot come out"),
+        (told, lambda mine: told(mine, out=(2.0,), other=(3.0,)), "what is reported cannot occur"),
         (
             lambda mine: told(mine, (0, 1), (0.5, 0.5), (True, True), (1.0, 1.0), (0.0, 0.0)),
             lambda mine: told(mine, (0, 1), (0.5, 0.5), (True, True), (0.0, 2.0), (1.0, 3.0)),
-            "what is told cannot come out",
+            "what is reported cannot occur",
         ),
     ],
 )

@@ -25,7 +25,8 @@ from verifiable_dp.evidence.blackbox.test import (
     Terms,
 )
 from verifiable_dp.evidence.check import judged
-from verifiable_dp.targets.load import DataPair, PlaySampler, ReleaseSampler
+from verifiable_dp.targets.plays import PlaySampler
+from verifiable_dp.targets.releases import DataPair, ReleaseSampler
 
 
 class Noted:

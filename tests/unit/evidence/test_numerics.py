@@ -14,7 +14,7 @@ from verifiable_dp.evidence.blackbox import numerics
 from verifiable_dp.evidence.blackbox.test import Plan
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.record.verify import validate
-from verifiable_dp.targets.load import DataPair, ReleaseSampler
+from verifiable_dp.targets.releases import DataPair, ReleaseSampler
 
 PLAN = Plan(200, 4000, 8000)
 
@@ -158,7 +158,7 @@ def test_both_tests_share_the_level():
 
 def test_numerics_is_about_what_releases_numbers():
     """Mechanisms, and algorithms with live sessions (tests/unit/auditing/test_production.py)."""
-    with pytest.raises(InputError, match="numerics works only with a mechanism of yours"):
+    with pytest.raises(InputError, match="numerics works only with your own mechanism"):
         vdp.audit("ucb1", numerics=True)
     with pytest.raises(
         InputError, match="numerics works only with a mechanism that releases numbers, got play"

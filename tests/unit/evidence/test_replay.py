@@ -130,7 +130,7 @@ def test_a_wrong_proposal_is_refused(moves, most, said):
 def test_what_is_shown_must_be_what_was_said():
     """Else both sides may do alike what nobody has looked at."""
     found = tried(noisy_sum, {key(noisy_sum): Move(-1.0)}, shown=0.0)
-    assert found.wrong == "a run returns something else than was traced"
+    assert found.wrong == "a run returns something other than what was traced"
 
 
 def test_what_is_asked_for_must_not_follow_from_the_data():

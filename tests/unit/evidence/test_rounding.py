@@ -12,10 +12,11 @@ from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.evidence import rounding
 from verifiable_dp.evidence.blackbox import statistics as exact
 from verifiable_dp.evidence.check import Check, judged, scales_of
+from verifiable_dp.evidence.exact import law
 from verifiable_dp.evidence.exact import shuffle as exact_shuffle
 from verifiable_dp.evidence.regret.common import moments
 from verifiable_dp.evidence.regret.floors import floor_row
-from verifiable_dp.evidence.regret.linear_in_log import linear_in_log
+from verifiable_dp.evidence.regret.linear_in_log import _linear_scales, linear_in_log
 from verifiable_dp.evidence.regret.mean_at_least import mean_at_least
 from verifiable_dp.evidence.regret.mean_bound import mean_bound
 from verifiable_dp.evidence.regret.scaling import scaling
@@ -188,3 +189,35 @@ def test_limits_found_by_searches_are_within_what_their_scale_allows():
 def test_unusable_numbers_have_no_scales():
     assert scales_of(Check("it", "scaling", {"points": []}, {})) == {}
     assert scales_of(Check("it", "unknown", {}, {})) == {}
+
+
+def test_the_scales_of_a_line_over_log_x():
+    """Logarithms 0 and 2, half apart 1 and around 1; the largest mean is 3."""
+    points = [[1.0, 2.0, 0.5], [math.exp(2), -3.0, 0.25]]
+    result = {"slope": 0.5, "standard_error": 0.1, "upper": 0.7, "p_value": 0.5}
+    scales = _linear_scales({"points": points}, result)
+    found = {
+        name: scales["result"][name] for name in ("slope", "standard_error", "upper", "intercept", "bend")
+    }
+    assert found == pytest.approx({"slope": 6, "standard_error": 6, "upper": 18, "intercept": 12, "bend": 12})
+    assert scales["statistics"] == {"points": [[0.0, 0.0, 2.0], [0.0, 0.0, 3.0]]}
+    assert _linear_scales({"points": points}, result | {"slope": 0.0})["result"]["bend"] == 0.0
+
+
+def test_the_scales_of_exact_laws():
+    """Logarithms are sums of numbers up to 1; probabilities are compared as they are rounded."""
+    scales = law._scales({"pairs": [{}, {}]}, {})
+    (pair, other) = scales["statistics"]["pairs"]
+    assert pair == other
+    assert {name for name, scale in pair.items() if scale == 1.0} == {
+        *("epsilon", "epsilon_at_delta", "epsilon_at_1e-6", "log_probabilities")
+    }
+    assert {name for name, scale in pair.items() if scale == law.ROUNDED} == {
+        "delta",
+        "delta_upper",
+        "remainder",
+    }
+    assert scales["result"] == {
+        "epsilon_lower": 1.0,
+        **dict.fromkeys(("delta_lower", "delta_upper", "remainder"), law.ROUNDED),
+    }

@@ -26,7 +26,7 @@ from verifiable_dp.evidence.blackbox.test import Plan, Terms
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.record.sealing import digest
 from verifiable_dp.record.verify import verify
-from verifiable_dp.targets.load import DataPair, ReleaseSampler
+from verifiable_dp.targets.releases import DataPair, ReleaseSampler
 
 CLAIMS = [(epsilon, 0.0) for epsilon in (1e-9, 0.01, 0.1, 1.0, 5.0, 20.0, 30.0)]
 CLAIMS += [(0.5, 0.1), (1.0, 1e-6), (5.0, 0.3), (0.01, 0.9)]

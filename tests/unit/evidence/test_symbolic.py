@@ -50,10 +50,10 @@ from verifiable_dp.targets.roles import GivenRole
 
 # Right programs outside of the language of bounds (`evidence.judge.language`), with what ends the bound.
 OUTSIDE = {
-    bounded.lazy_ucb: "a loop turns as often as a draw says",
+    bounded.lazy_ucb: "the number of turns of a loop depends on a draw",
     seldom.special_methods: "defines __len__, which Python calls by itself",
     seldom.more_noise_by_where: "rare outcomes of public chance",
-    bounded.tree_of_sums: "takes as much data or noise as a draw says",
+    bounded.tree_of_sums: "takes an amount of data or noise that depends on a draw",
 }
 
 

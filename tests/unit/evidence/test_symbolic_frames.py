@@ -15,7 +15,7 @@ RIGHT = {name: play for name, play in frames.RIGHT.items() if name != "located"}
 
 def test_rows_that_a_mask_locates_have_no_bound():
     """Outside of the language: a mask of a column of what data stand in counts as drawn."""
-    assert "takes data or noise out of a table" in _explored(frames.RIGHT["located"]).failure
+    assert "reads data or noise from a table" in _explored(frames.RIGHT["located"]).failure
 
 
 @pytest.mark.parametrize("play", RIGHT.values(), ids=RIGHT)

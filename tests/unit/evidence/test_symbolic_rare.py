@@ -9,8 +9,8 @@ from verifiable_dp.evidence.symbolic.paths import Program, explore
 
 WORDS = (
     "rare outcomes of public chance may set how much noise there is, or how much data counts",
-    "a loop turns as often as a draw says",
-    "takes as much data or noise as a draw says",
+    "the number of turns of a loop depends on a draw",
+    "takes an amount of data or noise that depends on a draw",
     *(
         f"gives {name} data or noise with a number that may be special for rare draws"
         for name in ("max", "min", "clip")

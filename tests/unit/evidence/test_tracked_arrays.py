@@ -65,6 +65,18 @@ def test_what_is_made_of_raw_rewards_is_raw(raw, ledger, step):
     assert leads(ledger) == []
 
 
+@pytest.mark.parametrize(("value", "held"), [(0.75, True), (np.float64(0.5), True), (0.7, False)])
+def test_whether_raw_rewards_hold_a_number_is_a_lead(raw, ledger, value, held):
+    assert (value in raw) is held
+    assert len(leads(ledger)) == 1
+
+
+@pytest.mark.parametrize(("value", "held"), [(2.0, True), (2.5, False)])
+def test_whether_public_numbers_hold_one_is_public(public, ledger, value, held):
+    assert (value in public) is held
+    assert leads(ledger) == []
+
+
 @pytest.mark.parametrize("step", [lambda x: x + 1, lambda x: x[:2], lambda x: np.sqrt(x), lambda x: x.copy()])
 def test_what_is_made_of_public_numbers_is_public(public, step):
     assert not arrays.tainted(step(public))

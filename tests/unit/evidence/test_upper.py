@@ -130,7 +130,7 @@ def test_a_record_holds_a_certificate_whole_or_by_its_digest():
     small = tracing(traced(calls=[1])).check(1.0)
     assert small.statistics["certificate"] == traced(calls=[1])
     words = (
-        "epsilon at most 0.5 if its premises hold (every path, by tracing with rewards of any value in "
+        "epsilon at most 0.5 if its premises hold (every path, by tracing with any rewards within the "
         "bounds; 1 row {}), "
     )
     assert in_words(small) == words.format("checked, 0 charges believed") + "claimed 1"
@@ -143,7 +143,10 @@ def test_a_record_holds_a_certificate_whole_or_by_its_digest():
     assert large.result == whole.result == small.result
     with pytest.raises(InputError, match="sent an upper bound without its certificate"):
         condensed(large.as_dict())
-    assert in_words(large) == words.format("held by its digest, 0 charges believed") + "claimed 1"
+    assert (
+        in_words(large)
+        == words.format("not checked (the record has only a digest), 0 charges believed") + "claimed 1"
+    )
     assert unfounded({**large.statistics, "premises": FOUNDED, "certificate": {**held, "calls": []}}) != ""
     other = condensed(tracing(traced(LARGEST // 4 + 1, calls=[1])).check(1.0).as_dict())
     assert other["statistics"]["certificate"]["sha256"] != held["sha256"]

@@ -220,3 +220,18 @@ def test_every_kind_of_ours_has_its_form():
     for kind in held:
         assert kind.statistics, kind.name
         assert kind.result, kind.name
+
+
+@pytest.mark.parametrize(
+    ("changes", "ours"),
+    [
+        ({}, True),
+        ({"kind": "mechanism"}, False),  # code of a user's that has the name and the paper
+        ({"paper": ""}, False),
+        ({"name": "of another package"}, False),
+    ],
+)
+def test_whose_auditor_made_a_record(changes, ours):
+    record = json.loads((REPORTS / "dp-se" / "record.json").read_text("utf-8"))
+    target = Record.of(record).target
+    assert msgspec.structs.replace(target, **changes).ours is ours

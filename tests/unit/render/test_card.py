@@ -163,12 +163,12 @@ def test_the_meter_empties_as_the_leak_that_passes_grows():
 def test_regret_is_a_sentence():
     said = of("dp-se").regret
     assert said == (
-        "20 of 20 checks that can fail agree with the stated bounds, 4 of 5 partly our own; 1 more cannot "
-        "fail below 9.2e+07 rounds and does not count; 7 are coarse: 10 times that regret would pass."
+        "20 of 20 checks that can fail agree with the stated bounds (4 of 5 partly our own). 1 more cannot "
+        "fail below 9.2e+07 rounds and does not count. 7 are coarse: 10 times that regret would pass."
     )
     record = load("dp-se")
     record["regret"]["checks"][0]["result"]["verdict"] = "contradicted"
-    assert f"contradicted: {record['regret']['checks'][0]['name']}" in regrets.sentence(Record.of(record))
+    assert f"Contradicted: {record['regret']['checks'][0]['name']}" in regrets.sentence(Record.of(record))
     assert regrets.sentence(Record.of(record | {"regret": None})) == ""
 
 
@@ -195,8 +195,9 @@ def test_intervals_say_what_they_rest_on():
     assert f"equals the upper bound (bounded over what was traced), {assumed}" in bounds.interval(
         Record.of(record)
     )
-    assert "covers every input on 7 traced paths if its premises hold; other paths, " in words.covered(
-        Record.of(record)
+    assert (
+        "covers every input on 7 traced paths if its premises hold. It does not cover other paths, "
+        in words.covered(Record.of(record))
     )
     without = [check for check in record["checks"] if check["kind"] != "upper_bound"]
     assert "There is no upper bound" in bounds.interval(
@@ -209,8 +210,8 @@ def test_intervals_say_what_they_rest_on():
         "replayed on neighbouring inputs) passes, and that "
         "check refuted the claim."
     )
-    assert "the 95 % lower limit of the sampled runs of the audited instance is 2.003, and such a " in printed
-    assert "limit may exceed the truth in 1 audit of 20: quote 2." in printed
+    assert "The 95 % lower limit from sampled runs of the audited instance is 2.003, but such a " in printed
+    assert "limit may exceed the truth in 1 audit of 20, so quote 2." in printed
     here = "a replayed run of this instance has exactly that loss"
     assert here in printed
 
@@ -363,7 +364,7 @@ def test_every_mutant_is_shown_and_misses_are_named(table):
     rows = [row for row in table["mutants"] if row["algorithm"] == name]
     killed, left = (sum(row["outcome"] == word for row in rows) for word in ("killed", "undecided"))
     assert (
-        f"of {len(rows)} in the suite of the catalogue, {killed} caught, {left} undecided, 1 missed. "
+        f"of {len(rows)} in the catalogue's suite, {killed} caught, {left} undecided, 1 missed. "
         f"Missed: {MISSED}." in read
     )
     written = to_markdown(Record.of(load(name)))
@@ -380,7 +381,7 @@ def test_a_mutant_of_the_record_that_passed_is_named():
     name = record["mutants"][0]["name"]
     page = render(Record.of(record), drawn=False)
     assert '<span class="missed">missed</span>' in page
-    assert "11 of 12 broken variants of this audit were caught; of 43 in the suite" in page
+    assert "11 of 12 broken variants of this audit were caught; of 43 in the catalogue" in page
     assert f"Missed: {name}." in page
     said = summary_card.of(reviewed(record))
     assert said.strength.state == "weak"  # it was to catch this one
@@ -407,7 +408,7 @@ def test_a_bound_above_the_claim_that_refutes_nothing_has_its_sentence():
     assert limits.of(Check.read(check)) == []
     check["result"] |= {"epsilon_lower": 1.001, "p_value": 0.013}
     (said,) = limits.of(Check.read(check))
-    assert said.startswith("the 95 % lower bound 1.001 lies above the claim of 1, which refutes nothing:")
+    assert said.startswith("the 95 % lower bound 1.001 lies above the claim of 1, but this refutes nothing:")
     assert said in html.unescape(re.sub("</?span[^>]*>", "", render(Record.of(record), drawn=False)))
     assert said in to_markdown(Record.of(record)).replace("\\", "")
     check["result"]["verdict"] = "refuted"
@@ -542,7 +543,9 @@ def test_the_pack_has_the_card_every_open_item_and_room_to_sign():
 def test_names_in_a_pack_stay_in_their_place():
     record = load("dp-se")
     record["target"]["name"] = record["target"]["paper"] = "</dd><script>alert(1)</script>"
-    assert "<script" not in render_pack(Record.of(record))
+    pack = render_pack(Record.of(record))
+    assert "&lt;script&gt;" in pack
+    assert "<script" not in pack
 
 
 @pytest.mark.slow
@@ -601,7 +604,7 @@ def test_a_mechanism_has_neither_actions_nor_rounds():
 
 def test_where_the_promise_is_not_quite_that_of_the_paper_the_card_says_so():
     """It belongs to what was audited; control: a promise that is the paper's has no such note."""
-    assert of("dist-dp-se").variant == "Note on the promise: of the sums, with real-valued noise."
+    assert of("dist-dp-se").variant == "Note on the promise: it concerns the sums, with real-valued noise."
     own = "Our own version: we did not have the paper, so all constants are ours."
     assert of("dp-lin-ucb").variant == of("ldp-lin-ucb").variant == own
     assert of("dp-robust-elimination").variant == "Corrected, not as printed (see errata)."
@@ -629,7 +632,7 @@ def test_a_person_with_many_rounds_may_have_no_promise_at_all():
     for name in ("shuffled-linear", "dp-lin-ucb"):
         people = [line for line, _ in of(name).caveats if "a person with" in line]
         assert people == [
-            "Rounds add up: for a person with 10 (our example) this conversion says nothing: delta is 1"
+            "Rounds add up: for a person with 10 (our example) this conversion gives no guarantee: delta is 1"
         ]
     few = {"parameters": load("shuffled-linear")["target"]["parameters"] | {"horizon": 2}}
     people = [
@@ -771,8 +774,8 @@ def test_one_sentence_says_what_a_certificate_covers():
     record = load("dp-se")
     said = words.covered(Record.of(record))
     assert said == (
-        "The certificate covers every input and every run of this instance if its premises hold; other "
-        "instances, noise in production, rounding and side channels are not covered, so it does not prove "
+        "The certificate covers every input and every run of this instance if its premises hold. It does "
+        "not cover other instances, noise in production, rounding or side channels, so it does not prove "
         "differential privacy of a deployment."
     )
     pages = [shown("dp-se")[1], to_markdown(Record.of(record)), render_pack(Record.of(record))]
@@ -966,11 +969,11 @@ def test_open_hazards_are_parted_by_who_can_close_them_and_come_gravest_first():
     assert "people with several rounds" in yours.words
     assert "systemic bias" in left.words
     assert yours.words.startswith(
-        "8 for your team to settle in a declaration (verifiable-dp declare): can void the promise: other "
+        "8 for your team to settle in a declaration (verifiable-dp declare). Can void the promise: other "
         "releases, trust, "
     )
-    assert left.words.startswith("4 that no declaration closes, limits of this evidence: can void ")
-    assert "4 that no declaration closes, limits of this evidence: " in shown("dp-se")[0]
+    assert left.words.startswith("4 limits of this evidence, which no declaration closes. Can void ")
+    assert "4 limits of this evidence, which no declaration closes. " in shown("dp-se")[0]
     assert of("dp-se").following == (
         "Answer 8 questions (4 can void the promise): other releases, trust, data security, access control, "
         "unit of privacy, people with several rounds, clipping, data minimisation. 4 limits remain, 2 "
@@ -1037,7 +1040,9 @@ def test_a_sum_is_spoken_of_as_a_mechanism_on_a_stream():
 def test_theorems_are_those_of_a_paper():
     """Control: claims of a paper."""
     assert "agree with our derivations" in regrets.sentence(Record.of(load("dp-lin-ucb")))
-    assert "agree with the stated bounds, 4 of 5 partly our own" in regrets.sentence(Record.of(load("dp-se")))
+    assert "agree with the stated bounds (4 of 5 partly our own)" in regrets.sentence(
+        Record.of(load("dp-se"))
+    )
     assert "agree with the theorems" in regrets.sentence(Record.of(load("dp-nas")))
 
 

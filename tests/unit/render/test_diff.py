@@ -273,6 +273,7 @@ def test_hostile_words_stay_on_their_line(record):
         Record.of(record),
         Record.of(changed(record, target__note="a\nb\r\n\x1b[2Jworse: verdict" + "x" * 9999)),
     )
+    assert any("worse: verdict" in line for line in found.lines())
     assert all(line.isprintable() and len(line) < 500 for line in found.lines())
 
 

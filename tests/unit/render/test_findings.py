@@ -153,9 +153,9 @@ def test_checks_of_regret_never_push_a_refutation_beyond_six_lines():
 
 def test_what_has_to_be_known_of_an_open_audit_is_in_sarif():
     record = undecided(load("dp-se"))
-    record["target"]["note"] = "power could not be stated: try a larger --budget"
+    record["target"]["note"] = "we could not measure power: try a larger --budget"
     (result,) = json.loads(to_sarif(Record.of(record)))["runs"][0]["results"]
-    assert result["message"]["text"].endswith("power could not be stated: try a larger --budget")
+    assert result["message"]["text"].endswith("we could not measure power: try a larger --budget")
 
 
 def test_one_variant_is_one():

@@ -34,8 +34,8 @@ def test_no_verdict_says_more_than_the_evidence():
     """Literally: these sentences are what people act on."""
     assert spoken("dp-linear")[0] == (
         "No violation was found. The certificate covers every input and every run of this instance if its "
-        "premises hold; other instances, noise in production, rounding and side channels are not covered, so "
-        "it does not prove differential privacy of a deployment."
+        "premises hold. It does not cover other instances, noise in production, rounding or side channels, "
+        "so it does not prove differential privacy of a deployment."
     )
     assert spoken("dp-linear-printed")[0].startswith(REFUTED)
     record = json.loads((REPORTS / "dp-linear" / "record.json").read_text("utf-8"))

@@ -151,7 +151,7 @@ def test_an_event_of_numbers_looks_at_no_rounds():
 
 def test_where_a_counterexample_sits_is_said_in_words():
     words = timelines.placed(stream("output 1 >= 2"))
-    assert "round 4 of 8 is 1 there and 0.5 in its neighbour" in words
+    assert "round 4 (of 8) is 1 there and 0.5 in the neighbouring input" in words
     assert "final output" in words
     blocks = stream("log ratio of blocks 1 to 3 (2 values) >= 1") | {"looks_at": {"what": "block", "last": 3}}
     assert "blocks 1 to 3" in timelines.placed(blocks)

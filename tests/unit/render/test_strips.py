@@ -62,4 +62,4 @@ def test_who_counted_and_where_code_ran_is_said():
     ran, cage = how.notes(caged)
     assert "in the process of the audit, as was asked for" in ran
     assert cage.endswith("no network")
-    assert "asked for 7 runs again" in how.counted(7)
+    assert "repeated 7 runs." in how.counted(7)

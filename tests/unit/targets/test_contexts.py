@@ -8,7 +8,7 @@ from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.neighbours import ContextPair, TablePair
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.targets.adapters import taken
-from verifiable_dp.targets.load import PlaySampler
+from verifiable_dp.targets.plays import PlaySampler
 from verifiable_dp.targets.roles import GivenRole
 
 T, K, D = 5, 2, 3

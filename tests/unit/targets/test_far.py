@@ -14,9 +14,10 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.blackbox.test import Plan, count, select
 from verifiable_dp.targets import far
 from verifiable_dp.targets.adapters import epsilon_of, made_for, taken
-from verifiable_dp.targets.child import EndedError, StoppedError
 from verifiable_dp.targets.far import Far, FarFunction
-from verifiable_dp.targets.load import DataPair, PlaySampler, ReleaseSampler
+from verifiable_dp.targets.line import EndedError, StoppedError
+from verifiable_dp.targets.plays import PlaySampler
+from verifiable_dp.targets.releases import DataPair, ReleaseSampler
 from verifiable_dp.targets.roles import GivenRole
 
 PLAN = Plan(16, 100, 200, finalists=2)
@@ -194,7 +195,7 @@ def test_objects_that_both_have_are_the_same_there():
         return np.full(size, float(data is one))
 
     code = there(same, given=[one])
-    assert ReleaseSampler(code, 0).raw(DataPair(one, 1.0), 0, 2, 0, np.arange(1)).tolist() == [[1.0]]
+    assert ReleaseSampler(code, 0).raw(DataPair(one, 1.0), 0, 2, 0, np.arange(1))[:, 0] == [1.0]
     with pytest.raises(InputError, match="pairs: their data cannot be sent to the process of the target"):
         ReleaseSampler(code, 0).values(lambda: 0, (0,), np.arange(1))
 
@@ -225,7 +226,7 @@ def framed(**change):
 ARM, TWO = np.ones((5, 2), np.int8).tobytes(), np.zeros((5, 2)).tobytes()
 SINGLE = {
     "another form": {"frame": framed(shape=[2, 5])},
-    "a form that there is not": {"frame": framed(shape="x")},
+    "described data in an unknown form": {"frame": framed(shape="x")},
     "objects": {"frame": framed(of="|O8")},
     "too long": {"frame": lambda header, content: (header, content + b"0")},
     "other numbers": {"frame": lambda header, content: ({"of": "<f4", "shape": [10, 1]}, content)},
@@ -248,7 +249,7 @@ def test_answers_in_another_form_end_the_audit(name):
 
 
 PARTS = {
-    "arms that there are not": (framed(), lambda content: content.replace(b"\x01", b"\x02")),
+    "arms that do not exist": (framed(), lambda content: content.replace(b"\x01", b"\x02")),
     "negative arms": (framed(), lambda content: content.replace(b"\x01", b"\xff")),
     "width": (framed(width=1), None),
     "no width": (framed(width=0), None),

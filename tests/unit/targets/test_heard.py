@@ -6,7 +6,7 @@ import pytest
 from verifiable_dp.evidence.blackbox.test import PROBE, SELECT, TEST
 from verifiable_dp.targets.far import Far, FarFunction
 from verifiable_dp.targets.heard import UNLIKE, Heard
-from verifiable_dp.targets.load import DataPair, ReleaseSampler
+from verifiable_dp.targets.releases import DataPair, ReleaseSampler
 
 PAIR = DataPair(0.0, 1.0)
 OWN = FarFunction(Far(None), 0, {})
@@ -27,6 +27,7 @@ def heard(leak=False, size=2000, parts=2, function=OWN, seed=0, stages=(SELECT, 
                 rows = rng.laplace(0, 1, (size, 1))
                 if leak and stage == TEST and world:
                     rows = np.round(rows)
+                rows = np.column_stack((rows, np.zeros(size)))  # all of one type and shape
                 part = ("sample", (world, stage, 0, np.arange(at, at + size)))
                 found(sampler, PAIR, (stage, 0), (parts * size, parts * size), part, rows)
     return found
@@ -80,7 +81,9 @@ def test_a_sample_comes_out_again_where_the_code_is():
         sampler = ReleaseSampler(OWN, seed)
         rows = here.raw(PAIR, 1, TEST, 0, np.arange(30))
         found(sampler, PAIR, (TEST, 0), (30, 30), ("sample", (1, TEST, 0, np.arange(30))), rows)
-    for one in found.samples():
+    samples = found.samples()
+    assert {one.sampler.seed for one in samples} == {0, 1}
+    for one in samples:
         sampler = ReleaseSampler(release, one.sampler.seed)
         again = type(one)(sampler, one.pair, one.world, one.path, one.runs).again()
         assert (again == one.digest) == (one.sampler.seed == 0)

@@ -11,7 +11,7 @@ from verifiable_dp.targets.adapters import taken
 from verifiable_dp.targets.inspection import inspect_target
 from verifiable_dp.targets.roles import GivenRole
 
-ELSEWHERE = "a generator of its own (default_rng, with a seed of the system), noise_of_another.py:5"
+ELSEWHERE = "a generator of its own (default_rng, with a seed from the system), noise_of_another.py:5"
 
 
 def lines(target, **given):
@@ -38,7 +38,7 @@ def test_noise_of_another_module_is_named(name):
         ("renamed", "the module random, noise_imported.py:"),
         ("of_the_system", "os.urandom, noise_imported.py:"),
         ("inside", "secrets, noise_imported.py:"),
-        ("given", "none but the generator that it is given"),
+        ("given", "only the generator that it is given"),
     ],
 )
 def test_sources_are_known_by_any_name_and_others_of_the_file_are_not_told_of(name, words):
@@ -92,7 +92,7 @@ def test_an_arm_is_known_by_the_mean_that_was_handed_over(name):
     table[:, 1] = 1.0
     assert kind == "play"
     assert play(table, np.random.default_rng(0)).tolist() == [0, 1, 0] + [1] * 17
-    assert list(inspect_target(target, given, 2, 20).lines())[-1] == "it can be audited as it is"
+    assert list(inspect_target(target, given, 2, 20).lines())[-1] == "it can be audited unchanged"
 
 
 def runs_of(play):
@@ -108,6 +108,6 @@ def test_a_number_that_never_changes_is_not_taken_for_the_arm():
     with pytest.raises(InputError, match="only whole number each time"):
         runs_of(play)
     target, given = paying("right_number", payer="pay")
-    assert list(inspect_target(target, given, 2, 20).lines())[-1] == "it can be audited as it is"
+    assert list(inspect_target(target, given, 2, 20).lines())[-1] == "it can be audited unchanged"
     _, play = taken(target, given)
     assert runs_of(play) == [[0, 1] * 10] * 64

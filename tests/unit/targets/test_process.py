@@ -15,8 +15,10 @@ import pytest
 from tests.commands import PATIENCE
 from verifiable_dp import InputError
 from verifiable_dp.targets import process
-from verifiable_dp.targets.load import PlaySampler, ReleaseSampler, probe_play, probe_release
+from verifiable_dp.targets.plays import PlaySampler
+from verifiable_dp.targets.probes import probe_play, probe_release
 from verifiable_dp.targets.process import Exec, ProcessTarget, running
+from verifiable_dp.targets.releases import ReleaseSampler
 from verifiable_dp.targets.source import CodeSource
 
 # What every example begins with: it answers the greeting and hands over one request after the other.

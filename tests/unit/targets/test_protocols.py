@@ -229,15 +229,15 @@ def inside(T, epsilon, gamma):
 INSPECTED = {
     "Plain": (
         0,
-        "parameter epsilon is given epsilon of the claim",
+        "parameter epsilon gets epsilon of the claim",
         "run(env) pulls arms of an environment by itself",
-        "pull returns (reward, regret), of which reward is the reward",
-        "means of the environment: every mean is given as .5",
-        "a generator of its own (default_rng, with a seed of the system), code.py:",
+        "pull returns (reward, regret); reward is the reward",
+        "means of the environment: every mean is .5",
+        "a generator of its own (default_rng, with a seed from the system), code.py:",
         "numpy's global generator, code.py:",
-        "it can be audited as it is",
+        "it can be audited unchanged",
     ),
-    "Told": (0, "step(reward, arm) receives the last reward", "is given reward=0.0, arm=0"),
+    "Told": (0, "step(reward, arm) receives the last reward", "gets reward=0.0, arm=0"),
     "Contextual": (2, "missing: target: Contextual.select: parameter context is not recognised"),
     "inside": (2, "missing: target must be play(rewards, rng)"),
 }
@@ -270,14 +270,14 @@ class Usual:
     ("name", "words"),
     [
         ("Told", "select(context) chooses and update(context, arm, reward) learns"),
-        ("told", "it is called as play, with contexts of their own"),
+        ("told", "it is called like play, with contexts of their own"),
     ],
 )
 def test_inspect_takes_contexts(tmp_path, name, words):
     (tmp_path / "code.py").write_text(WITH_CONTEXTS, "utf-8")
     done = run(tmp_path, "inspect", f"code.py:{name}", "--contexts", 3)
     assert f"recognised: {words}" in done.stdout
-    assert done.stdout.endswith("it can be audited as it is\n")
+    assert done.stdout.endswith("it can be audited unchanged\n")
     assert run(tmp_path, "inspect", f"code.py:{name}").exit_code == 2
 
 

@@ -20,7 +20,8 @@ from scipy import stats
 from verifiable_dp.evidence.tracing import foreign
 from verifiable_dp.evidence.tracing.foreign import GIVEN, sources
 from verifiable_dp.targets import randomness
-from verifiable_dp.targets.load import PlaySampler, ReleaseSampler
+from verifiable_dp.targets.plays import PlaySampler
+from verifiable_dp.targets.releases import ReleaseSampler
 
 ARMS = 3
 TABLE = np.full((5, ARMS), 0.5)

@@ -19,7 +19,7 @@ from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.record import conclude
 from verifiable_dp.targets import seeds
-from verifiable_dp.targets.load import PlaySampler
+from verifiable_dp.targets.plays import PlaySampler
 from verifiable_dp.targets.randomness import follower_of
 
 HORIZON, ARMS = 20, 2
@@ -94,7 +94,7 @@ def test_they_are_told_apart_by_their_state_at_the_start():
 def test_one_seed_at_two_places_is_told_of():
     [why] = doubts_about(code.leak_ahead)
     assert "BASE" in why
-    assert "one seed" in why
+    assert "same seed" in why
 
 
 NO_BOUND = [*(getattr(code, f"leak_{name}") for name in (*FIXED, *SHARED, "ahead", "behind"))]
@@ -145,7 +145,7 @@ def test_other_results_with_the_generators_as_they_are_are_noticed():
     assert report.verdict != "not_refuted"
     assert report.record["epsilon_upper"] is None
     assert any(
-        "as they are" in why
+        "with its own generators" in why
         for check in report.record["checks"]
         if check["kind"] == "sources"
         for why in check["statistics"]["doubts"]

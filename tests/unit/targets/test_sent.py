@@ -23,5 +23,5 @@ def test_data_of_every_kind_are_sent(data):
 
 @pytest.mark.parametrize("told", [{}, {"value2": 1}, {"of": "V8", "shape": [1], "values": [0]}, {"bytes": 1}])
 def test_data_in_another_form_are_refused(told):
-    with pytest.raises(InputError, match="told of data"):
+    with pytest.raises(InputError, match="described data"):
         sent.of_json(told)

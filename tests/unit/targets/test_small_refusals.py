@@ -8,7 +8,7 @@ import pytest
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.targets import adapters, child, players, process, protocols, roles, source
+from verifiable_dp.targets import adapters, line, players, process, protocols, roles, source
 from verifiable_dp.targets.adapters import BanditClass
 from verifiable_dp.targets.process import Exec
 
@@ -97,7 +97,7 @@ def test_arms_of_another_shape_are_refused():
 
 def test_a_child_that_tells_nothing():
     with pytest.raises(InputError, match=r"target: .*; nothing was concluded"):
-        child._told([], 1)
+        line.told([], 1)
 
 
 def test_a_process_that_is_lost_before_it_is_ready(monkeypatch):

@@ -13,17 +13,12 @@ import pytest
 from tests.asking import audited
 from tests.user_code import seeded
 from verifiable_dp import InputError, audit
-from verifiable_dp.targets import load as targets
-from verifiable_dp.targets.load import (
-    DataPair,
-    PlaySampler,
-    ReleaseSampler,
-    adapted,
-    kind_of,
-    probe_play,
-    probe_release,
-)
+from verifiable_dp.targets import releases
+from verifiable_dp.targets.load import adapted, kind_of
+from verifiable_dp.targets.plays import PlaySampler
+from verifiable_dp.targets.probes import probe_play, probe_release
 from verifiable_dp.targets.randomness import scaled_seeds
+from verifiable_dp.targets.releases import DataPair, ReleaseSampler
 from verifiable_dp.targets.source import CodeSource, load
 
 RUNS = np.arange(6)
@@ -256,7 +251,7 @@ def test_whole_and_real_columns_may_be_mixed():
     sampler, pair = ReleaseSampler(mixed, 0), DataPair(0, 1)
     seen = sampler.sample(pair, 0, 0, 0, np.arange(5000))
     assert len(seen.numeric) == 3
-    assert [len(np.unique(column)) for column in seen.discrete.values()] == [3, 3, 6]
+    assert [len(np.unique(column)) for column in seen.discrete.values()] == [3, 3, 6, 1]
 
 
 def test_codes_of_a_run_do_not_depend_on_the_others():
@@ -264,9 +259,9 @@ def test_codes_of_a_run_do_not_depend_on_the_others():
     values = np.array(
         [[1.0, 0.5], [2.0, 3.0], [0.25, np.nan], [np.inf, -np.inf], [1e300, -1e300], [0.5, 0.5]]
     )
-    together = targets._whole_codes(values)
+    together = releases._whole_codes(values)
     for i in range(len(values)):
-        alone = targets._whole_codes(values[i : i + 1])
+        alone = releases._whole_codes(values[i : i + 1])
         assert list(alone) == list(together)
         assert all(alone[name][0] == together[name][i] for name in alone)
     assert len(np.unique(together["all outputs"])) == 5  # infinities and 1e300 lie beyond the edge alike
@@ -453,7 +448,7 @@ def test_rows_that_share_a_code_are_not_taken_for_one_another():
             break
     values = np.tile(np.array(usual), (1000, 1))
     values[::20] = told, twin
-    rows, times = targets._distinct(values)
+    rows, times = releases._distinct(values)
     assert sorted(zip(rows[:, 0].tolist(), times.tolist(), strict=True)) == [(1.0, 950), (told, 50)]
 
 
@@ -504,3 +499,85 @@ def test_what_says_more_than_an_audit_sees_is_refused(name):
         else:
             with pytest.raises(InputError, match="which can tell its reader more than the audit sees"):
                 sampler.values(0.0, (0,), np.arange(2))
+
+
+@pytest.mark.parametrize(
+    ("stored", "name", "other"),
+    [
+        ({"name": "a.py:f", "path": "a.py"}, "a.py:f", ""),
+        ({"name": "a.b:f", "path": "src/a/b.py"}, "a.b:f", ""),
+        ({"name": "a.b:f", "path": "a/b/__init__.py"}, "a.b:f", ""),
+        ({"name": "a.b:f"}, "a.b:f", ""),  # no file defines it
+        ({"name": "a:f", "path": "b.py", "loads": {"a": "00"}}, "a:f", ""),  # it is defined elsewhere
+        ({"name": "made"}, "called", ""),  # neither name can be run
+        ({"name": "a.py:g"}, "a.py:f", "a.py:g"),
+        ({"name": "made"}, "a.py:f", "made"),
+        ({"name": "a.py:f", "path": "b.py"}, "a.py:f", "b.py"),
+        ({"name": "a.py:f", "path": "c/a.py"}, "a.py:f", "c/a.py"),
+        ({"name": "a.b:f", "path": "a/bb.py"}, "a.b:f", "a/bb.py"),
+        ({"name": "a.b:f", "path": "xa/b.py"}, "a.b:f", "xa/b.py"),
+    ],
+)
+def test_a_record_names_one_program_to_run(stored, name, other):
+    if not other:
+        assert CodeSource.read(stored, name) == CodeSource(**stored)
+        return
+    with pytest.raises(
+        InputError, match=f"^record: it names two programs to run, '{name}' and '{other}', and"
+    ):
+        CodeSource.read(stored, name)
+
+
+def as_a_list_or_a_tuple(data, rng):
+    z = float(data + rng.laplace())
+    return [z] if data > 0.5 else (z,)
+
+
+def in_single_precision(data, size, rng):
+    z = (data + rng.laplace(size=size)).astype(np.float32)
+    return z if data > 0.5 else z.astype(float)
+
+
+def in_another_shape(data, size, rng):
+    z = data + rng.laplace(size=(size, 2))
+    return z if data > 0.5 else z[:, None]
+
+
+def nothing_or_more(data, rng):
+    """Right: 0 is an int, and anything else a float, whatever the data are."""
+    return max(0, float(data + rng.laplace()))
+
+
+@pytest.mark.parametrize(
+    ("target", "status"),
+    [
+        (as_a_list_or_a_tuple, "refuted"),
+        (in_single_precision, "refuted"),
+        (in_another_shape, "refuted"),
+        (nothing_or_more, "not_refuted"),
+    ],
+)
+def test_types_and_shapes_are_seen(target, status):
+    """Broken variant: only the numbers are seen, which are right in all four."""
+    assert audit(target, epsilon=1.0, budget="smoke", in_process=True).verdict == status
+
+
+def test_types_and_shapes_are_numbered_beside_the_outputs():
+    pair = DataPair(0.0, 1.0)
+    sampler = ReleaseSampler(adapted(as_a_list_or_a_tuple)[1], 0)
+    left, right = (sampler.raw(pair, world, 1, 0, RUNS) for world in (0, 1))
+    assert left.shape == right.shape == (len(RUNS), 2)
+    assert len({*left[:, -1]} | {*right[:, -1]}) == 2
+    assert sampler.values(0.0, (1, 0), RUNS).shape == (len(RUNS), 1)
+
+
+def test_texts_that_an_audit_would_mix_up_are_refused():
+    """Broken variant: `plumless` and `buckeroo` have one CRC-32, and count as one output."""
+
+    def told(data, size, rng):
+        return np.full(size, "plumless" if data > 0.5 else "buckeroo")
+
+    sampler = ReleaseSampler(adapted(told)[1], 0)
+    assert sampler.values(1.0, (1, 0), RUNS).shape == (len(RUNS), 1)
+    with pytest.raises(InputError, match="two texts with one CRC-32"):
+        sampler.values(0.0, (1, 0), RUNS)

@@ -5,7 +5,7 @@ import pytest
 from tests.user_code import rewritten
 from verifiable_dp.evidence.judge import outside
 from verifiable_dp.targets import unbounded
-from verifiable_dp.targets.load import PlaySampler
+from verifiable_dp.targets.plays import PlaySampler
 
 CONSTRUCTS = {name: one for name, one in vars(outside).items() if type(one) is outside.Construct}
 DISCLOSED = ("GIVEN", "TAKEN", "SLICED")  # at which the search goes on if what is picked from is disclosed
@@ -45,5 +45,5 @@ def test_what_is_disclosed_stays_so(monkeypatch):
 
 def test_the_line_is_that_of_the_construct():
     (named,) = found(rewritten.at_a_place)
-    assert unbounded.words(named).startswith(f"ends at rewritten.py:{named.line}: calls what a table holds")
+    assert unbounded.words(named).startswith(f"ends at rewritten.py:{named.line}: calls an entry of a table")
     assert named.line == rewritten.at_a_place.__code__.co_firstlineno + 1

@@ -15,7 +15,7 @@ from verifiable_dp.core.validate import JsonDict
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.exclusions import Left
 
-_PROOF = Proof("the claim of whoever ran the check", "as given", basis=Basis.GIVEN)
+_PROOF = Proof("the claim of the person who ran the check", "as given", basis=Basis.GIVEN)
 
 
 def draft(

@@ -39,7 +39,7 @@ class AlignmentStatistics(Recorded, frozen=True):
     max_loss: Real
     examined: Count
     visible: Annotated[
-        bool, said("Whether the adversary sees the releases, so that a transcript's loss is exact.")
+        bool, said("Whether the adversary sees the releases, so a transcript's loss is exact.")
     ]
     divergence: Parted
     shared_draws: Annotated[

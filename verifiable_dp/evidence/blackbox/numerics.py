@@ -315,6 +315,6 @@ def _judge(statistics: Json) -> JsonDict:
 
 @NUMERICS.worded_by
 def _numerics_in_words(numbers: Json, result: Json) -> str:
-    leaky = f"a sampler that leaks has epsilon at least {digits(result['control_epsilon_lower'])}"
+    leaky = f"as a control, a leaking sampler has epsilon at least {digits(result['control_epsilon_lower'])}"
     drew = f"drawn by {numbers['sampler']}: " if "sampler" in numbers else ""
     return f"{drew}{in_words(Check('', 'black_box', numbers, result))}; {leaky}"

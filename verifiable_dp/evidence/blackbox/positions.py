@@ -172,7 +172,7 @@ def _scales(statistics: Json, result: Json) -> Json:
 
 @POSITIONS.judged_by(_scales)
 def _judge(statistics: Json) -> JsonDict:
-    """Holds unless some runs have another law than the rest; that speaks against no promise by itself."""
+    """Holds unless some runs are distributed differently from the rest; that alone refutes no promise."""
     counts = (int(statistics[name]) for name in ("k1", "n1", "k0", "n0"))
     found = min(1.0, fisher(*counts) * int(statistics["tests"]))
     holds = found > float(statistics["level"])
@@ -182,7 +182,7 @@ def _judge(statistics: Json) -> JsonDict:
 @POSITIONS.worded_by
 def _in_words(numbers: Json, result: Json) -> str:
     sizes = ", ".join(map(str, numbers["sizes"]))
-    said = "no place stands out" if result["holds"] else "some runs have another law than the rest"
+    said = "no place stands out" if result["holds"] else "some runs are distributed differently from the rest"
     return (
         f"{said}: {numbers['calls']} calls for each of {sizes} runs; farthest {numbers['where']}, "
         f"{numbers['k1']} of {numbers['n1']} against {numbers['k0']} of {numbers['n0']}, p-value "

@@ -178,9 +178,9 @@ class Tried:
     def describe(self) -> str:
         """In words."""
         return (
-            f"{self.pairs} pairs were tried, {self.late} with another reward than an arm's first one, "
-            f"{self.inside} with values inside the bounds, around {self.decisions} tuned decisions on "
-            f"{self.paths} paths of {self.duels} of {self.all_duels} duels between arms"
+            f"it tried {self.pairs} pairs, {self.late} of them with a reward that is not an arm's first, "
+            f"{self.inside} with values inside the bounds. They lie around {self.decisions} tuned decisions "
+            f"on {self.paths} paths, in {self.duels} of {self.all_duels} duels between arms"
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import heapq
 import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -12,8 +13,9 @@ import numpy as np
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside, values
-from verifiable_dp.evidence.judge.flow import parameters, positive
-from verifiable_dp.evidence.judge.marks import Marks, Root, where
+from verifiable_dp.evidence.judge.chances import GROWN, LOTTERY, SEVERAL, Chances
+from verifiable_dp.evidence.judge.flow import names_in, parameters, positive, settled
+from verifiable_dp.evidence.judge.marks import Root, where
 from verifiable_dp.evidence.judge.values import (
     GENERATOR,
     MADE,
@@ -68,7 +70,10 @@ class Given(NamedTuple):
         """The same, to any parameter, as code that is not seen hands it on."""
         refs, every = self.every.refs, {root for *_, roots in self.parts for root in roots}
         roots = every | {root.entry() for root in every}
-        return Given([(..., self.every.steep()._replace(own=refs, inner=refs), roots)])
+        made = self.every.steep()._replace(own=refs, inner=refs)
+        if not all(value.raw for _, value, _ in self.parts):  # it is not known of which what is said
+            made = made._replace(tossed=True, unseen=True)
+        return Given([(..., made, roots)])
 
 
 def drawing(made: Value, given: Value, *also: str) -> Value:
@@ -77,7 +82,31 @@ def drawing(made: Value, given: Value, *also: str) -> Value:
     return made._replace(level=STEEP, size=STEEP) if draws else made
 
 
-class Calls(Marks):
+def _several(name: str, given: Given) -> bool:
+    """Whether a generator is asked for several draws, some of which may be alike."""
+    if name in ("permutation", "permuted", "shuffle", "sample"):
+        return False
+    known = {at: node for at, node, _ in given.parts}
+    placed = {
+        "integers": 2,
+        "choice": 1,
+        "random": 0,
+        "uniform": 2,
+        "binomial": 2,
+        "poisson": 1,
+        "geometric": 1,
+    }
+    return name == "choices" or "size" in known or placed.get(name, 2) in known
+
+
+def _targets(loop: Foreign) -> list[ast.expr]:
+    """What a loop sets in each turn, each of its own; of a `while` nothing."""
+    if isinstance(loop, ast.While):
+        return [ast.Constant(None)]
+    return [one.target for one in getattr(loop, "generators", [loop])]
+
+
+class Calls(Chances):
     """Follows calls."""
 
     def enter(self, node: Foreign, given: Given, *, unbound: bool = False) -> Value:
@@ -86,7 +115,14 @@ class Calls(Marks):
         The first parameter of a method is its object, whatever it is called; `unbound` calls name it.
         """
         self.bound.add(node)
-        self.add((node, "control"), Value(self.control.level))
+        self.add(
+            (node, "control"),
+            self.context.tossed._replace(level=self.control.level),
+        )
+        self.callers.setdefault(node, set()).add(self.calling)
+        if (len(self.callers[node]) > 1 or self.repeated()) and node not in self.repeats:
+            self.repeats.add(node)
+            self.changed = True
         method = self.is_method(node)
         shift = int(method and unbound)
         parts = [(at - shift if type(at) is int else at, value, roots) for at, value, roots in given.parts]
@@ -105,6 +141,7 @@ class Calls(Marks):
                     self.share((node, target), {root.inside() for root in roots})
                 else:
                     self.add((node, target), value)
+                    self.add(("given", node, target), value)
                     self.share((node, target), roots)
         self.calls.setdefault(self.function_of(self.scope), set()).add(node)
         return self.marks.get((node, "return of"), Value())
@@ -113,11 +150,17 @@ class Calls(Marks):
         """Whether the first parameter of a function is an object, or a class."""
         return isinstance(self.names.outer[node], ast.ClassDef) and not self.is_(node, staticmethod)
 
-    def back(self, refs: Tags, given: Given) -> None:
-        """Functions that others are handed may be called by them, with parts of what they are given."""
+    def back(self, refs: Tags, given: Given, *, once: bool = False) -> None:
+        """Functions that others are handed may be called by them, with parts of what they are given.
+
+        Unless they are called `once` for each part, with what they have returned, too.
+        """
         for kind, node in refs:
             if kind in ("function", "method", "applied"):
-                self.enter(node, given.anywhere)
+                made = Value() if once else self.marks.get((node, "return of"), Value())
+                self.enter(node, Given([*given.parts, (..., made, set())]).anywhere)
+                self.changed = self.changed or node not in self.repeats
+                self.repeats.add(node)
             elif kind == "instance":
                 for one in self.methods_of(node, "__call__"):
                     self.enter(one, given.anywhere)
@@ -192,7 +235,8 @@ class Calls(Marks):
         bent = not public or every.bent
         self.written({root for at, _, roots in given.parts if at == "out" for root in roots}, UNKNOWN)
         made = Value(level, PUBLIC, size, PUBLIC, every.inner, every.inner, data, bent)
-        return made._replace(way=way, noisy=noisy, raw=every.raw, tossed=True)
+        passed = every.passed | ({SEVERAL} if _several(name, given) else NONE)
+        return made._replace(way=way, noisy=noisy, raw=every.raw, tossed=True, passed=passed)
 
     def library(self, node: ast.Call, value: Foreign, given: Given) -> Value:
         """What a function of a library gives."""
@@ -229,7 +273,7 @@ class Calls(Marks):
                 self.enter(node_, Given(given.parts[1:]))
             return given.parts[0][1]
         if not values.same(value, values.CALLS_NOTHING):
-            self.back(refs, given)
+            self.back(refs, given, once=values.same(value, values.ONCE))
         if values.same(value, (dict.fromkeys,)) and given.parts:
             (_, keys, _), *rest = given.parts
             kept = joined(v for _, v, _ in rest)
@@ -239,6 +283,12 @@ class Calls(Marks):
         hands = not all(map(values.leaves_alone, known))  # what it is given it may call
         parts = [roots for at, _, roots in given.parts if hands or values.writes(value, at)]
         self.written({root for roots in parts for root in roots}, every)
+        sorts = values.same(value, (*values.LARGEST, sorted, heapq.nlargest, heapq.nsmallest))
+        lottery = sorts and LOTTERY in every.passed and joined(v for _, v, _ in given.parts).unlike >= STEEP
+        if every.data and (lottery or (value is next and GROWN in every.passed)):
+            self.picks(node, outside.TAKEN)
+        if value is not len and self.thinned(every):
+            self.picks(node, outside.SURVIVES)
         if value is len:
             return Value(every.size, every.turn, many=True)
         keeps, sized = values.same(value, values.ENTRYWISE), values.same(value, values.SIZED)
@@ -255,6 +305,8 @@ class Calls(Marks):
         operation = next((op for one, op in values.OPERATIONS.items() if value is one), None)
         if operation is not None and len(given.parts) == 2:
             made = self.combined(node, operation, *(v for _, v, _ in given.parts))
+        if value is np.where and len(given.parts) == 3:
+            made = self.selected(node, made, given.parts[0][1])
         made = made if operation or self.follows(value, given) else made.summed()
         falls = made.bent or made.way == values.BOTH
         factors = sum(v.noisy for _, v, _ in given.parts) + values.same(value, (np.prod, math.prod))
@@ -282,6 +334,8 @@ class Calls(Marks):
         own = (every.inner & refs) | applied | container
         unclear = not (keeps or sized or bends or shaped or operation)
         result = Value(made.level, made.turn, size, rough, own, refs, *made[6:])
+        if values.same(value, (np.argsort, np.argpartition)):
+            result = result._replace(passed=result.passed - {SEVERAL})
         result = result._replace(truth=not number and (result.truth or unclear))
         return drawing(result, every) if home in ("numpy", "scipy", "pandas") else result
 
@@ -315,7 +369,7 @@ class Calls(Marks):
         name, every = node.func.attr, given.every  # type: ignore[attr-defined]
         refs = base.refs | every.refs
         if name == "sort" or name not in values.METHODS:
-            self.back(every.refs, Given([*given.parts, (..., base, set())]))
+            self.back(every.refs, Given([*given.parts, (..., base, set())]), once=name == "sort")
         if name not in values.CHANGES:
             unseen, last = values.may_write(name), name in values.LOOKS_UP
             parts = [self.roots(node.func.value)] if unseen else []  # type: ignore[attr-defined]
@@ -324,6 +378,8 @@ class Calls(Marks):
             self.written({root for roots in parts for root in roots}, every)
         known = name in values.METHODS or any(hasattr(kind, name) for kind in values.KINDS)
         smooth = name in values.METHODS and not (name == "count" and (base | every).many)
+        if name in values.CHANGES or values.may_write(name):
+            self.replaces_in(node.func.value, name in values.GROWS)  # type: ignore[attr-defined]
         if name in values.CHANGES:
             nested = every.size if every.own or name in ("extend", "update") else PUBLIC
             grown = max(nested, self.control.level)
@@ -339,6 +395,8 @@ class Calls(Marks):
                 entry = entry._replace(rough=STEEP) if len(put) > 1 else entry
             if name in ("update", "setdefault"):
                 entry = entry._replace(rough=STEEP)
+            if self.context.tossed.by_chance and self.repeated():
+                entry = entry._replace(passed=entry.passed | {GROWN})
             self.hold(roots, entry)
             self.hold(self.behind(roots) if name in values.ADDS else (), entry._replace(rough=STEEP))
         if name in values.LOOKS_UP and given.parts:
@@ -359,6 +417,8 @@ class Calls(Marks):
             base.size, every.size, PUBLIC if smooth and name != "repeat" else (base | every).steep().level
         )
         size = PUBLIC if name in values.REDUCES and not given.parts else size
+        mask = name == "astype" and any(kind == ("library", id(bool)) for kind in every.own)
+        apart = name in ("argsort", "argpartition") or mask  # places, each of them once
         data = made.data and name not in ("argmax", "argmin", "argsort", "index", "count")
         own = frozenset(tag for tag in refs if tag[0] in ("instance", "any", "function", "applied", "method"))
         return Value(
@@ -375,27 +435,64 @@ class Calls(Marks):
             noisy=made.noisy and data,
             raw=made.raw,
             tossed=made.tossed,
+            passed=made.passed - ({SEVERAL} if apart else NONE),
+            depth=made.depth,
+            unseen=made.unseen,
         )
 
     def again(self, node: Foreign) -> bool:
         """Whether what is taken out of a table here may be taken a second time, at another drawn place.
 
         Of noise alone one draw hides twice then; paths see few of the many ways in which places may meet.
-        It cannot be where a public turn of a loop is a part of each place.
+        It cannot be where each loop counts a part of the place.
         """
         index = getattr(node, "slice", node)
-        parts = [self.of(part) for part in getattr(index, "elts", ())]
-        if any(part.turn and not part.level for part in parts):
-            return False
-        roots = self.roots(node.value) if isinstance(node, ast.Subscript) else set()
-        for root in roots:
+        base = node.value if isinstance(node, ast.Subscript) else None
+        counted = {name for part in getattr(index, "elts", ()) for name in self.counts_of(part)}
+        loops = self.turning
+        for at, loop in enumerate(self.turning):
+            if isinstance(base, ast.Name) and base.id in settled(loop, node):
+                loops = self.turning[at + 1 :]  # it is another table in each turn
+        uncounted = any(
+            not counted & names_in(target, ast.Store) for one in loops for target in _targets(one)
+        )
+        for root in self.roots(base) if base is not None else ():
             self.taken.setdefault(root.key, set()).add(where(node))
-        return bool(self.loops) or any(len(self.taken[root.key]) > 1 for root in roots)
+            uncounted = uncounted or len(self.taken[root.key]) > 1
+        return uncounted
+
+    def counts_of(self, part: ast.expr) -> set[str]:
+        """The name that a part of a place adds something public to, if it does."""
+        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Add | ast.Sub):
+            one, other = self.of(part.left), self.of(part.right)
+            sides = [] if one.turn and other.turn else [part.left] if one.turn else [part.right]
+            return {name for side in sides for name in self.counts_of(side)}
+        return {part.id} if isinstance(part, ast.Name) and not self.of(part).level else set()
+
+    def meets(self, node: Foreign, at: Value) -> bool:
+        """Whether the same entry of people's data may be taken at several drawn places."""
+        if at.truth and SEVERAL not in at.passed:  # as of a mask
+            return False
+        parts = [self.of(part) for part in getattr(getattr(node, "slice", node), "elts", ())]
+        apart = any(part.rough == SMOOTH and not part.level for part in parts)  # as of `arange`
+        return (SEVERAL in at.passed and not apart) or self.repeated()
+
+    def thinned(self, value: Value) -> bool:
+        """Whether it holds noise alone, of which chance leaves out some, and maybe all."""
+        return value.noisy and not value.raw and GROWN in value.passed
 
     def entry(self, node: Foreign, table: Value, at: Value) -> Value:
         """What a table holds at a position."""
         found = table.entry(at)
-        rough = table.unlike and max(table.unlike, at.level) >= STEEP
-        if table.data and at.level and (rough or (table.noisy and not table.raw and self.again(node))):
+        if table.unlike >= STEEP:
+            found = self.selected(node, found, at)
+        if not at.level:
+            apart = GROWN in table.passed  # chance says what stands where
+        else:
+            apart = table.unlike > PUBLIC and max(table.unlike, at.level) >= STEEP
+            apart = apart or (table.noisy and not table.raw and self.again(node))
+            met = table.raw and at.by_chance and not (at.turn or table.turn)
+            apart = apart or (met and self.meets(node, at))
+        if table.data and apart:
             self.picks(node, outside.TAKEN)
         return found

@@ -8,6 +8,7 @@ import functools
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside, values
 from verifiable_dp.evidence.judge.calls import Calls, Given
+from verifiable_dp.evidence.judge.chances import GROWN, LOTTERY
 from verifiable_dp.evidence.judge.flow import (
     COMPREHENSION,
     of_constant,
@@ -52,7 +53,9 @@ class Expressions(Calls):
         key = owner, node.id
         if owner is None or isinstance(owner, ast.Module):
             return self.names.unbound(self.scope, node.id) | self.marks.get(key, Value())
-        return self.marks.get(key, Value()) | self.names.held.get(key, Value())
+        found = self.marks.get(key, Value()) | self.names.held.get(key, Value())
+        before = self.before.get(node.id)
+        return found if before is None else found._replace(passed=before.passed, depth=before.depth)
 
     def _of_Attribute(self, node: ast.Attribute) -> Value:
         return self.attribute(node, self.of(node.value), called=False)
@@ -122,6 +125,8 @@ class Expressions(Calls):
         alike = len({ast.dump(part) for part in node.elts}) <= 1
         every = joined(made)
         own = frozenset((values.LIST if alike else values.RECORD,))
+        if made and made[0].by_chance and any(part.data for part in made[1:]):
+            every = every._replace(passed=every.passed | {LOTTERY})
         return every._replace(own=own, inner=every.own | every.inner)
 
     _of_List = _of_Tuple
@@ -154,21 +159,27 @@ class Expressions(Calls):
         value = self.of(node.value)
         self.add(self.key(node.target.id), self.reached(value))
         self.share(self.key(node.target.id), self.roots(node.value))
+        self.replaces(self.key(node.target.id), node.target.id)
         return value
 
     def _of_IfExp(self, node: ast.IfExp) -> Value:
         test = self.ask(self.of(node.test), node.test, node)
         each = [self.of(node.body), self.of(node.orelse)]
         self.operands[self.names.home[self.scope], where(node)] = [*enumerate(each)]
-        sides = joined(each)
+        sides = self.selected(node, joined(each), test)
         level = max(sides.level, SMOOTH if test.level else PUBLIC)
         turn = max(sides.turn, STEEP if test.turn else PUBLIC)
         return sides._replace(level=level, turn=turn, size=max(sides.size, SMOOTH if test.level else PUBLIC))
 
     def _of_BoolOp(self, node: ast.BoolOp) -> Value:
-        parts = [self.ask(self.of(value), value) for value in node.values]
+        parts, before = list[Value](), self.context
+        for value in node.values:
+            parts.append(self.ask(self.of(value), value))
+            self.context = self.context.under(node, parts[-1])  # whether the rest is looked at
+        self.context = before
         self.ask(joined(parts[:-1]), node)
-        return joined(parts)
+        every = joined(parts)
+        return self.selected(node, every, joined(parts[:-1])) if every.data else every
 
     def _of_UnaryOp(self, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.Not):
@@ -191,7 +202,7 @@ class Expressions(Calls):
         self.operands[self.names.home[self.scope], where(node)] = [*enumerate(parts)]
         level = SMOOTH if noisy and every.level < STEEP else made.whole().steep().level
         made = Value(level, made.turn, every.size, made.rough, truth=True)
-        return made._replace(raw=every.raw, tossed=every.tossed)
+        return made._replace(raw=every.raw, tossed=every.tossed, unseen=every.unseen)
 
     def _of_BinOp(self, node: ast.BinOp) -> Value:
         one, other = sides = [self.of(node.left), self.of(node.right)]
@@ -244,7 +255,7 @@ class Expressions(Calls):
 
     def _of_ListComp(self, node: Foreign) -> Value:
         outer, self.scope = self.scope, node
-        around = Value()
+        self.turning, around = [*self.turning, node], Value()
         for part in node.generators:
             rows = self.of(part.iter)
             self.ask(Value(rows.size, rows.turn), part.iter)
@@ -253,9 +264,10 @@ class Expressions(Calls):
             tests = joined(self.ask(self.of(test), test) for test in part.ifs)
             level = SMOOTH if tests.level else PUBLIC
             around |= Value(level, size=max(rows.size, level), rough=STEEP if tests.turn else PUBLIC)
+            around |= Value(passed=frozenset((GROWN,)) if tests.by_chance and not tests.unseen else NONE)
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         made = [self.of(part) for part in parts]
-        self.scope = outer
+        self.scope, self.turning = outer, self.turning[:-1]
         keyed = made[0].level if isinstance(node, ast.DictComp | ast.SetComp) else PUBLIC
         every = joined(made) | around
         kept = made[-1] if isinstance(node, ast.DictComp) else every  # keys say which values, not what
@@ -288,6 +300,7 @@ class Expressions(Calls):
 
     def _of_Call(self, node: ast.Call) -> Value:
         given = self.given(node)
+        self.calling = where(node)
         self.operands[self.names.home[self.scope], where(node)] = [
             (at, value) for at, value, _ in given.parts
         ]
@@ -418,7 +431,8 @@ class Expressions(Calls):
         known = [self.names.objects[ref] for kind, ref in callees if kind == "library"]
         unknown = self.firm and not callees and not isinstance(node.func, ast.Attribute)
         if unknown or not all(map(values.is_fresh, known)):
-            copied = all(values.same(one, values.COPIES) for one in known)
+            plain = not any(word.arg in ("copy", None) for word in node.keywords)  # else it may be the same
+            copied = plain and all(values.same(one, values.COPIES) for one in known)
             given = [*node.args, *(word.value for word in node.keywords)]
             shared = {root for part in given for root in self.roots(part)}
             deeper = set() if copied else {root.entry() for root in shared}  # as `sum` of lists

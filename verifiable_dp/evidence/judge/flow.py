@@ -365,28 +365,22 @@ def names_in(node: ast.AST, use: type[ast.expr_context]) -> set[str]:
     return names | {f".{one.attr}" for one in parts if isinstance(one, ast.Attribute)}
 
 
-def settled(around: ast.AST, step: ast.stmt) -> set[str]:
-    """Names that a turn of a loop, or a function, has set wherever it comes to a statement."""
-    found = set[str]()
+def settled(around: ast.AST, step: ast.AST) -> dict[str, list[ast.expr]]:
+    """Names that a turn of a loop, or a function, has set wherever it comes to a statement, and to what."""
+    found = dict[str, list[ast.expr]]()
     for block in (getattr(around, name, ()) for name in ("body", "orelse", "finalbody", "handlers")):
         for at, one in enumerate(block if isinstance(block, list) else ()):
             if one is step or any(node is step for node in own_nodes(one)):
-                found |= names_set(before for before in block[:at] if isinstance(before, ast.Assign))
-                found |= set() if one is step else settled(one, step)
-    return found | (names_in(around.target, ast.Store) if isinstance(around, ast.For) else set())
-
-
-def choice_of(value: ast.expr) -> list[Foreign]:
-    """The condition of a choice between two, and the names that are chosen from; None of anything else."""
-    if isinstance(value, ast.IfExp):
-        found: list[ast.expr] = [value.test, value.body, value.orelse]
-    elif isinstance(value, ast.Call) and len(value.args) == 3:  # as of `where`
-        found = value.args
-    else:
-        return [None]
-    parts = [one for part in found[1:] for one in getattr(part, "elts", [part])]
-    plain = [part for part in parts if isinstance(part, ast.Name | ast.Attribute)]
-    return [found[0], *(part.id if isinstance(part, ast.Name) else f".{part.attr}" for part in plain)]
+                for before in block[:at]:
+                    if isinstance(before, ast.Assign):
+                        for name in names_set([before]):
+                            found.setdefault(name, []).append(before.value)
+                if one is not step and isinstance(one, ast.stmt):
+                    for name, values in settled(one, step).items():
+                        found.setdefault(name, []).extend(values)
+    for name in names_in(around.target, ast.Store) if isinstance(around, ast.For) else ():
+        found.setdefault(name, []).append(around.iter)  # type: ignore[attr-defined]
+    return found
 
 
 def sign_of(node: ast.AST | None) -> float:

@@ -43,19 +43,15 @@ from verifiable_dp.evidence.judge.flow import (
     File,
     Function,
     Names,
-    choice_of,
-    names_in,
     names_set,
     own_nodes,
     parameters,
-    settled,
 )
 from verifiable_dp.evidence.judge.marks import ControlMark, Roles, Root, Spot, where
 from verifiable_dp.evidence.judge.outside import Outside
 from verifiable_dp.evidence.judge.values import NONE, PUBLIC, SMOOTH, STEEP, UNKNOWN, WIDE, Value, joined
 
 _NO_PLAIN = (ast.Yield, ast.YieldFrom, ast.Await)
-_SELDOM = 6  # draws that all fall one way in fewer runs than there are paths
 _OPENED = frozenset(("__init__", "__post_init__", "__call__", "__repr__", "__str__"))
 
 
@@ -115,28 +111,40 @@ class Statements(Expressions):
         for one, default in pairs if running else ():
             self.add((node, one.arg), self.of(default))
             self.share((node, one.arg), self.roots(default))
-        level = self.marks.get((node, "control"), Value()).level
+        control = self.marks.get((node, "control"), Value())
+        called = ControlMark(control.level).under(node, control)
         if isinstance(node, ast.Lambda):
-            self.scope, self.context = node, ControlMark(level)
+            self.scope, self.context = node, called
             self.add((node, "return of"), self.of(node.body))
             self.share((node, "return of"), self.roots(node.body))
         else:
-            self.body(node, node.body, level)
+            self.body(node, node.body, called)
 
-    def body(self, scope: ast.AST, steps: list[ast.stmt], level: int) -> None:
+    def body(self, scope: ast.AST, steps: list[ast.stmt], context: ControlMark) -> None:
         """Statements of a scope of their own."""
-        before = self.scope, self.context, self.after, self.loops
-        self.scope, self.context, self.after, self.loops = scope, ControlMark(level), False, []
+        before = self.scope, self.context, self.after, self.loops, self.turning, self.leaving
+        self.scope, self.context, self.after, self.loops = scope, context, False, []
+        self.turning, self.leaving = [], Value()
         self.block(steps)
-        self.scope, self.context, self.after, self.loops = before
+        self.scope, self.context, self.after, self.loops, self.turning, self.leaving = before
 
-    def block(self, steps: list[ast.stmt], condition: Value = Value()) -> None:  # noqa: B008
-        """Statements that are reached on a condition."""
+    def block(
+        self,
+        steps: list[ast.stmt],
+        condition: Value = Value(),  # noqa: B008
+        site: ast.stmt | None = None,
+        kept: frozenset[str] = frozenset(),
+    ) -> None:
+        """Statements that are reached on a condition at a site, of which nothing of some names is left."""
         before = self.context
         level, turn = condition.level, condition.turn
-        self.context = ControlMark(*map(max, before, (level, turn, level)))
-        for step in steps:
+        levels = [max(pair) for pair in zip(before[:3], (level, turn, level), strict=True)]
+        self.context = ControlMark(levels[0], levels[1], levels[2], before.chance)
+        self.context = self.context.under(site, condition, kept)
+        for at, step in enumerate(steps):
             getattr(self, f"_do_{type(step).__name__}", self.other)(step)
+            if self.leaving.tossed and at + 1 < len(steps):  # a draw may have left before the rest
+                self.context = self.context.under(step, self.leaving, self.renewed(steps[at + 1 :], ()))
         self.context = before
 
     def other(self, step: ast.stmt) -> None:
@@ -160,14 +168,18 @@ class Statements(Expressions):
         self.leaves(self.loops)
 
     def _do_Return(self, step: ast.Return) -> None:
-        self.add((self.scope, "return of"), self.reached(self.of(step.value), own=True))
+        self.add((self.scope, "return of"), self.parted(self.reached(self.of(step.value), own=True)))
         self.share((self.scope, "return of"), self.roots(step.value))
         if isinstance(step.value, ast.Tuple):
             for at, part in enumerate(step.value.elts):
                 key = self.scope, "return of", at, len(step.value.elts)
-                self.add(key, self.reached(self.of(part), own=True))
+                self.add(key, self.parted(self.reached(self.of(part), own=True)))
                 self.share(key, self.roots(part))
         self.leaves(self.loops)
+
+    def parted(self, value: Value) -> Value:
+        """What a function returns, where chance may say which of several."""
+        return self.selected(self.scope, value, self.parting.get(self.scope, Value()))
 
     def leaves(self, loops: list[ast.AST]) -> None:
         """Loops, and the function, may end here as a draw says."""
@@ -175,6 +187,14 @@ class Statements(Expressions):
             self.after = self.after or loops is self.loops
             self.changed = self.changed or not self.left.issuperset(loops)
             self.left |= {*loops}
+        inside = ControlMark(chance=tuple(one for one in self.context.chance if one.site is not self.scope))
+        if inside.chance:
+            left = [*loops] if loops is not self.loops else [*loops, self.scope]
+            self.leaving |= inside.tossed
+            for one in left:
+                known = self.parting.get(one, Value())
+                self.changed = self.changed or known | inside.tossed != known
+                self.parting[one] = known | inside.tossed
 
     def _do_Break(self, step: ast.stmt) -> None:
         self.leaves(self.loops[-1:])
@@ -188,9 +208,8 @@ class Statements(Expressions):
             self.hold(self.roots(target), Value(level, size=level))
 
     def _do_Assign(self, step: ast.Assign) -> None:
-        chosen, *left = choice_of(step.value)
-        if chosen is not None and self.of(chosen).by_chance:
-            self.survives(step, names_set([step]) & {*left})
+        read = {part.id for part in ast.walk(step.value) if isinstance(part, ast.Name)}
+        self.before = {name: self.first(name, step) for name in names_set([step]) & read if self.is_own(name)}
         for target in step.targets:
             for part in ast.walk(target):
                 if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
@@ -209,6 +228,12 @@ class Statements(Expressions):
                 self.store(target, self.of(step.value), self.roots(step.value))
                 for root in self.roots(target) if isinstance(step.value, ast.BinOp | ast.ListComp) else ():
                     self.puts.setdefault(root.key, set()).add(ast.dump(step.value))
+        for target in step.targets[1:]:  # all are the same thing
+            for root in self.roots(step.targets[0]):
+                self.share(root.key, self.roots(target))
+            for root in self.roots(target):
+                self.share(root.key, self.roots(step.targets[0]))
+        self.before = {}
 
     def returned(self, node: ast.expr, parts: int) -> list[Function]:
         """The functions of a call, if all there can be return tuples of so many parts, written out."""
@@ -259,6 +284,7 @@ class Statements(Expressions):
             key = ("attribute", target.id) if isinstance(owner, ast.ClassDef) else (owner, target.id)
             self.add(key, value)
             self.share(key, roots)
+            self.replaces(key, target.id)
         elif isinstance(target, ast.Attribute):
             base = self.of(target.value)
             if any(kind in ("library", "module", "function") for kind, _ in base.own):
@@ -266,21 +292,15 @@ class Statements(Expressions):
             level = max(value.level, SMOOTH if base.level else PUBLIC)
             self.add(("attribute", target.attr), value._replace(level=level))
             self.share(("attribute", target.attr), roots)
+            self.replaces(("attribute", target.attr), f".{target.attr}")
         elif isinstance(target, ast.Subscript):
             self.put(target, value, roots, slope)
-
-    def is_own(self, name: str) -> bool:
-        """Whether a name is that of the call alone."""
-        owner = self.names.owner(self.scope, name)
-        return not isinstance(owner, ast.Module | ast.ClassDef | None) and self.function_of(
-            owner
-        ) is self.function_of(self.scope)
 
     def put(
         self, target: ast.Subscript, value: Value, roots: set[Root], slope: int, *, there: bool = False
     ) -> None:
         """An entry is set: at a fixed place it makes the table rough, at others as the place says."""
-        _, at, whole = self.of(target.value), self.of(target.slice), False
+        _, at, whole, before = self.of(target.value), self.of(target.slice), False, self.context
         if isinstance(target.slice, ast.Slice) and not isinstance(target.value, ast.Subscript | ast.Call):
             whole = target.slice.lower is None and target.slice.upper is None
         fixed = not at.level and not whole and (self.placed or not at.turn)
@@ -292,34 +312,20 @@ class Statements(Expressions):
         value = value._replace(level=level, size=size)
         self.hold(keys, value._replace(rough=max(rough, value.rough)))
         self.hold(self.behind(keys) if whole else (), value._replace(rough=STEEP))
+        if value.noisy and not value.raw:  # of places that no draw comes to
+            self.context = self.context.under(target, at)
         for root in keys:
             self.share(root.key, {one.inside() for one in roots})
+        if not there:
+            self.replaces_in(target.value)
+        self.context = before
 
     def _do_If(self, step: ast.If) -> None:
         test = self.ask(self.of(step.test), step.test, step)
-        if test.by_chance:
-            read = names_in(step.test, ast.Load)
-            set_, otherwise = names_set(step.body), names_set(step.orelse)
-            if self.loops and any(isinstance(node, ast.Continue) for node in ast.walk(step)):
-                loop, rest = self.loops[-1], [*own_nodes(self.function_of(self.scope))]
-                later = [n for n in rest if getattr(n, "lineno", 0) > loop.end_lineno]  # type: ignore[attr-defined]
-                set_ |= names_set(loop.body) & {n.id for n in later if isinstance(n, ast.Name)}  # type: ignore[attr-defined]
-            anew = settled(self.loops[-1], step) if self.loops else set()
-            self.survives(step, set() if read & set_ else (set_ ^ otherwise) - anew)
         self.recurs(step, step.test)
-        self.block(step.body, test)
-        self.block(step.orelse, test)
-
-    def survives(self, step: ast.stmt, names: set[str]) -> None:
-        """Chance sets these names in a turn, or leaves them: what they held first is seldom left."""
-        for name in names:
-            key = ("attribute", name[1:]) if name[0] == "." else self.key(name)
-            sites = self.replaced.setdefault(key, set())
-            sites.add(step)
-            if self.loops or name[0] == "." or len(sites) >= _SELDOM:  # methods are called again
-                if self.marks.get(key, Value()).data:
-                    self.tell(step, outside.SURVIVES)
-                self.add(key, Value(STEEP))
+        for steps, otherwise in ((step.body, step.orelse), (step.orelse, step.body)):
+            kept = self.renewed(steps, otherwise, step.test) if test.tossed else frozenset[str]()
+            self.block(steps, test, step, kept)
 
     def recurs(self, step: ast.stmt, test: ast.expr) -> None:
         """A function that calls itself goes on as often as its conditions say."""
@@ -346,7 +352,7 @@ class Statements(Expressions):
         test = self.ask(self.of(step.test), step.test, step)
         if self.steep_in(step.test):
             self.tell(step, outside.TURNS)
-        self.loop(step, test)
+        self.loop(step, test, self.renewed(step.body, (), step.test))
 
     def _do_For(self, step: ast.For) -> None:
         rows = self.of(step.iter)
@@ -354,9 +360,9 @@ class Statements(Expressions):
         ended = Value(max(rows.size, left), rows.turn if self.control.level else PUBLIC)
         self.ask(ended, step.iter, step)
         self.turns(step.iter, rows)
-        self.loops = [*self.loops, step]
+        self.loops, self.turning = [*self.loops, step], [*self.turning, step]
         self.store(step.target, rows.each, {root.entry() for root in self.roots(step.iter)})
-        self.loops = self.loops[:-1]
+        self.loops, self.turning = self.loops[:-1], self.turning[:-1]
         self.loop(step, Value(rows.size))
 
     _do_AsyncFor = _do_For
@@ -368,13 +374,16 @@ class Statements(Expressions):
         all_are = 0 < len(known) == len(made) and all(values.same(one, values.ENDLESS) for one in known)
         return all_are and len(node.args) < 2 and not node.keywords  # type: ignore[attr-defined]
 
-    def loop(self, step: ast.For | ast.While, test: Value) -> None:
+    def loop(self, step: ast.For | ast.While, test: Value, kept: frozenset[str] = frozenset()) -> None:
         """The body of a loop, as often as it turns."""
         left = SMOOTH if step in self.left else PUBLIC
-        self.loops = [*self.loops, step]
-        self.block(step.body, Value(max(test.level, left)))
-        self.loops = self.loops[:-1]
-        self.block(step.orelse, Value(max(test.level, left)))
+        before, self.leaving = self.leaving, Value()
+        self.loops, self.turning = [*self.loops, step], [*self.turning, step]
+        self.block(step.body, test._replace(level=max(test.level, left), turn=PUBLIC), step, kept)
+        self.loops, self.turning = self.loops[:-1], self.turning[:-1]
+        self.leaving = before | self.parting.get(self.scope, Value())
+        parted = self.parting.get(step, Value())._replace(level=max(test.level, left))
+        self.block(step.orelse, parted, step, self.renewed(step.orelse, ()))
 
     def _do_With(self, step: ast.With) -> None:
         for item in step.items:

@@ -51,15 +51,45 @@ class Root(NamedTuple):
         return self._replace(least=max(1, self.least))
 
 
+class Chance(NamedTuple):
+    """A condition that a draw decides.
+
+    Attributes
+    ----------
+    site
+        Where it stands.
+    kept
+        Names of which it leaves nothing from before, whatever it decides.
+    raw
+        Whether people's data decide it, too.
+    """
+
+    site: Foreign
+    kept: frozenset[str]
+    raw: bool
+
+
 class ControlMark(NamedTuple):
     """How it follows from draws, and from the turn of a loop, whether a statement is reached.
 
     `inner` of conditions in the same function alone: a call of it gives its own names what it gives them.
+    `chance` of those that a draw decides.
     """
 
     level: int = PUBLIC
     turn: int = PUBLIC
     inner: int = PUBLIC
+    chance: tuple[Chance, ...] = ()
+
+    @property
+    def tossed(self) -> Value:
+        """What decides it, as far as draws do."""
+        return Value(SMOOTH, tossed=True, raw=any(o.raw for o in self.chance)) if self.chance else Value()
+
+    def under(self, site: Foreign, test: Value, kept: frozenset[str] = frozenset()) -> ControlMark:
+        """The same on another condition."""
+        more = (Chance(site, kept, not test.by_chance),) if test.tossed and test.level else ()
+        return self._replace(chance=(*self.chance, *more))
 
 
 def where(node: Foreign) -> tuple[int, ...]:
@@ -100,7 +130,14 @@ class Marks:
         self.disclosed: frozenset[Spot] = frozenset()
         self.spots: set[Spot] = set()  # where disclosing would do
         self.kept: dict[str, set[tuple[type, Foreign]]] = {}  # constants and statements that set attributes
-        self.replaced: dict[Foreign, set[ast.stmt]] = {}  # names, and what sets them if chance says so
+        self.replaced: dict[Foreign, set[Foreign]] = {}  # names, and where chance alone says what they hold
+        self.turning: list[ast.AST] = []  # loops and comprehensions around what is looked at
+        self.repeats: set[ast.AST] = set()  # functions that are called more than once
+        self.callers: dict[ast.AST, set[tuple[int, ...]]] = {}  # functions, and where they are called
+        self.parting: dict[ast.AST, Value] = {}  # functions and loops that draws may end, and what decides
+        self.calling: tuple[int, ...] = ()  # where the call is that is looked at
+        self.leaving = Value()  # what decides whether the next statement is left out
+        self.before: dict[str, Value] = {}  # what names hold that a statement sets to one of two
         self.taken: dict[Foreign, set[tuple[int, ...]]] = {}  # where noise is taken out of a table
         self.puts: dict[Foreign, set[str]] = {}  # what is put into containers, by what they are called
         self.chains: dict[ast.ClassDef, list[ast.ClassDef]] = {}
@@ -124,9 +161,9 @@ class Marks:
     @property
     def control(self) -> ControlMark:
         """Of the statement that is looked at."""
-        level, turn, inner = self.context
+        level, turn, inner, chance = self.context
         level, inner = (SMOOTH if n or self.after else PUBLIC for n in (level, inner))
-        return ControlMark(level, turn, inner)
+        return ControlMark(level, turn, inner, chance)
 
     def add(self, key: Foreign, value: Value) -> None:
         """Something may be this, too."""
@@ -177,7 +214,9 @@ class Marks:
         level = self.control.inner if own else self.control.level
         turn = STEEP if self.control.turn else SMOOTH if self.loops else PUBLIC
         levels = max(value.level, level), max(value.turn, turn), max(value.size, level)
-        return value._replace(level=levels[0], turn=levels[1], size=levels[2])
+        decided = self.context.tossed
+        tossed, raw = value.tossed or decided.tossed, value.raw or decided.raw
+        return value._replace(level=levels[0], turn=levels[1], size=levels[2], tossed=tossed, raw=raw)
 
     def slope(self, value: Value) -> int:
         """How an entry with this value follows from its position, where that goes with the turn of a loop."""

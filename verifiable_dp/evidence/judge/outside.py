@@ -23,33 +23,34 @@ class Construct(NamedTuple):
 
 _BRANCH = "branch on the draw with if and elif, and call one function in each branch"
 _SKIP = "loop over a public number of turns, and leave out turns by an if inside the loop"
-AT_A_PLACE = Construct("calls what a table holds at a drawn place", _BRANCH)
-RETURNED = Construct("calls what another call returns as a draw says", _BRANCH)
-ONE_OF_TWO = Construct("calls one of two as a draw says", _BRANCH)
+AT_A_PLACE = Construct("calls an entry of a table that a draw selects", _BRANCH)
+RETURNED = Construct("calls what another call returns, depending on a draw", _BRANCH)
+ONE_OF_TWO = Construct("calls one of two functions, depending on a draw", _BRANCH)
 FUNCTION = Construct("calls a function that a draw chooses", _BRANCH)
 CHOSEN = Construct("calls what a draw chooses", _BRANCH)
 PUT = Construct("calls what a draw puts in {}", _BRANCH)
 METHOD = Construct("calls {} of what a draw chooses", _BRANCH)
 UNKNOWN_CALL = Construct(
-    "calls what is not known before it runs", "call a function of your file or of a library by its name"
+    "calls something that is known only when it runs",
+    "call a function of your file or of a library by its name",
 )
-REFLECTION = Construct("calls {}, so that what is run is not known before", "name what is called or read")
+REFLECTION = Construct("calls {}, so we cannot know in advance what runs", "name what is called or read")
 GIVEN = Construct(
     "gives {} data or noise with a number that may be special for rare draws",
     "compute that number from public values, or branch on it",
 )
 TAKEN = Construct(
-    "takes data or noise out of a table at a drawn place",
+    "reads data or noise from a table at a place that a draw selects",
     "branch on the draw, and name the entry in each branch",
 )
-SLICED = Construct("takes as much data or noise as a draw says", _SKIP)
+SLICED = Construct("takes an amount of data or noise that depends on a draw", _SKIP)
 SURVIVES = Construct(
     "keeps data or noise that many draws may replace, unless none of them does",
-    "choose in each turn anew, and begin with what is chosen otherwise",
+    "choose afresh in each turn, and begin with what is chosen otherwise",
 )
-REPEATED = Construct("repeats data or noise as often as a draw says", _SKIP)
-TURNS = Construct("a loop turns as often as a draw says", _SKIP)
-RECURSION = Construct("calls itself as often as a draw says", _SKIP)
+REPEATED = Construct("repeats data or noise a number of times that depends on a draw", _SKIP)
+TURNS = Construct("the number of turns of a loop depends on a draw", _SKIP)
+RECURSION = Construct("how often it calls itself depends on a draw", _SKIP)
 BY_PYTHON = Construct("defines {}, which Python calls by itself", "give the method a name, and call it")
 STATEMENT = Construct(
     "is a statement that is not followed ({})", "use functions, loops, branches and assignments"

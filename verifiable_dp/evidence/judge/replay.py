@@ -285,7 +285,7 @@ def replayed(
     if len(before.prices) < len(sides.pushed) or len(after.prices) < len({**sides.pushed, **sides.moves}):
         return ReplayResult("", loss, squared, tried=False)
     if not alike(shown[0], sides.shown):
-        return ReplayResult("a run returns something else than was traced", loss, squared)
+        return ReplayResult("a run returns something other than what was traced", loss, squared)
     if not before.like(after):
         return ReplayResult("a neighbour asks for other draws", loss, squared)
     if not alike(*shown):

@@ -70,6 +70,10 @@ class Value(NamedTuple):
         Whether people's data may be in it.
     tossed
         Whether a draw may be in it, not only what followed from one.
+    unseen
+        Whether it is not known whether people's data are in it or only a draw.
+    passed, depth
+        The choices by chance that it came through, and how many of them one after the other; see `chances`.
     """
 
     level: int = PUBLIC
@@ -86,11 +90,14 @@ class Value(NamedTuple):
     noisy: bool = False
     raw: bool = False
     tossed: bool = False
+    passed: Tags = NONE
+    depth: int = 0
+    unseen: bool = False
 
     @property
     def by_chance(self) -> bool:
         """Whether draws alone say what it is, whatever people's data are."""
-        return self.tossed and not self.raw
+        return self.tossed and (not self.raw or self.unseen) and self.level > PUBLIC
 
     @property
     def takes(self) -> int:
@@ -146,6 +153,9 @@ class Value(NamedTuple):
             self.noisy or other.noisy,
             self.raw or other.raw,
             self.tossed or other.tossed,
+            self.passed | other.passed,
+            max(self.depth, other.depth),
+            self.unseen or other.unseen,
         )
 
     def steep(self) -> Value:
@@ -212,7 +222,19 @@ def _both_ways(one: int, other: int) -> int:
     return one or other if one == other or not (one and other) else BOTH
 
 
-UNKNOWN = Value(STEEP, STEEP, STEEP, STEEP, frozenset((ANY,)), frozenset((ANY,)), True, truth=True, raw=True)
+UNKNOWN = Value(
+    STEEP,
+    STEEP,
+    STEEP,
+    STEEP,
+    frozenset((ANY,)),
+    frozenset((ANY,)),
+    True,
+    truth=True,
+    raw=True,
+    tossed=True,
+    unseen=True,
+)
 
 MADE = Value(own=frozenset((OPAQUE,)), inner=frozenset((OPAQUE,)))
 
@@ -251,6 +273,7 @@ CALLS_NOTHING = (
     *(list, tuple, dict, set, zip, enumerate, iter, next, reversed, len, isinstance, range),
     np.array,
 )
+ONCE = (max, min, sorted, map, filter, heapq.nlargest, heapq.nsmallest, collections.defaultdict)
 WRAPPING = (
     "functools",
     "_functools",
@@ -335,6 +358,7 @@ METHODS = frozenset(
         "send",
     )
 )
+GROWS = frozenset(("append", "add", "extend"))
 ADDS = frozenset(("append", "appendleft", "extend", "insert"))
 SHRINKS = frozenset(("pop", "popleft", "remove", "clear", "discard", "popitem"))
 KINDS = (

@@ -140,9 +140,8 @@ def _judge_comparison(statistics: Json) -> JsonDict:
 @COMPARISON.worded_by
 def _comparison_in_words(numbers: Json, result: Json) -> str:
     times = f"{digits(result['ratio'])} times the regret{interval(result)}"
-    return (
-        f"{numbers.get('rival', 'the rival')} has {times}, claimed at least {digits(numbers['factor'])} times"
-    )
+    claimed = "as much" if numbers["factor"] == 1 else f"{digits(numbers['factor'])} times"
+    return f"{numbers.get('rival', 'the rival')} has {times}, claimed at least {claimed}"
 
 
 @COMPARISON.slack_by

@@ -171,13 +171,14 @@ def _judge_scaling(statistics: Json) -> JsonDict:
 @SCALING.worded_by
 def _scaling_in_words(numbers: Json, result: Json) -> str:
     over = str(numbers.get("over", "T"))
-    left = f" beside log {over}" if numbers["log_power"] else ""
+    left = f" after a factor log {over}" if numbers["log_power"] else ""
     first, last = numbers["points"][0][0], numbers["points"][-1][0]
     claimed = f"claimed {digits(numbers['exponent'])} ± {digits(numbers['margin'])}"
     if numbers.get("at_most"):
         claimed = f"claimed at most {digits(numbers['exponent'] + numbers['margin'])}"
     words = f"exponent {result['slope']:.3f}{left}{interval(result)}"
-    words = f"{words} over {over} = {first:.6g} .. {last:.6g}, {claimed}"
+    axis = "" if "region" in numbers and "over" not in numbers else f"{over} = "  # studies name it elsewhere
+    words = f"{words} over {axis}{first:.6g} .. {last:.6g}, {claimed}"
     most = max(numbers.get("shares", []), default=0.0)
     if most < SATURATED:
         return words + (_advice(numbers, result) if result["verdict"] == "inconclusive" else "")

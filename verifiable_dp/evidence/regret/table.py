@@ -220,25 +220,29 @@ def who_wins(table: Check) -> str:
     parts = []
     for name in (*table.statistics["algorithms"], "neither"):
         won = [row for row in rows if row["wins"] == name]
-        words = f"{name} in {len(won)}" if name != "neither" else f"In {len(won)} the interval holds 0"
+        words = (
+            f"{name} in {len(won)} rows"
+            if name != "neither"
+            else f"In {len(won)} rows the interval contains 0"
+        )
         parts.append(words + (f": {_places(won, rows)}" if won else ""))
-    return f"Smaller clean regret, of {len(rows)} rows: " + ". ".join(parts) + "."
+    return f"Which algorithm has the smaller clean regret, over {len(rows)} rows: " + ". ".join(parts) + "."
 
 
 def against_the_floor(table: Check) -> str:
     """Whether the floor binds, and how the regret of the first algorithm grows beside it."""
     bad = [row for row in joined(table.statistics, table.result) if row["floor"] > 0]
     if not bad:
-        return "No row has outliers, so that the floor is 0."
+        return "No row has outliers, so the floor is 0."
     first, second = table.statistics["algorithms"]
     idle = [sum(row[f"mean_{side}"] < row["floor"] for row in bad) for side in "ab"]
     alphas = _list(sorted({row["contamination"] for row in bad}))
     return (
-        "The floor T alpha^(1-1/k) is for the worst gaps and does not bind where it exceeds the regret: in "
-        f"{idle[0]} of {len(bad)} rows with outliers that of {first}, in {idle[1]} that of {second}. "
-        f"Largest multiple of it that {first} pays at alpha = {alphas}: {_multiples(bad, _paid)}. "
-        "A gap of 4 beta, the largest that its proof leaves unseparated, would cost in floors "
-        f"{_multiples(bad, _unseparated)}{_steady(bad)}."
+        "The floor T alpha^(1-1/k) holds for the worst gaps. It exceeds the regret, and does not bind, in "
+        f"{idle[0]} of {len(bad)} rows with outliers for {first}, and in {idle[1]} for {second}. "
+        f"At alpha = {alphas}, the regret of {first} is at most this many times the floor: "
+        f"{_multiples(bad, _paid)}. A gap of 4 beta, the largest that its proof does not separate, would "
+        f"cost this many times the floor: {_multiples(bad, _unseparated)}.{_steady(bad)}"
     )
 
 
@@ -251,12 +255,12 @@ def what_is_separated(table: Check) -> str:
     less = [_share(row, "a") for row in close if _share(row, "a") < 1 - _ALIKE]
     late = [row for row in rows if not row["acts"]]
     worse = [sum(row[f"lower_{side}"] > row["equal"] * (1 + _ALIKE) for row in rows) for side in "ab"]
-    saved = f", {len(less)} between {min(less):.2g} and {max(less):.2g} of that" if less else ""
+    saved = f", and {len(less)} have between {min(less):.2g} and {max(less):.2g} of it" if less else ""
     return (
-        f"In {len(close)} rows the gap is below 4 beta, so that no batch of {first} by T is proved to "
-        f"separate the arms: {len(alike)} pay what equal play does{saved}. {second} ends no epoch by T in "
-        f"{len(late)} rows. More than equal play, so that the best arm was removed, is paid by {first} in "
-        f"{worse[0]} rows and by {second} in {worse[1]}."
+        f"In {len(close)} rows the gap is below 4 beta, so the proof does not show that {first} separates "
+        f"the arms by T. Of these, {len(alike)} have the regret of equal play{saved}. In {len(late)} rows, "
+        f"{second} ends no epoch by T. Regret exceeds that of equal play, because the best arm was removed, "
+        f"in {worse[0]} rows for {first} and in {worse[1]} for {second}."
     )
 
 
@@ -310,9 +314,8 @@ def _steady(rows: Sequence[Json]) -> str:
         return ""
     change = max(max(values) / min(values) for values in finite)
     over = sum(_paid(row) > _unseparated(row) * (1 + _ALIKE) for row in rows)
-    return (
-        f": alpha changes that by a factor of {change:.3g} at most, and the regret exceeds it in {over} rows"
-    )
+    said = f"Alpha changes that cost by a factor of at most {change:.3g}"
+    return f" {said}, and the regret exceeds it in {over} rows."
 
 
 def _share(row: Json, side: str) -> float:

@@ -318,7 +318,7 @@ def _guarded(world: World, function: Foreign) -> Foreign:
     def call(*args: Foreign, **kwargs: Foreign) -> Foreign:
         args, kwargs = tuple(map(handed, args)), {key: handed(value) for key, value in kwargs.items()}
         if any(_holds(value) for value in (*args, *kwargs.values())):
-            words = f"{name} is given tracked numbers, and nothing is known of what it asks of them"
+            words = f"{name} is given tracked numbers, and we do not know how it uses them"
             pythons = getattr(function, "__module__", None) in ("builtins", "_operator")  # as `id` and `is_`
             raise world.hidden(words) if pythons else world.stop(words)
         return function(*args, **kwargs)

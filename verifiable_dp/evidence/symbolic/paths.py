@@ -639,7 +639,7 @@ def _typical(
         if path.failure:
             return PathFound(tuple(paths), path.failure, path.at), events
         if number < NATURAL and not _as_plain(program, path, scopes):
-            wrong = Failure("a traced run returns something else than a plain one")
+            wrong = Failure("a traced run returns something other than a plain one")
             return PathFound(tuple(paths), wrong), events
         asked = path.contested and not path.natural
         if asked and not _same_without(program, n_arms, path, scopes, coverage, meter):

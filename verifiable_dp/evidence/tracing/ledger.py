@@ -28,9 +28,9 @@ WORDS = {
     "chance": "raw {data} set the chances of a draw",
     "text": "raw {data} are turned into text",
     "number": "raw {data} leave tracking as a plain number",
-    "unsettled": "it is open whether noise hides what decides here: replays on neighbours do not settle it",
+    "unsettled": "noise may or may not hide what decides here: replays on neighbours cannot tell",
     "seeds": "noise takes few values here, because the seed of its generator does",
-    "shared": "{data} of several rounds meet before noise hides them: not a report of one reward",
+    "shared": "{data} of several rounds are combined before noise hides them: not a report of one reward",
 }
 DATA, OF_USERS = "rewards", "contexts or rewards"  # what is raw
 
@@ -406,7 +406,7 @@ class Ledger:
         if self.forced is None:
             return None
         if len(self.releases) >= len(self.forced.releases):
-            raise DivergedError(place, "one release more than on the neighbouring input")
+            raise DivergedError(place, "one more release than on the neighbouring input")
         there = self.forced.releases[len(self.releases)]
         if there.at != place:
             raise _elsewhere(place, there.at)
@@ -461,7 +461,7 @@ class Ledger:
             told = there.out.reshape(out.shape)
             turned = out != told
             if (other != told)[turned].any():
-                raise DivergedError(place, "what is told cannot come out on the neighbouring input")
+                raise DivergedError(place, "what is reported cannot occur on the neighbouring input")
             out, truth = told, truth ^ turned
         if not self.once(draws, "told"):
             self.show(draws)
@@ -492,7 +492,7 @@ class Ledger:
 
 
 def _elsewhere(place: Place, there: Place) -> DivergedError:
-    return DivergedError(place, f"another release than on the neighbouring input ({there.words()})")
+    return DivergedError(place, f"a different release than on the neighbouring input ({there.words()})")
 
 
 def same(a: Foreign, b: Foreign) -> bool:

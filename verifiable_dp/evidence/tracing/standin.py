@@ -231,7 +231,7 @@ def _compiled(real: Foreign, ledger: Ledger) -> Foreign:
         if any(isinstance(a, np.random.Generator) for a in (*args, *kwargs.values())):
             ledger.note(f"draws in compiled code ({name}) are not followed", NoteKind.UNFOLLOWED_DRAWS)
         else:
-            ledger.note(f"what compiled code draws by itself would not be seen ({name})", NoteKind.COMPILED)
+            ledger.note(f"draws made inside compiled code would not be seen ({name})", NoteKind.COMPILED)
         found = real(*[base(a) for a in args], **{key: base(value) for key, value in kwargs.items()})
         if tainted(args) or tainted(kwargs):
             ledger.lead("number", found)

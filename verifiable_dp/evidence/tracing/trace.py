@@ -35,11 +35,11 @@ from verifiable_dp.evidence.tracing.ledger import (
 from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
 from verifiable_dp.evidence.tracing.standin import standing_in
 
-SHARED = "one draw is added to sums that move apart, so that their difference is exact"
+SHARED = "one draw is added to sums that move apart, so their difference is exact"
 HALF = "a draw that is half of a two-sided one is used once more"
 CHANCES = "draws that are compared with raw chances are used for something else, too"
 COINS = "coins that tell the truth or not are used for something else, too"
-OTHER = "other draws are given out than on the neighbouring input"
+OTHER = "different draws are given out than on the neighbouring input"
 Flipped = tuple[tuple[Place, float], ...]  # coins that were turned, with the cost of each
 
 
@@ -354,7 +354,7 @@ def trace(
     flipped: Flipped = ()
     loss = _loss(here, there)
     if not here.failure and not loss.divergence and not _same_coins(here.ledger, there.ledger):
-        loss = _replaced(loss, ReplayEnd("other coins are tossed than on the neighbouring input"))
+        loss = _replaced(loss, ReplayEnd("different coins are tossed than on the neighbouring input"))
     for coin in near if not loss.same_output else ():
         aligned = _flipped(function, right, bits, here, coin, files, scopes)
         if aligned is not None:
