@@ -2444,18 +2444,57 @@ FAULTS = (
     Fault(
         "entries at drawn places are like any other",
         f"{EVIDENCE}/judge/calls.py",
-        "        rough = table.unlike and max(table.unlike, at.level) >= STEEP\n",
-        "        rough = False\n",
+        "            apart = table.unlike > PUBLIC and max(table.unlike, at.level) >= STEEP\n",
+        "            apart = False\n",
         "of a list of noisy numbers one, which has no noise, is taken once in a thousand runs",
         ("tests/unit/evidence/test_language.py",),
     ),
     Fault(
         "noise out of a table is taken once",
         f"{EVIDENCE}/judge/calls.py",
-        "        return bool(self.loops) or any(",
-        "        return bool(self.loops) and any(",
+        "            uncounted = uncounted or len(self.taken[root.key]) > 1\n",
+        "            pass\n",
         "once in a thousand runs two sums get the same entries of two tables of noise",
         ("tests/unit/evidence/test_language.py::test_a_rare_pick_ends_the_bound_or_is_paid_for",),
+    ),
+    Fault(
+        "nothing comes through a choice again",
+        f"{EVIDENCE}/judge/chances.py",
+        "        again = site in chosen.passed and self.repeated()\n",
+        "        again = False\n",
+        "a function that keeps what it is given by chance may keep it ten times, which no path shows",
+        (
+            "tests/unit/evidence/test_language.py::test_a_rare_pick_ends_the_bound_or_is_paid_for[path_of_ten_calls]",
+        ),
+    ),
+    Fault(
+        "chance does not say what stands last",
+        f"{EVIDENCE}/judge/calls.py",
+        "            apart = GROWN in table.passed  # chance says what stands where\n",
+        "            apart = False\n",
+        "the last entry of a list to which chance adds is seldom the first",
+        (
+            "tests/unit/evidence/test_language.py::test_a_rare_pick_ends_the_bound_or_is_paid_for[path_to_the_last]",
+        ),
+    ),
+    Fault(
+        "picks of people's data never meet",
+        f"{EVIDENCE}/judge/calls.py",
+        "            apart = apart or (met and self.meets(node, at))\n",
+        "            del met\n",
+        "how often an entry is drawn is seldom more than paths show",
+        (
+            "tests/unit/evidence/test_language.py::test_a_rare_pick_ends_the_bound_or_is_paid_for"
+            "[picked_again_and_again]",
+        ),
+    ),
+    Fault(
+        "outputs have no types",
+        "verifiable_dp/targets/releases.py",
+        "        discrete = {**_whole_codes(values), FORM: forms.astype(np.int64)}\n",
+        "        discrete = _whole_codes(values)\n",
+        "a list on one data set and a tuple on its neighbour are the same output",
+        ("tests/unit/targets/test_targets.py::test_types_and_shapes_are_seen",),
     ),
     Fault(
         "what a library gives shares nothing",
