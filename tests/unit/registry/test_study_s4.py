@@ -181,7 +181,7 @@ def test_rates_are_fitted_where_the_gaps_that_are_left_follow_gamma():
         _s4_shared.KINDS[kind](dense, 1.0, t) for kind in _s4_rates.OVER_T for t in _s4_rates.OVER_T[kind]
     ]
     laws += [LDPLinear(dense, e, _s4_rates.LOCAL_T) for e in _s4_rates.LOCAL_EPSILONS]
-    assert len(laws) == 36
+    assert len(laws) == 90
     for algorithm in laws:
         last = algorithm.last_batch
         before, after = (algorithm.width(batch, _s4_shared.MANY, 3) for batch in (last - 1, last))
