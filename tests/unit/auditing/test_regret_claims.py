@@ -296,7 +296,7 @@ def test_vacuous_with_the_least_horizon():
     statistics = report.record["regret"]["checks"][0]["statistics"]
     assert statistics["least_horizon"] == 301
     assert statistics["largest"] == pytest.approx(6.0)
-    assert "the claim says something from T = 301 on" in report.summary()
+    assert "the claim can fail only from T = 301 on" in report.summary()
 
 
 def test_a_bound_for_each_run():

@@ -367,7 +367,7 @@ def test_another_audit_is_refused_and_a_run_of_many_begins_anew(tmp_path):
     with resume.at(path, lambda: OF, print):
         three([])
     with (
-        pytest.raises(resume.OtherAuditError, match="of another audit"),
+        pytest.raises(resume.OtherAuditError, match="belongs to another audit"),
         resume.at(path, lambda: {**OF, "seed": 4}, print),
     ):
         pass

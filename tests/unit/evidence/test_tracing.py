@@ -995,7 +995,10 @@ def test_a_traced_run_that_drifts_from_the_plain_one_is_given_up():
     def play(rewards, rng):
         return [int(type(rewards) is np.ndarray)] * len(rewards)
 
-    assert "returns something else" in examine(subject(play), 1.0, PAIRS, seed=0, examples=0).failure
+    assert (
+        "returns something other than the plain one"
+        in examine(subject(play), 1.0, PAIRS, seed=0, examples=0).failure
+    )
 
 
 # ---------------------------------------------------------------- the framework's own algorithms
