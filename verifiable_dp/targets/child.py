@@ -34,10 +34,10 @@ from verifiable_dp.evidence.tracing.foreign import settle
 from verifiable_dp.targets import guard, keeping
 from verifiable_dp.targets.cage import Caged
 from verifiable_dp.targets.line import (
+    ChildLine,
     Clock,
     EndedError,
     Frame,
-    Line,
     Progress,
     Questions,
     how_ended,
@@ -172,7 +172,7 @@ def _begun(
     *,
     serves: bool = False,
     fresh: bool = False,
-) -> Iterator[Line]:
+) -> Iterator[ChildLine]:
     """The line to a child that does a task; it has ended after the block, and the line knows its status."""
     start = _spawned if fresh or unforkable() else _forked
     ends = [*os.pipe(), *os.pipe(), *os.pipe()]
@@ -183,7 +183,7 @@ def _begun(
                 stream.flush()
         with watch.shared() as calls, measured() as coverage, keeping.kept():
             pid = start(_Handed(task, channel_in, output_in, replies, coverage, caged, serves), calls.path)
-            line = Line(pid, (channel, output, reply), progress, Clock(calls, most), caged)
+            line = ChildLine(pid, (channel, output, reply), progress, Clock(calls, most), caged)
             try:
                 for end in (channel_in, output_in, replies):
                     ends.remove(end)

@@ -111,7 +111,7 @@ class _GoneError(Exception):
     """The child says nothing more."""
 
 
-class Line:
+class ChildLine:
     """What comes from a child, and what it is sent.
 
     Parameters
@@ -267,7 +267,7 @@ class Questions:
         What it has said at its end.
     """
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: ChildLine) -> None:
         self._line, self._left = line, 0
         self.ready, self.ended = dict[str, JsonValue](), list[JsonDict]()
 
