@@ -163,7 +163,7 @@ def test_the_meter_empties_as_the_leak_that_passes_grows():
 def test_regret_is_a_sentence():
     said = of("dp-se").regret
     assert said == (
-        "20 of 20 checks that can fail agree with the stated bounds (4 of 5 partly our own). 1 more cannot "
+        "27 of 27 checks that can fail agree with the stated bounds (5 of 6 partly our own). 1 more cannot "
         "fail below 9.2e+07 rounds and does not count. 7 are coarse: 10 times that regret would pass."
     )
     record = load("dp-se")
@@ -1040,7 +1040,7 @@ def test_a_sum_is_spoken_of_as_a_mechanism_on_a_stream():
 def test_theorems_are_those_of_a_paper():
     """Control: claims of a paper."""
     assert "agree with our derivations" in regrets.sentence(Record.of(load("dp-lin-ucb")))
-    assert "agree with the stated bounds (4 of 5 partly our own)" in regrets.sentence(
+    assert "agree with the stated bounds (5 of 6 partly our own)" in regrets.sentence(
         Record.of(load("dp-se"))
     )
     assert "agree with the theorems" in regrets.sentence(Record.of(load("dp-nas")))
