@@ -284,7 +284,7 @@ class Calls(Chances):
         parts = [roots for at, _, roots in given.parts if hands or values.writes(value, at)]
         self.written({root for roots in parts for root in roots}, every)
         sorts = values.same(value, (*values.LARGEST, sorted, heapq.nlargest, heapq.nsmallest))
-        lottery = sorts and LOTTERY in every.passed and joined(v for _, v, _ in given.parts).unlike >= STEEP
+        lottery = sorts and LOTTERY in every.passed and every.unlike >= STEEP
         if every.data and (lottery or (value is next and GROWN in every.passed)):
             self.picks(node, outside.TAKEN)
         if value is not len and self.thinned(every):
