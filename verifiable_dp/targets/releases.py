@@ -141,7 +141,7 @@ class ReleaseSampler(SeenRuns):
 
             with scaled_seeds(self.function, self.factor):
                 result, forms = follower_of(self.function).batch(make) if self.followed else alone(make)
-        if result.ndim < 1 or result.shape[0] != len(runs):
+        if result.ndim < 1 or result.shape[0] != len(runs) or not result.size:
             raise InputError(
                 f"release must return an array of shape (size, ...) with size {len(runs)}, got {result.shape}"
             )

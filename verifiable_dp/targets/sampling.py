@@ -124,7 +124,7 @@ class SeenRuns(abc.ABC):
         parts = parts_of(self, path, sizes, starts)
         left, widths = set(range(len(parts))), set[int]()
         for place, rows in far.rows(self, pair, path, sizes, starts, workers, len(parts)):
-            if place not in left:
+            if place not in left or rows.shape[1] <= self.beside:
                 raise EndedError(ANOTHER_FORM)
             left.remove(place)
             runs = [len(numbers) for _, numbers in worlds_of(parts[place])]

@@ -286,6 +286,18 @@ def test_parts_that_do_not_come_end_the_audit():
         list(asked.elsewhere(TablePair(np.zeros((2, 2)), 0, 0, 1.0), (2, 0), (9, 9), (0, 0), 1))
 
 
+def test_rows_of_types_without_outputs_end_the_audit():
+    """Broken variant: any width will do. Control: the same rows as they were sent."""
+    pair, one = DataPair(0.0, 1.0), ((2, 0), (9, 9), (0, 0), 1)
+    assert list(ReleaseSampler(there(release), 0).elsewhere(pair, *one))
+    fewer = there(
+        release, frame=lambda header, content: ({**header, "width": 1}, content[: len(content) // 2])
+    )
+    asked = ReleaseSampler(fewer, 0)
+    with pytest.raises(EndedError):
+        list(asked.elsewhere(pair, *one))
+
+
 def varying(data, size, rng):
     return np.zeros((size, 1 + int(data > 0.5)))
 

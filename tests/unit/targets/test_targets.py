@@ -562,6 +562,13 @@ def test_types_and_shapes_are_seen(target, status):
     assert audit(target, epsilon=1.0, budget="smoke", in_process=True).verdict == status
 
 
+def test_what_returns_nothing_is_refused():
+    """Broken variant: an audit of no outputs breaks down."""
+    sampler = ReleaseSampler(lambda data, size, rng: np.empty((size, 0)), 0)
+    with pytest.raises(InputError, match=r"of shape \(size, ...\) with size 6, got \(6, 0\)"):
+        sampler.values(0.0, (1, 0), RUNS)
+
+
 def test_types_and_shapes_are_numbered_beside_the_outputs():
     pair = DataPair(0.0, 1.0)
     sampler = ReleaseSampler(adapted(as_a_list_or_a_tuple)[1], 0)
