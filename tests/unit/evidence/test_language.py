@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.user_code import choices, held, language
+from tests.user_code import choices, held, language, turns
 from verifiable_dp.evidence.judge.flow import File, Names
 from verifiable_dp.evidence.judge.language import Language, Statements
 from verifiable_dp.evidence.judge.marks import where
-from verifiable_dp.evidence.judge.values import Value
+from verifiable_dp.evidence.judge.values import SMOOTH, Value
 from verifiable_dp.evidence.symbolic.paths import Program, explore
 
 HORIZON = 24
@@ -40,6 +40,36 @@ def test_right_twins_keep_their_bound(play):
     got = found(play)
     assert got.words() == ""
     assert got.epsilon() <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("play", turns.LEAKS, ids=lambda f: f.__name__)
+def test_what_changes_while_a_table_is_made_makes_it_rough(play):
+    """Broken variants: a call gives the same each time; a comprehension is no turn; names stay the same."""
+    assert found(play).epsilon() > 100
+
+
+def test_the_means_of_a_phase_are_made_at_one_time():
+    """Broken variant: then the number of pulls, which grows from phase to phase, makes them unlike."""
+    (play,) = turns.RIGHT
+    assert found(play).words() == ""
+    assert found(play).epsilon() == pytest.approx(1.0)
+
+
+def test_methods_of_each_round_find_what_others_left():
+    """Broken variant: adapters ask each of them once."""
+    methods = (
+        "    def __init__(self):\n        self.n = 0\n    def update(self):\n        self.n = self.n + 1\n"
+    )
+    text = f"class Bandit:\n{methods}"
+    scope = {}
+    exec(compile(text, "bandit.py", "exec"), scope)
+    codes = [scope["Bandit"].__init__.__code__, scope["Bandit"].update.__code__]
+    names = Names({"bandit.py": File(ast.parse(text), scope)})
+    said = Statements(
+        names, {code: {} for code in codes}, {node for c in codes for node in names.nodes_of(c)}
+    )
+    said.run()
+    assert said.marks["attribute", "n"].turn == SMOOTH
 
 
 # Of what modules hold, a few by day and all of them by night.

@@ -336,7 +336,8 @@ class Calls(Chances):
         result = Value(made.level, made.turn, size, rough, own, refs, *made[6:])
         if values.same(value, (np.argsort, np.argpartition)):
             result = result._replace(passed=result.passed - {SEVERAL})
-        result = result._replace(truth=not number and (result.truth or unclear))
+        truth, stream = not number and (result.truth or unclear), value is next and every.stream
+        result = result._replace(truth=truth, stream=stream or values.streams(value))
         return drawing(result, every) if home in ("numpy", "scipy", "pandas") else result
 
     def follows(self, value: Foreign, given: Given) -> bool:
@@ -387,7 +388,8 @@ class Calls(Chances):
             if name == "send":
                 self.add("sent", entry._replace(size=every.size))
             if name in values.SHRINKS:
-                entry = Value(SMOOTH if every.level or entry.level else PUBLIC, size=self.control.level)
+                drawn = SMOOTH if every.level or entry.level else PUBLIC
+                entry = Value(drawn, entry.turn, self.control.level)
             roots = self.roots(node.func.value)  # type: ignore[attr-defined]
             for root in roots if name in values.ADDS else ():
                 put = self.puts.setdefault(root.key, set())
@@ -399,6 +401,8 @@ class Calls(Chances):
                 entry = entry._replace(passed=entry.passed | {GROWN})
             self.hold(roots, entry)
             self.hold(self.behind(roots) if name in values.ADDS else (), entry._replace(rough=STEEP))
+        if name in values.MOVES:
+            self.hold(self.roots(node.func.value), Value(turn=self.reached(Value()).turn))  # type: ignore[attr-defined]
         if name in values.LOOKS_UP and given.parts:
             (_, at, _), *rest = given.parts
             # What is found where nothing is, which may be of one position among many.

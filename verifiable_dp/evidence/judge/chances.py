@@ -40,10 +40,6 @@ GROWN = ("grown", None)  # what is in a container to which chance adds or not, t
 class Chances(Marks):
     """Follows what chance chooses."""
 
-    def repeated(self) -> bool:
-        """Whether what is done here is done again, in another turn or call."""
-        return bool(self.turning) or self.function_of(self.scope) in self.repeats
-
     def selected(
         self, node: Foreign, value: Value, test: Value, before: Value | None = None, others: int = 0
     ) -> Value:

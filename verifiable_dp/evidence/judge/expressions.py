@@ -20,6 +20,7 @@ from verifiable_dp.evidence.judge.flow import (
 from verifiable_dp.evidence.judge.marks import DATA, ENVIRONMENT, Root, where
 from verifiable_dp.evidence.judge.values import (
     ANY,
+    CONTAINER,
     GENERATOR,
     MADE,
     NONE,
@@ -46,7 +47,9 @@ class Expressions(Calls):
         """What an expression may be."""
         if node is None or isinstance(node, ast.Constant):
             return of_constant(getattr(node, "value", None))
-        return getattr(self, f"_of_{type(node).__name__}", lambda _: UNKNOWN)(node)
+        found: Value = getattr(self, f"_of_{type(node).__name__}", lambda _: UNKNOWN)(node)
+        kept = isinstance(node, ast.Name | ast.Attribute | ast.Subscript)
+        return found._replace(turn=found.each.turn) if found.stream and kept and self.repeated() else found
 
     def _of_Name(self, node: ast.Name) -> Value:
         owner = self.names.owner(self.scope, node.id)
@@ -54,6 +57,8 @@ class Expressions(Calls):
         if owner is None or isinstance(owner, ast.Module):
             return self.names.unbound(self.scope, node.id) | self.marks.get(key, Value())
         found = self.marks.get(key, Value()) | self.names.held.get(key, Value())
+        if self.at_once and not isinstance(owner, COMPREHENSION) and not found.stream:
+            found = found._replace(turn=PUBLIC)
         before = self.before.get(node.id)
         return found if before is None else found._replace(passed=before.passed, depth=before.depth)
 
@@ -114,7 +119,10 @@ class Expressions(Calls):
         if not isinstance(node.slice, ast.Slice):
             found = self.entry(node, base, at)
             return found._replace(size=max(found.size, at.takes))
-        return base._replace(level=max(base.level, min(at.level, SMOOTH)), size=max(base.size, at.takes))
+        turn = max(base.turn, at.turn, base.unlike) if at.turn and base.unlike else base.turn
+        return base._replace(
+            level=max(base.level, min(at.level, SMOOTH)), turn=turn, size=max(base.size, at.takes)
+        )
 
     def _of_Slice(self, node: ast.Slice) -> Value:
         every = joined(self.of(part) for part in (node.lower, node.upper, node.step))
@@ -157,7 +165,7 @@ class Expressions(Calls):
 
     def _of_NamedExpr(self, node: ast.NamedExpr) -> Value:
         value = self.of(node.value)
-        self.add(self.key(node.target.id), self.reached(value))
+        self.add(self.key(node.target.id), self.reached(value, own=self.is_own(node.target.id)))
         self.share(self.key(node.target.id), self.roots(node.value))
         self.replaces(self.key(node.target.id), node.target.id)
         return value
@@ -216,8 +224,8 @@ class Expressions(Calls):
         if one.level and other.level:
             every = every.summed()
         elif isinstance(op, _FACTORS) and not (other.level == PUBLIC and isinstance(op, _SHIFTS)):
-            written = operands_of(node)
-            every = every.scaled(sign_of(written[bool(one.level)]) if len(written) == 2 else 0)
+            written, by = operands_of(node), other if one.level else one
+            every = every.scaled(sign_of(written[bool(one.level)]) if len(written) == 2 else 0, by)
         inner = every.inner if every.container else NONE
         every = every._replace(own=every.container, inner=inner, many=every.many or every.level > PUBLIC)
         if isinstance(op, ast.Mult):
@@ -240,7 +248,7 @@ class Expressions(Calls):
             return every.whole().steep()
         if isinstance(op, ast.Pow) and other.level:
             base = positive(getattr(node, "left", None))
-            every = every._replace(bent=every.bent and not base)
+            every = every._replace(bent=not base)  # a negative one changes its sign
             every = every.turned() if 0 < base < 1 else every if base else every._replace(way=values.BOTH)
         # A product of what rises and what falls, or what may change its sign, has a peak somewhere.
         peaks = every.bent or every.way == values.BOTH
@@ -261,19 +269,52 @@ class Expressions(Calls):
             self.ask(Value(rows.size, rows.turn), part.iter)
             self.turns(part.iter, rows)
             self.store(part.target, rows.each, {root.entry() for root in self.roots(part.iter)})
+            by_place = self.of_place(node, part.ifs).turn > PUBLIC
             tests = joined(self.ask(self.of(test), test) for test in part.ifs)
             level = SMOOTH if tests.level else PUBLIC
-            around |= Value(level, size=max(rows.size, level), rough=STEEP if tests.turn else PUBLIC)
+            around |= Value(level, size=max(rows.size, level), rough=STEEP if by_place else PUBLIC)
             around |= Value(passed=frozenset((GROWN,)) if tests.by_chance and not tests.unseen else NONE)
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        place = self.of_place(node, parts[-1:]).turn
         made = [self.of(part) for part in parts]
         self.scope, self.turning = outer, self.turning[:-1]
         keyed = made[0].level if isinstance(node, ast.DictComp | ast.SetComp) else PUBLIC
         every = joined(made) | around
         kept = made[-1] if isinstance(node, ast.DictComp) else every  # keys say which values, not what
-        size, rough = max(every.size, keyed), max(kept.rough, kept.turn)
+        size, rough = max(every.size, keyed), max(kept.rough, place)
         own = frozenset((values.LIST,))
-        return every._replace(size=size, rough=rough, own=own, inner=every.own | every.inner)
+        stream = isinstance(node, ast.GeneratorExp)
+        return every._replace(size=size, rough=rough, own=own, inner=every.own | every.inner, stream=stream)
+
+    def of_place(self, node: Foreign, parts: list[ast.expr]) -> Value:
+        """What parts of a comprehension are, as they follow from the place: unless it waits, all at one time.
+
+        What names around it stand for stays the same then, if nothing there changes it.
+        """
+        before, telling = self.at_once, self.telling
+        self.telling, waits = False, bool(self.names.waits) or isinstance(node, ast.GeneratorExp)
+        self.at_once = not waits and all(map(self.keeps, ast.walk(node)))
+        found = joined(map(self.of, parts))
+        self.at_once, self.telling = before, telling
+        return found
+
+    def keeps(self, node: ast.AST) -> bool:
+        """Whether a part of an expression changes nothing that names stand for, nor runs users' code."""
+        method = isinstance(node, ast.Attribute) and node.attr in self.names.methods
+        if method or isinstance(node, ast.NamedExpr):
+            return False
+        if not isinstance(node, ast.Call):
+            return True
+        parts = [
+            part.value if isinstance(part, ast.keyword) else part for part in [*node.args, *node.keywords]
+        ]
+        handed = {kind for part in parts for kind, _ in self.of(part).refs}
+        base = self.of(node.func.value).own if isinstance(node.func, ast.Attribute) else NONE
+        if isinstance(node.func, ast.Attribute) and not base - CONTAINER - {GENERATOR}:
+            kept = values.METHODS - values.CHANGES - values.MOVES
+            return not handed and (base == {GENERATOR} or node.func.attr in kept)
+        known = [self.names.objects[ref] for kind, ref in self.of(node.func).own if kind == "library"]
+        return not handed and bool(known) and all(values.leaves_alone(f) and f is not next for f in known)
 
     _of_SetComp = _of_GeneratorExp = _of_DictComp = _of_ListComp
 
@@ -347,10 +388,10 @@ class Expressions(Calls):
 
     def called(self, node: ast.Call, kind: str, ref: Foreign, given: Given, *, bound: bool) -> Value:
         """What a call of one of those gives that it may be of."""
-        if kind == "function":
-            return self.enter(ref, given)
-        if kind == "method":
-            return self.enter(ref, given, unbound=not bound and not self.is_(ref, classmethod))
+        if kind in ("function", "method"):
+            unbound = kind == "method" and not bound and not self.is_(ref, classmethod)
+            made = self.enter(ref, given, unbound=unbound)
+            return made._replace(stream=made.stream or ref in self.names.waits)
         if kind == "class":
             return self.make(ref, given)
         if kind == "instance":
@@ -396,7 +437,7 @@ class Expressions(Calls):
         """Whose entries an expression may share."""
         if isinstance(node, ast.Name):
             known = any(kind == "library" for kind, _ in self.of(node).own)
-            return set() if known else {Root(self.key(node.id))}
+            return set() if known or self.names.is_plain(self.scope, node.id) else {Root(self.key(node.id))}
         if isinstance(node, ast.Attribute):
             if node.attr in _SHAPES:
                 return set()

@@ -45,6 +45,7 @@ SCOPES = (
     ast.Module,
     *COMPREHENSION.__args__,
 )
+INITIAL = ("__init__", "__post_init__")  # run once an object
 _PLAIN = (int, float, complex, str, bytes, bool, type(None))
 _GENERATORS = np.random.Generator | np.random.RandomState | random.Random
 _HOLDING = (
@@ -86,10 +87,17 @@ class Names:
         self.attributes: dict[str, Value] = {}  # of objects that were there before the runs
         self.held: dict[Foreign, Value] = {}  # by functions that were: names of others, their own defaults
         self.kinds: dict[ast.AST, type] = {}
+        self.rebound: set[str] = set()  # by functions that declare them as global
         self.known: dict[int, tuple[Foreign, Value]] = {}
         for file, one in files.items():
             self.local[one.tree], self.home[one.tree] = set(), file
             self._collect(one.tree, one.tree, file, "")
+        coded = [node for nodes in self.coded.values() for node in nodes]
+        waiting = (ast.Yield, ast.YieldFrom)
+        self.waits = {one for one in coded if any(isinstance(part, waiting) for part in own_nodes(one))}
+        calls = [n.func for one in files.values() for n in ast.walk(one.tree) if isinstance(n, ast.Call)]
+        again = [f.value for f in calls if isinstance(f, ast.Attribute) and f.attr in INITIAL]
+        self.begins_again = any(not isinstance(one, ast.Call) for one in again)  # but for `super()`
         for one in files.values():
             for value in [*one.scope.values()]:
                 if isinstance(value, type):
@@ -115,6 +123,7 @@ class Names:
             self._collect(child, inner, file, beneath)
         if isinstance(node, ast.Global | ast.Nonlocal):
             self.local[scope] -= {*node.names}
+            self.rebound |= {*node.names}
         if isinstance(node, SCOPES):
             declared = [n for n in own_nodes(node) if isinstance(n, ast.Global | ast.Nonlocal)]
             self.local[node] -= {name for one in declared for name in one.names}
@@ -306,6 +315,12 @@ class Names:
         if name in known or hasattr(builtins, name):
             return self.of_object(known[name] if name in known else getattr(builtins, name))
         return UNKNOWN
+
+    def is_plain(self, scope: ast.AST, name: str) -> bool:
+        """Whether it is a global that no function sets, and no change can reach what it stands for."""
+        known = self.files[self.home[scope]].scope
+        is_global = isinstance(self.owner(scope, name), ast.Module | None) and name not in self.rebound
+        return is_global and name in known and isinstance(known[name], _PLAIN)
 
 
 def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:

@@ -40,6 +40,7 @@ from verifiable_dp.evidence.judge import outside, values
 from verifiable_dp.evidence.judge.calls import Given
 from verifiable_dp.evidence.judge.expressions import Expressions
 from verifiable_dp.evidence.judge.flow import (
+    INITIAL,
     File,
     Function,
     Names,
@@ -205,7 +206,7 @@ class Statements(Expressions):
         for target in step.targets:
             at = self.of(target.slice) if isinstance(target, ast.Subscript) else Value()
             level = max(at.level, self.control.level)
-            self.hold(self.roots(target), Value(level, size=level))
+            self.hold(self.roots(target), Value(level, self.reached(Value()).turn, level))
 
     def _do_Assign(self, step: ast.Assign) -> None:
         read = {part.id for part in ast.walk(step.value) if isinstance(part, ast.Name)}
@@ -276,7 +277,7 @@ class Statements(Expressions):
                 self.store(part, value._replace(own=value.inner), {root.entry() for root in roots})
             return
         own = isinstance(target, ast.Name) and self.is_own(target.id)
-        slope, value = self.slope(value), self.reached(value, own=own)
+        slope, value = self.slope(value), self.reached(value, own=own, once=self.initial(target))
         if isinstance(target, ast.Starred):
             self.store(target.value, value._replace(own=NONE), roots)
         elif isinstance(target, ast.Name):
@@ -295,6 +296,15 @@ class Statements(Expressions):
             self.replaces(("attribute", target.attr), f".{target.attr}")
         elif isinstance(target, ast.Subscript):
             self.put(target, value, roots, slope)
+
+    def initial(self, target: Foreign) -> bool:
+        """Whether a new object is given an attribute that nothing else sets, nor has set before."""
+        function: Foreign = self.function_of(self.scope)
+        if not isinstance(target, ast.Attribute) or getattr(function, "name", "") not in INITIAL:
+            return False
+        own = isinstance(target.value, ast.Name) and target.value.id == parameters(function)[0].arg
+        single = len(self.kept.get(target.attr, ())) < 2 and target.attr not in self.names.attributes
+        return own and single and not self.names.begins_again
 
     def put(
         self, target: ast.Subscript, value: Value, roots: set[Root], slope: int, *, there: bool = False

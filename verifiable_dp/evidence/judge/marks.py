@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from verifiable_dp.core.validate import Foreign
-from verifiable_dp.evidence.judge.flow import Function, Names
+from verifiable_dp.evidence.judge.flow import INITIAL, Function, Names
 from verifiable_dp.evidence.judge.outside import Construct, Outside
 from verifiable_dp.evidence.judge.values import GENERATOR, NONE, PUBLIC, SMOOTH, STEEP, UNKNOWN, Value, joined
 
@@ -121,6 +121,7 @@ class Marks:
         self.left: set[ast.AST] = set()  # loops that a draw may end early
         self.loops: list[ast.AST] = []
         self.placed = False  # whether it is known at which places draws write
+        self.at_once = False  # whether names keep what they are, as while a comprehension is made
         self.after = False  # whether a draw may have ended the function before
         self.context = ControlMark()
         self.scope: ast.AST = ast.Module([], [])
@@ -155,6 +156,10 @@ class Marks:
                 node = self.names.node_of(code)
                 keys = {name: (node, name) for name in given}
                 self.bound |= {node} if node is not None else set()
+                if node is not None and isinstance(self.names.outer[node], ast.ClassDef):
+                    self.repeats |= (
+                        {node} if getattr(node, "name", "") not in INITIAL else set()
+                    )  # every round
             for name, role in given.items():
                 self.add(keys[name], ROLES.get(role, UNKNOWN))
 
@@ -206,13 +211,19 @@ class Marks:
             known |= roots
             self.changed = True
 
-    def reached(self, value: Value, *, own: bool = False) -> Value:
-        """A value where it is only given on conditions, and maybe another one in another turn.
+    def repeated(self) -> bool:
+        """Whether what is done here is done again, in another turn or call."""
+        return bool(self.turning) or self.function_of(self.scope) in self.repeats
 
-        To a name of the call's own, which no other call sees, only conditions in the function are any.
+    def reached(self, value: Value, *, own: bool = False, once: bool = False) -> Value:
+        """A value where it is only given on conditions, and maybe another one in another turn or call.
+
+        To a name of the call's own, which no other call sees, only conditions and turns in the function are
+        any. What each object is given `once` does not change from call to call.
         """
         level = self.control.inner if own else self.control.level
-        turn = STEEP if self.control.turn else SMOOTH if self.loops else PUBLIC
+        again = bool(self.turning) if own or once else self.repeated()
+        turn = STEEP if self.control.turn else SMOOTH if again else PUBLIC
         levels = max(value.level, level), max(value.turn, turn), max(value.size, level)
         decided = self.context.tossed
         tossed, raw = value.tossed or decided.tossed, value.raw or decided.raw

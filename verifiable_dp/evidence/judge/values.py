@@ -34,7 +34,7 @@ GENERATOR = ("generator", None)
 OPAQUE = ("opaque", None)  # an object of a library that holds no code of the user's
 RECORD = ("record", None)  # a list or tuple that is written down, whose entries are not alike
 LIST = ("list", None)  # any other container of Python's
-_CONTAINER = frozenset((RECORD, LIST))
+CONTAINER = frozenset((RECORD, LIST))
 Tags = frozenset[tuple[str, Foreign]]
 NONE: Tags = frozenset()
 
@@ -74,6 +74,8 @@ class Value(NamedTuple):
         Whether it is not known whether people's data are in it or only a draw.
     passed, depth
         The choices by chance that it came through, and how many of them one after the other; see `chances`.
+    stream
+        Whether it may be an iterator, which is another one each time that something was taken out of it.
     """
 
     level: int = PUBLIC
@@ -93,6 +95,7 @@ class Value(NamedTuple):
     passed: Tags = NONE
     depth: int = 0
     unseen: bool = False
+    stream: bool = False
 
     @property
     def by_chance(self) -> bool:
@@ -126,18 +129,23 @@ class Value(NamedTuple):
         """Of what goes the other way, as what is subtracted or divided by."""
         return self._replace(way=_TURNED[self.moves])
 
-    def scaled(self, sign: float) -> Value:
-        """Of a multiple by a public number: what that turns is not known where its sign is not (0)."""
+    def scaled(self, sign: float, by: Value) -> Value:
+        """Of a multiple by a public number: what that turns is not known where its sign is not (0).
+
+        The sign of one number that is the same in every turn is one sign; of several, or a table, it changes.
+        """
         if sign > 0 or not self.level:
             return self
         turned = self.turned() if sign else self._replace(way=BOTH if self.moves == BOTH else EITHER)
-        return turned._replace(bent=True)
+        one = not (sign or by.turn or by.rough or by.own)
+        return turned._replace(bent=self.bent or not one)
 
     def summed(self) -> Value:
         """Of what is made of several numbers, or entries, each of which may go another way."""
-        return self._replace(way=BOTH) if self.moves == EITHER else self
+        return self._replace(way=BOTH, bent=True) if self.moves == EITHER else self
 
     def __or__(self, other: Value) -> Value:
+        moves = {self.moves, other.moves} - {0}
         return Value(
             max(self.level, other.level),
             max(self.turn, other.turn),
@@ -146,7 +154,7 @@ class Value(NamedTuple):
             self.own | other.own,
             self.inner | other.inner,
             self.data or other.data,
-            self.bent or other.bent,
+            self.bent or other.bent or (EITHER in moves and len(moves) > 1),
             self.many or other.many,
             _both_ways(self.moves, other.moves),
             self.truth or other.truth,
@@ -156,6 +164,7 @@ class Value(NamedTuple):
             self.passed | other.passed,
             max(self.depth, other.depth),
             self.unseen or other.unseen,
+            self.stream or other.stream,
         )
 
     def steep(self) -> Value:
@@ -173,12 +182,12 @@ class Value(NamedTuple):
     @property
     def things(self) -> Tags:
         """What it may be that is no number and no container."""
-        return self.own - _CONTAINER
+        return self.own - CONTAINER
 
     @property
     def container(self) -> Tags:
         """Whether it may be a container of Python's, and of which kind."""
-        return self.own & _CONTAINER
+        return self.own & CONTAINER
 
     @property
     def unlike(self) -> int:
@@ -201,7 +210,7 @@ class Value(NamedTuple):
         turn = max(
             self.turn, found(at.turn) if self.unlike else PUBLIC
         )  # one of what is alike is as any other
-        nested = self.inner & (_CONTAINER | {ANY})  # which may be of different lengths
+        nested = self.inner & (CONTAINER | {ANY})  # which may be of different lengths
         size = max(self.size, found(at.level) if nested else PUBLIC)
         return Value(level, turn, size, self.rough, self.inner, self.inner, *self[6:])
 
@@ -361,6 +370,7 @@ METHODS = frozenset(
 GROWS = frozenset(("append", "add", "extend"))
 ADDS = frozenset(("append", "appendleft", "extend", "insert"))
 SHRINKS = frozenset(("pop", "popleft", "remove", "clear", "discard", "popitem"))
+MOVES = frozenset(("sort", "reverse", "rotate"))  # what stands where, in the container itself
 KINDS = (
     *(list, dict, set, tuple, str, int, float, np.ndarray, np.float64, collections.deque),
     collections.Counter,
@@ -390,6 +400,11 @@ def leaves_alone(value: Foreign) -> bool:
     simple = isinstance(getattr(value, "__self__", None), types.ModuleType) and home_of(value) in _SIMPLE
     kind = isinstance(value, type) and not same(value, holds)
     return kind or simple or isinstance(value, np.ufunc) or same(value, _TABLED)
+
+
+def streams(value: Foreign) -> bool:
+    """Whether a function of a library makes an iterator."""
+    return value is iter or (isinstance(value, type) and hasattr(value, "__next__"))
 
 
 def maps(value: Foreign) -> bool:

@@ -1,0 +1,174 @@
+"""What is another thing in another turn or call, where no loop is in sight: leaks of one run in hundreds.
+
+EPSILON = 1 is claimed of each. A leak makes a table of weights in which one of hundreds is large, by state
+that changes while the table is made, and weighs data with a drawn one. A right twin makes a table of means in
+each of its phases, all by one expression.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+from collections import deque
+
+import numpy as np
+
+EPSILON = 1.0
+MANY = 400
+FIRST = 2
+
+
+def _weighed(rewards, weights, rng):
+    """Who leads by sums that a drawn weight multiplies, after turns of both arms."""
+    horizon, k = rewards.shape
+    half = horizon // 2
+    sums = [rewards[a:half:k, a].sum() for a in range(k)]
+    at = int(rng.integers(MANY))
+    noisy = [weights[at] * s + rng.laplace(0, 1 / EPSILON) for s in sums]
+    return list(np.arange(half) % k) + [int(np.argmax(noisy))] * (horizon - half)
+
+
+def walrus(rewards, rng):
+    n = 0
+    return _weighed(rewards, [1000.0 if (n := n + 1) == 37 else 1.0 for _ in range(MANY)], rng)
+
+
+def popped(rewards, rng):
+    left = list(range(MANY))
+    return _weighed(rewards, [1000.0 if left.pop() == 37 else 1.0 for _ in range(MANY)], rng)
+
+
+def popped_in_a_loop(rewards, rng):
+    left, weights = list(range(MANY)), []
+    for _ in range(MANY):
+        weights.append(1000.0 if left.pop() == 37 else 1.0)
+    return _weighed(rewards, weights, rng)
+
+
+def taken_from_the_front(rewards, rng):
+    left, weights = list(range(MANY)), []
+    for _ in range(MANY):
+        weights.append(1000.0 if left[0] == 37 else 1.0)
+        del left[0]
+    return _weighed(rewards, weights, rng)
+
+
+def heap(rewards, rng):
+    left = list(range(MANY))
+    return _weighed(rewards, [1000.0 if heapq.heappop(left) == 37 else 1.0 for _ in range(MANY)], rng)
+
+
+def turned_round(rewards, rng):
+    ring = deque(range(MANY))
+    weights = [1000.0 if int(ring[0] + 0 * (ring.rotate(1) or 1)) == 37 else 1.0 for _ in range(MANY)]
+    return _weighed(rewards, weights, rng)
+
+
+def next_one(rewards, rng):
+    left = iter(range(MANY))
+    return _weighed(rewards, [1000.0 if next(left) == 37 else 1.0 for _ in range(MANY)], rng)
+
+
+def taken_by_zip(rewards, rng):
+    left = map(abs, range(MANY))
+    weights = [
+        1000.0 if max([n for _, n in zip("a", left, strict=False)]) == 37 else 1.0 for _ in range(MANY)
+    ]
+    return _weighed(rewards, weights, rng)
+
+
+def counted(rewards, rng):
+    left = itertools.count()
+    return _weighed(rewards, [1000.0 if next(left) == 37 else 1.0 for _ in range(MANY)], rng)
+
+
+def yielded(rewards, rng):
+    def numbers():
+        yield from range(MANY)
+
+    left = numbers()
+    return _weighed(rewards, [1000.0 if next(left) == 37 else 1.0 for _ in range(MANY)], rng)
+
+
+def set_from_within(rewards, rng):
+    n = 0
+
+    def up():
+        nonlocal n
+        n = n + 1
+        return n
+
+    return _weighed(rewards, [1000.0 if up() == 37 else 1.0 for _ in range(MANY)], rng)
+
+
+class Count:
+    n = 0
+
+    def up(self):
+        self.n = self.n + 1
+        return self.n
+
+
+def attribute(rewards, rng):
+    count = Count()
+    return _weighed(rewards, [1000.0 if count.up() == 37 else 1.0 for _ in range(MANY)], rng)
+
+
+def grown_elsewhere(rewards, rng):
+    rows = [0]
+
+    def up():
+        rows.append(0)
+        return len(rows)
+
+    return _weighed(rewards, [1000.0 if up() == 37 else 1.0 for _ in range(MANY)], rng)
+
+
+def cut_later(rewards, rng):
+    left, weights = list(range(MANY + 1)), []
+    for t in range(MANY):
+        weights.append(1000.0 if left[t:][0] == 37 else 1.0)
+    return _weighed(rewards, weights, rng)
+
+
+def waits_for_its_turn(rewards, rng):
+    size, weights = 1.0, []
+    for t, one in enumerate(size for _ in range(MANY)):
+        weights.append(one)
+        size = 1000.0 if t == 37 else 1.0
+    return _weighed(rewards, weights, rng)
+
+
+def row_of_each_turn(rewards, rng):
+    weights = []
+    for t in range(MANY):
+        size = 1000.0 if t == 37 else 1.0
+        weights.extend([size for _ in range(1)])
+    return _weighed(rewards, weights, rng)
+
+
+def means_in_a_dict(rewards, rng, epsilon=EPSILON):
+    """Successive elimination; the number of pulls, which draws decide, sets the scale with a public one."""
+    horizon, k = rewards.shape
+    active, actions, n = list(range(k)), [], FIRST
+    while len(active) > 1 and len(actions) + n * len(active) <= horizon:
+        totals = dict.fromkeys(active, 0.0)
+        for _ in range(n):
+            for arm in active:
+                totals[arm] += rewards[len(actions), arm]
+                actions.append(arm)
+        means = {arm: totals[arm] / n + rng.laplace(0, 1 / (n * epsilon)) for arm in active}
+        leader = max(means, key=means.get)
+        width = 0.7 * math.sqrt(1 / n)
+        active = [arm for arm in active if means[arm] > means[leader] - width]
+        n *= 2
+    return actions + [active[0]] * (horizon - len(actions))
+
+
+LEAKS = [
+    *(walrus, popped, popped_in_a_loop, taken_from_the_front, heap, turned_round, next_one, taken_by_zip),
+    *(counted, yielded, set_from_within, attribute, grown_elsewhere, cut_later, waits_for_its_turn),
+    row_of_each_turn,
+]
+RIGHT = [means_in_a_dict]
