@@ -51,6 +51,9 @@ def test_what_changes_while_a_table_is_made_makes_it_rough(play):
 def test_the_means_of_a_phase_are_made_at_one_time():
     """Broken variant: then the number of pulls, which grows from phase to phase, makes them unlike."""
     (play,) = turns.RIGHT
+    roles = {play.__code__: {"rewards": "data", "rng": "generator", "epsilon": "public"}}
+    said = Language({turns.__file__: vars(turns)}, [play.__code__], roles)
+    assert said.all_outside() == []
     assert found(play).words() == ""
     assert found(play).epsilon() == pytest.approx(1.0)
 

@@ -156,10 +156,10 @@ class Marks:
                 node = self.names.node_of(code)
                 keys = {name: (node, name) for name in given}
                 self.bound |= {node} if node is not None else set()
-                if node is not None and isinstance(self.names.outer[node], ast.ClassDef):
-                    self.repeats |= (
-                        {node} if getattr(node, "name", "") not in INITIAL else set()
-                    )  # every round
+                method = node is not None and isinstance(self.names.outer[node], ast.ClassDef)
+                once_a_round = method and getattr(node, "name", "") not in INITIAL
+                if once_a_round:
+                    self.repeats.add(node)  # type: ignore[arg-type]
             for name, role in given.items():
                 self.add(keys[name], ROLES.get(role, UNKNOWN))
 
