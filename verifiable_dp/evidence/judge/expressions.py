@@ -37,6 +37,7 @@ _ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _FACTORS = (ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.LShift, ast.RShift, ast.MatMult)
 _SHIFTS = (ast.LShift, ast.RShift)
 _SHAPES = ("shape", "size", "ndim")
+_KEPT = (ast.Name, ast.Attribute, ast.Subscript)
 _NAMES = ("__class__", "__name__", "__qualname__", "__doc__")
 
 
@@ -48,8 +49,8 @@ class Expressions(Calls):
         if node is None or isinstance(node, ast.Constant):
             return of_constant(getattr(node, "value", None))
         found: Value = getattr(self, f"_of_{type(node).__name__}", lambda _: UNKNOWN)(node)
-        kept = isinstance(node, ast.Name | ast.Attribute | ast.Subscript)
-        return found._replace(turn=found.each.turn) if found.stream and kept and self.repeated() else found
+        another = found.stream and isinstance(node, _KEPT) and self.repeated()
+        return found._replace(turn=found.each.turn) if another else found
 
     def _of_Name(self, node: ast.Name) -> Value:
         owner = self.names.owner(self.scope, node.id)
@@ -292,8 +293,8 @@ class Expressions(Calls):
         What names around it stand for stays the same then, if nothing there changes it.
         """
         before, telling = self.at_once, self.telling
-        self.telling, waits = False, bool(self.names.waits) or isinstance(node, ast.GeneratorExp)
-        self.at_once = not waits and all(map(self.keeps, ast.walk(node)))
+        self.telling = False
+        self.at_once = not isinstance(node, ast.GeneratorExp) and all(map(self.keeps, ast.walk(node)))
         found = joined(map(self.of, parts))
         self.at_once, self.telling = before, telling
         return found
@@ -304,7 +305,7 @@ class Expressions(Calls):
         if method or isinstance(node, ast.NamedExpr):
             return False
         if not isinstance(node, ast.Call):
-            return True
+            return not isinstance(node, _KEPT) or not self.of(node).stream
         parts = [
             part.value if isinstance(part, ast.keyword) else part for part in [*node.args, *node.keywords]
         ]
