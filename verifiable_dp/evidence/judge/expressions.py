@@ -293,8 +293,8 @@ class Expressions(Calls):
         What names around it stand for stays the same then, if nothing there changes it.
         """
         before, telling = self.at_once, self.telling
-        self.telling = False
-        self.at_once = not isinstance(node, ast.GeneratorExp) and all(map(self.keeps, ast.walk(node)))
+        self.telling, kept = False, all(map(self.keeps, ast.walk(node)))
+        self.at_once = kept and not isinstance(node, ast.GeneratorExp)
         found = joined(map(self.of, parts))
         self.at_once, self.telling = before, telling
         return found
