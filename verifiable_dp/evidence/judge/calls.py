@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import collections
 import functools
 import heapq
 import math
@@ -302,6 +303,9 @@ class Calls(Chances):
         every = every._replace(bent=every.bent and not least)
         made = every.whole() if values.same(value, _ENDS_DATA) else every
         keeps = keeps and not (value is np.bincount and every.many)
+        keeps = keeps and (
+            every.level > PUBLIC or value is not collections.Counter
+        )  # of what is not in it: 0
         operation = next((op for one, op in values.OPERATIONS.items() if value is one), None)
         if operation is not None and len(given.parts) == 2:
             made = self.combined(node, operation, *(v for _, v, _ in given.parts))
@@ -331,6 +335,7 @@ class Calls(Chances):
         arrays = home in ("numpy", "scipy", "math")  # what these give
         number = values.same(value, values.NUMBERS)
         container = NONE if arrays or (number and alone) else every.container
+        container |= {values.TEXT} if values.same(value, (str, repr, format)) else NONE
         own = (every.inner & refs) | applied | container
         unclear = not (keeps or sized or bends or shaped or operation)
         result = Value(made.level, made.turn, size, rough, own, refs, *made[6:])

@@ -159,7 +159,7 @@ class Expressions(Calls):
             self.of(getattr(part, "value", None))
             for part in node.values
             if isinstance(part, ast.FormattedValue)
-        ).steep()
+        ).steep() | of_constant("")
 
     def _of_Lambda(self, node: ast.Lambda) -> Value:
         return Value(own=frozenset((("function", node),)))

@@ -28,8 +28,10 @@ from verifiable_dp.evidence.judge.values import (
     GENERATOR,
     LIST,
     MADE,
+    NONE,
     PUBLIC,
     STEEP,
+    TEXT,
     UNKNOWN,
     Value,
     joined,
@@ -350,9 +352,9 @@ def _bound(node: ast.AST) -> Iterator[str]:
 
 
 def of_constant(value: Foreign) -> Value:
-    """A plain value: the characters of a text may differ."""
-    rough = STEEP if isinstance(value, str | bytes) and len({*value}) > 1 else PUBLIC
-    return Value(rough=rough, truth=isinstance(value, bool))
+    """A plain value."""
+    own = frozenset((TEXT,)) if isinstance(value, str | bytes) else NONE
+    return Value(own=own, truth=isinstance(value, bool))
 
 
 def positive(node: ast.AST | None) -> float:

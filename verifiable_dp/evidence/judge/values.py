@@ -34,7 +34,8 @@ GENERATOR = ("generator", None)
 OPAQUE = ("opaque", None)  # an object of a library that holds no code of the user's
 RECORD = ("record", None)  # a list or tuple that is written down, whose entries are not alike
 LIST = ("list", None)  # any other container of Python's
-CONTAINER = frozenset((RECORD, LIST))
+TEXT = ("text", None)  # characters, which need not be alike
+CONTAINER = frozenset((RECORD, LIST, TEXT))
 Tags = frozenset[tuple[str, Foreign]]
 NONE: Tags = frozenset()
 
@@ -192,7 +193,7 @@ class Value(NamedTuple):
     @property
     def unlike(self) -> int:
         """How its own entries follow from their positions."""
-        return STEEP if RECORD in self.own else self.rough
+        return STEEP if RECORD in self.own or TEXT in self.own else self.rough
 
     def entry(self, at: Value) -> Value:
         """What stands at a position: alike tables tell nothing of it, and rough ones may do whatever."""
@@ -217,7 +218,9 @@ class Value(NamedTuple):
     @property
     def refs(self) -> Tags:
         """Objects of the user's that it or its entries may be."""
-        return frozenset(tag for tag in self.own | self.inner if tag[0] not in ("library", "record", "list"))
+        return frozenset(
+            tag for tag in self.own | self.inner if tag[0] not in ("library", "record", "list", "text")
+        )
 
     @property
     def each(self) -> Value:
