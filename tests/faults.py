@@ -2502,7 +2502,7 @@ FAULTS = (
     Fault(
         "names keep what a comprehension changes",
         f"{EVIDENCE}/judge/expressions.py",
-        "        self.at_once = kept and not isinstance(node, ast.GeneratorExp)\n",
+        "        self.at_once = not isinstance(node, ast.GeneratorExp) and self.keeps(node)\n",
         "        self.at_once = True\n",
         "one of hundreds of weights is large by what changed while they were made, and counts as alike",
         ("tests/unit/evidence/test_language.py::test_what_changes_while_a_table_is_made_makes_it_rough",),
@@ -2510,7 +2510,7 @@ FAULTS = (
     Fault(
         "entries of a comprehension are made in many turns",
         f"{EVIDENCE}/judge/expressions.py",
-        "        self.at_once = kept and not isinstance(node, ast.GeneratorExp)\n",
+        "        self.at_once = not isinstance(node, ast.GeneratorExp) and self.keeps(node)\n",
         "        self.at_once = False\n",
         "right eliminations that keep noisy means in a dictionary lose their bound",
         ("tests/unit/evidence/test_language.py::test_the_means_of_a_phase_are_made_at_one_time",),

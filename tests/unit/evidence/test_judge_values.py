@@ -153,12 +153,14 @@ def test_what_is_known_of_data_is_known_of_an_entry():
     assert table.entry(Value())[6:] == table.each[6:] == known
 
 
-@pytest.mark.parametrize(
-    ("constant", "rough"),
-    [(1, PUBLIC), (None, PUBLIC), ("", PUBLIC), ("a", PUBLIC), ("aa", PUBLIC), ("ab", STEEP), (b"ab", STEEP)],
-)
-def test_the_characters_of_a_text_may_differ(constant, rough):
-    assert flow.of_constant(constant) == Value(rough=rough)
+@pytest.mark.parametrize("text", ["", "a", "aa", "ab", b"ab"])
+def test_the_characters_of_a_text_may_differ(text):
+    assert flow.of_constant(text).unlike == STEEP
+
+
+@pytest.mark.parametrize("number", [1, None, True, 0.5])
+def test_a_number_has_no_entries(number):
+    assert flow.of_constant(number) == Value(truth=number is True)
 
 
 @pytest.mark.parametrize(

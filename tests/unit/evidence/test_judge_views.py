@@ -139,7 +139,7 @@ def test_what_a_function_fills_is_known_by_its_place():
         ("is_fresh", lambda _: True, views.CHANGES["reshaped"]),
         ("writes", lambda *_: False, views.CHANGES["put"]),
         ("may_write", lambda _: False, views.CHANGES["dunder"]),
-        ("leaves_alone", lambda _: True, views.CHANGES["partial"]),
+        ("leaves_alone", lambda _: True, views.CHANGES["operator"]),
     ],
 )
 def test_without_a_rule_such_a_table_has_a_bound(monkeypatch, tmp_path, rule, wrong, statement):

@@ -6,6 +6,7 @@ import ast
 import collections
 import functools
 import heapq
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -265,6 +266,8 @@ class Calls(Chances):
         if values.same(value, values.SAME):
             itself = value is functools.wraps or not functions
             return Value(own=frozenset((("library", id(value)),))) if itself else every
+        if value is functools.partial and not functions:
+            return UNKNOWN
         if (
             value is functools.partial
             and functions
@@ -324,6 +327,8 @@ class Calls(Chances):
         size = PUBLIC if alone and values.same(value, values.SCALARS) else size  # one number
         made_up = not (keeps or sized or every.level or every.data)  # as an identity matrix
         rough = PUBLIC if values.same(value, values.FILLED) else STEEP if made_up else made.rough
+        if every.level == PUBLIC:
+            rough, made = self.of_public(value, given, functions, made)
         rough = max(rough, SMOOTH) if values.same(value, values.COUNTED) else rough
         hidden = ("class", "instance", "any", "opaque")  # what is read out of these is not seen
         unseen = any(tag in hidden for tag, _ in every.own)
@@ -344,6 +349,36 @@ class Calls(Chances):
         truth, stream = not number and (result.truth or unclear), value is next and every.stream
         result = result._replace(truth=truth, stream=stream or values.streams(value))
         return drawing(result, every) if home in ("numpy", "scipy", "pandas") else result
+
+    def of_public(self, value: Foreign, given: Given, functions: Tags, made: Value) -> tuple[int, Value]:
+        """How entries that a library makes of public things follow from their positions, and what it makes.
+
+        They are alike only by what is known to keep them alike. What users' functions return, and what does
+        not grow with one number that turns, may be special in one turn.
+        """
+        asked = values.same(
+            value, values.PICKS
+        )  # what is returned to it decides what it gives, and is not it
+        handed = functions if not asked else NONE
+        returned = joined(self.marks.get((ref, "return of"), Value()) for _, ref in handed)
+        turning = [one for _, one, _ in given.parts if one.turn]
+        steady = values.same(value, (*values.ALIKE, *values.COUNTED, *values.FILLED)) or (
+            values.same(value, values.GROWING) and len(turning) < 2
+        )
+        turn = PUBLIC if steady else STEEP if made.turn or returned.turn else PUBLIC
+        made = made._replace(turn=max(made.turn, turn), level=max(made.level, returned.level))
+        if values.same(value, (np.full, np.full_like)):
+            filling = [one for at, one, _ in given.parts if at in (1, "fill_value")]
+            return joined(filling).unlike, made
+        if values.same(value, (*values.FILLED, *values.COUNTED)):
+            return PUBLIC, made
+        first = values.same(value, values.ALIKE) and not values.same(value, (zip, itertools.product))
+        parts = given.parts[:1] if first else given.parts  # others say of which shape
+        unlike = max((one.unlike for _, one, _ in parts), default=PUBLIC)
+        named = value is dict and any(isinstance(at, str) for at, *_ in given.parts)
+        named = named or (value is collections.defaultdict and len(given.parts) > 1)  # and what is not there
+        kept = values.keeps_alike(value) and not named and not returned.turn
+        return max(unlike, returned.rough) if kept else STEEP, made
 
     def follows(self, value: Foreign, given: Given) -> bool:
         """Whether what a function of a library gives goes the one way that what it is given goes."""
@@ -399,7 +434,8 @@ class Calls(Chances):
             for root in roots if name in values.ADDS else ():
                 put = self.puts.setdefault(root.key, set())
                 put.add(ast.dump(ast.Tuple(node.args, ast.Load())))
-                entry = entry._replace(rough=STEEP) if len(put) > 1 else entry
+                there = root.key in self.begun and not every.level  # to which something public is added
+                entry = entry._replace(rough=STEEP) if len(put) > 1 or there else entry
             if name in ("update", "setdefault"):
                 entry = entry._replace(rough=STEEP)
             if self.context.tossed.by_chance and self.repeated():
@@ -430,11 +466,12 @@ class Calls(Chances):
         apart = name in ("argsort", "argpartition") or mask  # places, each of them once
         data = made.data and name not in ("argmax", "argmin", "argsort", "index", "count")
         own = frozenset(tag for tag in refs if tag[0] in ("instance", "any", "function", "applied", "method"))
+        alike = made.level > PUBLIC or name in values.KEEPS or (name in values.REDUCES and not given.parts)
         return Value(
             made.level,
             made.turn,
             size,
-            made.rough,
+            made.rough if alike else STEEP,
             (own - base.own) | (base.inner & refs) | base.container,
             refs,
             data,
@@ -493,6 +530,8 @@ class Calls(Chances):
     def entry(self, node: Foreign, table: Value, at: Value) -> Value:
         """What a table holds at a position."""
         found = table.entry(at)
+        if self.caught and at.level and not table.data:  # what is seldom there is seldom caught
+            found = found._replace(level=max(found.level, STEEP))
         if table.unlike >= STEEP:
             found = self.selected(node, found, at)
         if not at.level:

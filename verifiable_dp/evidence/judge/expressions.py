@@ -120,10 +120,10 @@ class Expressions(Calls):
         if not isinstance(node.slice, ast.Slice):
             found = self.entry(node, base, at)
             return found._replace(size=max(found.size, at.takes))
+        unlike = base.unlike if not base.data else PUBLIC
         turn = max(base.turn, at.turn, base.unlike) if at.turn and base.unlike else base.turn
-        return base._replace(
-            level=max(base.level, min(at.level, SMOOTH)), turn=turn, size=max(base.size, at.takes)
-        )
+        level = max(base.level, min(at.level, SMOOTH), unlike if at.level else PUBLIC)
+        return base._replace(level=level, turn=turn, size=max(base.size, at.takes))
 
     def _of_Slice(self, node: ast.Slice) -> Value:
         every = joined(self.of(part) for part in (node.lower, node.upper, node.step))
@@ -227,6 +227,9 @@ class Expressions(Calls):
         elif isinstance(op, _FACTORS) and not (other.level == PUBLIC and isinstance(op, _SHIFTS)):
             written, by = operands_of(node), other if one.level else one
             every = every.scaled(sign_of(written[bool(one.level)]) if len(written) == 2 else 0, by)
+        powers = isinstance(op, ast.Pow) and every.turn
+        if every.level == PUBLIC and ((one.turn and other.turn) or powers):  # it may have a peak at some turn
+            every = every._replace(turn=STEEP)
         inner = every.inner if every.container else NONE
         every = every._replace(own=every.container, inner=inner, many=every.many or every.level > PUBLIC)
         if isinstance(op, ast.Mult):
@@ -293,13 +296,20 @@ class Expressions(Calls):
         What names around it stand for stays the same then, if nothing there changes it.
         """
         before, telling = self.at_once, self.telling
-        self.telling, kept = False, all(map(self.keeps, ast.walk(node)))
-        self.at_once = kept and not isinstance(node, ast.GeneratorExp)
+        self.telling, self.at_once = False, False
+        self.at_once = not isinstance(node, ast.GeneratorExp) and self.keeps(node)
         found = joined(map(self.of, parts))
         self.at_once, self.telling = before, telling
         return found
 
     def keeps(self, node: ast.AST) -> bool:
+        """Whether an expression and its parts change nothing that names stand for, nor run users' code."""
+        before, self.scope = self.scope, node if isinstance(node, COMPREHENSION | ast.Lambda) else self.scope
+        kept = self.does_nothing(node) and all(map(self.keeps, ast.iter_child_nodes(node)))
+        self.scope = before
+        return kept
+
+    def does_nothing(self, node: ast.AST) -> bool:
         """Whether a part of an expression changes nothing that names stand for, nor runs users' code."""
         method = isinstance(node, ast.Attribute) and node.attr in self.names.methods
         if method or isinstance(node, ast.NamedExpr):

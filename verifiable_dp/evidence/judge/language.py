@@ -229,6 +229,7 @@ class Statements(Expressions):
                 self.store(target, self.of(step.value), self.roots(step.value))
                 for root in self.roots(target) if isinstance(step.value, ast.BinOp | ast.ListComp) else ():
                     self.puts.setdefault(root.key, set()).add(ast.dump(step.value))
+                self.begun |= set() if _empty(step.value) else {root.key for root in self.roots(target)}
         for target in step.targets[1:]:  # all are the same thing
             for root in self.roots(step.targets[0]):
                 self.share(root.key, self.roots(target))
@@ -314,7 +315,7 @@ class Statements(Expressions):
         if isinstance(target.slice, ast.Slice) and not isinstance(target.value, ast.Subscript | ast.Call):
             whole = target.slice.lower is None and target.slice.upper is None
         fixed = not at.level and not whole and (self.placed or not at.turn)
-        rough = STEEP if fixed else PUBLIC if at.level else slope
+        rough = STEEP if fixed else PUBLIC if at.level or not (whole or self.placed) else slope
         written = WIDE if at.level == WIDE else min(at.level, SMOOTH)  # of many places few were written in
         level, size = max(value.level, written), value.size if value.own else PUBLIC
         size = size if there else max(size, at.level, self.control.level)
@@ -405,7 +406,10 @@ class Statements(Expressions):
     def _do_Try(self, step: ast.Try) -> None:
         for name in (handler.name for handler in step.handlers if handler.name):
             self.share(self.key(name), {Root("raised")})
-        for part in (step.body, *(h.body for h in step.handlers), step.orelse, step.finalbody):
+        before, self.caught = self.caught, self.caught or bool(step.handlers)
+        self.block(step.body, Value(SMOOTH))
+        self.caught = before
+        for part in (*(h.body for h in step.handlers), step.orelse, step.finalbody):
             self.block(part, Value(SMOOTH))
 
     def _do_FunctionDef(self, step: Foreign) -> None:
@@ -455,6 +459,13 @@ class Statements(Expressions):
                     self.share(self.key(name), {root for one in roots for root in (one, one.entry())})
             test = subject | (self.ask(self.of(case.guard), case.guard) if case.guard else Value())
             self.block(case.body, Value(SMOOTH if test.level else PUBLIC, STEEP if test.turn else PUBLIC))
+
+
+def _empty(value: ast.expr) -> bool:
+    """Whether a container without entries is written there."""
+    if isinstance(value, ast.Call):
+        return not value.args or all(isinstance(part, ast.Name | ast.Lambda) for part in value.args)
+    return not getattr(value, "elts", True) or (isinstance(value, ast.Dict) and not value.keys)
 
 
 class Language:

@@ -121,6 +121,8 @@ class Marks:
         self.left: set[ast.AST] = set()  # loops that a draw may end early
         self.loops: list[ast.AST] = []
         self.placed = False  # whether it is known at which places draws write
+        self.begun: set[Foreign] = set()  # names that are given what is not empty
+        self.caught = False  # whether an exception is caught here
         self.at_once = False  # whether names keep what they are, as while a comprehension is made
         self.after = False  # whether a draw may have ended the function before
         self.context = ControlMark()

@@ -322,9 +322,52 @@ OPERATIONS: dict[Foreign, ast.operator] = {  # of two numbers
     np.power: ast.Pow(),
     math.pow: ast.Pow(),
 }
+# Of a public table: what leaves entries alike where those of all that it is given are.
+ALIKE = (
+    *(
+        list,
+        tuple,
+        dict,
+        set,
+        frozenset,
+        sorted,
+        reversed,
+        iter,
+        zip,
+        enumerate,
+        collections.deque,
+        dict.fromkeys,
+    ),
+    *(np.array, np.asarray, np.asanyarray, np.copy, np.sort, np.ravel, np.atleast_1d, itertools.repeat),
+    *(np.tile, np.repeat, itertools.product, itertools.cycle, itertools.islice, collections.defaultdict),
+    np.reshape,
+)
+# Functions of one number that grow with it.
+GROWING = (
+    *(int, float, round, str, math.sqrt, math.log, math.log2, math.log10, math.log1p, math.exp, math.expm1),
+    *(
+        math.floor,
+        math.ceil,
+        np.sqrt,
+        np.log,
+        np.log2,
+        np.log1p,
+        np.exp,
+        np.expm1,
+        np.floor,
+        np.ceil,
+        np.rint,
+    ),
+    *(np.float64, np.int64, len, sum, np.sum, max, min, np.cumsum),
+)
 SCALARS = (int, float, bool, len, round, math.floor, math.ceil, sum, np.argmax, np.argmin, np.sum)
 NUMBERS = (*SCALARS, np.argsort, np.flatnonzero)  # no truth values, of whatever they are given
 LARGEST = (max, min, np.maximum, np.minimum)  # of several
+PICKS = (max, min, sorted, filter, heapq.nlargest, heapq.nsmallest)
+REDUCED = (max, min, next, math.fsum, math.prod, np.mean, np.max, np.min, np.amax, np.median, np.prod)
+KEEPS = frozenset(
+    ("copy", "ravel", "flatten", "reshape", "tolist", "astype", "transpose", "squeeze", "values")
+)
 REDUCES = ("sum", "mean", "max", "min", "argmax", "argmin", "prod", "item")  # methods: to one number
 AVERAGES = (np.mean, np.median)  # of those that are entrywise: which divide by how many there are
 MULTIPLIES = (math.prod, np.prod, np.dot, np.einsum, np.matmul, np.inner, np.outer)
@@ -403,6 +446,11 @@ def leaves_alone(value: Foreign) -> bool:
     simple = isinstance(getattr(value, "__self__", None), types.ModuleType) and home_of(value) in _SIMPLE
     kind = isinstance(value, type) and not same(value, holds)
     return kind or simple or isinstance(value, np.ufunc) or same(value, _TABLED)
+
+
+def keeps_alike(value: Foreign) -> bool:
+    """Whether what a function of a library makes of alike entries is alike, or is one number."""
+    return isinstance(value, np.ufunc) or maps(value) or same(value, (*ALIKE, *SCALARS, *REDUCED))
 
 
 def streams(value: Foreign) -> bool:
