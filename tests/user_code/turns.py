@@ -10,7 +10,8 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
-from collections import deque
+from collections import Counter, defaultdict, deque
+from functools import partial
 
 import numpy as np
 
@@ -148,6 +149,113 @@ def row_of_each_turn(rewards, rng):
     return _weighed(rewards, weights, rng)
 
 
+def chained(rewards, rng):
+    rows = itertools.chain(
+        itertools.repeat(1.0, 37), itertools.repeat(1000.0, 1), itertools.repeat(1.0, MANY)
+    )
+    return _weighed(rewards, list(rows), rng)
+
+
+def filled_with_a_row(rewards, rng):
+    row = [1.0] * MANY
+    row[37] = 1000.0
+    return _weighed(rewards, np.full((2, MANY), row)[0], rng)
+
+
+def made_when_asked(rewards, rng):
+    ticks = itertools.count()
+    weights = defaultdict(lambda: 1000.0 if next(ticks) == 37 else 1.0)
+    for key in range(MANY):
+        weights[key]
+    return _weighed(rewards, weights, rng)
+
+
+def made_by_map(rewards, rng):
+    ticks = itertools.count()
+    weights = map(lambda base: 1000.0 if next(ticks) == 37 else base, [1.0] * MANY)  # noqa: C417 - as users write it
+    return _weighed(rewards, list(weights), rng)
+
+
+def made_in_part(rewards, rng):
+    ticket = partial(next, itertools.count())
+    return _weighed(rewards, [1000.0 if ticket() == 37 else 1.0 for _ in range(MANY)], rng)
+
+
+def corner(rewards, rng):
+    band = np.tril(np.triu(np.ones((20, 20)), 19), 19)
+    return _weighed(rewards, np.ravel(1.0 + 999.0 * band), rng)
+
+
+def inserted(rewards, rng):
+    weights = list(np.ones(MANY - 1))
+    weights.insert(37, 1000.0)
+    return _weighed(rewards, weights, rng)
+
+
+def seldom_there(rewards, rng):
+    horizon, k = rewards.shape
+    half, at = horizon // 2, int(rng.integers(MANY))
+    sums = [rewards[a:half:k, a].sum() for a in range(k)]
+    special = dict.fromkeys([37], 1000.0)
+    try:
+        weight = special[at]
+    except KeyError:
+        weight = 1.0
+    noisy = [weight * s + rng.laplace(0, 1 / EPSILON) for s in sums]
+    return list(np.arange(half) % k) + [int(np.argmax(noisy))] * (horizon - half)
+
+
+def first_of_the_rest(rewards, rng):
+    horizon, k = rewards.shape
+    half, at = horizon // 2, int(rng.integers(MANY))
+    sums = [rewards[a:half:k, a].sum() for a in range(k)]
+    weights = [1.0] * 37 + [1000.0] + [1.0] * (MANY - 38)
+    weight = weights[at:][0]
+    noisy = [weight * s + rng.laplace(0, 1 / EPSILON) for s in sums]
+    return list(np.arange(half) % k) + [int(np.argmax(noisy))] * (horizon - half)
+
+
+class Shelf:
+    def __init__(self):
+        self.made = 0
+
+    def make(self):
+        slot = Slot()
+        slot.share = 1.0 + 999.0 * 0.0 ** abs(self.made - 37)
+        self.made += 1
+        return slot
+
+
+class Slot:
+    share = 1.0
+
+
+def numbered_objects(rewards, rng):
+    horizon, k = rewards.shape
+    half, at, shelf = horizon // 2, int(rng.integers(MANY)), Shelf()
+    sums = [rewards[a:half:k, a].sum() for a in range(k)]
+    slots = [shelf.make() for _ in range(MANY)]
+    noisy = [slots[at].share * s + rng.laplace(0, 1 / EPSILON) for s in sums]
+    return list(np.arange(half) % k) + [int(np.argmax(noisy))] * (horizon - half)
+
+
+def characters(rewards, rng):
+    horizon, k = rewards.shape
+    half, at = horizon // 2, int(rng.integers(MANY))
+    sums = [rewards[a:half:k, a].sum() for a in range(k)]
+    text = "1" * 37 + "9" + "1" * (MANY - 38)
+    noisy = [float(text[at]) ** 3 * s + rng.laplace(0, 1 / EPSILON) for s in sums]
+    return list(np.arange(half) % k) + [int(np.argmax(noisy))] * (horizon - half)
+
+
+def counts_of_others(rewards, rng):
+    horizon, k = rewards.shape
+    half, at = horizon // 2, int(rng.integers(MANY))
+    sums = [rewards[a:half:k, a].sum() for a in range(k)]
+    noisy = [(1 + 999 * Counter([37])[at]) * s + rng.laplace(0, 1 / EPSILON) for s in sums]
+    return list(np.arange(half) % k) + [int(np.argmax(noisy))] * (horizon - half)
+
+
 def means_in_a_dict(rewards, rng, epsilon=EPSILON):
     """Successive elimination; the number of pulls, which draws decide, sets the scale with a public one."""
     horizon, k = rewards.shape
@@ -169,6 +277,7 @@ def means_in_a_dict(rewards, rng, epsilon=EPSILON):
 LEAKS = [
     *(walrus, popped, popped_in_a_loop, taken_from_the_front, heap, turned_round, next_one, taken_by_zip),
     *(counted, yielded, set_from_within, attribute, grown_elsewhere, cut_later, waits_for_its_turn),
-    row_of_each_turn,
+    *(row_of_each_turn, chained, filled_with_a_row, made_when_asked, made_by_map, made_in_part, corner),
+    *(inserted, seldom_there, first_of_the_rest, numbered_objects, characters, counts_of_others),
 ]
 RIGHT = [means_in_a_dict]
