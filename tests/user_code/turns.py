@@ -256,6 +256,104 @@ def counts_of_others(rewards, rng):
     return list(np.arange(half) % k) + [int(np.argmax(noisy))] * (horizon - half)
 
 
+def _gained(rewards, gain, dice, rng):
+    """The same with a weight that dice have set, which are shown in the end."""
+    horizon, k = rewards.shape
+    half, shown = horizon // 2, [int(die > 1) for die in dice]
+    sums = [rewards[a:half:k, a].sum() for a in range(k)]
+    noisy = [gain * s + rng.laplace(0, 1 / EPSILON) for s in sums]
+    return list(np.arange(half) % k) + [int(np.argmax(noisy))] * (horizon - half - len(shown)) + shown
+
+
+def _dice(rng, number=6):
+    return [int(rng.integers(1, 4)) for _ in range(number)]
+
+
+def truths(rewards, rng):
+    dice = _dice(rng)
+    twos = sum(die == 2 for die in dice)
+    return _gained(rewards, 1.0 + 999.0 * (twos // 6), dice, rng)
+
+
+def truths_in_a_row(rewards, rng):
+    dice = np.array(_dice(rng))
+    return _gained(rewards, 1.0 + 999.0 * int((dice == 2).sum() / 6), dice.tolist(), rng)
+
+
+def colours(rewards, rng):
+    dice, seen = [int(rng.integers(1, 7)) for _ in range(6)], set()
+    for die in dice:
+        seen.add(die)
+    return _gained(rewards, 1.0 + 999.0 * (len(seen) // 6), dice, rng)
+
+
+def buckets(rewards, rng):
+    dice, found = _dice(rng), [[] for _ in range(4)]
+    for die in dice:
+        found[die].append(die)
+    return _gained(rewards, 1.0 + 999.0 * (len(found[2]) // 6), dice, rng)
+
+
+def ranking(rewards, rng):
+    dice = [int(rng.integers(1, 10)) for _ in range(4)]
+    code = 0
+    for place in sorted(range(4), key=lambda place: dice[place]):
+        code = 10 * code + place
+    return _gained(rewards, 1.0 + 999.0 * (code == 2130), dice, rng)
+
+
+def prefix(rewards, rng):
+    dice = _dice(rng)
+    first = list(itertools.takewhile(lambda place: dice[place] == 2, range(6)))
+    return _gained(rewards, 1.0 + 999.0 * (len(first) // 6), dice, rng)
+
+
+def streak(rewards, rng):
+    dice = _dice(rng)
+    streaks = list(itertools.accumulate(dice, lambda n, die: (n + 1) * (die == 2), initial=0))
+    return _gained(rewards, 1.0 + 999.0 * (streaks[-1] // 6), dice, rng)
+
+
+def places(rewards, rng):
+    one, other = _dice(rng), _dice(rng)
+    gain = 1.0 + 999.0 * (int(np.argmax(one)) // 5) * (int(np.argmax(other)) // 5)
+    return _gained(rewards, gain, one, rng)
+
+
+def product(rewards, rng):
+    dice = [int(rng.integers(1, 10)) for _ in range(3)]
+    parts = dice[0] * dice[1] * dice[2] / 125
+    return _gained(rewards, 1.0 + 999.0 * parts.is_integer(), dice, rng)
+
+
+def deleted(rewards, rng):
+    dice, plan = _dice(rng, 7), [1.0] * 21 + [1000.0] + [1.0] * 20
+    del plan[: sum(dice) + 7]
+    return _gained(rewards, plan[0], dice, rng)
+
+
+def padded(rewards, rng):
+    dice = _dice(rng, 7)
+    table = [1.0] * sum(dice) + [1000.0] + [1.0] * 20
+    return _gained(rewards, table[20], dice, rng)
+
+
+def last_turn(rewards, rng):
+    dice, gain = _dice(rng), 1.0
+    for turn in range(sum(dice)):
+        gain = 1000.0 if turn == 16 else 1.0
+    return _gained(rewards, gain, dice, rng)
+
+
+def chosen_by_a_key(rewards, rng):
+    """Right: the arm with the largest noisy sum."""
+    horizon, k = rewards.shape
+    half = horizon // 2
+    noisy = [rewards[a:half:k, a].sum() + rng.laplace(0, 1 / EPSILON) for a in range(k)]
+    leader = max(range(k), key=lambda a: noisy[a])
+    return list(np.arange(half) % k) + [leader] * (horizon - half)
+
+
 def means_in_a_dict(rewards, rng, epsilon=EPSILON):
     """Successive elimination; the number of pulls, which draws decide, sets the scale with a public one."""
     horizon, k = rewards.shape
@@ -279,5 +377,9 @@ LEAKS = [
     *(counted, yielded, set_from_within, attribute, grown_elsewhere, cut_later, waits_for_its_turn),
     *(row_of_each_turn, chained, filled_with_a_row, made_when_asked, made_by_map, made_in_part, corner),
     *(inserted, seldom_there, first_of_the_rest, numbered_objects, characters, counts_of_others),
+]
+DRAWS = [
+    *(truths, truths_in_a_row, colours, buckets, ranking, prefix, streak, places, product, deleted, padded),
+    last_turn,
 ]
 RIGHT = [means_in_a_dict]

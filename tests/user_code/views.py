@@ -8,7 +8,8 @@ import numpy as np
 
 
 def _scaled(rewards, table, rng):
-    scale = np.reshape(table, (32, 32))[int(rng.integers(32)), int(rng.integers(32))]
+    row, column = (int(np.argmax(rng.laplace(0, 1.0, 32))) for _ in range(2))  # no numbers that were drawn
+    scale = np.reshape(table, (32, 32))[row, column]
     s = rewards[0, 0] + scale * rng.laplace(0, 1.0)
     return np.array([int(s > 0.5)] + [0] * (len(rewards) - 1))
 
@@ -75,7 +76,8 @@ import numpy as np
 
 
 def _scaled(rewards, table, rng):
-    scale = np.reshape(table, (32, 32))[int(rng.integers(32)), int(rng.integers(32))]
+    row, column = (int(np.argmax(rng.laplace(0, 1.0, 32))) for _ in range(2))  # no numbers that were drawn
+    scale = np.reshape(table, (32, 32))[row, column]
     s = rewards[0, 0] + scale * rng.laplace(0, 1.0)
     return np.array([int(s > 0.5)] + [0] * (len(rewards) - 1))
 

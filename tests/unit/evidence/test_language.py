@@ -48,6 +48,23 @@ def test_what_changes_while_a_table_is_made_makes_it_rough(play):
     assert found(play).epsilon() > 100
 
 
+@pytest.mark.parametrize("play", turns.DRAWS, ids=lambda f: f.__name__)
+def test_what_is_made_of_many_draws_sets_no_weight(play):
+    """Broken variants: a weight may be made of many draws; a count of them may be told from others."""
+    assert found(play).epsilon() > 100
+
+
+def test_what_a_key_chooses_follows_what_it_returns():
+    """Broken variant: of public arms it is public."""
+    play = turns.chosen_by_a_key
+    names = Names({turns.__file__: File(ast.parse(Path(turns.__file__).read_text("utf-8")), vars(turns))})
+    (node,) = names.nodes_of(play.__code__)
+    said = Statements(names, {play.__code__: {"rewards": "data", "rng": "generator"}}, {node})
+    said.run()
+    assert said.marks[node, "leader"].level == SMOOTH
+    assert found(play).epsilon() == pytest.approx(1.0)
+
+
 def test_the_means_of_a_phase_are_made_at_one_time():
     """Broken variant: then the number of pulls, which grows from phase to phase, makes them unlike."""
     (play,) = turns.RIGHT

@@ -231,14 +231,16 @@ class Calls(Chances):
                 mixed = STEEP if value.unlike >= STEEP and RECORD not in value.own else SMOOTH
                 level = max(level, mixed)
                 if name in ("shuffle", "permuted"):  # in place
-                    self.hold(roots, Value(mixed, inner=value.inner))
+                    self.hold(roots, Value(mixed, inner=value.inner, draws=2))
         data = not public or every.data
         noisy, way = not public or every.noisy, values.BOTH if public and every.noisy else 0
         bent = not public or every.bent
         self.written({root for at, _, roots in given.parts if at == "out" for root in roots}, UNKNOWN)
         made = Value(level, PUBLIC, size, PUBLIC, every.inner, every.inner, data, bent)
         passed = every.passed | ({SEVERAL} if _several(name, given) else NONE)
-        return made._replace(way=way, noisy=noisy, raw=every.raw, tossed=True, passed=passed)
+        several = _several(name, given) or name in ("permutation", "permuted", "shuffle") or self.repeated()
+        draws = 0 if not public else 2 if several or every.draws else 1
+        return made._replace(way=way, noisy=noisy, raw=every.raw, tossed=True, passed=passed, draws=draws)
 
     def library(self, node: ast.Call, value: Foreign, given: Given) -> Value:
         """What a function of a library gives."""
@@ -281,7 +283,7 @@ class Calls(Chances):
         if values.same(value, (dict.fromkeys,)) and given.parts:
             (_, keys, _), *rest = given.parts
             kept = joined(v for _, v, _ in rest)
-            size = max(keys.size, keys.level)
+            size = max(keys.size, keys.level, STEEP if keys.draws > 1 else PUBLIC)
             return kept._replace(size=size, rough=PUBLIC, own=frozenset((values.LIST,)), inner=kept.own)
         known = [self.names.objects[ref] for tag, ref in every.own | every.inner if tag == "library"]
         hands = not all(map(values.leaves_alone, known))  # what it is given it may call
@@ -300,7 +302,7 @@ class Calls(Chances):
             averages = values.same(value, values.AVERAGES) or not values.same(value, values.ENTRYWISE)
             self.mixes(node, name, [v for _, v, _ in given.parts], averages=averages)
         if values.same(value, (sum, np.sum)) and len(node.args) == 1 and self.counts(node.args[0]):
-            return Value(min(every.level, SMOOTH), every.turn, every.size, many=True)
+            return Value(min(every.level, SMOOTH), every.turn, every.size, many=True, draws=1)
         bends = values.same(value, (abs, np.abs, math.fabs, np.square)) and not every.bent
         least = values.same(value, (max, np.maximum)) and any(map(positive, node.args))
         every = every._replace(bent=every.bent and not least)
@@ -323,12 +325,22 @@ class Calls(Chances):
         made = made._replace(way=values.BOTH) if multiplies else made  # by what may be negative
         shaped = keeps or bends or isinstance(value, np.ufunc) or values.same(value, values.SHAPED)
         size = max(every.size, PUBLIC if shaped else made.level)
+        sizes = values.same(value, (range, np.arange, np.linspace, itertools.islice, itertools.repeat))
+        size = STEEP if sizes and any(one.draws > 1 and not one.size for _, one, _ in given.parts) else size
         alone = len(given.parts) == 1
         size = PUBLIC if alone and values.same(value, values.SCALARS) else size  # one number
         made_up = not (keeps or sized or every.level or every.data)  # as an identity matrix
         rough = PUBLIC if values.same(value, values.FILLED) else STEEP if made_up else made.rough
         if every.level == PUBLIC:
             rough, made = self.of_public(value, given, functions, made)
+            picks = values.same(value, values.PICKS)
+            size = max(size, made.level) if functions and not picks else size
+        if values.same(value, values.APART) or (functions and not values.same(value, values.PICKS)):
+            size = STEEP if self.drawn_in(node, value, given) > 1 else size
+        if functions and values.same(value, values.PICKS):  # what is returned says which
+            asked = self.returned_to(functions)
+            level = max(made.level, min(asked.level, SMOOTH))
+            made = made._replace(level=level, tossed=made.tossed or asked.tossed, raw=made.raw or asked.raw)
         rough = max(rough, SMOOTH) if values.same(value, values.COUNTED) else rough
         hidden = ("class", "instance", "any", "opaque")  # what is read out of these is not seen
         unseen = any(tag in hidden for tag, _ in every.own)
@@ -346,9 +358,30 @@ class Calls(Chances):
         result = Value(made.level, made.turn, size, rough, own, refs, *made[6:])
         if values.same(value, (np.argsort, np.argpartition)):
             result = result._replace(passed=result.passed - {SEVERAL})
+        result = result._replace(draws=self.drawn_in(node, value, given))
         truth, stream = not number and (result.truth or unclear), value is next and every.stream
         result = result._replace(truth=truth, stream=stream or values.streams(value))
         return drawing(result, every) if home in ("numpy", "scipy", "pandas") else result
+
+    def drawn_in(self, node: ast.Call, value: Foreign, given: Given) -> int:
+        """How many numbers that a generator gave are in what a function of a library makes; see `draws`.
+
+        Counts are one; what is done with them that may tell one count from others is more.
+        """
+        returned = self.returned_to(given.every.refs)
+        every, draws = given.every, values.together([*(one for _, one, _ in given.parts), returned])
+        if draws and (every.truth or value in (np.bincount, collections.Counter)):
+            counted = values.same(value, values.COUNTING)
+            return 1 if counted else draws
+        written = [part.value for part in node.args if isinstance(part, ast.Constant)]
+        least = values.same(value, values.LARGEST) and written in ([0], [1], [0.0], [1.0])
+        parts = any(isinstance(part, ast.BinOp) for part in node.args) and value is int
+        smooth = (values.same(value, values.SMOOTHING) and not parts) or least
+        return draws if smooth or not (draws and every.many) else 2
+
+    def returned_to(self, functions: Tags) -> Value:
+        """What users' functions that a library is handed return to it."""
+        return joined(self.marks.get((ref, "return of"), Value()) for _, ref in functions)
 
     def of_public(self, value: Foreign, given: Given, functions: Tags, made: Value) -> tuple[int, Value]:
         """How entries that a library makes of public things follow from their positions, and what it makes.
@@ -356,11 +389,7 @@ class Calls(Chances):
         They are alike only by what is known to keep them alike. What users' functions return, and what does
         not grow with one number that turns, may be special in one turn.
         """
-        asked = values.same(
-            value, values.PICKS
-        )  # what is returned to it decides what it gives, and is not it
-        handed = functions if not asked else NONE
-        returned = joined(self.marks.get((ref, "return of"), Value()) for _, ref in handed)
+        returned = Value() if values.same(value, values.PICKS) else self.returned_to(functions)
         turning = [one for _, one, _ in given.parts if one.turn]
         steady = values.same(value, (*values.ALIKE, *values.COUNTED, *values.FILLED)) or (
             values.same(value, values.GROWING) and len(turning) < 2
@@ -424,7 +453,15 @@ class Calls(Chances):
         if name in values.CHANGES:
             nested = every.size if every.own or name in ("extend", "update") else PUBLIC
             grown = max(nested, self.control.level)
-            entry = self.reached(every)._replace(size=grown, rough=max(every.rough, self.slope(every)))
+            base_at = node.func.value  # type: ignore[attr-defined]
+            at = self.of(base_at.slice) if isinstance(base_at, ast.Subscript) else Value()  # which of several
+            draws = values.together((every, at))
+            if (
+                name in ("add", "update", "discard") or at.draws
+            ):  # how many there are follows from which are alike
+                grown = max(grown, STEEP if draws > 1 else every.level)
+            slope = max(every.rough, self.slope(every))
+            entry = self.reached(every)._replace(size=grown, rough=slope, draws=draws)
             if name == "send":
                 self.add("sent", entry._replace(size=every.size))
             if name in values.SHRINKS:
@@ -443,7 +480,8 @@ class Calls(Chances):
             self.hold(roots, entry)
             self.hold(self.behind(roots) if name in values.ADDS else (), entry._replace(rough=STEEP))
         if name in values.MOVES:
-            self.hold(self.roots(node.func.value), Value(turn=self.reached(Value()).turn))  # type: ignore[attr-defined]
+            moved = Value(turn=self.reached(Value()).turn, draws=every.draws)
+            self.hold(self.roots(node.func.value), moved)  # type: ignore[attr-defined]
         if name in values.LOOKS_UP and given.parts:
             (_, at, _), *rest = given.parts
             # What is found where nothing is, which may be of one position among many.
@@ -466,6 +504,7 @@ class Calls(Chances):
         apart = name in ("argsort", "argpartition") or mask  # places, each of them once
         data = made.data and name not in ("argmax", "argmin", "argsort", "index", "count")
         own = frozenset(tag for tag in refs if tag[0] in ("instance", "any", "function", "applied", "method"))
+        counts = name == "count" or (name == "sum" and base.truth)
         alike = made.level > PUBLIC or name in values.KEEPS or (name in values.REDUCES and not given.parts)
         return Value(
             made.level,
@@ -484,6 +523,7 @@ class Calls(Chances):
             passed=made.passed - ({SEVERAL} if apart else NONE),
             depth=made.depth,
             unseen=made.unseen,
+            draws=1 if counts and made.draws else values.together((base, every)),
         )
 
     def again(self, node: Foreign) -> bool:
@@ -523,6 +563,11 @@ class Calls(Chances):
         apart = any(part.rough == SMOOTH and not part.level for part in parts)  # as of `arange`
         return (SEVERAL in at.passed and not apart) or self.repeated()
 
+    def tallied(self, node: Foreign) -> bool:
+        """Whether a table is one in which places are counted."""
+        base = node.value if isinstance(node, ast.Subscript) else getattr(node.func, "value", None)
+        return base is not None and any(root.key in self.tallies for root in self.roots(base))
+
     def thinned(self, value: Value) -> bool:
         """Whether it holds noise alone, of which chance leaves out some, and maybe all."""
         return value.noisy and not value.raw and GROWN in value.passed
@@ -530,6 +575,8 @@ class Calls(Chances):
     def entry(self, node: Foreign, table: Value, at: Value) -> Value:
         """What a table holds at a position."""
         found = table.entry(at)
+        if at.draws and not table.data and not self.tallied(node):
+            found = found._replace(draws=max(found.draws, at.draws))
         if self.caught and at.level and not table.data:  # what is seldom there is seldom caught
             found = found._replace(level=max(found.level, STEEP))
         if table.unlike >= STEEP:

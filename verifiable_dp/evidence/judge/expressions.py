@@ -123,7 +123,9 @@ class Expressions(Calls):
         unlike = base.unlike if not base.data else PUBLIC
         turn = max(base.turn, at.turn, base.unlike) if at.turn and base.unlike else base.turn
         level = max(base.level, min(at.level, SMOOTH), unlike if at.level else PUBLIC)
-        return base._replace(level=level, turn=turn, size=max(base.size, at.takes))
+        draws = base.draws if base.data else values.together((base, at))
+        size = max(base.size, STEEP if at.draws > 1 else at.takes)
+        return base._replace(level=level, turn=turn, size=size, draws=draws)
 
     def _of_Slice(self, node: ast.Slice) -> Value:
         every = joined(self.of(part) for part in (node.lower, node.upper, node.step))
@@ -132,7 +134,7 @@ class Expressions(Calls):
     def _of_Tuple(self, node: Foreign) -> Value:
         made = [self.of(part) for part in node.elts]
         alike = len({ast.dump(part) for part in node.elts}) <= 1
-        every = joined(made)
+        every = joined(made)._replace(draws=values.together(made))
         own = frozenset((values.LIST if alike else values.RECORD,))
         if made and made[0].by_chance and any(part.data for part in made[1:]):
             every = every._replace(passed=every.passed | {LOTTERY})
@@ -211,7 +213,9 @@ class Expressions(Calls):
         self.operands[self.names.home[self.scope], where(node)] = [*enumerate(parts)]
         level = SMOOTH if noisy and every.level < STEEP else made.whole().steep().level
         made = Value(level, made.turn, every.size, made.rough, truth=True)
-        return made._replace(raw=every.raw, tossed=every.tossed, unseen=every.unseen)
+        return made._replace(
+            raw=every.raw, tossed=every.tossed, unseen=every.unseen, draws=values.together(parts)
+        )
 
     def _of_BinOp(self, node: ast.BinOp) -> Value:
         one, other = sides = [self.of(node.left), self.of(node.right)]
@@ -222,6 +226,9 @@ class Expressions(Calls):
         """What an operation gives."""
         lowers = isinstance(op, ast.Sub | ast.Div | ast.FloorDiv | ast.RShift)
         every = one | (other.turned() if lowers else other)
+        exact = not isinstance(op, ast.Add | ast.Sub | ast.Mult | ast.Div | ast.Pow)  # it may tell one count
+        draws = values.together((one, other))
+        every = every._replace(draws=2 if draws and every.many and exact else draws)
         if one.level and other.level:
             every = every.summed()
         elif isinstance(op, _FACTORS) and not (other.level == PUBLIC and isinstance(op, _SHIFTS)):
@@ -239,7 +246,9 @@ class Expressions(Calls):
                 if isinstance(written, ast.List | ast.ListComp | ast.Tuple):  # [x] * n
                     if value.data and times.level >= STEEP:
                         self.tell(node, outside.REPEATED)
-                    return value._replace(size=max(value.size, times.level), level=value.level)
+                    draws = values.together((value, times))
+                    size = max(value.size, STEEP if times.draws > 1 else times.level)
+                    return value._replace(size=size, level=value.level, draws=draws)
         if isinstance(op, ast.Add):  # one container behind another
             return every._replace(own=frozenset((values.RECORD,))) if every.container else every
         if isinstance(op, ast.Sub):
@@ -282,7 +291,8 @@ class Expressions(Calls):
         place = self.of_place(node, parts[-1:]).turn
         made = [self.of(part) for part in parts]
         self.scope, self.turning = outer, self.turning[:-1]
-        keyed = made[0].level if isinstance(node, ast.DictComp | ast.SetComp) else PUBLIC
+        several = STEEP if made[0].draws > 1 else made[0].level
+        keyed = several if isinstance(node, ast.DictComp | ast.SetComp) else PUBLIC
         every = joined(made) | around
         kept = made[-1] if isinstance(node, ast.DictComp) else every  # keys say which values, not what
         size, rough = max(every.size, keyed), max(kept.rough, place)
@@ -395,7 +405,7 @@ class Expressions(Calls):
         self.context = before
         found = joined(made) if made or not self.firm else UNKNOWN
         rare = (self.names.home[self.scope], where(node)) in self.wide
-        return found._replace(level=values.WIDE) if rare else found
+        return found._replace(level=values.WIDE, draws=2) if rare else found
 
     def called(self, node: ast.Call, kind: str, ref: Foreign, given: Given, *, bound: bool) -> Value:
         """What a call of one of those gives that it may be of."""

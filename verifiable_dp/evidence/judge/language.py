@@ -206,7 +206,8 @@ class Statements(Expressions):
         for target in step.targets:
             at = self.of(target.slice) if isinstance(target, ast.Subscript) else Value()
             level = max(at.level, self.control.level)
-            self.hold(self.roots(target), Value(level, self.reached(Value()).turn, level))
+            size = STEEP if at.draws > 1 else level
+            self.hold(self.roots(target), Value(level, self.reached(Value()).turn, size, draws=at.draws))
 
     def _do_Assign(self, step: ast.Assign) -> None:
         read = {part.id for part in ast.walk(step.value) if isinstance(part, ast.Name)}
@@ -263,8 +264,13 @@ class Statements(Expressions):
         made = made._replace(turn=max(made.turn, SMOOTH), own=made.container)
         if isinstance(step.target, ast.Attribute) and not self.control.level:
             self.sets(step.target.attr, step, step.value)  # of one object, in every run
+        if isinstance(step.target, ast.Attribute) and not sides[1].draws:
+            self.tallies.add(("attribute", step.target.attr))
         if isinstance(step.target, ast.Subscript):
             added = self.reached(made._replace(own=NONE))
+            self.tallies |= (
+                {root.key for root in self.roots(step.target.value)} if not sides[1].draws else set()
+            )
             self.put(step.target, added, set(), self.slope(sides[1]), there=True)
         else:
             self.store(step.target, made, set())
@@ -320,7 +326,9 @@ class Statements(Expressions):
         level, size = max(value.level, written), value.size if value.own else PUBLIC
         size = size if there else max(size, at.level, self.control.level)
         keys = self.roots(target.value)
-        value = value._replace(level=level, size=size)
+        value = value._replace(
+            level=level, size=size, draws=value.draws if there else max(value.draws, at.draws)
+        )
         self.hold(keys, value._replace(rough=max(rough, value.rough)))
         self.hold(self.behind(keys) if whole else (), value._replace(rough=STEEP))
         if value.noisy and not value.raw:  # of places that no draw comes to
@@ -361,7 +369,7 @@ class Statements(Expressions):
 
     def _do_While(self, step: ast.While) -> None:
         test = self.ask(self.of(step.test), step.test, step)
-        if self.steep_in(step.test):
+        if self.steep_in(step.test) or (test.draws > 1 and test.turn):
             self.tell(step, outside.TURNS)
         self.loop(step, test, self.renewed(step.body, (), step.test))
 

@@ -121,6 +121,7 @@ class Marks:
         self.left: set[ast.AST] = set()  # loops that a draw may end early
         self.loops: list[ast.AST] = []
         self.placed = False  # whether it is known at which places draws write
+        self.tallies: set[Foreign] = set()  # tables and attributes to which is added, wherever that is
         self.begun: set[Foreign] = set()  # names that are given what is not empty
         self.caught = False  # whether an exception is caught here
         self.at_once = False  # whether names keep what they are, as while a comprehension is made
@@ -285,7 +286,8 @@ class Marks:
         """An attribute of an object that a draw chooses: of others it may be another."""
         unlike = value.turn >= STEEP or len(self.kept.get(name, ())) > 1
         level = PUBLIC if not base.level else STEEP if unlike else SMOOTH
-        return value._replace(level=max(value.level, level))
+        drawn = base.draws if ("attribute", name) not in self.tallies and not value.data else 0
+        return value._replace(level=max(value.level, level), draws=max(value.draws, drawn))
 
     def of(self, node: Foreign) -> Value:
         """What an expression may be (`expressions`)."""

@@ -77,6 +77,9 @@ class Value(NamedTuple):
         The choices by chance that it came through, and how many of them one after the other; see `chances`.
     stream
         Whether it may be an iterator, which is another one each time that something was taken out of it.
+    draws
+        How many numbers that a generator gave are in it, not only what they have decided: none, one of few
+        values or a count, of which paths see each or every few, or more (2), of which they may see no one.
     """
 
     level: int = PUBLIC
@@ -97,6 +100,7 @@ class Value(NamedTuple):
     depth: int = 0
     unseen: bool = False
     stream: bool = False
+    draws: int = 0
 
     @property
     def by_chance(self) -> bool:
@@ -120,7 +124,7 @@ class Value(NamedTuple):
         What goes one way as each draw rises is least and largest at the draws' ends, which paths look at.
         What goes both ways may have a peak anywhere, as noise has in a square, a norm, a distance.
         """
-        return self.level >= STEEP or (self.moves == BOTH and (self.noisy or not self.data))
+        return self.level >= STEEP or self.draws > 1 or (self.moves == BOTH and (self.noisy or not self.data))
 
     def folded(self) -> Value:
         """Of what may rise and fall as draws rise: noise is followed, but not what becomes of it there."""
@@ -166,6 +170,7 @@ class Value(NamedTuple):
             max(self.depth, other.depth),
             self.unseen or other.unseen,
             self.stream or other.stream,
+            max(self.draws, other.draws),
         )
 
     def steep(self) -> Value:
@@ -254,6 +259,11 @@ MADE = Value(own=frozenset((OPAQUE,)), inner=frozenset((OPAQUE,)))
 def joined(values: Iterable[Value]) -> Value:
     """What holds of any of them."""
     return functools.reduce(Value.__or__, values, Value())
+
+
+def together(values: Iterable[Value]) -> int:
+    """How many numbers that a generator gave are in what is made of all of them."""
+    return min(2, sum(value.draws for value in values))
 
 
 # Libraries whose results follow from what is given alone.
@@ -363,6 +373,19 @@ GROWING = (
 SCALARS = (int, float, bool, len, round, math.floor, math.ceil, sum, np.argmax, np.argmin, np.sum)
 NUMBERS = (*SCALARS, np.argsort, np.flatnonzero)  # no truth values, of whatever they are given
 LARGEST = (max, min, np.maximum, np.minimum)  # of several
+COUNTING = (sum, np.sum, np.count_nonzero, np.bincount, collections.Counter)
+SMOOTHING = (  # of counts: what may follow them
+    *(float, int, sum, np.sum, np.array, np.asarray, list, tuple, zip, len, dict, np.float64, np.bincount),
+    *(math.sqrt, math.log, math.log2, math.log1p, np.sqrt, np.log, np.log2, np.log1p, iter, enumerate),
+)
+APART = (
+    set,
+    frozenset,
+    dict,
+    np.unique,
+    collections.Counter,
+    itertools.groupby,
+)  # of as many as are different
 PICKS = (max, min, sorted, filter, heapq.nlargest, heapq.nsmallest)
 REDUCED = (max, min, next, math.fsum, math.prod, np.mean, np.max, np.min, np.amax, np.median, np.prod)
 KEEPS = frozenset(
