@@ -20,12 +20,17 @@ MANY = 400
 FIRST = 2
 
 
+def _place(rng):
+    """One of many, by where two rows of noise are largest: no number that was drawn."""
+    row, column = (int(np.argmax(rng.laplace(0, 1, 20))) for _ in range(2))
+    return 20 * row + column
+
+
 def _weighed(rewards, weights, rng):
-    """Who leads by sums that a drawn weight multiplies, after turns of both arms."""
+    """Who leads by sums that one of many weights multiplies, after turns of both arms."""
     horizon, k = rewards.shape
-    half = horizon // 2
+    half, at = horizon // 2, _place(rng)
     sums = [rewards[a:half:k, a].sum() for a in range(k)]
-    at = int(rng.integers(MANY))
     noisy = [weights[at] * s + rng.laplace(0, 1 / EPSILON) for s in sums]
     return list(np.arange(half) % k) + [int(np.argmax(noisy))] * (horizon - half)
 
@@ -194,7 +199,7 @@ def inserted(rewards, rng):
 
 def seldom_there(rewards, rng):
     horizon, k = rewards.shape
-    half, at = horizon // 2, int(rng.integers(MANY))
+    half, at = horizon // 2, _place(rng)
     sums = [rewards[a:half:k, a].sum() for a in range(k)]
     special = dict.fromkeys([37], 1000.0)
     try:
@@ -207,7 +212,7 @@ def seldom_there(rewards, rng):
 
 def first_of_the_rest(rewards, rng):
     horizon, k = rewards.shape
-    half, at = horizon // 2, int(rng.integers(MANY))
+    half, at = horizon // 2, _place(rng)
     sums = [rewards[a:half:k, a].sum() for a in range(k)]
     weights = [1.0] * 37 + [1000.0] + [1.0] * (MANY - 38)
     weight = weights[at:][0]
@@ -232,7 +237,7 @@ class Slot:
 
 def numbered_objects(rewards, rng):
     horizon, k = rewards.shape
-    half, at, shelf = horizon // 2, int(rng.integers(MANY)), Shelf()
+    half, at, shelf = horizon // 2, _place(rng), Shelf()
     sums = [rewards[a:half:k, a].sum() for a in range(k)]
     slots = [shelf.make() for _ in range(MANY)]
     noisy = [slots[at].share * s + rng.laplace(0, 1 / EPSILON) for s in sums]
@@ -241,7 +246,7 @@ def numbered_objects(rewards, rng):
 
 def characters(rewards, rng):
     horizon, k = rewards.shape
-    half, at = horizon // 2, int(rng.integers(MANY))
+    half, at = horizon // 2, _place(rng)
     sums = [rewards[a:half:k, a].sum() for a in range(k)]
     text = "1" * 37 + "9" + "1" * (MANY - 38)
     noisy = [float(text[at]) ** 3 * s + rng.laplace(0, 1 / EPSILON) for s in sums]
@@ -250,7 +255,7 @@ def characters(rewards, rng):
 
 def counts_of_others(rewards, rng):
     horizon, k = rewards.shape
-    half, at = horizon // 2, int(rng.integers(MANY))
+    half, at = horizon // 2, _place(rng)
     sums = [rewards[a:half:k, a].sum() for a in range(k)]
     noisy = [(1 + 999 * Counter([37])[at]) * s + rng.laplace(0, 1 / EPSILON) for s in sums]
     return list(np.arange(half) % k) + [int(np.argmax(noisy))] * (horizon - half)

@@ -466,7 +466,7 @@ class Calls(Chances):
                 self.add("sent", entry._replace(size=every.size))
             if name in values.SHRINKS:
                 drawn = SMOOTH if every.level or entry.level else PUBLIC
-                entry = Value(drawn, entry.turn, self.control.level)
+                entry = Value(drawn, min(entry.turn, SMOOTH), self.control.level)
             roots = self.roots(node.func.value)  # type: ignore[attr-defined]
             for root in roots if name in values.ADDS else ():
                 put = self.puts.setdefault(root.key, set())
