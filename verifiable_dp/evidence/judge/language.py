@@ -23,13 +23,14 @@ where it is least and largest. So noise by itself may set a scale or weight only
 (`Value.rare`): of sums, monotone functions, and products with what is not noise. Anything else of noise, as a
 square, a distance or a difference of two draws, may have a peak that no path comes to.
 
-Turns. What is kept from one turn or call to the next (attributes, outer names, containers, iterators) follows
-the turn, and so does what is taken out of it. What a library makes of public things is rough unless it is known
-to leave entries alike.
+Turns. What is kept from one turn or call to the next (attributes, outer names, containers, iterators)
+follows the turn, and so does what is taken out of it. What a library makes of public things is rough unless
+it is known to leave entries alike.
 
-Draws. How many numbers that a generator gave are in a value is followed by value (`Value.draws`): of one of few
-values, or a count, paths see each or every few; of several they may see no one. So what is made of several may
-set no scale, weight, or number of turns, by whatever function.
+Draws. How many numbers that a generator gave are in a value is followed by value (`Value.draws`). Of one of
+few values, or of a count, paths see each or every few; of several they may see no one. So what is made of
+several may set no scale, weight, or number of turns, by whatever function. A rare count that branches keep is
+not seen to be rare.
 
 Places. Of tables of noise, one entry that is taken twice hides twice (`again`): which places meet is rare.
 
