@@ -154,3 +154,6 @@ RIGHT = [
     softmax_of_means,
     powers,
 ]
+
+# A sum of drawn numbers is taken for more than a count, so that they have no bound any more.
+SUMS = [more_with_arms, gumbel_by_counts, softmax_of_means]

@@ -43,6 +43,8 @@ def test_public_draws_that_are_all_alike_are_looked_at(play):
 
 
 @pytest.mark.parametrize("play", rare_right.RIGHT, ids=lambda f: f.__name__)
-def test_right_twins_keep_their_bound(play):
+def test_right_twins_keep_their_bound(play, request):
+    if play in rare_right.SUMS:
+        request.applymarker(pytest.mark.xfail(strict=True, reason="a sum of draws may set no scale"))
     got = found(play)
     assert (got.words(), got.epsilon()) == ("", pytest.approx(1.0))
