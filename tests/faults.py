@@ -2518,8 +2518,8 @@ FAULTS = (
     Fault(
         "adapters ask each method once",
         f"{EVIDENCE}/judge/marks.py",
-        "                if once_a_round:\n",
-        "                if False:\n",
+        "                        self.repeats.add(node)\n",
+        "                        pass\n",
         "a counter that a bandit keeps in an attribute is the same in each round",
         ("tests/unit/evidence/test_language.py::test_methods_of_each_round_find_what_others_left",),
     ),
@@ -2590,7 +2590,7 @@ FAULTS = (
     Fault(
         "choices by a key are public",
         f"{EVIDENCE}/judge/calls.py",
-        "        if functions and values.same(value, values.PICKS):  # what is returned says which\n",
+        "        if picks:  # what is returned says which\n",
         "        if False:\n",
         "the arm of the largest noisy mean counts as the same in every run",
         ("tests/unit/evidence/test_language.py::test_what_a_key_chooses_follows_what_it_returns",),

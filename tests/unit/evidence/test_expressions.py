@@ -169,6 +169,10 @@ SCALED = "rng.laplace(0, 1, 2)"
         ("(y := drawn) + y", "smooth up many"),
         ("(lambda: drawn)()", "smooth up"),
         ("np.sum(data)", "smooth up data raw"),
+        # what a function of the user's is asked
+        ("len(list(filter(lambda a: data[a] > 0, range(3))))", "smooth up many"),
+        ("max(range(3), key=lambda a: data[a])", "smooth up rough:smooth raw"),
+        ("sorted(range(3), key=lambda a: data[a])[0]", "smooth up rough:smooth raw"),
     ],
 )
 def test_what_is_said_of_an_expression(expression, words):

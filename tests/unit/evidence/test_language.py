@@ -92,6 +92,17 @@ def test_methods_of_each_round_find_what_others_left():
     assert said.marks["attribute", "n"].turn == SMOOTH
 
 
+def test_a_function_without_parameters_gives_no_object_its_attributes():
+    """Broken variant: its first parameter is looked for, which ended in an internal error."""
+    text = "class Held:\n    pass\nheld = Held()\ndef __init__():\n    held.x = [1]\n"
+    scope = {}
+    exec(compile(text, "held.py", "exec"), scope)
+    names = Names({"held.py": File(ast.parse(text), scope)})
+    said = Statements(names, {}, {*names.nodes_of(scope["__init__"].__code__)})
+    said.run()
+    assert ("attribute", "x") in said.marks
+
+
 # Of what modules hold, a few by day and all of them by night.
 BY_DAY = ("fd", "wk", "bound_getitem", "partial_positional", "decorated_table", "kwdefault", "slots")
 

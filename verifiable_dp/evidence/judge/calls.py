@@ -237,9 +237,10 @@ class Calls(Chances):
         bent = not public or every.bent
         self.written({root for at, _, roots in given.parts if at == "out" for root in roots}, UNKNOWN)
         made = Value(level, PUBLIC, size, PUBLIC, every.inner, every.inner, data, bent)
-        passed = every.passed | ({SEVERAL} if _several(name, given) else NONE)
-        several = _several(name, given) or name in ("permutation", "permuted", "shuffle") or self.repeated()
-        draws = 0 if not public else 2 if several or every.draws else 1
+        several = _several(name, given)
+        passed = every.passed | ({SEVERAL} if several else NONE)
+        more = several or every.draws or self.repeated() or name in ("permutation", "permuted", "shuffle")
+        draws = 0 if not public else 2 if more else 1
         return made._replace(way=way, noisy=noisy, raw=every.raw, tossed=True, passed=passed, draws=draws)
 
     def library(self, node: ast.Call, value: Foreign, given: Given) -> Value:
@@ -308,9 +309,8 @@ class Calls(Chances):
         every = every._replace(bent=every.bent and not least)
         made = every.whole() if values.same(value, _ENDS_DATA) else every
         keeps = keeps and not (value is np.bincount and every.many)
-        keeps = keeps and (
-            every.level > PUBLIC or value is not collections.Counter
-        )  # of what is not in it: 0
+        if value is collections.Counter and every.level == PUBLIC:  # which has 0 of what is not in it
+            keeps = False
         operation = next((op for one, op in values.OPERATIONS.items() if value is one), None)
         if operation is not None and len(given.parts) == 2:
             made = self.combined(node, operation, *(v for _, v, _ in given.parts))
@@ -331,16 +331,17 @@ class Calls(Chances):
         size = PUBLIC if alone and values.same(value, values.SCALARS) else size  # one number
         made_up = not (keeps or sized or every.level or every.data)  # as an identity matrix
         rough = PUBLIC if values.same(value, values.FILLED) else STEEP if made_up else made.rough
+        picks, draws = values.same(value, values.PICKS), self.drawn_in(node, value, given)
+        returned = self.returned_to(functions)
         if every.level == PUBLIC:
-            rough, made = self.of_public(value, given, functions, made)
-            picks = values.same(value, values.PICKS)
+            rough, made = self.of_public(value, given, Value() if picks else returned, made)
             size = max(size, made.level) if functions and not picks else size
-        if values.same(value, values.APART) or (functions and not values.same(value, values.PICKS)):
-            size = STEEP if self.drawn_in(node, value, given) > 1 else size
-        if functions and values.same(value, values.PICKS):  # what is returned says which
-            asked = self.returned_to(functions)
-            level = max(made.level, min(asked.level, SMOOTH))
-            made = made._replace(level=level, tossed=made.tossed or asked.tossed, raw=made.raw or asked.raw)
+        if draws > 1 and (values.same(value, values.APART) or (functions and not picks)):
+            size = STEEP
+        if picks:  # what is returned says which
+            level = max(made.level, min(returned.level, SMOOTH))
+            tossed, raw = made.tossed or returned.tossed, made.raw or returned.raw
+            made = made._replace(level=level, tossed=tossed, raw=raw)
         rough = max(rough, SMOOTH) if values.same(value, values.COUNTED) else rough
         hidden = ("class", "instance", "any", "opaque")  # what is read out of these is not seen
         unseen = any(tag in hidden for tag, _ in every.own)
@@ -358,9 +359,8 @@ class Calls(Chances):
         result = Value(made.level, made.turn, size, rough, own, refs, *made[6:])
         if values.same(value, (np.argsort, np.argpartition)):
             result = result._replace(passed=result.passed - {SEVERAL})
-        result = result._replace(draws=self.drawn_in(node, value, given))
         truth, stream = not number and (result.truth or unclear), value is next and every.stream
-        result = result._replace(truth=truth, stream=stream or values.streams(value))
+        result = result._replace(truth=truth, stream=stream or values.streams(value), draws=draws)
         return drawing(result, every) if home in ("numpy", "scipy", "pandas") else result
 
     def drawn_in(self, node: ast.Call, value: Foreign, given: Given) -> int:
@@ -370,31 +370,32 @@ class Calls(Chances):
         """
         returned = self.returned_to(given.every.refs)
         every, draws = given.every, values.together([*(one for _, one, _ in given.parts), returned])
-        if draws and (every.truth or value in (np.bincount, collections.Counter)):
-            counted = values.same(value, values.COUNTING)
-            return 1 if counted else draws
-        written = [part.value for part in node.args if isinstance(part, ast.Constant)]
-        least = values.same(value, values.LARGEST) and written in ([0], [1], [0.0], [1.0])
-        parts = any(isinstance(part, ast.BinOp) for part in node.args) and value is int
-        smooth = (values.same(value, values.SMOOTHING) and not parts) or least
-        return draws if smooth or not (draws and every.many) else 2
+        tables = values.same(value, (np.bincount, collections.Counter))
+        if draws and (every.truth or tables):
+            return 1 if values.same(value, values.COUNTING) else draws
+        if not (draws and every.many):
+            return draws
+        if values.same(value, values.LARGEST):
+            written = [part.value for part in node.args if isinstance(part, ast.Constant)]
+            return draws if written in ([0], [1]) else 2
+        cut = value is int and any(isinstance(part, ast.BinOp) for part in node.args)
+        return draws if values.same(value, values.SMOOTHING) and not cut else 2
 
     def returned_to(self, functions: Tags) -> Value:
         """What users' functions that a library is handed return to it."""
         return joined(self.marks.get((ref, "return of"), Value()) for _, ref in functions)
 
-    def of_public(self, value: Foreign, given: Given, functions: Tags, made: Value) -> tuple[int, Value]:
+    def of_public(self, value: Foreign, given: Given, returned: Value, made: Value) -> tuple[int, Value]:
         """How entries that a library makes of public things follow from their positions, and what it makes.
 
         They are alike only by what is known to keep them alike. What users' functions return, and what does
         not grow with one number that turns, may be special in one turn.
         """
-        returned = Value() if values.same(value, values.PICKS) else self.returned_to(functions)
         turning = [one for _, one, _ in given.parts if one.turn]
         steady = values.same(value, (*values.ALIKE, *values.COUNTED, *values.FILLED)) or (
             values.same(value, values.GROWING) and len(turning) < 2
         )
-        turn = PUBLIC if steady else STEEP if made.turn or returned.turn else PUBLIC
+        turn = STEEP if (made.turn or returned.turn) and not steady else PUBLIC
         made = made._replace(turn=max(made.turn, turn), level=max(made.level, returned.level))
         if values.same(value, (np.full, np.full_like)):
             filling = [one for at, one, _ in given.parts if at in (1, "fill_value")]
@@ -456,9 +457,7 @@ class Calls(Chances):
             base_at = node.func.value  # type: ignore[attr-defined]
             at = self.of(base_at.slice) if isinstance(base_at, ast.Subscript) else Value()  # which of several
             draws = values.together((every, at))
-            if (
-                name in ("add", "update", "discard") or at.draws
-            ):  # how many there are follows from which are alike
+            if at.draws or name in ("add", "update", "discard"):  # which are alike says how many there are
                 grown = max(grown, STEEP if draws > 1 else every.level)
             slope = max(every.rough, self.slope(every))
             entry = self.reached(every)._replace(size=grown, rough=slope, draws=draws)

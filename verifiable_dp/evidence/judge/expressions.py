@@ -326,10 +326,7 @@ class Expressions(Calls):
             return False
         if not isinstance(node, ast.Call):
             return not isinstance(node, _KEPT) or not self.of(node).stream
-        parts = [
-            part.value if isinstance(part, ast.keyword) else part for part in [*node.args, *node.keywords]
-        ]
-        handed = {kind for part in parts for kind, _ in self.of(part).refs}
+        handed = self.given(node).every.refs
         base = self.of(node.func.value).own if isinstance(node.func, ast.Attribute) else NONE
         if isinstance(node.func, ast.Attribute) and not base - CONTAINER - {GENERATOR}:
             kept = values.METHODS - values.CHANGES - values.MOVES

@@ -277,9 +277,8 @@ class Statements(Expressions):
             self.tallies.add(("attribute", step.target.attr))
         if isinstance(step.target, ast.Subscript):
             added = self.reached(made._replace(own=NONE))
-            self.tallies |= (
-                {root.key for root in self.roots(step.target.value)} if not sides[1].draws else set()
-            )
+            if not sides[1].draws:
+                self.tallies |= {root.key for root in self.roots(step.target.value)}
             self.put(step.target, added, set(), self.slope(sides[1]), there=True)
         else:
             self.store(step.target, made, set())
@@ -318,7 +317,8 @@ class Statements(Expressions):
         function: Foreign = self.function_of(self.scope)
         if not isinstance(target, ast.Attribute) or getattr(function, "name", "") not in INITIAL:
             return False
-        own = isinstance(target.value, ast.Name) and target.value.id == parameters(function)[0].arg
+        first = [one.arg for one in parameters(function)[:1]]
+        own = isinstance(target.value, ast.Name) and [target.value.id] == first
         single = len(self.kept.get(target.attr, ())) < 2 and target.attr not in self.names.attributes
         return own and single and not self.names.begins_again
 
@@ -335,9 +335,8 @@ class Statements(Expressions):
         level, size = max(value.level, written), value.size if value.own else PUBLIC
         size = size if there else max(size, at.level, self.control.level)
         keys = self.roots(target.value)
-        value = value._replace(
-            level=level, size=size, draws=value.draws if there else max(value.draws, at.draws)
-        )
+        draws = value.draws if there else max(value.draws, at.draws)
+        value = value._replace(level=level, size=size, draws=draws)
         self.hold(keys, value._replace(rough=max(rough, value.rough)))
         self.hold(self.behind(keys) if whole else (), value._replace(rough=STEEP))
         if value.noisy and not value.raw:  # of places that no draw comes to

@@ -158,11 +158,11 @@ class Marks:
             else:
                 node = self.names.node_of(code)
                 keys = {name: (node, name) for name in given}
-                self.bound |= {node} if node is not None else set()
-                method = node is not None and isinstance(self.names.outer[node], ast.ClassDef)
-                once_a_round = method and getattr(node, "name", "") not in INITIAL
-                if once_a_round:
-                    self.repeats.add(node)  # type: ignore[arg-type]
+                if node is not None:
+                    self.bound.add(node)
+                    method = isinstance(self.names.outer[node], ast.ClassDef)
+                    if method and getattr(node, "name", "") not in INITIAL:  # asked once a round
+                        self.repeats.add(node)
             for name, role in given.items():
                 self.add(keys[name], ROLES.get(role, UNKNOWN))
 

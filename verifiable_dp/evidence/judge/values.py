@@ -334,41 +334,16 @@ OPERATIONS: dict[Foreign, ast.operator] = {  # of two numbers
 }
 # Of a public table: what leaves entries alike where those of all that it is given are.
 ALIKE = (
-    *(
-        list,
-        tuple,
-        dict,
-        set,
-        frozenset,
-        sorted,
-        reversed,
-        iter,
-        zip,
-        enumerate,
-        collections.deque,
-        dict.fromkeys,
-    ),
-    *(np.array, np.asarray, np.asanyarray, np.copy, np.sort, np.ravel, np.atleast_1d, itertools.repeat),
-    *(np.tile, np.repeat, itertools.product, itertools.cycle, itertools.islice, collections.defaultdict),
-    np.reshape,
+    *(list, tuple, dict, set, frozenset, collections.deque, collections.defaultdict, dict.fromkeys),
+    *(sorted, reversed, iter, zip, enumerate, itertools.repeat, itertools.cycle, itertools.islice),
+    *(np.array, np.asarray, np.asanyarray, np.copy, np.sort, np.ravel, np.atleast_1d, np.reshape),
+    *(np.tile, np.repeat, itertools.product),
 )
 # Functions of one number that grow with it.
 GROWING = (
-    *(int, float, round, str, math.sqrt, math.log, math.log2, math.log10, math.log1p, math.exp, math.expm1),
-    *(
-        math.floor,
-        math.ceil,
-        np.sqrt,
-        np.log,
-        np.log2,
-        np.log1p,
-        np.exp,
-        np.expm1,
-        np.floor,
-        np.ceil,
-        np.rint,
-    ),
-    *(np.float64, np.int64, len, sum, np.sum, max, min, np.cumsum),
+    *(int, float, round, str, len, sum, max, min, math.sqrt, math.log, math.log2, math.log10, math.log1p),
+    *(math.exp, math.expm1, math.floor, math.ceil, np.sqrt, np.log, np.log2, np.log1p, np.exp, np.expm1),
+    *(np.floor, np.ceil, np.rint, np.float64, np.int64, np.sum, np.cumsum),
 )
 SCALARS = (int, float, bool, len, round, math.floor, math.ceil, sum, np.argmax, np.argmin, np.sum)
 NUMBERS = (*SCALARS, np.argsort, np.flatnonzero)  # no truth values, of whatever they are given
@@ -378,17 +353,11 @@ SMOOTHING = (  # of counts: what may follow them
     *(float, int, sum, np.sum, np.array, np.asarray, list, tuple, zip, len, dict, np.float64, np.bincount),
     *(math.sqrt, math.log, math.log2, math.log1p, np.sqrt, np.log, np.log2, np.log1p, iter, enumerate),
 )
-APART = (
-    set,
-    frozenset,
-    dict,
-    np.unique,
-    collections.Counter,
-    itertools.groupby,
-)  # of as many as are different
-PICKS = (max, min, sorted, filter, heapq.nlargest, heapq.nsmallest)
+# Of as many as are different.
+APART = (set, frozenset, dict, np.unique, collections.Counter, itertools.groupby)
+PICKS = (max, min, sorted, heapq.nlargest, heapq.nsmallest)  # which a key says
 REDUCED = (max, min, next, math.fsum, math.prod, np.mean, np.max, np.min, np.amax, np.median, np.prod)
-KEEPS = frozenset(
+KEEPS = frozenset(  # methods: what they give is alike if the table is
     ("copy", "ravel", "flatten", "reshape", "tolist", "astype", "transpose", "squeeze", "values")
 )
 REDUCES = ("sum", "mean", "max", "min", "argmax", "argmin", "prod", "item")  # methods: to one number
