@@ -24,6 +24,11 @@ settings.load_profile("the same")
 cpu_target.target_context.refresh()
 
 
+def pytest_make_parametrize_id(val):
+    """Cases are named alike on all machines: the last digits of a computed number are another's elsewhere."""
+    return str(float(f"{val:.10g}")) if isinstance(val, float) else None
+
+
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(config, items):
     night.wait(config, items)
