@@ -6,13 +6,14 @@ noise and coins alone, else there is no bound. Those are chosen so that runs dif
 
 from __future__ import annotations
 
+import dis
 import gc
 import math
 import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -41,13 +42,15 @@ from verifiable_dp.evidence.symbolic import boxes, libraries, subsets
 from verifiable_dp.evidence.symbolic.accept_reject import Proposals
 from verifiable_dp.evidence.symbolic.alignments import Cost, costs_of
 from verifiable_dp.evidence.symbolic.branch_forcing import BranchFlips, forced
-from verifiable_dp.evidence.symbolic.choosers import NATURAL, Chooser, Extreme
+from verifiable_dp.evidence.symbolic.choosers import NATURAL, Chooser, Extreme, Natural
 from verifiable_dp.evidence.symbolic.coverage import Coverage, compares
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
 from verifiable_dp.evidence.symbolic.leaves import coinciding, leaves, sums
 from verifiable_dp.evidence.symbolic.numpy_mirror import standing_in
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
+from verifiable_dp.evidence.symbolic.rare_numbers import Course, rare_runs, sites_of
 from verifiable_dp.evidence.symbolic.rewriting import rewritten, unasked
+from verifiable_dp.evidence.symbolic.source import place_of, tree_of
 from verifiable_dp.evidence.symbolic.states import kept
 from verifiable_dp.evidence.symbolic.terms import (
     MOST_EVENTS,
@@ -66,7 +69,7 @@ from verifiable_dp.evidence.tracing.ledger import Place, same
 from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
 from verifiable_dp.evidence.upper import Method, UpperBound
 
-_LEAST, _MOST, _WORK = 12, 60, 600_000  # paths, and operations on terms of all of them
+_LEAST, _MOST, _WORK = 12, 48, 600_000  # paths, and operations on terms of all of them
 _LEAST_OF_LEAVES = 20_000  # operations, where every path is looked for
 _APART = 1003  # numbers that no other path has
 
@@ -436,12 +439,13 @@ def traced(
     scopes: Foreign,
     coverage: Coverage | None = None,
     flips: BranchFlips | None = None,
+    bits: np.random.BitGenerator | None = None,
 ) -> TracedRun:
     """Run once on data that have these values."""
     world = World(frozenset(scopes), chooser, boxes, flips=flips, subsets=subsets)
     world.known, world.disclosed = program.known, program.disclosed
     output, library, crashed = None, libraries.Followed(world), False
-    generator = FollowedGenerator.of(np.random.Philox(number), world, GIVEN)
+    generator = FollowedGenerator.of(bits or np.random.Philox(number), world, GIVEN)
     try:
         if math.prod(program.shape) > MOST_EVENTS:
             raise world.stop("a run has too many rewards to be followed", Place("", 0))
@@ -480,9 +484,12 @@ def run(
     coverage: Coverage | None,
     flips: BranchFlips | None = None,
     meter: WorkMeter | None = None,
+    *,
+    given: tuple[FloatArray, np.random.BitGenerator] | None = None,
 ) -> Path:
-    """One path; what it takes is counted by the meter."""
-    made = traced(program, program.values(number), number, chooser, scopes, coverage, flips)
+    """One path, on data and noise of its own if no others are given; what it takes is counted by the meter."""
+    values, bits = given or (program.values(number), None)
+    made = traced(program, values, number, chooser, scopes, coverage, flips, bits)
     world = made.world
     if meter is not None:
         meter.spent += _DEAR * world.events + (coverage.taken if coverage is not None else 0)
@@ -614,8 +621,36 @@ def _explored(
         for path in met:
             if path.failure and not path.beyond:
                 return replace(made, failure=path.failure, at=path.at)
-        return made
+        return _with_rare(program, n_arms, made, meter, scopes, coverage)
     return PathFound((*paths, *more, *every), every=True)
+
+
+_RARE_RUNS = 900_000  # numbers that no path has
+
+
+def _with_rare(
+    program: Program, n_arms: int, made: PathFound, meter: WorkMeter, scopes: Foreign, coverage: Coverage
+) -> PathFound:
+    """And the plain runs whose numbers hardly another shows (`rare_numbers`)."""
+    instructions = [
+        (code.co_filename, place_of(dis.Positions(*list(code.co_positions())[offset // 2])), side)
+        for code, offset, side in coverage.scales | coverage.weights
+    ]
+    tables = [program.corner(0), program.corner(1), program.values(0), program.values(1)]
+
+    def play(course: Course) -> None:
+        with suppress(Exception), system_seeded(scopes, 0):  # the audit tells of it where it plays
+            plain_run(program.function, tables[course.table], course.bits())
+
+    paths = list(made.paths)
+    courses = rare_runs(play, len(tables), scopes, sites_of(instructions, tree_of), coverage.most)
+    for number, course in enumerate(courses, _RARE_RUNS):
+        chooser, given = Natural(number, n_arms), (tables[course.table], course.bits())
+        path = run(program, number, chooser, scopes, None, meter=meter, given=given)
+        paths.append(path)
+        if path.failure:
+            return PathFound(tuple(paths), path.failure, path.at, closed=made.closed)
+    return replace(made, paths=tuple(paths))
 
 
 def _typical(
