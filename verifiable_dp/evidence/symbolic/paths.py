@@ -6,7 +6,6 @@ noise and coins alone, else there is no bound. Those are chosen so that runs dif
 
 from __future__ import annotations
 
-import dis
 import gc
 import math
 import traceback
@@ -48,9 +47,8 @@ from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
 from verifiable_dp.evidence.symbolic.leaves import coinciding, leaves, sums
 from verifiable_dp.evidence.symbolic.numpy_mirror import standing_in
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
-from verifiable_dp.evidence.symbolic.rare_numbers import Course, rare_runs, sites_of
+from verifiable_dp.evidence.symbolic.rare_numbers import RARE_WORK, rare_runs, sites_of
 from verifiable_dp.evidence.symbolic.rewriting import rewritten, unasked
-from verifiable_dp.evidence.symbolic.source import place_of, tree_of
 from verifiable_dp.evidence.symbolic.states import kept
 from verifiable_dp.evidence.symbolic.terms import (
     MOST_EVENTS,
@@ -487,7 +485,7 @@ def run(
     *,
     given: tuple[FloatArray, np.random.BitGenerator] | None = None,
 ) -> Path:
-    """One path, on data and noise of its own if no others are given; what it takes is counted by the meter."""
+    """One path, on data and noise of its own unless they are given; the meter counts what it takes."""
     values, bits = given or (program.values(number), None)
     made = traced(program, values, number, chooser, scopes, coverage, flips, bits)
     world = made.world
@@ -632,18 +630,19 @@ def _with_rare(
     program: Program, n_arms: int, made: PathFound, meter: WorkMeter, scopes: Foreign, coverage: Coverage
 ) -> PathFound:
     """And the plain runs whose numbers hardly another shows (`rare_numbers`)."""
-    instructions = [
-        (code.co_filename, place_of(dis.Positions(*list(code.co_positions())[offset // 2])), side)
-        for code, offset, side in coverage.scales | coverage.weights
-    ]
     tables = [program.corner(0), program.corner(1), program.values(0), program.values(1)]
+    each = max(coverage.most, 1)
 
-    def play(course: Course) -> None:
-        with suppress(Exception), system_seeded(scopes, 0):  # the audit tells of it where it plays
-            plain_run(program.function, tables[course.table], course.bits())
+    def play(table: int, bits: np.random.BitGenerator) -> None:
+        meter.spent += each
+        with suppress(Exception), limited():  # the audit tells of it where it plays
+            program.function(tables[table].copy(), np.random.Generator(bits))
 
+    work = min(max(RARE_WORK, meter.spent // 2), (meter.most - meter.spent) / 2)
+    first = sites_of(coverage.weighing())
+    with reproducible_globals(), system_seeded(scopes, 0):
+        courses = rare_runs(play, len(tables), scopes, first, int(work // each))
     paths = list(made.paths)
-    courses = rare_runs(play, len(tables), scopes, sites_of(instructions, tree_of), coverage.most)
     for number, course in enumerate(courses, _RARE_RUNS):
         chooser, given = Natural(number, n_arms), (tables[course.table], course.bits())
         path = run(program, number, chooser, scopes, None, meter=meter, given=given)

@@ -1,41 +1,46 @@
-"""Numbers that a program's plain runs seldom show, and the runs that show them.
+"""Plain runs that show numbers which few others show.
 
-A number that is public may come out once in a thousand runs and say then how much a reward counts, or how
-much noise hides it. Each branch on the way there may have been taken both ways on some path, and no path took
-them all. So the plain program is run some thousand times, its numbers are noted where they are used, and the
-runs with the rarest ones are traced as paths are. What comes out more seldom than once in all these runs may
-still be missed.
+A number that is public may come out once in a million runs and say then how much a reward counts, or how much
+noise hides it. Each branch on the way there may have been taken both ways on some path, and no path took them
+all. So plain runs are made, and their numbers are noted where they are used. Some runs are as chance has
+them; the others change a part of what came out of the generator in a run that showed something rare, which
+leads to rarer numbers step by step, as coverage does in a fuzzer. What was rarest is traced as a path then.
 """
 
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
+import io
+import math
 import types
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.symbolic.desugar_match import parsed
 from verifiable_dp.evidence.symbolic.rewriting import by_place, replaced
-from verifiable_dp.evidence.symbolic.source import called_here, placed, where
+from verifiable_dp.evidence.symbolic.source import called_here, placed, tree_of, where
 from verifiable_dp.evidence.symbolic.terms import PREFIX
 from verifiable_dp.evidence.tracing.reach import Scopes
 
-_FEWEST, _MOST, _WORK = 400, 4000, 10_000_000  # runs, and instructions of all of them
-_PROBED = 40  # runs after which sites are left alone that show many values
-_VALUES = 64  # of a site: those of noise are all different
-_SCHEDULE = 8  # values that come in each run, such as the numbers of its rounds
+RARE_WORK = 10_000_000  # instructions of all plain runs
+_MOST = 8000  # runs
+_BY_CHANCE, _LOOKED = 0.3, 50  # share of runs; runs after which others are changed
+_PARENTS, _FAVOURED = 64, 8.0  # runs that are changed, and those of them that mostly are
+_VALUES, _SCHEDULE = 64, 8  # of a site with noise or data, and of one that shows the same in all runs
+_SELDOM = 0.05  # of the runs by chance
 _PATHS = 12
 _PART = 64  # entries of an array or a list that are looked at
-_SELDOM = 0.05  # of the runs
 _WORDS = 624  # numbers of a generator that can be chosen
-_BY_CHANCE, _LOOKED, _PARENTS = 0.3, 50, 64  # share of runs that chance makes; the others change one of these
+_CHANGED = (1, 2, 2, 4, 8, _WORDS)  # of them: a uniform draw takes two
 
-Site = str  # a file, and the position of an expression
+Site = str  # a file and the position of an expression
 _NUMBERS = frozenset((int, float, bool, str, np.float64, np.int64, np.bool_, np.float32, np.int32))
 
 
@@ -44,7 +49,7 @@ def _site(file: str, node: ast.AST) -> Site:
 
 
 class _Noting(ast.NodeTransformer):
-    """Hands numbers on their way into arithmetic, calls, look-ups and comparisons to `Sightings.note`."""
+    """Hands on to `Sightings.note` what arithmetic, comparisons, calls and look-ups use."""
 
     def __init__(self, file: str, idle: frozenset[Site]) -> None:
         self._file, self._idle = file, idle
@@ -55,45 +60,27 @@ class _Noting(ast.NodeTransformer):
             return node
         return placed(called_here("note", ast.Constant(site), node), node)
 
-    def visit_BinOp(self, node: ast.BinOp) -> Foreign:
-        """Both sides."""
+    def visit(self, node: ast.AST) -> Foreign:
+        """Parts first."""
         self.generic_visit(node)
-        node.left, node.right = self._noted(node.left), self._noted(node.right)
+        for name in _USED.get(type(node), ()):
+            part = getattr(node, name)
+            if isinstance(part, list):
+                part[:] = map(self._noted, part)
+            elif part is not None:
+                setattr(node, name, self._noted(part))
         return node
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> Foreign:
-        """What is added."""
-        self.generic_visit(node)
-        node.value = self._noted(node.value)
-        return node
 
-    def visit_Compare(self, node: ast.Compare) -> Foreign:
-        """All sides."""
-        self.generic_visit(node)
-        node.left, node.comparators = self._noted(node.left), [*map(self._noted, node.comparators)]
-        return node
-
-    def visit_Call(self, node: ast.Call) -> Foreign:
-        """What is given."""
-        self.generic_visit(node)
-        node.args = [*map(self._noted, node.args)]
-        for word in node.keywords:
-            word.value = self._noted(word.value) if word.arg else word.value
-        return node
-
-    def visit_Subscript(self, node: ast.Subscript) -> Foreign:
-        """The place."""
-        self.generic_visit(node)
-        node.slice = self._noted(node.slice)
-        return node
-
-    def visit_Slice(self, node: ast.Slice) -> Foreign:
-        """Its ends."""
-        self.generic_visit(node)
-        for end in ("lower", "upper", "step"):
-            if getattr(node, end) is not None:
-                setattr(node, end, self._noted(getattr(node, end)))
-        return node
+_USED: dict[type, tuple[str, ...]] = {
+    ast.BinOp: ("left", "right"),
+    ast.AugAssign: ("value",),
+    ast.Compare: ("left", "comparators"),
+    ast.Call: ("args",),
+    ast.keyword: ("value",),
+    ast.Subscript: ("slice",),
+    ast.Slice: ("lower", "upper", "step"),
+}
 
 
 @functools.lru_cache(maxsize=64)
@@ -102,22 +89,20 @@ def _compiled(file: str, text: str, idle: frozenset[Site]) -> dict[types.CodeTyp
     before = by_place(compile(text, file, "exec", dont_inherit=True))
     tree = ast.fix_missing_locations(_Noting(file, idle).visit(parsed(text)))
     found = by_place(compile(tree, file, "exec", dont_inherit=True))
-    return {
-        code: found[key]
-        for key, code in before.items()
-        if key in found and code.co_freevars == found[key].co_freevars
-    }
+    pairs = ((code, found[key]) for key, code in before.items() if key in found)
+    return {code: other for code, other in pairs if code.co_freevars == other.co_freevars}
 
 
 @dataclass(frozen=True)
 class Course:
-    """What a run is made of: the number of its data, and the first numbers that its generator gives."""
+    """What a run is made of: the number of its data, the numbers that its generator gives, and those used."""
 
     table: int
-    words: np.ndarray[tuple[int], np.dtype[np.uint32]]
+    words: npt.NDArray[np.uint32]
+    used: int = _WORDS
 
-    def bits(self) -> np.random.MT19937:
-        """A generator of NumPy's that gives them: its state is what comes out, but for four exclusive ors."""
+    def bits(self, bits: np.random.MT19937 | None = None) -> np.random.MT19937:
+        """A generator that gives them, or this one: what its state holds is shifted, which is undone here."""
         y = self.words ^ (self.words >> np.uint32(18))
         y = y ^ (y << np.uint32(15) & np.uint32(0xEFC60000))
         x = y
@@ -126,7 +111,7 @@ class Course:
         z = x
         for _ in range(2):
             z = x ^ (z >> np.uint32(11))
-        bits = np.random.MT19937(0)
+        bits = np.random.MT19937(0) if bits is None else bits  # which takes longer than a small run
         bits.state = {"bit_generator": "MT19937", "state": {"key": z, "pos": 0}}
         return bits
 
@@ -136,12 +121,21 @@ class Course:
         return cls(table, rng.integers(1 << 32, size=_WORDS, dtype=np.uint32))
 
     def changed(self, rng: np.random.Generator) -> Course:
-        """The same with other numbers from a place on, or with a few others there."""
-        words, many = self.words.copy(), int(rng.choice((2, 2, 4, 8, _WORDS)))
-        start = int(rng.integers(int(rng.choice((16, 64, 256, _WORDS)))))
+        """The same with a few other numbers among those that were used, or with others from there on."""
+        words, many = self.words.copy(), int(rng.choice(_CHANGED))
+        start = int(rng.integers(max(1, self.used // int(rng.choice((1, 4))))))
         part = words[start : start + many]
         part[:] = rng.integers(1 << 32, size=part.size, dtype=np.uint32)
         return Course(self.table, words)
+
+    def after(self, bits: np.random.MT19937) -> Course:
+        """The same, of which a run has used as many numbers as `bits` have given."""
+        before, now = self.bits().state["state"], bits.state["state"]
+        whole = before["key"][0] != now["key"][0]  # others were made of them
+        return Course(self.table, self.words, _WORDS if whole else max(1, int(now["pos"])))
+
+
+Pair = tuple[Site, Foreign]  # and a value
 
 
 @dataclass
@@ -151,25 +145,28 @@ class Sightings:
     Attributes
     ----------
     now
-        Of the run under way: sites and values.
+        Of the run under way.
     seen
-        By site and value, how many runs have shown it, and the first of them.
+        How many runs have shown it, and which of `courses` did so with what else was rare, and how rare.
+    runs
+        How many there were.
     values
         How many values sites have shown.
     courses
-        Of the runs that were the first to show something.
+        Of the runs that showed something with rarer things than others.
+    usual
+        What chance often shows.
     idle
         Sites that are left alone.
-    usual
-        Sites and values that chance often shows.
     """
 
-    now: set[tuple[Site, Foreign]] = field(default_factory=set)
-    seen: dict[tuple[Site, Foreign], tuple[int, int]] = field(default_factory=dict)
+    now: set[Pair] = field(default_factory=set)
+    seen: dict[Pair, tuple[int, int, float]] = field(default_factory=dict)
+    runs: int = 0
     values: Counter[Site] = field(default_factory=Counter)
     courses: list[Course] = field(default_factory=list)
+    usual: set[Pair] = field(default_factory=set)
     idle: set[Site] = field(default_factory=set)
-    usual: set[tuple[Site, Foreign]] = field(default_factory=set)
 
     def note(self, site: Site, value: Foreign) -> Foreign:
         """Note a number, or the ends of several; what is given comes back as it is."""
@@ -180,99 +177,109 @@ class Sightings:
             if 0 < value.size <= _PART and value.dtype.kind in "iufb":
                 self.now |= {(site, value.min()), (site, value.max())}
         elif (kind is list or kind is tuple) and 0 < len(value) <= _PART:
-            if _NUMBERS.issuperset(map(type, value)) and not isinstance(value[0], str):
+            kinds = set(map(type, value))
+            if kinds <= _NUMBERS and str not in kinds:
                 self.now |= {(site, min(value)), (site, max(value))}
         return value
 
-    def end(self, course: Course) -> None:
-        """A run has ended."""
-        new = False
-        for pair in self.now:
-            count, first = self.seen.get(pair, (0, len(self.courses)))
-            if not count and pair[0] not in self.idle:
+    def end(self, course: Course, bits: np.random.MT19937) -> None:
+        """A run has ended, with its generator."""
+        live = [pair for pair in self.now if pair[0] not in self.idle]
+        self.runs += 1
+        rare = math.fsum(math.log(self.runs / (1 + self.seen.get(pair, (0,))[0])) for pair in live)
+        kept = False
+        for pair in live:
+            count, run, best = self.seen.get(pair, (0, -1, -math.inf))
+            if not count:
                 self.values[pair[0]] += 1
-                new = True
-            self.seen[pair] = count + 1, first
-        if new:
-            self.courses.append(course)
+            better = rare > best
+            kept = kept or better
+            self.seen[pair] = count + 1, len(self.courses) if better else run, max(rare, best)
+        if kept:
+            self.courses.append(course.after(bits))
         self.now.clear()
 
     def rest(self, runs: int) -> None:
-        """Leave alone sites with so many values that noise or data are among them, or with the same in all."""
-        always = Counter(site for (site, _), (count, _) in self.seen.items() if count == runs)
+        """Leave alone sites with many values, as of noise or data, or with the same ones in all runs."""
+        always = Counter(site for (site, _), (count, *_) in self.seen.items() if count == runs)
         for site, many in self.values.items():
             if many > _VALUES or many == always[site] >= _SCHEDULE:
                 self.idle.add(site)
 
     def settle(self, runs: int) -> None:
         """So many runs were made by chance: what more than a few of them have shown is usual."""
-        self.usual = {pair for pair, (count, _) in self.seen.items() if count > _SELDOM * runs}
+        self.usual = {pair for pair, (count, *_) in self.seen.items() if count > _SELDOM * runs}
 
     def rarest(self, first: frozenset[Site], most: int) -> list[Course]:
-        """The runs that show what few others do: what counts `first` before the rest."""
+        """The runs that show what few others do; what sites show that come `first` counts before the rest."""
         rare = sorted(
-            (pair[0] not in first, count, run, repr(pair))
-            for pair, (count, run) in self.seen.items()
+            (pair[0] not in first, count, run)
+            for pair, (count, run, _) in self.seen.items()
             if pair[0] not in self.idle and pair not in self.usual
         )
-        return [self.courses[run] for run in [*dict.fromkeys(run for *_, run, _ in rare)][:most]]
+        return [self.courses[run] for run in [*dict.fromkeys(run for *_, run in rare)][:most]]
 
 
 def rare_runs(
-    play: Callable[[Course], object], tables: int, scopes: Scopes, first: frozenset[Site], each: int
+    play: Callable[[int, np.random.BitGenerator], object],
+    tables: int,
+    scopes: Scopes,
+    first: frozenset[Site],
+    runs: int,
 ) -> list[Course]:
     """Courses of plain runs that show numbers which few others do.
 
     Parameters
     ----------
     play
-        Makes a plain run.
+        Makes a plain run, on data of a number.
     tables
         How many data there are.
     scopes
         Globals of the code, by file.
     first
         Where numbers say how much noise there is, or how much data count: these come first.
-    each
-        Instructions of a run.
+    runs
+        How many, at most 8,000.
     """
-    rng, sightings = np.random.default_rng(20260110), Sightings()
-    runs = min(max(_WORK // max(each, 1), _FEWEST), _MOST)
-    parents, chance = list[Course](), int(_BY_CHANCE * runs)
-    for part in (range(_PROBED), range(_PROBED, runs)):
-        compiled = functools.partial(_compiled, idle=frozenset(sightings.idle))
+    bits = np.random.MT19937(0)
+    rng, sightings, parents = np.random.default_rng(20260110), Sightings(), list[Course]()
+    runs = min(runs, _MOST)
+    chance = int(_BY_CHANCE * runs)
+    for start in range(0, runs, _LOOKED):
+        if start >= chance:
+            parents = sightings.rarest(frozenset(), _PARENTS)
+        compiled = functools.partial(_compiled, idle=frozenset(sightings.idle if start else ()))
         with replaced(scopes, compiled, {PREFIX + "note": sightings.note}):
-            for number in part:
-                if number == chance:
-                    sightings.settle(number)
-                if number >= chance and (number - chance) % _LOOKED == 0:
-                    sightings.rest(number)
-                    parents = sightings.rarest(frozenset(), _PARENTS)
-                parent = parents[int(rng.integers(len(parents)))] if parents else None
-                course = parent.changed(rng) if parent else Course.any(rng, number % tables)
-                play(course)
-                sightings.end(course)
-        sightings.rest(_PROBED)
+            for number in range(start, min(start + _LOOKED, runs)):
+                course = Course.any(rng, number % tables)
+                if parents:
+                    course = parents[int(rng.exponential(_FAVOURED)) % len(parents)].changed(rng)
+                course.bits(bits)
+                with contextlib.redirect_stdout(io.StringIO()):
+                    play(course.table, bits)
+                sightings.end(course, bits)
+        sightings.rest(start + _LOOKED)
+        if start < chance:
+            sightings.settle(start + _LOOKED)
     return sightings.rarest(first, _PATHS)
 
 
-def sites_of(
-    instructions: Sequence[tuple[str, Foreign, int | None]], trees: Callable[[str], ast.Module | None]
-) -> frozenset[Site]:
+def sites_of(instructions: Iterable[tuple[str, Foreign, int | None]]) -> frozenset[Site]:
     """The expressions that stand on a side of some instructions, or all that are given to a call."""
+    sides = {(file, position): side for file, position, side in instructions}
+    trees = {file: tree_of(file) for file, _ in sides}
     found = set[Site]()
-    for file, position, side in instructions:
-        tree = trees(file)
+    for file, tree in trees.items():
         for node in ast.walk(tree) if tree is not None else ():
-            if isinstance(node, ast.expr | ast.stmt) and where(node) == position:
-                found |= {_site(file, part) for part in _parts(node, side)}
+            if isinstance(node, ast.expr | ast.AugAssign) and (file, where(node)) in sides:
+                found |= {_site(file, part) for part in _parts(node, sides[file, where(node)])}
     return frozenset(found)
 
 
 def _parts(node: ast.AST, side: int | None) -> Iterator[ast.AST]:
-    if isinstance(node, ast.BinOp):
-        yield from [[node.left, node.right][side]] if side in (0, 1) else [node.left, node.right]
+    if isinstance(node, ast.BinOp) and side is not None:
+        yield (node.left, node.right)[side]
     else:
-        yield from ast.iter_child_nodes(node)
-        for word in getattr(node, "keywords", ()):
-            yield word.value
+        parts = (part.value if isinstance(part, ast.keyword) else part for part in ast.iter_child_nodes(node))
+        yield from (part for part in parts if isinstance(part, ast.expr))
