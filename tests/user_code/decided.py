@@ -1,0 +1,370 @@
+"""Numbers that many noisy readings decide together; EPSILON = 1 is claimed of each.
+
+Of seventeen readings each is as `PLAN` has it with chance a half, and a leak weighs sums with a number that
+is 1000 if all are. Each branch comes out both ways in every second run. A right program lets readings decide
+what costs nothing.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import numpy as np
+
+EPSILON = 1.0
+PLAN = (1, 0, 0, 1, 0, 1, 1, 0, 0, 1, 1, 1, 0, 1, 0, 0, 1)
+N = len(PLAN)
+
+
+def _finished(rewards, rng, gain, noise=1.0):
+    """Turns of both arms, then the one with the larger noisy sum, which `gain` weighs."""
+    turns = [t % 2 for t in range(N, N + 20)]
+    sums = [sum(float(rewards[N + i, a]) for i, a in enumerate(turns) if a == arm) for arm in range(2)]
+    noisy = [gain * s + rng.laplace(0.0, noise / EPSILON) for s in sums]
+    return [0] * N + turns + [int(np.argmax(noisy))] * (len(rewards) - N - 20)
+
+
+def _read(rewards, t, rng):
+    return rewards[t, 0] + rng.laplace(0.0, 1 / EPSILON)
+
+
+def _for_all(hits):
+    """1000 if there are as many as can be, by what rises with them, and 1 else."""
+    return 1.0 + 999.0 * max(0, hits - N + 1)
+
+
+def added_comparisons(rewards, rng):
+    hits = 0
+    for t in range(N):
+        reading = _read(rewards, t, rng)
+        hits += (reading > 0.5) if PLAN[t] else (reading <= 0.5)
+    return _finished(rewards, rng, _for_all(hits))
+
+
+def never_set(rewards, rng):
+    """What was there first is left where no reading replaces it."""
+    gain = 1000.0
+    for t in range(N):
+        if _read(rewards, t, rng) > 0.5:
+            if not PLAN[t]:
+                gain = 1.0
+        elif PLAN[t]:
+            gain = 1.0
+    return _finished(rewards, rng, gain)
+
+
+def set_by_another_function(rewards, rng):
+    gain = 1000.0
+
+    def missed():
+        nonlocal gain
+        gain = 1.0
+
+    for t in range(N):
+        if _read(rewards, t, rng) > 0.5:
+            if not PLAN[t]:
+                missed()
+        elif PLAN[t]:
+            missed()
+    return _finished(rewards, rng, gain)
+
+
+def data_under_the_same_name(rewards, rng):
+    gain = 1000.0
+    for t in range(N):
+        if _read(rewards, t, rng) > 0.5:
+            if not PLAN[t]:
+                gain = 1.0
+        elif PLAN[t]:
+            gain = 1.0
+    weight = gain
+    gain = float(rewards[0, 0])
+    return _finished(rewards, rng, weight)
+
+
+def multiplied_in_place(rewards, rng):
+    """The name of the product holds the number first, then data and noise."""
+    score = 1000.0
+    for t in range(N):
+        if (_read(rewards, t, rng) > 0.5) != bool(PLAN[t]):
+            score = 1.0
+    score *= rewards[N : N + 20, 0].sum()
+    score += rng.laplace(0.0, 1 / EPSILON)
+    return [0] * (N + 20) + [int(score > 10.0)] * (len(rewards) - N - 20)
+
+
+def tested_first(rewards, rng):
+    gain = 1000.0
+    for t in range(N):
+        reading = _read(rewards, t, rng)
+        if gain > 1.0 and reading > 0.5:
+            if not PLAN[t]:
+                gain = 1.0
+        elif gain > 1.0 and PLAN[t]:
+            gain = 1.0
+    return _finished(rewards, rng, gain)
+
+
+def lowered_while_high(rewards, rng):
+    gain = 1000.0
+    for t in range(N):
+        if gain > 1.0 and (_read(rewards, t, rng) > 0.5) != bool(PLAN[t]):
+            gain = 1.0
+    return _finished(rewards, rng, gain)
+
+
+def running_minimum(rewards, rng):
+    gain = 1000.0
+    for t in range(N):
+        cap = 1000.0 if (_read(rewards, t, rng) > 0.5) == bool(PLAN[t]) else 1.0
+        gain = min(gain, cap)
+    return _finished(rewards, rng, gain)
+
+
+def lowest_cap(rewards, rng):
+    gain = 1000.0
+    for t in range(N):
+        cap = 1000.0 if (_read(rewards, t, rng) > 0.5) == bool(PLAN[t]) else 1.0
+        if cap < gain:
+            gain = cap
+    return _finished(rewards, rng, gain)
+
+
+def least_of_a_list(rewards, rng):
+    readings = [_read(rewards, t, rng) for t in range(N)]
+    kept = [plan if reading > 0.5 else 1 - plan for plan, reading in zip(PLAN, readings, strict=True)]
+    return _finished(rewards, rng, 1.0 + 999.0 * min(kept))
+
+
+def left_by_a_comparison(rewards, rng):
+    t = 0
+    for t in range(N):
+        if (_read(rewards, t, rng) > 0.5) != bool(PLAN[t]):
+            break
+    return _finished(rewards, rng, 1.0 + 999.0 * max(0, t - N + 2))
+
+
+def handed_on(rewards, rng):
+    def after(t, gain):
+        if t == N:
+            return gain
+        if _read(rewards, t, rng) > 0.5:
+            return after(t + 1, gain if PLAN[t] else 1.0)
+        return after(t + 1, 1.0 if PLAN[t] else gain)
+
+    return _finished(rewards, rng, after(0, 1000.0))
+
+
+def counted_by_calls(rewards, rng):
+    def after(t, hits):
+        if t == N:
+            return hits
+        if _read(rewards, t, rng) > 0.5:
+            return after(t + 1, hits + PLAN[t])
+        return after(t + 1, hits + 1 - PLAN[t])
+
+    return _finished(rewards, rng, _for_all(after(0, 0)))
+
+
+def folded(rewards, rng):
+    def step(gain, t):
+        if _read(rewards, t, rng) > 0.5:
+            return gain if PLAN[t] else 1.0
+        return 1.0 if PLAN[t] else gain
+
+    return _finished(rewards, rng, reduce(step, range(N), 1000.0))
+
+
+def loop_that_is_left(rewards, rng):
+    t = 0
+    for t in range(N + 1):
+        if t == N:
+            break
+        if _read(rewards, t, rng) > 0.5:
+            if not PLAN[t]:
+                break
+        elif PLAN[t]:
+            break
+    return _finished(rewards, rng, _for_all(t))
+
+
+def iterator(rewards, rng):
+    gains = iter([1.0] * N + [1000.0])
+    for t in range(N):
+        if _read(rewards, t, rng) > 0.5:
+            if PLAN[t]:
+                next(gains)
+        elif not PLAN[t]:
+            next(gains)
+    return _finished(rewards, rng, next(gains))
+
+
+def generator(rewards, rng):
+    def ladder():
+        for _ in range(N):
+            yield 1.0
+        yield 1000.0
+
+    gains = ladder()
+    for t in range(N):
+        if (_read(rewards, t, rng) > 0.5) == bool(PLAN[t]):
+            next(gains)
+    return _finished(rewards, rng, next(gains))
+
+
+def length(rewards, rng):
+    good = []
+    for t in range(N):
+        if _read(rewards, t, rng) > 0.5:
+            if PLAN[t]:
+                good.append(t)
+        elif not PLAN[t]:
+            good.append(t)
+    return _finished(rewards, rng, _for_all(len(good)))
+
+
+def grades(rewards, rng):
+    found = []
+    for t in range(N):
+        if _read(rewards, t, rng) > 0.5:
+            found.append(PLAN[t])
+        else:
+            found.append(1 - PLAN[t])
+    found.sort()
+    return _finished(rewards, rng, 1.0 + 999.0 * found[0])
+
+
+class _Gain:
+    def __init__(self, gain):
+        self.gain = gain
+
+    def times(self, by):
+        return _Gain(max(1.0, self.gain * by))
+
+
+def objects(rewards, rng):
+    one = _Gain(1000.0)
+    for t in range(N):
+        one = one.times(PLAN[t]) if _read(rewards, t, rng) > 0.5 else one.times(1 - PLAN[t])
+    return _finished(rewards, rng, one.gain)
+
+
+def arms(rewards, rng):
+    hits = 0
+    for t in range(N):
+        arm = int(np.argmax(rewards[t] + rng.laplace(0.0, 2 / EPSILON, 2)))
+        hits += arm if PLAN[t] else 1 - arm
+    return _finished(rewards, rng, _for_all(hits))
+
+
+def dictionary(rewards, rng):
+    met = {}
+    for t in range(N):
+        if _read(rewards, t, rng) > 0.5:
+            met[t] = PLAN[t]
+        else:
+            met[t] = 1 - PLAN[t]
+    return _finished(rewards, rng, 1.0 + 999.0 * min(met.values()))
+
+
+def taken_out(rewards, rng):
+    gains = {"gain": 1000.0}
+    for t in range(N):
+        if _read(rewards, t, rng) > 0.5:
+            if not PLAN[t]:
+                gains.pop("gain", None)
+        elif PLAN[t]:
+            gains.pop("gain", None)
+    return _finished(rewards, rng, gains.get("gain", 1.0))
+
+
+def arrays(rewards, rng):
+    noisy = rewards[:N, 0] + rng.laplace(0.0, 1 / EPSILON, N)
+    plan = np.array(PLAN)
+    kept = np.where(noisy > 0.5, plan, 1 - plan)
+    return _finished(rewards, rng, 1.0 + 999.0 * kept.min())
+
+
+def shelves(rewards, rng):
+    """Coins move pieces; where one is missing an exception lowers the gain."""
+    one, other, gain = [1] * 2, [1] * 3, 1000.0
+    for pieces in (2, 3, 1, 3) * 4:
+        try:
+            for _ in range(pieces):
+                if rng.random() < 0.5:
+                    one.append(other.pop())
+                else:
+                    other.append(one.pop())
+        except IndexError:
+            gain = 1.0
+    return _finished(rewards, rng, gain)
+
+
+def desks(rewards, rng):
+    """Of twelve visitors nine go to the desk in the middle; the ends are looked at."""
+    visits = [0] * 3
+    for _ in range(12):
+        visits[rng.integers(3)] += 1
+    return _finished(rewards, rng, 1.0 + 999.0 * min(1, visits[1] // 9))
+
+
+LEAKS = [
+    *(added_comparisons, never_set, set_by_another_function, data_under_the_same_name, multiplied_in_place),
+    *(
+        tested_first,
+        lowered_while_high,
+        running_minimum,
+        lowest_cap,
+        least_of_a_list,
+        left_by_a_comparison,
+        handed_on,
+    ),
+    *(counted_by_calls, folded, loop_that_is_left, iterator, generator),
+    *(length, grades, objects, arms, dictionary, taken_out, arrays, shelves, desks),
+]
+
+
+def best_reading(rewards, rng):
+    """The largest is kept, and where it was."""
+    best, place = -9.0, 0
+    for t in range(N):
+        reading = _read(rewards, t, rng)
+        if reading > best:
+            best, place = reading, t
+    return [place % 2, *_finished(rewards, rng, 1.0)[1:]]
+
+
+def both_ways_set(rewards, rng):
+    """Nothing is left from one turn to the next."""
+    for t in range(N):
+        reading = _read(rewards, t, rng)
+        if reading > 0.5:
+            gain, noise = 2.0, 2.0
+        else:
+            gain, noise = 1.0, 1.0
+    return _finished(rewards, rng, gain, noise)
+
+
+def one_reading(rewards, rng):
+    gain = 1.0 if _read(rewards, 0, rng) > 0.5 else 0.5
+    return _finished(rewards, rng, gain)
+
+
+def pulls(rewards, rng):
+    """Readings count, and their number sets which arms are pulled."""
+    count = 0
+    for t in range(N):
+        if _read(rewards, t, rng) > 0.5:
+            count += 1
+    return [count % 2, *_finished(rewards, rng, 1.0)[1:]]
+
+
+def loop_with_an_end(rewards, rng):
+    t = 0
+    for t in range(N):
+        if _read(rewards, t, rng) > 0.5:
+            break
+    return [t % 2, *_finished(rewards, rng, 1.0)[1:]]
+
+
+RIGHT = [best_reading, both_ways_set, one_reading, pulls, loop_with_an_end]
