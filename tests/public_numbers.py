@@ -29,7 +29,7 @@ _MOST = 200  # entries of what is compared
 
 
 def called_public(play, shape):
-    """Positions of expressions, by file, that the judge calls the same in every run wherever it meets them."""
+    """Positions of expressions, by file, that the judge calls the same in every run."""
     found, inside = defaultdict(list), Expressions.of
 
     def of(self, node):
@@ -43,7 +43,7 @@ def called_public(play, shape):
     public = defaultdict(dict)
     for (file, at), pairs in found.items():
         value = joined(value for value, _ in pairs)
-        if not value.varies and not any(level for _, level in pairs):
+        if not (value.varies or value.size or any(level for _, level in pairs)):
             public[file][at] = value.turn > PUBLIC
     return public, told
 
@@ -58,7 +58,11 @@ class _Noting(ast.NodeTransformer):
         at = where(node) if isinstance(node, ast.expr) else None
         node = self.generic_visit(node)
         left_alone = isinstance(node, ast.Constant | ast.Starred | ast.Slice | ast.Lambda | ast.GeneratorExp)
-        if at not in self.positions or left_alone or not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+        if (
+            at not in self.positions
+            or left_alone
+            or not isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+        ):
             return node
         name = ast.Name(_NOTE, ast.Load())
         return ast.copy_location(ast.Call(name, [ast.Constant(at), node], []), node)
@@ -98,7 +102,7 @@ def _noted_module(file, name, positions, note):
 
 
 def unlike(play, shape, runs=12):
-    """Positions of expressions that are called public and were not the same in some run; how many there are."""
+    """Positions of what is called public and was not the same in some run, and how many there are."""
     file = play.__code__.co_filename
     public, _ = called_public(play, shape)
     seen = defaultdict(list)

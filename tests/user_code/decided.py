@@ -7,7 +7,11 @@ what costs nothing.
 
 from __future__ import annotations
 
+import math
+import operator
+from collections import deque
 from functools import reduce
+from itertools import islice
 
 import numpy as np
 
@@ -308,7 +312,103 @@ def desks(rewards, rng):
     return _finished(rewards, rng, 1.0 + 999.0 * min(1, visits[1] // 9))
 
 
+def _as_planned(rewards, rng):
+    """Whether each reading is as it has it."""
+    return [(_read(rewards, t, rng) > 0.5) == bool(PLAN[t]) for t in range(N)]
+
+
+def turned_wheel(rewards, rng):
+    """Entries are moved as far as draws say."""
+    wheel = deque([1.0] * N + [1000.0])
+    wheel.rotate(-sum(_as_planned(rewards, rng)))
+    return _finished(rewards, rng, wheel[0])
+
+
+def sorted_by_readings(rewards, rng):
+    seen = _as_planned(rewards, rng)
+    gains = [1000.0, 1.0]
+    gains.sort(key=lambda gain: sum(seen) < N and gain > 1.0)
+    return _finished(rewards, rng, gains[0])
+
+
+def length_of_text(rewards, rng):
+    hits = sum(_as_planned(rewards, rng))
+    return _finished(rewards, rng, 1.0 + 999.0 * max(0, len(str(10 ** max(0, hits - N + 1))) - 1))
+
+
+def mapped_operator(rewards, rng):
+    seen = [int(_read(rewards, t, rng) > 0.5) for t in range(N)]
+    return _finished(rewards, rng, _for_all(sum(map(operator.eq, seen, PLAN))))
+
+
+def named_in_one_of_two(rewards, rng):
+    n = 0
+    for t in range(N):
+        (n := n + PLAN[t]) if _read(rewards, t, rng) > 0.5 else (n := n + 1 - PLAN[t])
+    return _finished(rewards, rng, _for_all(n))
+
+
+def appended_behind_and(rewards, rng):
+    met = []
+    for t in range(N):
+        reading = _read(rewards, t, rng)
+        _ = reading > 0.5 and met.append(PLAN[t])
+        _ = reading <= 0.5 and met.append(1 - PLAN[t])
+    return _finished(rewards, rng, _for_all(sum(met)))
+
+
+def counted_until_any(rewards, rng):
+    turns = 0
+
+    def missed(t):
+        nonlocal turns
+        turns += 1
+        return (_read(rewards, t, rng) > 0.5) != bool(PLAN[t])
+
+    any(missed(t) for t in range(N))
+    return _finished(rewards, rng, _for_all(turns))
+
+
+def skipped_ahead(rewards, rng):
+    gains = iter([1.0] * N + [1000.0])
+    for seen in _as_planned(rewards, rng):
+        list(islice(gains, int(seen)))
+    return _finished(rewards, rng, next(gains))
+
+
+def as_many_ones(rewards, rng):
+    hits = sum(_as_planned(rewards, rng))
+    return _finished(rewards, rng, _for_all(sum([1] * hits)))
+
+
+def last_of_a_loop(rewards, rng):
+    good, last = [0], 0
+    for t in range(N):
+        if _read(rewards, t, rng) > 0.5:
+            if PLAN[t]:
+                good.append(t)
+        elif not PLAN[t]:
+            good.append(t)
+    for last, _ in enumerate(good):  # noqa: B007
+        pass
+    return _finished(rewards, rng, _for_all(last))
+
+
+def used_in_the_last_call(rewards, rng):
+    def after(t, hits):
+        if t == N:
+            return _finished(rewards, rng, _for_all(hits))
+        if _read(rewards, t, rng) > 0.5:
+            return after(t + 1, hits + PLAN[t])
+        return after(t + 1, hits + 1 - PLAN[t])
+
+    return after(0, 0)
+
+
 LEAKS = [
+    *(turned_wheel, sorted_by_readings, length_of_text, mapped_operator, named_in_one_of_two),
+    *(appended_behind_and, counted_until_any, skipped_ahead, as_many_ones, last_of_a_loop),
+    used_in_the_last_call,
     *(added_comparisons, never_set, set_by_another_function, data_under_the_same_name, multiplied_in_place),
     *(
         tested_first,
@@ -334,22 +434,6 @@ def best_reading(rewards, rng):
     return [place % 2, *_finished(rewards, rng, 1.0)[1:]]
 
 
-def both_ways_set(rewards, rng):
-    """Nothing is left from one turn to the next."""
-    for t in range(N):
-        reading = _read(rewards, t, rng)
-        if reading > 0.5:
-            gain, noise = 2.0, 2.0
-        else:
-            gain, noise = 1.0, 1.0
-    return _finished(rewards, rng, gain, noise)
-
-
-def one_reading(rewards, rng):
-    gain = 1.0 if _read(rewards, 0, rng) > 0.5 else 0.5
-    return _finished(rewards, rng, gain)
-
-
 def pulls(rewards, rng):
     """Readings count, and their number sets which arms are pulled."""
     count = 0
@@ -367,4 +451,11 @@ def loop_with_an_end(rewards, rng):
     return [t % 2, *_finished(rewards, rng, 1.0)[1:]]
 
 
-RIGHT = [best_reading, both_ways_set, one_reading, pulls, loop_with_an_end]
+def own_laplace(rewards, rng):
+    """A draw says the sign of what counts, and not how much."""
+    u = rng.random() - 0.5
+    total = float(rewards[:10, 0].sum()) - math.copysign(1.0, u) * math.log1p(-2 * abs(u)) / EPSILON
+    return [0] * 10 + [int(total > 5.0)] * (len(rewards) - 10)
+
+
+RIGHT = [best_reading, pulls, loop_with_an_end, own_laplace]

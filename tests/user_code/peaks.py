@@ -177,6 +177,5 @@ def deviation_of_what_is_told(rewards, rng):
 
 
 SHARE = -0.5
-RIGHT = [
-    *(one_way, one_way_by_a_function, largest, multiple, length_of_what_is_told, deviation_of_what_is_told),
-]
+RIGHT = [length_of_what_is_told, deviation_of_what_is_told]
+ONE_WAY = [one_way, one_way_by_a_function, largest, multiple]

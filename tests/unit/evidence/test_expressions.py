@@ -143,7 +143,7 @@ SCALED = "rng.laplace(0, 1, 2)"
         ("[n] * drawn", "public size:smooth list"),
         ("drawn * [n]", "public size:smooth list"),
         ("f'{n}'", "public"),
-        ("f'{drawn}'", "steep up"),
+        ("f'{drawn}'", "steep up size:steep"),
         # places and parts
         ("data[n]", "smooth up data raw"),
         ("data[drawn]", "smooth up data raw"),
@@ -187,7 +187,7 @@ def test_what_is_said_of_an_expression(expression, words):
         ("rng.laplace.__self__", outside.REFLECTION, "__self__"),
         ("[n, drawn][drawn](n)", outside.AT_A_PLACE, ""),
         ("(abs if drawn else max)(n)", outside.ONE_OF_TWO, ""),
-        ("(lambda: [n][drawn])()()", outside.RETURNED, ""),
+        ("(lambda: [n, 2.0][drawn])()()", outside.RETURNED, ""),
         ("[n for _ in range(drawn % 3)]", outside.TURNS, ""),
         ("data[: drawn % 3]", outside.SLICED, ""),
         ("[data] * (drawn % 3)", outside.REPEATED, ""),

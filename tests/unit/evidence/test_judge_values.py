@@ -124,14 +124,15 @@ def test_containers_and_things(own, things, container):
     ("table", "at", "level", "turn"),
     [
         (Value(), Value(), PUBLIC, PUBLIC),
-        (Value(), Value(level=SMOOTH), SMOOTH, PUBLIC),
-        (Value(), Value(level=STEEP), SMOOTH, PUBLIC),  # entries that are alike tell nothing of the position
+        (Value(), Value(level=SMOOTH), PUBLIC, PUBLIC),  # entries that are alike tell nothing of the position
+        (Value(), Value(level=STEEP), PUBLIC, PUBLIC),
+        (Value(inner=A), Value(level=STEEP), SMOOTH, PUBLIC),  # but objects of a kind are not alike
         (Value(rough=STEEP), Value(), PUBLIC, PUBLIC),
         (Value(rough=STEEP), Value(level=SMOOTH), STEEP, PUBLIC),
         (Value(rough=STEEP), Value(turn=SMOOTH), PUBLIC, STEEP),
         (Value(rough=SMOOTH), Value(level=WIDE), WIDE, PUBLIC),
         (Value(own=frozenset({RECORD})), Value(level=SMOOTH), STEEP, PUBLIC),
-        (Value(own=frozenset({LIST})), Value(level=SMOOTH), SMOOTH, PUBLIC),
+        (Value(own=frozenset({LIST})), Value(level=SMOOTH), PUBLIC, PUBLIC),
         (Value(), Value(turn=STEEP), PUBLIC, PUBLIC),
         (Value(level=WIDE, turn=STEEP), Value(), WIDE, STEEP),
     ],
@@ -141,7 +142,7 @@ def test_an_entry_at_a_position(table, at, level, turn):
     assert (found.level, found.turn) == (level, turn)
 
 
-@pytest.mark.parametrize(("inner", "size"), [(NONE, PUBLIC), (frozenset({LIST}), SMOOTH), (A, PUBLIC)])
+@pytest.mark.parametrize(("inner", "size"), [(NONE, PUBLIC), (frozenset({LIST}), PUBLIC), (A, PUBLIC)])
 def test_entries_that_are_containers_may_be_of_different_lengths(inner, size):
     found = Value(inner=inner).entry(Value(level=SMOOTH))
     assert (found.size, found.own, found.inner) == (size, inner, inner)

@@ -71,8 +71,7 @@ def test_the_means_of_a_phase_are_made_at_one_time():
     roles = {play.__code__: {"rewards": "data", "rng": "generator", "epsilon": "public"}}
     said = Language({turns.__file__: vars(turns)}, [play.__code__], roles)
     assert said.all_outside() == []
-    assert found(play).words() == ""
-    assert found(play).epsilon() == pytest.approx(1.0)
+    assert found(play).words().endswith("how much noise there is, or how much data counts, depends on a draw")
 
 
 def test_methods_of_each_round_find_what_others_left():
@@ -147,6 +146,7 @@ def test_a_rare_pick_ends_the_bound_or_is_paid_for(play):
     ids=["condition", "choice"],
 )
 def test_without_the_rule_what_ten_coins_leave_has_a_bound(rule, wrong, monkeypatch):
+    monkeypatch.setattr(Value, "varies", False)
     for name, value in wrong.items():
         monkeypatch.setattr(rule, name, value)
     assert found(choices.path_of_ten_coins, most=63).epsilon() == pytest.approx(1.0)

@@ -52,7 +52,7 @@ from verifiable_dp.targets.roles import GivenRole
 OUTSIDE = {
     bounded.lazy_ucb: "the number of turns of a loop depends on a draw",
     seldom.special_methods: "defines __len__, which Python calls by itself",
-    seldom.more_noise_by_where: "rare outcomes of public chance",
+    seldom.more_noise_by_where: "how much noise there is",
     bounded.tree_of_sums: "takes an amount of data or noise that depends on a draw",
 }
 

@@ -8,7 +8,7 @@ from tests.user_code import rare, rare_right
 from verifiable_dp.evidence.symbolic.paths import Program, explore
 
 WORDS = (
-    "rare outcomes of public chance may set how much noise there is, or how much data counts",
+    "how much noise there is, or how much data counts, depends on a draw",
     "the number of turns of a loop depends on a draw",
     "takes an amount of data or noise that depends on a draw",
     *(

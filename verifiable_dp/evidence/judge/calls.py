@@ -142,11 +142,32 @@ class Calls(Chances):
                     )
                     self.share((node, target), {root.inside() for root in roots})
                 else:
+                    value = self.chosen_there(node, target, at, value)
                     self.add((node, target), value)
                     self.add(("given", node, target), value)
                     self.share((node, target), roots)
         self.calls.setdefault(self.function_of(self.scope), set()).add(node)
         return self.marks.get((node, "return of"), Value())
+
+    def chosen_there(self, node: Foreign, target: str, at: Foreign, value: Value) -> Value:
+        """What a parameter is given, where conditions say by which of several calls, or in which turn."""
+        call = self.written_there
+        named = {word.arg: word.value for word in call.keywords}
+        placed = [*call.args]
+        part = (
+            named.get(at)
+            if isinstance(at, str)
+            else placed[at]
+            if type(at) is int and at < len(placed)
+            else None
+        )
+        known = self.given_at.setdefault((node, target), set())
+        before = len(known)
+        known.add(ast.dump(part) if part is not None else "")
+        self.changed = self.changed or before != len(known)
+        if self.control.level and (value.turn or len(known) > 1):
+            return value._replace(level=max(value.level, self.control.level))
+        return value
 
     def is_method(self, node: Foreign) -> bool:
         """Whether the first parameter of a function is an object, or a class."""
@@ -298,6 +319,10 @@ class Calls(Chances):
             self.picks(node, outside.SURVIVES)
         if value is len:
             return Value(every.size, every.turn, many=True)
+        for at, one, roots in given.parts:  # what comes next follows from what says how much is taken
+            others = [v.level for place, v, _ in given.parts if place != at and not v.data]
+            if one.stream and (taken := max(self.control.level, *others, PUBLIC, PUBLIC)):
+                self.hold(roots, Value(taken))
         keeps, sized = values.same(value, values.ENTRYWISE), values.same(value, values.SIZED)
         if not values.same(value, (*values.ADDITIVE, *_ENDS_DATA)):
             averages = values.same(value, values.AVERAGES) or not values.same(value, values.ENTRYWISE)
@@ -324,7 +349,12 @@ class Calls(Chances):
         made = made if (keeps or sized or bends) and not peaks else made.folded()
         made = made._replace(way=values.BOTH) if multiplies else made  # by what may be negative
         shaped = keeps or bends or isinstance(value, np.ufunc) or values.same(value, values.SHAPED)
-        size = max(every.size, PUBLIC if shaped else made.level)
+        if values.same(value, values.TO_ONE):
+            made = made._replace(level=max(made.level, every.size))
+        text = values.same(value, values.TEXTS)  # as long as what it says
+        handed = [one for one in known if callable(one) and not isinstance(one, type)]
+        made = made if all(values.same(one, values.ENTRYWISE) for one in handed) else made.steep()
+        size = max(every.size, made.steep().level if text else PUBLIC if shaped else made.level)
         sizes = values.same(value, (range, np.arange, np.linspace, itertools.islice, itertools.repeat))
         size = STEEP if sizes and any(one.draws > 1 and not one.size for _, one, _ in given.parts) else size
         alone = len(given.parts) == 1
@@ -479,12 +509,16 @@ class Calls(Chances):
             self.hold(roots, entry)
             self.hold(self.behind(roots) if name in values.ADDS else (), entry._replace(rough=STEEP))
         if name in values.MOVES:
-            moved = Value(turn=self.reached(Value()).turn, draws=every.draws)
+            said = every | self.returned_to(every.refs)
+            level = max(said.level, self.control.level)
+            moved = Value(level, self.reached(Value()).turn, draws=said.draws)
             self.hold(self.roots(node.func.value), moved)  # type: ignore[attr-defined]
         if name in values.LOOKS_UP and given.parts:
             (_, at, _), *rest = given.parts
             # What is found where nothing is, which may be of one position among many.
             missing = [Value(max(STEEP, at.level))] if at.level and (rest or name == "get") else []
+            if missing and base.data:
+                self.picks(node, outside.TAKEN)
             return joined([self.entry(node, base, at), *missing, *(v for _, v, _ in rest)])
         if not smooth or name == "mean":
             self.mixes(node, name, [base, *(v for _, v, _ in given.parts)], averages=True)
@@ -541,7 +575,8 @@ class Calls(Chances):
         uncounted = any(
             not counted & names_in(target, ast.Store) for one in loops for target in _targets(one)
         )
-        for root in self.roots(base) if base is not None else ():
+        own = self.roots(base) if base is not None else set[Root]()
+        for root in own | self.behind(own):
             self.taken.setdefault(root.key, set()).add(where(node))
             uncounted = uncounted or len(self.taken[root.key]) > 1
         return uncounted

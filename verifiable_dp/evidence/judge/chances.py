@@ -21,8 +21,8 @@ from verifiable_dp.evidence.judge import outside
 from verifiable_dp.evidence.judge.flow import (
     COMPREHENSION,
     Function,
+    names_always_set,
     names_in,
-    names_set,
     parameters,
     settled,
 )
@@ -109,10 +109,8 @@ class Chances(Marks):
         maximum or the like is kept in, which is compared with it.
         """
         steps, function = [*steps], self.function_of(self.scope)
-        found = names_set(steps)
-        read = {name for test in tests for name in names_in(test, ast.Load)}
-        if read & found:
-            return frozenset(found)
+        if any(_is_kept(test, step) for test in tests for step in steps):
+            return frozenset(names_always_set(steps))
         inside = {id(node) for step in steps for node in ast.walk(step)}
         outer = {
             node.id
@@ -120,7 +118,18 @@ class Chances(Marks):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in inside
         }
         begun = {name for name in _begun(steps) - outer if self.is_own(name)}
-        return frozenset((found & names_set(otherwise)) | begun)
+        return frozenset((names_always_set(steps) & names_always_set(otherwise)) | begun)
+
+
+def _is_kept(test: ast.expr, step: Foreign) -> bool:
+    """Whether a statement keeps the larger, or smaller, of two that a test compares."""
+    pairs: list[Foreign] = [(target, step.value) for target in getattr(step, "targets", ())]
+    pairs += [pair for sides in pairs for pair in zip(*(getattr(s, "elts", ()) for s in sides), strict=False)]
+    parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or) else [test]
+    asked = [part for part in parts if ast.unparse(part)[-8:] != " is None"]  # whether there was one before
+    sides = [[getattr(part, "left", part), *getattr(part, "comparators", ())] for part in asked]
+    compared = [{*map(ast.unparse, several)} for several in sides]
+    return len(compared) == 1 and compared[0] in [{*map(ast.unparse, several)} for several in pairs]
 
 
 def _begun(steps: list[ast.stmt]) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+from collections.abc import Iterable
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside, values
@@ -60,8 +61,15 @@ class Expressions(Calls):
         found = self.marks.get(key, Value()) | self.names.held.get(key, Value())
         if self.at_once and not isinstance(owner, COMPREHENSION) and not found.stream:
             found = found._replace(turn=PUBLIC)
+        if self.is_behind(key):
+            found |= Value(STEEP)
         before = self.before.get(node.id)
         return found if before is None else found._replace(passed=before.passed, depth=before.depth)
+
+    def is_behind(self, key: Foreign) -> bool:
+        """Whether a name is read behind a loop that has set it in each turn, until a draw said so."""
+        behind = [one for one in self.counted.get(key, ()) if one not in self.turning]
+        return any(one in self.left or one in self.uneven for one in behind)
 
     def _of_Attribute(self, node: ast.Attribute) -> Value:
         return self.attribute(node, self.of(node.value), called=False)
@@ -157,11 +165,9 @@ class Expressions(Calls):
         return self.of(node.value).each
 
     def _of_JoinedStr(self, node: ast.JoinedStr) -> Value:
-        return joined(
-            self.of(getattr(part, "value", None))
-            for part in node.values
-            if isinstance(part, ast.FormattedValue)
-        ).steep() | of_constant("")
+        parts = [part.value for part in node.values if isinstance(part, ast.FormattedValue)]
+        made = joined(map(self.of, parts)).steep() | of_constant("")
+        return made._replace(size=max(made.size, made.level))
 
     def _of_Lambda(self, node: ast.Lambda) -> Value:
         return Value(own=frozenset((("function", node),)))
@@ -175,7 +181,9 @@ class Expressions(Calls):
 
     def _of_IfExp(self, node: ast.IfExp) -> Value:
         test = self.ask(self.of(node.test), node.test, node)
+        before, self.context = self.context, self.within(test).under(node, test)
         each = [self.of(node.body), self.of(node.orelse)]
+        self.context = before
         self.operands[self.names.home[self.scope], where(node)] = [*enumerate(each)]
         sides = self.selected(node, joined(each), test)
         level = max(sides.level, SMOOTH if test.level else PUBLIC)
@@ -186,7 +194,7 @@ class Expressions(Calls):
         parts, before = list[Value](), self.context
         for value in node.values:
             parts.append(self.ask(self.of(value), value))
-            self.context = self.context.under(node, parts[-1])  # whether the rest is looked at
+            self.context = self.within(parts[-1]).under(node, parts[-1])  # whether the rest is looked at
         self.context = before
         self.ask(joined(parts[:-1]), node)
         every = joined(parts)
@@ -218,9 +226,22 @@ class Expressions(Calls):
         )
 
     def _of_BinOp(self, node: ast.BinOp) -> Value:
-        one, other = sides = [self.of(node.left), self.of(node.right)]
+        sides = [self.unsigned(node.left), self.unsigned(node.right)]
         self.arithmetic[self.names.home[self.scope], where(node)] = sides
-        return self.combined(node, node.op, one, other)
+        return self.combined(node, node.op, self.of(node.left), self.of(node.right))
+
+    def unsigned(self, node: ast.expr) -> Value:
+        """What an expression may be but for its sign, which says nothing of how much something counts."""
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return self.unsigned(node.operand)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div):
+            return self.unsigned(node.left) | self.unsigned(node.right)
+        return self.unsigned(node.args[0]) if self.signs(node) else self.of(node)  # type: ignore[attr-defined]
+
+    def signs(self, node: ast.expr) -> bool:
+        """Whether something is given the sign of another one."""
+        placed = isinstance(node, ast.Call) and len(node.args) == 2 and not node.keywords
+        return placed and self.calls_one_of(node, values.SIGNED)  # type: ignore[arg-type]
 
     def combined(self, node: Foreign, op: ast.operator, one: Value, other: Value) -> Value:
         """What an operation gives."""
@@ -275,8 +296,10 @@ class Expressions(Calls):
         return every.folded() if squared else every.steep()
 
     def _of_ListComp(self, node: Foreign) -> Value:
-        outer, self.scope = self.scope, node
+        outer, self.scope, before = self.scope, node, self.context
         self.turning, around = [*self.turning, node], Value()
+        if isinstance(node, ast.GeneratorExp) and node not in self.consumed:
+            self.context = self.within(Value(SMOOTH))  # it may be left before its end
         for part in node.generators:
             rows = self.of(part.iter)
             self.ask(Value(rows.size, rows.turn), part.iter)
@@ -284,13 +307,14 @@ class Expressions(Calls):
             self.store(part.target, rows.each, {root.entry() for root in self.roots(part.iter)})
             by_place = self.of_place(node, part.ifs).turn > PUBLIC
             tests = joined(self.ask(self.of(test), test) for test in part.ifs)
+            self.context = self.within(tests)
             level = SMOOTH if tests.level else PUBLIC
             around |= Value(level, size=max(rows.size, level), rough=STEEP if by_place else PUBLIC)
             around |= Value(passed=frozenset((GROWN,)) if tests.by_chance and not tests.unseen else NONE)
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         place = self.of_place(node, parts[-1:]).turn
         made = [self.of(part) for part in parts]
-        self.scope, self.turning = outer, self.turning[:-1]
+        self.scope, self.turning, self.context = outer, self.turning[:-1], before
         several = STEEP if made[0].draws > 1 else made[0].level
         keyed = several if isinstance(node, ast.DictComp | ast.SetComp) else PUBLIC
         every = joined(made) | around
@@ -358,10 +382,13 @@ class Expressions(Calls):
         return UNKNOWN
 
     def _of_Call(self, node: ast.Call) -> Value:
+        waiting = {part for part in node.args if isinstance(part, ast.GeneratorExp)}
+        if waiting and self.consumes(node):
+            self.consumed |= waiting
         given = self.given(node)
-        self.calling = where(node)
+        self.calling, self.written_there = where(node), node
         self.operands[self.names.home[self.scope], where(node)] = [
-            (at, value) for at, value, _ in given.parts
+            (at, value) for at, value, _ in given.parts[: 1 if self.signs(node) else None]
         ]
         base = self.of(node.func.value) if isinstance(node.func, ast.Attribute) else Value()
         base = self.known(node, base)
@@ -372,6 +399,7 @@ class Expressions(Calls):
         )
         if isinstance(node.func, ast.Attribute):
             if GENERATOR in base.own:
+                self.drawn_at.add((self.names.home[self.scope], where(node)))
                 made = [self.draw(node.func.attr, given)]
                 callee = callee._replace(own=callee.own - {ANY}) if base.own == {GENERATOR} else callee
             else:
@@ -403,6 +431,21 @@ class Expressions(Calls):
         found = joined(made) if made or not self.firm else UNKNOWN
         rare = (self.names.home[self.scope], where(node)) in self.wide
         return found._replace(level=values.WIDE, draws=2) if rare else found
+
+    def consumes(self, node: ast.Call) -> bool:
+        """Whether a call takes what it is given to its end."""
+        if isinstance(node.func, ast.Attribute) and node.func.attr in values.CONSUMES:
+            return not self.of(node.func.value).things
+        return self.calls_one_of(node, values.CONSUMING)
+
+    def calls_one_of(self, node: ast.Call, functions: Iterable[Foreign]) -> bool:
+        """Whether all that a call may be of is one of these functions of libraries."""
+        if isinstance(node.func, ast.Attribute):
+            own = self.attribute(node.func, self.of(node.func.value), called=True).own
+        else:
+            own = self.of(node.func).own
+        known = [self.names.objects[ref] for kind, ref in own if kind == "library"]
+        return 0 < len(known) == len(own) and all(values.same(one, functions) for one in known)
 
     def called(self, node: ast.Call, kind: str, ref: Foreign, given: Given, *, bound: bool) -> Value:
         """What a call of one of those gives that it may be of."""

@@ -373,6 +373,19 @@ def names_set(steps: Iterable[ast.stmt]) -> set[str]:
     return {name for target in targets for name in names_in(target, ast.Store)}
 
 
+def names_always_set(steps: Iterable[ast.stmt]) -> set[str]:
+    """Of `names_set`, those that are set wherever the last of some statements is left behind."""
+    found = set[str]()
+    for step in steps:
+        if isinstance(step, ast.If):
+            found |= names_always_set(step.body) & names_always_set(step.orelse)
+        elif isinstance(step, ast.With):
+            found |= names_always_set(step.body)
+        elif isinstance(step, ast.Assign | ast.AnnAssign):
+            found |= names_set([step])
+    return found
+
+
 def names_in(node: ast.AST, use: type[ast.expr_context]) -> set[str]:
     """Names, and attributes with a dot, that are read or set there."""
     parts = [one for one in ast.walk(node) if isinstance(getattr(one, "ctx", None), use)]

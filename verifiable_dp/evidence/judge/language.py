@@ -10,27 +10,29 @@ bound ends
    for no others (`STEEP`): the paths saw the usual numbers. A loop whose condition compares noise is a
    branch, and each turn of it is charged; a number that moves in one direction with all draws has its ends
    looked at (`choosers.Extreme`), and a length that branches made has had those branches taken;
-3. where such a number picks from data and noise that are not alike; where it scales them, the paths say so
-   (`Language.weighs`). What runs disclose there is public from then on, whatever is picked of it (`spots`).
+3. where such a number picks from data and noise that are not alike. What runs disclose there is public from
+   then on, whatever is picked of it (`spots`);
+4. where a number that draws have a part in scales data that no noise hides, or noise (`Language.weighs`): the
+   paths say where numbers do. It has to be the same in every run (`Value.varies`), but for its sign.
+
+What varies. A draw has a part in what is computed of it, in what is read at a place that it says, in what is
+set, written, handed over or counted where it says whether that is done (conditions of statements and of
+expressions, exceptions, generators that are left before their ends), in how long a container is that chance
+fills, and in what comes next out of an iterator that it moves. All of it is followed by value
+(`Value.level`), whichever function makes it. `tests/public_numbers.py` holds what is left against runs.
 
 Memory. What is said of a table holds of all its entries. A write in a place or in a part makes it rough, and
 is seen by every name that may share it (`Root`): what a library gives shares with all it was given, and a
 library writes into all it was given, unless its function is known not to (`values.is_fresh`, `values.writes`;
 all functions of NumPy are tried in the tests). So no entry is unlike the others of a table that is not rough.
 
-Peaks. Paths see noise at usual values and, of a number that goes one way as each draw rises, at its ends,
-where it is least and largest. So noise by itself may set a scale or weight only by such a number
-(`Value.rare`): of sums, monotone functions, and products with what is not noise. Anything else of noise, as a
-square, a distance or a difference of two draws, may have a peak that no path comes to.
-
 Turns. What is kept from one turn or call to the next (attributes, outer names, containers, iterators)
 follows the turn, and so does what is taken out of it. What a library makes of public things is rough unless
 it is known to leave entries alike.
 
-Draws. How many numbers that a generator gave are in a value is followed by value (`Value.draws`). Of one of
-few values, or of a count, paths see each or every few; of several they may see no one. So what is made of
-several may set no scale, weight, or number of turns, by whatever function. A rare count that branches keep is
-not seen to be rare.
+Draws. How many numbers that a generator gave are in a value is followed, too (`Value.draws`). Of one of few
+values, or of a count, paths see each or every few; of several they may see no one. So what is made of several
+may set no number of turns.
 
 Places. Of tables of noise, one entry that is taken twice hides twice (`again`): which places meet is rare.
 
@@ -53,6 +55,7 @@ from verifiable_dp.evidence.judge.flow import (
     File,
     Function,
     Names,
+    names_in,
     names_set,
     own_nodes,
     parameters,
@@ -122,7 +125,8 @@ class Statements(Expressions):
             self.add((node, one.arg), self.of(default))
             self.share((node, one.arg), self.roots(default))
         control = self.marks.get((node, "control"), Value())
-        called = ControlMark(control.level).under(node, control)
+        stopped = SMOOTH if self.catches and node in self.names.waits else PUBLIC  # what it calls may raise
+        called = ControlMark(max(control.level, stopped), inner=stopped).under(node, control)
         if isinstance(node, ast.Lambda):
             self.scope, self.context = node, called
             self.add((node, "return of"), self.of(node.body))
@@ -146,11 +150,7 @@ class Statements(Expressions):
         kept: frozenset[str] = frozenset(),
     ) -> None:
         """Statements that are reached on a condition at a site, of which nothing of some names is left."""
-        before = self.context
-        level, turn = condition.level, condition.turn
-        levels = [max(pair) for pair in zip(before[:3], (level, turn, level), strict=True)]
-        self.context = ControlMark(levels[0], levels[1], levels[2], before.chance)
-        self.context = self.context.under(site, condition, kept)
+        before, self.context = self.context, self.within(condition).under(site, condition, kept)
         for at, step in enumerate(steps):
             getattr(self, f"_do_{type(step).__name__}", self.other)(step)
             if self.leaving.tossed and at + 1 < len(steps):  # a draw may have left before the rest
@@ -389,6 +389,9 @@ class Statements(Expressions):
         self.turns(step.iter, rows)
         self.loops, self.turning = [*self.loops, step], [*self.turning, step]
         self.store(step.target, rows.each, {root.entry() for root in self.roots(step.iter)})
+        for name in names_in(step.target, ast.Store):
+            self.counted.setdefault(self.key(name), set()).add(step)
+        self.uneven |= {step} if rows.size else set()
         self.loops, self.turning = self.loops[:-1], self.turning[:-1]
         self.loop(step, Value(rows.size))
 
@@ -423,6 +426,8 @@ class Statements(Expressions):
         for name in (handler.name for handler in step.handlers if handler.name):
             self.share(self.key(name), {Root("raised")})
         before, self.caught = self.caught, self.caught or bool(step.handlers)
+        self.changed = self.changed or self.caught > self.catches
+        self.catches = self.catches or self.caught
         self.block(step.body, Value(SMOOTH))
         self.caught = before
         for part in (*(h.body for h in step.handlers), step.orelse, step.finalbody):
@@ -548,13 +553,17 @@ class Language:
         return self._said.asked.get((file, position), False)
 
     def steep(self, file: str, position: tuple[int, ...], side: int | None) -> bool:
-        """Whether an operand of what stands at a position may be special for rare draws, or any of them.
+        """Whether draws have a part in an operand of what stands at a position, or in any of them.
 
         Of numbers made of noise, those from place `side` on, or by name: around what noise is drawn is none.
         """
+        drawn = (file, position) in self._said.drawn_at
         for at, value in self._said.operands.get((file, position), []):
-            behind = at >= (side or 0) if isinstance(at, int) else at != "loc"
-            if value.rare and (not value.data or (side is not None and behind)):
+            if side is None or not isinstance(at, int):
+                counts = at != "loc" and (not value.data or (drawn and side is not None))
+            else:
+                counts = at >= side if drawn else at == side
+            if value.varies and counts:
                 return True
         return self.weighs(file, position, side)
 
@@ -562,8 +571,8 @@ class Language:
         """As `steep`, of arithmetic alone."""
         found = self._said.arithmetic.get((file, position), [])
         if side is not None and 0 <= side < len(found):
-            return found[side].rare
-        return any(v.rare and not v.data for v in found)
+            return found[side].varies
+        return any(v.varies and not v.data for v in found)
 
     def enters(self, code: types.CodeType, names: Iterable[str] | None) -> bool:
         """As `steep`, of one of these names in a function; by default of what it looks up elsewhere."""

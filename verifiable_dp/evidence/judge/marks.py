@@ -118,12 +118,18 @@ class Marks:
         # Of calls and comparisons, by place or name.
         self.operands: dict[Spot, list[tuple[Foreign, Value]]] = {}
         self.arithmetic: dict[Spot, list[Value]] = {}
+        self.drawn_at: set[Spot] = set()  # where a generator is asked
         self.left: set[ast.AST] = set()  # loops that a draw may end early
         self.loops: list[ast.AST] = []
+        self.counted: dict[Foreign, set[ast.AST]] = {}  # names, and loops that set them in each turn
+        self.uneven: set[ast.AST] = set()  # loops that turn as often as draws say
         self.placed = False  # whether it is known at which places draws write
         self.tallies: set[Foreign] = set()  # tables and attributes to which is added, wherever that is
         self.begun: set[Foreign] = set()  # names that are given what is not empty
         self.caught = False  # whether an exception is caught here
+        self.catches = False  # whether one is caught anywhere
+        self.given_at: dict[Foreign, set[str]] = {}  # parameters, and what calls write there
+        self.consumed: set[ast.AST] = set()  # generator expressions that are taken to their ends
         self.at_once = False  # whether names keep what they are, as while a comprehension is made
         self.after = False  # whether a draw may have ended the function before
         self.context = ControlMark()
@@ -140,6 +146,7 @@ class Marks:
         self.callers: dict[ast.AST, set[tuple[int, ...]]] = {}  # functions, and where they are called
         self.parting: dict[ast.AST, Value] = {}  # functions and loops that draws may end, and what decides
         self.calling: tuple[int, ...] = ()  # where the call is that is looked at
+        self.written_there = ast.Call(ast.Name("", ast.Load()), [], [])  # that call
         self.leaving = Value()  # what decides whether the next statement is left out
         self.before: dict[str, Value] = {}  # what names hold that a statement sets to one of two
         self.taken: dict[Foreign, set[tuple[int, ...]]] = {}  # where noise is taken out of a table
@@ -172,6 +179,12 @@ class Marks:
         level, turn, inner, chance = self.context
         level, inner = (SMOOTH if n or self.after else PUBLIC for n in (level, inner))
         return ControlMark(level, turn, inner, chance)
+
+    def within(self, condition: Value) -> ControlMark:
+        """What is looked at where something is reached on a condition."""
+        level, turn, before = condition.level, condition.turn, self.context
+        levels = [max(pair) for pair in zip(before[:3], (level, turn, level), strict=True)]
+        return ControlMark(levels[0], levels[1], levels[2], before.chance)
 
     def add(self, key: Foreign, value: Value) -> None:
         """Something may be this, too."""
@@ -257,7 +270,13 @@ class Marks:
         return value._replace(data=False) if told else value
 
     def ask(self, value: Value, *nodes: Foreign) -> Value:
-        """Note a condition: whether it is the same in every run, wherever in a run it is asked."""
+        """Note a condition: whether it is the same in every run, wherever in a run it is asked.
+
+        Of a container it asks whether anything is in it.
+        """
+        if value.container and not value.things:
+            there = value.size > PUBLIC
+            value = Value(value.size, value.turn, tossed=there and value.tossed, raw=value.raw)
         public = value.level == PUBLIC and not (self.control.level and value.turn)
         for node in nodes if self.telling else ():
             key = self.names.home[self.scope], where(node)

@@ -17,6 +17,7 @@ import heapq
 import inspect
 import itertools
 import math
+import statistics
 import sys
 import types
 from collections.abc import Iterable
@@ -118,13 +119,9 @@ class Value(NamedTuple):
         return (self.way or UP) if self.level else 0
 
     @property
-    def rare(self) -> bool:
-        """Whether few values of the draws may make of it what no others do.
-
-        What goes one way as each draw rises is least and largest at the draws' ends, which paths look at.
-        What goes both ways may have a peak anywhere, as noise has in a square, a norm, a distance.
-        """
-        return self.level >= STEEP or self.draws > 1 or (self.moves == BOTH and (self.noisy or not self.data))
+    def varies(self) -> bool:
+        """Whether a draw, or what was done with data, may have a part in it."""
+        return self.level > PUBLIC or self.draws > 0
 
     def folded(self) -> Value:
         """Of what may rise and fall as draws rise: noise is followed, but not what becomes of it there."""
@@ -191,6 +188,11 @@ class Value(NamedTuple):
         return self.own - CONTAINER
 
     @property
+    def things_inside(self) -> Tags:
+        """What its entries may be that is no number and no container: objects of a kind are not alike."""
+        return self.inner - CONTAINER
+
+    @property
     def container(self) -> Tags:
         """Whether it may be a container of Python's, and of which kind."""
         return self.own & CONTAINER
@@ -204,13 +206,8 @@ class Value(NamedTuple):
         """What stands at a position: alike tables tell nothing of it, and rough ones may do whatever."""
 
         def found(position: int) -> int:
-            return (
-                min(position, SMOOTH)
-                if self.unlike == PUBLIC
-                else max(position, self.unlike)
-                if position
-                else 0
-            )
+            same = PUBLIC if not self.things_inside else min(position, SMOOTH)
+            return max(position, self.unlike) if position and self.unlike else same
 
         level = max(self.level, found(at.level))
         turn = max(
@@ -345,6 +342,14 @@ GROWING = (
     *(math.exp, math.expm1, math.floor, math.ceil, np.sqrt, np.log, np.log2, np.log1p, np.exp, np.expm1),
     *(np.floor, np.ceil, np.rint, np.float64, np.int64, np.sum, np.cumsum),
 )
+SIGNED = (math.copysign, np.copysign)  # what is given first, with the sign of the second
+# What takes all of an iterator, and methods that do.
+CONSUMING = (
+    *(sum, list, tuple, sorted, max, min, set, frozenset, dict, math.fsum, math.prod, np.array, np.asarray),
+    *(np.fromiter, collections.Counter, collections.deque, statistics.fmean, statistics.mean),
+)
+CONSUMES = frozenset(("extend", "join", "update"))
+TEXTS = (str, repr, format, ascii, bin, oct, hex)
 SCALARS = (int, float, bool, len, round, math.floor, math.ceil, sum, np.argmax, np.argmin, np.sum)
 NUMBERS = (*SCALARS, np.argsort, np.flatnonzero)  # no truth values, of whatever they are given
 LARGEST = (max, min, np.maximum, np.minimum)  # of several
@@ -357,6 +362,7 @@ SMOOTHING = (  # of counts: what may follow them
 APART = (set, frozenset, dict, np.unique, collections.Counter, itertools.groupby)
 PICKS = (max, min, sorted, heapq.nlargest, heapq.nsmallest)  # which a key says
 REDUCED = (max, min, next, math.fsum, math.prod, np.mean, np.max, np.min, np.amax, np.median, np.prod)
+TO_ONE = (*COUNTING, *LARGEST, *REDUCED)  # number, of as many as there are
 KEEPS = frozenset(  # methods: what they give is alike if the table is
     ("copy", "ravel", "flatten", "reshape", "tolist", "astype", "transpose", "squeeze", "values")
 )

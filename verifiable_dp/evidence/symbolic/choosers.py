@@ -142,14 +142,6 @@ class Chooser:
         return float(self._rng.choice(values))
 
 
-class Natural(Chooser):
-    """What the generator gives, on a path of any number."""
-
-    def __init__(self, number: int, n_arms: int) -> None:
-        super().__init__(number, n_arms)
-        self.natural, self.rounds = True, False
-
-
 class Extreme(Chooser):
     """What comes out where all public draws are alike: the lowest each time, the highest, or both in turn.
 

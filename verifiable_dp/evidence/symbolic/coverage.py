@@ -215,14 +215,8 @@ class Coverage:
             found |= {(code.co_filename, place_of(at)) for at in asked - one if at is not None}
         return every, found
 
-    def weighing(self) -> Iterator[tuple[str, Foreign, int | None]]:
-        """Where public numbers say how much noise there is, or how much data count, and on which side."""
-        for code, offset, side in self.scales | self.weights:
-            at = dis.Positions(*list(code.co_positions())[offset // 2])
-            yield code.co_filename, place_of(at), side
-
     def jumping(self, scopes: Mapping[str, dict[str, Foreign]]) -> Place | None:
-        """A line where how much noise there is follows from chance in a way that rare outcomes may set."""
+        """A line where how much noise there is, or how much data count, depends on a draw."""
         found, language = [], self.language(scopes)
         for instructions, asks in ((self.scales, language.steep), (self.weights, language.weighs)):
             for code, offset, side in instructions:

@@ -12,7 +12,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -41,13 +41,12 @@ from verifiable_dp.evidence.symbolic import boxes, libraries, subsets
 from verifiable_dp.evidence.symbolic.accept_reject import Proposals
 from verifiable_dp.evidence.symbolic.alignments import Cost, costs_of
 from verifiable_dp.evidence.symbolic.branch_forcing import BranchFlips, forced
-from verifiable_dp.evidence.symbolic.choosers import NATURAL, Chooser, Extreme, Natural
+from verifiable_dp.evidence.symbolic.choosers import NATURAL, Chooser, Extreme
 from verifiable_dp.evidence.symbolic.coverage import Coverage, compares
 from verifiable_dp.evidence.symbolic.draws import FollowedGenerator
 from verifiable_dp.evidence.symbolic.leaves import coinciding, leaves, sums
 from verifiable_dp.evidence.symbolic.numpy_mirror import standing_in
 from verifiable_dp.evidence.symbolic.randoms import system_seeded
-from verifiable_dp.evidence.symbolic.rare_numbers import RARE_WORK, rare_runs, sites_of
 from verifiable_dp.evidence.symbolic.rewriting import rewritten, unasked
 from verifiable_dp.evidence.symbolic.states import kept
 from verifiable_dp.evidence.symbolic.terms import (
@@ -67,7 +66,7 @@ from verifiable_dp.evidence.tracing.ledger import Place, same
 from verifiable_dp.evidence.tracing.reach import functions_of, scopes_of
 from verifiable_dp.evidence.upper import Method, UpperBound
 
-_LEAST, _MOST, _WORK = 12, 48, 600_000  # paths, and operations on terms of all of them
+_LEAST, _MOST, _WORK = 12, 60, 600_000  # paths, and operations on terms of all of them
 _LEAST_OF_LEAVES = 20_000  # operations, where every path is looked for
 _APART = 1003  # numbers that no other path has
 
@@ -437,13 +436,12 @@ def traced(
     scopes: Foreign,
     coverage: Coverage | None = None,
     flips: BranchFlips | None = None,
-    bits: np.random.BitGenerator | None = None,
 ) -> TracedRun:
     """Run once on data that have these values."""
     world = World(frozenset(scopes), chooser, boxes, flips=flips, subsets=subsets)
     world.known, world.disclosed = program.known, program.disclosed
     output, library, crashed = None, libraries.Followed(world), False
-    generator = FollowedGenerator.of(bits or np.random.Philox(number), world, GIVEN)
+    generator = FollowedGenerator.of(np.random.Philox(number), world, GIVEN)
     try:
         if math.prod(program.shape) > MOST_EVENTS:
             raise world.stop("a run has too many rewards to be followed", Place("", 0))
@@ -482,12 +480,9 @@ def run(
     coverage: Coverage | None,
     flips: BranchFlips | None = None,
     meter: WorkMeter | None = None,
-    *,
-    given: tuple[FloatArray, np.random.BitGenerator] | None = None,
 ) -> Path:
-    """One path, on data and noise of its own unless they are given; the meter counts what it takes."""
-    values, bits = given or (program.values(number), None)
-    made = traced(program, values, number, chooser, scopes, coverage, flips, bits)
+    """One path; what it takes is counted by the meter."""
+    made = traced(program, program.values(number), number, chooser, scopes, coverage, flips)
     world = made.world
     if meter is not None:
         meter.spent += _DEAR * world.events + (coverage.taken if coverage is not None else 0)
@@ -579,7 +574,7 @@ def _explored(
         return PathFound(paths, Failure(outside.words), at, outside=True)
     jumping = coverage.jumping(scopes)
     if jumping is not None:
-        return PathFound(paths, Failure(_RARE), jumping)
+        return PathFound(paths, Failure(_VARYING), jumping)
     strict = any(path.contested for path in paths)
     missed = coverage.missed(scopes, strict=strict)
 
@@ -619,37 +614,8 @@ def _explored(
         for path in met:
             if path.failure and not path.beyond:
                 return replace(made, failure=path.failure, at=path.at)
-        return _with_rare(program, n_arms, made, meter, scopes, coverage)
+        return made
     return PathFound((*paths, *more, *every), every=True)
-
-
-_RARE_RUNS = 900_000  # numbers that no path has
-
-
-def _with_rare(
-    program: Program, n_arms: int, made: PathFound, meter: WorkMeter, scopes: Foreign, coverage: Coverage
-) -> PathFound:
-    """And the plain runs whose numbers hardly another shows (`rare_numbers`)."""
-    tables = [program.corner(0), program.corner(1), program.values(0), program.values(1)]
-    each = max(coverage.most, 1)
-
-    def play(table: int, bits: np.random.BitGenerator) -> None:
-        meter.spent += each
-        with suppress(Exception), limited():  # the audit tells of it where it plays
-            program.function(tables[table].copy(), np.random.Generator(bits))
-
-    work = min(max(RARE_WORK, meter.spent // 2), (meter.most - meter.spent) / 2)
-    first = sites_of(coverage.weighing())
-    with reproducible_globals(), system_seeded(scopes, 0):
-        courses = rare_runs(play, len(tables), scopes, first, int(work // each))
-    paths = list(made.paths)
-    for number, course in enumerate(courses, _RARE_RUNS):
-        chooser, given = Natural(number, n_arms), (tables[course.table], course.bits())
-        path = run(program, number, chooser, scopes, None, meter=meter, given=given)
-        paths.append(path)
-        if path.failure:
-            return PathFound(tuple(paths), path.failure, path.at, closed=made.closed)
-    return replace(made, paths=tuple(paths))
 
 
 def _typical(
@@ -720,7 +686,7 @@ def _crashes(program: Program, path: Path, scopes: Foreign, flips: BranchFlips) 
     return False
 
 
-_RARE = "rare outcomes of public chance may set how much noise there is, or how much data counts"
+_VARYING = "how much noise there is, or how much data counts, depends on a draw"
 _HUNT = 1600  # plain runs
 
 

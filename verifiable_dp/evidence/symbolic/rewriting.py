@@ -11,7 +11,7 @@ import dis
 import functools
 import linecache
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 
 from verifiable_dp.core.validate import Foreign
@@ -531,14 +531,14 @@ def _compiled(
     Conditions at `sites` can be turned about, and what expressions at `spots` are made of is disclosed.
     """
     tree = parsed(text)
-    before = by_place(compile(text, file, "exec", dont_inherit=True))
+    before = _by_place(compile(text, file, "exec", dont_inherit=True))
     tree = _Disclosing(spots).visit(tree) if spots else tree
     tree = Turner(dict(sites)).visit(tree) if sites else tree
     tree = ast.fix_missing_locations(_Rewriter(tree).visit(tree))
     tree = ast.fix_missing_locations(_Asking().visit(tree))
     made = compile(tree, file, "exec", dont_inherit=True)
     _REWRITTEN.update(_codes(made))
-    found = by_place(made)
+    found = _by_place(made)
     return {
         code: other
         for key, code in before.items()
@@ -546,7 +546,7 @@ def _compiled(
     }
 
 
-def by_place(code: types.CodeType) -> dict[tuple[str, int, int, int], types.CodeType]:
+def _by_place(code: types.CodeType) -> dict[tuple[str, int, int, int], types.CodeType]:
     """Code of functions by name, first line, and which one it is of those that are alike in both.
 
     Where there are several, those that the rewriting has made might be among them: then none is known.
@@ -575,28 +575,14 @@ def rewritten(scopes: Scopes, world: World) -> Iterator[None]:
     others = (calls.identical, calls.asked, selects.disclosed, selects.picked)
     helpers |= {PREFIX + f.__name__: functools.partial(f, world) for f in others}
     helpers |= {PREFIX + f.__name__: f for f in (selects.blended, selects.decides, fits)}
-
-    def compiled(file: str, text: str) -> Mapping[types.CodeType, types.CodeType]:
-        sites = world.flips.of(file) if world.flips is not None else ()
-        return _compiled(file, text, sites, frozenset(at for of, at in world.disclosed if of == file))
-
-    with replaced(scopes, compiled, helpers):
-        yield
-
-
-@contextmanager
-def replaced(
-    scopes: Scopes,
-    compiled: Callable[[str, str], Mapping[types.CodeType, types.CodeType]],
-    helpers: Mapping[str, Foreign],
-) -> Iterator[None]:
-    """Give functions other code for a while: by the code that they have, as `compiled` makes it of a file."""
     changed: list[tuple[Foreign, types.CodeType]] = []
     codes: dict[str, Mapping[types.CodeType, types.CodeType]] = {}
     try:
         for file, scope in scopes.items():
+            sites = world.flips.of(file) if world.flips is not None else ()
+            spots = frozenset(at for of, at in world.disclosed if of == file)
             with suppress(SyntaxError, ValueError):
-                codes[file] = compiled(file, "".join(linecache.getlines(file)))
+                codes[file] = _compiled(file, "".join(linecache.getlines(file)), sites, spots)
             scope.update(helpers)
         for function in scopes.functions:
             other = codes.get(function.__code__.co_filename, {}).get(function.__code__)
