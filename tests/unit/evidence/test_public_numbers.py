@@ -48,7 +48,7 @@ RULES = {  # a rule that is left out, and the leaks that have a bound then
     "text": (calls.values, "TEXTS", (), "length_of_text"),
     "to one": (calls.values, "TO_ONE", (), "as_many_ones"),
     "generators": (Expressions, "consumes", lambda self, node: True, "counted_until_any"),
-    "loops": (Expressions, "is_behind", lambda self, key: False, "last_of_a_loop"),
+    "loops": (Expressions, "is_behind", lambda self, key: False, "left_by_a_comparison"),
 }
 
 
