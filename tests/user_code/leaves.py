@@ -53,7 +53,7 @@ def wider_by_chance(rewards, rng):
     return rewards.sum() + rng.laplace(0, (1 + rng.random()) / EPSILON)
 
 
-MORE = [every_round, greedy, wider_by_chance]
+MORE = [every_round, greedy]
 
 
 def opposite_signs(rewards, rng):

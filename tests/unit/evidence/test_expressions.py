@@ -188,6 +188,7 @@ def test_what_is_said_of_an_expression(expression, words):
         ("[n, drawn][drawn](n)", outside.AT_A_PLACE, ""),
         ("(abs if drawn else max)(n)", outside.ONE_OF_TWO, ""),
         ("(lambda: [n, 2.0][drawn])()()", outside.RETURNED, ""),
+        ("{1: data}.get(drawn, 0.0)", outside.TAKEN, ""),
         ("[n for _ in range(drawn % 3)]", outside.TURNS, ""),
         ("data[: drawn % 3]", outside.SLICED, ""),
         ("[data] * (drawn % 3)", outside.REPEATED, ""),

@@ -12,6 +12,7 @@ import pytest
 import verifiable_dp as vdp
 from tests.commands import finished
 from tests.user_code import leaves as programs
+from verifiable_dp.evidence.judge.values import Value
 from verifiable_dp.evidence.premises import Taken
 from verifiable_dp.evidence.symbolic import leaves, paths
 from verifiable_dp.evidence.symbolic.choosers import Chooser, Deciding
@@ -50,6 +51,7 @@ def test_the_outputs_of_all_paths_are_all_outputs():
 def test_a_second_run_notices_what_no_chooser_was_asked_of(monkeypatch):
     """Where a number of many were taken for nothing open."""
     monkeypatch.setattr(Deciding, "level", Chooser.level)
+    monkeypatch.setattr(Value, "varies", False)
     assert not explored(programs.wider_by_chance).every
     # Without the second run it would be taken for the only path.
     monkeypatch.setattr(leaves, "sums", lambda costs: {})

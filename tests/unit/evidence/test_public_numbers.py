@@ -114,6 +114,7 @@ def test_names_that_are_set_whatever_happens(text, names):
         ("best is None or x > best", "best = x", True),
         ("x > best and coin", "best = x", False),
         ("coin or x > best", "best = x", False),
+        ("x > best or coin", "best = x", False),
         ("best > 1", "best = x", False),
         ("coin", "best = x", False),
     ],

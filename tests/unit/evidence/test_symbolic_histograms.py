@@ -154,9 +154,10 @@ def test_a_place_that_only_data_reaches_has_no_bound():
 RIGHT = {name: play for name, play in unary.RIGHT.items() if name != "optimised"}
 
 
-def test_chances_that_follow_from_a_whole_part_of_data_are_counted():
+def test_chances_that_follow_from_a_whole_part_of_data_have_no_bound():
+    """Outside of the language: what is done with a whole part of data is not followed."""
     found = explore(Program(unary.RIGHT["optimised"], (20, 2), (0.0, 1.0)), 2, most=10)
-    assert (found.words(), found.epsilon()) == ("", pytest.approx(unary.EPSILON))
+    assert "how much noise there is" in found.failure
 
 
 @pytest.mark.parametrize("play", RIGHT.values(), ids=RIGHT)

@@ -134,5 +134,5 @@ def test_a_peak_in_noise_of_a_library_sets_no_scale(monkeypatch):
     pytest.importorskip("opendp")
     leak = importlib.import_module("tests.user_code.opendp_scale").scale_by_a_measurement
     assert bounded(leak)[0] is None
-    monkeypatch.setattr(Value, "rare", property(lambda value: value.level >= STEEP))
+    monkeypatch.setattr(Value, "varies", property(lambda value: value.level >= STEEP))
     assert bounded(leak)[0].epsilon == pytest.approx(1.0)

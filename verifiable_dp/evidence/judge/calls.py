@@ -339,6 +339,10 @@ class Calls(Chances):
         operation = next((op for one, op in values.OPERATIONS.items() if value is one), None)
         if operation is not None and len(given.parts) == 2:
             made = self.combined(node, operation, *(v for _, v, _ in given.parts))
+            self.arithmetic[self.names.home[self.scope], where(node)] = [v for _, v, _ in given.parts]
+        self.picked_at |= (
+            {(self.names.home[self.scope], where(node))} if values.same(value, values.LARGEST) else set()
+        )
         if value is np.where and len(given.parts) == 3:
             made = self.selected(node, made, given.parts[0][1])
         made = made if operation or self.follows(value, given) else made.summed()

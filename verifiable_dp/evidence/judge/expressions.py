@@ -14,6 +14,7 @@ from verifiable_dp.evidence.judge.flow import (
     COMPREHENSION,
     of_constant,
     operands_of,
+    own_nodes,
     parameters,
     positive,
     sign_of,
@@ -232,11 +233,30 @@ class Expressions(Calls):
 
     def unsigned(self, node: ast.expr) -> Value:
         """What an expression may be but for its sign, which says nothing of how much something counts."""
+        if len(sizes := self.magnitudes(node)) == 1 and None not in sizes:
+            return Value()
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return self.unsigned(node.operand)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div):
             return self.unsigned(node.left) | self.unsigned(node.right)
         return self.unsigned(node.args[0]) if self.signs(node) else self.of(node)  # type: ignore[attr-defined]
+
+    def magnitudes(self, node: ast.expr) -> set[float | None]:
+        """How large constants are that an expression may be, whatever their signs; None: anything else."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+            return {abs(node.value)}
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return self.magnitudes(node.operand)
+        if isinstance(node, ast.IfExp):
+            return self.magnitudes(node.body) | self.magnitudes(node.orelse)
+        if not isinstance(node, ast.Name) or not self.is_own(node.id):
+            return {None}
+        inside = [*own_nodes(self.function_of(self.scope))]
+        named = [one for one in inside if isinstance(one, ast.Name) and one.id == node.id]
+        stored = [one for one in named if not isinstance(one.ctx, ast.Load)]
+        given = [one.value for one in inside if isinstance(one, ast.Assign) and one.targets[0] in stored]
+        plain = len(given) == len(stored) > 0 and not any(isinstance(one, ast.Name) for one in given)
+        return {size for one in given for size in self.magnitudes(one)} if plain else {None}
 
     def signs(self, node: ast.expr) -> bool:
         """Whether something is given the sign of another one."""

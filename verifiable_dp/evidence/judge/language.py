@@ -557,13 +557,11 @@ class Language:
 
         Of numbers made of noise, those from place `side` on, or by name: around what noise is drawn is none.
         """
-        drawn = (file, position) in self._said.drawn_at
+        drawn, picks = ((file, position) in where for where in (self._said.drawn_at, self._said.picked_at))
         for at, value in self._said.operands.get((file, position), []):
-            if side is None or not isinstance(at, int):
-                counts = at != "loc" and (not value.data or (drawn and side is not None))
-            else:
-                counts = at >= side if drawn else at == side
-            if value.varies and counts:
+            placed = isinstance(at, int) and side is not None
+            counts = at >= side if placed and drawn else at == side if placed and picks else at != "loc"
+            if value.varies and counts and (not value.data or (drawn and side is not None)):
                 return True
         return self.weighs(file, position, side)
 

@@ -119,6 +119,7 @@ class Marks:
         self.operands: dict[Spot, list[tuple[Foreign, Value]]] = {}
         self.arithmetic: dict[Spot, list[Value]] = {}
         self.drawn_at: set[Spot] = set()  # where a generator is asked
+        self.picked_at: set[Spot] = set()  # where the largest of several is taken, or the like
         self.left: set[ast.AST] = set()  # loops that a draw may end early
         self.loops: list[ast.AST] = []
         self.counted: dict[Foreign, set[ast.AST]] = {}  # names, and loops that set them in each turn
