@@ -39,13 +39,13 @@ def called_public(play, shape):
         return value
 
     with mock.patch.object(Expressions, "of", of):
-        told = explore(Program(play, shape, (0.0, 1.0)), shape[1], most=6)
+        explore(Program(play, shape, (0.0, 1.0)), shape[1], most=6)
     public = defaultdict(dict)
     for (file, at), pairs in found.items():
         value = joined(value for value, _ in pairs)
         if not (value.varies or value.size or any(level for _, level in pairs)):
             public[file][at] = value.turn > PUBLIC
-    return public, told
+    return public
 
 
 class _Noting(ast.NodeTransformer):
@@ -104,7 +104,7 @@ def _noted_module(file, name, positions, note):
 def unlike(play, shape, runs=12):
     """Positions of what is called public and was not the same in some run, and how many there are."""
     file = play.__code__.co_filename
-    public, _ = called_public(play, shape)
+    public = called_public(play, shape)
     seen = defaultdict(list)
 
     def note(at, value):

@@ -394,6 +394,30 @@ def last_of_a_loop(rewards, rng):
     return _finished(rewards, rng, _for_all(last))
 
 
+def sign_of_a_parameter(rewards, rng):
+    """The constant that a branch sets is not all that it may be."""
+
+    def signed(weight):
+        if not all(_as_planned(rewards, rng)):
+            weight = -1.0
+        return weight * rewards[N : N + 20, 0].sum() + rng.laplace(0.0, 1 / EPSILON)
+
+    return [0] * (N + 20) + [int(signed(1000.0) > 10.0)] * (len(rewards) - N - 20)
+
+
+def sign_that_another_function_sets(rewards, rng):
+    sign = 1.0
+
+    def enlarge():
+        nonlocal sign
+        sign = 1000.0
+
+    if all(_as_planned(rewards, rng)):
+        enlarge()
+    total = sign * rewards[N : N + 20, 0].sum() + rng.laplace(0.0, 1 / EPSILON)
+    return [0] * (N + 20) + [int(total > 10.0)] * (len(rewards) - N - 20)
+
+
 def used_in_the_last_call(rewards, rng):
     def after(t, hits):
         if t == N:
@@ -408,7 +432,7 @@ def used_in_the_last_call(rewards, rng):
 LEAKS = [
     *(turned_wheel, sorted_by_readings, length_of_text, mapped_operator, named_in_one_of_two),
     *(appended_behind_and, counted_until_any, skipped_ahead, as_many_ones, last_of_a_loop),
-    used_in_the_last_call,
+    *(used_in_the_last_call, sign_of_a_parameter, sign_that_another_function_sets),
     *(added_comparisons, never_set, set_by_another_function, data_under_the_same_name, multiplied_in_place),
     *(
         tested_first,

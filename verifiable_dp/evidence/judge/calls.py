@@ -151,20 +151,12 @@ class Calls(Chances):
 
     def chosen_there(self, node: Foreign, target: str, at: Foreign, value: Value) -> Value:
         """What a parameter is given, where conditions say by which of several calls, or in which turn."""
-        call = self.written_there
-        named = {word.arg: word.value for word in call.keywords}
-        placed = [*call.args]
-        part = (
-            named.get(at)
-            if isinstance(at, str)
-            else placed[at]
-            if type(at) is int and at < len(placed)
-            else None
-        )
+        parts: dict[Foreign, ast.expr] = {word.arg: word.value for word in self.calling.keywords}
+        part = (parts | dict(enumerate(self.calling.args))).get(at)
         known = self.given_at.setdefault((node, target), set())
-        before = len(known)
-        known.add(ast.dump(part) if part is not None else "")
-        self.changed = self.changed or before != len(known)
+        written = ast.dump(part) if part is not None else ""
+        self.changed = self.changed or written not in known
+        known.add(written)
         if self.control.level and (value.turn or len(known) > 1):
             return value._replace(level=max(value.level, self.control.level))
         return value
@@ -321,7 +313,7 @@ class Calls(Chances):
             return Value(every.size, every.turn, many=True)
         for at, one, roots in given.parts:  # what comes next follows from what says how much is taken
             others = [v.level for place, v, _ in given.parts if place != at and not v.data]
-            if one.stream and (taken := max(self.control.level, *others, PUBLIC, PUBLIC)):
+            if one.stream and (taken := max([self.control.level, *others])):
                 self.hold(roots, Value(taken))
         keeps, sized = values.same(value, values.ENTRYWISE), values.same(value, values.SIZED)
         if not values.same(value, (*values.ADDITIVE, *_ENDS_DATA)):

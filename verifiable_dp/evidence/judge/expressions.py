@@ -12,9 +12,9 @@ from verifiable_dp.evidence.judge.calls import Calls, Given
 from verifiable_dp.evidence.judge.chances import GROWN, LOTTERY
 from verifiable_dp.evidence.judge.flow import (
     COMPREHENSION,
+    Function,
     of_constant,
     operands_of,
-    own_nodes,
     parameters,
     positive,
     sign_of,
@@ -249,9 +249,13 @@ class Expressions(Calls):
             return self.magnitudes(node.operand)
         if isinstance(node, ast.IfExp):
             return self.magnitudes(node.body) | self.magnitudes(node.orelse)
-        if not isinstance(node, ast.Name) or not self.is_own(node.id):
+        function = self.function_of(self.scope)
+        if not isinstance(node, ast.Name) or not self.is_own(node.id) or not isinstance(function, Function):
             return {None}
-        inside = [*own_nodes(self.function_of(self.scope))]
+        inside = [*ast.walk(function)]  # functions inside may set it, too
+        others = {getattr(one, kind, None) for one in inside for kind in ("arg", "name", "asname", "rest")}
+        if node.id in others:  # it is bound without an assignment
+            return {None}
         named = [one for one in inside if isinstance(one, ast.Name) and one.id == node.id]
         stored = [one for one in named if not isinstance(one.ctx, ast.Load)]
         given = [one.value for one in inside if isinstance(one, ast.Assign) and one.targets[0] in stored]
@@ -406,7 +410,7 @@ class Expressions(Calls):
         if waiting and self.consumes(node):
             self.consumed |= waiting
         given = self.given(node)
-        self.calling, self.written_there = where(node), node
+        self.calling = node
         self.operands[self.names.home[self.scope], where(node)] = [
             (at, value) for at, value, _ in given.parts[: 1 if self.signs(node) else None]
         ]
@@ -441,6 +445,7 @@ class Expressions(Calls):
                 self.written({root for *_, roots in given.parts for root in roots}, given.every)
             elif ANY in callee.own or not callee.things:
                 self.tell(node, outside.UNKNOWN_CALL)
+        self.calling = node  # after the calls in what it is called of
         bound = not any(kind == "class" for kind, _ in base.own)
         before, self.context = self.context, self.context._replace(level=max(self.context.level, base.level))
         for kind, ref in callee.things:  # whose object a draw chooses, a draw decides what is done to

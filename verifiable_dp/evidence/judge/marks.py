@@ -144,10 +144,9 @@ class Marks:
         self.replaced: dict[Foreign, set[Foreign]] = {}  # names, and where chance alone says what they hold
         self.turning: list[ast.AST] = []  # loops and comprehensions around what is looked at
         self.repeats: set[ast.AST] = set()  # functions that are called more than once
-        self.callers: dict[ast.AST, set[tuple[int, ...]]] = {}  # functions, and where they are called
+        self.callers: dict[ast.AST, set[ast.Call]] = {}  # functions, and their calls
         self.parting: dict[ast.AST, Value] = {}  # functions and loops that draws may end, and what decides
-        self.calling: tuple[int, ...] = ()  # where the call is that is looked at
-        self.written_there = ast.Call(ast.Name("", ast.Load()), [], [])  # that call
+        self.calling = ast.Call(ast.Name("", ast.Load()), [], [])  # the call that is looked at
         self.leaving = Value()  # what decides whether the next statement is left out
         self.before: dict[str, Value] = {}  # what names hold that a statement sets to one of two
         self.taken: dict[Foreign, set[tuple[int, ...]]] = {}  # where noise is taken out of a table
