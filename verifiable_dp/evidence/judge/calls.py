@@ -15,8 +15,9 @@ import numpy as np
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside, values
-from verifiable_dp.evidence.judge.chances import GROWN, LOTTERY, SEVERAL, Chances
+from verifiable_dp.evidence.judge.chances import GROWN, LOTTERY, SEVERAL
 from verifiable_dp.evidence.judge.flow import names_in, parameters, positive, settled
+from verifiable_dp.evidence.judge.loops import Loops
 from verifiable_dp.evidence.judge.marks import Root, where
 from verifiable_dp.evidence.judge.values import (
     GENERATOR,
@@ -51,6 +52,20 @@ _FOLLOWED_DRAWS = frozenset(
         *("gauss", "normalvariate", "expovariate"),
     )
 )
+_EACH = (
+    zip,
+    map,
+    filter,
+    enumerate,
+    iter,
+    list,
+    tuple,
+    dict,
+    sorted,
+    reversed,
+    max,
+    min,
+)  # one after the other
 _ENDS_DATA = (
     *(np.floor, np.ceil, np.rint, np.round, math.floor, math.ceil, round, np.trunc, math.trunc, divmod),
     *(len, int, bool, any, all, isinstance, np.argmax, np.argmin, np.argsort, hasattr, callable),
@@ -108,7 +123,7 @@ def _targets(loop: Foreign) -> list[ast.expr]:
     return [one.target for one in getattr(loop, "generators", [loop])]
 
 
-class Calls(Chances):
+class Calls(Loops):
     """Follows calls."""
 
     def enter(self, node: Foreign, given: Given, *, unbound: bool = False) -> Value:
@@ -122,6 +137,7 @@ class Calls(Chances):
             self.context.tossed._replace(level=self.control.level),
         )
         self.callers.setdefault(node, set()).add(self.calling)
+        self.called_in.setdefault(node, set()).update(self.varying("."))
         if (len(self.callers[node]) > 1 or self.repeated()) and node not in self.repeats:
             self.repeats.add(node)
             self.changed = True
@@ -147,7 +163,10 @@ class Calls(Chances):
                     self.add(("given", node, target), value)
                     self.share((node, target), roots)
         self.calls.setdefault(self.function_of(self.scope), set()).add(node)
-        return self.marks.get((node, "return of"), Value())
+        returned = self.marks.get((node, "return of"), Value())
+        inside = {one for one in returned.kept if one is node or self.inside[one] is node}
+        kept = returned.kept - inside
+        return returned._replace(kept=kept)
 
     def chosen_there(self, node: Foreign, target: str, at: Foreign, value: Value) -> Value:
         """What a parameter is given, where conditions say by which of several calls, or in which turn."""
@@ -155,6 +174,8 @@ class Calls(Chances):
         part = (parts | dict(enumerate(self.calling.args))).get(at)
         known = self.given_at.setdefault((node, target), set())
         written = ast.dump(part) if part is not None else ""
+        if self.goes_round(node):
+            value = self.handed_on(part, value)
         self.changed = self.changed or written not in known
         known.add(written)
         if self.control.level and (value.turn or len(known) > 1):
@@ -347,6 +368,15 @@ class Calls(Chances):
         shaped = keeps or bends or isinstance(value, np.ufunc) or values.same(value, values.SHAPED)
         if values.same(value, values.TO_ONE):
             made = made._replace(level=max(made.level, every.size))
+        alone = isinstance(value, np.ufunc) or values.same(value, _EACH)
+        summed = every.noisy and every.size and values.same(value, (*values.TO_ONE, *values.MULTIPLIES))
+        others = [v for _, v, _ in given.parts if not v.data]
+        repeated = every.data and values.same(value, values.REPEATS)
+        repeated = repeated or (
+            value is itertools.product and every.data and any(v.size or v.level for v in others)
+        )
+        if summed or repeated or (not alone and self.beside(v for _, v, _ in given.parts)):
+            made = made._replace(partial=True)
         text = values.same(value, values.TEXTS)  # as long as what it says
         handed = [one for one in known if callable(one) and not isinstance(one, type)]
         made = made if all(values.same(one, values.ENTRYWISE) for one in handed) else made.steep()
@@ -355,6 +385,8 @@ class Calls(Chances):
         size = STEEP if sizes and any(one.draws > 1 and not one.size for _, one, _ in given.parts) else size
         alone = len(given.parts) == 1
         size = PUBLIC if alone and values.same(value, values.SCALARS) else size  # one number
+        said = next((at for one, at in values.AS_MANY_AS.items() if value is one), None)
+        size = max([size, *(v.level for at, v, _ in given.parts if said is not None and at in (said, ...))])
         made_up = not (keeps or sized or every.level or every.data)  # as an identity matrix
         rough = PUBLIC if values.same(value, values.FILLED) else STEEP if made_up else made.rough
         picks, draws = values.same(value, values.PICKS), self.drawn_in(node, value, given)
@@ -478,6 +510,8 @@ class Calls(Chances):
         if name in values.CHANGES or values.may_write(name):
             self.replaces_in(node.func.value, name in values.GROWS)  # type: ignore[attr-defined]
         if name in values.CHANGES:
+            uneven = bool(given.parts) and self.beside((base, every))
+            every = every._replace(partial=every.partial or uneven or bool(every.kept and every.raw))
             nested = every.size if every.own or name in ("extend", "update") else PUBLIC
             grown = max(nested, self.control.level)
             base_at = node.func.value  # type: ignore[attr-defined]
@@ -515,7 +549,9 @@ class Calls(Chances):
             missing = [Value(max(STEEP, at.level))] if at.level and (rest or name == "get") else []
             if missing and base.data:
                 self.picks(node, outside.TAKEN)
-            return joined([self.entry(node, base, at), *missing, *(v for _, v, _ in rest)])
+            others = [v for _, v, _ in rest]
+            found = joined([self.entry(node, base, at), *missing, *others])
+            return found._replace(partial=found.partial or self.beside((base, *others)))
         if not smooth or name == "mean":
             self.mixes(node, name, [base, *(v for _, v, _ in given.parts)], averages=True)
         base, every = base.summed(), every.summed()
@@ -553,6 +589,10 @@ class Calls(Chances):
             depth=made.depth,
             unseen=made.unseen,
             draws=1 if counts and made.draws else values.together((base, every)),
+            partial=made.partial
+            or (name in values.REDUCES and made.noisy and base.size > PUBLIC)
+            or (name == "repeat" and made.data and made.level > PUBLIC),
+            kept=made.kept,
         )
 
     def again(self, node: Foreign) -> bool:

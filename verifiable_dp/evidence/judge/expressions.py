@@ -28,6 +28,7 @@ from verifiable_dp.evidence.judge.values import (
     NONE,
     OPAQUE,
     PUBLIC,
+    RECORD,
     SMOOTH,
     STEEP,
     UNKNOWN,
@@ -64,7 +65,7 @@ class Expressions(Calls):
             found = found._replace(turn=PUBLIC)
         if self.is_behind(key):
             found |= Value(STEEP)
-        before = self.before.get(node.id)
+        before, found = self.before.get(node.id), self.kept_in(node.id, found)
         return found if before is None else found._replace(passed=before.passed, depth=before.depth)
 
     def is_behind(self, key: Foreign) -> bool:
@@ -73,7 +74,7 @@ class Expressions(Calls):
         return any(one in self.left or one in self.uneven for one in behind)
 
     def _of_Attribute(self, node: ast.Attribute) -> Value:
-        return self.attribute(node, self.of(node.value), called=False)
+        return self.kept_in(f".{node.attr}", self.attribute(node, self.of(node.value), called=False))
 
     def attribute(self, node: ast.Attribute, base: Value, *, called: bool) -> Value:
         """What an attribute may be: what was stored under its name, a method, what a library's object has."""
@@ -127,14 +128,17 @@ class Expressions(Calls):
         if base.data and at.size >= STEEP:
             self.picks(node, outside.SLICED)
         if not isinstance(node.slice, ast.Slice):
-            found = self.entry(node, base, at)
-            return found._replace(size=max(found.size, at.takes))
+            found = self.at_place(self.entry(node, base, at), node.slice)
+            ends = (
+                base.noisy and base.size and isinstance(node.slice, ast.UnaryOp)
+            )  # it may be the first, too
+            return found._replace(size=max(found.size, at.takes), partial=found.partial or bool(ends))
         unlike = base.unlike if not base.data else PUBLIC
         turn = max(base.turn, at.turn, base.unlike) if at.turn and base.unlike else base.turn
         level = max(base.level, min(at.level, SMOOTH), unlike if at.level else PUBLIC)
         draws = base.draws if base.data else values.together((base, at))
         size = max(base.size, STEEP if at.draws > 1 else at.takes)
-        return base._replace(level=level, turn=turn, size=size, draws=draws)
+        return self.at_place(base._replace(level=level, turn=turn, size=size, draws=draws), node.slice)
 
     def _of_Slice(self, node: ast.Slice) -> Value:
         every = joined(self.of(part) for part in (node.lower, node.upper, node.step))
@@ -144,6 +148,7 @@ class Expressions(Calls):
         made = [self.of(part) for part in node.elts]
         alike = len({ast.dump(part) for part in node.elts}) <= 1
         every = joined(made)._replace(draws=values.together(made))
+        every = every._replace(partial=every.partial or self.beside(made))
         own = frozenset((values.LIST if alike else values.RECORD,))
         if made and made[0].by_chance and any(part.data for part in made[1:]):
             every = every._replace(passed=every.passed | {LOTTERY})
@@ -175,6 +180,8 @@ class Expressions(Calls):
 
     def _of_NamedExpr(self, node: ast.NamedExpr) -> Value:
         value = self.of(node.value)
+        self.carries(node)
+        value = self.left_out(node.target.id, value)
         self.add(self.key(node.target.id), self.reached(value, own=self.is_own(node.target.id)))
         self.share(self.key(node.target.id), self.roots(node.value))
         self.replaces(self.key(node.target.id), node.target.id)
@@ -186,7 +193,7 @@ class Expressions(Calls):
         each = [self.of(node.body), self.of(node.orelse)]
         self.context = before
         self.operands[self.names.home[self.scope], where(node)] = [*enumerate(each)]
-        sides = self.selected(node, joined(each), test)
+        sides = self.selected(node, self.one_of(*each) if test.level else joined(each), test)
         level = max(sides.level, SMOOTH if test.level else PUBLIC)
         turn = max(sides.turn, STEEP if test.turn else PUBLIC)
         return sides._replace(level=level, turn=turn, size=max(sides.size, SMOOTH if test.level else PUBLIC))
@@ -229,6 +236,9 @@ class Expressions(Calls):
     def _of_BinOp(self, node: ast.BinOp) -> Value:
         sides = [self.unsigned(node.left), self.unsigned(node.right)]
         self.arithmetic[self.names.home[self.scope], where(node)] = sides
+        self.note_often(node, sides)
+        if any(part in self.again_by for part in ast.walk(node)):
+            self.note_carrying(node)
         return self.combined(node, node.op, self.of(node.left), self.of(node.right))
 
     def unsigned(self, node: ast.expr) -> Value:
@@ -241,14 +251,19 @@ class Expressions(Calls):
             return self.unsigned(node.left) | self.unsigned(node.right)
         return self.unsigned(node.args[0]) if self.signs(node) else self.of(node)  # type: ignore[attr-defined]
 
-    def magnitudes(self, node: ast.expr) -> set[float | None]:
-        """How large constants are that an expression may be, whatever their signs; None: anything else."""
+    def magnitudes(self, node: ast.expr, names: frozenset[str] = frozenset()) -> set[float | None]:
+        """How large constants are that an expression may be, whatever their signs; None: anything else.
+
+        Names whose constants are being looked for add none: they are made of themselves.
+        """
         if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
             return {abs(node.value)}
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            return self.magnitudes(node.operand)
+            return self.magnitudes(node.operand, names)
         if isinstance(node, ast.IfExp):
-            return self.magnitudes(node.body) | self.magnitudes(node.orelse)
+            return self.magnitudes(node.body, names) | self.magnitudes(node.orelse, names)
+        if isinstance(node, ast.Name) and node.id in names:
+            return set()
         function = self.function_of(self.scope)
         if not isinstance(node, ast.Name) or not self.is_own(node.id) or not isinstance(function, Function):
             return {None}
@@ -260,7 +275,9 @@ class Expressions(Calls):
         stored = [one for one in named if not isinstance(one.ctx, ast.Load)]
         given = [one.value for one in inside if isinstance(one, ast.Assign) and one.targets[0] in stored]
         plain = len(given) == len(stored) > 0 and not any(isinstance(one, ast.Name) for one in given)
-        return {size for one in given for size in self.magnitudes(one)} if plain else {None}
+        return (
+            {size for one in given for size in self.magnitudes(one, names | {node.id})} if plain else {None}
+        )
 
     def signs(self, node: ast.expr) -> bool:
         """Whether something is given the sign of another one."""
@@ -288,18 +305,24 @@ class Expressions(Calls):
             for value, times, written in (
                 ((one, other, node.left), (other, one, node.right)) if hasattr(node, "left") else ()
             ):
-                if isinstance(written, ast.List | ast.ListComp | ast.Tuple):  # [x] * n
+                listed = isinstance(written, ast.List | ast.ListComp | ast.Tuple)
+                if listed or values.LIST in value.own or RECORD in value.own:  # [x] * n
                     if value.data and times.level >= STEEP:
                         self.tell(node, outside.REPEATED)
                     draws = values.together((value, times))
                     size = max(value.size, STEEP if times.draws > 1 else times.level)
-                    return value._replace(size=size, level=value.level, draws=draws)
-        if isinstance(op, ast.Add):  # one container behind another
-            return every._replace(own=frozenset((values.RECORD,))) if every.container else every
+                    partial = value.partial or bool(value.data and times.level)
+                    return value._replace(size=size, level=value.level, draws=draws, partial=partial)
+        if isinstance(op, ast.Add) and every.container:  # one behind another
+            partial = every.partial or self.beside((one, other))
+            return every._replace(own=frozenset((values.RECORD,)), partial=partial)
+        if isinstance(op, ast.Add):
+            return every
         if isinstance(op, ast.Sub):
             return every._replace(bent=every.level > PUBLIC)
         if isinstance(op, ast.MatMult):
-            every = every._replace(way=values.BOTH)
+            partial = every.partial or bool(every.noisy and every.size)
+            every = every._replace(way=values.BOTH, partial=partial)
         if isinstance(op, ast.FloorDiv):
             every = every.whole()
         if not isinstance(op, _FACTORS):
@@ -320,12 +343,16 @@ class Expressions(Calls):
         return every.folded() if squared else every.steep()
 
     def _of_ListComp(self, node: Foreign) -> Value:
-        outer, self.scope, before = self.scope, node, self.context
-        self.turning, around = [*self.turning, node], Value()
+        outer, self.scope, before, turning = self.scope, node, self.context, self.turning
+        around = Value()
         if isinstance(node, ast.GeneratorExp) and node not in self.consumed:
             self.context = self.within(Value(SMOOTH))  # it may be left before its end
         for part in node.generators:
-            rows = self.of(part.iter)
+            rows = self.of(part.iter)  # of the first it is asked once
+            self.turning = [*turning, node]
+            if rows.size or self.caught:
+                self.uneven |= {node}
+                self.uneven_parts[node] = max(self.uneven_parts.get(node, 0), node.generators.index(part))
             self.ask(Value(rows.size, rows.turn), part.iter)
             self.turns(part.iter, rows)
             self.store(part.target, rows.each, {root.entry() for root in self.roots(part.iter)})
@@ -338,10 +365,11 @@ class Expressions(Calls):
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         place = self.of_place(node, parts[-1:]).turn
         made = [self.of(part) for part in parts]
-        self.scope, self.turning, self.context = outer, self.turning[:-1], before
+        self.scope, self.turning, self.context = outer, turning, before
         several = STEEP if made[0].draws > 1 else made[0].level
         keyed = several if isinstance(node, ast.DictComp | ast.SetComp) else PUBLIC
         every = joined(made) | around
+        every = every._replace(partial=every.partial or node in every.kept, kept=every.kept - {node})
         kept = made[-1] if isinstance(node, ast.DictComp) else every  # keys say which values, not what
         size, rough = max(every.size, keyed), max(kept.rough, place)
         own = frozenset((values.LIST,))
@@ -410,12 +438,15 @@ class Expressions(Calls):
         if waiting and self.consumes(node):
             self.consumed |= waiting
         given = self.given(node)
+        self.puts_again(node)
         self.calling = node
         self.operands[self.names.home[self.scope], where(node)] = [
             (at, value) for at, value, _ in given.parts[: 1 if self.signs(node) else None]
         ]
         base = self.of(node.func.value) if isinstance(node.func, ast.Attribute) else Value()
         base = self.known(node, base)
+        self.note_often(node, [base, given.every])
+        self.bases[self.names.home[self.scope], where(node)] = base
         callee = (
             self.attribute(node.func, base, called=True)
             if isinstance(node.func, ast.Attribute)

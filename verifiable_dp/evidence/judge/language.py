@@ -178,7 +178,11 @@ class Statements(Expressions):
         self.leaves(self.loops)
 
     def _do_Return(self, step: ast.Return) -> None:
-        self.add((self.scope, "return of"), self.parted(self.reached(self.of(step.value), own=True)))
+        value = self.parted(self.reached(self.of(step.value), own=True))
+        before = self.marks.get((self.scope, "return of"))
+        if before is not None and self.control.inner:
+            value = self.one_of(before, value)
+        self.add((self.scope, "return of"), value)
         self.share((self.scope, "return of"), self.roots(step.value))
         if isinstance(step.value, ast.Tuple):
             for at, part in enumerate(step.value.elts):
@@ -221,6 +225,7 @@ class Statements(Expressions):
     def _do_Assign(self, step: ast.Assign) -> None:
         read = {part.id for part in ast.walk(step.value) if isinstance(part, ast.Name)}
         self.before = {name: self.first(name, step) for name in names_set([step]) & read if self.is_own(name)}
+        self.carries(step)
         for target in step.targets:
             for part in ast.walk(target):
                 if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
@@ -259,6 +264,7 @@ class Statements(Expressions):
 
     def _do_AnnAssign(self, step: ast.AnnAssign) -> None:
         if step.value is not None:
+            self.carries(step)
             if isinstance(step.target, ast.Attribute):
                 self.sets(step.target.attr, step, step.value)
             self.store(step.target, self.of(step.value), self.roots(step.value))
@@ -269,6 +275,8 @@ class Statements(Expressions):
         self.telling = telling
         sides = [held, self.of(step.value)]
         self.arithmetic[self.names.home[self.scope], where(step)] = sides
+        self.note_often(step, sides)
+        self.carries(step)
         made = self.combined(step, step.op, *sides)
         made = made._replace(turn=max(made.turn, SMOOTH), own=made.container)
         if isinstance(step.target, ast.Attribute) and not self.control.level:
@@ -292,6 +300,9 @@ class Statements(Expressions):
                 self.store(part, value._replace(own=value.inner), {root.entry() for root in roots})
             return
         own = isinstance(target, ast.Name) and self.is_own(target.id)
+        if isinstance(target, ast.Name | ast.Attribute):
+            name = target.id if isinstance(target, ast.Name) else f".{target.attr}"
+            value = self.left_out(name, value if own else value._replace(kept=frozenset()))
         slope, value = self.slope(value), self.reached(value, own=own, once=self.initial(target))
         if isinstance(target, ast.Starred):
             self.store(target.value, value._replace(own=NONE), roots)
@@ -336,7 +347,9 @@ class Statements(Expressions):
         size = size if there else max(size, at.level, self.control.level)
         keys = self.roots(target.value)
         draws = value.draws if there else max(value.draws, at.draws)
-        value = value._replace(level=level, size=size, draws=draws)
+        seldom = at.level or at.size or self.varying(".")
+        partly = value.noisy and seldom and any(root.key in self.begun for root in keys)
+        value = value._replace(level=level, size=size, draws=draws, partial=value.partial or bool(partly))
         self.hold(keys, value._replace(rough=max(rough, value.rough)))
         self.hold(self.behind(keys) if whole else (), value._replace(rough=STEEP))
         if value.noisy and not value.raw:  # of places that no draw comes to
@@ -377,6 +390,7 @@ class Statements(Expressions):
 
     def _do_While(self, step: ast.While) -> None:
         test = self.ask(self.of(step.test), step.test, step)
+        self.uneven |= {step} if test.level or self.caught else set()
         if self.steep_in(step.test) or (test.draws > 1 and test.turn):
             self.tell(step, outside.TURNS)
         self.loop(step, test, self.renewed(step.body, (), step.test))
@@ -391,7 +405,7 @@ class Statements(Expressions):
         self.store(step.target, rows.each, {root.entry() for root in self.roots(step.iter)})
         for name in names_in(step.target, ast.Store):
             self.counted.setdefault(self.key(name), set()).add(step)
-        self.uneven |= {step} if rows.size else set()
+        self.uneven |= {step} if rows.size or self.caught else set()
         self.loops, self.turning = self.loops[:-1], self.turning[:-1]
         self.loop(step, Value(rows.size))
 
@@ -568,9 +582,36 @@ class Language:
     def weighs(self, file: str, position: tuple[int, ...], side: int | None) -> bool:
         """As `steep`, of arithmetic alone."""
         found = self._said.arithmetic.get((file, position), [])
+        if (file, position) in self._said.carrying:
+            return True
         if side is not None and 0 <= side < len(found):
             return found[side].varies
         return any(v.varies and not v.data for v in found)
+
+    def unhidden(self, file: str, position: tuple[int, ...]) -> bool:
+        """Whether noise that data without noise get at a position may be left out, or they get it again."""
+        found = self._operands(file, position)
+        again = any(one.kept and one.raw for one in found)
+        return (
+            again
+            or any(one.partial and one.noisy for one in found)
+            or (file, position) in self._said.carrying
+        )
+
+    def partial(self, file: str, position: tuple[int, ...]) -> bool:
+        """Whether data that are added up at a position are there, or are added, as often as draws say."""
+        found, made = self._operands(file, position), (file, position) in self._said.carrying
+        return any(one.partial or (made and one.kept and one.raw) for one in found)
+
+    def often(self, file: str, position: tuple[int, ...]) -> bool:
+        """Whether what is done at a position is done as often as draws say."""
+        return (file, position) in self._said.often
+
+    def _operands(self, file: str, position: tuple[int, ...]) -> list[Value]:
+        """Those of arithmetic, or of a call."""
+        given = [value for _, value in self._said.operands.get((file, position), [])]
+        given += [base for base in [self._said.bases.get((file, position))] if base is not None]
+        return given + self._said.arithmetic.get((file, position), [])
 
     def enters(self, code: types.CodeType, names: Iterable[str] | None) -> bool:
         """As `steep`, of one of these names in a function; by default of what it looks up elsewhere."""

@@ -124,6 +124,15 @@ class Marks:
         self.loops: list[ast.AST] = []
         self.counted: dict[Foreign, set[ast.AST]] = {}  # names, and loops that set them in each turn
         self.uneven: set[ast.AST] = set()  # loops that turn as often as draws say
+        self.turned: dict[Foreign, Foreign] = {}  # loops, and what their turns set
+        self.uneven_parts: dict[ast.AST, int] = {}  # comprehensions, and the last part that does
+        self.called_in: dict[ast.AST, set[ast.AST]] = {}  # functions, and such loops around their calls
+        self.inside: dict[ast.AST, ast.AST] = {}  # loops, and where they stand
+        self.carrying: set[Spot] = set()  # where something is made of itself in each turn of these
+        self.often: set[Spot] = set()  # what is done as often as draws say
+        self.bases: dict[Spot, Value] = {}  # of methods that are called
+        self.again_in: set[ast.AST] = set()  # functions that call themselves
+        self.again_by: set[ast.AST] = set()  # calls by which they do
         self.placed = False  # whether it is known at which places draws write
         self.tallies: set[Foreign] = set()  # tables and attributes to which is added, wherever that is
         self.begun: set[Foreign] = set()  # names that are given what is not empty
@@ -267,7 +276,7 @@ class Marks:
     def known(self, node: Foreign, value: Value) -> Value:
         """What an expression is made of; public where it is disclosed."""
         told = (self.names.home[self.scope], where(node)) in self.disclosed
-        return value._replace(data=False) if told else value
+        return value._replace(data=False, kept=frozenset()) if told else value
 
     def ask(self, value: Value, *nodes: Foreign) -> Value:
         """Note a condition: whether it is the same in every run, wherever in a run it is asked.

@@ -81,6 +81,10 @@ class Value(NamedTuple):
     draws
         How many numbers that a generator gave are in it, not only what they have decided: none, one of few
         values or a count, of which paths see each or every few, or more (2), of which they may see no one.
+    partial
+        Whether noise in it may be left out, or be a number without noise, as often as draws say; see `loops`.
+    kept
+        Loops that turn as often as draws say, in each turn of which it is the same data.
     """
 
     level: int = PUBLIC
@@ -102,6 +106,8 @@ class Value(NamedTuple):
     unseen: bool = False
     stream: bool = False
     draws: int = 0
+    partial: bool = False
+    kept: frozenset[ast.AST] = frozenset()
 
     @property
     def by_chance(self) -> bool:
@@ -168,6 +174,8 @@ class Value(NamedTuple):
             self.unseen or other.unseen,
             self.stream or other.stream,
             max(self.draws, other.draws),
+            self.partial or other.partial,
+            self.kept | other.kept,
         )
 
     def steep(self) -> Value:
@@ -304,6 +312,17 @@ WRAPPING = (
 )  # return functions
 FILLED = (np.zeros, np.ones, np.full, np.empty, np.zeros_like, np.ones_like, np.full_like, np.empty_like)
 ENDLESS = (itertools.count, itertools.cycle, itertools.repeat)  # of one thing; what that is has no end
+# Functions, and where they are told of how many entries what they make is.
+AS_MANY_AS: dict[Foreign, Foreign] = {
+    heapq.nlargest: 0,
+    heapq.nsmallest: 0,
+    np.array_split: 1,
+    np.split: 1,
+    np.reshape: 1,
+    np.fromiter: "count",
+    itertools.product: "repeat",
+}
+REPEATS = (*FILLED, itertools.repeat, itertools.cycle, np.repeat, np.tile, np.resize)
 COUNTED = (range, np.arange, np.linspace, enumerate)
 # What does for rare numbers what it does for others, of as many of them as it is given.
 ENTRYWISE = (

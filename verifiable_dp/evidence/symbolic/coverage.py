@@ -89,6 +89,9 @@ class Coverage:
     _stop: Function[Exception] = Unbounded
     _unasked: Callable[[Foreign], frozenset[int]] = _none
     weights: set[tuple[types.CodeType, int, int | None]] = field(default_factory=set)
+    hiding: set[tuple[types.CodeType, int]] = field(default_factory=set)
+    doubled: set[tuple[types.CodeType, int]] = field(default_factory=set)
+    summed: set[tuple[types.CodeType, int]] = field(default_factory=set)
     wide: set[tuple[types.CodeType, int]] = field(default_factory=set)
     filled: Filled = field(default_factory=dict)
     disclosed: frozenset[tuple[str, Foreign]] = frozenset()
@@ -126,6 +129,9 @@ class Coverage:
         self.scales |= other.scales
         self.drawn |= other.drawn
         self.weights |= other.weights
+        self.hiding |= other.hiding
+        self.doubled |= other.doubled
+        self.summed |= other.summed
         self.wide |= other.wide
         for key, (certain, open_) in other.compared.items():
             before = self.compared.setdefault(key, [0, 0])
@@ -223,6 +229,16 @@ class Coverage:
                 at = dis.Positions(*list(code.co_positions())[offset // 2])
                 read = asks == language.weighs and self.enumerated.get(code)  # all that can happen was tried
                 if not read and at.lineno is not None and asks(code.co_filename, place_of(at), side):
+                    found.append(Place(code.co_filename, at.lineno))
+        said = (
+            (self.hiding, language.unhidden),
+            (self.doubled, language.often),
+            (self.summed, language.partial),
+        )
+        for places, asked in said:
+            for code, offset in places:
+                at = dis.Positions(*list(code.co_positions())[offset // 2])
+                if at.lineno is not None and asked(code.co_filename, place_of(at)):
                     found.append(Place(code.co_filename, at.lineno))
         for code, names in self.drawn:
             if language.enters(code, names):

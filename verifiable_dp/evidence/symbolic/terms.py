@@ -431,6 +431,9 @@ class World:
     scales: set[tuple[Foreign, int, int | None]] = field(default_factory=set)
     scaling: dict[SymbolicDraw, set[tuple[Foreign, int, int | None]]] = field(default_factory=dict)
     weights: set[tuple[Foreign, int, int | None]] = field(default_factory=set)
+    hiding: set[tuple[Foreign, int]] = field(default_factory=set)
+    doubled: set[tuple[Foreign, int]] = field(default_factory=set)
+    summed: set[tuple[Foreign, int]] = field(default_factory=set)
     wide: set[tuple[Foreign, int]] = field(default_factory=set)
     drawn: set[tuple[Foreign, frozenset[str] | None]] = field(default_factory=set)
     disclosed: frozenset[tuple[str, Foreign]] = frozenset()
@@ -471,6 +474,24 @@ class World:
                 self.scaling.setdefault(draw, set()).add(at)
         else:
             (self.weights if raw else self.scales).add(at)
+
+    def met(self, summands: Iterable[Term]) -> None:
+        """Note where data are added up, those without noise are given noise, or some are there already."""
+        summands = sorted(summands, key=lambda one: len(one.raw))
+        bare = any(one.raw and not one.noise for one in summands)
+        at = self.here(None) if bare else None
+        if at is None:
+            return
+        self.summed.add(at[:2])
+        if any(one.noise and not one.raw for one in summands):
+            self.hiding.add(at[:2])
+        *rest, most = summands
+        seen = dict[Atom, float]()
+        for one in rest:
+            for atom, weight in one.raw.items():
+                if (most.raw.get(atom, 0.0) + seen.get(atom, 0.0)) * weight > 0:
+                    self.doubled.add(at[:2])
+                seen[atom] = seen.get(atom, 0.0) + weight
 
     def widely(self, many: Foreign) -> None:
         """Note a public draw of so many values that paths see but a few of them."""
@@ -1102,6 +1123,7 @@ def add(left: Foreign, right: Foreign) -> Foreign:
     if type(left) is not Term and type(right) is not Term:
         return left + right
     world = _world(left, right)
+    world.met(one for one in (left, right) if type(one) is Term)
     (a, raw, noise), (b, more, others) = _parts(left), _parts(right)
     made = _term(
         world,
@@ -1129,6 +1151,7 @@ def total(values: Iterable[Foreign]) -> Foreign:
         return np.int64(const) if whole else np.float64(const)
     raw: dict[Atom, float] = {}
     noise: dict[SymbolicDraw, float] = {}
+    terms[0].world.met(terms)
     for term in terms:
         for atom, weight in term.raw.items():
             raw[atom] = raw.get(atom, 0.0) + weight
@@ -1147,6 +1170,7 @@ def subtract(left: Foreign, right: Foreign, *, pools: bool = True) -> Foreign:
         return left - right
     world = _world(left, right)
     (a, raw, noise), (b, more, others) = _parts(left), _parts(right)
+    world.met(one for one in (left, right) if type(one) is Term)
     made = _term(
         world,
         a - b,

@@ -1,0 +1,269 @@
+"""What a loop does whose number of turns follows from draws: paths see the usual numbers of turns.
+
+Runs know which entries and which noise a number is made of. They tell where data without noise are given
+noise, weighed, or added to what has them already. What they cannot tell is how often that is done on other
+paths. The bound ends where
+
+1. noise is added that a rare number of turns leaves out (`Value.partial`): it is set or added up in such a
+   loop, summed over as many as a draw says, or put beside what is no noise;
+2. data are given noise again in each turn, and are the same in each (`Value.kept`);
+3. a number is made of itself in such a loop (`carrying`), by a weight, or by noise on data without noise;
+4. data are added to what has them already, as often as a draw says (`often`).
+
+What a turn does with entries of its own is done once for each of them, however many turns there are: those
+of names that a turn sets anew, and of tables at places that such names say (`moving`).
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import types
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from verifiable_dp.core.validate import Foreign
+from verifiable_dp.evidence.judge import values
+from verifiable_dp.evidence.judge.chances import Chances
+from verifiable_dp.evidence.judge.flow import Function, names_in, own_nodes, parameters
+from verifiable_dp.evidence.judge.marks import where
+from verifiable_dp.evidence.judge.values import Value, joined
+
+_STORES = ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr | ast.For | ast.comprehension
+
+
+_CHANGES = values.CHANGES | values.MOVES
+
+
+class Step(NamedTuple):
+    """A name that a turn sets, what it is made of, and whether it is another thing each time."""
+
+    name: str
+    read: set[str]
+    fresh: bool
+
+
+class Loops(Chances):
+    """Follows what is done in turns of which nobody knows how many there are."""
+
+    def varying(self, name: str = "") -> list[ast.AST]:
+        """Loops and comprehensions around what is looked at that turn as often as draws say.
+
+        Of a name that is not the call's own, also those around its calls.
+        """
+        found = [one for one in self.turning if one in self.uneven or one in self.left]
+        self.inside |= dict.fromkeys(found, self.function_of(self.scope))
+        outer = name and not (name.isidentifier() and self.is_own(name))
+        return [*found, *self.called_in.get(self.function_of(self.scope), ())] if outer else found
+
+    def kept_in(self, name: str, value: Value) -> Value:
+        """What is read under a name, which says if it is data that are the same in each of such turns."""
+        here, inside = self.function_of(self.scope), {*self.turning}
+        kept = {one for one in value.kept if one in inside or self.inside[one] is not here}
+        if value.raw:
+            around = {one for one in self.varying(name) if name not in self.moving(one)}
+            kept |= around | (
+                {here} & self.again_in if not (name.isidentifier() and self.is_own(name)) else set()
+            )
+        return value._replace(kept=frozenset(kept)) if kept != value.kept else value
+
+    def at_place(self, value: Value, index: ast.expr) -> Value:
+        """What is read at a place: another entry in each turn that sets the place anew."""
+        if not value.kept:
+            return value
+        read = names_in(index, ast.Load)
+        kept = frozenset(one for one in value.kept if not read & self.moving(one))
+        return value._replace(kept=kept)
+
+    def carries(self, step: Foreign) -> None:
+        """Note where a statement makes something of itself in each of such turns, or calls."""
+        adds = isinstance(step, ast.AugAssign)
+        read = names_in(step.value, ast.Load)
+        for target in _parts(getattr(step, "targets", None) or [step.target]):
+            name, index = _base(target)
+            for loop in self.varying(name):
+                again = {name} if adds else read & self.circles(loop, name)
+                if again and not index & self.moving(loop):
+                    self.note_carrying(step, again)
+
+    def puts_again(self, node: ast.Call) -> None:
+        """Note where a container is given what is made of its entries, in each of such turns."""
+        if isinstance(node.func, ast.Attribute) and node.func.attr in values.ADDS:
+            name, _ = _base(node.func.value)
+            read = {one for part in node.args for one in names_in(part, ast.Load)}
+            if any(read & self.circles(loop, name) for loop in self.varying(name)):
+                self.note_carrying(node)
+
+    def one_of(self, *sides: Value) -> Value:
+        """One of several values, as a condition says: of one of several calls no path may show which."""
+        made = joined(sides)
+        several = len(self.callers.get(self.function_of(self.scope), ())) > 1
+        unlike = made.noisy and not all(side.noisy for side in sides)
+        return made._replace(partial=True) if several and unlike else made
+
+    def goes_round(self, node: ast.AST) -> bool:
+        """Whether a function that is called here leads back here."""
+        here, waiting, seen = self.function_of(self.scope), [node], {node}
+        while waiting and here not in seen:
+            more = self.calls.get(waiting.pop(), set()) - seen
+            seen |= more
+            waiting += more
+        return here in seen and isinstance(here, Function)
+
+    def handed_on(self, part: ast.expr | None, value: Value) -> Value:
+        """What a function gives itself: the same as it was given, or something that it makes of it."""
+        here = self.function_of(self.scope)
+        self.again_by.add(self.calling)
+        self.again_in.add(here)
+        self.inside.setdefault(here, self.function_of(self.names.outer[here]))
+        given = {one.arg for one in parameters(here)}  # type: ignore[arg-type]
+        if isinstance(part, ast.Name) and part.id in given:
+            return value._replace(kept=value.kept | {here}) if value.raw else value
+        if part is not None and given & names_in(part, ast.Load):
+            self.note_carrying(part)
+        return value
+
+    def note_carrying(self, node: ast.AST, names: Iterable[str] = ()) -> None:
+        """Note operations in there on names that something is made of again; of none, all of them."""
+        read, home = {*names}, self.names.home[self.scope]
+        for part in ast.walk(node) if read else ():
+            if isinstance(part, ast.comprehension) and read & names_in(part.iter, ast.Load):
+                read |= names_in(part.target, ast.Store)
+        for part in ast.walk(node) if self.telling else ():
+            there = part is node or not read or names_in(part, ast.Load) & read
+            if isinstance(part, ast.BinOp | ast.AugAssign | ast.Call) and there:
+                self.carrying.add((home, where(part)))
+
+    def note_often(self, node: ast.AST, parts: Iterable[Value]) -> None:
+        """Note an operation that is done as often as draws say, or on as many."""
+        if self.telling and (self.control.level or self.varying() or any(one.size for one in parts)):
+            self.often.add((self.names.home[self.scope], where(node)))
+
+    def left_out(self, name: str, value: Value) -> Value:
+        """What a name is given: noise of which nobody knows whether a turn gives it."""
+        loops = self.varying(name) if value.noisy and not value.partial else []
+        set_elsewhere = any(self.sets_outside(name, one) for one in loops)
+        return value._replace(partial=True) if set_elsewhere else value
+
+    def sets_outside(self, name: str, loop: ast.AST) -> bool:
+        """Whether a name is set outside of a loop, too."""
+        inside = {id(node) for node in ast.walk(loop)}
+        around = self.function_of(self.scope)
+        if not (name.isidentifier() and self.is_own(name)):
+            around = self.names.files[self.names.home[self.scope]].tree
+        stored = [node for node in ast.walk(around) if _stores(node, name)]
+        return any(id(node) not in inside for node in stored)
+
+    def beside(self, parts: Iterable[Value]) -> bool:
+        """Whether as much noise as draws say is put beside what is none."""
+        parts = [*parts]
+        uneven = any(one.noisy and (one.size or one.partial) for one in parts)
+        return uneven and not all(one.noisy for one in parts)
+
+    def moving(self, loop: ast.AST) -> frozenset[str]:
+        """Names that may be something else in each turn."""
+        key = loop, self.uneven_parts.get(loop)
+        if key not in self.turned:
+            steps = [*self.steps_of(loop)]
+            found = {step.name for step in steps if step.fresh}
+            while more := {s.name for s in steps if s.read & (found | {s.name})} - found:
+                found |= more
+            self.turned[key] = steps, frozenset(found)
+        return frozenset(self.turned[key][1])
+
+    def circles(self, loop: ast.AST, name: str) -> set[str]:
+        """Names of data that it is made of, turn after turn, and that are made of it."""
+        self.moving(loop)
+        made = dict[str, set[str]]()
+        for step in self.turned[loop, self.uneven_parts.get(loop)][0]:
+            made.setdefault(step.name, set()).update(step.read)
+        made = {one: read for one, read in made.items() if self.may_be_data(one)}
+        reached = {one: _reached(made, one) for one in made}
+        return {one for one in reached.get(name, ()) if name in reached.get(one, ())}
+
+    def may_be_data(self, name: str) -> bool:
+        """Whether data or noise may be under a name, or under an attribute with a dot."""
+        found = self.stored(name[1:]) if name[:1] == "." else self.marks.get(self.key(name))
+        return found is not None and (found.data or bool(found.things))
+
+    def steps_of(self, loop: ast.AST) -> Iterator[Step]:
+        """What a turn sets, also in functions that it calls, of what is not theirs alone."""
+        waiting, seen = [loop], set[ast.AST]()
+        while waiting:
+            around = waiting.pop()
+            seen.add(around)
+            own = self.names.local[around] if isinstance(around, Function) else set[str]()
+            parts = [part for part in ast.walk(around) if isinstance(part, ast.Call)]
+            named = {getattr(part.func, "attr", getattr(part.func, "id", "")) for part in parts}
+            every = (one for nodes in self.names.coded.values() for one in nodes)
+            waiting += [one for one in every if getattr(one, "name", "") in named and one not in seen]
+            yield from (one for one in self.steps_in(around) if one.name not in own)
+
+    def steps_in(self, loop: ast.AST) -> Iterator[Step]:
+        """As `steps_of`, of one loop or function."""
+        for node in (loop, *own_nodes(loop)):
+            if isinstance(node, _STORES):
+                source = node.iter if isinstance(node, ast.For | ast.comprehension) else node.value
+                first = (
+                    node is loop or node in getattr(loop, "generators", [])[self.uneven_parts.get(loop, 0) :]
+                )
+                fresh = first or isinstance(node, ast.AugAssign) or self.unseen_in(source)
+                read = names_in(source, ast.Load) if source is not None else set[str]()
+                for target in _parts(getattr(node, "targets", None) or [node.target]):
+                    name, index = _base(target)
+                    yield Step(name, read, fresh or bool(index))
+            elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _CHANGES:
+                read = {name for part in node.args for name in names_in(part, ast.Load)}
+                fresh = node.func.attr not in values.MOVES  # type: ignore[attr-defined]
+                yield Step(_base(node.func.value)[0], read, fresh)  # type: ignore[attr-defined]
+
+    def unseen_in(self, node: ast.AST | None) -> bool:
+        """Whether something is called that may give another thing each time."""
+        known = self.names.files[self.names.home[self.scope]].scope
+        for part in ast.walk(node) if node is not None else ():
+            if isinstance(part, ast.Call) and isinstance(part.func, ast.Name):
+                name = part.func.id
+                plain = hasattr(builtins, name) and name not in known and name not in ("next", "iter")
+                if not plain or self.names.owner(self.scope, name) is not None:
+                    return True
+            elif isinstance(part, ast.Call):
+                base = part.func.value if isinstance(part.func, ast.Attribute) else None
+                if not (isinstance(base, ast.Name) and isinstance(known.get(base.id), types.ModuleType)):
+                    return True
+        return False
+
+
+def _reached(made: dict[str, set[str]], name: str) -> set[str]:
+    """What something is made of, and what that is made of."""
+    found, waiting = set[str](), {name}
+    while waiting:
+        waiting = {read for one in waiting for read in made.get(one, ())} - found
+        found |= waiting
+    return found
+
+
+def _parts(targets: Iterable[ast.expr]) -> Iterator[ast.expr]:
+    """What is set, one by one."""
+    for one in targets:
+        if isinstance(one, ast.Tuple | ast.List):
+            yield from _parts(one.elts)
+        else:
+            yield one.value if isinstance(one, ast.Starred) else one
+
+
+def _base(target: ast.expr) -> tuple[str, set[str]]:
+    """The name, with a dot of an attribute, under which something is set, and what says at which place."""
+    index = set[str]()
+    while isinstance(target, ast.Subscript):
+        index |= names_in(target.slice, ast.Load) or {""}
+        target = target.value
+    name = target.id if isinstance(target, ast.Name) else f".{getattr(target, 'attr', '')}"
+    return name, index
+
+
+def _stores(node: ast.AST, name: str) -> bool:
+    """Whether a node sets a name or attribute, or an entry of it."""
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+        return _base(node)[0] == name
+    stored = isinstance(getattr(node, "ctx", None), ast.Store)
+    return stored and (getattr(node, "id", "") == name or f".{getattr(node, 'attr', '')}" == name)
