@@ -370,10 +370,10 @@ class Calls(Loops):
             made = made._replace(level=max(made.level, every.size))
         alone = isinstance(value, np.ufunc) or values.same(value, _EACH)
         summed = every.noisy and every.size and values.same(value, (*values.TO_ONE, *values.MULTIPLIES))
-        others = [v for _, v, _ in given.parts if not v.data]
+        counts = [v for _, v, _ in given.parts if not v.data]
         repeated = every.data and values.same(value, values.REPEATS)
         repeated = repeated or (
-            value is itertools.product and every.data and any(v.size or v.level for v in others)
+            value is itertools.product and every.data and any(v.size or v.level for v in counts)
         )
         if summed or repeated or (not alone and self.beside(v for _, v, _ in given.parts)):
             made = made._replace(partial=True)

@@ -209,7 +209,7 @@ class Loops(Chances):
                 )
                 fresh = first or isinstance(node, ast.AugAssign) or self.unseen_in(source)
                 read = names_in(source, ast.Load) if source is not None else set[str]()
-                for target in _parts(getattr(node, "targets", None) or [node.target]):
+                for target in _parts(getattr(node, "targets", None) or [node.target]):  # type: ignore[union-attr]
                     name, index = _base(target)
                     yield Step(name, read, fresh or bool(index))
             elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _CHANGES:
