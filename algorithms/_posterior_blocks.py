@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 Posterior = Callable[[IntArray], tuple[FloatArray, FloatArray]]
 _LEVELS = np.geomspace(1e-1, 1e-14, 27)  # chances of the leader's draw to lie below c: the best c is taken
 _MOST = 4096  # rounds whose draws are made at once
-_WIDEST = 1 << 50  # rounds of a window
+_FEW = 8  # that are drawn without asking whether fewer would do
+_WIDEST, _HALVINGS = 1 << 50, 16  # rounds of a window
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def _block(rule: LazyDPTS, rng: np.random.Generator, t: int, pulls: IntArray, es
     need = rule.next_full(pulls) - pulls
     width = min(rule.horizon - t, t // 2 + 1, int((need - 1).sum()) + 1, _WIDEST)
     posterior = functools.partial(_posterior, rule, pulls, estimate)
-    lead, zones = _zones(posterior, np.array([t, t + width - 1]))
+    lead, zones, width = _zones(posterior, t, width)
     places, ends = _places(rng, zones, width)
     arms = _draws(rng, lead, zones, *posterior(t + places))
     places, arms = places[arms != lead], arms[arms != lead]
@@ -111,21 +112,37 @@ def _posterior(
     return rule.posterior(state)
 
 
-def _zones(posterior: Posterior, ends: IntArray) -> tuple[int, FloatArray]:
-    """The leader of the first of two rounds, and the chances (K,) of the events without which it plays."""
-    a, b = posterior(ends)
+def _zones(posterior: Posterior, t: int, widest: int) -> tuple[int, FloatArray, int]:
+    """The leader in round t, the chances (K,) of the events without which it plays, and for how many rounds.
+
+    A window is halved until its chances are at most about twice those of its first round.
+    """
+    a, b = posterior(np.full(1, t))
     lead = int((a[0] / (a[0] + b[0])).argmax())
     c = betaincinv(a[0, lead], b[0, lead], _LEVELS)
-    zones = betaincc(a[1][:, None], b[1][:, None], c)
+    zones = betaincc(a[0][:, None], b[0][:, None], c)
     zones[lead] = _LEVELS
-    return lead, zones[:, np.prod(1 - zones, axis=0).argmax()]
+    chances = _any(zones.T)
+    best = int(chances.argmin())
+    widths = np.unique(np.maximum(widest >> np.arange(_HALVINGS), 1))
+    zones = betaincc(*posterior(t + widths - 1), c[best])
+    zones[:, lead] = _LEVELS[best]
+    found = _any(zones)
+    narrow = np.flatnonzero((found <= 2 * chances[best]) | (found * widths <= _FEW))
+    j = narrow[-1] if len(narrow) else 0
+    return lead, zones[j], int(widths[j])
+
+
+def _any(zones: FloatArray) -> FloatArray:
+    """Chance that at least one of independent events (n, K) happens, (n,)."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(-np.expm1(np.log1p(-zones).sum(axis=1)))
 
 
 def _places(rng: np.random.Generator, zones: FloatArray, width: int) -> tuple[IntArray, int]:
     """Rounds of a window in which at least one event happens, and up to where they are known."""
-    with np.errstate(divide="ignore"):
-        chance = -np.expm1(np.log1p(-zones).sum())
-    number = min(int(2 * chance * width) + 8, _MOST)
+    chance = float(_any(zones[None])[0])
+    number = min(int(2 * chance * width) + _FEW, _MOST)
     places = np.minimum(rng.geometric(chance, number), width + 1).cumsum() - 1
     return places[places < width], min(int(places[-1]) + 1, width)
 
@@ -137,6 +154,8 @@ def _draws(rng: np.random.Generator, lead: int, zones: FloatArray, a: FloatArray
     first = np.searchsorted(chances.cumsum() / chances.sum(), rng.random(len(a)))[:, None]
     u = np.where(arm < first, zones + (1 - zones) * u, np.where(arm == first, zones * u, u))
     u = np.clip(u, EDGE, 1 - EDGE)
-    drawn = betainccinv(a, b, u)
-    drawn[:, lead] = betaincinv(a[:, lead], b[:, lead], u[:, lead])
+    drawn = np.exp(np.where(arm == lead, np.log(u), np.log1p(-u)) / a)  # where b is 1, its mean being clipped
+    for own, quantile in ((arm == lead, betaincinv), (arm != lead, betainccinv)):
+        row, column = np.nonzero((b > 1) & own)
+        drawn[row, column] = quantile(a[row, column], b[row, column], u[row, column])
     return np.asarray(drawn.argmax(axis=1))

@@ -55,9 +55,9 @@ def test_blocks_of_lazy_dp_ts_have_the_law_of_the_definition(plain):
 def test_blocks_that_miss_what_another_arm_may_do_have_another_law(plain, monkeypatch):
     zones = _posterior_blocks._zones
 
-    def fewer(posterior, ends):
-        lead, found = zones(posterior, ends)
-        return lead, np.where(np.arange(len(found)) == lead, found, found / 4)
+    def fewer(posterior, t, widest):
+        lead, found, width = zones(posterior, t, widest)
+        return lead, np.where(np.arange(len(found)) == lead, found, found / 4), width
 
     monkeypatch.setattr(_posterior_blocks, "_zones", fewer)
     assert p_value(plain) < LEVEL
