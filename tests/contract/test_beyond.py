@@ -50,9 +50,8 @@ def distortions(cell, plan):
 # Played round by round, or with a printed bound as its level (S2): the range is short, or the level far off.
 DEAR = {
     "power": {
-        *((f"S5 {name}", power) for name in ("robust-ucb-v", "lazy-dp-ts-Delta") for power in (1, -1)),
+        *(("S5 robust-ucb-v", power) for power in (1, -1)),
         *((f"S5 dp-adversarial tsallis-inf-{axis}", -1) for axis in ("T", "K", "epsilon")),
-        ("S5 lazy-dp-ts-T", -1),
         ("S2 ucb-epsilon-worst", 1),
         ("S2 ucb-epsilon-worst", -1),
         ("S2 ucb-u-worst", 1),
@@ -63,7 +62,7 @@ DEAR = {
         "S2 ucb-T-worst",
         *(f"S2 {model}-T" for model in ("central", "local")),
         *(f"S2 {model}-T-worst-v={v}" for model in ("central", "local") for v in ("1", "0.75")),
-        *(f"S5 {name}-T" for name in ("robust-ucb", "dp-robust-ucb", "lazy-dp-ts", "ldp-ucb")),
+        *(f"S5 {name}-T" for name in ("robust-ucb", "dp-robust-ucb", "ldp-ucb")),
         *(f"S5 dp-adversarial {base}-T" for base in ("exp3", "tsallis-inf")),
     },
 }
