@@ -37,7 +37,7 @@ class TurnState(State):
     active: BoolArray
 
 
-EDGE = 1e-9  # no chance of a coin is closer to 0 or 1
+EDGE = 1e-15  # no chance of a coin is closer to 0 or 1
 
 
 class Turns(Algorithm):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -9,9 +10,13 @@ import numpy as np
 
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._episodes import Batches, TurnState
-from verifiable_dp.core import validate
+from verifiable_dp.core import philox, validate
 from verifiable_dp.core.algorithm import Query
 from verifiable_dp.core.claims import PrivacyClaim, Source
+from verifiable_dp.core.environments import TwoPoint
+from verifiable_dp.core.kernels import kernel, njit
+from verifiable_dp.core.mechanisms.tree import SLOT_BITS
+from verifiable_dp.core.noise import key_of
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
 
 
@@ -154,3 +159,93 @@ class AdaPTT(Batches):
         """Columns: rounds until the arm was found, and the arm; NaN if none was."""
         found = state.found >= 0
         return np.column_stack([np.where(found, state.stopped, np.nan), np.where(found, state.found, np.nan)])
+
+    def kernel(
+        self, environment: TwoPoint, seed: int, run: IntArray, times: IntArray
+    ) -> tuple[IntArray, IntArray, FloatArray]:
+        """Compiled loop: the same pulls as the definition, draw for draw; one block once an arm is found."""
+        played: tuple[IntArray, IntArray, FloatArray] = _kernel(
+            (key_of(seed, (1,)), key_of(seed, (0,))),
+            run,
+            (self.horizon, self.n_arms, self.epsilon, self.beta),
+            (environment.probabilities, environment.low, environment.high),
+            times,
+        )
+        return played
+
+
+@njit(inline="always")
+def _ahead(arm, mean, radius):  # type: ignore[no-untyped-def]
+    """Whether the estimate of an arm exceeds every other one by the radii of both."""
+    low = 2 * mean[arm] - (mean[arm] + radius[arm])
+    most = -math.inf
+    for a in range(len(mean)):
+        if a != arm:
+            most = max(most, mean[a] + radius[a])
+    return low > most
+
+
+@njit(inline="always")
+def _next(t, leads, pulls, mean, last, epsilon):  # type: ignore[no-untyped-def]
+    """The leader, or its challenger."""
+    log, lead, best = math.log(t), 0, -math.inf
+    for a in range(len(pulls)):
+        value = mean[a] + math.sqrt(log / (2 * last[a])) + log / (epsilon * last[a])
+        if value > best:
+            lead, best = a, value
+    if leads:
+        return lead
+    arm, least, more = 0, math.inf, math.log(1.0 + t) ** -0.25
+    for a in range(len(pulls)):
+        if a != lead:
+            cost = (mean[lead] - mean[a] + more) / math.sqrt(1 / pulls[lead] + 1 / pulls[a])
+            if cost < least:
+                arm, least = a, cost
+    return arm
+
+
+@kernel
+def _kernel(keys, runs, rule, rewards, times):  # type: ignore[no-untyped-def]
+    horizon, k, epsilon, beta = rule
+    chance, low, high = rewards
+    key, noise = keys
+    total = np.zeros((len(runs), k), np.int64)
+    at = np.zeros((len(runs), len(times), k), np.int64)
+    output = np.full((len(runs), 2), np.nan)
+    for i in range(len(runs)):
+        pulls, batches, last = np.zeros(k, np.int64), np.zeros(k, np.int64), np.ones(k)
+        mean, radius, held = np.zeros(k), np.zeros(k), np.zeros(k)
+        arm, t, mark, run, found = 0, 0, 0, np.uint64(runs[i]), False
+        while t < horizon:
+            steps = 1
+            if found:
+                steps = (times[mark] if mark < len(times) else horizon) - t
+            else:
+                slot = (np.uint64(arm) << np.uint64(SLOT_BITS)) | np.uint64(pulls[arm])
+                bits = philox.word(key[0], key[1], run, philox.REWARD, slot)
+                held[arm] += high if philox.to_unit(bits) < chance[arm] else low
+            pulls[arm] += steps
+            t += steps
+            while mark < len(times) and times[mark] == t:
+                at[i, mark] = pulls
+                mark += 1
+            if found:
+                continue
+            slot = (t - 1) * (k + 1)
+            if pulls[arm] == 1 << batches[arm]:
+                batches[arm] += 1
+                last[arm] = max(pulls[arm] // 2, 1)
+                bits = philox.word(noise[0], noise[1], run, philox.NOISE, np.uint64(slot + arm))
+                mean[arm] = (held[arm] + philox.to_laplace(bits) / epsilon) / last[arm]
+                held[arm] = 0.0
+                log = math.log(3 * k * batches[arm] * (batches[arm] + 1) / beta)
+                radius[arm] = math.sqrt(log / (2 * last[arm])) + log / (epsilon * last[arm])
+                best = np.argmax(mean)
+                found = t >= k and _ahead(best, mean, radius)
+                if found:
+                    arm, output[i, 0], output[i, 1] = int(best), t, best
+                    continue
+            bits = philox.word(noise[0], noise[1], run, philox.NOISE, np.uint64(slot + k))
+            arm = t if t < k else _next(t, bits & np.uint64(1) == 0, pulls, mean, last, epsilon)
+        total[i] = pulls
+    return total, at, output

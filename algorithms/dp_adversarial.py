@@ -80,6 +80,7 @@ class DPAdversarial(Turns):
     horizon: int
     base: str = "exp3"
     name: ClassVar[str] = "dp-adversarial"
+    most_simulated: ClassVar[int | None] = 10**7
 
     def __post_init__(self) -> None:
         validate.arms_and_horizon(self.n_arms, self.horizon)

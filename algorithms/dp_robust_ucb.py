@@ -75,6 +75,7 @@ class DPRobustUCB(TreeIndex):
     variant: str = "corrected"
     log: str = "natural"
     name: ClassVar[str] = "dp-robust-ucb"
+    most_simulated: ClassVar[int | None] = 10**10
 
     def __post_init__(self) -> None:
         validate.arms_and_horizon(self.n_arms, self.horizon)

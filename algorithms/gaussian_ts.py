@@ -68,6 +68,7 @@ class GaussianTS(Turns):
     first: int = 1
     delta: float = 1e-6
     name: ClassVar[str] = "gaussian-ts"
+    most_simulated: ClassVar[int | None] = 10**7
 
     def __post_init__(self) -> None:
         validate.arms_and_horizon(self.n_arms, self.horizon)

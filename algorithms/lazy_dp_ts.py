@@ -10,8 +10,10 @@ from scipy.special import betaincinv
 
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._episodes import Batches
+from verifiable_dp.algorithms._posterior_blocks import played
 from verifiable_dp.core import validate
 from verifiable_dp.core.claims import PrivacyClaim, Source
+from verifiable_dp.core.environments import TwoPoint
 from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray
 
@@ -74,6 +76,10 @@ class LazyDPTS(Batches):
         """Half of the pulls and one."""
         return np.asarray((pulls + 1) // 2)
 
+    def next_full(self, pulls: IntArray) -> IntArray:
+        """After how many pulls the batch ends that is open after so many."""
+        return np.asarray((np.int64(1) << np.frexp(pulls + 1.0)[1].astype(np.int64)) - 1)
+
     def last(self, state: Own) -> FloatArray:
         """O_a: the largest power of two that is at most half of the pulls and one, (n, K)."""
         return np.asarray(2.0 ** (np.frexp(np.maximum(state.pulls, 1) + 1.0)[1] - 2))
@@ -86,12 +92,28 @@ class LazyDPTS(Batches):
         """Optimistic means, (n, K)."""
         return np.asarray(np.clip(state.estimate + self.width(state), 0.0, 1.0))
 
+    def posterior(self, state: Own) -> tuple[FloatArray, FloatArray]:
+        """Parameters of the Beta laws, each (n, K)."""
+        mean, batch = self.index(state), self.last(state)
+        return np.asarray(mean * batch + 1), np.asarray((1 - mean) * batch + 1)
+
     def samples(self, state: Own, released: FloatArray) -> FloatArray:
         """Draws from the posteriors, (n, K)."""
-        mean, batch = self.index(state), self.last(state)
-        return np.asarray(betaincinv(mean * batch + 1, (1 - mean) * batch + 1, self.chances(released)))
+        return np.asarray(betaincinv(*self.posterior(state), self.chances(released)))
 
     def choice(self, state: Own, released: FloatArray) -> IntArray:
         """The arm of the largest draw."""
         best = self.samples(state, released).argmax(axis=1)
         return np.asarray(np.where(state.t < self.n_arms, state.t, best))
+
+    def kernel(
+        self, environment: TwoPoint, seed: int, run: IntArray, times: IntArray
+    ) -> tuple[IntArray, IntArray, FloatArray]:
+        """Block play, see `_posterior_blocks`: the law of the definition; its cost grows with the regret."""
+        found = []
+        for number in run.tolist():
+            noise = np.random.SeedSequence(seed, spawn_key=(0, number))
+            rng = np.random.Generator(np.random.Philox(noise))
+            found.append(played(self, environment.data(seed, (1, number)), rng, times))
+        pulls, at = (np.array(column) for column in zip(*found, strict=True))
+        return pulls, at, np.zeros((len(run), 0))

@@ -50,14 +50,15 @@ class LDPUCB(Turns):
     -----
     This is the variant with Laplace noise, as the authors' published program has it; the paper's own listing
     and the constants of its theorems are not at hand. The variant with Bernoulli reports is not covered.
-    A report can be any number, so that no leader is sure of its lead: there are no blocks as in UCB1, and a
-    round takes some 60 ns.
+    A report can be any number, so that no leader is sure of its lead: there are no blocks as in UCB1. A
+    round takes some 60 ns, and `simulate` accepts 10^10 rounds at most.
     """
 
     n_arms: int
     epsilon: float
     horizon: int
     name: ClassVar[str] = "ldp-ucb"
+    most_simulated: ClassVar[int | None] = 10**10
 
     def __post_init__(self) -> None:
         validate.arms_and_horizon(self.n_arms, self.horizon)

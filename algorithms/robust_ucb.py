@@ -96,6 +96,7 @@ class RobustUCB(Index):
     v: float
     u: float
     name: ClassVar[str] = "robust-ucb"
+    most_simulated: ClassVar[int | None] = 10**10
 
     def __post_init__(self) -> None:
         validate.arms_and_horizon(self.n_arms, self.horizon)

@@ -13,12 +13,13 @@ from verifiable_dp.algorithms.dp_robust_se import DPRobustSE
 from verifiable_dp.algorithms.dp_robust_ucb import DPRobustUCB
 from verifiable_dp.algorithms.ldp_robust_se import LDPRobustSE
 from verifiable_dp.auditors import _closed_forms as closed_forms
+from verifiable_dp.auditors import _paths as paths
 from verifiable_dp.auditors import _robust as family
-from verifiable_dp.auditors.studies._rates import Rate
+from verifiable_dp.auditors.studies._rates import Rate, near
 from verifiable_dp.auditors.studies._s2_shared import Outcomes, cited
 from verifiable_dp.core.environments import Discrete, TwoPoint
 from verifiable_dp.core.simulation import Simulation
-from verifiable_dp.core.validate import Function, Given, Json, JsonDict, Numbers
+from verifiable_dp.core.validate import Function, Given, Json, JsonDict
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.registry.study import Cell, Figure, Panel, Statement, StudyOutcome
 from verifiable_dp.registry.theorems import bound_of, mean_bound
@@ -80,23 +81,7 @@ def worst_exponent(model: str, v: float) -> float:
     return 1 - v / (MULTIPLES[model] * (1 + v))
 
 
-EPOCH: Mapping[str, Function[Numbers]] = {
-    "central": closed_forms.dp_robust_se_epoch,
-    "local": closed_forms.ldp_robust_se_epoch,
-}
-FORM = {
-    "central": "R_tau of Algorithm 3, summed up to the first D <= gap",
-    "local": "R_tau of Algorithm 4 as in its proof, summed up to the first D <= gap",
-}
-
-
-def _closed(model: str, made: Cell) -> float:
-    """The epochs' lengths in a cell."""
-    rule: Listed = made.algorithm
-    about = {"epsilon": rule.epsilon, "v": rule.v, "u": rule.u}
-    if isinstance(rule.constants, float):
-        about["factor"] = rule.constants
-    return closed_forms.robust_se(made.environment.gaps, rule.horizon, EPOCH[model], **about)
+PATHS = {"central": paths.dp_robust_se, "local": paths.ldp_robust_se}
 
 
 def _cell(model: str, runs: int, name: str, place: TwoPoint, changes: Json) -> dict[str, Cell]:
@@ -136,8 +121,7 @@ def _rate(
         margin,
         region,
         cited(where, f"region: {region}"),
-        functools.partial(_closed, model),
-        FORM[model],
+        *near(PATHS[model]),
         false_source=cited(
             f"{where.removesuffix(', corrected')}, as printed", f"region: {region}; see the errata"
         ),
@@ -291,18 +275,11 @@ UCB_OVER_T = tuple(int(t) for t in np.geomspace(3.2e5, 1.28e7, 8))
 UCB_OVER = tuple(float(x) for x in np.geomspace(1, 8, 6))
 UCB_OVER_K = (2, 3, 4, 5, 6, 7)
 WIDEST = 2.0
-UCB_FORM = "pulls of Theorem 2 with 18 for 36: until the bonus itself falls to the gap"
 
 
 def _bonus_pulls(rule: DPRobustUCB, gap: float) -> float:
     constant = 18 * float(rule.constants)
     return float(closed_forms.dp_robust_ucb_pulls(gap, rule.horizon, rule.epsilon, rule.v, rule.u, constant))
-
-
-def _ucb_closed(made: Cell) -> float:
-    """Theorem 2 in a cell; stricter, as errors are not allowed for."""
-    rule: Listed = made.algorithm
-    return closed_forms.from_pulls(made.environment.gaps, rule.horizon, lambda gap: _bonus_pulls(rule, gap))
 
 
 def _ucb_rule(arms: int = 2, **changes: Given) -> DPRobustUCB:
@@ -341,8 +318,9 @@ def ucb_laws(runs: int) -> list[Rate]:
         **more: Given,
     ) -> Rate:
         region = f"v = 1, {more.pop('region')}"
-        more |= {"source": cited("Theorem 2", f"region: {region}"), "bound": _ucb_closed, "form": UCB_FORM}
-        return Rate(f"ucb-{name}", words, axis, cells, exponent, margin, region, **more)
+        source = cited("Theorem 2", f"region: {region}")
+        level = near(paths.dp_robust_ucb)
+        return Rate(f"ucb-{name}", words, axis, cells, exponent, margin, region, source, *level, **more)
 
     return [
         rate(

@@ -233,12 +233,13 @@ def test_replay_on_the_same_input_costs_nothing(name):
 
 
 # The dear ones by day in unit/algorithms/test_dp_ucb_kernel.py and unit/algorithms/test_dp_robust_ucb.py.
+# Lazy DP-TS plays in blocks, by law alone: unit/algorithms/test_turn_blocks.py.
 @pytest.mark.parametrize(
     "name",
     [
         pytest.param(name, marks=pytest.mark.slow if name in ("dp-ucb", "dp-robust-ucb") else [])
         for name in NAMES
-        if hasattr(instance(name), "kernel")
+        if hasattr(instance(name), "kernel") and name != "lazy-dp-ts"
     ],
 )
 def test_the_kernel_plays_the_definition_draw_for_draw(name):

@@ -32,6 +32,8 @@ def promise(name):
     """Guarantee, unit and model."""
     auditor = catalogue.auditor(name)
     claim = auditor.algorithm(**auditor.instance).claim
+    if claim is None:
+        return "none", "–", "–"
     kind = "zCDP" if claim.rho is not None else ("epsilon, delta" if claim.delta else "epsilon")
     return kind, claim.unit.value, claim.trust_model
 
@@ -75,7 +77,22 @@ def test_the_page_has_the_tables_of_the_study():
     found = list(tables())
     assert len(found) == 4
     assert not [one for one in found if one not in text]
-    assert len(re.findall(r"^\| ---", text, re.MULTILINE)) == len(found)
+    costs = text.partition("## What a simulation costs")[2]
+    assert len(re.findall(r"^\| ---", text, re.MULTILINE)) == len(found) + 1
+    for name in catalogue.names():  # the last table
+        most = catalogue.auditor(name).algorithm.most_simulated
+        row = re.search(rf"^\|.*`{name}`.*\| (\S+) \|$", costs, re.MULTILINE)
+        assert (row and float(row[1])) == most
+
+
+def test_every_algorithm_is_measured_or_has_a_reason():
+    measured, reasons = (
+        {*beyond.CHOICE, *beyond.SLOW},
+        PAGE.read_text("utf-8").partition("not measure here")[2],
+    )
+    reasons = set(re.findall(r"`([a-z0-9-]+)`", reasons.partition("\n## ")[0])) - {"ucb1"}
+    assert measured | reasons == set(catalogue.every())
+    assert not measured & reasons
 
 
 def test_another_number_is_missed():

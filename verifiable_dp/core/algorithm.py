@@ -72,9 +72,12 @@ class Algorithm(ABC):
         T, the most rounds that are played.
     bounds : (float, float)
         Range of the rewards.
+    most_simulated : int or None
+        The longest horizon that `simulate` accepts, where it has to play round by round.
     """
 
     name: ClassVar[str]
+    most_simulated: ClassVar[int | None] = None
     n_arms: int
     horizon: int
 

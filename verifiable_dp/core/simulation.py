@@ -11,7 +11,7 @@ from joblib import Parallel, delayed
 
 from verifiable_dp.core import engine, validate
 from verifiable_dp.core.algorithm import Algorithm, Query, play
-from verifiable_dp.core.environments import Environment
+from verifiable_dp.core.environments import Environment, TwoPoint
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.plot import NEEDED, Plot
 from verifiable_dp.core.validate import BoolArray, FloatArray, Function, InputError, IntArray
@@ -170,12 +170,23 @@ def _check(algorithm: Algorithm, environment: Environment) -> None:
             f"environment: rewards must lie within the algorithm's bounds [{low:g}, {high:g}], "
             f"got [{least:g}, {most:g}]"
         )
+    longest = algorithm.most_simulated
+    if longest is not None and algorithm.horizon > longest:
+        raise InputError(
+            f"horizon must be at most {longest} to simulate {algorithm.name}, which plays round by round, "
+            f"got {algorithm.horizon}; most others are played in blocks and have no limit"
+        )
+
+
+def _fits(algorithm: Algorithm, environment: Environment) -> bool:
+    """Whether a kernel can play this: those for bounded rewards draw one of two values."""
+    return isinstance(environment, TwoPoint) or algorithm.bounds[1] == np.inf
 
 
 def _shard(
     algorithm: Algorithm, environment: Environment, seed: int, run: IntArray, times: IntArray, number: int
 ) -> tuple[IntArray, FloatArray, FloatArray, BoolArray | None]:
-    if hasattr(algorithm, "kernel"):
+    if hasattr(algorithm, "kernel") and _fits(algorithm, environment):
         pulls, at, output = algorithm.kernel(environment, seed, run, times)
         return pulls, at @ environment.gaps, output, None
     curve = _Curve(environment.gaps, times, np.zeros((len(run), len(times)))) if len(times) > 1 else None
@@ -226,7 +237,7 @@ def simulate(
     workers = validate.integer("workers", workers, least=1)
     _check(algorithm, environment)
     times = checkpoints(algorithm.horizon, validate.integer("points", points, least=1))
-    compiled = hasattr(algorithm, "kernel")
+    compiled = hasattr(algorithm, "kernel") and _fits(algorithm, environment)
     size = max(1, -(-runs // (4 * workers))) if compiled else SHARD
     shards = [np.arange(i, min(i + size, runs), dtype=np.int64) for i in range(0, runs, size)]
     tasks = [delayed(_shard)(algorithm, environment, seed, run, times, i) for i, run in enumerate(shards)]

@@ -152,12 +152,12 @@ def test_what_is_inconclusive_comes_with_advice(rate, margin, over, advice):
     assert bool(words) == bool(advice)
 
 
-def fitted(last, slope):
+def fitted(last, slope, margin=0.05, **more):
     """x^slope from 100 on, with relative errors of .02 at 9 points, against the claim sqrt(T)."""
     spread = np.tile([-0.1, 0.1], 13)[:25]
     spread = (spread - spread.mean()) * 0.1 / spread.std(ddof=1)
     found = [(x, x**slope * (1 + spread)) for x in np.geomspace(100, last, 9)]
-    return scaling("s", found, exponent=0.5, log_power=0.0, margin=0.05)
+    return scaling("s", found, exponent=0.5, log_power=0.0, margin=margin, **more)
 
 
 @pytest.mark.parametrize(("slope", "decided"), [(0.6, "contradicted"), (2 / 3, "contradicted")])
@@ -173,6 +173,19 @@ def test_the_horizon_that_would_decide_is_named(slope, decided):
         float(in_words(near).rpartition("T = ")[2].partition(" ")[0]) if "from T" in in_words(near) else named
     )
     assert 0.5 < again / named < 2
+
+
+def test_what_a_wide_margin_lets_pass_is_named_and_from_where_a_narrow_one_does_not():
+    wide = fitted(150, 0.6, 0.15, over="T")
+    assert wide.verdict == "inconclusive"
+    told = in_words(wide).partition("; T^0.6 would pass, too: the claim (0.5, 0.05) tells the two apart ")[2]
+    named = float(told.removeprefix("with errors of this size from T = ").removesuffix(" on"))
+    assert fitted(1.3 * named, 0.6).verdict == "contradicted"
+    assert fitted(1.3 * named, 0.5).verdict == "consistent"
+    assert fitted(100 * (named / 100) ** 0.6, 0.6).verdict == "inconclusive"
+    assert fitted(1.3 * named, 0.6, 0.15).verdict == "consistent"
+    for other in (fitted(150, 0.6, 0.1, over="T"), fitted(150, 0.6, 0.15, over="K"), fitted(150, 0.6, 0.15)):
+        assert "would pass" not in in_words(other)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from verifiable_dp.evidence.words import digits, interval
 
 SATURATED = 0.75  # of uniform play's regret: on the worst instance about one half is usual
 _FARTHEST = 41.0  # of a logarithm: beyond T = 1e18 times the first no horizon is named
+_FASTER = 0.1  # by so much the exponent differs of a rate that should be told from the claimed one
 _MOST_RUNS = 50  # times as many: beyond, it is not the runs that are missing
 
 
@@ -181,7 +182,8 @@ def _scaling_in_words(numbers: Json, result: Json) -> str:
     words = f"{words} over {axis}{first:.6g} .. {last:.6g}, {claimed}"
     most = max(numbers.get("shares", []), default=0.0)
     if most < SATURATED:
-        return words + (_advice(numbers, result) if result["verdict"] == "inconclusive" else "")
+        advised = _advice(numbers, result) if result["verdict"] == "inconclusive" else ""
+        return words + advised + (_passing(numbers, result) if result["verdict"] != "contradicted" else "")
     # Where nothing has been learnt yet, rates are not those of long horizons.
     return (
         f"{words}; up to {most:.0%} of uniform play's regret: it does not learn, or the horizon is too short"
@@ -200,15 +202,28 @@ def _advice(numbers: Json, result: Json) -> str:
             return f"; about {times} times as many runs would decide"
     if numbers.get("over", "T") == "T":
         longer = "; a longer horizon or a larger gap would decide, as rates settle only once enough is learnt"
-        return longer + _far_enough(numbers, result, room)
+        reach = _far_enough(numbers, result, room)
+        return longer + (f"; at this slope with errors of this size from {reach} on" if reach else "")
     return f"; values of {numbers['over']} over a wider range, or more runs, would decide"
 
 
-def _far_enough(numbers: Json, result: Json, room: float) -> str:
-    """The horizon at which this slope would be decided, with as many points and errors of the same size.
+def _passing(numbers: Json, result: Json) -> str:
+    """The faster rate over T that a wide margin lets pass, and from which horizon a narrow one would not."""
+    claimed = float(numbers["exponent"])
+    if numbers.get("over") != "T" or not 0 < claimed < 1 or float(numbers["margin"]) <= _FASTER:
+        return ""
+    reach = _far_enough(numbers, result, -_FASTER / 2)
+    told = f"with errors of this size from {reach} on" if reach else "with many more runs"
+    narrow = f"({digits(claimed)}, {digits(_FASTER / 2)})"
+    return f"; T^{digits(claimed + _FASTER)} would pass, too: the claim {narrow} tells the two apart {told}"
 
-    The error of a slope falls as the range of log T grows. The limit at the check's confidence must clear the
-    margin if the slope lies within it, the limit at its level otherwise.
+
+def _far_enough(numbers: Json, result: Json, room: float) -> str:
+    """The horizon at which a slope so far within the margin, or outside if below 0, would be decided.
+
+    The error of a slope falls as the range of log T grows, with as many points and errors of the same size.
+    The limit at the check's confidence must clear the margin if the slope lies within it, else that at its
+    level.
     """
     alpha, confidence = levels(numbers)
     beyond = confidence if room > 0 else 1 - (alpha if numbers.get("at_most") else alpha / 2)
@@ -217,7 +232,7 @@ def _far_enough(numbers: Json, result: Json, room: float) -> str:
     if not 0 < needed < abs(room) * _FARTHEST / math.log(last / first):
         return ""
     reach = math.exp(math.log(last / first) * max(needed / abs(room), 1.0))
-    return f"; at this slope with errors of this size from T = {first * reach:.0e} on"
+    return f"T = {first * reach:.0e}"
 
 
 @SCALING.limited_by
