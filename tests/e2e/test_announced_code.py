@@ -5,6 +5,7 @@ import hashlib
 import json
 import py_compile
 import sys
+from importlib.machinery import EXTENSION_SUFFIXES
 
 import pytest
 
@@ -213,6 +214,27 @@ def test_bytecode_of_a_cache_does_not_run(folder, packaged):
     path.write_text(right, "utf-8")
     assert again(folder, packaged).exit_code == 0
     assert not (folder / "ran").exists()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_bytecode_of_what_a_target_imports_does_not_run(workers, folder):
+    (folder / "target.py").write_text("import helper\n" + RELEASE, "utf-8")
+    helper = folder / "helper.py"
+    helper.write_text(EVIL, "utf-8")
+    py_compile.compile(str(helper), invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    helper.write_text("", "utf-8")
+    audited(folder, "target.py:release", "--workers", workers)
+    assert not (folder / "ran").exists()
+
+
+def test_a_request_names_the_files_that_python_takes(folder):
+    """An extension before source, and bytecode where there is no source."""
+    (folder / "target.py").write_text("import helper\n" + RELEASE, "utf-8")
+    (folder / "helper.pyc").touch()
+    with contextlib.chdir(folder):
+        for name in ("helper.pyc", "helper.py", f"helper{EXTENSION_SUFFIXES[-1]}"):
+            (folder / name).touch()
+            assert api.ask("target.py:release", epsilon=1.0).target.files.keys() == {"target.py", name}
 
 
 def test_a_file_that_changes_after_it_was_compared_does_not_run(folder, file_record, monkeypatch):

@@ -12,16 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from verifiable_dp.core import watch
+from verifiable_dp.core import paths, watch
 from verifiable_dp.core.validate import Function, Given
 
 try:
-    from llvmlite import ir
-    from numba import njit as _njit
-    from numba import types
-    from numba.core import caching
-    from numba.extending import intrinsic
+    with paths.elsewhere():  # numba's settings may name a folder of code that is run
+        from llvmlite import ir
+        from numba import njit as _njit
+        from numba import types
+        from numba.core import caching, config
+        from numba.extending import intrinsic
 
+    config._config_fname = os.devnull  # it is read again whenever something is compiled
     COMPILED = True
 except ImportError:  # the extra `fast` is not installed
     COMPILED = False
