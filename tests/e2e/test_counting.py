@@ -254,7 +254,17 @@ def test_code_that_differs_between_processes_is_not_acquitted(value, pair, tmp_p
         + (pair and f"right.neighbours = {pair}\n"),
         "utf-8",
     )
-    asked = ("audit", "a.py:right", "--epsilon", 1, "--budget", "smoke", "--json", "r.json", "--own-neighbours")
+    asked = (
+        "audit",
+        "a.py:right",
+        "--epsilon",
+        1,
+        "--budget",
+        "smoke",
+        "--json",
+        "r.json",
+        "--own-neighbours",
+    )
     done = run(tmp_path, *asked)
     record = vdp.verify(tmp_path / "r.json").record
     assert done.exit_code == 3, done.stderr

@@ -87,8 +87,8 @@ class AuditOptions(TypedDict, total=False):
         Whether to audit the floats that a mechanism's sampler returns, too: their last bits tell inputs
         apart unless the sampler prevents it. If False, we treat the noise as real numbers.
     own_neighbours
-        Whether to accept which data are neighbouring from the code of a mechanism that is named as text or is a
-        command, if that states it: the code then decides on which inputs it is tested.
+        Whether the code of a mechanism that is named as text, or is a command, may say which data are
+        neighbouring: it then decides on which inputs it is tested.
     adjacency
         For your own code: ``replace`` (any other value for one reward or entry of the data; the default for
         bandits), ``add-remove`` (one round or entry is left out) or ``zero-out`` (one becomes 0). None for

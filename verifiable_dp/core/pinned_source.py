@@ -110,7 +110,7 @@ def ignore_caches() -> None:
     )
     hook = FileFinder.path_hook(*loaders)
 
-    def of(folder: str) -> FileFinder:
+    def of(folder: str) -> object:
         if installed(Path(folder or ".")):
             raise ImportError
         return hook(folder)

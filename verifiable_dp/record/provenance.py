@@ -22,7 +22,13 @@ _PACKAGES = ("numpy", "scipy", "numba", "hypothesis", "pandas", "joblib", LEARNT
 
 # A repository's own configuration may name programs, and code of a target may have written it: nothing of a
 # user or of the system is read, and no program of the repository is started.
-_CLEAN = ("core.fsmonitor=false", f"core.hooksPath={os.devnull}", "safe.directory=*", "core.pager=cat", "safe.bareRepository=explicit")
+_CLEAN = (
+    "core.fsmonitor=false",
+    f"core.hooksPath={os.devnull}",
+    "safe.directory=*",
+    "core.pager=cat",
+    "safe.bareRepository=explicit",
+)
 _LINK = "120000"  # mode
 _ENVIRONMENT = {
     "GIT_CONFIG_NOSYSTEM": "1",

@@ -49,7 +49,7 @@ def steps(libc: ctypes.CDLL, written: Sequence[str]) -> list[str]:
 
 
 def _let_go() -> None:
-    """Open files that were handed down anew, to be read: what they may be written by is older than the cage."""
+    """Open what was handed down anew, to be read: the mounts by which it was opened are not the cage's."""
     null = os.open(os.devnull, os.O_RDONLY)
     for name in os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else ():
         end = int(name)

@@ -211,12 +211,13 @@ def _own_scratch(libc: ctypes.CDLL) -> bool:
 
 
 def _read_only(libc: ctypes.CDLL, written: Sequence[str]) -> bool:
-    """Make all files read-only but some, and those in some folders, and bar devices; whether it could be done."""
+    """Make files read-only but some, and those in some folders, and bar devices; whether it succeeded."""
     places, devices = (
         [os.path.realpath(one).encode() for one in given if one and os.path.exists(one)]
         for given in (written, barred.DEVICES)
     )
-    if any([libc.mount(place, place, None, _BIND | _RECURSIVE, None) for place in (*places, *devices)]):
+    failed = [libc.mount(place, place, None, _BIND | _RECURSIVE, None) for place in (*places, *devices)]
+    if any(failed):
         return False  # each needs a mount of its own
     with contextlib.suppress(OSError):
         os.chdir(os.getcwd())  # into the new mount
