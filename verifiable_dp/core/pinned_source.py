@@ -27,6 +27,8 @@ from importlib.machinery import (
 from pathlib import Path
 from types import CodeType, ModuleType
 
+from verifiable_dp.core.validate import Foreign
+
 _HELD: dict[str, tuple[str, bytes]] = {}  # file and source of the modules that were loaded so, by their names
 
 
@@ -110,7 +112,7 @@ def ignore_caches() -> None:
     )
     hook = FileFinder.path_hook(*loaders)
 
-    def of(folder: str) -> object:
+    def of(folder: str) -> Foreign:
         if installed(Path(folder or ".")):
             raise ImportError
         return hook(folder)

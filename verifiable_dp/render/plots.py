@@ -183,13 +183,14 @@ _UNDRAWN = (  # where the extra `plots` is not installed
 
 
 @contextlib.contextmanager
-def styled(**more: object) -> Iterator[None]:
+def styled(**more: Style) -> Iterator[None]:
     """Draw with our settings, and these, alone: a file in the current folder may hold others."""
     import matplotlib
 
+    whole: Style = {**SETTINGS, **more}
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update({**SETTINGS, **more})
+        matplotlib.rcParams.update(whole)
         yield
 
 
