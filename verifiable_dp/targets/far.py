@@ -424,7 +424,7 @@ def _told_of(one: Foreign) -> JsonDict:
             facts["neighbours"] = [[_side(side) for side in pair] for pair in stated]
         except TypeError:
             raise InputError(
-                f"neighbours must be a list of pairs (left, right) of data, got {stated!r:.80}"
+                f"neighbours must be a list of pairs (left, right) of data, got {stated!r}"
             ) from None
     return {"function": number, "facts": facts}
 
