@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import json
 import py_compile
+import subprocess
 import sys
 from importlib.machinery import EXTENSION_SUFFIXES
 
@@ -225,6 +226,29 @@ def test_bytecode_of_what_a_target_imports_does_not_run(workers, folder):
     helper.write_text("", "utf-8")
     audited(folder, "target.py:release", "--workers", workers)
     assert not (folder / "ran").exists()
+
+
+def test_what_numba_has_kept_of_a_target_does_not_run(folder):
+    """Its cache lies beside the source, and is believed if it says that it is of it."""
+    pytest.importorskip("numba")
+    code = "import numba\n\n@numba.njit(cache=True)\ndef scale(x):\n    return {} * x\n\n"
+    code += "def release(data, size, rng):\n    return data + rng.laplace(0, scale(1.0), size)\n"
+    kept = (
+        "import pickle, sys, target\nprint(target.scale(1.0))\nimpl = target.scale._cache._impl\n"
+        "place = f'{impl.locator.get_cache_path()}/{impl.filename_base}.nbi'\n"
+        "with open(place, 'rb') as file:\n    parts = pickle.load(file), pickle.loads(file.read())\n"
+        "open('target.py', 'w').write(sys.argv[1])\n"
+        "with open(place, 'wb') as file:\n    pickle.dump(parts[0], file)\n"
+        "    pickle.dump((impl.locator.get_source_stamp(), parts[1][1]), file)\n"
+    )
+    (folder / "target.py").write_text(code.format("1.0"), "utf-8")
+    command = [sys.executable, "-c", kept, code.format("0.1")]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    command = [sys.executable, "-c", "import target; print(target.scale(1.0))"]
+    done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
+    assert done.stdout == "1.0\n"  # what it has kept runs where Python runs it
+    done = run(folder, "audit", "target.py:release", "--epsilon", 1, "--budget", "smoke")
+    assert done.exit_code == 1, done.stderr
 
 
 def test_a_request_names_the_files_that_python_takes(folder):

@@ -241,6 +241,7 @@ def tries(data, size, rng):
         can(name, lambda: os.write(end, b"a"))
         can(f"{name}-anew", lambda: os.close(os.open(f"/proc/self/fd/{end}", os.O_WRONLY)))
     can("pipe", lambda: os.close(os.open("pipe", os.O_WRONLY | os.O_NONBLOCK)))
+    can("pipe-read", lambda: os.read(ends.get(os.path.abspath("pipe"), -1), 1))
     can("device", lambda: os.close(os.open("device", os.O_WRONLY)))
     can("server", joins)
     with open("/dev/null", "w") as null, socket.socketpair()[0]:
@@ -267,7 +268,7 @@ def test_code_in_a_cage_reaches_nobody_through_what_was_there_before(folder):
         held.enter_context(open("written", "ab"))
         (folder / "read").touch()
         held.enter_context(open("read", "rb"))
-        held.callback(os.close, os.open("pipe", os.O_RDWR))
+        held.callback(os.close, os.open("pipe", os.O_RDONLY | os.O_NONBLOCK))
         done = run(folder, "audit", "a.py:tries", *QUICK, "--cage", "required")
         assert done.exit_code in (0, 3), done.stderr
         assert "reached and no more" in done.stderr

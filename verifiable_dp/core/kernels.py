@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -123,6 +124,18 @@ def keep_nothing() -> None:
     """Compile for this process alone from now on: numba does not ask whether its folders can be written."""
     if COMPILED:
         caching.Cache.save_overload = lambda *arguments: None
+
+
+def compile_anew(kept: Function[bool]) -> None:
+    """Take from numba's caches only what is compiled of files in folders that are `kept`, given as paths."""
+    if COMPILED:
+        load = caching.Cache.load_overload
+
+        def loaded(self: Given, *arguments: Given) -> Given:
+            folder = os.path.dirname(self._py_func.__code__.co_filename)
+            return load(self, *arguments) if kept(Path(folder)) else None
+
+        caching.Cache.load_overload = loaded
 
 
 if watch.CAGED in os.environ:

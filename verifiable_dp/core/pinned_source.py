@@ -104,7 +104,10 @@ def served(modules: Mapping[str, tuple[str, bytes]]) -> Iterator[None]:
 
 @functools.cache
 def ignore_caches() -> None:
-    """From now on compile modules that are not installed: a cache beside them may hold other code."""
+    """From now on compile what is not installed: a cache beside it, numba's too, may hold other code."""
+    from verifiable_dp.core import kernels
+
+    kernels.compile_anew(installed)
     loaders = (
         (ExtensionFileLoader, EXTENSION_SUFFIXES),
         (_Uncached, SOURCE_SUFFIXES),
