@@ -16,7 +16,7 @@ from tests.commands import run
 from tests.e2e.test_child import forkable  # noqa: F401  used in every test here
 from verifiable_dp.core import watch
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.targets import cage, line
+from verifiable_dp.targets import cage, guard, line
 
 WHOLE = "import sys; from verifiable_dp.targets import cage; sys.exit(len(cage.enter()) != 10)"
 ALONE = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # a process of several threads gets no user namespace
@@ -294,3 +294,27 @@ def test_nothing_that_code_in_a_cage_starts_outlives_it(apart):
     before = watch.descendants(os.getpid())
     assert run(apart, "audit", "a.py:leaves", *QUICK, "--cage", "required").exit_code in (0, 3)
     assert set(watch.descendants(os.getpid())) <= set(before)
+
+
+SMALL = {"n_arms": 2, "epsilon": 1.0, "horizon": 100, "beta": 0.5}
+
+
+class Mine(type(vdp.make("dp-se", **SMALL))):
+    """An algorithm of another package."""
+
+    @property
+    def claim(self):
+        if guard.Child.inside:
+            with contextlib.suppress(OSError), open("more", "w"):
+                pass
+        return super().claim
+
+
+@needs_namespaces
+@pytest.mark.parametrize("asked", ["none", "required"])
+def test_a_cage_has_no_folder_for_a_checkpoint(asked, tmp_path, monkeypatch):
+    """Such an algorithm is drafted where its code runs. Control: without a cage it writes beside the file."""
+    monkeypatch.chdir(tmp_path)
+    vdp.audit(Mine(**SMALL), budget="smoke", mutants=False, cage=asked, checkpoint="steps")
+    found = {one.name for one in tmp_path.iterdir()}
+    assert found == ({"more", "steps", "steps.key"} if asked == "none" else set())

@@ -308,7 +308,7 @@ def _new_key(path: Path) -> bytes:
     """Make the key of a run; what is in its place is removed."""
     place, key = path.with_name(path.name + _KEY), secrets.token_bytes(32)
     try:
-        files.put(str(place), key, what="checkpoint", private=True)
+        files.put(place, key, what="checkpoint", private=True)
     except InputError as error:
         raise CheckpointError(str(error)) from None
     return key

@@ -197,7 +197,7 @@ def put(path: str | Path, data: bytes, *, what: str = "path", private: bool = Fa
     InputError
         If it cannot be written.
     """
-    folder, name = os.path.split(os.path.realpath(path) if isinstance(path, Path) else path)
+    folder, name = os.path.split(os.path.abspath(path))
     temporary = ""
     try:
         handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name}.")

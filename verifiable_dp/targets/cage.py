@@ -62,8 +62,6 @@ class Caged:
     policy
         ``required``: nothing runs unless the code has a user namespace of its own and no network; ``best``:
         what this system allows; ``none``.
-    written
-        Folders that the child has to write into, beside its temporary one.
     seconds
         That the whole may take.
 
@@ -75,7 +73,6 @@ class Caged:
 
     policy: str = "none"
     taken: list[str] = field(default_factory=list)
-    written: Sequence[str] = ()
     seconds: float = math.inf
 
     def __post_init__(self) -> None:
@@ -89,7 +86,7 @@ class Caged:
         InputError
             If more is required than this system allows.
         """
-        taken = enter(self.written, self.seconds) if self.policy != "none" else []
+        taken = enter(self.seconds) if self.policy != "none" else []
         if self.policy == "required" and not {USER, OFFLINE} <= set(taken):
             raise InputError(
                 f"cage: this system allows {', '.join(taken) or 'nothing of it'}; required are {USER} and "
@@ -98,7 +95,7 @@ class Caged:
         return taken
 
 
-def enter(written: Sequence[str] = (), seconds: float = math.inf) -> list[str]:
+def enter(seconds: float = math.inf) -> list[str]:
     """Take every step that this system allows; their names.
 
     Called before any code of a target runs, and while this process has one thread. It may return in a child
@@ -109,15 +106,14 @@ def enter(written: Sequence[str] = (), seconds: float = math.inf) -> list[str]:
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     _limit(seconds)
-    own = [os.environ.get(watch.NAME, ""), *written]
-    apart = _set_apart(libc, own)
-    others = barred.steps(libc, [tempfile.gettempdir(), _MEMORY_FILES, *own])
+    apart, calls = _set_apart(libc), os.environ.get(watch.NAME, "")
+    others = barred.steps(libc, [tempfile.gettempdir(), _MEMORY_FILES, calls])
     if {READ_ONLY, barred.WRITES} & {*apart, *others}:
         keep_nothing()
     return ["no-new-privileges", LIMITED, *apart, *others]
 
 
-def _set_apart(libc: ctypes.CDLL, written: Sequence[str]) -> list[str]:
+def _set_apart(libc: ctypes.CDLL) -> list[str]:
     """Give this process namespaces of its own; the names of the steps that could be taken."""
     user, group = os.geteuid(), os.getegid()
     if libc.unshare(_NEW_USER) != 0:
@@ -136,7 +132,7 @@ def _set_apart(libc: ctypes.CDLL, written: Sequence[str]) -> list[str]:
         taken.append(PROCESSES)
     own = _own_scratch(libc)
     temporary = [_MEMORY_FILES] if own else [tempfile.gettempdir(), _MEMORY_FILES]
-    if _read_only(libc, [*temporary, *written]):
+    if _read_only(libc, [*temporary, os.environ.get(watch.NAME, "")]):
         taken += [READ_ONLY, SCRATCH] if own else [READ_ONLY]
     _give_up_rights(libc)
     return taken
