@@ -247,8 +247,9 @@ def test_what_numba_has_kept_of_a_target_does_not_run(folder):
     command = [sys.executable, "-c", "import target; print(target.scale(1.0))"]
     done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
     assert done.stdout == "1.0\n"  # what it has kept runs where Python runs it
-    done = run(folder, "audit", "target.py:release", "--epsilon", 1, "--budget", "smoke")
-    assert done.exit_code == 1, done.stderr
+    for cage in ("none", "best"):  # where it can keep nothing
+        done = run(folder, "audit", "target.py:release", "--epsilon", 1, "--budget", "smoke", "--cage", cage)
+        assert done.exit_code == 1, done.stderr
 
 
 def test_a_request_names_the_files_that_python_takes(folder):

@@ -127,15 +127,14 @@ def keep_nothing() -> None:
 
 
 def compile_anew(kept: Function[bool]) -> None:
-    """Take from numba's caches only what is compiled of files in folders that are `kept`, given as paths."""
+    """From now on numba keeps, and finds again, only what is written in folders that are `kept`."""
     if COMPILED:
-        load = caching.Cache.load_overload
 
-        def loaded(self: Given, *arguments: Given) -> Given:
-            folder = os.path.dirname(self._py_func.__code__.co_filename)
-            return load(self, *arguments) if kept(Path(folder)) else None
+        def new(kind: type[Given], function: Given) -> Given:
+            folder = Path(function.__code__.co_filename).parent
+            return object.__new__(kind) if kept(folder) else caching.NullCache()
 
-        caching.Cache.load_overload = loaded
+        caching.Cache.__new__ = staticmethod(new)
 
 
 if watch.CAGED in os.environ:
