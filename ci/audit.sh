@@ -15,14 +15,13 @@ set -uo pipefail
 # What steers later steps of a job, and what may hold a secret, is nothing that a target needs to see. `unset` leaves
 # it in /proc/PID/environ, which a target can read of its parent: this process begins again without it.
 kept=() dropped=
+steers='^(GITHUB_(ENV|PATH|OUTPUT|STATE|STEP_SUMMARY)|BASH_ENV|ENV|ACTIONS_.*|SSH_AUTH_SOCK)$'
+secret='TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|JWT|COOKIE|WEBHOOK|CONNECTION_STRING|(API|ACCESS|PRIVATE)_?KEY'
+secret+='|(^|_)(PASS|PAT|AUTH|DSN|KEYS?|ASKPASS|(PG)?PASSFILE)(_|$)|_PWD$'
+holds='://[^/[:space:]]+@|PRIVATE KEY-----'
 shopt -s nocasematch
 while IFS= read -r name; do
-  case $name in
-    GITHUB_ENV | GITHUB_PATH | GITHUB_OUTPUT | GITHUB_STATE | GITHUB_STEP_SUMMARY | BASH_ENV | ENV | ACTIONS_* | \
-      SSH_AUTH_SOCK | *TOKEN* | *SECRET* | *PASSW* | *CREDENTIAL* | *JWT* | *API_KEY* | *APIKEY* | *ACCESS_KEY* | \
-      *ACCESSKEY* | *PRIVATE_KEY* | *PRIVATEKEY*) dropped=yes ;;
-    *) kept+=("$name=${!name}") ;;
-  esac
+  if [[ $name =~ $steers || $name =~ $secret || ${!name} =~ $holds ]]; then dropped=yes; else kept+=("$name=${!name}"); fi
 done < <(compgen -e)
 shopt -u nocasematch
 if [[ -n $dropped ]]; then exec env -i "${kept[@]}" "$BASH" "$0" "$@"; fi
@@ -79,8 +78,10 @@ new() { # REPORTS has to be a new or empty folder and not a link to one, or to h
   local there
   there=$(ls -A "$reports" 2>/dev/null)
   if [[ $steps == audit ]] && compgen -G "$reports/*/request.json" >/dev/null; then there=$(records); fi
-  if [[ -L $reports || -n $there ]]; then
-    echo "audit.sh: REPORTS must be a new or empty folder, got $reports" >&2
+  local part=$reports
+  while [[ ! -L $part && $part == */* && $reports != /* ]]; do part=${part%/*}; done # a checkout may hold links
+  if [[ -L $reports || -L $part || -n $there ]]; then
+    echo "audit.sh: REPORTS must be a new or empty folder, with no link on the way to it, got $reports" >&2
     exit 2
   fi
   mkdir -p "$reports" || exit 2
@@ -145,10 +146,13 @@ judge() {
   for record in "$reports"/*/record.json; do
     [[ -f $record ]] || continue
     folder=${record%/record.json}
-    verifiable-dp render "$record" --to markdown --out "$folder/record.md" &&
+    if verifiable-dp render "$record" --to markdown --out "$folder/record.md" &&
       verifiable-dp render "$record" --to junit --out "$folder/junit.xml" &&
-      verifiable-dp render "$record" --to sarif --out "$reports/sarif/${folder##*/}.sarif" || worst=2
-    cat "$folder/record.md" >>"$reports/summary.md"
+      verifiable-dp render "$record" --to sarif --out "$reports/sarif/${folder##*/}.sarif"; then
+      cat "$folder/record.md" >>"$reports/summary.md"
+    else
+      worst=2 # what is there somebody else may have put in place of the page
+    fi
     if [[ ${GITHUB_ACTIONS:-} == true ]]; then verifiable-dp render "$record" --to github || worst=2; fi
   done
   if [[ -z $(records) ]]; then

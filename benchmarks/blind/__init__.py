@@ -40,6 +40,7 @@ def options(row):
     if row["reward"]:
         named["--reward"] = f"{row['file']}:{row['reward']}"
     words = [word for name, value in named.items() if value for word in (name, value)]
+    words += ["--own-neighbours"] * (row["arms"] == "0")
     return words + [word for one in row["parameters"].split(";") if one for word in ("--set", one)]
 
 

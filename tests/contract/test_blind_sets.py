@@ -167,7 +167,7 @@ def test_archives_that_were_changed_or_escape_are_refused(monkeypatch, tmp_path)
         ({}, "--epsilon 1.5"),
         ({"delta": "0"}, "--epsilon 1.5"),
         ({"delta": "1e-05"}, "--epsilon 1.5 --delta 1e-05"),
-        ({"arms": "0", "horizon": "7"}, "--epsilon 1.5"),
+        ({"arms": "0", "horizon": "7"}, "--epsilon 1.5 --own-neighbours"),
         ({"horizon": "7"}, "--epsilon 1.5"),
         ({"arms": "2", "horizon": "7"}, "--epsilon 1.5 --arms 2 --horizon 7"),
         (

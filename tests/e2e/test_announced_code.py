@@ -4,7 +4,9 @@ import contextlib
 import hashlib
 import json
 import py_compile
+import subprocess
 import sys
+from importlib.machinery import EXTENSION_SUFFIXES
 
 import pytest
 
@@ -213,6 +215,51 @@ def test_bytecode_of_a_cache_does_not_run(folder, packaged):
     path.write_text(right, "utf-8")
     assert again(folder, packaged).exit_code == 0
     assert not (folder / "ran").exists()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_bytecode_of_what_a_target_imports_does_not_run(workers, folder):
+    (folder / "target.py").write_text("import helper\n" + RELEASE, "utf-8")
+    helper = folder / "helper.py"
+    helper.write_text(EVIL, "utf-8")
+    py_compile.compile(str(helper), invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    helper.write_text("", "utf-8")
+    audited(folder, "target.py:release", "--workers", workers)
+    assert not (folder / "ran").exists()
+
+
+def test_what_numba_has_kept_of_a_target_does_not_run(folder):
+    """Its cache lies beside the source, and is believed if it says that it is of it."""
+    pytest.importorskip("numba")
+    code = "import numba\n\n@numba.njit(cache=True)\ndef scale(x):\n    return {} * x\n\n"
+    code += "def release(data, size, rng):\n    return data + rng.laplace(0, scale(1.0), size)\n"
+    kept = (
+        "import pickle, sys, target\nprint(target.scale(1.0))\nimpl = target.scale._cache._impl\n"
+        "place = f'{impl.locator.get_cache_path()}/{impl.filename_base}.nbi'\n"
+        "with open(place, 'rb') as file:\n    parts = pickle.load(file), pickle.loads(file.read())\n"
+        "open('target.py', 'w').write(sys.argv[1])\n"
+        "with open(place, 'wb') as file:\n    pickle.dump(parts[0], file)\n"
+        "    pickle.dump((impl.locator.get_source_stamp(), parts[1][1]), file)\n"
+    )
+    (folder / "target.py").write_text(code.format("1.0"), "utf-8")
+    command = [sys.executable, "-c", kept, code.format("0.1")]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    command = [sys.executable, "-c", "import target; print(target.scale(1.0))"]
+    done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
+    assert done.stdout == "1.0\n"  # what it has kept runs where Python runs it
+    for cage in ("none", "best"):  # where it can keep nothing
+        done = run(folder, "audit", "target.py:release", "--epsilon", 1, "--budget", "smoke", "--cage", cage)
+        assert done.exit_code == 1, done.stderr
+
+
+def test_a_request_names_the_files_that_python_takes(folder):
+    """An extension before source, and bytecode where there is no source."""
+    (folder / "target.py").write_text("import helper\n" + RELEASE, "utf-8")
+    (folder / "helper.pyc").touch()
+    with contextlib.chdir(folder):
+        for name in ("helper.pyc", "helper.py", f"helper{EXTENSION_SUFFIXES[-1]}"):
+            (folder / name).touch()
+            assert api.ask("target.py:release", epsilon=1.0).target.files.keys() == {"target.py", name}
 
 
 def test_a_file_that_changes_after_it_was_compared_does_not_run(folder, file_record, monkeypatch):

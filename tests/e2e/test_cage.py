@@ -1,7 +1,10 @@
 """A cage for code of a target: what it is kept from, that results stay the same, and what happens without."""
 
+import contextlib
 import json
 import os
+import socket
+import stat
 import subprocess
 import sys
 import tempfile
@@ -13,9 +16,9 @@ from tests.commands import run
 from tests.e2e.test_child import forkable  # noqa: F401  used in every test here
 from verifiable_dp.core import watch
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.targets import cage, line
+from verifiable_dp.targets import cage, guard, line
 
-WHOLE = "import sys; from verifiable_dp.targets import cage; sys.exit(len(cage.enter()) != 8)"
+WHOLE = "import sys; from verifiable_dp.targets import cage; sys.exit(len(cage.enter()) != 10)"
 ALONE = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # a process of several threads gets no user namespace
 POSSIBLE = not subprocess.run([sys.executable, "-c", WHOLE], env=ALONE, capture_output=True).returncode
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="namespaces are those of Linux")
@@ -69,7 +72,7 @@ def test_code_in_a_cage_reaches_neither_its_parent_nor_the_network(folder):
     taken = vdp.verify(folder / "r.json").record["provenance"]["cage"]
     assert taken == [
         *("no-new-privileges", "limits", "user-namespace", "no-network", "own-ipc"),
-        *("own-processes", "read-only-files", "own-temporary-files"),
+        *("own-processes", "read-only-files", "own-temporary-files", "confined-writes", "no-sockets"),
     ]
     assert "note: the audited code ran in a cage: no-new-privileges" in done.stdout
     done = run(folder, *options)
@@ -209,6 +212,72 @@ def test_code_in_a_cage_writes_temporary_files_only_and_sees_its_own_processes(a
     assert "reached files files files memory processes" in done.stderr
 
 
+LEFT = """
+import os, socket, stat
+
+def right(data, size, rng):
+    return float(data) + rng.laplace(0, 1, size)
+
+def tries(data, size, rng):
+    global tried
+    if tried:
+        return right(data, size, rng)
+    tried, done = True, []
+
+    def can(name, do):
+        try:
+            do()
+            done.append(name)
+        except OSError:
+            pass
+
+    def joins():
+        with socket.socket(socket.AF_UNIX) as server:
+            server.connect("server")
+
+    ends = {os.path.realpath(f"/proc/self/fd/{end}"): int(end) for end in os.listdir("/proc/self/fd")}
+    for name in ("written", "read"):
+        end = ends.get(os.path.abspath(name), -1)
+        can(name, lambda: os.write(end, b"a"))
+        can(f"{name}-anew", lambda: os.close(os.open(f"/proc/self/fd/{end}", os.O_WRONLY)))
+    can("pipe", lambda: os.close(os.open("pipe", os.O_WRONLY | os.O_NONBLOCK)))
+    can("pipe-read", lambda: os.read(ends.get(os.path.abspath("pipe"), -1), 1))
+    can("device", lambda: os.close(os.open("device", os.O_WRONLY)))
+    can("server", joins)
+    with open("/dev/null", "w") as null, socket.socketpair()[0]:
+        null.write("a")
+    print("reached", *done, "and no more")
+    return right(data, size, rng)
+
+tried = False
+"""
+
+
+@needs_namespaces
+def test_code_in_a_cage_reaches_nobody_through_what_was_there_before(folder):
+    """Files that are open, also to be read, named pipes, devices and sockets. Control: without a cage."""
+    (folder / "a.py").write_text(LEFT, "utf-8")
+    os.mkfifo(folder / "pipe")
+    with contextlib.suppress(PermissionError):  # which only root can make
+        os.mknod(folder / "device", 0o600 | stat.S_IFCHR, os.makedev(1, 3))
+    devices = ["device"] * (folder / "device").exists()
+    with contextlib.ExitStack() as held, contextlib.chdir(folder):
+        server = held.enter_context(socket.socket(socket.AF_UNIX))
+        server.bind("server")
+        server.listen(9)
+        held.enter_context(open("written", "ab"))
+        (folder / "read").touch()
+        held.enter_context(open("read", "rb"))
+        held.callback(os.close, os.open("pipe", os.O_RDONLY | os.O_NONBLOCK))
+        done = run(folder, "audit", "a.py:tries", *QUICK, "--cage", "required")
+        assert done.exit_code in (0, 3), done.stderr
+        assert "reached and no more" in done.stderr
+        assert (folder / "written").read_bytes() == b""
+        done = run(folder, "audit", "a.py:tries", *QUICK)
+    free = ["written", "written-anew", "read-anew", "pipe", *devices, "server"]
+    assert " ".join(["reached", *free, "and no more"]) in done.stderr
+
+
 @needs_namespaces
 @pytest.mark.parametrize(
     ("name", "said"),
@@ -225,3 +294,27 @@ def test_nothing_that_code_in_a_cage_starts_outlives_it(apart):
     before = watch.descendants(os.getpid())
     assert run(apart, "audit", "a.py:leaves", *QUICK, "--cage", "required").exit_code in (0, 3)
     assert set(watch.descendants(os.getpid())) <= set(before)
+
+
+SMALL = {"n_arms": 2, "epsilon": 1.0, "horizon": 100, "beta": 0.5}
+
+
+class Mine(type(vdp.make("dp-se", **SMALL))):
+    """An algorithm of another package."""
+
+    @property
+    def claim(self):
+        if guard.Child.inside:
+            with contextlib.suppress(OSError), open("more", "w"):
+                pass
+        return super().claim
+
+
+@needs_namespaces
+@pytest.mark.parametrize("asked", ["none", "required"])
+def test_a_cage_has_no_folder_for_a_checkpoint(asked, tmp_path, monkeypatch):
+    """Such an algorithm is drafted where its code runs. Control: without a cage it writes beside the file."""
+    monkeypatch.chdir(tmp_path)
+    vdp.audit(Mine(**SMALL), budget="smoke", mutants=False, cage=asked, checkpoint="steps")
+    found = {one.name for one in tmp_path.iterdir()}
+    assert found == ({"more", "steps", "steps.key"} if asked == "none" else set())

@@ -254,13 +254,36 @@ def test_code_that_differs_between_processes_is_not_acquitted(value, pair, tmp_p
         + (pair and f"right.neighbours = {pair}\n"),
         "utf-8",
     )
-    asked = ("audit", "a.py:right", "--epsilon", 1, "--budget", "smoke", "--json", "r.json")
+    asked = (
+        "audit",
+        "a.py:right",
+        "--epsilon",
+        1,
+        "--budget",
+        "smoke",
+        "--json",
+        "r.json",
+        "--own-neighbours",
+    )
     done = run(tmp_path, *asked)
     record = vdp.verify(tmp_path / "r.json").record
     assert done.exit_code == 3, done.stderr
     assert record["checks"][-1]["kind"] == "sources"
     assert "came out differently in a fresh process" in record["checks"][-1]["statistics"]["doubts"][0]
     assert run(tmp_path, *asked).exit_code == 0  # from then on it is the same in all of them
+
+
+def test_code_does_not_choose_on_which_data_it_is_tested(tmp_path):
+    """Unless somebody accepts them, and then it may be run again. Control: without them it is refuted."""
+    code = "def leak(data, size, rng):\n    return data + rng.laplace(0, 0.1, size)\n"
+    (tmp_path / "a.py").write_text(code, "utf-8")
+    asked = ("audit", "a.py:leak", "--epsilon", 1, "--budget", "smoke", "--json", "r.json")
+    assert run(tmp_path, *asked).exit_code == 1
+    (tmp_path / "a.py").write_text(code + "leak.neighbours = [(0.0, 0.01)]\n", "utf-8")
+    done = run(tmp_path, *asked)
+    assert (done.exit_code, "states on which data it is tested" in done.stderr) == (2, True)
+    assert run(tmp_path, *asked, "--own-neighbours").exit_code == 0
+    assert run(tmp_path, "verify", "r.json", "--rerun").exit_code == 0
 
 
 @writes_files

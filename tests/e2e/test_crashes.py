@@ -154,8 +154,8 @@ def bound(gaps, horizon):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("audit odd.py:unpaired --epsilon 1", "neighbours must be a list of pairs"),
-        ("audit odd.py:none --epsilon 1", "neighbours must be a list of pairs"),
+        ("audit odd.py:unpaired --epsilon 1 --own-neighbours", "neighbours must be a list of pairs"),
+        ("audit odd.py:none --epsilon 1 --own-neighbours", "neighbours must be a list of pairs"),
         # Its status would have been that of a contradiction.
         ("regret ucb1 --bound odd.py:bound --horizon 1024 --runs 2", "ended the program in"),
         ("simulate dp-se --horizon 1000000000000000000000", "horizon must be an integer in"),

@@ -167,7 +167,7 @@ def test_a_program_declares_its_neighbours_and_its_floats_are_audited(folder):
     )
     (folder / "laplace.py").write_text(body, "utf-8")
     target = vdp.Exec(f"{PYTHON} {folder / 'laplace.py'}")
-    report = vdp.audit(target, epsilon=0.5, budget="smoke", numerics=True)
+    report = vdp.audit(target, epsilon=0.5, budget="smoke", numerics=True, own_neighbours=True)
     assert [pair["words"] for pair in report.record["pairs"]] == ["data 0. against 0.5"]
     assert [c["result"]["verdict"] for c in report.record["checks"]] == ["not_refuted", "refuted"]
     path, _ = report.save(folder / "out")

@@ -183,3 +183,30 @@ def test_files_beside_a_target_are_not_imported_where_it_is_judged(by, tmp_path)
     seen = [line.split() for line in (tmp_path / "seen").read_text().splitlines()]
     assert {name for name, _ in seen} == {"mine"}
     assert {int(parent) for _, parent in seen} == {process.pid}
+
+
+READ = """
+import sys
+import verifiable_dp.core.kernels
+from numba.core import config
+config.reload_config()
+from verifiable_dp.render import plots
+shown = plots.inline("x", (2, 2), lambda figure: figure.add_subplot().text(0, 0, "a"))
+print(config.CACHE_DIR, shown)
+"""
+
+
+def test_settings_of_libraries_beside_a_target_do_not_count(tmp_path):
+    """Numba runs code of the folder that they name; matplotlib draws as they say, by other programs."""
+    pytest.importorskip("numba")
+    pytest.importorskip("yaml")
+    said = []
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", READ], cwd=tmp_path, capture_output=True, text=True
+        )
+        said.append((done.stdout, done.stderr))
+        (tmp_path / ".numba_config.yaml").write_text("cache_dir: ./planted\n")
+        (tmp_path / "matplotlibrc").write_text("text.usetex: True\ntext.color: white\nno such key: 1\n")
+    assert "<svg" in said[0][0]
+    assert said[0] == said[1]

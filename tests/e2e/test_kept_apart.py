@@ -198,6 +198,47 @@ def test_what_git_says_of_a_file_is_right(repository):
     assert provenance.place(str(repository / "b.py")) == {"repository": "", "commit": "", "dirty": False}
 
 
+def test_a_commit_speaks_of_all_files_that_run(repository, monkeypatch):
+    """Also of those that a target imports, in the commit or not. Control: one that it does not import."""
+    monkeypatch.chdir(repository)
+    (repository / "inside").mkdir()
+    code = "import b\n\ndef right(data, size, rng):\n    return data + rng.laplace(0, b.SCALE, size)\n"
+    (repository / "inside/a.py").write_text(code)
+    (repository / "inside/b.py").write_text("SCALE = 1\n")
+
+    def dirty():
+        record = vdp.audit("inside/a.py:right", epsilon=1.0, runs=400).record
+        return record["provenance"]["target"]["dirty"]
+
+    git(repository, "add", "inside/a.py")
+    git(repository, "commit", "-qm", "two")
+    assert dirty()
+    git(repository, "add", "inside/b.py")
+    git(repository, "commit", "-qm", "three")
+    (repository / "a.py").write_text("x = 2\n")
+    assert not dirty()
+    (repository / "inside/b.py").write_text("SCALE = 2\n")
+    assert dirty()
+
+
+def test_neither_a_repository_in_a_folder_nor_a_replacement_is_believed(repository):
+    """Both may come with the code: a repository without a working tree can be committed as files."""
+    clean = provenance.place(str(repository / "a.py"))
+    inside = repository / "inside"
+    git(repository, "clone", "-q", "--bare", ".", str(inside))
+    (inside / "a.py").write_text("x = 1\n")
+    assert provenance.place(str(inside / "a.py"))["commit"] == ""
+    (repository / "a.py").write_text("x = 2\n")
+    git(repository, "commit", "-qam", "other")
+    other = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=repository, capture_output=True, text=True
+    ).stdout
+    git(repository, "replace", clean["commit"], other.strip())
+    git(repository, "reset", "-q", "--soft", clean["commit"])
+    found = provenance.place(str(repository / "a.py"))
+    assert (found["commit"], found["dirty"]) == (clean["commit"], True)
+
+
 # ---------------------------------------------------------------- where we write
 
 
@@ -214,7 +255,20 @@ def test_a_folder_that_is_a_link_is_not_written_into(tmp_path):
     (tmp_path / "inside/a-right").symlink_to(other)
     done = run(tmp_path, "campaign", "c.toml", "--out", "inside")
     assert (done.exit_code, "is a link" in done.stderr) == (2, True), done.stderr
+    (tmp_path / "build").symlink_to(other)
+    done = run(tmp_path, "campaign", "c.toml", "--out", "build/reports")
+    assert (done.exit_code, "build' is a link" in done.stderr) == (2, True), done.stderr
     assert not list(other.iterdir())
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_a_checkpoint_is_a_file(kind, tmp_path):
+    (tmp_path / "a.py").write_text("def right(data, size, rng):\n    return data + rng.laplace(0, 1, size)\n")
+    path = tmp_path / "steps"
+    path.symlink_to("other") if kind == "link" else os.mkfifo(path)
+    done = run(tmp_path, "audit", "a.py:right", *QUICK, "--checkpoint", "steps")
+    assert (done.exit_code, "is a link, or not a file" in done.stderr) == (2, True), done.stderr
+    assert not (tmp_path / "other").exists()
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
@@ -245,4 +299,8 @@ def test_a_full_disk_is_one_line(tmp_path, monkeypatch):
     assert (done.exit_code, "cannot be written: No space left" in done.stderr) == (2, True)
     with pytest.raises(InputError, match="cannot be written: No space left"):
         vdp.audit("nas", budget="smoke", request=tmp_path / "p.json")
+    with pytest.raises(InputError, match="cannot be written: No space left"):
+        vdp.audit("nas", budget="smoke", checkpoint=tmp_path.parent / "steps")
+    assert not (tmp_path.parent / "steps.key").exists()
+    assert run(tmp_path, "keygen", "mine").exit_code == 2
     assert not list(tmp_path.iterdir())

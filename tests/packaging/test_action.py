@@ -283,15 +283,43 @@ def test_the_script_drops_the_variables_that_a_child_does_not_inherit(tmp_path):
         "CREDENTIALS",
     ]
     drops += ["X_JWT", "API_KEY", "APIKEY", "ACCESS_KEY_ID", "ACCESSKEY", "PRIVATE_KEY", "PRIVATEKEY"]
-    keeps = ["GITHUB_SHA", "GITHUB_ENVIRONMENT", "MONKEY", "KEY", "ENVIRONMENT", "PATH", "HOME", "ACCESS"]
-    assert steering([*drops, *keeps]) == drops
+    drops += [
+        "GPG_PASSPHRASE",
+        "DB_PASS",
+        "SIGNING_KEY",
+        "GH_PAT",
+        "DOCKER_AUTH_CONFIG",
+        "SENTRY_DSN",
+        "MYSQL_PWD",
+    ]
+    drops += ["COOKIE", "A_WEBHOOK_URL", "CONNECTION_STRING", "GIT_ASKPASS", "PGPASSFILE"]
+    hold = {
+        "INDEX_URL": "https://me:x@host/simple",
+        "A_REPOSITORY": "git://x@host",
+        "PEM": "-PRIVATE KEY-----\nx",
+    }
+    keeps = [
+        "GITHUB_SHA",
+        "GITHUB_ENVIRONMENT",
+        "MONKEY",
+        "KEYBOARD",
+        "ENVIRONMENT",
+        "PATH",
+        "HOME",
+        "ACCESS",
+    ]
+    keeps += ["PASSES", "PATIENCE", "AUTHOR", "A_PWDS"]
+    none = {"AN_ADDRESS": "https://host/simple?to=a@b", "A_MAIL": "me@host"}
+    given = {**dict.fromkeys([*drops, *keeps], "x"), **hold, **none}
+    drops, keeps = [*drops, *hold], [*keeps, *none]
+    assert steering(given) == drops
     (tmp_path / "verifiable-dp").write_text(
         "#!/bin/bash\ncompgen -e >../own\ntr '\\0' '\\n' </proc/$PPID/environ | sed 's/=.*//' >../above\n",
         "utf-8",
     )
     (tmp_path / "verifiable-dp").chmod(0o755)
     (tmp_path / "here").mkdir()
-    variables = {**dict.fromkeys([*drops, *keeps], "x"), **dict.fromkeys(("BASH_ENV", "ENV"), "/dev/null")}
+    variables = {**given, **dict.fromkeys(("BASH_ENV", "ENV"), "/dev/null")}
     variables |= {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "TARGETS": "a.py:x"}
     command = ["bash", ROOT / "ci" / "audit.sh", "audit"]
     subprocess.run(command, env=variables, cwd=tmp_path / "here", capture_output=True, check=True)
@@ -472,6 +500,36 @@ def test_a_folder_in_use_is_refused(job):
     done = run("Audit", job[0], job[1])
     assert done.returncode == 2
     assert "must be a new or empty folder" in done.stderr
+
+
+def test_a_folder_behind_a_link_is_refused(tmp_path):
+    """As a checkout may hold one, anywhere on the way to where reports go."""
+    (tmp_path / "other").mkdir()
+    (tmp_path / "build").symlink_to("other")
+    for place in ("build", "build/", "build/more/reports"):
+        given = environment(tmp_path, REPORTS=place, TARGETS="nas")
+        command = ["bash", ROOT / "ci" / "audit.sh", "ask"]
+        done = subprocess.run(command, cwd=tmp_path, env=given, capture_output=True, text=True)
+        assert (done.returncode, "with no link on the way" in done.stderr) == (2, True), place
+    assert not list((tmp_path / "other").iterdir())
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_what_lies_in_place_of_a_page_is_not_put_into_the_summary(kind, job, tmp_path):
+    """No page is made of a record that does not hold; what is there comes with the folder."""
+    reports = tmp_path / "reports"
+    shutil.copytree(job[0] / "audit-reports", reports)
+    (reports / WRONG / "record.json").write_text("{}")
+    page = reports / WRONG / "record.md"
+    page.unlink()
+    (tmp_path / "other").write_text("of the judge alone")
+    page.symlink_to(tmp_path / "other") if kind == "link" else os.mkfifo(page)
+    given = environment(tmp_path, REPORTS=str(reports), TARGETS=job[1]["targets"])
+    done = subprocess.run(
+        ["bash", ROOT / "ci" / "audit.sh", "judge"], env=given, capture_output=True, timeout=300
+    )
+    assert done.returncode == 2
+    assert "of the judge alone" not in (reports / "summary.md").read_text()
 
 
 def test_the_action_installs_the_package(tmp_path):

@@ -22,6 +22,7 @@ def verdict(program, code=None, seed=0, workers=1):
     """Verdict on a program, or on `code` in its place; ``unusable`` if nothing that it did ever varied."""
     shape = {"n_arms": program.n_arms, "horizon": program.horizon} if program.horizon else {}
     options = {"epsilon": program.epsilon, "budget": BUDGET, "seed": seed, "workers": workers, **shape}
+    options["own_neighbours"] = True
     try:
         report = vdp.audit(program.target if code is None else code, **options)
     except InputError as error:

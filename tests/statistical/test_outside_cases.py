@@ -32,6 +32,7 @@ LONGER = {**BANDIT, "horizon": 40}
 JOINT = {"epsilon": 1, "arms": 2, "horizon": 8, "contexts": "2", "model": "joint"}
 NORMAL = {**JOINT, "delta": 1e-5, "context-norm": 2}
 MECHANISM = {"epsilon": 1}
+STATED = {"own-neighbours": True}  # by the code
 COUNTED = {**MECHANISM, "adjacency": "add-remove"}
 
 
@@ -75,8 +76,13 @@ CASES = [
     Case("nothing_to_count.py:leak", COUNTED, (1,)),
     Case("batch_size_from_data.py:leak", COUNTED, (1,)),
     Case("same_sample_twice.py:leak", MECHANISM),
-    Case("nan_passes_clamp.py:leak", MECHANISM, (1,)),
-    Case("permute_and_flip_as_bounded_range.py:leak", {"rho": 0.125}, (1,), silent=("refuted  epsilon >= ",)),
+    Case("nan_passes_clamp.py:leak", {**MECHANISM, **STATED}, (1,)),
+    Case(
+        "permute_and_flip_as_bounded_range.py:leak",
+        {"rho": 0.125, **STATED},
+        (1,),
+        silent=("refuted  epsilon >= ",),
+    ),
     Case("local.py:LDPBanditLeak", {**LONGER, "model": "local"}),
     right("right.py:remembers_actions", BANDIT, (0, 3)),
     right("right.py:sampled_rounds", BANDIT, (0, 3)),
@@ -84,8 +90,8 @@ CASES = [
     right("nothing_to_count.py:fixed", COUNTED),
     right("batch_size_from_data.py:fixed", COUNTED),
     right("same_sample_twice.py:fixed", MECHANISM),
-    right("nan_passes_clamp.py:fixed", MECHANISM, (0, 3)),
-    right("permute_and_flip_as_bounded_range.py:fixed", {"rho": 0.125}),
+    right("nan_passes_clamp.py:fixed", {**MECHANISM, **STATED}, (0, 3)),
+    right("permute_and_flip_as_bounded_range.py:fixed", {"rho": 0.125, **STATED}),
     right("default_epsilon.py:L", LONGER, silent=("does not depend on epsilon",)),
     right("local.py:LDPBandit", {**LONGER, "model": "local"}, (0, 3), silent=("cost inf",)),
     right("slow.py:slow", {**LONGER, "budget": "smoke"}),
@@ -103,7 +109,7 @@ CASES = [
 
 
 def arguments(options):
-    return [word for name, value in options.items() for word in (f"--{name}", value)]
+    return [word for name, value in options.items() for word in (f"--{name}", value) if word is not True]
 
 
 @pytest.mark.slow
@@ -150,7 +156,11 @@ def imported(file):
 def epsilon_without_samples(case):
     """The upper bound that the engine has of a case by itself; inf if there is none."""
     file, name = case.target.split(":")
-    options = {key: value for key, value in case.options.items() if key not in ("arms", "runs", "budget")}
+    options = {
+        key: value
+        for key, value in case.options.items()
+        if key not in ("arms", "runs", "budget", "own-neighbours")
+    }
     if "arms" in case.options:
         options["n_arms"] = case.options["arms"]
     with imported(file) as module, pytest.MonkeyPatch.context() as patch:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from os import PathLike
 from typing import Unpack
 
-from verifiable_dp.api.isolation import Made, isolated, timed_draft
+from verifiable_dp.api.isolation import Made, foreign, isolated, timed_draft
 from verifiable_dp.api.naming import (
     Declared,
     Target,
@@ -31,7 +31,6 @@ from verifiable_dp.auditing.request import (
     split,
 )
 from verifiable_dp.auditing.rounds_of_testing import looks_of
-from verifiable_dp.core import files
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.validate import InputError, Json, JsonValue
 from verifiable_dp.record import requested, requests
@@ -79,7 +78,8 @@ def audit(
         holds these statements about the deployment, marked as declared.
     checkpoint
         File for finished steps while the audit runs: after an interruption, the same call continues there.
-        The file stays until you remove it, so nothing is lost before you save the report.
+        The file stays until you remove it, so nothing is lost before you save the report. In a cage nothing
+        is kept of another package's algorithm, which would have to write there.
     in_process
         Whether your own code runs in this process, for a debugger; the record says so. It also does if a
         child cannot be started safely; the record says why.
@@ -104,10 +104,13 @@ def audit(
     written = requested.settled(given, written)
     settings = asked.settings
     known = tuple(written.target.files.values())
+    apart = not (isinstance(target, Algorithm) or listed(target))
+    if cage != "none" and not apart and foreign(target):
+        checkpoint = None
     task = functools.partial(_audited, target, asked, parameters, checkpoint, known)
     most = most_seconds(settings.budget, settings.timeout)
     conducted = None
-    if not (isinstance(target, Algorithm) or listed(target)):
+    if apart:
         conducted = Conducted(
             replace(asked, target=target, name=name_of(target)),
             functools.partial(_served, target, asked, parameters, known),
@@ -116,8 +119,7 @@ def audit(
             Heard(seeds_of(settings, asked.inputs)),
             isinstance(target, str) and settings.sizes.runs >= _FRESH_RUNS,
         )
-    caged = Caged(cage, seconds=most, written=[] if conducted else _folders_of(checkpoint))
-    return isolated(task, [target], in_process, progress, caged, written, conducted)
+    return isolated(task, [target], in_process, progress, Caged(cage, seconds=most), written, conducted)
 
 
 def ask(
@@ -227,11 +229,6 @@ def _conducted(checkpoint: str | PathLike[str] | None, request: AuditRequest, fa
 def seeds_of(settings: Settings, inputs: Inputs) -> list[int]:
     """Of the runs on which a verdict rests."""
     return looks_of(settings.seed) if inputs.bandit else looks_of(settings.seed)[:1]
-
-
-def _folders_of(checkpoint: str | PathLike[str] | None) -> list[str]:
-    """Folders that a caged process may write to, as it keeps a checkpoint there."""
-    return [] if checkpoint is None else [str(files.located("checkpoint", checkpoint).absolute().parent)]
 
 
 def _found(

@@ -74,7 +74,7 @@ def isolated(
     """
     if not callable(progress):
         raise InputError(f"progress must be a function of a line of text, got {type(progress).__name__}")
-    here = guard.Child.inside or not any(map(_foreign, code))
+    here = guard.Child.inside or not any(map(foreign, code))
     why = "" if here else _kept_here(code, in_process)
     if why and caged.policy == "required":
         raise InputError(f"cage: the code would run in this process, {why}; give best, or none")
@@ -165,7 +165,7 @@ def _plainly(task: Task, progress: Progress) -> JsonValue:
     return plain(task(progress))
 
 
-def _foreign(code: object) -> bool:
+def foreign(code: object) -> bool:
     """Whether code of a user or of another package is run for it in this process."""
     if isinstance(code, str):
         return ":" in code or registry.outside(code)

@@ -31,7 +31,17 @@ from verifiable_dp.targets.process import Exec
 from verifiable_dp.targets.source import code_of, file_of, way_of
 
 _LEVEL = ("alpha", "confidence")
-_PLAN = ("budget", "runs", "timeout", "detect", "sequential", "curve", "mutants", "numerics")
+_PLAN = (
+    "budget",
+    "runs",
+    "timeout",
+    "detect",
+    "sequential",
+    "curve",
+    "mutants",
+    "numerics",
+    "own_neighbours",
+)
 OBJECTS = "objects of Python"  # stands for what was given so and cannot be written down
 
 

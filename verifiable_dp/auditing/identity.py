@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-import functools
 import hashlib
 import inspect
 import os
-import sysconfig
 from collections.abc import Iterable, Iterator, Sequence
+from importlib.machinery import BYTECODE_SUFFIXES, EXTENSION_SUFFIXES, SOURCE_SUFFIXES
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ import scipy
 
 from verifiable_dp.auditing import record_parts
 from verifiable_dp.auditing.resume import CheckpointError
-from verifiable_dp.core import engine, paths
+from verifiable_dp.core import engine, paths, pinned_source
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.validate import Given, JsonDict, JsonValue
 from verifiable_dp.targets.process import Exec
@@ -109,26 +108,33 @@ def _imports(file: Path, folders: Sequence[Path]) -> Iterator[Path]:
 
 
 def _located(name: str, path: Iterable[Path]) -> Iterator[Path]:
-    """The file of a module and those of the packages that it is in: of the first folder that has it."""
+    """The file of a module and those of the packages that it is in: of the first folder that has it.
+
+    Each is the one that Python takes: an extension before source, and bytecode where there is no source.
+    """
     words = name.split(".")
     if words[0] == _OURS:  # which has a digest of its own
         return
     for folder in path:
         whole = [folder.joinpath(*words[:end]) for end in range(1, len(words) + 1)]
-        places = [(one / "__init__.py", one.with_name(f"{one.name}.py")) for one in whole]
-        found = [file.absolute() for pair in places for file in pair if file.is_file()]
+        found = [file.absolute() for one in whole for file in _taken(one)]
         if found:
-            yield from [] if _installed(folder) else found
+            yield from [] if pinned_source.installed(folder) else found
             return
 
 
 _OURS = __name__.partition(".")[0]
+_ENDINGS = (*EXTENSION_SUFFIXES, *SOURCE_SUFFIXES, *BYTECODE_SUFFIXES)
 
 
-@functools.cache
-def _installed(folder: Path) -> bool:
-    inside = [Path(place).resolve() for place in sysconfig.get_paths().values()]
-    return folder.name in ("site-packages", "dist-packages") or folder.resolve() in inside
+def _taken(module: Path) -> list[Path]:
+    """The file that Python loads for a path without ending; empty if there is none."""
+    forms = (form for stem in (module / "__init__", module) for form in _endings(stem))
+    return [file for file in forms if file.is_file()][:1]
+
+
+def _endings(stem: Path) -> Iterator[Path]:
+    return (stem.with_name(stem.name + ending) for ending in _ENDINGS)
 
 
 def _target(thing: Given, name: str) -> list[JsonValue]:

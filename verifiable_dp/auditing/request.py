@@ -86,6 +86,9 @@ class AuditOptions(TypedDict, total=False):
     numerics
         Whether to audit the floats that a mechanism's sampler returns, too: their last bits tell inputs
         apart unless the sampler prevents it. If False, we treat the noise as real numbers.
+    own_neighbours
+        Whether the code of a mechanism that is named as text, or is a command, may say which data are
+        neighbouring: it then decides on which inputs it is tested.
     adjacency
         For your own code: ``replace`` (any other value for one reward or entry of the data; the default for
         bandits), ``add-remove`` (one round or entry is left out) or ``zero-out`` (one becomes 0). None for
@@ -134,6 +137,7 @@ class AuditOptions(TypedDict, total=False):
     mutants: bool
     sequential: bool
     numerics: bool
+    own_neighbours: bool
     adjacency: str | None
     group: int | None
     rho: float | None
@@ -320,7 +324,8 @@ class Settings:
 
     Parameters
     ----------
-    budget, runs, timeout, seed, workers, alpha, confidence, detect, sequential, curve, mutants, numerics
+    budget, runs, timeout, seed, workers, alpha, confidence, detect, sequential, curve, mutants, numerics,
+    own_neighbours
         As in `verifiable_dp.audit`.
     plan
         Sizes of the black box of a mechanism, in place of those that the budget stands for.
@@ -347,6 +352,7 @@ class Settings:
     curve: bool = False
     mutants: bool = True
     numerics: bool = False
+    own_neighbours: bool = False
     plan: Plan | None = None
     trusted: bool = False
     power: bool = True
@@ -362,7 +368,7 @@ class Settings:
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
-        for name in ("sequential", "curve", "mutants", "numerics"):
+        for name in ("sequential", "curve", "mutants", "numerics", "own_neighbours"):
             object.__setattr__(self, name, bool(getattr(self, name)))
         _ = self.sizes
 

@@ -169,6 +169,8 @@ class Checkpoint:
         self._lines: dict[str, tuple[str, bytes]] = {}
         self._within, self._counts = "", dict[str, int]()
         try:
+            if path.is_symlink() or (path.exists() and not path.is_file()):
+                raise CheckpointError(self._words("is a link, or not a file; name another one, or remove it"))
             identity = hashlib.sha256(packed(of)).hexdigest()
             self._file = path.open("a+b")
             self._key = _key_of(path)
@@ -180,10 +182,8 @@ class Checkpoint:
             if not lock(self._file.fileno(), wait=False):
                 raise CheckpointError(self._words("is in use by another audit"))
             self._read(identity)
-        except BaseException as error:
+        except BaseException:
             self._file.close()
-            if isinstance(error, OSError):  # of its key
-                raise CheckpointError(self._words(f"has no key: {error.strerror}")) from None
             raise
 
     @property
@@ -307,10 +307,10 @@ def _key_of(path: Path) -> bytes:
 def _new_key(path: Path) -> bytes:
     """Make the key of a run; what is in its place is removed."""
     place, key = path.with_name(path.name + _KEY), secrets.token_bytes(32)
-    place.unlink(missing_ok=True)
-    handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with open(handle, "wb") as file:
-        file.write(key)
+    try:
+        files.put(place, key, what="checkpoint", private=True)
+    except InputError as error:
+        raise CheckpointError(str(error)) from None
     return key
 
 

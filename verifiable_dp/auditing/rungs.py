@@ -155,8 +155,22 @@ def draft(request: AuditRequest, rungs: Sequence[Rung] = RUNGS) -> JsonDict:
 
 
 def drafted(request: AuditRequest, far: Far) -> JsonDict:
-    """As `draft`, of code that runs in another process, which is asked by `served`."""
+    """As `draft`, of code that runs in another process, which is asked by `served`.
+
+    Raises
+    ------
+    InputError
+        As `draft`, and if the code states its own neighbours, which nobody has accepted.
+    """
     kind, found = far.introduced()
+    named = isinstance(request.target, str | Exec) and request.pinned is None
+    stated = kind == "release" and request.inputs.pairs is None and "neighbours" in found["function"].facts
+    if named and stated and not request.settings.own_neighbours:
+        raise InputError(
+            "neighbours: the code of the target states on which data it is tested; if you have read and "
+            "accept them, give --own-neighbours (own_neighbours=True in Python); otherwise remove "
+            "them from the code"
+        )
     target = found.get("target", request.target)
     return climb(_case(replace(request, target=target), kind, found["function"]), RUNGS, found.get("again"))
 

@@ -247,6 +247,7 @@ _OWN: dict[str, Reader] = {
     "mu": validate.positive,
     "adjacency": _adjacency,
     "numerics": _switch,
+    "own_neighbours": _switch,
 }
 _PYTHON: dict[str, Reader] = {
     "timeout": validate.positive,

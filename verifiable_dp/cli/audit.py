@@ -189,6 +189,7 @@ _code, _claim, _test = grouped(_CODE), grouped("The claim"), grouped("The test")
 @_test("--sequential", is_flag=True, help="Stop as soon as the evidence refutes the claim.")
 @_test("--curve", is_flag=True, help="Also bound delta at many epsilons, and epsilon at many deltas.")
 @_test("--numerics", is_flag=True, help="Also audit the floating-point output of a mechanism's sampler.")
+@_test("--own-neighbours", is_flag=True, help="Accept the neighbouring data that a mechanism's code states.")
 @_test(
     "--alpha",
     type=float,

@@ -197,7 +197,7 @@ def put(path: str | Path, data: bytes, *, what: str = "path", private: bool = Fa
     InputError
         If it cannot be written.
     """
-    folder, name = os.path.split(os.path.realpath(path) if isinstance(path, Path) else path)
+    folder, name = os.path.split(os.path.abspath(path))
     temporary = ""
     try:
         handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name}.")
@@ -250,15 +250,17 @@ def write_bytes(path: Path, content: bytes) -> Path:
 
 
 def check_own_folder(name: str, folder: Path) -> None:
-    """Refuse a folder that is a link.
+    """Refuse a folder that is a link, or is behind one below the current folder, as a checkout may hold them.
 
     Raises
     ------
     InputError
         In that case.
     """
-    if folder.is_symlink():
-        raise InputError(f"{name}: {str(folder)!r} is a link; give the folder that it leads to")
+    whole, here = folder.absolute(), Path.cwd()
+    for place in (whole, *(above for above in whole.parents if here in above.parents)):
+        if place.is_symlink():
+            raise InputError(f"{name}: {str(place)!r} is a link; give the folder that it leads to")
 
 
 def make_folder(name: str, folder: Path) -> None:

@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import functools
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from verifiable_dp.core import watch
+from verifiable_dp.core import paths, watch
 from verifiable_dp.core.validate import Function, Given
 
 try:
-    from llvmlite import ir
-    from numba import njit as _njit
-    from numba import types
-    from numba.core import caching
-    from numba.extending import intrinsic
+    with paths.elsewhere():  # numba's settings may name a folder of code that is run
+        from llvmlite import ir
+        from numba import njit as _njit
+        from numba import types
+        from numba.core import caching, config
+        from numba.extending import intrinsic
 
+    config._config_fname = os.devnull  # it is read again whenever something is compiled
     COMPILED = True
 except ImportError:  # the extra `fast` is not installed
     COMPILED = False
@@ -121,6 +124,17 @@ def keep_nothing() -> None:
     """Compile for this process alone from now on: numba does not ask whether its folders can be written."""
     if COMPILED:
         caching.Cache.save_overload = lambda *arguments: None
+
+
+def compile_anew(kept: Function[bool]) -> None:
+    """From now on numba keeps, and finds again, only what is written in folders that are `kept`."""
+    if COMPILED:
+
+        def new(kind: type[Given], function: Given) -> Given:
+            folder = Path(function.__code__.co_filename).parent
+            return object.__new__(kind) if kept(folder) else caching.NullCache()
+
+        caching.Cache.__new__ = staticmethod(new)
 
 
 if watch.CAGED in os.environ:

@@ -1,7 +1,9 @@
 """Where modules are looked for: the folders of targets come last where none of their code is to run."""
 
+import contextlib
 import os
 import sys
+from collections.abc import Iterator
 
 _FIRST: list[str] = []  # what came before all else
 
@@ -15,6 +17,21 @@ def put_last() -> None:
     named.add(os.getcwd())
     _FIRST[:] = [place for place in of_targets() if os.path.abspath(place) in named]
     sys.path[:] = [*(place for place in sys.path if place not in _FIRST), *_FIRST]
+
+
+@contextlib.contextmanager
+def elsewhere() -> Iterator[None]:
+    """Import a library in this block that reads settings from the current folder, where a target may lie."""
+    try:
+        folder = os.getcwd()
+    except OSError:  # it was removed, so that nothing lies there
+        yield
+        return
+    os.chdir(os.sep)
+    try:
+        yield
+    finally:
+        os.chdir(folder)
 
 
 def of_targets() -> list[str]:

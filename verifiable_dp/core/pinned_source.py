@@ -6,18 +6,40 @@ held module is compiled from the bytes that were read once.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib.util
+import os
 import sys
+import sysconfig
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.machinery import (
+    BYTECODE_SUFFIXES,
+    EXTENSION_SUFFIXES,
+    SOURCE_SUFFIXES,
+    ExtensionFileLoader,
+    FileFinder,
+    ModuleSpec,
+    SourceFileLoader,
+    SourcelessFileLoader,
+)
+from pathlib import Path
 from types import CodeType, ModuleType
+
+from verifiable_dp.core.validate import Foreign
 
 _HELD: dict[str, tuple[str, bytes]] = {}  # file and source of the modules that were loaded so, by their names
 
 
-class Held(SourceFileLoader):
+class _Uncached(SourceFileLoader):
+    """Compiles the source; bytecode of a cache is not looked at."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
+class Held(_Uncached):
     """Loads a module from bytes; other files of its package are read from disk.
 
     Parameters
@@ -40,10 +62,6 @@ class Held(SourceFileLoader):
     def get_data(self, path: str) -> bytes:
         """The source, or another file's content."""
         return self.content if path == self.path else super().get_data(path)
-
-    def get_code(self, fullname: str) -> CodeType:
-        """The source compiled; bytecode of a cache is not looked at."""
-        return self.source_to_code(self.content, self.path)
 
 
 class _Finder:
@@ -84,6 +102,41 @@ def served(modules: Mapping[str, tuple[str, bytes]]) -> Iterator[None]:
         sys.meta_path.remove(_FINDER)
 
 
+@functools.cache
+def ignore_caches() -> None:
+    """From now on compile what is not installed: a cache beside it, numba's too, may hold other code."""
+    from verifiable_dp.core import kernels
+
+    kernels.compile_anew(installed)
+    loaders = (
+        (ExtensionFileLoader, EXTENSION_SUFFIXES),
+        (_Uncached, SOURCE_SUFFIXES),
+        (SourcelessFileLoader, BYTECODE_SUFFIXES),
+    )
+    hook = FileFinder.path_hook(*loaders)
+
+    def of(folder: str) -> Foreign:
+        if installed(Path(folder or ".")):
+            raise ImportError
+        return hook(folder)
+
+    sys.path_hooks.insert(0, of)
+    sys.path_importer_cache.clear()
+
+
+_LIBRARIES = [
+    Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib")
+]
+_LIBRARIES.append(Path(__file__).parents[1])
+
+
+def installed(folder: Path) -> bool:
+    """Whether a folder is one of Python's own, of installed packages, or of this one."""
+    places = (Path(os.path.abspath(folder)), folder.resolve())  # our own algorithms are behind a link
+    inside = any(place.is_relative_to(one) for place in places for one in _LIBRARIES)
+    return inside or not {"site-packages", "dist-packages"}.isdisjoint(places[1].parts)
+
+
 def all_held() -> dict[str, tuple[str, bytes]]:
     """File and source of what was loaded from memory so far, by name: what workers need to run the same."""
     return dict(_HELD)
@@ -91,6 +144,7 @@ def all_held() -> dict[str, tuple[str, bytes]]:
 
 def take_over(modules: Mapping[str, tuple[str, bytes]]) -> None:
     """In a worker: import these modules from memory from now on, in place of others of that name."""
+    ignore_caches()
     for name, (path, content) in modules.items():
         if name in sys.modules and sha256_of(name, path) != hashlib.sha256(content).hexdigest():
             del sys.modules[name]

@@ -5,18 +5,26 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 # What a service lets a job steer later steps with, and what may hold a secret.
 _STEERING = re.compile(
     r"GITHUB_(ENV|PATH|OUTPUT|STATE|STEP_SUMMARY)|BASH_ENV|ENV|ACTIONS_.*|SSH_AUTH_SOCK|BASH_FUNC_.*"
 )
-_SECRET = re.compile(r"TOKEN|SECRET|PASSW|CREDENTIAL|JWT|(API|ACCESS|PRIVATE)_?KEY")
+_SECRET = re.compile(
+    r"TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|JWT|COOKIE|WEBHOOK|CONNECTION_STRING|(API|ACCESS|PRIVATE)_?KEY"
+    r"|(^|_)(PASS|PAT|AUTH|DSN|KEYS?|ASKPASS|(PG)?PASSFILE)(_|$)|_PWD$"
+)
+_HOLDS = re.compile(r"://[^/\s]+@|PRIVATE KEY-----")  # an address with a name, or a key
 
 
-def steering(names: Iterable[str]) -> list[str]:
-    """Those variables of an environment that a target must not inherit."""
-    return [name for name in names if _STEERING.fullmatch(name) or _SECRET.search(name.upper())]
+def steering(environment: Mapping[str, str]) -> list[str]:
+    """Those variables of an environment that a target must not inherit, by what they are called or hold."""
+    return [
+        name
+        for name, value in environment.items()
+        if _STEERING.fullmatch(name) or _SECRET.search(name.upper()) or _HOLDS.search(value)
+    ]
 
 
 def start_again_without() -> None:

@@ -8,6 +8,7 @@ import platform
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
@@ -21,13 +22,20 @@ _PACKAGES = ("numpy", "scipy", "numba", "hypothesis", "pandas", "joblib", LEARNT
 
 # A repository's own configuration may name programs, and code of a target may have written it: nothing of a
 # user or of the system is read, and no program of the repository is started.
-_CLEAN = ("core.fsmonitor=false", f"core.hooksPath={os.devnull}", "safe.directory=*", "core.pager=cat")
+_CLEAN = (
+    "core.fsmonitor=false",
+    f"core.hooksPath={os.devnull}",
+    "safe.directory=*",
+    "core.pager=cat",
+    "safe.bareRepository=explicit",
+)
 _LINK = "120000"  # mode
 _ENVIRONMENT = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_ATTR_NOSYSTEM": "1",
     "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_ALLOW_PROTOCOL": "none",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
@@ -71,23 +79,34 @@ def _changed(file: Path, blob: str) -> bool:
     return blob not in {name(b"blob %d\0%b" % (len(one), one)).hexdigest() for one in forms}
 
 
-def place(path: str, ours: bool = False) -> JsonDict:
+def place(path: str, ours: bool = False, run: Sequence[str] = ()) -> JsonDict:
     """Repository and commit of the audited file, which `ours` says to look for beside this package.
 
-    They are empty where it is unknown or in none.
+    They are empty where it is unknown or in none. All files that `run` have to be as in the commit, or it is
+    dirty; their paths are those of a request, from the folder of the first one.
     """
     file = Path(__file__).parents[2] / path if ours else Path(path)
     unknown = {"repository": "", "commit": "", "dirty": False}
     # Our own folders of algorithms are links; git knows the files behind them.
     file = file.resolve()
-    blobs = _blobs(file.parent, file.name) if path and file.is_file() else {}
-    if not blobs:
+    if not (path and file.is_file() and _blobs(file.parent, file.name)):
         return unknown
+    found = ([Path(above, name).resolve() for name in run] for above in file.parents)
+    files = next((those for those in found if all(one.is_file() for one in those)), None)
+    dirty = files is None or _differ([file, *files])
     return {
         "repository": _without_login(_git("config", "--get", "remote.origin.url", folder=file.parent)),
         "commit": _git("rev-parse", "HEAD", folder=file.parent),
-        "dirty": any(_changed(file.parent / name, blob) for name, blob in blobs.items()),
+        "dirty": dirty,
     }
+
+
+def _differ(files: Sequence[Path]) -> bool:
+    """Whether any of these files is not in the last commit, or not as it is there."""
+    folder = Path(os.path.commonpath([one.parent for one in files]))
+    names = [one.relative_to(folder).as_posix() for one in files]
+    blobs = _blobs(folder, *names)
+    return any(name not in blobs or _changed(folder / name, blobs[name]) for name in names)
 
 
 def _without_login(address: str) -> str:

@@ -65,9 +65,15 @@ def keygen(prefix: str | Path) -> tuple[Path, Path]:
         handle = os.open(paths[0], os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
         raise InputError(f"prefix: {str(paths[0])!r} cannot be written: {error.strerror}") from None
-    with os.fdopen(handle, "wb") as file:
-        file.write(private)
-    files.write_bytes(paths[1], key.public_key().public_bytes(pem, form))
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(private)
+        files.write_bytes(paths[1], key.public_key().public_bytes(pem, form))
+    except (OSError, InputError) as error:  # half a key signs nothing, and would be in the way
+        paths[0].unlink()
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"prefix: {str(paths[0])!r} cannot be written: {error.strerror}") from None
     return paths
 
 

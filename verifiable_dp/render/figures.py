@@ -6,6 +6,7 @@ import functools
 import io
 from typing import TYPE_CHECKING
 
+from verifiable_dp.core import paths
 from verifiable_dp.core.validate import InputError, Json
 from verifiable_dp.render import plots
 from verifiable_dp.render.plots import Style
@@ -47,12 +48,12 @@ def png(figure: Json) -> bytes:
         Without matplotlib.
     """
     try:
-        import matplotlib
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
+        with paths.elsewhere():
+            from matplotlib.backends.backend_agg import FigureCanvasAgg
+            from matplotlib.figure import Figure
     except ImportError:
         raise InputError('figures need matplotlib: pip install "verifiable-dp[plots]"') from None
-    with matplotlib.rc_context(plots.SETTINGS):
+    with plots.styled():
         drawn = Figure(figsize=size(figure), layout="constrained")
         FigureCanvasAgg(drawn)
         _draw(drawn, figure)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
 import math
 import re
 import textwrap
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, Any
 
+from verifiable_dp.core import paths
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.units import Role
 from verifiable_dp.core.validate import FloatArray, Function, Json, JsonValue
@@ -180,15 +182,27 @@ _UNDRAWN = (  # where the extra `plots` is not installed
 )
 
 
+@contextlib.contextmanager
+def styled(**more: Style) -> Iterator[None]:
+    """Draw with our settings, and these, alone: a file in the current folder may hold others."""
+    import matplotlib
+
+    whole: Style = {**SETTINGS, **more}
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(whole)
+        yield
+
+
 def inline(name: str, size: tuple[float, float], draw: Callable[[Figure], None]) -> str:
     """Inline SVG of what `draw(figure)` draws; ids are made unique by `name`."""
     try:
-        import matplotlib
-        from matplotlib.backends.backend_svg import FigureCanvasSVG
-        from matplotlib.figure import Figure
+        with paths.elsewhere():
+            from matplotlib.backends.backend_svg import FigureCanvasSVG
+            from matplotlib.figure import Figure
     except ImportError:
         return _UNDRAWN.format(*(72 * inches for inches in size))
-    with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": name}):
+    with styled(**{"svg.hashsalt": name}):
         figure = Figure(figsize=size, layout="constrained", facecolor="none", edgecolor="none")
         write: Function[None] = FigureCanvasSVG(figure).print_svg
         draw(figure)

@@ -3,8 +3,8 @@
 In a user namespace of its own the code has not the rights of root over other processes, so that the parent
 stays closed to it (`keeping`) also where root runs the audit. Without a network it reaches no other machine.
 In a namespace of processes it sees its own only, and what it starts ends with it. All files are read-only;
-its temporary files lie in memory of its own, which ends with it. Each step is taken by itself; the record
-names those that were.
+its temporary files lie in memory of its own, which ends with it. What these leave open `barred` closes. Each
+step is taken by itself; the record names those that were.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import NoReturn
 from verifiable_dp.core import watch
 from verifiable_dp.core.kernels import keep_nothing
 from verifiable_dp.core.validate import InputError, choice
+from verifiable_dp.targets import barred
 
 CAGES = ("required", "best", "none")
 _NEW_USER, _NEW_NETWORK, _NEW_IPC, _NEW_FILES, _NEW_PROCESSES = (
@@ -37,7 +38,7 @@ _BIND, _RECURSIVE, _PRIVATE, _BARE = 0x1000, 0x4000, 0x40000, 0xE  # no setuid, 
 _NO_PROGRAMS = 0x8  # libraries map what they compile
 _SERVERS = b"/run"  # where programs of the machine listen at files
 _CAPABILITIES = 0x20080522  # version of their interface
-_SET_MOUNT, _HERE, _ALL_BELOW, _READ_ONLY = 442, -100, 0x8000, 1
+_SET_MOUNT, _HERE, _ALL_BELOW, _READ_ONLY, _NO_DEVICES = 442, -100, 0x8000, 1, 4
 USER = "user-namespace"
 OFFLINE = "no-network"
 LIMITED, PROCESSES, READ_ONLY, SCRATCH = "limits", "own-processes", "read-only-files", "own-temporary-files"
@@ -61,8 +62,6 @@ class Caged:
     policy
         ``required``: nothing runs unless the code has a user namespace of its own and no network; ``best``:
         what this system allows; ``none``.
-    written
-        Folders that the child has to write into, beside its temporary one.
     seconds
         That the whole may take.
 
@@ -74,7 +73,6 @@ class Caged:
 
     policy: str = "none"
     taken: list[str] = field(default_factory=list)
-    written: Sequence[str] = ()
     seconds: float = math.inf
 
     def __post_init__(self) -> None:
@@ -88,7 +86,7 @@ class Caged:
         InputError
             If more is required than this system allows.
         """
-        taken = enter(self.written, self.seconds) if self.policy != "none" else []
+        taken = enter(self.seconds) if self.policy != "none" else []
         if self.policy == "required" and not {USER, OFFLINE} <= set(taken):
             raise InputError(
                 f"cage: this system allows {', '.join(taken) or 'nothing of it'}; required are {USER} and "
@@ -97,7 +95,7 @@ class Caged:
         return taken
 
 
-def enter(written: Sequence[str] = (), seconds: float = math.inf) -> list[str]:
+def enter(seconds: float = math.inf) -> list[str]:
     """Take every step that this system allows; their names.
 
     Called before any code of a target runs, and while this process has one thread. It may return in a child
@@ -105,12 +103,21 @@ def enter(written: Sequence[str] = (), seconds: float = math.inf) -> list[str]:
     """
     if not sys.platform.startswith("linux"):
         return []
-    libc, user, group = ctypes.CDLL(None, use_errno=True), os.geteuid(), os.getegid()
+    libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     _limit(seconds)
-    taken = ["no-new-privileges", LIMITED]
+    apart, calls = _set_apart(libc), os.environ.get(watch.NAME, "")
+    others = barred.steps(libc, [tempfile.gettempdir(), _MEMORY_FILES, calls])
+    if {READ_ONLY, barred.WRITES} & {*apart, *others}:
+        keep_nothing()
+    return ["no-new-privileges", LIMITED, *apart, *others]
+
+
+def _set_apart(libc: ctypes.CDLL) -> list[str]:
+    """Give this process namespaces of its own; the names of the steps that could be taken."""
+    user, group = os.geteuid(), os.getegid()
     if libc.unshare(_NEW_USER) != 0:
-        return taken
+        return []
     try:
         with contextlib.suppress(OSError):  # older systems have none
             _write("setgroups", "deny")
@@ -118,16 +125,15 @@ def enter(written: Sequence[str] = (), seconds: float = math.inf) -> list[str]:
         _write("gid_map", f"{group} {group} 1")
     except OSError:  # then it is nobody, and what it may read it cannot find
         os._exit(1)
-    taken += [USER, *(name for name, flag in _STEPS if libc.unshare(flag) == 0)]
+    taken = [USER, *(name for name, flag in _STEPS if libc.unshare(flag) == 0)]
     if libc.unshare(_NEW_FILES) != 0 or libc.mount(b"none", b"/", None, _PRIVATE | _RECURSIVE, None) != 0:
         return taken
     if _alone(libc):
         taken.append(PROCESSES)
     own = _own_scratch(libc)
     temporary = [_MEMORY_FILES] if own else [tempfile.gettempdir(), _MEMORY_FILES]
-    if _read_only(libc, [*temporary, os.environ.get(watch.NAME, ""), *written]):
+    if _read_only(libc, [*temporary, os.environ.get(watch.NAME, "")]):
         taken += [READ_ONLY, SCRATCH] if own else [READ_ONLY]
-        keep_nothing()
     _give_up_rights(libc)
     return taken
 
@@ -201,10 +207,14 @@ def _own_scratch(libc: ctypes.CDLL) -> bool:
 
 
 def _read_only(libc: ctypes.CDLL, written: Sequence[str]) -> bool:
-    """Make all files read-only but some, and those in some folders; whether that could be done."""
-    places = [os.path.realpath(one).encode() for one in written if one and os.path.exists(one)]
-    for place in places:  # a mount of its own
-        libc.mount(place, place, None, _BIND | _RECURSIVE, None)
+    """Make files read-only but some, and those in some folders, and bar devices; whether it succeeded."""
+    places, devices = (
+        [os.path.realpath(one).encode() for one in given if one and os.path.exists(one)]
+        for given in (written, barred.DEVICES)
+    )
+    failed = [libc.mount(place, place, None, _BIND | _RECURSIVE, None) for place in (*places, *devices)]
+    if any(failed):
+        return False  # each needs a mount of its own
     with contextlib.suppress(OSError):
         os.chdir(os.getcwd())  # into the new mount
 
@@ -213,10 +223,10 @@ def _read_only(libc: ctypes.CDLL, written: Sequence[str]) -> bool:
         return int(libc.syscall(_SET_MOUNT, _HERE, place, _ALL_BELOW, ctypes.byref(mount), size)) == 0
 
     libc.mount(b"none", _SERVERS, b"tmpfs", _BARE, None)  # what listens there is not its network
-    if not mark(b"/", _Mount(set=_READ_ONLY)):
+    if not mark(b"/", _Mount(set=_READ_ONLY | _NO_DEVICES)):
         return False
     found = [mark(place, _Mount(clear=_READ_ONLY)) for place in places]
-    return all(found)
+    return all([*found, *(mark(device, _Mount(clear=_NO_DEVICES)) for device in devices)])
 
 
 def _give_up_rights(libc: ctypes.CDLL) -> None:

@@ -241,7 +241,7 @@ def _serve(given: _Handed, calls: str) -> NoReturn:
     status, channel = 1, given.channel
     try:
         os.environ[watch.NAME] = calls
-        _settle(channel, given.output)
+        _settle(channel, given.output, given.replies)
         meter = None if given.coverage is None else given.coverage.begin()
         with open(given.replies, "rb", closefd=False) as replies:
             os.set_inheritable(given.replies, False)
@@ -279,7 +279,7 @@ def _caged(given: _Handed, more: Sequence[Ask], progress: Progress) -> JsonValue
     return given.task(progress, *more)
 
 
-def _settle(channel: int, output: int) -> None:
+def _settle(channel: int, output: int, replies: int) -> None:
     """A session, streams, signals and an environment of its own."""
     guard.Child.inside = True
     keeping.open_again()
@@ -289,7 +289,7 @@ def _settle(channel: int, output: int) -> None:
     null = os.open(os.devnull, os.O_RDONLY)
     for end, place in ((null, 0), (output, 1), (output, 2)):
         os.dup2(end, place)
-    _hang_up(channel)
+    _hang_up(channel, replies)
     _forget_trackers()
     os.set_inheritable(channel, False)  # another program in its place has no channel
     taken = io.TextIOWrapper(io.FileIO(0, closefd=False))
@@ -310,16 +310,16 @@ def _settle(channel: int, output: int) -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it ends with its parent
 
 
-def _hang_up(channel: int) -> None:
-    """Close what the parent writes to, such as its own parent's pipe, but files; and folders, for a cage."""
+def _hang_up(*kept: int) -> None:
+    """Close what the parent writes to, such as its own parent's pipe, but files; and pipes and folders."""
     from fcntl import F_GETFL, fcntl  # not on every system, but where a child can be watched
 
     for name in os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else ():
         end = int(name)
         with contextlib.suppress(OSError):
             writes, mode = fcntl(end, F_GETFL) & os.O_ACCMODE != os.O_RDONLY, os.fstat(end).st_mode
-            apart = stat.S_ISDIR(mode) or (writes and not stat.S_ISREG(mode))
-            if end > 2 and end != channel and apart:
+            other = stat.S_ISDIR(mode) or stat.S_ISFIFO(mode) or (writes and not stat.S_ISREG(mode))
+            if end > 2 and end not in kept and other:
                 os.close(end)
 
 

@@ -420,7 +420,12 @@ def _told_of(one: Foreign) -> JsonDict:
     facts: JsonDict = {name: True for name in _FACTS if getattr(one, name, False) is True}
     stated = getattr(one, "neighbours", None)
     if stated is not None:
-        facts["neighbours"] = [[_side(side) for side in pair] for pair in stated]
+        try:
+            facts["neighbours"] = [[_side(side) for side in pair] for pair in stated]
+        except TypeError:
+            raise InputError(
+                f"neighbours must be a list of pairs (left, right) of data, got {stated!r}"
+            ) from None
     return {"function": number, "facts": facts}
 
 

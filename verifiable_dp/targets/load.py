@@ -203,7 +203,7 @@ def released(result: Foreign) -> Released:
         If whoever gets it sees more than the audit does: what a class adds to an array or a number, whole
         numbers that no float has, or zeros at the end of a text.
     """
-    odd = _beyond(result)
+    odd = beyond(result)
     made: Foreign = np.asarray(result) if odd is None else None
     if made is not None and made.dtype.kind in "iu" and made.size:
         odd = next((one for one in (made.min(), made.max()) if abs(int(one)) > _EXACT), None)
@@ -233,12 +233,15 @@ def _form(one: Foreign) -> int:
 _KNOWN: dict[type, int] = {}  # of single numbers and texts, by their types
 
 
-def _beyond(result: Foreign) -> Foreign:
+def beyond(result: Foreign) -> Foreign:
     """The first part of a result that is more than numbers and text; None if none is."""
     if type(result) in (list, tuple):
-        return next((odd for odd in map(_beyond, result) if odd is not None), None)
+        kinds = {*map(type, result)}  # as most are
+        if kinds <= {float, bool, np.int64} or (kinds == {int} and max(max(result), -min(result)) <= _EXACT):
+            return None
+        return next((odd for odd in map(beyond, result) if odd is not None), None)
     if type(result) is np.ndarray and result.dtype.kind == "O":
-        return _beyond(result.tolist())
+        return beyond(result.tolist())
     one = isinstance(result, np.generic) and type(result).__module__ == "numpy"
     if one or type(result) is np.ndarray:
         kind = result.dtype

@@ -25,6 +25,7 @@ from verifiable_dp.evidence.blackbox.scores import Score
 from verifiable_dp.evidence.blackbox.test import FEW_PAIRS, TUNE
 from verifiable_dp.targets.far import is_process, there
 from verifiable_dp.targets.line import EndedError
+from verifiable_dp.targets.load import beyond
 from verifiable_dp.targets.randomness import ReadGenerator, Run, alone, follower_of, generator, scaled_seeds
 from verifiable_dp.targets.sampling import (
     ANOTHER_FORM,
@@ -160,6 +161,11 @@ class PlaySampler(SeenRuns):
             arms = np.empty(0, object)
         if arms.shape != shape:
             raise InputError(f"{self._what} must return arms of shape {shape}, got shape {arms.shape}")
+        if (odd := beyond(result)) is not None:
+            raise InputError(
+                f"{self._what} must return plain numbers, or a list, tuple or array of them, got "
+                f"{type(odd).__name__}, which can tell its reader more than the audit sees; return an array"
+            )
         if arms.dtype.kind not in "iub":
             if arms.dtype.kind != "f" or not np.array_equal(arms, np.floor(arms)):
                 raise InputError(f"{self._what} must return integer arms, got dtype {arms.dtype}")

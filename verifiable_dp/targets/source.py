@@ -407,6 +407,7 @@ def _on_path(name: str, place: Iterable[str]) -> ModuleSpec | None:
 
 def _loaded(reference: str, parts: list[SourcePart]) -> Foreign:
     """What a reference names, made of the bytes of these parts."""
+    pinned_source.ignore_caches()
     place, _, name = reference.rpartition(":")
     module = _run_file(place, parts) if place.endswith(".py") else _run_module(place, parts)
     try:

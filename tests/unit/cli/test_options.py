@@ -112,6 +112,7 @@ def missing(name, arguments, *others):
 
 AUDIT = {
     "--numerics": (None, {"numerics": True}),
+    "--own-neighbours": (None, {"own_neighbours": True}),
     "--epsilon": ("1.5", {"epsilon": 1.5}),
     "--delta": ("0.01", {"delta": 0.01}),
     "--arms": ("7", {"n_arms": 7}),
@@ -148,6 +149,7 @@ UNSET = {
     "request": None,
     "cage": "none",
     "numerics": False,
+    "own_neighbours": False,
     "epsilon": None,
     "delta": None,
     "n_arms": None,

@@ -179,6 +179,9 @@ def test_neighbours_that_the_code_states_are_told_of():
     assert (number, table.tolist(), mapping) == (0.5, [0.0, 1.0, 2.0], {"a": [1, "b"]})
     assert str(np.asarray(held)) == "an odd one"
     assert ReleaseSampler(code, 0).values(held, (0,), np.arange(2)).tolist() == [[1.0], [1.0]]
+    stated.neighbours = [1, 2]
+    with pytest.raises(InputError, match="neighbours must be a list of pairs"):
+        far.introduced({"function": stated})
 
 
 def test_objects_that_both_have_are_the_same_there():

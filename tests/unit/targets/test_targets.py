@@ -501,6 +501,35 @@ def test_what_says_more_than_an_audit_sees_is_refused(name):
                 sampler.values(0.0, (0,), np.arange(2))
 
 
+ARMS = {
+    "an array of a class": lambda: np.zeros(2, int).view(Told),
+    "a number of a class": lambda: [Index(1), 0],
+    "a type that says more": lambda: np.zeros(2, np.dtype(int, metadata={"data": 1})),
+    "a table": lambda: __import__("pandas").Series([1, 0], index=[7, 8]),
+}
+PLAIN_ARMS = {
+    "numbers": lambda: [1, 0],
+    "numbers of numpy": lambda: (np.int8(1), 0.0),
+    "an array": lambda: np.array([1.0, 0.0]),
+    "numbers in an array": lambda: np.array([1, 0], object).astype(int),
+}
+
+
+class Index(int):
+    """May hold data."""
+
+
+@pytest.mark.parametrize("name", [*ARMS, *PLAIN_ARMS])
+def test_arms_that_say_more_than_an_audit_sees_are_refused(name):
+    made = {**ARMS, **PLAIN_ARMS}[name]
+    sampler = PlaySampler(lambda rewards, rng: made(), False, 2, 2, 0)
+    if name in PLAIN_ARMS:
+        assert sampler.actions(np.zeros((2, 2)), (0,), np.arange(2)).shape == (2, 2)
+    else:
+        with pytest.raises(InputError, match="which can tell its reader more than the audit sees"):
+            sampler.actions(np.zeros((2, 2)), (0,), np.arange(2))
+
+
 @pytest.mark.parametrize(
     ("stored", "name", "other"),
     [
