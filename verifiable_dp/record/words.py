@@ -278,12 +278,16 @@ _SAME = 1e-9  # relative: what exact computation may leave between two ends that
 
 
 def ends(record: Record) -> tuple[str, str]:
-    """The ends between which epsilon lies, alike only where they are one number.
+    """The ends between which epsilon lies, as `between` shows them."""
+    return between(least(record), float(record.bound.epsilon))
 
-    That is called exact where the digits shown are all of it.
+
+def between(low: float, high: float) -> tuple[str, str]:
+    """Two bounds, alike only where they are one number; a lower one that samples put higher is the upper one.
+
+    That number is called exact where the digits shown are all of it.
     """
-    high = float(record.bound.epsilon)
-    low = min(least(record), high)
+    low = min(low, high)
     if math.isclose(low, high, rel_tol=_SAME):
         shown = digits(high)
         exact = math.isclose(float(shown), high, rel_tol=_SAME)

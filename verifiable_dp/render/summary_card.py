@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -189,7 +190,11 @@ def _verdict(record: Record) -> str:
 
 def _found_nothing(record: Record) -> str:
     if record.epsilon_upper is None or not conclude.bounded(record.checks):
-        return f"No leak found: {words.interval(record)}"
+        delta = f" at delta {digits(record.claimed.delta)}" if record.claimed.delta else ""
+        found = f"epsilon is at least {digits(words.least(record))}{delta}"
+        seen = words.catches(record)
+        caught = f"samples would catch {digits(seen)}" if math.isfinite(seen) else "no upper bound"
+        return f"No leak found: {found}, promised {digits(record.claimed.epsilon)}; {caught}"
     scope = {"certified": "for this instance", "every path": "on every code path"}.get(
         record.bound.scope, f"on the {record.bound.paths} code paths we explored"
     )

@@ -903,7 +903,7 @@ def test_no_verdict_in_favour_hides_a_variant_that_was_missed():
     assert said.headline.endswith("1 untested); but the tests missed 1 broken variant")
     assert dict(said.answers)["How strong"].endswith("But 1 broken variant missed (a small leak).")
     unbounded = summary_card.headline(Record.of(record | {"epsilon_upper": None}))
-    assert unbounded.startswith("No leak found: ")
+    assert unbounded.startswith("No leak found: epsilon is at least 1, promised 1; samples would catch 1.")
     assert unbounded.endswith("; but the tests missed 1 broken variant")
     assert "missed" not in of("dp-se").headline + dict(of("dp-se").answers)["How strong"]
 
