@@ -204,9 +204,7 @@ def test_an_annex_asks_each_question_once(declared):
     from verifiable_dp.render.markdown import to_dpia
 
     annex = to_dpia(declared["good"].parsed).replace("\\", "")
-    assert {one.id: annex.count(f"| {one.ask} |") for one in questions.QUESTIONS} == {
-        one.id: sum(other.ask == one.ask for other in questions.QUESTIONS) for one in questions.QUESTIONS
-    }
+    assert {annex.count(f"| {one.ask} |") for one in questions.QUESTIONS} == {1}
     assert render(declared["good"].parsed, drawn=False).count("Declared:</b>") == 8
 
 

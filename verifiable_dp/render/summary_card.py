@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from verifiable_dp.compliance.nist import Reviewed
 from verifiable_dp.evidence.words import digits
-from verifiable_dp.record import conclude, kills, questions, words, worth
+from verifiable_dp.record import conclude, kills, questions, words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.signing import SignatureState
@@ -274,6 +274,6 @@ def _vouches(record: Reviewed, around: Around) -> str:
     signed = "Nobody (unsigned)" if around.signature is None else capital(around.signature.words)
     authors = "; ".join(record.blocks["administrative"]["authors"])
     by = f" by {authors} (as declared)" if authors else ""
-    expires = worth.lookup(record.declared, "administrative.expires")
-    until = f", until {expires}" if expires else ""
+    last = record.declared.get("expires")
+    until = f", until {last}" if last else ""
     return f"{signed}; made{by} {str(record.provenance.finished)[:10]}{until}."
