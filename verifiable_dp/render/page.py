@@ -184,6 +184,7 @@ _PLOTS: Mapping[str, Function[str | None]] = {
     "growth": plots.growth,
     "constants": plots.constants,
     "scaling": timelines.scaling_fit,
+    "prices": timelines.prices,
     "course": timelines.loss_over_time,
     "budget": plots.budget,
     "spending": plots.spending,
