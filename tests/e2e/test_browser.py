@@ -399,7 +399,8 @@ def test_it_prints_dark_on_white_and_within_the_paper(browser, pages, which):
 PANELS = """(() => {
   const seen = [...document.querySelectorAll("figure svg")].filter((e) => e.checkVisibility());
   const below = (e) => e.closest("figure").querySelector("figcaption")?.offsetHeight ?? 0;
-  const size = (e) => parseFloat(getComputedStyle(e).fontSize) * Math.abs(e.getScreenCTM().a || e.getScreenCTM().b);
+  const scale = (e) => Math.hypot(e.getScreenCTM().a, e.getScreenCTM().b);
+  const size = (e) => parseFloat(getComputedStyle(e).fontSize) * scale(e);
   return [
     Math.max(0, ...seen.map((e) => e.getBoundingClientRect().height + below(e))),
     Math.min(99, ...seen.flatMap((e) => [...e.querySelectorAll("text")].map(size))),

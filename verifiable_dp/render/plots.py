@@ -65,7 +65,7 @@ def is_narrow(axes: Axes) -> bool:
 
 
 def legend(axes: Axes, columns: int = 4, title: str | None = None) -> None:
-    """What is drawn, named where lines and points end; above the data in narrow figures and of other marks."""
+    """Names where lines and points end; of other marks, and on a phone, a legend above the data."""
     handles, labels = axes.get_legend_handles_labels()
     grid = axes.get_subplotspec()
     across = grid.get_gridspec().ncols if grid else 1
@@ -87,9 +87,9 @@ def legend(axes: Axes, columns: int = 4, title: str | None = None) -> None:
 
 
 def _end(axes: Axes, handle: Style) -> tuple[float, float, str, bool] | None:
-    """Height and place where a line or its points end, as parts of the axes, its colour, and whether it is long.
+    """Where a line or its points end: height and place as parts of the axes, colour, if it has several points.
 
-    None of other marks; a single point is not long.
+    None of other marks.
     """
     line = getattr(handle, "lines", [handle])[0]  # error bars have theirs first
     if not hasattr(line, "get_xydata") or not len(line.get_xydata()):

@@ -32,7 +32,7 @@ def promise(record: Record) -> str:
     implied = f"{words.promised(record)}, which implies " if claim.curve else ""
     return (
         f"{capital(f'{implied}epsilon')} {digits(claim.epsilon)}{delta} for changing "
-        f"{words.changed(record)}, against anyone who sees {words.seen(record)}.{one}"
+        f"{words.changed(record).partition(' (')[0]}, against anyone who sees {words.seen(record)}.{one}"
     )
 
 

@@ -20,7 +20,7 @@ class Interval:
     Attributes
     ----------
     least, most
-        The bounds; `most` is None where no upper bound stands, else `least` is no larger, whatever samples say.
+        The bounds; `most` is None where no upper bound stands. Samples do not put `least` above it.
     claim
         The epsilon that is claimed, or that of the yardstick.
     yardstick

@@ -14,7 +14,7 @@ from verifiable_dp.record.model import Record
 from verifiable_dp.record.signing import SignatureState
 from verifiable_dp.render import audited, regrets
 from verifiable_dp.render.bounds import interval, premises, taken
-from verifiable_dp.render.following import ASKED, Open, caveats, following, open_hazards, parted
+from verifiable_dp.render.following import Open, caveats, following, open_hazards, parted
 from verifiable_dp.render.promised import promise
 from verifiable_dp.render.strength import (
     Strength,
@@ -237,8 +237,8 @@ def _lines(record: Reviewed, around: Around) -> Iterator[AnswerLine]:
     more = f"and {len(left) - _LISTED} more" if left[_LISTED:] else ""
     named = capital(" ".join(filter(None, (", ".join(left[:_LISTED]), more))))
     yield AnswerLine("Not looked at", f"{named}." if left else "Nothing is left out.", more, "not-covered")
-    asked = parted(record)[0].names
-    yield AnswerLine("Do next", following(record, brief=True), few(asked, ASKED)[1], "hazards")
+    asked = many(parted(record)[0].count, "question")
+    yield AnswerLine("Do next", following(record, brief=True), asked, "hazards")
     yield AnswerLine("Who vouches", _vouches(record, around))
 
 
@@ -265,7 +265,7 @@ def _strong(record: Record) -> str:
     more = f"; {open_ones}" if (open_ones := undecided(record)) else ""
     if found.strength == "weak":
         rest = " Only the conditional proof bounds epsilon." if bounded else ""
-        return f"Weak{here}: {weakness(record)}{more}.{rest}"
+        return f"Weak{here}: {weakness(record).removeprefix('the ')}{more}.{rest}"
     but = missed(record)
     return f"Strong{here}: {brief(record).removesuffix('.')}{f'. But {but}' if but else ''}{more}."
 

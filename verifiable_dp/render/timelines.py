@@ -314,7 +314,7 @@ def _fit(axes: Axes, check: Check, marker: str, color: str) -> None:
 
 
 def prices(record: Record, *, narrow: bool = False) -> str | None:
-    """Mean regret over epsilon, with that of the baseline without privacy as a level, from tables of prices."""
+    """Mean regret over epsilon beside that of the baseline without privacy; None without a table of both."""
     tables = [t for t in record.tables if t.kind == "price"]
     rows = [row for t in tables for row in readings.joined(t.statistics, t.result)]
     places: dict[str, list[Json]] = {}
