@@ -87,7 +87,7 @@ def legend(axes: Axes, columns: int = 4, title: str | None = None) -> None:
 
 
 def _end(axes: Axes, handle: Style) -> tuple[float, float, str, bool] | None:
-    """Where a line or its points end: height and place as parts of the axes, colour, if it has several points.
+    """Where a line or its points end: height and place on the axes, colour, whether it has several points.
 
     None of other marks.
     """
