@@ -49,7 +49,7 @@ SETTINGS: Style = {
 WIDE, NARROW = 7.0, 3.5  # inches: of a figure on a desktop, and of its own layout on a phone
 _ROOM = 0.75  # inches that legends take more where they stand in one column
 _CHARACTER = 4.6  # points that a character of 8 points takes
-_BESIDE = 34  # characters of a line of a name beside the axes
+_BESIDE = 36  # characters of a line of a name beside the axes
 _GAP = 11  # points from one name at the end of a line to the next
 
 
