@@ -52,12 +52,15 @@ class Interval:
         return _place(1.0)
 
     @property
+    def ends(self) -> tuple[float, float]:
+        """The epsilons at the ends of the strip."""
+        return LOW * self.epsilon, HIGH * self.epsilon
+
+    @property
     def brief(self) -> str:
         """What is drawn, beside a verdict that has the numbers."""
-        low, high = words.between(self.least, self.least if self.most is None else self.most)
-        end = "or more, no upper bound" if self.most is None else "if assumptions hold"
-        shown = f"{low} to {high}" if low != high else high.removeprefix("exactly ")
-        return f"Bar: {shown} {end}. Mark: {'yardstick' if self.yardstick else 'promise'}."
+        end = "no upper bound" if self.most is None else "if assumptions hold"
+        return f"Bar: epsilon, {end}. Mark: {'yardstick' if self.yardstick else 'promise'}."
 
     @property
     def words(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -190,15 +189,13 @@ def _verdict(record: Record) -> str:
 
 def _found_nothing(record: Record) -> str:
     if record.epsilon_upper is None or not conclude.bounded(record.checks):
-        delta = f" at delta {digits(record.claimed.delta)}" if record.claimed.delta else ""
-        found = f"epsilon is at least {digits(words.least(record))}{delta}"
-        seen = words.catches(record)
-        caught = f"samples would catch {digits(seen)}" if math.isfinite(seen) else "no upper bound"
-        return f"No leak found: {found}, promised {digits(record.claimed.epsilon)}; {caught}"
-    scope = {"certified": "for this instance", "every path": "on every code path"}.get(
+        least = f"epsilon is at least {digits(words.least(record))}"
+        return f"No leak found: {least}, promised {digits(record.claimed.epsilon)}"
+    calls = words.of_calls(record)
+    scope = {"certified": "for this instance", "every path": f"on every {'' if calls else 'code '}path"}.get(
         record.bound.scope, f"on the {record.bound.paths} code paths we explored"
     )
-    return f"Holds {scope}: {_between(record)} ({_assumed(record)})"
+    return f"Holds {scope}{calls}: {_between(record)} ({_assumed(record)})"
 
 
 def _but(record: Record) -> str:
@@ -226,6 +223,7 @@ def _assumed(record: Record) -> str:
     return f"{many(len(found), 'assumption')}, {untested} untested"
 
 
+_CHECK = "Check it."
 _LISTED = 4  # things not looked at that the first screen names
 
 
@@ -239,7 +237,7 @@ def _lines(record: Reviewed, around: Around) -> Iterator[AnswerLine]:
     yield AnswerLine("Not looked at", f"{named}." if left else "Nothing is left out.", more, "not-covered")
     asked = many(parted(record)[0].count, "question")
     yield AnswerLine("Do next", following(record, brief=True), asked, "hazards")
-    yield AnswerLine("Who vouches", _vouches(record, around))
+    yield AnswerLine("Who vouches", f"{_vouches(record, around)} {_CHECK}", _CHECK, "check")
 
 
 def _held(record: Record) -> str:

@@ -360,11 +360,11 @@ def test_every_mutant_is_shown_and_misses_are_named(table):
     first = read[: read.index("In plain words")]
     assert f"1 broken variant missed: {MISSED}" in first
     assert '<span class="missed">missed</span></td><td class="number">∞' in page
-    assert "15 of 15 broken variants of this audit were caught; of " in read
     rows = [row for row in table["mutants"] if row["algorithm"] == name]
     killed, left = (sum(row["outcome"] == word for row in rows) for word in ("killed", "undecided"))
     assert (
-        f"of {len(rows)} in the catalogue's suite, {killed} caught, {left} undecided, 1 missed. "
+        "15 of 15 broken variants of this audit were caught. The catalogue's separate suite has "
+        f"{len(rows)}: {killed} caught, {left} undecided, 1 missed. "
         f"Missed: {MISSED}." in read
     )
     written = to_markdown(Record.of(load(name)))
@@ -381,7 +381,8 @@ def test_a_mutant_of_the_record_that_passed_is_named():
     name = record["mutants"][0]["name"]
     page = render(Record.of(record), drawn=False)
     assert '<span class="missed">missed</span>' in page
-    assert "11 of 12 broken variants of this audit were caught; of 43 in the catalogue" in page
+    assert "11 of 12 broken variants of this audit were caught. " in page
+    assert "separate suite has 43: " in page
     assert f"Missed: {name}." in page
     said = summary_card.of(reviewed(record))
     assert said.strength.state == "weak"  # it was to catch this one
@@ -589,8 +590,8 @@ def mechanism(unit):
 def test_a_mechanism_has_neither_actions_nor_rounds():
     given = of("dp-se", **mechanism("pairs"))
     assert given.promise == (
-        "Epsilon 1 for changing the data to a neighbour given, against anyone who sees what the mechanism "
-        "releases."
+        "Epsilon 1 for changing the data to a neighbour that was tested, against anyone who sees what the "
+        "mechanism releases. It names no unit of privacy (--adjacency)."
     )
     assert not any("a person with" in line for line, _ in given.caveats)
     named = of("dp-se", **mechanism("entry"))
@@ -904,7 +905,7 @@ def test_no_verdict_in_favour_hides_a_variant_that_was_missed():
     assert said.headline.endswith("1 untested); but the tests missed 1 broken variant")
     assert dict(said.answers)["How strong"].endswith("But 1 broken variant missed (a small leak).")
     unbounded = summary_card.headline(Record.of(record | {"epsilon_upper": None}))
-    assert unbounded.startswith("No leak found: epsilon is at least 1, promised 1; samples would catch 1.")
+    assert unbounded.startswith("No leak found: epsilon is at least 1, promised 1")
     assert unbounded.endswith("; but the tests missed 1 broken variant")
     assert "missed" not in of("dp-se").headline + dict(of("dp-se").answers)["How strong"]
 
