@@ -149,7 +149,7 @@ QUESTIONS = (
         _one_of("interactive", "non-interactive"),
         '"interactive"',
         "a",
-        worth.noted,
+        worth.interactive,
     ),
     Question(
         "deployment.release_type",

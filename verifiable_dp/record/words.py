@@ -434,7 +434,7 @@ def not_covered(record: Record, without: Sequence[Exclusion] = (), *, implied: b
     """What the audit left out, in full; `implied` with what no row of the record says."""
     hidden = {one.id for one in without}
     return [
-        *(exclusions.IMPLIED[one][0] for one in _implied(record) if implied),
+        *(exclusions.IMPLIED[one][0] for one in by_claim(record) if implied),
         *(
             exclusions.in_words(left, values, settled)
             for left, values, settled in _left_out(record)
@@ -443,7 +443,7 @@ def not_covered(record: Record, without: Sequence[Exclusion] = (), *, implied: b
     ]
 
 
-def _implied(record: Record) -> list[Implied]:
+def by_claim(record: Record) -> list[Implied]:
     """What a record leaves out without a row that says so, the gravest first."""
     if not record.checks:
         return []
@@ -458,7 +458,7 @@ def _implied(record: Record) -> list[Implied]:
 def not_looked_at(record: Record) -> list[str]:
     """The same in a few words each, without what an upper bound covers."""
     rows = [exclusions.briefly(left) for left, _, settled in _left_out(record) if not settled]
-    return [*(exclusions.IMPLIED[one][1] for one in _implied(record)), *rows]
+    return [*(exclusions.IMPLIED[one][1] for one in by_claim(record)), *rows]
 
 
 def _left_out(record: Record) -> Iterator[tuple[Left, Json, bool]]:
@@ -489,6 +489,8 @@ def level(record: Record) -> str:
 
 def _finds(check: Check) -> bool:
     """Whether a check can find a violation: an upper bound cannot, nor a cost that only bounds the loss."""
+    if check.kind == "tracing":
+        return bool(check.statistics.get("attained"))
     return check.kind != upper.KIND and (check.kind != "alignment" or bool(check.statistics["visible"]))
 
 

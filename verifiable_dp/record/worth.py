@@ -12,7 +12,9 @@ from enum import StrEnum
 
 from verifiable_dp.core.claims import Relation, group_table
 from verifiable_dp.core.validate import Json, JsonValue
+from verifiable_dp.evidence.exclusions import Implied
 from verifiable_dp.evidence.words import digits
+from verifiable_dp.record import words
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.worlds import neighbouring, range_of
 
@@ -52,6 +54,13 @@ def told(value: JsonValue, record: Record) -> Judged:
 def noted(value: JsonValue, record: Record) -> Judged:
     """An answer that may well be "none"."""
     return OK, _UNCHECKED
+
+
+def interactive(value: JsonValue, record: Record) -> Judged:
+    """How the system is queried: answers that feed back into the data need an adversary that was tried."""
+    if value == "interactive" and Implied.REACTIONS in words.by_claim(record):
+        return OPEN, "no rewards that depend on earlier outputs were tried"
+    return noted(value, record)
 
 
 def measure(typed: str) -> Judge:

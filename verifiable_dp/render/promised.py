@@ -34,7 +34,7 @@ def promise(record: Record) -> str:
     elif one and record.declared.get("contribution", {}).get("max_rounds_per_user") == 1:
         one = f" It {verb} one {_event(record)}: all of a person, as declared."
     who = "anyone, even the operator," if claim.trust_model == TrustModel.LOCAL else "anyone"
-    implied = f"{words.promised(record)}, which implies " if claim.curve else ""
+    implied = f"{words.promised(record)}, so " if claim.curve else ""
     return (
         f"{capital(f'{implied}epsilon')} {digits(claim.epsilon)}{delta} for changing "
         f"{words.changed(record).partition(' (')[0]}, against {who} who sees {words.seen(record)}.{one}"

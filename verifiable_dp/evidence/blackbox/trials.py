@@ -179,8 +179,9 @@ class Tried:
         """In words."""
         return (
             f"beside plain neighbours it tried {self.pairs} pairs, {self.late} of them with a reward that is "
-            f"not an arm's first, {self.inside} with values inside the bounds. They lie around {self.decisions} tuned decisions "
-            f"on {self.paths} paths, in {self.duels} of {self.all_duels} duels between arms"
+            f"not an arm's first, {self.inside} with values inside the bounds. They lie around "
+            f"{self.decisions} tuned decisions on {self.paths} paths, in {self.duels} of {self.all_duels} "
+            "duels between arms"
         )
 
 
