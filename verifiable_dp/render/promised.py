@@ -30,7 +30,7 @@ def promise(record: Record) -> str:
     verb = "was meant to protect" if record.verdict == "refuted" else "protects"
     one = f" It {verb} one {_event(record)}, not a person{several}." if _of_one(claim) else ""
     if claim.unit == Unit.PAIRS:
-        one = " It names no unit of privacy (--adjacency)."
+        one = " It names no unit of privacy."
     elif one and record.declared.get("contribution", {}).get("max_rounds_per_user") == 1:
         one = f" It {verb} one {_event(record)}: all of a person, as declared."
     who = "anyone, even the operator," if claim.trust_model == TrustModel.LOCAL else "anyone"

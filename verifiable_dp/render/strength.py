@@ -189,4 +189,6 @@ def undecided(record: Record) -> str:
 
 def weakness(record: Record) -> str:
     """What a weak audit could pass, or did."""
+    if record.reason == "unsearched":
+        return "no output changed, so the tests show nothing"
     return missed(record) or could_pass(decision(record).ratio)

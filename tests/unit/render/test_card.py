@@ -591,7 +591,7 @@ def test_a_mechanism_has_neither_actions_nor_rounds():
     given = of("dp-se", **mechanism("pairs"))
     assert given.promise == (
         "Epsilon 1 for changing the data to a neighbour that was tested, against anyone who sees what the "
-        "mechanism releases. It names no unit of privacy (--adjacency)."
+        "mechanism releases. It names no unit of privacy."
     )
     assert not any("a person with" in line for line, _ in given.caveats)
     named = of("dp-se", **mechanism("entry"))
