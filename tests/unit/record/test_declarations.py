@@ -244,6 +244,14 @@ READER = [{"role": "a", "trusted": True}, {"role": "b", "trusted": False, "assum
 COMMIT = Record.of(json.loads(LONG)).provenance.commit[:12]
 
 
+@pytest.mark.parametrize(("name", "state"), [("tree-sum", OPEN), ("dp-se", OK)])
+def test_an_interactive_use_needs_an_adversary_that_was_tried(name, state):
+    """Control: with one it is acceptable."""
+    record = json.loads((REPORTS / name / "record.json").read_text("utf-8"))
+    record |= {"declarations": {"deployment": {"query_model": "interactive"}}}
+    assert [one.state for one in answers(Record.of(record)) if one.given] == [state]
+
+
 @pytest.mark.parametrize(
     ("key", "value", "state", "beside"),
     [
@@ -258,6 +266,7 @@ COMMIT = Record.of(json.loads(LONG)).provenance.commit[:12]
         ("deployment.model", "local", HOLE, {}),
         ("deployment.production_commit", COMMIT.upper(), OK, {}),
         ("deployment.production_commit", "0" * 12, HOLE, {}),
+        ("deployment.query_model", "non-interactive", OK, {}),
         ("actors", [{"role": "a", "trusted": True}], OK, {}),
         ("actors", [{"role": "a", "trusted": False}], HOLE, {}),
         ("actors", [], OPEN, {}),

@@ -19,6 +19,7 @@ from verifiable_dp.compliance import blocks, nist
 from verifiable_dp.evidence import premises
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.record import words
+from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Counterexample, Record
 from verifiable_dp.record.sealing import digest
 from verifiable_dp.render import (
@@ -29,6 +30,7 @@ from verifiable_dp.render import (
     pdf,
     plots,
     portfolio,
+    promised,
     regrets,
     renderings,
     sidecars,
@@ -1191,3 +1193,78 @@ def test_whether_a_recorded_course_has_the_bound(spent, here, monkeypatch):
     checks = [SimpleNamespace(statistics={} if spent is None else {"spent": spent})]
     assert bounds._here(SimpleNamespace(of_kind=lambda kind: checks)) is here
     assert bounds._here(SimpleNamespace(of_kind=lambda kind: [])) is False
+
+
+# ---------------------------------------------------------------- what misled a reader
+
+
+def test_samples_count_where_no_upper_bound_covers_other_inputs():
+    """Broken variants: replays of some runs as power for all inputs; a loss at the event as less noise."""
+    record = load("gaussian-ts")
+    power, claim = record["power"], record["claim"]["epsilon"]
+    assert (power["by"], record["epsilon_upper"]) == ("alignment", None)
+    least = power["black_box"]["smallest_epsilon"]
+    assert decision(Record.of(record)).ratio == pytest.approx(least / claim)
+    assert f"would have caught {least:.4g} from less noise" in words.interval(Record.of(record))
+    unmeasured = Record.of(record | {"power": None})
+    seen = f"{record['detectable']:.4g}"
+    assert f"would have caught {seen} at the event tested" in words.interval(unmeasured)
+    assert strength.strength(unmeasured).mark == f"a loss at the event tested caught from epsilon {seen}"
+    bounded = record | {"epsilon_upper": load("dp-se")["epsilon_upper"]}
+    assert decision(Record.of(bounded)).ratio == pytest.approx(1)
+
+
+def test_who_is_protected_is_said_as_declared():
+    """Control: with two rounds a person is not protected as a whole."""
+    for rounds, said in ((1, "one round: all of a person, as declared."), (2, "one round, not a person.")):
+        record = load("dp-se") | {"declarations": {"contribution": {"max_rounds_per_user": rounds}}}
+        assert promised.promise(Record.of(record)).endswith(f"It protects {said}")
+
+
+@pytest.mark.parametrize(("name", "who"), [("ldp-linear", True), ("ldp-lin-ucb", True), ("dp-se", False)])
+def test_nobody_is_trusted_in_the_local_model(name, who):
+    said = of(name).promise
+    assert ("anyone, even the operator, who sees" in said) == who
+    assert ("report that leaves a" in said) == who
+
+
+def test_a_headline_names_the_calls_that_its_bound_covers():
+    """Control: a bound for single runs names none."""
+    record = load("dp-se")
+    (bound,) = [c for c in record["checks"] if c["kind"] == "upper_bound"]
+    record["epsilon_upper"] |= {"scope": "every path"}
+    assert summary_card.headline(Record.of(record)).startswith("Holds on every code path: ")
+    bound["statistics"]["certificate"]["calls"] = [1, 2]
+    assert summary_card.headline(Record.of(record)).startswith("Holds on every path of calls for 1, 2 runs: ")
+
+
+def test_the_counterexample_that_shows_the_bound_leads():
+    """Though one of samples shows a little more. Control: without it the larger one leads."""
+    record = load("dp-linear-printed")
+    first, second = limits.strongest_first(Record.of(record))
+    assert words.least(Record.of(record)) == pytest.approx(2)
+    assert (limits.shown(first, 1.0), second.event is None) == (pytest.approx(2), False)
+    assert limits.shown(second, 1.0) > 2
+    record["counterexamples"] += [record["counterexamples"][0] | {"epsilon_lower": 1.5, "event": "rare"}]
+    shown_ones = [limits.shown(one, 1.0) for one in limits.strongest_first(Record.of(record))[1:]]
+    assert shown_ones == sorted(shown_ones, reverse=True)
+
+
+def test_tracing_finds_no_violation_where_only_actions_are_seen():
+    """Control: where reports are seen, it does."""
+    other = SimpleNamespace(kind="black_box", verdict="not_refuted", statistics={})
+    bound = SimpleNamespace(kind="upper_bound", verdict="not_refuted", statistics={})
+    for attained, able in ((False, "1 privacy check"), (True, "2 privacy checks")):
+        traced = SimpleNamespace(kind="tracing", verdict="not_refuted", statistics={"attained": attained})
+        found = words.counted(SimpleNamespace(checks=[traced, other, bound]))
+        assert found == f"{able} could find violations: none did."
+
+
+def test_tests_that_saw_no_output_change_show_nothing():
+    """Control: where something changed, what they could miss is said."""
+    changed = {"verdict": "inconclusive", "power": None, "epsilon_upper": None, "detectable": 2.0}
+    said = {
+        reason: dict(of("tree-sum", reason=reason, **changed).answers) for reason in ("unsearched", "weak")
+    }
+    assert said["unsearched"]["How strong"].startswith("Weak, for this instance: no output changed, so the ")
+    assert "tests could miss a leak up to 2 times the claim" in said["weak"]["How strong"]
