@@ -167,6 +167,18 @@ def test_a_hole_never_makes_a_page_look_better(declared):
     assert following.startswith("Do not deploy this as declared. Close 5 holes first")
 
 
+def test_a_hole_is_closed_by_a_change_of_the_deployment(declared):
+    """Control: what is not answered is to be declared."""
+    said = {
+        name: {
+            row["id"]: row["action"] for row in declared_with_blocks(declared[name].parsed).blocks["hazards"]
+        }
+        for name in ("bad", "none")
+    }
+    assert said["bad"]["NIST-H08"].startswith("Change the deployment")
+    assert said["none"]["NIST-H08"].startswith("List all other outputs")
+
+
 def declared_with_blocks(record):
     from verifiable_dp.compliance import blocks, nist
 
