@@ -224,7 +224,7 @@ def _assumed(record: Record) -> str:
 
 
 _CHECK = "Check it."
-_LISTED = 4  # things not looked at that the first screen names
+_LISTED = 5  # things not looked at that the first screen names
 
 
 def _lines(record: Reviewed, around: Around) -> Iterator[AnswerLine]:
