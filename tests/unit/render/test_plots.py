@@ -315,6 +315,13 @@ def test_steps_of_a_path_lead_where_the_path_does(path):
     assert places(short.replace("m", "m1 1m", 1)) != places(path)
 
 
+def test_an_error_bar_of_no_length_leaves_no_path():
+    """Control: one with a length does."""
+    bar = '<path d="M 3 4 L 3 {}" style="fill: none"/>'
+    assert svg.compact(bar.format("4.01")) == ""
+    assert svg.compact(bar.format("5")) != ""
+
+
 def test_every_plot_has_words_for_those_who_do_not_see_it():
     page = render(Record.of(recorded("ucb1")))
     parts = re.findall(r"<figure>(.*?)</figure>", page, re.DOTALL)
