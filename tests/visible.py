@@ -21,7 +21,7 @@ class _Reader(HTMLParser):
         self.open.append((tag, unseen, tag == "details" and "open" not in given))
 
     def handle_endtag(self, tag):
-        while self.open and self.open.pop()[0] != tag:
+        while tag not in _VOID and self.open and self.open.pop()[0] != tag:
             pass
 
     def handle_data(self, data):

@@ -66,6 +66,7 @@ def test_what_is_too_long_would_be_found():
     longer = page.replace("<dt>Held?</dt>", f"<dt>Held?</dt>{'word ' * 60}")
     assert len(visible.first_screen(longer)) > FIRST
     assert visible.words("<p>a <b>b</b></p><details><summary>c</summary>d<p>e</p></details>f") == [*"abcf"]
+    assert visible.words("<details><summary>c</summary><b>d</b><wbr/>e</details>f") == [*"cf"]
     assert visible.words("<details open><summary>c</summary>d<details>e</details></details>") == [*"cd"]
 
 

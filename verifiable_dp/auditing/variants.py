@@ -28,10 +28,10 @@ from verifiable_dp.targets.releases import DataPair
 _FACTOR = 6  # by which it is told whether variants differ from the code
 _RUNS, _PAIRS = 16, 4  # on either input, of so many pairs: on one, a rare event may be all that changes
 _SCALED = "laplace, normal, exponential, gumbel, logistic, geometric"
-_BUDGET = f"try a larger --budget, or for a bandit a shorter --horizon such as 60; {ACCEPTED}"
+_BUDGET = f"try a larger --budget, or for a bandit a shorter --horizon; {ACCEPTED}"
 _NO_LESS_NOISE = (
     f"{NO_POWER}no reduction of the noise that the generator adds ({_SCALED}) was refuted with probability "
-    ".95 at this budget; try a larger --budget, for a bandit a shorter --horizon such as 60, or the same "
+    ".95 at this budget; try a larger --budget, for a bandit a shorter --horizon, or the same "
     f"code constructed for a larger epsilon; {ACCEPTED}"
 )
 _NOT_REACHED = (

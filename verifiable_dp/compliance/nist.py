@@ -31,6 +31,7 @@ STATUSES = ("tested", "computed", "stated", "declared", "open", "hole", "not_app
 UNSETTLED = ("hole", "open")  # what asks for an action
 WARN_EPSILON, FLAG_EPSILON = 1.0, 10.0
 MOST_DELTA = 1e-5
+_CLOSE = "Change the deployment so that this answer no longer voids the promise, then declare again."
 _NO_CLAIM = "the target itself makes no privacy claim"
 _VERDICT_FIRST = "Resolve the verdict on the claim first; this row asks for nothing else."
 _ASIDE = {"refuted": "the claim is refuted", "inconclusive": "the audit decided nothing"}
@@ -99,7 +100,7 @@ class Hazard:
             "title": self.title,
             "status": found.status,
             "note": found.note,
-            "action": (found.action or self.action) if found.status in UNSETTLED else "",
+            "action": found.action or {"open": self.action, "hole": _CLOSE}.get(found.status, ""),
             "evidence": list(found.evidence),
             "declared": list(found.declared),
         }

@@ -49,12 +49,12 @@ _UNITS = {
         "the rewards of one round differ",
     ),
     Unit.CONTEXT: (
-        "user: the context and the rewards of one round",
+        "one round of a user: its context and its rewards",
         "the context and the rewards of one round",
         "one user's context and rewards differ",
     ),
     Unit.ROUND: (
-        "user: the rewards of one round",
+        "one round of a user: its rewards",
         "the rewards of one round",
         "one user's rewards differ",
     ),
@@ -64,7 +64,7 @@ _UNITS = {
         "all rewards of one user (at most {})",
         "the rewards of one user differ",
     ),
-    Unit.PAIRS: ("as the neighbouring data given", "the data to a neighbour given", "the data differ"),
+    Unit.PAIRS: ("not named: pairs of data", "the data to a neighbour that was tested", "the data differ"),
 }
 
 

@@ -46,7 +46,7 @@ class Implied(StrEnum):
 IMPLIED: Mapping[Implied, tuple[str, str]] = {  # in full, and for the first screen
     Implied.SHUFFLER: ("the shuffler: it was trusted, not tested", "the shuffler"),
     Implied.REACTIONS: (
-        "adaptive data, which depend on earlier outputs: all inputs were fixed in advance",
+        "adaptive data, which depend on earlier outputs: neither our runs nor the upper bound have any",
         "adaptive data",
     ),
     Implied.DEPLOYMENT: ("the deployment: declarations about it are copied, not checked", "your deployment"),
@@ -119,10 +119,10 @@ _WORDS: Mapping[Left, str | Callable[[Json], str]] = {
         f"calls for other numbers of runs than {_listed(values['sizes'])}, for which we compared the runs by "
         "their position"
     ),
-    Left.UNTRACED_CODE: "code that was not traced: we saw only its outputs",
+    Left.UNTRACED_CODE: "code that tracing could not follow: we saw only its outputs",
     Left.UNSEEN_CODE: "the code itself: we saw only its outputs",
     Left.DATA_SIZES: lambda values: (
-        f"data of other sizes than {_listed(values['sizes'])} entries; in those sizes, the entry that is "
+        f"data of other sizes than we ran ({_listed(values['sizes'])} entries); in those, the entry that is "
         "added, removed or changed has a unique value or the same value as all others"
     ),
     Left.REFUSED_SIZES: lambda values: (
@@ -143,7 +143,7 @@ _BRIEF: Mapping[Left, str] = {
     Left.NEIGHBOURS: "other neighbours",
     Left.REACTING_USERS: "adaptive users",
     Left.CALL_SIZES: "other call sizes",
-    Left.UNTRACED_CODE: "code that was not traced",
+    Left.UNTRACED_CODE: "code that tracing could not follow",
     Left.UNSEEN_CODE: "the code itself",
     Left.DATA_SIZES: "other sizes of data",
     Left.REFUSED_SIZES: "sizes that are refused",

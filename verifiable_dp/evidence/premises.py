@@ -84,7 +84,8 @@ def _said(full: str, brief: str) -> tuple[Words, Words]:
 
 def _of_data(values: Json) -> str:
     size = " or ".join(
-        "a number" if not shape else f"{' x '.join(map(str, shape))} entries" for shape in values["shapes"]
+        "a number" if not shape else f"{' x '.join(map(str, shape))} entr{'y' if shape == [1] else 'ies'}"
+        for shape in values["shapes"]
     )
     return f"the data are {size}, each anywhere within the bounds, and one of them changes"
 
@@ -117,8 +118,8 @@ _WORDS: Mapping[Taken, tuple[Words, Words]] = {
         "each {one} enters one block",
     ),
     Taken.STATED_NOISE: _said(
-        "Each release has independent Laplace noise of the stated scale; hidden noise moves by its declared "
-        "shift.",
+        "Each release has independent noise of the stated kind and scale; hidden noise moves by its "
+        "declared shift.",
         "the stated noise",
     ),
     Taken.STATED_NOISE_OF_ITEMS: _said(
@@ -126,8 +127,8 @@ _WORDS: Mapping[Taken, tuple[Words, Words]] = {
         "the stated {noise} noise",
     ),
     Taken.CLIPPED: _said(
-        "Items are positive semidefinite matrices of clipped {norm} (checked on {users} users, context norms "
-        "up to {farthest:g}).",
+        "Items are positive semidefinite matrices of clipped {norm}. So they were for {users} users with "
+        "context norms up to {farthest:g}; no others were looked at.",
         "items are clipped",
     ),
     Taken.IDEAL_NOISE: _said(

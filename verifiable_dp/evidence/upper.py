@@ -444,7 +444,7 @@ def examined(statistics: Json, *, rerun: bool = False) -> str:
     rows, charges = (
         f"{n} {what}{'s' * (n != 1)}" for n, what in ((seen.rows, "row"), (seen.charges, "charge"))
     )
-    return f"{rows} {how}, {charges} believed, replays {again} again"
+    return f"{rows} {how}, {charges} taken on trust, replays {again} again"
 
 
 # ---------------------------------------------------------------- the check

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from verifiable_dp.core.units import Role
 from verifiable_dp.evidence import upper
 from verifiable_dp.record import conclude, kills, questions
-from verifiable_dp.record.model import Passed, Record
+from verifiable_dp.record.model import Passed, Power, Record, SampledPower
 
 WEAK = 1.5  # a leak of so many times the claim that could pass makes an audit weak
 # Exit status of a verdict: 0 where nothing speaks against a claim, 1 where something refutes it, 3 if open.
@@ -127,10 +127,15 @@ def _ground(record: Record) -> str:
 
 
 def caught(record: Record) -> float:
-    """The smallest leak that the tests of an audit catch, in units of the claim; inf if none is known."""
-    power, claim = record.power, record.claimed.epsilon
+    """The smallest leak that the tests of an audit catch, in units of the claim; inf if none is known.
+
+    Replays catch any excess, but on their own runs only: samples count where no upper bound covers others.
+    """
+    power: Power | SampledPower | None = record.power
+    if record.power and record.power.by == "alignment" and record.epsilon_upper is None:
+        power = record.power.black_box
     least = power.smallest_epsilon if power else record.detectable
-    return math.inf if least is None else float(least) / claim
+    return math.inf if least is None else float(least) / record.claimed.epsilon
 
 
 def _passed(record: Record) -> tuple[tuple[str, float | None], ...]:

@@ -40,9 +40,6 @@ _HEAD = """\
 
 def _template() -> Iterator[str]:
     yield _HEAD
-    yield "# Until which day is the record to be relied on? verify and judge refuse it afterwards."
-    yield "#expires = 2030-12-31"
-    yield ""
     for table, asked in questions.tables().items():
         if table:
             yield f"#[{table}]"

@@ -98,7 +98,7 @@ def _count(least: int, most: int) -> Json:
     return {"type": "integer", "minimum": least, "maximum": most}
 
 
-EXPIRES: Json = {
+_DAY: Json = {
     "type": "string",
     "pattern": r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$",
     "description": "Last day (UTC) on which the record is relied on; `verify` and `judge` refuse it after.",
@@ -109,6 +109,16 @@ EXPIRES: Json = {
 
 
 QUESTIONS = (
+    Question(
+        "expires",
+        "expiry",
+        "Until which day is the record to be relied on?",
+        _DAY,
+        "2030-12-31",
+        "d",
+        worth.expires,
+        "Afterwards, verify and judge refuse the record.",
+    ),
     Question(
         "unprotected_outputs",
         "other outputs of the data",
@@ -139,7 +149,7 @@ QUESTIONS = (
         _one_of("interactive", "non-interactive"),
         '"interactive"',
         "a",
-        worth.noted,
+        worth.interactive,
     ),
     Question(
         "deployment.release_type",
@@ -283,7 +293,7 @@ QUESTIONS = (
     Question(
         "data_security.reference",
         "source on security",
-        "Where is that written down?",
+        "Where is the security of raw data written down?",
         _FREE,
         '"<security concept, section 4>"',
         "",
@@ -310,7 +320,7 @@ QUESTIONS = (
     Question(
         "access_control.reference",
         "source on access",
-        "Where is that written down?",
+        "Where is access to raw data written down?",
         _FREE,
         '"<access policy>"',
         "",
@@ -338,7 +348,7 @@ QUESTIONS = (
     Question(
         "data_minimisation.reference",
         "source on minimisation",
-        "Where is that written down?",
+        "Where is retention written down?",
         _FREE,
         '"<retention schedule>"',
         "",
@@ -379,15 +389,6 @@ QUESTIONS = (
         '"<article>"',
         "b",
         worth.told,
-    ),
-    Question(
-        "administrative.expires",
-        "expiry",
-        "When does this evidence expire (YYYY-MM-DD)?",
-        {"type": "string", "pattern": r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$"},
-        '"2099-12-31"',
-        "d",
-        worth.expires,
     ),
     Question(
         "administrative.status",
@@ -463,7 +464,6 @@ def form() -> JsonDict:
     for table, asked in tables().items():
         entries = {one.id.rpartition(".")[2]: one.form for one in asked}
         keys |= {table: _object((), **entries)} if table else entries
-    keys["expires"] = EXPIRES
     said = "What the user states of the deployment; judged where a rule can, never evidence."
     return {**_object((), **keys), "description": said}
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from verifiable_dp.core.tapes import Divergence
-from verifiable_dp.core.units import Adjacency, Observed, Plays, Protected, Role, Unit
+from verifiable_dp.core.units import Adjacency, Observed, Plays, Protected, Role, TrustModel, Unit
 from verifiable_dp.core.validate import Json
 from verifiable_dp.evidence import exclusions, upper
 from verifiable_dp.evidence.acting import Acting
@@ -126,18 +126,20 @@ def _acquitted(record: Record, brief: bool) -> str:
     return f"No violation of {promised(record)} was found.{detected} This is not a proof of privacy."
 
 
-def catches(record: Record) -> float:
-    """The least epsilon of less noise that samples catch: as measured, else what one event has to show."""
-    found = record.power
-    measured = found.smallest_epsilon if found and found.by == "black_box" else record.detectable
-    return math.inf if measured is None else float(measured)
+def catches(record: Record) -> tuple[float, str]:
+    """The least leak that samples catch, and of which kind: as measured, else what one event has to show."""
+    if record.power and record.power.black_box:
+        return float(record.power.black_box.smallest_epsilon), KIND
+    seen = record.detectable
+    return math.inf if seen is None else float(seen), "at the event tested"
 
 
 def _detected(record: Record) -> str:
     """The least leak that the test would have caught, of which kind, and which leaks may pass."""
+    seen, kind = catches(record)
     return (
-        f"Epsilon {digits(catches(record))} {KIND} would have been detected with 95 % probability; "
-        "leaks of another kind, such as rare ones, may pass."
+        f"Epsilon {digits(seen)} {kind} would have been detected with 95 % probability; leaks of another "
+        "kind, such as rare ones, may pass."
     )
 
 
@@ -190,12 +192,12 @@ def covered(record: Record) -> str:
     what, beyond = {
         "certified": (f"The certificate covers {EVERYTHING}", ""),
         "every path": (
-            f"The upper bound covers every input on every path{_of_calls(record) or ' of the code'}",
-            "larger calls, " if _of_calls(record) else "",
+            f"The upper bound covers every input on every path{of_calls(record) or ' of the code'}",
+            "larger calls, " if of_calls(record) else "",
         ),
         "n paths": (
-            f"The upper bound covers every input on {upper.paths} traced paths{_of_calls(record)}",
-            f"other paths, {'larger calls, ' if _of_calls(record) else ''}",
+            f"The upper bound covers every input on {upper.paths} traced paths{of_calls(record)}",
+            f"other paths, {'larger calls, ' if of_calls(record) else ''}",
         ),
     }[upper.scope]
     return (
@@ -204,7 +206,7 @@ def covered(record: Record) -> str:
     )
 
 
-def _of_calls(record: Record) -> str:
+def of_calls(record: Record) -> str:
     """Which calls an upper bound is about, where calls make several runs."""
     name = record.bound.check
     bounds = [c for c in record.checks if c.kind == "upper_bound" and c.name == name]
@@ -251,12 +253,12 @@ def why(record: Record) -> str:
 
 def interval(record: Record) -> str:
     """Between which bounds epsilon lies, or what would have been detected, in a few words."""
-    lower, upper, seen = least(record), record.epsilon_upper, catches(record)
+    lower, upper, (seen, kind) = least(record), record.epsilon_upper, catches(record)
     delta = record.claimed.delta
     at = f" at delta {digits(delta)}" if delta else ""
     if upper is not None and float(upper.epsilon) < float("inf") and record.verdict != "refuted":
-        paths = f"{upper.paths} paths{_of_calls(record)}"
-        scope = f"on {paths if upper.scope == 'n paths' else upper.scope + _of_calls(record)}"
+        paths = f"{upper.paths} paths{of_calls(record)}"
+        scope = f"on {paths if upper.scope == 'n paths' else upper.scope + of_calls(record)}"
         scope = "certified" if upper.scope == "certified" else scope
         low, high = ends(record)
         where = high if low == high else f"in [{low}, {high}]"
@@ -271,7 +273,7 @@ def interval(record: Record) -> str:
         return f"epsilon >= {more}, claimed {most}{at}{_of_several(claim)}"
     if math.isinf(seen):
         return f"epsilon >= {digits(lower)}{at}, claimed {promised(record)}"
-    return f"epsilon >= {digits(lower)}; would have caught {digits(seen)} {KIND}{at}"
+    return f"epsilon >= {digits(lower)}; would have caught {digits(seen)} {kind}{at}"
 
 
 _SAME = 1e-9  # relative: what exact computation may leave between two ends that are one number
@@ -390,7 +392,9 @@ def seen(record: Record) -> str:
     if is_stream(record) and claim.observe in _ARMLESS:
         return _ARMLESS[claim.observe]
     if claim.protects and Protected(claim.protects).model == "joint":
-        also = " and every noisy statistic" if claim.observe == "releases" else ""
+        local = claim.trust_model == TrustModel.LOCAL
+        noisy = "report that leaves a user" if local else "noisy statistic"
+        also = f" and every {noisy}" if claim.observe == "releases" else ""
         return f"the actions of all other users{also}"
     return Observed(claim.observe).words
 
@@ -430,7 +434,7 @@ def not_covered(record: Record, without: Sequence[Exclusion] = (), *, implied: b
     """What the audit left out, in full; `implied` with what no row of the record says."""
     hidden = {one.id for one in without}
     return [
-        *(exclusions.IMPLIED[one][0] for one in _implied(record) if implied),
+        *(exclusions.IMPLIED[one][0] for one in by_claim(record) if implied),
         *(
             exclusions.in_words(left, values, settled)
             for left, values, settled in _left_out(record)
@@ -439,7 +443,7 @@ def not_covered(record: Record, without: Sequence[Exclusion] = (), *, implied: b
     ]
 
 
-def _implied(record: Record) -> list[Implied]:
+def by_claim(record: Record) -> list[Implied]:
     """What a record leaves out without a row that says so, the gravest first."""
     if not record.checks:
         return []
@@ -454,7 +458,7 @@ def _implied(record: Record) -> list[Implied]:
 def not_looked_at(record: Record) -> list[str]:
     """The same in a few words each, without what an upper bound covers."""
     rows = [exclusions.briefly(left) for left, _, settled in _left_out(record) if not settled]
-    return [*(exclusions.IMPLIED[one][1] for one in _implied(record)), *rows]
+    return [*(exclusions.IMPLIED[one][1] for one in by_claim(record)), *rows]
 
 
 def _left_out(record: Record) -> Iterator[tuple[Left, Json, bool]]:
@@ -485,6 +489,8 @@ def level(record: Record) -> str:
 
 def _finds(check: Check) -> bool:
     """Whether a check can find a violation: an upper bound cannot, nor a cost that only bounds the loss."""
+    if check.kind == "tracing":
+        return bool(check.statistics.get("attained"))
     return check.kind != upper.KIND and (check.kind != "alignment" or bool(check.statistics["visible"]))
 
 
@@ -500,8 +506,8 @@ def counted(record: Record) -> str:
         able = sum(map(_finds, record.checks))
         if able == total:
             return f"All {total} privacy checks ran; none found a violation."
-        found = f"{able} can find violations: none did" if able else "none can find violations"
-        return f"Of {total} privacy checks, {found}."
+        many = f"{able} privacy check{'' if able == 1 else 's'}"
+        return f"{many} could find violations: none did." if able else "No privacy check can find violations."
     what = "the claim" if promises(record) else "the yardstick"
     said = {
         "refuted": f"refuted {what}",
@@ -557,7 +563,8 @@ def found_on(found: Counterexample, record: Record | None) -> str:
     if claimed is None or found.loss is None or found.divergence:
         return words
     least = abs(float(found.loss)) / epsilon * claimed
-    return f"{words}: epsilon at least {least:.4g} against a claim of {claimed:g}"
+    times = f"the loss is {least / claimed:.4g} times that"
+    return f"{words}; {times}, so epsilon is at least {least:.4g} where {claimed:g} is claimed"
 
 
 def _known(value: float | str | None) -> float:

@@ -12,7 +12,9 @@ from enum import StrEnum
 
 from verifiable_dp.core.claims import Relation, group_table
 from verifiable_dp.core.validate import Json, JsonValue
+from verifiable_dp.evidence.exclusions import Implied
 from verifiable_dp.evidence.words import digits
+from verifiable_dp.record import words
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.worlds import neighbouring, range_of
 
@@ -33,6 +35,7 @@ OK, HOLE, OPEN = AnswerState.ACCEPTABLE, AnswerState.HOLE, AnswerState.OPEN
 VOID = 10.0  # of one person: above it a coin-toss guess becomes a certainty of more than 99.99 %
 _LONG = 365  # days
 _EVER = 36_500  # days, longer than a life
+_UNCHECKED = "nothing speaks against it, and nothing was checked"
 COMMIT = 7  # characters that tell commits apart
 _NONE = re.compile(r"\W*(none|no|nothing|nobody|nil)\W*", re.IGNORECASE)  # a whole answer
 _EMPTY = re.compile(r"\W*(n/?a|unknown|tbd|todo)?\W*", re.IGNORECASE)
@@ -45,12 +48,19 @@ def told(value: JsonValue, record: Record) -> Judged:
     """Words, which nothing checks."""
     if _NONE.fullmatch(value) or _EMPTY.fullmatch(value):
         return OPEN, "the answer says nothing"
-    return OK, "as declared; nothing was checked"
+    return OK, _UNCHECKED
 
 
 def noted(value: JsonValue, record: Record) -> Judged:
     """An answer that may well be "none"."""
-    return OK, "as declared; nothing was checked"
+    return OK, _UNCHECKED
+
+
+def interactive(value: JsonValue, record: Record) -> Judged:
+    """How the system is queried: answers that feed back into the data need an adversary that was tried."""
+    if value == "interactive" and Implied.REACTIONS in words.by_claim(record):
+        return OPEN, "no rewards that depend on earlier outputs were tried"
+    return noted(value, record)
 
 
 def measure(typed: str) -> Judge:
@@ -68,7 +78,7 @@ def measure(typed: str) -> Judge:
 
 def either(bad: JsonValue, why: str) -> Judge:
     """An answer of a few, of which one is a hole."""
-    return lambda value, _: (HOLE, why) if value == bad else (OK, "as declared; nothing was checked")
+    return lambda value, _: (HOLE, why) if value == bad else (OK, _UNCHECKED)
 
 
 def enforced(value: JsonValue, record: Record) -> Judged:
@@ -152,7 +162,7 @@ def total(value: JsonValue, record: Record) -> Judged:
         return HOLE, f"epsilon {digits(value)} for a person is above {VOID:g}: it protects nobody"
     if record.claim and value < record.claim.epsilon:
         return HOLE, f"the promise alone spends epsilon {digits(record.claim.epsilon)}"
-    return OK, "as declared; nothing was checked"
+    return OK, _UNCHECKED
 
 
 def kept(value: JsonValue, record: Record) -> Judged:
@@ -161,7 +171,7 @@ def kept(value: JsonValue, record: Record) -> Judged:
         return HOLE, f"{value} days are longer than a life: they are kept for ever"
     if value > _LONG:
         return OPEN, f"{value} days are more than {_LONG}; say in the statement why"
-    return OK, "as declared; nothing was checked"
+    return OK, _UNCHECKED
 
 
 def commit(value: JsonValue, record: Record) -> Judged:
@@ -187,7 +197,7 @@ def reviewers(value: JsonValue, record: Record) -> Judged:
     own = [name for name in value if name in (lookup(record.declared, "administrative.authors") or ())]
     if own or not value:
         return OPEN, f"not independent: {own[0]} is an author" if own else "nobody reviewed it"
-    return OK, "as declared; nothing was checked"
+    return OK, _UNCHECKED
 
 
 def lookup(declared: Json, key: str) -> JsonValue:

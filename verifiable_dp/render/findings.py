@@ -33,9 +33,6 @@ class FindingCode(StrEnum):
     HOLE = "DP501"
 
 
-OF_VERDICT = (FindingCode.REFUTED, FindingCode.UNDECIDED, FindingCode.WEAK)  # say what the verdict says
-
-
 @dataclass(frozen=True)
 class FindingRule:
     """What holds of every finding of a code.

@@ -13,7 +13,7 @@ from verifiable_dp.record import kills, questions, words
 from verifiable_dp.record.decision import WEAK, caught, decision
 from verifiable_dp.record.model import Record
 from verifiable_dp.render.promised import of_a_person
-from verifiable_dp.render.strength import capital, could_pass, few, many, variants
+from verifiable_dp.render.strength import capital, could_pass, many, variants
 
 
 @dataclass(frozen=True)
@@ -103,11 +103,8 @@ def _guided(row: Json, delta: float) -> str:
     return f"{capital(row['words'])} (NIST's draft guidance){means}"
 
 
-ASKED = 3  # words of the names of open questions on the first screen
-
-
 def following(record: Reviewed, brief: bool = False) -> str:
-    """What to do next; brief with some of the open questions and without what else remains."""
+    """What to do next; brief with the open questions that can void the promise, without what else remains."""
     if holes := questions.holes(record):
         return f"Do not deploy this as declared. Close {many(len(holes), 'hole')} first, then declare again."
     if not record.checks:
@@ -142,10 +139,10 @@ def _settle(yours: Open, left: Open, *, brief: bool) -> str:
     limits += f", {left.grave} serious" if left.grave else ""
     if not yours.count:
         return f"Consider what no declaration settles: {limits}."
-    void = f" ({yours.grave} can void the promise)" if yours.grave else ""
-    named = " ".join(few(yours.names, ASKED)).strip() if brief else ", ".join(yours.names)
-    asked = f"Answer {many(yours.count, 'question')}{void}: {named}."
-    return asked if brief else f"{asked} {capital(limits)}."
+    asked, void = f"Answer {many(yours.count, 'question')}", f"{yours.grave} can void the promise"
+    if brief:
+        return f"{asked} ({void}: {', '.join(yours.names[: yours.grave])})." if yours.grave else f"{asked}."
+    return f"{asked}{f' ({void})' if yours.grave else ''}: {', '.join(yours.names)}. {capital(limits)}."
 
 
 def _more(record: Record) -> str:

@@ -10,6 +10,7 @@ from verifiable_dp.evidence.alignment.replay import exceeds
 from verifiable_dp.evidence.check import Check, limits_of, slack_of
 from verifiable_dp.evidence.regret.common import LOOSE
 from verifiable_dp.evidence.words import digits, p_value
+from verifiable_dp.record import words
 from verifiable_dp.record.model import Counterexample, Record
 
 __all__ = ["LOOSE", "another", "is_loose", "of", "shown", "strongest_first"]
@@ -65,6 +66,10 @@ def another(example: Counterexample, checks: Sequence[Check], claimed: float) ->
 
 
 def strongest_first(record: Record) -> list[Counterexample]:
-    """The counterexamples of a record; the one that shows the largest epsilon leads."""
-    claimed = record.claimed.epsilon if record.claim else 1.0
-    return sorted(record.counterexamples, key=lambda example: -shown(example, claimed))
+    """The counterexamples of a record; the one that shows the bound to quote leads, then larger epsilons."""
+    claimed, quoted = (record.claimed.epsilon, words.least(record)) if record.claim else (1.0, math.inf)
+
+    def order(example: Counterexample) -> tuple[bool, float]:
+        return not math.isclose(epsilon := shown(example, claimed), quoted, rel_tol=1e-6), -epsilon
+
+    return sorted(record.counterexamples, key=order)

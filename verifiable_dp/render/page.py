@@ -42,7 +42,7 @@ from verifiable_dp.render import (
     tables,
     timelines,
 )
-from verifiable_dp.render.findings import OF_VERDICT, Finding, told
+from verifiable_dp.render.findings import Finding, told
 from verifiable_dp.render.rendering import Rendering
 
 if TYPE_CHECKING:
@@ -184,6 +184,7 @@ _PLOTS: Mapping[str, Function[str | None]] = {
     "growth": plots.growth,
     "constants": plots.constants,
     "scaling": timelines.scaling_fit,
+    "prices": timelines.prices,
     "course": timelines.loss_over_time,
     "budget": plots.budget,
     "spending": plots.spending,
@@ -248,16 +249,9 @@ def context(record: Record, around: summary_card.Around = summary_card.ALONE) ->
 
 
 def _findings(record: Record) -> list[tuple[Finding, str]]:
-    """Findings with what is said of each: the first screen has the sentence of those about the verdict."""
+    """Findings with what is said of each."""
     found = {(one.code, one.sentence): one for one in told(record)}.values()
-    above = [one.code in OF_VERDICT and not one.ignored for one in found]
-    return [
-        (
-            one,
-            "see the first screen" if said else f"{one.sentence.rstrip('.')}. To do: {one.advice}",
-        )
-        for one, said in zip(found, above, strict=True)
-    ]
+    return [(one, f"{one.sentence.rstrip('.')}. To do: {one.advice}") for one in found]
 
 
 def render(record: Record, *, drawn: bool = True, around: summary_card.Around = summary_card.ALONE) -> str:

@@ -110,7 +110,7 @@ _LABELS = {
 
 def _fact(key: str, facts: Json) -> str:
     found = facts[key]
-    if key == "ci":
+    if key in ("ci", "request"):
         return value(found)
     if key == "packages":
         return pairs(found, "not installed")

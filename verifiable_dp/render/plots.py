@@ -9,6 +9,7 @@ import math
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from verifiable_dp.core import paths
@@ -50,7 +51,7 @@ SETTINGS: Style = {
 WIDE, NARROW = 7.0, 3.5  # inches: of a figure on a desktop, and of its own layout on a phone
 _ROOM = 0.75  # inches that legends take more where they stand in one column
 _CHARACTER = 4.6  # points that a character of 8 points takes
-_BESIDE = 34  # characters of a name for which there is room beside the axes
+_BESIDE = 36  # characters of a line of a name beside the axes
 _GAP = 11  # points from one name at the end of a line to the next
 
 
@@ -66,15 +67,17 @@ def is_narrow(axes: Axes) -> bool:
 
 
 def legend(axes: Axes, columns: int = 4, title: str | None = None) -> None:
-    """What is drawn, named where each line ends; above the data in narrow figures and of other than lines."""
+    """Names where lines and points end; of other marks, and on a phone, a legend above the data."""
     handles, labels = axes.get_legend_handles_labels()
     grid = axes.get_subplotspec()
     across = grid.get_gridspec().ncols if grid else 1
     ends = [_end(axes, handle) for handle in handles]
-    short = all(len(str(label)) <= _BESIDE for label in labels)
-    if short and not is_narrow(axes) and across == 1 and all(ends):
+    beside = [textwrap.fill(str(label), _BESIDE, break_on_hyphens=False) for label in labels]
+    gap = _GAP / (72 * 0.75 * axes.figure.figure.get_figheight())
+    fits = gap * sum(1 + name.count("\n") for name in beside) <= 1 and not is_narrow(axes) and across == 1
+    if fits and all(ends) and any(end and end[3] for end in ends):
         axes.set_title(title or "", fontsize=8, loc="left")
-        _named(axes, sorted(zip(filter(None, ends), map(str, labels), strict=True)))
+        _named(axes, sorted(zip(filter(None, ends), beside, strict=True)), gap)
         return
     wide = int(72 * axes.figure.figure.get_figwidth() / across / _CHARACTER) - 6
     folded = [textwrap.fill(str(label), wide) for label in labels]
@@ -85,32 +88,33 @@ def legend(axes: Axes, columns: int = 4, title: str | None = None) -> None:
     axes.legend(handles, folded, frameon=False, fontsize=8, ncols=fitting, **place, **style)
 
 
-def _end(axes: Axes, handle: Style) -> tuple[float, float, str] | None:
-    """Height and place where a line ends, as parts of the axes, and its colour; None of other marks."""
+def _end(axes: Axes, handle: Style) -> tuple[float, float, str, bool] | None:
+    """Where a line or its points end: height and place on the axes, colour, whether it has several points.
+
+    None of other marks.
+    """
     line = getattr(handle, "lines", [handle])[0]  # error bars have theirs first
-    if not hasattr(line, "get_xydata") or line.get_linestyle() == "None" or not len(line.get_xydata()):
+    if not hasattr(line, "get_xydata") or not len(line.get_xydata()):
         return None
     points = axes.transAxes.inverted().transform(line.get_transform().transform(line.get_xydata()))
     x, y = points[max(range(len(points)), key=lambda i: (points[i][0], i))]  # the last of the rightmost
     if not (math.isfinite(x) and math.isfinite(y)):
         return None
     # Rounded, so that last digits do not say which of two lines that meet is named first.
-    return round(min(max(y, 0.0), 1.0), 3), round(min(x, 1.0), 3), str(line.get_color())
+    return round(min(max(y, 0.0), 1.0), 3), round(min(x, 1.0), 3), str(line.get_color()), len(points) > 1
 
 
-def _named(axes: Axes, ends: Sequence[tuple[tuple[float, float, str], str]]) -> None:
+def _named(axes: Axes, ends: Sequence[tuple[tuple[float, float, str, bool], str]], gap: float) -> None:
     """Names beside the axes, each at the height of its line and none over another, from the lowest."""
-    gap = _GAP / (72 * 0.75 * axes.figure.figure.get_figheight())
+    apart = [gap * (2 + a.count("\n") + b.count("\n")) / 2 for (_, a), (_, b) in pairwise(ends)]
     heights: list[float] = []
-    for (y, _, _), _ in ends:
-        heights.append(max([y, *(height + gap for height in heights[-1:])]))
-    over = max([0.0, *(height - 1 for height in heights[-1:])])
-    for i in reversed(range(len(heights))):  # back under the upper edge
-        heights[i] = min(
-            [heights[i], 1.0 if over else heights[i], *(h - gap for h in heights[i + 1 : i + 2])]
-        )
+    for i, ((y, *_), _) in enumerate(ends):
+        heights.append(max([y, *(height + apart[i - 1] for height in heights[-1:])]))
+    heights[-1] = min(heights[-1], 1.0)
+    for i in reversed(range(len(heights) - 1)):  # back under the upper edge
+        heights[i] = min(heights[i], heights[i + 1] - apart[i])
     style: Style = {"xycoords": "axes fraction", "textcoords": "axes fraction", "va": "center", "fontsize": 8}
-    for ((y, x, colour), label), height in zip(ends, heights, strict=True):
+    for ((y, x, colour, _), label), height in zip(ends, heights, strict=True):
         lead: Style = {"arrowstyle": "-", "color": colour, "linewidth": 0.5, "shrinkB": 0, "relpos": (0, 0.5)}
         axes.annotate(label, (x, y), (1.03, height), color=colour, arrowprops=lead, **style)
 
@@ -477,6 +481,7 @@ def regret_bounds(record: Record, *, narrow: bool = False) -> str | None:
 
 def bounds(axes: Axes, checks: Sequence[Check], rivals: Mapping[JsonValue, Json]) -> None:
     """Measured means, a row each, beside their bounds, the largest possible values and rivals by instance."""
+    named: set[str] = set()
     for row, check in enumerate(checks):
         numbers, result = check.statistics, check.result
         if result["lower"] is not None and result["lower"] > 0:
@@ -490,7 +495,8 @@ def bounds(axes: Axes, checks: Sequence[Check], rivals: Mapping[JsonValue, Json]
         ]
         for x, label, marker, style in marks:
             if x is not None:
-                axes.plot(x, row, marker, label=label if row == 0 else None, **style)
+                axes.plot(x, row, marker, label=None if label in named else label, **style)
+                named.add(label)
     rows_named(axes, [str(c.statistics.get("instance", c.name)) for c in checks])
     axes.set_ylim(len(checks) - 0.5, -0.8)
     framed(axes, "mean pseudo-regret at the horizon (units of reward)", log="x")

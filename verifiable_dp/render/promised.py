@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from verifiable_dp.compliance.nist import MOST_DELTA, Reviewed
-from verifiable_dp.core.units import Plays, Unit
+from verifiable_dp.core.units import Plays, TrustModel, Unit
 from verifiable_dp.core.validate import Json
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import words
@@ -25,14 +25,19 @@ def promise(record: Record) -> str:
             f"{words.seen(record)}."
         )
     delta = f" and delta {digits(claim.delta)}" if claim.delta else ""
-    delta += f" (large: above {digits(MOST_DELTA)})" if claim.delta > MOST_DELTA else ""
+    delta += " (large)" if claim.delta > MOST_DELTA else ""
     several = " with several" if _event(record) == "entry" else ""
     verb = "was meant to protect" if record.verdict == "refuted" else "protects"
     one = f" It {verb} one {_event(record)}, not a person{several}." if _of_one(claim) else ""
-    implied = f"{words.promised(record)}, which implies " if claim.curve else ""
+    if claim.unit == Unit.PAIRS:
+        one = " It names no unit of privacy."
+    elif one and record.declared.get("contribution", {}).get("max_rounds_per_user") == 1:
+        one = f" It {verb} one {_event(record)}: all of a person, as declared."
+    who = "anyone, even the operator," if claim.trust_model == TrustModel.LOCAL else "anyone"
+    implied = f"{words.promised(record)}, so " if claim.curve else ""
     return (
         f"{capital(f'{implied}epsilon')} {digits(claim.epsilon)}{delta} for changing "
-        f"{words.changed(record)}, against anyone who sees {words.seen(record)}.{one}"
+        f"{words.changed(record).partition(' (')[0]}, against {who} who sees {words.seen(record)}.{one}"
     )
 
 

@@ -74,8 +74,9 @@ def strength(record: Record) -> Strength:
         alone = f"the tests of those premises missed {faults}" if missed else f"the tests alone {caught}"
         said += f" If the premises hold, epsilon is at most {digits(most)}; {alone}."
     batches = " in all batches" if record.power and record.power.every_batch_at else ""
-    mark = f"less noise{batches} caught from epsilon {digits(ratio * claim)}"
-    if record.power is not None and record.power.by == "alignment":
+    leak = f"less noise{batches}" if record.power else "a loss at the event tested"
+    mark = f"{leak} caught from epsilon {digits(ratio * claim)}"
+    if record.power is not None and record.power.by == "alignment" and ratio <= _EXACT:
         mark = "any excess on the replayed runs is caught"
     mark = "no leak is known to be caught" if math.isinf(ratio) else mark
     mark = "a broken variant was missed" if missed else mark
@@ -133,7 +134,7 @@ def brief(record: Record, missed: int = 0) -> str:
         caught = f"Exact computation catches epsilon {digits(least)}"
         if not power.every_batch_at:
             return f"{caught}{_times(least, claim, words.SHORT)}."
-        single = f"in one batch, {power.every_batch_at:.3g} times less"
+        single = f"one alone may hide {power.every_batch_at:.3g} times less"
         return f"{caught}{_times(least, claim, f'{words.SHORT} in all batches; {single}')}."
     chance = f"{100 * float(power.probability):.4g} % probability"
     return f"Sampling catches epsilon {digits(least)}{_times(least, claim, words.SHORT)} with {chance}."
@@ -188,4 +189,6 @@ def undecided(record: Record) -> str:
 
 def weakness(record: Record) -> str:
     """What a weak audit could pass, or did."""
+    if record.reason == "unsearched":
+        return "no output changed, so the tests show nothing"
     return missed(record) or could_pass(decision(record).ratio)

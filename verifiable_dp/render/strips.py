@@ -20,7 +20,7 @@ class Interval:
     Attributes
     ----------
     least, most
-        The bounds; `most` is None where no upper bound stands.
+        The bounds; `most` is None where no upper bound stands. Samples do not put `least` above it.
     claim
         The epsilon that is claimed, or that of the yardstick.
     yardstick
@@ -52,21 +52,22 @@ class Interval:
         return _place(1.0)
 
     @property
+    def ends(self) -> tuple[float, float]:
+        """The epsilons at the ends of the strip."""
+        return LOW * self.epsilon, HIGH * self.epsilon
+
+    @property
     def brief(self) -> str:
         """What is drawn, beside a verdict that has the numbers."""
-        low = digits(self.least)
-        high = low if self.most is None else digits(self.most)
-        end = "or more, no upper bound" if self.most is None else "if assumptions hold"
-        shown = f"{low}{f' to {high}' if low != high else ''} {end}"
-        return f"Bar: {shown}. Mark: {'yardstick' if self.yardstick else 'promise'}."
+        end = "no upper bound" if self.most is None else "if assumptions hold"
+        return f"Bar: epsilon, {end}. Mark: {'yardstick' if self.yardstick else 'promise'}."
 
     @property
     def words(self) -> str:
         """The numbers."""
         most = "no upper bound" if self.most is None else f"at most {digits(self.most)} if assumptions hold"
         what = "yardstick" if self.yardstick else "promised"
-        chance = " with 95 % confidence" if self.most is not None and self.least > self.most else ""
-        return f"epsilon at least {digits(self.least)}{chance}, {most}, {what} {digits(self.epsilon)}"
+        return f"epsilon at least {digits(self.least)}, {most}, {what} {digits(self.epsilon)}"
 
 
 def of(record: Record) -> Interval | None:
@@ -75,9 +76,10 @@ def of(record: Record) -> Interval | None:
         return None
     upper = record.epsilon_upper
     stands = upper is not None and record.verdict != "refuted" and math.isfinite(float(upper.epsilon))
+    least, most = words.least(record), float(record.bound.epsilon) if stands else None
     return Interval(
-        words.least(record),
-        float(record.bound.epsilon) if stands else None,
+        least if most is None else min(least, most),
+        most,
         record.claimed.epsilon,
         words.is_baseline(record),
         decision(record).colour,

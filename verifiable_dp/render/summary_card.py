@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from verifiable_dp.compliance.nist import Reviewed
 from verifiable_dp.evidence.words import digits
-from verifiable_dp.record import conclude, kills, questions, words, worth
+from verifiable_dp.record import conclude, kills, questions, words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.signing import SignatureState
 from verifiable_dp.render import audited, regrets
 from verifiable_dp.render.bounds import interval, premises, taken
-from verifiable_dp.render.following import ASKED, Open, caveats, following, open_hazards, parted
+from verifiable_dp.render.following import Open, caveats, following, open_hazards, parted
 from verifiable_dp.render.promised import promise
 from verifiable_dp.render.strength import (
     Strength,
@@ -189,11 +189,13 @@ def _verdict(record: Record) -> str:
 
 def _found_nothing(record: Record) -> str:
     if record.epsilon_upper is None or not conclude.bounded(record.checks):
-        return f"No leak found: {words.interval(record)}"
-    scope = {"certified": "for this instance", "every path": "on every code path"}.get(
+        least = f"epsilon is at least {digits(words.least(record))}"
+        return f"No leak found: {least}, promised {digits(record.claimed.epsilon)}"
+    calls = words.of_calls(record)
+    scope = {"certified": "for this instance", "every path": f"on every {'' if calls else 'code '}path"}.get(
         record.bound.scope, f"on the {record.bound.paths} code paths we explored"
     )
-    return f"Holds {scope}: {_between(record)} ({_assumed(record)})"
+    return f"Holds {scope}{calls}: {_between(record)} ({_assumed(record)})"
 
 
 def _but(record: Record) -> str:
@@ -221,7 +223,8 @@ def _assumed(record: Record) -> str:
     return f"{many(len(found), 'assumption')}, {untested} untested"
 
 
-_LISTED = 4  # things not looked at that the first screen names
+_CHECK = "Check it."
+_LISTED = 5  # things not looked at that the first screen names
 
 
 def _lines(record: Reviewed, around: Around) -> Iterator[AnswerLine]:
@@ -232,9 +235,9 @@ def _lines(record: Reviewed, around: Around) -> Iterator[AnswerLine]:
     more = f"and {len(left) - _LISTED} more" if left[_LISTED:] else ""
     named = capital(" ".join(filter(None, (", ".join(left[:_LISTED]), more))))
     yield AnswerLine("Not looked at", f"{named}." if left else "Nothing is left out.", more, "not-covered")
-    asked = parted(record)[0].names
-    yield AnswerLine("Do next", following(record, brief=True), few(asked, ASKED)[1], "hazards")
-    yield AnswerLine("Who vouches", _vouches(record, around))
+    asked = many(parted(record)[0].count, "question")
+    yield AnswerLine("Do next", following(record, brief=True), asked, "hazards")
+    yield AnswerLine("Who vouches", f"{_vouches(record, around)} {_CHECK}", _CHECK, "check")
 
 
 def _held(record: Record) -> str:
@@ -243,8 +246,8 @@ def _held(record: Record) -> str:
         found.append(f"{capital(words.why(record))}.")
     if record.regret:
         loose = regrets.loose(record)
-        coarsely = f", {loose} coarsely" if loose else ""
-        found.append(f"{words.measured(record)}: {regrets.agreeing(record)}{coarsely}.")
+        coarse = f"; {loose} would pass tenfold regret" if loose else ""
+        found.append(f"{words.measured(record)}: {regrets.agreeing(record)}{coarse}.")
     return " ".join(filter(None, found))
 
 
@@ -260,7 +263,7 @@ def _strong(record: Record) -> str:
     more = f"; {open_ones}" if (open_ones := undecided(record)) else ""
     if found.strength == "weak":
         rest = " Only the conditional proof bounds epsilon." if bounded else ""
-        return f"Weak{here}: {weakness(record)}{more}.{rest}"
+        return f"Weak{here}: {weakness(record).removeprefix('the ')}{more}.{rest}"
     but = missed(record)
     return f"Strong{here}: {brief(record).removesuffix('.')}{f'. But {but}' if but else ''}{more}."
 
@@ -269,6 +272,6 @@ def _vouches(record: Reviewed, around: Around) -> str:
     signed = "Nobody (unsigned)" if around.signature is None else capital(around.signature.words)
     authors = "; ".join(record.blocks["administrative"]["authors"])
     by = f" by {authors} (as declared)" if authors else ""
-    expires = worth.lookup(record.declared, "administrative.expires")
-    until = f", until {expires}" if expires else ""
+    last = record.declared.get("expires")
+    until = f", until {last}" if last else ""
     return f"{signed}; made{by} {str(record.provenance.finished)[:10]}{until}."

@@ -8,6 +8,7 @@ import zlib
 INK = "#1f2933"  # of texts, axes and ticks
 
 _PATH = re.compile(r'(?<= d=")[^"]*')
+_POINT = re.compile(r'<path d="m-?[0-9.]+[ -][0-9.]+"[^>]*/>')  # shows nothing: an error bar of no length
 _COMMAND = re.compile(r"([A-Za-z])([^A-Za-z]*)")
 _COORDINATE = re.compile(r'(?<= [xy]=")[^"]*')
 
@@ -28,7 +29,7 @@ def compact(text: str) -> str:
     style = f"text{{font-family: 'DejaVu Sans', sans-serif; fill: {INK}}} use:not([style]){{{_TICK}}}"
     text = text.replace("butt}</style>", f"butt}} {style}</style>")
     text = _COORDINATE.sub(lambda found: f"{float(found[0]):.1f}".removesuffix(".0"), text)
-    return _PATH.sub(lambda found: _relative(found[0]), text)
+    return _POINT.sub("", _PATH.sub(lambda found: _relative(found[0]), text))
 
 
 def _ungrouped(text: str) -> str:

@@ -43,7 +43,7 @@ def test_the_starter_declares_nothing():
 
 def test_every_example_of_the_starter_is_accepted():
     whole = checked(tomllib.loads(re.sub(r"^#(?=\S)", "", STARTER, flags=re.MULTILINE)))
-    assert set(whole) == {"expires", *(one.id.partition(".")[0] for one in QUESTIONS)}
+    assert set(whole) == {one.id.partition(".")[0] for one in QUESTIONS}
     for one in QUESTIONS:
         assert lookup(whole, one.id) is not None, one.id
     assert [actor["trusted"] for actor in whole["actors"]] == [True, False]
@@ -82,8 +82,9 @@ def test_the_starter_is_written_once(tmp_path):
         ("[contribution]\nmax_rounds_per_user = true", "max_rounds_per_user must be an integer"),
         ("[administrative]\ntier = 4", r"tier must be an integer in \[1, 3\]"),
         ("[deployment]\nproduction_commit = 'main'", "production_commit must match .*, got 'main'"),
-        ("[administrative]\nexpires = 2026-13-01", "is not TOML"),
-        ("[administrative]\nexpires = 'soon'", "expires must match"),
+        ("expires = 2026-13-01", "is not TOML"),
+        ("expires = 'soon'", "expires must match"),
+        ("[administrative]\nexpires = 2030-12-31", "administrative.expires is unknown"),
         ("[accounting]\ntotal_epsilon = -1", "total_epsilon must be"),
         ("[[unprotected_outputs]]\nwhat = 'x'", r"unprotected_outputs\[0\] must have readers"),
         ("actors = 3\nmodel = 1", "2 errors: actors is|2 errors: model is unknown.*; actors must be a list"),
@@ -220,17 +221,18 @@ def test_places_of_the_template_are_refused_all_at_once_in_a_file(tmp_path):
     assert said.count("still to be filled in") == STARTER.count("<") - 1 == 22  # "<...>" in its head
     assert said.startswith("declarations: 22 errors: unprotected_outputs.0.what is still")
     own = """
+expires = 2027-01-31
 actors = [{ role = "reader", trusted = false, assumption = "sees all actions" }]
 [data_security]
 statement = "raw rewards are encrypted at rest"
 [administrative]
 authors = ["A. Author"]
-expires = 2027-01-31
 """
     path.write_text(own, "utf-8")
     found = read(path)
     assert found["actors"][0]["assumption"] == "sees all actions"
-    assert found["administrative"] == {"authors": ["A. Author"], "expires": "2027-01-31"}
+    assert found["administrative"] == {"authors": ["A. Author"]}
+    assert found["expires"] == "2027-01-31"
 
 
 # ---------------------------------------------------------------- what an answer is worth
@@ -240,6 +242,14 @@ FAR = {"world_0": [[0.0, 1.0]], "world_1": [[1.0, 0.0]]}
 OK, HOLE, OPEN = AnswerState.ACCEPTABLE, AnswerState.HOLE, AnswerState.OPEN
 READER = [{"role": "a", "trusted": True}, {"role": "b", "trusted": False, "assumption": "sees no raw data"}]
 COMMIT = Record.of(json.loads(LONG)).provenance.commit[:12]
+
+
+@pytest.mark.parametrize(("name", "state"), [("tree-sum", OPEN), ("dp-se", OK)])
+def test_an_interactive_use_needs_an_adversary_that_was_tried(name, state):
+    """Control: with one it is acceptable."""
+    record = json.loads((REPORTS / name / "record.json").read_text("utf-8"))
+    record |= {"declarations": {"deployment": {"query_model": "interactive"}}}
+    assert [one.state for one in answers(Record.of(record)) if one.given] == [state]
 
 
 @pytest.mark.parametrize(
@@ -256,6 +266,7 @@ COMMIT = Record.of(json.loads(LONG)).provenance.commit[:12]
         ("deployment.model", "local", HOLE, {}),
         ("deployment.production_commit", COMMIT.upper(), OK, {}),
         ("deployment.production_commit", "0" * 12, HOLE, {}),
+        ("deployment.query_model", "non-interactive", OK, {}),
         ("actors", [{"role": "a", "trusted": True}], OK, {}),
         ("actors", [{"role": "a", "trusted": False}], HOLE, {}),
         ("actors", [], OPEN, {}),
@@ -296,8 +307,8 @@ COMMIT = Record.of(json.loads(LONG)).provenance.commit[:12]
             OK,
             {"data_minimisation": {"kept_days": 30}},
         ),
-        ("administrative.expires", "2020-01-01", HOLE, {}),
-        ("administrative.expires", "2099-01-01", OK, {}),
+        ("expires", "2020-01-01", HOLE, {}),
+        ("expires", "2099-01-01", OK, {}),
         ("administrative.reviewers", ["B"], OK, {}),
         ("administrative.reviewers", [], OPEN, {}),
     ],

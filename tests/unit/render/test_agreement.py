@@ -30,7 +30,7 @@ from verifiable_dp.render.page import render, render_index, render_pack
 from verifiable_dp.render.sarif import to_sarif
 from verifiable_dp.report import Report
 
-WEAK = ("dp-exponential-nas", "dp-nas", "dp-robust-elimination")
+WEAK = ("dp-exponential-nas", "dp-nas", "dp-robust-elimination", "gaussian-ts")
 
 
 def load(name):

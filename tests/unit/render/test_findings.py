@@ -9,7 +9,7 @@ import pytest
 
 from tests.committed import NAMES, REPORTS
 from verifiable_dp.record.model import Record
-from verifiable_dp.render.findings import OF_VERDICT, RULES, FindingCode, findings, told
+from verifiable_dp.render.findings import RULES, FindingCode, findings, told
 from verifiable_dp.render.page import render
 from verifiable_dp.render.sarif import to_sarif
 from verifiable_dp.report import Report
@@ -67,14 +67,14 @@ def shown_on(page):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_page_has_every_finding_to_act_on(name):
-    """What is said of the verdict stands above; a line of code has its place and what to do."""
+    """With its sentence and what to do; a line of code has its place."""
     record = Record.of(load(name))
     expected = {(one.code, one.sentence): one for one in told(record)}.values()
     shown = shown_on(render(record, drawn=False))
     assert len(shown) == len(expected)
     for item, one in zip(shown, expected, strict=True):
         place = f" {one.file}:{one.line}" if one.file else ""
-        said = "see the first screen" if one.code in OF_VERDICT else f"{one.sentence}. To do: {one.advice}"
+        said = f"{one.sentence.rstrip('.')}. To do: {one.advice}"
         assert item == f"{one.severity} {one.code}{place}: {' '.join(said.split())}"
 
 

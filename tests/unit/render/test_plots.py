@@ -223,6 +223,27 @@ def test_the_drawn_line_is_the_judged_one(log_power):
     assert slope == pytest.approx(0.5, abs=0.05)
 
 
+def test_regret_over_epsilon_is_that_of_the_table(monkeypatch):
+    """Solid with privacy, dashed without, by instance. Control: a record without such a table has no plot."""
+    from matplotlib.figure import Figure
+
+    axes = Figure().add_subplot()
+    monkeypatch.setattr(plots, "single", lambda name, height, draw, narrow: draw(axes))
+    timelines.prices(Record.of(recorded("dp-linear")))
+    (table,) = [t for t in recorded("dp-linear")["regret"]["tables"] if t["kind"] == "price"]
+    expected = {}
+    for row in table["statistics"]["rows"]:
+        for style, mean in (("-", "mean_a"), ("--", "mean_b")):
+            points = expected.setdefault((style, row["instance"]), [])
+            points.append([row["epsilon"], row[mean]])
+    drawn = [line for line in axes.lines if line.get_linestyle() in ("-", "--")]
+    assert len(expected) == 4
+    assert [line.get_xydata().tolist() for line in drawn] == [
+        expected[style, instance] for _, instance in list(expected)[::2] for style in ("-", "--")
+    ]
+    assert timelines.prices(Record.of(recorded("ucb1"))) is None
+
+
 # ---------------------------------------------------------------- pages
 
 
@@ -294,6 +315,13 @@ def test_steps_of_a_path_lead_where_the_path_does(path):
     assert places(short.replace("m", "m1 1m", 1)) != places(path)
 
 
+def test_an_error_bar_of_no_length_leaves_no_path():
+    """Control: one with a length does."""
+    bar = '<path d="M 3 4 L 3 {}" style="fill: none"/>'
+    assert svg.compact(bar.format("4.01")) == ""
+    assert svg.compact(bar.format("5")) != ""
+
+
 def test_every_plot_has_words_for_those_who_do_not_see_it():
     page = render(Record.of(recorded("ucb1")))
     parts = re.findall(r"<figure>(.*?)</figure>", page, re.DOTALL)
@@ -340,7 +368,8 @@ def drawn():
         for name, record in (("dp-se", se), ("tree", tree), ("ucb1", ucb))
         for plot in ("epsilon", "regret", "time", "scaling")
     }
-    of_record |= {("ucb1", "constants"): ucb, ("dp-se", "growth"): se, ("dp-se", "course"): se}
+    of_record |= {("ucb1", "constants"): ucb}
+    of_record |= {("dp-se", plot): se for plot in ("growth", "course", "prices")}
     found = {}
     for (name, plot), record in of_record.items():
         for narrow in (False, True):
@@ -412,12 +441,14 @@ def test_legends_stand_above_the_data(monkeypatch):
     monkeypatch.setattr(plots, "inline", looked)
     record = recorded("dp-se")
     for narrow in (False, True):
-        for plot in ("time", "scaling", "regret", "course"):
+        for plot in ("time", "scaling", "growth", "prices", "regret", "course"):
             page._PLOTS[plot](Record.of(record), narrow=narrow)
         timelines.placement(stream("rounds 1 to 4"), narrow=narrow)
     study = json.loads((REPORTS / "studies" / "S1" / "study.json").read_text("utf-8"))
     figures.panels(study["figures"][0])
     assert len(seen) >= 6
+    wide = {name for name, _ in seen if not name.endswith(" narrow")}
+    assert wide == {"regret", "placement 0"}  # whose marks have no end; control: all of a phone's have one
     assert [name for name, outside in seen if not outside] == []
     assert len(named) >= 20
     assert [name for name, right in named if not right] == []

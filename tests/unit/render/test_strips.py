@@ -42,6 +42,15 @@ def test_a_refuted_record_has_no_upper_bound_on_its_strip():
     assert strips.of(replace(HOLDS, checks=())) is None
 
 
+def test_a_strip_has_the_ends_of_the_headline():
+    """Broken variant: the bound of samples where it lies above the upper one."""
+    above = strips.of(replace(HOLDS, epsilon_lower=1.004))
+    assert "at least 1, at most 1 " in above.words
+    assert above.brief == "Bar: epsilon, if assumptions hold. Mark: promise."
+    assert interval(2.0, None).brief.startswith("Bar: epsilon, no upper bound.")
+    assert above.ends == (0.125, 8)
+
+
 def test_a_refutation_makes_strength_no_question():
     assert strength.strength(REFUTED).state == "none"
     assert strength.strength(HOLDS).state == "strong"

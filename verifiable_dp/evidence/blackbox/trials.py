@@ -178,9 +178,10 @@ class Tried:
     def describe(self) -> str:
         """In words."""
         return (
-            f"it tried {self.pairs} pairs, {self.late} of them with a reward that is not an arm's first, "
-            f"{self.inside} with values inside the bounds. They lie around {self.decisions} tuned decisions "
-            f"on {self.paths} paths, in {self.duels} of {self.all_duels} duels between arms"
+            f"beside plain neighbours it tried {self.pairs} pairs, {self.late} of them with a reward that is "
+            f"not an arm's first, {self.inside} with values inside the bounds. They lie around "
+            f"{self.decisions} tuned decisions on {self.paths} paths, in {self.duels} of {self.all_duels} "
+            "duels between arms"
         )
 
 
