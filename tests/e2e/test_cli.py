@@ -201,7 +201,7 @@ BAD = [
     (["audit", "bandits.py:dp_se", "--arms", "2", "--horizon", "50"], "epsilon must be given"),
     (
         ["audit", "bandits.py:dp_se", "--epsilon", "1", "--horizon", "50"],
-        "n_arms must be given for bandits.py:dp_se",
+        "n_arms must be given for the bandit bandits.py:dp_se",
     ),
     (["audit", "bandits.py:dp_se", "--epsilon", "1", "--arms", "2"], "horizon must be given"),
     (["audit", "bandits.py:wrong_shape", *PLAY], "shape"),

@@ -105,9 +105,9 @@ RUNNING = (
 )
 PLAIN = f"{PROTOCOLS[0][0]}/{PROTOCOLS[0][1]}"
 WAYS = (
-    f"one of the pairs of methods {', '.join('/'.join(pair) for pair in PROTOCOLS)} (or any of "
-    f"{', '.join(CHOOSING[3:12])} with any of {', '.join(LEARNING[:8])}), step(last_reward, last_arm), or "
-    "run(env), fit(env), play(env), simulate(env) or train(env)"
+    f"one of the pairs of methods {', '.join('/'.join(pair) for pair in PROTOCOLS)}, or "
+    "step(last_reward, last_arm), or run(env), fit(env), play(env), simulate(env) or train(env); see "
+    "docs/targets.md for other names"
 )
 WITH_CONTEXTS = (
     "a method that chooses and takes a context, such as select(context), and one that learns, such as "

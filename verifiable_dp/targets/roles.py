@@ -333,6 +333,7 @@ def missing(name: str, where: str) -> str:
         f"the number of arms ({ARMS[0]}), the horizon ({HORIZON[0]}), a generator (rng), a seed, an "
         f"environment (env), a configuration (config) or epsilon; give --set {name}=VALUE, "
         f"or --epsilon-parameter {name} if it is epsilon"
+        f"{', or --contexts D if the bandit takes contexts of that dimension' if name in DIMENSION else ''}"
     )
 
 

@@ -147,6 +147,10 @@ def test_too_much_output_is_cut_once(capsys):
     err = capsys.readouterr().err
     assert err.count("no more is shown") == 1
     assert len(err) < guard._MOST + 200
+    with watched(), guarded():
+        for _ in range(1000):
+            print("sums", 5.0)
+    assert capsys.readouterr().err.count("target | sums 5.0") < 80  # a screen or two
     with watched(), guarded():  # the next audit has its own allowance
         print("y")
     assert capsys.readouterr().err == "target | y\n"
