@@ -57,7 +57,7 @@ def list_(claims: bool, papers: bool, reports: Path, html_path: Path | None) -> 
 
     if (claims or papers) and not any(reports.glob("*/record.json")):
         aside(
-            f"no record in {reports.resolve()}, which verdicts are taken from: make some with `verifiable-dp "
+            f"no record in {reports.resolve()}, so no verdicts are shown: make records with `verifiable-dp "
             "report --out FOLDER` (the installed package contains none), then give --reports FOLDER"
         )
     if papers:
@@ -95,7 +95,7 @@ def list_(claims: bool, papers: bool, reports: Path, html_path: Path | None) -> 
     type=click.Choice(["linear", "logistic", "types", "misleading"]),
     default="linear",
     show_default=True,
-    help="With contexts: the population of users.",
+    help="With contexts: how users and their rewards are drawn.",
 )
 @click.option(
     "--setting",

@@ -493,7 +493,10 @@ def falls_short(report: Report, *requires: str) -> bool:
     require = max(requires, key=passing.REQUIRED.index)
     short = passing.short_of(report.decision, require)
     if short:
-        aside(f"verifiable-dp: {report.name} is not refuted, but rests on {short}; required is {require}")
+        aside(
+            f"verifiable-dp: {report.name} is not refuted, but its evidence is only {short}; --require asks "
+            f"for {require}"
+        )
     return bool(short)
 
 

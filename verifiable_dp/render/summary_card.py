@@ -243,8 +243,8 @@ def _held(record: Record) -> str:
         found.append(f"{capital(words.why(record))}.")
     if record.regret:
         loose = regrets.loose(record)
-        coarsely = f", {loose} coarsely" if loose else ""
-        found.append(f"{words.measured(record)}: {regrets.agreeing(record)}{coarsely}.")
+        coarse = f"; {loose} {'is' if loose == 1 else 'are'} coarse" if loose else ""
+        found.append(f"{words.measured(record)}: {regrets.agreeing(record)}{coarse}.")
     return " ".join(filter(None, found))
 
 

@@ -116,7 +116,7 @@ WITH_CONTEXTS = (
 
 NO_PULL = (
     "target: {} pulled no arm of the environment that the audit gave it; if it generates its rewards "
-    "itself, give --reward file.py:function, the function or method that pays a reward"
+    "itself, give --reward file.py:function, the function or method that returns a reward"
 )
 
 

@@ -163,8 +163,8 @@ def test_the_meter_empties_as_the_leak_that_passes_grows():
 def test_regret_is_a_sentence():
     said = of("dp-se").regret
     assert said == (
-        "27 of 27 checks that can fail agree with the stated bounds (5 of 6 partly our own). 1 more cannot "
-        "fail below 9.2e+07 rounds and does not count. 7 are coarse: 10 times that regret would pass."
+        "27 of 27 checks that can fail agree with the stated bounds (parts of 5 of 6 are our own). 1 more "
+        "cannot fail below 9.2e+07 rounds and does not count. 7 are coarse: 10 times that regret would pass."
     )
     record = load("dp-se")
     record["regret"]["checks"][0]["result"]["verdict"] = "contradicted"
@@ -360,7 +360,7 @@ def test_every_mutant_is_shown_and_misses_are_named(table):
     first = read[: read.index("In plain words")]
     assert f"1 broken variant missed: {MISSED}" in first
     assert '<span class="missed">missed</span></td><td class="number">∞' in page
-    assert "15 of 15 broken variants of this audit were caught; of " in read
+    assert "This audit caught 15 of its 15 broken variants; of " in read
     rows = [row for row in table["mutants"] if row["algorithm"] == name]
     killed, left = (sum(row["outcome"] == word for row in rows) for word in ("killed", "undecided"))
     assert (
@@ -381,7 +381,7 @@ def test_a_mutant_of_the_record_that_passed_is_named():
     name = record["mutants"][0]["name"]
     page = render(Record.of(record), drawn=False)
     assert '<span class="missed">missed</span>' in page
-    assert "11 of 12 broken variants of this audit were caught; of 43 in the catalogue" in page
+    assert "This audit caught 11 of its 12 broken variants; of 43 in the catalogue" in page
     assert f"Missed: {name}." in page
     said = summary_card.of(reviewed(record))
     assert said.strength.state == "weak"  # it was to catch this one
@@ -1016,8 +1016,8 @@ def test_a_trusted_shuffler_is_a_caveat():
 
 def test_a_baseline_says_that_it_names_neither_unit_nor_adversary():
     assert of("ucb1").promise == (
-        "None: no epsilon, no unit, no adversary. The audit measures against epsilon 1, a yardstick, for "
-        "changing one reward of one round, seen in the sequence of actions."
+        "None: no epsilon, no unit, no adversary. As a yardstick, the audit tests epsilon 1 for changing one "
+        "reward of one round, against anyone who sees the sequence of actions."
     )
 
 
@@ -1040,7 +1040,7 @@ def test_a_sum_is_spoken_of_as_a_mechanism_on_a_stream():
 def test_theorems_are_those_of_a_paper():
     """Control: claims of a paper."""
     assert "agree with our derivations" in regrets.sentence(Record.of(load("dp-lin-ucb")))
-    assert "agree with the stated bounds (5 of 6 partly our own)" in regrets.sentence(
+    assert "agree with the stated bounds (parts of 5 of 6 are our own)" in regrets.sentence(
         Record.of(load("dp-se"))
     )
     assert "agree with the theorems" in regrets.sentence(Record.of(load("dp-nas")))

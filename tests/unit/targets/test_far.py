@@ -342,8 +342,13 @@ FORM = Contexts(2, (3,))  # its tables have a column for each number of a contex
 
 @pytest.mark.parametrize(
     ("form", "place", "read"),
-    [(None, (9, 0), False), (None, (3, 1), True), (None, (3, 2), False)]
-    + [(FORM, (3, 4), True), (FORM, (3, 5), False)],
+    [
+        (None, (9, 0), False),
+        (None, (3, 1), True),
+        (None, (3, 2), False),
+        (FORM, (3, 4), True),
+        (FORM, (3, 5), False),
+    ],
 )
 def test_a_place_beyond_the_table_ends_the_audit(form, place, read):
     def edited(told):

@@ -144,7 +144,7 @@ def one_round(env, horizon, which):
         (
             lambda n_arms: (print, print),
             {},
-            r"must return an object with such methods: tuple must have one of",
+            "must return an object with such methods: tuple must",
         ),
         (Unfilled, {"beta": 1}, "Unfilled has no parameter beta; it has n_arms, gamma"),
         (one_round, {}, "parameter which of one_round must have a default"),
