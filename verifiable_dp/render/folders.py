@@ -2,8 +2,8 @@
 
 A report made again differs in what names its run (`sealing.RUN`), and in the lines of its page that show it.
 A data file is the same except for the run if it is, byte for byte, the old one with the run of the new one
-put in, or differs from that in the last digits of floats only (`evidence.rounding`). A page is, if it differs in
-those lines only in which the pages of these two data files differ, too.
+put in, or differs from that in the last digits of floats only (`evidence.rounding`). A page is, if it differs
+in those lines only in which the pages of these two data files differ, too.
 Nothing is masked by its look, so that no other difference can hide.
 """
 
