@@ -81,10 +81,10 @@ def list_(claims: bool, papers: bool, reports: Path, html_path: Path | None) -> 
                     say(f"  {part}: {row[part]}")
     if claims or papers:
         return
-    table = registry.catalogue()
-    width = max(len(name) for name in table["name"]) + 2
-    for entry in table.itertuples():
-        say(f"{entry.name:<{width}}{entry.model:<9}{entry.paper}")
+    table = registry.listed()
+    width = max(len(entry["name"]) for entry in table) + 2
+    for entry in table:
+        say(f"{entry['name']:<{width}}{entry['model']:<9}{entry['paper']}")
 
 
 @main.command(section=CATALOGUE, examples=("simulate NAME --arms 3 --horizon 100000 --epsilon 1",))
