@@ -338,7 +338,7 @@ def regret(
 @main.command(section=CATALOGUE)
 @click.option(
     "--budget",
-    metavar="quick|standard|thorough|SECONDS",
+    metavar="quick|standard|thorough|MILLIONS",
     default="quick",
     show_default=True,
     help="2, 10 or 50 million test draws per control; or a number of millions.",

@@ -328,6 +328,10 @@ def filled(
 
 def missing(name: str, where: str) -> str:
     """What is said of a parameter that nothing is known of."""
+    if name in EPSILON:
+        return (
+            f"target: parameter {name} of {where} must be given: --set {name}=VALUE (in Python parameters=)"
+        )
     return (
         f"target: parameter {name} of {where} must have a default, or be named after "
         f"the number of arms ({ARMS[0]}), the horizon ({HORIZON[0]}), a generator (rng), a seed, an "

@@ -131,6 +131,11 @@ def one_round(env, horizon, which):
     env.pull(which)
 
 
+def test_an_epsilon_that_no_claim_gives_is_asked_for():
+    with pytest.raises(InputError, match=r"parameter eps of .* must be given: --set eps=VALUE"):
+        taken(lambda n_arms, eps: Nothing(), GivenRole())[1](REWARDS, np.random.default_rng(0))
+
+
 @pytest.mark.parametrize(
     ("target", "more", "words"),
     [

@@ -176,6 +176,14 @@ def test_code_that_gets_no_generator_is_audited_by_its_own(target, verdict):
     assert audit(target, **claim).verdict == verdict
 
 
+def test_a_misspelt_draw_is_one_of_a_generator():
+    def misspelt(data, size, rng):
+        return data + rng.lapalce(0, 1, size)
+
+    with pytest.raises(InputError, match="'Generator' object has no attribute 'lapalce'"):
+        audit(misspelt, epsilon=1.0, budget="smoke")
+
+
 def test_standard_functions_are_left_alone():
     assert adapted(release) == ("release", release)
     assert adapted(play) == ("play", play)
