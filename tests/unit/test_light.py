@@ -106,28 +106,9 @@ def test_verify_judge_and_render_need_none_of_them(run, tmp_path):
     assert run(*audit).returncode == 0
 
 
-TABLES = """
-import verifiable_dp as vdp
-
-played = vdp.simulate(vdp.make("se", n_arms=2, horizon=40), vdp.environments.bernoulli([0.7, 0.5]), runs=2)
-report = vdp.audit("tree-sum", budget="smoke", mutants=False)
-for table in (vdp.catalogue, played.curve, played.to_frame, report.to_frame):
-    try:
-        print(len(table()))
-    except vdp.InputError as error:
-        print(error)
-"""
-
-
-def test_tables_say_what_they_need(run):
-    said = run("-c", TABLES)
-    assert said.stdout.splitlines() == ['tables need pandas: pip install "verifiable-dp[frames]"'] * 4, (
-        said.stderr
-    )
-    assert "dp-se" in run("-m", "verifiable_dp", "list").stdout
-    made = run("-c", TABLES, blocked=False).stdout.splitlines()  # the control
-    assert len(made) == 4
-    assert all(int(rows) > 1 for rows in made)
+def test_the_catalogue_is_listed_without_pandas(run):
+    listed = run("-m", "verifiable_dp", "list")
+    assert "dp-se " in listed.stdout, listed.stderr
 
 
 def test_collecting_tests_needs_none_of_them(run, tmp_path):
