@@ -107,6 +107,9 @@ class _Stderr:
 
     def write(self, text: str) -> None:
         sys.stderr.write(text)
+        self.flush()
+
+    def flush(self) -> None:
         sys.stderr.flush()
 
 

@@ -156,6 +156,14 @@ def test_too_much_output_is_cut_once(capsys):
     assert capsys.readouterr().err == "target | y\n"
 
 
+def test_what_is_relayed_can_be_flushed_and_closed(capsys):
+    """Python 3.13 says what goes wrong where a stream is closed because nobody holds it any more."""
+    with guard.relayed() as shown:
+        print("x", end="", file=shown, flush=True)
+        shown.close()
+    assert capsys.readouterr().err == "target | x\n"
+
+
 def test_a_closed_stderr_stops_nothing(monkeypatch, tmp_path):
     with (tmp_path / "err").open("w") as closed:
         pass
