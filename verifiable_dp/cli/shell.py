@@ -512,7 +512,7 @@ cage_option = click.option(
     type=click.Choice(["required", "best", "none"]),
     default="none",
     show_default=True,
-    help="Run your code without access to network, processes and files (Linux); `best`: where that is possible.",
+    help="Run your code without access to network, processes and files (Linux; `best`: where possible).",
 )
 
 
