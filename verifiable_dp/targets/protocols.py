@@ -516,9 +516,19 @@ def check_whole(supply: Supply, what: str) -> None:
         )
 
 
+@dataclass(frozen=True)
+class TwoFunctions:
+    """A bandit of closures: one that chooses, and one that learns."""
+
+    select: Function[Foreign]
+    update: Function[Foreign]
+
+
 def finish(value: Foreign, supply: Supply, loop: Loop) -> Foreign:
-    """What a call comes to: awaited, and a generator of arms played to the end."""
+    """What a call comes to: awaited, two functions as one object, a generator of arms played to its end."""
     value = loop.done(value)
+    if type(value) is tuple and len(value) == 2 and all(map(callable, value)):
+        return TwoFunctions(*value)
     if inspect.isgenerator(value) or inspect.isasyncgen(value):
         _play_generator(value, supply, loop)
         return None

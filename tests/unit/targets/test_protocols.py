@@ -147,7 +147,7 @@ def test_an_epsilon_that_no_claim_gives_is_asked_for():
         (Asking, {}, "configuration is asked for gamma, which is not known; give --set gamma=VALUE"),
         (lambda n_arms, d: Nothing(), {}, r"parameter d of .*, or --contexts D if"),
         (
-            lambda n_arms: (print, print),
+            lambda n_arms: (print, print, print),
             {},
             "must return an object with such methods: tuple must",
         ),

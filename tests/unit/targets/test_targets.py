@@ -170,8 +170,38 @@ def own_leak(rewards):
     return np.full(len(rewards), np.argmax(rewards.sum(axis=0)))
 
 
-@pytest.mark.parametrize(("target", "verdict"), [(own_draws, "not_refuted"), (own_leak, "refuted")])
-def test_code_that_gets_no_generator_is_audited_by_its_own(target, verdict):
+def closures(scale):
+    def made(n_arms, rng):
+        sums, state = [0.0] * n_arms, {"t": 0, "best": None}
+
+        def choose():
+            if state["t"] < n_arms:
+                return state["t"]
+            if state["best"] is None:
+                state["best"] = int(np.argmax([s + rng.laplace(0, scale) for s in sums]))
+            return state["best"]
+
+        def learn(arm, reward):
+            if state["t"] < n_arms:
+                sums[arm] += reward
+            state["t"] += 1
+
+        return choose, learn
+
+    return made
+
+
+@pytest.mark.parametrize(
+    ("target", "verdict"),
+    [
+        (own_draws, "not_refuted"),
+        (own_leak, "refuted"),
+        (closures(0.5), "not_refuted"),
+        (closures(0.05), "refuted"),
+    ],
+    ids=["own", "own leak", "closures", "closures leak"],
+)
+def test_code_without_a_generator_or_a_class_is_audited(target, verdict):
     claim = {"epsilon": 2.0, "n_arms": 2, "horizon": 4, "budget": "smoke"}
     assert audit(target, **claim).verdict == verdict
 
