@@ -89,8 +89,8 @@ def floors(trial: TheoremTrial) -> Iterator[Check]:
         caption=f"Samples -1 or 1 with mean {FAINT:g}, alpha = .5, beta = .08. Theorem 3.4 as proved: more "
         "than n = log(1/beta)/(12 epsilon alpha |mu|) samples with probability 1 - sqrt(beta) - beta, so "
         "at least that share of n in the mean; Corollary 3.6's first term: kl(1 - beta, beta)/KL(mu, mu (1 - "
-        "alpha)/(1 + alpha)), which holds without privacy too. A run that has not halted counts as the "
-        "horizon. "
+        "alpha)/(1 + alpha)), which holds without privacy too. A run that has not halted counts as "
+        "halting at the horizon. "
         f"{trial.runs(TABLE_RUNS)} runs of each.",
         measured="samples",
     )

@@ -210,7 +210,7 @@ CLAIMS = (
             papers.TAO,
             "Theorem 7 (10), printed",
             "contradicted: erratum local-rate; its exponent lies outside the intervals of theorem-7-rate, "
-            "which record it as printed_exponent. Not a claim that the algorithm is to meet",
+            "which record it as printed_exponent. The algorithm need not meet this claim",
         ),
         "scaling",
     ),

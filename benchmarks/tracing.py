@@ -135,7 +135,7 @@ def main() -> None:
         cells = (f"{1e3 * plain:.1f}", f"{1e3 * traced:.0f}", f"{traced / plain:.0f}")
         print("|", " | ".join([f"`{function.__name__}`", *cells]), "|", flush=True)
     print()
-    print("| right bandit | tracing | epsilon | verdict | test runs | CPU s |\n|---|---|---|---|---|---|")
+    print("| correct bandit | tracing | epsilon | verdict | test runs | CPU s |\n|---|---|---|---|---|---|")
     for function in styles.RIGHT:
         row = audit(function, traced=True)
         cells = (row.tracing, row.between, row.verdict, row.runs, f"{row.seconds:.1f}")

@@ -2969,6 +2969,22 @@ FAULTS = (
         "a reviewer is told that the audited noise could not be predicted",
         ("tests/unit/compliance/test_blocks.py",),
     ),
+    Fault(
+        "a table has columns for arms only",
+        "verifiable_dp/auditing/traced.py",
+        "columns = inputs.form.width if inputs.form is not None else inputs.n_arms or 0",
+        "columns = inputs.n_arms or 0",
+        "an audit with contexts ends where a number of a context costs most",
+        ("tests/unit/targets/test_far.py",),
+    ),
+    Fault(
+        "data without a generator are rewards",
+        "verifiable_dp/targets/load.py",
+        'return "release_one" if data == "data" else "play"',
+        'return "release_one" if data == "data" and len(names) == 2 else "play"',
+        "a mechanism that draws from a generator of its own is called as a bandit",
+        ("tests/unit/targets/test_targets.py",),
+    ),
 )
 
 

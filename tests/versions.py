@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 FREE = ("examined",)  # Hypothesis versions search in other ways
 MADE = ("tree-sum", "shuffled-linear", "nas")
-EXTRAS = ("fast", "learn", "plots")  # without which the committed records are not made
+EXTRAS = ("fast", "learn", "plots", "frames")  # without which the committed records are not made
 WHICH = ("lowest", "newest")
 
 

@@ -13,6 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from verifiable_dp.core import frames
 from verifiable_dp.core.files import lock, make_folder, write_text
 from verifiable_dp.core.plot import NEEDED, Plot
 from verifiable_dp.core.validate import InputError, Json, JsonDict, named, on_one_line
@@ -221,6 +222,7 @@ class Report:
 
     def to_frame(self) -> pd.DataFrame:
         """One row per check: columns subject (privacy or regret), check, kind, verdict and words."""
+        frames.needed()
         import pandas as pd
 
         checks = [("privacy", check) for check in self.parsed.checks]

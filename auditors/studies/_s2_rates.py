@@ -335,8 +335,9 @@ def ucb_laws(runs: int) -> list[Rate]:
             0.5,
             margin=0.03,
             log_power=1.75,
-            region=f"epsilon = 1, u = 1, {worst}, constants={UCB_LONG_CONSTANTS:g}, T from "
-            f"{UCB_OVER_T[0]:.3g} to {UCB_OVER_T[-1]:.3g}, where one factor log T of the pulls shows as .035",
+            region=f"epsilon = 1, u = 1, {worst}, constants={UCB_LONG_CONSTANTS:g}, "
+            f"T from {UCB_OVER_T[0]:.3g} to {UCB_OVER_T[-1]:.3g}, where one factor log T would change the "
+            "slope by .035",
         ),
         rate(
             "epsilon-worst",

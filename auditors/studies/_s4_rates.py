@@ -135,7 +135,7 @@ def _over_t(kind: str, runs: int) -> Rate:
         "its lower-order terms.",
         "the sum in (16) over T",
         f"{_EVEN}, epsilon = 1, T = e^(j+1/2) and e^.05 more and less, from {OVER_T[kind][0]:.1g} to "
-        f"{OVER_T[kind][-1]:.1g}, where a further factor log T shows as .1"
+        f"{OVER_T[kind][-1]:.1g}, where a further factor log T would change the slope by .1"
         + ("; the share of noise in gamma falls, as eps0 grows like log T" if kind == "shuffled" else ""),
         1.0,
         0.04,

@@ -416,14 +416,14 @@ def rate(name: str, law: Law, axis: Axis, runs: int) -> Rate:
     )
     return Rate(
         f"{name}-{axis.symbol}",
-        f"{name}: regret {_grows(axis, words)}, and is at most {ROOM:g} times what it would be if every mean "
-        "equalled its expectation.",
+        f"{name}: regret {_grows(axis, words)}, and is at most {ROOM:g} times that of a run in which every "
+        "estimate is exact.",
         words,
         cells,
         axis.exponent,
         axis.margin,
         fixed,
-        Source(OURS, name, f"ours; at {fixed}", Basis.OURS),
+        Source(OURS, name, f"ours; with {fixed}", Basis.OURS),
         *near(law.path),
         axis.log_power,
     )

@@ -382,14 +382,13 @@ def _figure_statements() -> list[Statement]:
         ),
         Statement(
             "best-arm-central",
-            f"A tenth of the constants does not cost DPRSE its best arm, but in a share of {KEPT:g} of runs.",
+            f"A tenth of the constants costs DPRSE its best arm in at most {KEPT:.0%} of runs.",
             cited("Lemma 4", "ours: the lemma covers only the proof's constants"),
             lambda outcomes: _kept(central, outcomes),
         ),
         Statement(
             "best-arm-local",
-            f"A tenth of the constants does not cost LDPRSE its best arm, but in a share of {KEPT:g} of "
-            "runs.",
+            f"A tenth of the constants costs LDPRSE its best arm in at most {KEPT:.0%} of runs.",
             cited("Theorem 7", "ours: the theorem covers only the proof's constants and epsilon <= 1"),
             lambda outcomes: _kept(local, outcomes),
         ),
@@ -490,8 +489,9 @@ NOTES = (
     "reach 2e18.",
     "DPRUCB must be simulated round by round. We fit its rates at the worst of three gaps, where T alone "
     "sets the scale; at a fixed gap, lower-order terms exceed a factor log T. With the constant 18, gaps "
-    "are told apart only from T = 4e7 on. With a fifth or a tenth of it, v = 1 and T up to 1.3e7, one "
-    "factor log T of the pulls changes the slope by twice its limits. At v = .5 the noise dominates: with "
+    "are told apart only from T = 4e7 on. With a fifth or a tenth of it, at v = 1 and T up to 1.3e7, "
+    "one factor log T more or less would change the slope by twice its allowed error. At v = .5 the noise "
+    "dominates: with "
     "a twentieth of the constant, runs differ by 40 %; with a tenth, the slope is off by .08 between T = "
     "1e6 and 1e7, where a factor log T changes it by .022. So we state no rate there.",
 )

@@ -102,11 +102,11 @@ def test_an_item_has_the_status_that_its_errata_give_it():
         known = outcomes.get(erratum.name)
         for number, verdict in shown.get(erratum.name, {}).items():
             whole = number in stated(erratum.source.statement)
-            expected = (words if whole else f"{words}, in or near the proof") if known else "no record"
+            expected = (words if whole else f"{words} (in the proof)") if known else "no record"
             assert verdict == expected, (erratum.name, number)
     assert shown["fact-2.1"] == {"Fact 2.1": "false as printed"}
     assert shown["laplace-tail-far"]["Lemma 4"] == "false as printed"
-    assert shown["laplace-tail-far"]["Lemma 3"] == "false as printed, in or near the proof"
+    assert shown["laplace-tail-far"]["Lemma 3"] == "false as printed (in the proof)"
 
 
 def test_an_erratum_that_is_not_confirmed_accuses_nothing(tmp_path):

@@ -201,7 +201,7 @@ BAD = [
     (["audit", "bandits.py:dp_se", "--arms", "2", "--horizon", "50"], "epsilon must be given"),
     (
         ["audit", "bandits.py:dp_se", "--epsilon", "1", "--horizon", "50"],
-        "n_arms must be given for bandits.py:dp_se",
+        "n_arms must be given for the bandit bandits.py:dp_se",
     ),
     (["audit", "bandits.py:dp_se", "--epsilon", "1", "--arms", "2"], "horizon must be given"),
     (["audit", "bandits.py:wrong_shape", *PLAY], "shape"),
@@ -442,7 +442,7 @@ def test_a_listed_algorithm_is_audited_as_printed(folder):
 def test_claims_without_records_name_the_folder(folder):
     done = run(folder, "list", "--claims")
     assert done.returncode == 0
-    assert done.stderr.startswith(f"no record in {folder / 'reports'}, which verdicts are taken from: make ")
+    assert done.stderr.startswith(f"no record in {folder / 'reports'}, so no verdicts are shown: make ")
     assert done.stderr.endswith("then give --reports FOLDER\n")
     committed = Path(__file__).parents[2] / "reports"
     assert run(folder, "list", "--claims", "--reports", committed).stderr == ""

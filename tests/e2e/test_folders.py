@@ -57,7 +57,7 @@ def test_a_report_made_again_is_the_same_but_for_the_run(base):
         "schema/compliance-1.json": "same",
         "schema/record-4.json": "same",
     }
-    assert lines[-1] == "folders first -> second: same: 4 same bytes, 6 same but for the run"
+    assert lines[-1] == "folders first -> second: same: 4 same bytes, 6 same except for the run"
     assert len(lines) == 11
     records = [json.loads((base / side / FILES[1]).read_text("utf-8")) for side in ("first", "second")]
     assert records[0]["digest"] != records[1]["digest"]
@@ -127,7 +127,7 @@ def test_a_missing_file_and_one_too_many(base):
     gone.unlink()
     code, statuses, lines = status(base)
     assert (code, statuses["tree-sum/record.html"]) == (1, "old")
-    assert lines[-1].endswith("5 same but for the run, 1 only in first")
+    assert lines[-1].endswith("5 same except for the run, 1 only in first")
     assert status(base, "--without", "tree-sum")[0] == 0
     gone.write_bytes(content)
     assert status(base)[0] == 0

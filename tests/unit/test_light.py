@@ -1,4 +1,4 @@
-"""Without numba, scikit-learn and matplotlib: the same draws, and what needs none of them runs."""
+"""Without numba, scikit-learn, matplotlib and pandas: the same draws, and what needs none of them runs."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-BLOCKED = ("numba", "llvmlite", "sklearn", "matplotlib")
+BLOCKED = ("numba", "llvmlite", "sklearn", "matplotlib", "pandas")
 BLOCK = f"""
 import sys
 
@@ -104,6 +104,11 @@ def test_verify_judge_and_render_need_none_of_them(run, tmp_path):
         assert done.returncode == 0, done.stderr
     (tmp_path / "own.py").write_text(AUDITED.format(scale=1))  # the control
     assert run(*audit).returncode == 0
+
+
+def test_the_catalogue_is_listed_without_pandas(run):
+    listed = run("-m", "verifiable_dp", "list")
+    assert "dp-se " in listed.stdout, listed.stderr
 
 
 def test_collecting_tests_needs_none_of_them(run, tmp_path):

@@ -54,6 +54,16 @@ def test_a_result_is_a_table_and_a_plot(result, tmp_path):
         drawing.save(tmp_path / "x.png")
 
 
+def test_tables_say_that_they_need_pandas(simulation, monkeypatch):
+    tables = (vdp.catalogue, simulation.curve, simulation.to_frame, REPORT.to_frame)
+    assert all(len(table()) > 1 for table in tables)
+    monkeypatch.setitem(sys.modules, "pandas", None)  # as where it is not installed
+    for table in tables:
+        with pytest.raises(vdp.InputError, match=r'pip install "verifiable-dp\[frames\]"'):
+            table()
+    assert isinstance(simulation.plot(), Plot)
+
+
 def test_a_frame_holds_what_the_simulation_holds(simulation):
     frame = simulation.to_frame()
     assert frame["regret"].tolist() == simulation.regret.tolist()

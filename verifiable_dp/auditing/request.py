@@ -49,7 +49,7 @@ class AuditOptions(TypedDict, total=False):
     protects
         With contexts: ``context`` (the default), which is context and reward, or ``reward`` alone.
     reward
-        For your own code that makes its own rewards: the function or method that pays a reward, as
+        For your own code that makes its own rewards: the function or method that returns a reward, as
         ``file.py:function`` or ``module:Class.method``; the audit pays in its place.
     bounds
         Range of the rewards, or of the entries of the data; (0, 1) if None.

@@ -209,7 +209,10 @@ def _opened(request: AuditRequest) -> Iterator[tuple[str, Given, Callable[[], No
     if promise.observe not in (None, "actions", "releases"):
         raise InputError(f"observe must be actions (play) or releases (release), got {promise.observe!r}")
     if promise.epsilon is None and not promise.curved:
-        raise InputError("epsilon must be given: we do not know the claim of your own code")
+        raise InputError(
+            "epsilon must be given: we do not know the claim of your own code "
+            "(--epsilon E; in Python epsilon=E)"
+        )
     if isinstance(target, Exec):
         for name in ("parameters", "reward", "contexts", "epsilon_parameter"):
             if getattr(request.inputs, name):
@@ -251,7 +254,8 @@ def _case(request: AuditRequest, kind: str, function: Given) -> PlayCase | Relea
     for needed, flag in (("n_arms", "--arms K"), ("horizon", "--horizon T")):
         if getattr(inputs, needed) is None:
             raise InputError(
-                f"{needed} must be given for {request.name} ({flag}; in Python {needed}={flag[-1]})"
+                f"{needed} must be given for the bandit {request.name} ({flag}; in Python "
+                f"{needed}={flag[-1]}); if it is a mechanism, call its first parameter data"
             )
     return PlayCase.of(request, function, many=kind == "play_many")
 

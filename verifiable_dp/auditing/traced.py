@@ -117,7 +117,8 @@ def _read_of_tracing(told: Given, arguments: Sequence[Given]) -> tuple[Check, Tr
         return None
     inputs: Inputs = arguments[3]
     dear = msgspec.convert(told["dear"], tuple[tuple[int, int], ...])
-    if any(not (0 <= t < (inputs.horizon or 0) and 0 <= a < (inputs.n_arms or 0)) for t, a in dear):
+    columns = inputs.form.width if inputs.form is not None else inputs.n_arms or 0
+    if any(not (0 <= t < (inputs.horizon or 0) and 0 <= a < columns) for t, a in dear):
         raise ValueError
     pairs = [pair for one in told["pairs"] if not isinstance(pair := pair_of(one), InteractivePair)]
     seen = TracingOutcome(

@@ -131,8 +131,8 @@ def _statements(item: Item, about: _Reports) -> Iterator[Entry]:
                 yield {
                     "claim": f"{study['study']}/{row['name']}",
                     "says": row["words"],
-                    "check": f"study {study['study']}, {many(len(row['checks']), 'check')}",
-                    "verdict": row["verdict"],
+                    "check": many(len(row["checks"]), "check"),
+                    "verdict": f"{row['verdict']} in study {study['study']}",
                 }
 
 
@@ -155,7 +155,7 @@ def _verdict(number: str, row: errata.Erratum, outcome: str) -> str:
     if outcome not in errata.SHOWN:
         return "one of its errata is not confirmed"
     register = errata.REGISTERS[row.register].lower()
-    return register if number in stated(row.source.statement) else f"{register}, in or near the proof"
+    return register if number in stated(row.source.statement) else f"{register} (in the proof)"
 
 
 def empty(found: Sequence[Json]) -> list[str]:

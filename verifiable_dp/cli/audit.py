@@ -124,8 +124,8 @@ _code, _claim, _test = grouped(_CODE), grouped("The claim"), grouped("The test")
 @click.argument("target", required=False)
 @_code("--exec", "command", metavar="COMMAND", help="Audit a program that speaks JSON lines.")
 @_code("--exec-timeout", type=float, metavar="SECONDS", help="Time for each answer of that program (60).")
-@_code("--arms", "n_arms", type=int, metavar="K", help="Number of arms; your own bandit needs it.")
-@_code("--horizon", type=int, metavar="T", help="Number of rounds; your own bandit needs it.")
+@_code("--arms", "n_arms", type=int, metavar="K", help="Number of arms (required for your own bandit).")
+@_code("--horizon", type=int, metavar="T", help="Number of rounds (required for your own bandit).")
 @_several(
     "--set",
     "parameters",
@@ -143,10 +143,12 @@ _code, _claim, _test = grouped(_CODE), grouped("The claim"), grouped("The test")
 )
 @_code("--context-norm", type=float, help="Largest Euclidean norm of a context (1).")
 @_code(
-    "--reward", metavar="FILE.PY:NAME", help="Your function that pays a reward; the audit pays in its place."
+    "--reward",
+    metavar="FILE.PY:NAME",
+    help="Your function that returns a reward; the audit replaces it by its own.",
 )
 @_code("--epsilon-parameter", metavar="NAME", help="Name of the parameter of your code that is epsilon.")
-@_claim("--epsilon", type=float, help="Epsilon of the claim; your own code needs it.")
+@_claim("--epsilon", type=float, help="Epsilon of the claim (required for your own code).")
 @_claim(
     "--delta",
     type=float,
@@ -275,8 +277,8 @@ def audit(
     metavar="NAME=VALUE",
     help="Set a parameter of the rival that differs from TARGET's.",
 )
-@click.option("--arms", "n_arms", type=int, help="Number of arms; your own code needs it.")
-@click.option("--horizon", type=int, help="Number of rounds; your own code needs it.")
+@click.option("--arms", "n_arms", type=int, help="Number of arms (required for your own code).")
+@click.option("--horizon", type=int, help="Number of rounds (required for your own code).")
 @_several("--set", "parameters", parse=_parameters, metavar="NAME=VALUE", help="Set a parameter of TARGET.")
 @_several(
     "--means",
@@ -290,11 +292,11 @@ def audit(
     "--population",
     type=click.Choice(["linear", "logistic", "types", "misleading"]),
     multiple=True,
-    help="With contexts: the population of users (linear).",
+    help="With contexts: how users and their rewards are drawn (default: linear).",
 )
 @_several("--values", parse=_values, metavar="Q=X,X,...", help="Measure a rate at these values.")
 @click.option("--gap", type=float, help="Gap between the best arm and the others, to measure a rate.")
-@click.option("--runs", type=int, help="Runs at each point; default by --budget.")
+@click.option("--runs", type=int, help="Runs at each point (default: set by --budget).")
 @click.option("--beta", type=float, help="Probability with which one run may exceed the bound.")
 @click.option(
     "--budget", type=click.Choice(["quick", "standard", "thorough"]), default="quick", show_default=True
@@ -337,7 +339,7 @@ def regret(
 @main.command(section=CATALOGUE)
 @click.option(
     "--budget",
-    metavar="quick|standard|thorough|SECONDS",
+    metavar="quick|standard|thorough|MILLIONS",
     default="quick",
     show_default=True,
     help="2, 10 or 50 million test draws per control; or a number of millions.",

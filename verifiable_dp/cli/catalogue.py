@@ -57,7 +57,7 @@ def list_(claims: bool, papers: bool, reports: Path, html_path: Path | None) -> 
 
     if (claims or papers) and not any(reports.glob("*/record.json")):
         aside(
-            f"no record in {reports.resolve()}, which verdicts are taken from: make some with `verifiable-dp "
+            f"no record in {reports.resolve()}, so no verdicts are shown: make records with `verifiable-dp "
             "report --out FOLDER` (the installed package contains none), then give --reports FOLDER"
         )
     if papers:
@@ -81,10 +81,10 @@ def list_(claims: bool, papers: bool, reports: Path, html_path: Path | None) -> 
                     say(f"  {part}: {row[part]}")
     if claims or papers:
         return
-    table = registry.catalogue()
-    width = max(len(name) for name in table["name"]) + 2
-    for entry in table.itertuples():
-        say(f"{entry.name:<{width}}{entry.model:<9}{entry.paper}")
+    table = registry.listed()
+    width = max(len(entry["name"]) for entry in table) + 2
+    for entry in table:
+        say(f"{entry['name']:<{width}}{entry['model']:<9}{entry['paper']}")
 
 
 @main.command(section=CATALOGUE, examples=("simulate NAME --arms 3 --horizon 100000 --epsilon 1",))
@@ -95,7 +95,7 @@ def list_(claims: bool, papers: bool, reports: Path, html_path: Path | None) -> 
     type=click.Choice(["linear", "logistic", "types", "misleading"]),
     default="linear",
     show_default=True,
-    help="With contexts: the population of users.",
+    help="With contexts: how users and their rewards are drawn.",
 )
 @click.option(
     "--setting",

@@ -18,12 +18,12 @@ from verifiable_dp.core.validate import Given
 @click.option("--arms", "n_arms", type=int, default=2, show_default=True, help="Number of arms.")
 @click.option("--horizon", type=int, default=60, show_default=True, help="Number of rounds.")
 @click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="Set a parameter of TARGET.")
-@click.option("--reward", default="", metavar="FILE.PY:NAME", help="Your function that pays a reward.")
+@click.option("--reward", default="", metavar="FILE.PY:NAME", help="Your function that returns a reward.")
 @click.option("--contexts", metavar="D|KxD", help="TARGET takes contexts: dimension D, or KxD.")
 @click.option(
     "--play",
     is_flag=True,
-    help="Also run TARGET: from which horizon do rewards change actions, and where does a bound end?",
+    help="Also run TARGET, to find from which horizon rewards change actions, and why there is no bound.",
 )
 def inspect_(target: str, n_arms: int, horizon: int, contexts: str | None, play: bool, **told: Given) -> None:
     """Show how your code TARGET would be called, and what is missing.

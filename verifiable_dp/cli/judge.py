@@ -29,7 +29,7 @@ from verifiable_dp.core.validate import Given
     "requests",
     multiple=True,
     metavar="FILE|FOLDER|sha256:…",
-    help="Requests that the records must answer, from a clean machine, or digests; default: in FOLDER.",
+    help="Requests that the records must answer, or their digests (default: the requests in FOLDER).",
 )
 @origin_options
 @require_option

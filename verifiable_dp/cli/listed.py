@@ -66,13 +66,13 @@ def audit_listed(context: click.Context, given: Mapping[str, Given]) -> NoReturn
     if place is None:
         raise InputError(
             f"target: give TARGET or --exec COMMAND, or list targets in {settings.FILE}: "
-            f"[[tool.{settings.TABLE}.targets]] (none was found from {str(Path.cwd())!r} upwards)"
+            f"[[tool.{settings.TABLE}.targets]] (none found in {str(Path.cwd())!r} or the folders above it)"
         )
     for name in context.params:
         if name not in _OF_ALL and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise InputError(
-                f"{name} needs a TARGET; for the targets in {settings.FILE} it is a key of each, "
-                f"or of [tool.{settings.TABLE}.defaults]"
+                f"{name} needs a TARGET; for the targets in {settings.FILE}, set it there, for a "
+                f"target or in [tool.{settings.TABLE}.defaults]"
             )
     found = entries.read(place)
     if given["write_baseline"] and found.baseline is None:

@@ -493,14 +493,17 @@ def falls_short(report: Report, *requires: str) -> bool:
     require = max(requires, key=passing.REQUIRED.index)
     short = passing.short_of(report.decision, require)
     if short:
-        aside(f"verifiable-dp: {report.name} is not refuted, but rests on {short}; required is {require}")
+        aside(
+            f"verifiable-dp: {report.name} is not refuted, but its evidence is only {short}; --require asks "
+            f"for {require}"
+        )
     return bool(short)
 
 
 in_process_option = click.option(
     "--in-process",
     is_flag=True,
-    help="Run your code in this process, for a debugger. It can then end the audit.",
+    help="Run your code in this process, for a debugger. Your code can then end the audit.",
 )
 
 
@@ -509,7 +512,7 @@ cage_option = click.option(
     type=click.Choice(["required", "best", "none"]),
     default="none",
     show_default=True,
-    help="Run your code without access to network, processes and files (Linux): if possible, or always.",
+    help="Run your code without access to network, processes and files (Linux; `best`: where possible).",
 )
 
 

@@ -25,7 +25,7 @@ DOCUMENT = "NIST SP 800-226 (initial public draft, December 2023)"
 FRAMEWORK = {"id": "NIST.SP.800-226", "version": "initial public draft, December 2023"}
 EDITION = (
     "We did not have the final edition (March 2025): every row is from the draft. We did not have ISO/IEC "
-    "27559 either. On Article 72 of the EU AI Act, see the documentation of records."
+    "27559 either. For Article 72 of the EU AI Act, see the documentation on records."
 )
 STATUSES = ("tested", "computed", "stated", "declared", "open", "hole", "not_applicable")
 UNSETTLED = ("hole", "open")  # what asks for an action
@@ -246,7 +246,7 @@ def _delta(record: Reviewed) -> Assessment:
         note = f"the native parameter is {name}; delta only states the epsilon that it implies"
         return _if_held(record, "stated", note, f"/claim/{name}", "/claim/delta")
     if delta == 0:
-        note = "delta is 0: the guarantee never fails altogether"
+        note = "delta is 0: no probability of failure"
         return _if_held(record, "stated", note, "/claim/delta")
     too_large = _too_large(delta, n)
     if too_large:

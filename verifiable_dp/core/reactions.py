@@ -56,7 +56,7 @@ class Reaction:
 
     def describe(self) -> str:
         """What it does, in one sentence without its end."""
-        paid = ", and pays the arm seen last low and the others high" if self.spiteful else ""
+        paid = ", and pays little for the arm seen last and much for the others" if self.spiteful else ""
         return f"the adversary {KINDS[self.name]}{paid}"
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from joblib import Parallel, delayed
 
-from verifiable_dp.core import engine, validate
+from verifiable_dp.core import engine, frames, validate
 from verifiable_dp.core.algorithm import Algorithm, Query, play
 from verifiable_dp.core.environments import Environment, TwoPoint
 from verifiable_dp.core.noise import Seeded
@@ -80,6 +80,7 @@ class Simulation:
 
     def to_frame(self) -> pd.DataFrame:
         """One row a run: columns regret, and pulls of each arm (pulls_0, pulls_1, …)."""
+        frames.needed()
         import pandas as pd
 
         pulls = {f"pulls_{arm}": column for arm, column in enumerate(self.pulls.T)}
@@ -98,7 +99,7 @@ class Simulation:
             from matplotlib.figure import Figure
         except ImportError:
             raise InputError(NEEDED) from None
-        curve, out = self.curve(), io.StringIO()
+        curve, out = self._over_time(), io.StringIO()
         figure = Figure(figsize=(6, 4), layout="constrained")
         axes = figure.add_subplot(xlabel="round", ylabel="regret")
         axes.plot(curve["t"], curve["mean"], label="mean")
@@ -109,19 +110,27 @@ class Simulation:
         return Plot(f"regret of {len(self.regret)} runs", out.getvalue())
 
     def curve(self) -> pd.DataFrame:
-        """Mean regret over time: columns t, mean, std (over runs), low and high (quartiles)."""
+        """Mean regret over time: columns t, mean, std (over runs), low and high (quartiles).
+
+        Raises
+        ------
+        InputError
+            Without pandas.
+        """
+        frames.needed()
         import pandas as pd
 
+        return pd.DataFrame(self._over_time())
+
+    def _over_time(self) -> dict[str, FloatArray | IntArray]:
         low, high = np.quantile(self.regrets, [0.25, 0.75], axis=0)
-        return pd.DataFrame(
-            {
-                "t": self.times,
-                "mean": self.regrets.mean(axis=0),
-                "std": self.regrets.std(axis=0, ddof=1 if len(self.regrets) > 1 else 0),
-                "low": low,
-                "high": high,
-            }
-        )
+        return {
+            "t": self.times,
+            "mean": self.regrets.mean(axis=0),
+            "std": self.regrets.std(axis=0, ddof=1 if len(self.regrets) > 1 else 0),
+            "low": low,
+            "high": high,
+        }
 
 
 def checkpoints(horizon: int, points: int = 200) -> IntArray:

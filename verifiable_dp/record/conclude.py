@@ -146,7 +146,7 @@ def _traced(check: Check, pure: bool) -> str:
         if found["open"] and found.get("what") == "seeds":
             return f"noise takes few values, because its seed does, at {found['file']}:{found['line']}"
         if found["open"] and found.get("what") == "unsettled":
-            return f"it is open what decides at {found['file']}:{found['line']}"
+            return f"we cannot tell whether noise hides what decides at {found['file']}:{found['line']}"
         if found["open"]:
             return f"raw data decides at {found['file']}:{found['line']}"
     if pure and exceeds(dearest, epsilon):

@@ -97,7 +97,7 @@ def counted(record: Record) -> str:
 def tried(record: Record) -> str:
     """How many mutants came out how; names those that were missed."""
     own, table = record.mutants, record.kill_table
-    said = f"{words.caught(own)} of {len(own)} broken variants of this audit were caught"
+    said = f"This audit caught {words.caught(own)} of its {len(own)} broken variants"
     if table:
         caught, outcomes = (
             table.caught.auditor + table.caught.operators,

@@ -86,7 +86,7 @@ class Auditor:
     instance
         Parameters of the instance that is audited by default (without epsilon for a baseline).
     small
-        Parameters of a small instance for the alignment search: a run of at most some hundred rounds,
+        Parameters of a small instance for the alignment search: a run of at most a few hundred rounds,
         in which every kind of release occurs; its counterexamples are readable.
     pairs
         Worst-case neighbouring inputs for an instance of the algorithm, strongest first.

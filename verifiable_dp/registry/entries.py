@@ -12,7 +12,7 @@ import functools
 from importlib.metadata import PackageNotFoundError, distribution, entry_points
 from typing import TYPE_CHECKING
 
-from verifiable_dp.core import plugins
+from verifiable_dp.core import frames, plugins
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.validate import Given, InputError, JsonDict, one_line
 from verifiable_dp.registry.auditor import Auditor
@@ -144,9 +144,20 @@ def catalogue() -> pd.DataFrame:
     """All registered algorithms: columns name, paper, model, claims.
 
     The model of one that cannot be imported is ``broken``, and its paper says why.
+
+    Raises
+    ------
+    InputError
+        Without pandas.
     """
+    frames.needed()
     import pandas as pd
 
+    return pd.DataFrame(listed(), columns=["name", "paper", "model", "claims"])
+
+
+def listed() -> list[dict[str, str]]:
+    """The rows of `catalogue`."""
     rows = []
     for name in sorted(_points()):
         try:
@@ -159,4 +170,4 @@ def catalogue() -> pd.DataFrame:
             claim.source.statement for claim in found.claims
         ]
         rows.append({"name": name, "paper": found.paper, "model": found.model, "claims": "; ".join(claims)})
-    return pd.DataFrame(rows, columns=["name", "paper", "model", "claims"])
+    return rows

@@ -76,7 +76,7 @@ RULES = {
     FindingCode.UNDECIDED: FindingRule(
         "warning",
         "The audit could neither refute the privacy claim nor show enough in its favour.",
-        "try a larger --budget or a smaller instance, or see what speaks against the claim with -v",
+        "try a larger --budget or a smaller instance, or see the evidence against the claim with -v",
     ),
     FindingCode.WEAK: FindingRule(
         "warning",
@@ -210,7 +210,7 @@ def told(record: Record) -> list[Finding]:
 
 
 def _of_code(record: Record) -> Iterator[Finding]:
-    """Lines that speak against the claim, unless it stands."""
+    """Lines that are evidence against the claim, unless that is not refuted."""
     if record.verdict == "not_refuted":
         return
     for numbers in (check.statistics for check in record.checks if check.kind == "tracing"):
@@ -230,7 +230,8 @@ def _of_privacy(record: Record) -> Iterator[Finding]:
     elif found.privacy == "inconclusive":
         yield Finding(FindingCode.UNDECIDED, words.verdict(record), *place, words.note(record))
     if found.weak:
-        yield Finding(FindingCode.WEAK, f"the audit is weak: {strength.weakness(record)}", *place)
+        weak = "the audit is weak" if found.scope is None else "only the proof supports the claim"
+        yield Finding(FindingCode.WEAK, f"{weak}: {strength.weakness(record)}", *place)
     elif found.privacy != "refuted" and found.faults:
         yield Finding(FindingCode.MISSED, strength.missed(record), *place)
 

@@ -1,9 +1,9 @@
 """Two folders of reports beside each other: which files say the same, and what differs beyond the run.
 
 A report made again differs in what names its run (`sealing.RUN`), and in the lines of its page that show it.
-A data file is the same but for the run if it is, byte for byte, the old one with the run of the new one put
-in, or differs from that in the last digits of floats only (`evidence.rounding`). A page is, if it differs in
-those lines only in which the pages of these two data files differ, too.
+A data file is the same except for the run if it is, byte for byte, the old one with the run of the new one
+put in, or differs from that in the last digits of floats only (`evidence.rounding`). A page is, if it differs
+in those lines only in which the pages of these two data files differ, too.
 Nothing is masked by its look, so that no other difference can hide.
 """
 
@@ -108,14 +108,14 @@ class Folders:
 
     @property
     def outcome(self) -> str:
-        """``same`` if every file is the same but for the run, else ``differs``."""
+        """``same`` if every file is the same except for the run, else ``differs``."""
         return "same" if all(file.status in ("same", "run") for file in self.files) else "differs"
 
     def lines(self) -> list[str]:
         """For a terminal: every file, and a summary as the last line."""
         words = {
             "same": "same bytes",
-            "run": "same but for the run",
+            "run": "same except for the run",
             "differs": "differs",
             "old": f"only in {self.old}",
             "new": f"only in {self.new}",

@@ -20,8 +20,8 @@ def promise(record: Record) -> str:
         return "Privacy was not audited."
     if words.is_baseline(record):
         return (
-            "None: no epsilon, no unit, no adversary. The audit measures against epsilon "
-            f"{digits(claim.epsilon)}, a yardstick, for changing {words.changed(record)}, seen in "
+            "None: no epsilon, no unit, no adversary. As a yardstick, the audit tests epsilon "
+            f"{digits(claim.epsilon)} for changing {words.changed(record)}, against anyone who sees "
             f"{words.seen(record)}."
         )
     delta = f" and delta {digits(claim.delta)}" if claim.delta else ""

@@ -77,7 +77,9 @@ def _bounds(record: Record) -> str:
     if all(derived) and derived:
         return "our bounds"
     return (
-        f"the stated bounds ({sum(derived)} of {len(derived)} partly our own)" if any(derived) else _THEOREMS
+        f"the stated bounds (parts of {sum(derived)} of {len(derived)} are our own)"
+        if any(derived)
+        else _THEOREMS
     )
 
 

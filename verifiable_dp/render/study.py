@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verifiable_dp.core import frames
 from verifiable_dp.core.files import make_folder, write_bytes, write_text
 from verifiable_dp.core.validate import FloatArray, InputError, Json, JsonDict
 from verifiable_dp.evidence.check import Check
@@ -231,6 +232,7 @@ def curves(plan: StudyPlan, outcomes: Mapping[str, StudyOutcome]) -> pd.DataFram
 
     Columns figure, panel, line, x, mean, low, high: see `drawn`.
     """
+    frames.needed()
     import pandas as pd
 
     parts = [
@@ -245,6 +247,7 @@ def curves(plan: StudyPlan, outcomes: Mapping[str, StudyOutcome]) -> pd.DataFram
 
 def runs(plan: StudyPlan, outcomes: Mapping[str, StudyOutcome]) -> pd.DataFrame:
     """Regret at the horizon of every run: columns cell, algorithm, environment, run, regret."""
+    frames.needed()
     import pandas as pd
 
     parts = [

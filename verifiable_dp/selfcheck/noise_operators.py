@@ -292,7 +292,7 @@ _LAWS: tuple[tuple[str, str, Reshape], ...] = (
     ("clipped noise x3", "noise beyond three scales is cut off", _clipped(3.0)),
     ("clipped noise x8", "noise beyond eight scales, one draw in three thousand, is cut off", _clipped(8.0)),
     ("coarse noise", "the noise, not the release, is rounded to thirds of its scale", _coarse),
-    ("float32", "value and noise are added in single precision: the last bits tell the value", _single),
+    ("float32", "value and noise are added in single precision: the last bits reveal the value", _single),
     ("sign kept", "the release gets the sign of the exact value", _signed),
     ("zeros bare", "a sum of zero is released without noise", _silent_zero),
 )

@@ -413,7 +413,9 @@ class BanditClass:
             raise InputError(protocols.NO_PULL.format(self.name))
         if found is None:
             ways = WAYS if self.given.contexts is None else WITH_CONTEXTS
-            raise InputError(f"target: {type(bandit).__name__} must have {ways}")
+            of_class = inspect.isclass(self.maker)
+            made = "" if of_class else f"{self.name} must return an object with such methods: "
+            raise InputError(f"target: {made}{type(bandit).__name__} must have {ways}")
         return found
 
     def choosers(self, n_arms: int, horizon: int) -> tuple[Function[Foreign], ...]:

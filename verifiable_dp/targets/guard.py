@@ -20,7 +20,7 @@ from typing import TextIO
 
 from verifiable_dp.core.validate import Given, InputError, printable
 
-_MOST = 1 << 16  # characters that a target may print in one audit
+_MOST = 1 << 11  # characters that a target may print in one audit
 MARK = "target | "  # before each line that a target prints
 _LINE = 64  # characters that a line break counts for: a terminal scrolls, and draws the spinner anew
 _RELIED = ("json", "json.encoder", "json.decoder", "hashlib", "math")  # modules that records are made with
@@ -107,6 +107,9 @@ class _Stderr:
 
     def write(self, text: str) -> None:
         sys.stderr.write(text)
+        self.flush()
+
+    def flush(self) -> None:
         sys.stderr.flush()
 
 

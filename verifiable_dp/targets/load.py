@@ -73,7 +73,8 @@ def _parameters(function: Function[Foreign]) -> list[inspect.Parameter]:
 def kind_of(function: Function[Foreign]) -> str:
     """``play``, ``play_many``, ``release`` or ``release_one``, from the parameters.
 
-    Two are those of ``release_one`` if the data are called data, else of ``play``. Three are those of
+    One or two are those of ``release_one`` if the data are called data, else of ``play``: code that gets no
+    generator has its own. Three are those of
     ``release`` if the data are called data or another one size, else of ``play_many``. The data are the first
     that is not called rng, size or n_runs. Parameters with defaults do not count, except for these three.
 
@@ -96,7 +97,7 @@ def kind_of(function: Function[Foreign]) -> str:
     by_name = [p.name for p in needed if p.kind is p.KEYWORD_ONLY]
     fits = all(name in _ROLES for name in by_name)
     data = next((name for name in names if name not in _ROLES), "")
-    if len(names) == 2 and fits and data and not {"size", "n_runs"} & set(names):
+    if len(names) in (1, 2) and fits and data and not {"size", "n_runs"} & set(names):
         return "release_one" if data == "data" else "play"
     if len(names) == 3 and fits and sorted(_order(names)) == [0, 1, 2]:
         return "release" if "size" in names or data == "data" else "play_many"
@@ -145,7 +146,7 @@ class Adapted:
 
 def _order(names: Sequence[str]) -> list[int]:
     """Which of (data, size, rng), or of (data, rng), each parameter is given: by its name, else its place."""
-    last = len(names) - 1
+    last = max(len(names) - 1, 1)
     places = {"rng": last} | ({"size": 1, "n_runs": 1} if last == 2 else {})
     found = [places.get(name) for name in names]
     free = [place for place in range(last + 1) if place not in found]
@@ -168,6 +169,7 @@ def adapted(function: Function[Foreign]) -> tuple[str, Function[Foreign]]:
     if (
         kind != "release_one"
         and plain
+        and len(parameters) > 1
         and _order([p.name for p in parameters]) == list(range(len(parameters)))
     ):
         return kind, function

@@ -105,9 +105,9 @@ RUNNING = (
 )
 PLAIN = f"{PROTOCOLS[0][0]}/{PROTOCOLS[0][1]}"
 WAYS = (
-    f"one of the pairs of methods {', '.join('/'.join(pair) for pair in PROTOCOLS)} (or any of "
-    f"{', '.join(CHOOSING[3:12])} with any of {', '.join(LEARNING[:8])}), step(last_reward, last_arm), or "
-    "run(env), fit(env), play(env), simulate(env) or train(env)"
+    f"one of the pairs of methods {', '.join('/'.join(pair) for pair in PROTOCOLS)}, or "
+    "step(last_reward, last_arm), or run(env), fit(env), play(env), simulate(env) or train(env); see "
+    "docs/targets.md for other names"
 )
 WITH_CONTEXTS = (
     "a method that chooses and takes a context, such as select(context), and one that learns, such as "
@@ -116,7 +116,7 @@ WITH_CONTEXTS = (
 
 NO_PULL = (
     "target: {} pulled no arm of the environment that the audit gave it; if it generates its rewards "
-    "itself, give --reward file.py:function, the function or method that pays a reward"
+    "itself, give --reward file.py:function, the function or method that returns a reward"
 )
 
 
@@ -516,9 +516,19 @@ def check_whole(supply: Supply, what: str) -> None:
         )
 
 
+@dataclass(frozen=True)
+class TwoFunctions:
+    """A bandit of closures: one that chooses, and one that learns."""
+
+    select: Function[Foreign]
+    update: Function[Foreign]
+
+
 def finish(value: Foreign, supply: Supply, loop: Loop) -> Foreign:
-    """What a call comes to: awaited, and a generator of arms played to the end."""
+    """What a call comes to: awaited, two functions as one object, a generator of arms played to its end."""
     value = loop.done(value)
+    if type(value) is tuple and len(value) == 2 and all(map(callable, value)):
+        return TwoFunctions(*value)
     if inspect.isgenerator(value) or inspect.isasyncgen(value):
         _play_generator(value, supply, loop)
         return None

@@ -57,6 +57,9 @@ class ReadGenerator(np.random.Generator):
         return type(self)(np.random.Philox(seed))
 
 
+ReadGenerator.__name__ = "Generator"  # what Python calls it in an error of the code that got it
+
+
 class ScaledGenerator(ReadGenerator):
     """A generator whose additive noise is multiplied by `factor`: the noise mutants of a user's code.
 

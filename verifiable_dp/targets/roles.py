@@ -328,11 +328,16 @@ def filled(
 
 def missing(name: str, where: str) -> str:
     """What is said of a parameter that nothing is known of."""
+    if name in EPSILON:
+        return (
+            f"target: parameter {name} of {where} must be given: --set {name}=VALUE (in Python parameters=)"
+        )
     return (
         f"target: parameter {name} of {where} must have a default, or be named after "
         f"the number of arms ({ARMS[0]}), the horizon ({HORIZON[0]}), a generator (rng), a seed, an "
         f"environment (env), a configuration (config) or epsilon; give --set {name}=VALUE, "
         f"or --epsilon-parameter {name} if it is epsilon"
+        f"{', or --contexts D if the bandit takes contexts of that dimension' if name in DIMENSION else ''}"
     )
 
 

@@ -166,7 +166,7 @@ def test_what_is_required_of_an_entry_counts(project):
     project(listed)
     status, _, aside = run("audit")
     assert status == 3
-    assert "required is certified" in aside
+    assert "--require asks for certified" in aside
     assert run("judge", "audit-reports", "--campaign", "pyproject.toml")[0] == 3
     project(listed.replace("certified", "detectable"))
     assert run("judge", "audit-reports", "--campaign", "pyproject.toml")[0] == 0  # the control

@@ -222,7 +222,10 @@ def test_audit(replaced, holding, schedulers, tmp_path):
     command = ["--exec", "run me", "--exec-timeout", "2.5", "-v", "--require", "certified"]
     done = commands.run(tmp_path, "audit", *command)
     assert done.stdout == "every check of None\n"
-    assert (done.exit_code, "rests on tested-paths; required is certified" in done.stderr) == (3, True)
+    assert (
+        done.exit_code,
+        "its evidence is only tested-paths; --require asks for certified" in done.stderr,
+    ) == (3, True)
     assert replaced.calls["audit"] == ((Exec("run me", 2.5),), UNSET)
     # Without a target: tests/unit/campaign/test_settings.py.
     assert missing("audit", typed, command) == [["--write-baseline"], ["--ask"], QUIET]

@@ -165,8 +165,8 @@ def test_the_meter_empties_as_the_leak_that_passes_grows():
 def test_regret_is_a_sentence():
     said = of("dp-se").regret
     assert said == (
-        "27 of 27 checks that can fail agree with the stated bounds (5 of 6 partly our own). 1 more cannot "
-        "fail below 9.2e+07 rounds and does not count. 7 are coarse: 10 times that regret would pass."
+        "27 of 27 checks that can fail agree with the stated bounds (parts of 5 of 6 are our own). 1 more "
+        "cannot fail below 9.2e+07 rounds and does not count. 7 are coarse: 10 times that regret would pass."
     )
     record = load("dp-se")
     record["regret"]["checks"][0]["result"]["verdict"] = "contradicted"
@@ -1020,8 +1020,8 @@ def test_a_trusted_shuffler_is_a_caveat():
 
 def test_a_baseline_says_that_it_names_neither_unit_nor_adversary():
     assert of("ucb1").promise == (
-        "None: no epsilon, no unit, no adversary. The audit measures against epsilon 1, a yardstick, for "
-        "changing one reward of one round, seen in the sequence of actions."
+        "None: no epsilon, no unit, no adversary. As a yardstick, the audit tests epsilon 1 for changing one "
+        "reward of one round, against anyone who sees the sequence of actions."
     )
 
 
@@ -1044,7 +1044,7 @@ def test_a_sum_is_spoken_of_as_a_mechanism_on_a_stream():
 def test_theorems_are_those_of_a_paper():
     """Control: claims of a paper."""
     assert "agree with our derivations" in regrets.sentence(Record.of(load("dp-lin-ucb")))
-    assert "agree with the stated bounds (5 of 6 partly our own)" in regrets.sentence(
+    assert "agree with the stated bounds (parts of 5 of 6 are our own)" in regrets.sentence(
         Record.of(load("dp-se"))
     )
     assert "agree with the theorems" in regrets.sentence(Record.of(load("dp-nas")))

@@ -216,8 +216,8 @@ def test_two_runs_are_the_same_but_for_the_run(made, found):
     assert set(statuses.values()) == {"run"}
     assert len(statuses) == 2 * len(PAGES) - 1
     assert all(not file.changes and not file.note for file in found.files)
-    assert found.lines()[-1].endswith(": same: 2 same bytes, 7 same but for the run")
-    assert f"{'same but for the run':<22}tree-sum/record.html" in found.lines()
+    assert found.lines()[-1].endswith(": same: 2 same bytes, 7 same except for the run")
+    assert f"{'same except for the run':<25}tree-sum/record.html" in found.lines()
     assert folders.compare(made / "old", made / "old").lines()[-1].endswith(": same: 9 same bytes")
 
 
@@ -418,7 +418,7 @@ def test_files_of_one_folder_only(tree):
     back = folders.compare(tree / "new", tree / "old")
     assert {file.path: file.status for file in back.files}["extra.txt"] == "old"
     assert back.outcome == "differs"
-    assert f": differs: 1 same bytes, 1 same but for the run, 2 only in {tree / 'new'}" in back.lines()[-1]
+    assert f": differs: 1 same bytes, 1 same except for the run, 2 only in {tree / 'new'}" in back.lines()[-1]
 
 
 def test_what_is_left_out(tree):

@@ -1,6 +1,7 @@
 """Code of another process is asked as code of this one is, and what it answers in another form is refused."""
 
 import json
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from verifiable_dp.auditing import independence, ladder
 from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.auditing.traced import Effort, Entries, Teacher, bound_of_release, trace
-from verifiable_dp.core.contexts import AheadError
+from verifiable_dp.core.contexts import AheadError, Contexts
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.blackbox.test import Plan, count, select
@@ -339,13 +340,28 @@ def test_sizes_that_no_data_have_end_the_audit(sizes):
     assert ladder.sizes_in(there(release)) == ladder.sizes_in(release)
 
 
-def test_a_place_beyond_the_table_ends_the_audit():
-    def edited(told):
-        return {"value": {**told["value"], "dear": [[9, 0]]}} if "value" in told else None
+FORM = Contexts(2, (3,))  # its tables have a column for each number of a context beside those of the arms
 
-    code = there(play, "play", edit=edited)
-    with pytest.raises(EndedError, match="cannot be read"):
-        trace(code, "play", 1.0, Inputs(2, 4), 0, Effort(4, most=4))
+
+@pytest.mark.parametrize(
+    ("form", "place", "read"),
+    [
+        (None, (9, 0), False),
+        (None, (3, 1), True),
+        (None, (3, 2), False),
+        (FORM, (3, 4), True),
+        (FORM, (3, 5), False),
+    ],
+)
+def test_a_place_beyond_the_table_ends_the_audit(form, place, read):
+    def edited(told):
+        return {"value": {**told["value"], "dear": [[*place]]}} if "value" in told else None
+
+    played = (lambda contexts, rewards, rng: play(rewards, rng)) if form else play
+    _, function = taken(played, GivenRole(contexts=form))
+    code, inputs = there(function, "play", edit=edited), Inputs(2, 4, contexts=form and 3)
+    with nullcontext() if read else pytest.raises(EndedError, match="cannot be read"):
+        assert trace(code, "play", 1.0, inputs, 0, Effort(4, most=4))[1].dear == (place,)
 
 
 def test_what_is_a_command_is_known_from_what_was_asked():

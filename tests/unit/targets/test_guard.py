@@ -147,9 +147,21 @@ def test_too_much_output_is_cut_once(capsys):
     err = capsys.readouterr().err
     assert err.count("no more is shown") == 1
     assert len(err) < guard._MOST + 200
+    with watched(), guarded():
+        for _ in range(1000):
+            print("sums", 5.0)
+    assert capsys.readouterr().err.count("target | sums 5.0") < 80  # a screen or two
     with watched(), guarded():  # the next audit has its own allowance
         print("y")
     assert capsys.readouterr().err == "target | y\n"
+
+
+def test_what_is_relayed_can_be_flushed_and_closed(capsys):
+    """Python 3.13 says what goes wrong where a stream is closed because nobody holds it any more."""
+    with guard.relayed() as shown:
+        print("x", end="", file=shown, flush=True)
+        shown.close()
+    assert capsys.readouterr().err == "target | x\n"
 
 
 def test_a_closed_stderr_stops_nothing(monkeypatch, tmp_path):

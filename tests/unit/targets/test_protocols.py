@@ -131,6 +131,11 @@ def one_round(env, horizon, which):
     env.pull(which)
 
 
+def test_an_epsilon_that_no_claim_gives_is_asked_for():
+    with pytest.raises(InputError, match=r"parameter eps of .* must be given: --set eps=VALUE"):
+        taken(lambda n_arms, eps: Nothing(), GivenRole())[1](REWARDS, np.random.default_rng(0))
+
+
 @pytest.mark.parametrize(
     ("target", "more", "words"),
     [
@@ -140,6 +145,12 @@ def one_round(env, horizon, which):
         (Lonely, {}, "run of Lonely pulled no arm .* give --reward file.py:function"),
         (Unfilled, {}, "parameter gamma of Unfilled must have a default, .*give --set gamma=VALUE"),
         (Asking, {}, "configuration is asked for gamma, which is not known; give --set gamma=VALUE"),
+        (lambda n_arms, d: Nothing(), {}, r"parameter d of .*, or --contexts D if"),
+        (
+            lambda n_arms: (print, print, print),
+            {},
+            "must return an object with such methods: tuple must",
+        ),
         (Unfilled, {"beta": 1}, "Unfilled has no parameter beta; it has n_arms, gamma"),
         (one_round, {}, "parameter which of one_round must have a default"),
         (one_round, {"which": 7}, r"arms must lie in 0 \.\. 1, got arm 7"),

@@ -90,6 +90,8 @@ def decorated(function):
         (one_draw, "release_one"),
         (lambda data, *, rng=None: data, "release_one"),
         (lambda rng, data: data, "release_one"),
+        (lambda data: data, "release_one"),
+        (lambda rewards: rewards, "play"),
         (lambda rng, rewards: rewards, "play"),
         (lambda rng, rewards, n_runs: rewards, "play_many"),
         (lambda size, rng, x: x, "release"),
@@ -122,7 +124,7 @@ async def both(data, size, rng):
         (both, "got an asynchronous generator"),
         (lambda: 0, r"got parameters \(\)"),
         (lambda *args, **kwargs: 0, r"got parameters \(\)"),
-        (lambda data: 0, r"got parameters \(data\)"),
+        (lambda rng: 0, r"got parameters \(rng\)"),
         (lambda data, size: 0, r"got parameters \(data, size\)"),
         (lambda size, data: 0, r"got parameters \(size, data\)"),
         (lambda rng, size, n_runs: 0, r"got parameters \(rng, size, n_runs\)"),
@@ -156,6 +158,60 @@ def test_every_form_draws_the_same(function):
     kind, call = adapted(function)
     assert kind == "release"
     assert np.allclose(call(2.0, 5, generator()), release(2.0, 5, generator()))
+
+
+def own_draws(rewards):
+    """Plays the arm with the larger noisy sum; the noise is numpy's own."""
+    sums = rewards.sum(axis=0) + np.random.laplace(0, 1.0, rewards.shape[1])  # noqa: NPY002
+    return np.full(len(rewards), np.argmax(sums))
+
+
+def own_leak(rewards):
+    return np.full(len(rewards), np.argmax(rewards.sum(axis=0)))
+
+
+def closures(scale):
+    def made(n_arms, rng):
+        sums, state = [0.0] * n_arms, {"t": 0, "best": None}
+
+        def choose():
+            if state["t"] < n_arms:
+                return state["t"]
+            if state["best"] is None:
+                state["best"] = int(np.argmax([s + rng.laplace(0, scale) for s in sums]))
+            return state["best"]
+
+        def learn(arm, reward):
+            if state["t"] < n_arms:
+                sums[arm] += reward
+            state["t"] += 1
+
+        return choose, learn
+
+    return made
+
+
+@pytest.mark.parametrize(
+    ("target", "verdict"),
+    [
+        (own_draws, "not_refuted"),
+        (own_leak, "refuted"),
+        (closures(0.5), "not_refuted"),
+        (closures(0.05), "refuted"),
+    ],
+    ids=["own", "own leak", "closures", "closures leak"],
+)
+def test_code_without_a_generator_or_a_class_is_audited(target, verdict):
+    claim = {"epsilon": 2.0, "n_arms": 2, "horizon": 4, "budget": "smoke"}
+    assert audit(target, **claim).verdict == verdict
+
+
+def test_a_misspelt_draw_is_one_of_a_generator():
+    def misspelt(data, size, rng):
+        return data + rng.lapalce(0, 1, size)
+
+    with pytest.raises(InputError, match="'Generator' object has no attribute 'lapalce'"):
+        audit(misspelt, epsilon=1.0, budget="smoke")
 
 
 def test_standard_functions_are_left_alone():
