@@ -12,23 +12,46 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 from scipy.special import betaincc, betainccinv, betaincinv
 
 from verifiable_dp.algorithms._episodes import EDGE, TurnState
+from verifiable_dp.core.mechanisms import Laplace
 from verifiable_dp.core.query import Data, Query
 from verifiable_dp.core.validate import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from verifiable_dp.algorithms.lazy_dp_ts import LazyDPTS
 
 Posterior = Callable[[IntArray], tuple[FloatArray, FloatArray]]
 _LEVELS = np.geomspace(1e-1, 1e-14, 27)  # chances of the leader's draw to lie below c: the best c is taken
 _MOST = 4096  # rounds whose draws are made at once
 _FEW = 8  # that are drawn without asking whether fewer would do
 _WIDEST, _HALVINGS = 1 << 50, 16  # rounds of a window
+
+
+class Sampling(Protocol):
+    """What is played: an algorithm that draws from posteriors of the last batches."""
+
+    @property
+    def n_arms(self) -> int:
+        """Number of arms."""
+
+    @property
+    def horizon(self) -> int:
+        """Number of rounds."""
+
+    @property
+    def mechanism(self) -> Laplace:
+        """Of the sum of a batch."""
+
+    def size(self, pulls: IntArray) -> IntArray:
+        """Rewards of the batch that is full after so many pulls."""
+
+    def next_full(self, pulls: IntArray) -> IntArray:
+        """After how many pulls the open batch ends."""
+
+    def posterior(self, state: TurnState) -> tuple[FloatArray, FloatArray]:
+        """Parameters of the Beta laws, each (n, K)."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +79,7 @@ _NONE = np.zeros(0, np.int64)
 
 
 def played(
-    rule: LazyDPTS, data: Data, rng: np.random.Generator, times: IntArray
+    rule: Sampling, data: Data, rng: np.random.Generator, times: IntArray
 ) -> tuple[IntArray, IntArray]:
     """Pulls of one run at the horizon, (K,), and after `times`, (C, K), in the law of the definition."""
     k, t = rule.n_arms, 0
@@ -72,7 +95,7 @@ def played(
     return pulls, at
 
 
-def _mean(rule: LazyDPTS, data: Data, rng: np.random.Generator, arm: int, pulls: IntArray) -> float:
+def _mean(rule: Sampling, data: Data, rng: np.random.Generator, arm: int, pulls: IntArray) -> float:
     """Noisy mean of the batch that an arm has filled; nothing was decided by its rewards before."""
     size = rule.size(pulls)[arm]
     here = np.arange(len(pulls)) == arm
@@ -81,7 +104,7 @@ def _mean(rule: LazyDPTS, data: Data, rng: np.random.Generator, arm: int, pulls:
     return (total + rng.laplace(scale=rule.mechanism.scale)) / float(size)
 
 
-def _block(rule: LazyDPTS, rng: np.random.Generator, t: int, pulls: IntArray, estimate: FloatArray) -> _Block:
+def _block(rule: Sampling, rng: np.random.Generator, t: int, pulls: IntArray, estimate: FloatArray) -> _Block:
     """The rounds from t on, up to the next release at most."""
     need = rule.next_full(pulls) - pulls
     width = min(rule.horizon - t, t // 2 + 1, int((need - 1).sum()) + 1, _WIDEST)
@@ -102,7 +125,7 @@ def _block(rule: LazyDPTS, rng: np.random.Generator, t: int, pulls: IntArray, es
 
 
 def _posterior(
-    rule: LazyDPTS, pulls: IntArray, estimate: FloatArray, t: IntArray
+    rule: Sampling, pulls: IntArray, estimate: FloatArray, t: IntArray
 ) -> tuple[FloatArray, FloatArray]:
     """Parameters of the draws in rounds t (n,), each (n, K)."""
     shape = (len(t), len(pulls))

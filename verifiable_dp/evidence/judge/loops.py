@@ -36,10 +36,11 @@ _CHANGES = values.CHANGES | values.MOVES
 
 
 class Step(NamedTuple):
-    """A name that a turn sets, what it is made of, and whether it is another thing each time."""
+    """A name that a turn sets, what is read for it, what it is made of, and whether it is new each time."""
 
     name: str
     read: set[str]
+    parts: set[str]
     fresh: bool
 
 
@@ -78,7 +79,7 @@ class Loops(Chances):
     def carries(self, step: Foreign) -> None:
         """Note where a statement makes something of itself in each of such turns, or calls."""
         adds = isinstance(step, ast.AugAssign)
-        read = names_in(step.value, ast.Load)
+        read = _made_of(step.value)
         for target in _parts(getattr(step, "targets", None) or [step.target]):
             name, index = _base(target)
             for loop in self.varying(name):
@@ -90,7 +91,7 @@ class Loops(Chances):
         """Note where a container is given what is made of its entries, in each of such turns."""
         if isinstance(node.func, ast.Attribute) and node.func.attr in values.ADDS:
             name, _ = _base(node.func.value)
-            read = {one for part in node.args for one in names_in(part, ast.Load)}
+            read = {one for part in node.args for one in _made_of(part)}
             if any(read & self.circles(loop, name) for loop in self.varying(name)):
                 self.note_carrying(node)
 
@@ -176,7 +177,7 @@ class Loops(Chances):
         self.moving(loop)
         made = dict[str, set[str]]()
         for step in self.turned[loop, self.uneven_parts.get(loop)][0]:
-            made.setdefault(step.name, set()).update(step.read)
+            made.setdefault(step.name, set()).update(step.parts)
         made = {one: read for one, read in made.items() if self.may_be_data(one)}
         reached = {one: _reached(made, one) for one in made}
         return {one for one in reached.get(name, ()) if name in reached.get(one, ())}
@@ -209,18 +210,22 @@ class Loops(Chances):
                 )
                 fresh = first or isinstance(node, ast.AugAssign) or self.unseen_in(source)
                 read = names_in(source, ast.Load) if source is not None else set[str]()
+                parts = _made_of(source)
                 for target in _parts(getattr(node, "targets", None) or [node.target]):  # type: ignore[union-attr]
                     name, index = _base(target)
-                    yield Step(name, read, fresh or bool(index))
+                    yield Step(name, read, parts, fresh or bool(index))
             elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _CHANGES:
                 read = {name for part in node.args for name in names_in(part, ast.Load)}
                 fresh = node.func.attr not in values.MOVES  # type: ignore[attr-defined]
-                yield Step(_base(node.func.value)[0], read, fresh)  # type: ignore[attr-defined]
+                parts = {name for part in node.args for name in _made_of(part)}
+                yield Step(_base(node.func.value)[0], read, parts, fresh)  # type: ignore[attr-defined]
 
     def unseen_in(self, node: ast.AST | None) -> bool:
         """Whether something is called that may give another thing each time."""
         known = self.names.files[self.names.home[self.scope]].scope
         for part in ast.walk(node) if node is not None else ():
+            if isinstance(part, ast.Yield | ast.YieldFrom | ast.Await):
+                return True
             if isinstance(part, ast.Call) and isinstance(part.func, ast.Name):
                 name = part.func.id
                 plain = hasattr(builtins, name) and name not in known and name not in ("next", "iter")
@@ -231,6 +236,16 @@ class Loops(Chances):
                 if not (isinstance(base, ast.Name) and isinstance(known.get(base.id), types.ModuleType)):
                     return True
         return False
+
+
+def _made_of(node: ast.AST | None) -> set[str]:
+    """Names of which something is made, not those that say at which place it is read."""
+    if node is None:
+        return set()
+    if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Constant):
+        return _made_of(node.value)
+    own = names_in(node, ast.Load) if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) else set()
+    return own | {name for part in ast.iter_child_nodes(node) for name in _made_of(part)}
 
 
 def _reached(made: dict[str, set[str]], name: str) -> set[str]:
