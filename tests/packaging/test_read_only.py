@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numba import njit
-from numba.core.caching import CacheImpl
+from numba.core.caching import Cache, CacheImpl
 
 import verifiable_dp
 from verifiable_dp.core.kernels import kernel
@@ -32,6 +32,13 @@ def total(numbers):
     return found
 
 
+@pytest.fixture
+def keeping(monkeypatch):
+    """As numba is before a target is loaded in this process: from then on it keeps nothing of these files."""
+    monkeypatch.setattr(Cache, "__new__", staticmethod(lambda kind, *_: object.__new__(kind)), raising=False)
+
+
+@pytest.mark.usefixtures("keeping")
 def test_without_a_place_it_is_compiled_all_the_same(monkeypatch):
     monkeypatch.setattr(CacheImpl, "_locator_classes", [])
     with pytest.raises(RuntimeError, match="cannot cache function"):  # what happened to every import
@@ -41,6 +48,7 @@ def test_without_a_place_it_is_compiled_all_the_same(monkeypatch):
     assert made.stats.cache_path is None
 
 
+@pytest.mark.usefixtures("keeping")
 def test_with_a_place_it_is_kept():
     assert kernel(total).stats.cache_path is not None
 

@@ -28,7 +28,7 @@ from verifiable_dp.report import Report
 NAME = "dp-linear"
 AUDITOR = registry.auditor(NAME)
 ELSEWHERE = ("instance", "epsilon", "rounds")
-SAID = "which claims epsilon 20: epsilon at least 2 against a claim of 1"
+SAID = "which claims epsilon 20; the loss is 2 times that, so epsilon is at least 2 where 1 is claimed"
 
 
 @pytest.fixture(scope="module")

@@ -149,8 +149,10 @@ def test_entries_that_are_containers_may_be_of_different_lengths(inner, size):
 
 
 def test_what_is_known_of_data_is_known_of_an_entry():
+    loop = frozenset({ast.For()})
     table = Value(data=True, bent=True, many=True, way=DOWN, noisy=True, raw=True, tossed=True)
-    known = (True, True, True, DOWN, False, True, True, True, NONE, 0, False, False, 0)
+    table = table._replace(partial=True, kept=loop)
+    known = (True, True, True, DOWN, False, True, True, True, NONE, 0, False, False, 0, True, loop)
     assert table.entry(Value())[6:] == table.each[6:] == known
 
 

@@ -365,7 +365,7 @@ def test_every_mutant_is_shown_and_misses_are_named(table):
     rows = [row for row in table["mutants"] if row["algorithm"] == name]
     killed, left = (sum(row["outcome"] == word for row in rows) for word in ("killed", "undecided"))
     assert (
-        "15 of 15 broken variants of this audit were caught. The catalogue's separate suite has "
+        "This audit caught 15 of its 15 broken variants. The catalogue's separate suite has "
         f"{len(rows)}: {killed} caught, {left} undecided, 1 missed. "
         f"Missed: {MISSED}." in read
     )
@@ -383,7 +383,7 @@ def test_a_mutant_of_the_record_that_passed_is_named():
     name = record["mutants"][0]["name"]
     page = render(Record.of(record), drawn=False)
     assert '<span class="missed">missed</span>' in page
-    assert "11 of 12 broken variants of this audit were caught. " in page
+    assert "This audit caught 11 of its 12 broken variants. " in page
     assert "separate suite has 43: " in page
     assert f"Missed: {name}." in page
     said = summary_card.of(reviewed(record))

@@ -369,7 +369,8 @@ class Calls(Loops):
         if values.same(value, values.TO_ONE):
             made = made._replace(level=max(made.level, every.size))
         alone = isinstance(value, np.ufunc) or values.same(value, _EACH)
-        summed = every.noisy and every.size and values.same(value, (*values.TO_ONE, *values.MULTIPLIES))
+        alone = alone and not any(at == "default" for at, *_ in given.parts)
+        summed = every.noisy and every.size and values.same(value, values.SUMS)
         counts = [v for _, v, _ in given.parts if not v.data]
         repeated = every.data and values.same(value, values.REPEATS)
         repeated = repeated or (

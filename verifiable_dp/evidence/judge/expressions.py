@@ -445,7 +445,8 @@ class Expressions(Calls):
         ]
         base = self.of(node.func.value) if isinstance(node.func, ast.Attribute) else Value()
         base = self.known(node, base)
-        self.note_often(node, [base, given.every])
+        if GENERATOR not in base.own:  # what is drawn adds up nothing
+            self.note_often(node, [base, given.every])
         self.bases[self.names.home[self.scope], where(node)] = base
         callee = (
             self.attribute(node.func, base, called=True)

@@ -388,6 +388,7 @@ KEEPS = frozenset(  # methods: what they give is alike if the table is
 REDUCES = ("sum", "mean", "max", "min", "argmax", "argmin", "prod", "item")  # methods: to one number
 AVERAGES = (np.mean, np.median)  # of those that are entrywise: which divide by how many there are
 MULTIPLIES = (math.prod, np.prod, np.dot, np.einsum, np.matmul, np.inner, np.outer)
+SUMS = (*COUNTING, *MULTIPLIES, math.fsum, np.mean)  # of as many as there are
 ADDITIVE = (  # what puts numbers beside each other or adds them up
     *(list, tuple, dict, set, zip, enumerate, sum, sorted, reversed, iter, next, map, filter),
     *(str, repr, print, math.fsum, np.sum, np.add, np.subtract, np.array, np.asarray),
