@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 
 from verifiable_dp.core.units import Role
-from verifiable_dp.evidence import upper
+from verifiable_dp.evidence import exclusions, upper
 from verifiable_dp.record import conclude, kills, questions
 from verifiable_dp.record.model import Passed, Power, Record, SampledPower
 
@@ -117,7 +117,9 @@ def decision(record: Record) -> Decision:
         passed=passed,
         faults=len(kills.own_missed(record)),
         holes=tuple(hole.question.id for hole in questions.holes(record)),
-        open_items=tuple(str(left.id) for left in record.not_covered if left.settled_by not in settled),
+        open_items=tuple(
+            str(left.id) for left in record.not_covered if exclusions.settles(left.id) not in settled
+        ),
     )
 
 

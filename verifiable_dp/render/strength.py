@@ -162,10 +162,13 @@ def variants(n: int) -> str:
     return many(n, "broken variant")
 
 
-def could_pass(ratio: float) -> str:
-    """What the tests could miss."""
-    size = "of any size" if math.isinf(ratio) else f"up to {ratio:.3g} times the claim"
-    return f"the tests could miss a leak {size}"
+def could_pass(record: Record, ratio: float) -> str:
+    """What the tests could miss, and which leaks that is about."""
+    who = "exact tests" if record.power and record.power.by in ("exact", "shuffle") else "samples alone"
+    if math.isinf(ratio):
+        return f"{who} could miss a leak of any size"
+    kind = words.SHORT if record.power else "at the event tested"
+    return f"{who} could miss a leak up to {ratio:.3g} times the claim ({kind}; other leaks may be larger)"
 
 
 def few(names: Sequence[str], words: int = 6) -> tuple[str, str]:
@@ -190,5 +193,5 @@ def undecided(record: Record) -> str:
 def weakness(record: Record) -> str:
     """What a weak audit could pass, or did."""
     if record.reason == "unsearched":
-        return "no output changed, so the tests show nothing"
-    return missed(record) or could_pass(decision(record).ratio)
+        return "sampling shows nothing"
+    return missed(record) or could_pass(record, decision(record).ratio)

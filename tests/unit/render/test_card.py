@@ -178,7 +178,8 @@ def test_what_to_do_follows_from_the_verdict():
     assert of("dp-linear-printed").following.endswith("then use the corrected variant.")
     assert of("ucb1").following.startswith("Do not use it")
     assert of("dp-nas").following.startswith(
-        "Audit again with more runs (--budget thorough: runs, not epsilon). Answer 8 "
+        "Audit again with more runs (--budget thorough: runs, not epsilon): this sharpens the test and gives "
+        "no upper bound. Answer 8 "
     )
     plan = load("dp-nas")["plan"] | {"budget": "thorough"}
     assert "(--budget SECONDS: runs, not epsilon)" in of("dp-nas", plan=plan).following
@@ -847,7 +848,8 @@ def test_a_headline_says_that_its_audit_is_weak():
     assert headline in renderings_of(load(name))[1]
     assert of(name, kill_table=None).headline.endswith("1 untested)")
     assert dict(of("dp-nas").answers)["How strong"].startswith(
-        "Weak: tests could miss a leak up to 4 times the claim; 9 broken variants undecided. "
+        "Weak: samples alone could miss a leak up to 4 times the claim (too little noise; other leaks may be "
+        "larger); 9 broken variants undecided. "
     )
     (one,) = (row for row in load(name)["kill_table"]["others"] if row["outcome"] == "survived")
     record = load(name)
@@ -1266,5 +1268,51 @@ def test_tests_that_saw_no_output_change_show_nothing():
     said = {
         reason: dict(of("tree-sum", reason=reason, **changed).answers) for reason in ("unsearched", "weak")
     }
-    assert said["unsearched"]["How strong"].startswith("Weak, for this instance: no output changed, so the ")
-    assert "tests could miss a leak up to 2 times the claim" in said["weak"]["How strong"]
+    assert said["unsearched"]["How strong"] == "Weak, for this instance: sampling shows nothing."
+    assert (
+        "samples alone could miss a leak up to 2 times the claim (at the event tested; other leaks may be "
+        "larger)" in said["weak"]["How strong"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("k0", "k1", "expected"),
+    [
+        (9, 8, "The event tested happened in every run, so sampling shows nothing."),
+        (0, 0, "The event tested happened in no run, so sampling shows nothing."),
+        (9, 7, "Sampling shows no difference between the inputs that we tried."),
+    ],
+)
+def test_what_no_sample_shows_is_not_said_of_the_outputs(k0, k1, expected):
+    record = load("tree-sum")
+    (tested,) = (c for c in record["checks"] if c["kind"] == "black_box")
+    tested["statistics"] |= {"k0": k0, "n0": 9, "k1": k1, "n1": 8}
+    undecided = {"verdict": "inconclusive", "reason": "unsearched", "epsilon_upper": None}
+    assert expected in dict(of("tree-sum", checks=record["checks"], **undecided).answers)["Held?"]
+
+
+def test_looks_of_one_sequential_test_are_one_check():
+    """Control: a test against inputs that react is another one."""
+    traced = SimpleNamespace(kind="tracing", verdict="not_refuted", statistics={})
+    looks = [SimpleNamespace(kind="black_box", verdict="not_refuted", statistics={}) for _ in range(2)]
+    assert words.counted(SimpleNamespace(checks=[traced, *looks])).startswith("1 privacy check could find")
+    looks[1].statistics["adversary"] = {}
+    assert words.counted(SimpleNamespace(checks=[traced, *looks])).startswith("2 privacy checks could find")
+    refuted = SimpleNamespace(kind="black_box", verdict="refuted", statistics={})
+    record = SimpleNamespace(checks=[traced, refuted, looks[0]], claim=None)
+    assert words.counted(record) == "Of 2 privacy checks, 1 refuted the yardstick and 1 found no violation."
+
+
+def test_batch_sizes_and_other_inputs_rest_on_the_upper_bound_where_there_is_one():
+    """Control: without the bound both are left out."""
+    record, left = load("shuffled-se"), load("dp-se")
+    assert "other batch sizes" not in words.not_looked_at(Record.of(record))
+    assert any(
+        "batch sizes" in line and "only the upper bound" in line
+        for line in words.not_covered(Record.of(record))
+    )
+    assert "Only the upper bound covers other inputs." in words.power(Record.of(left))
+    for one in (record, left):
+        one["checks"] = [c for c in one["checks"] if c["kind"] != "upper_bound"]
+    assert "other batch sizes" in words.not_looked_at(Record.of(record))
+    assert "Other inputs were not examined." in words.power(Record.of(left))
