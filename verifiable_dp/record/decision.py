@@ -136,6 +136,8 @@ def caught(record: Record) -> float:
     power: Power | SampledPower | None = record.power
     if record.power and record.power.by == "alignment" and record.epsilon_upper is None:
         power = record.power.black_box
+    if record.power and record.power.of_event:
+        return math.inf
     least = power.smallest_epsilon if power else record.detectable
     return math.inf if least is None else float(least) / record.claimed.epsilon
 

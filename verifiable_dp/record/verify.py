@@ -340,7 +340,7 @@ def _powered(record: Record) -> None:
     stated = [row for row in rows if row[1] in (found.smallest_epsilon, "nan")]
     if not stated or float(stated[0][2]) < found.probability:
         raise InputError("record: power.black_box must be that of a variant that was tried")
-    nominal = power.by == "black_box" and power.variant is not None and power.variant.stated != "event"
+    nominal = power.by == "black_box" and power.variant is not None and not power.of_event
     if nominal and (power.smallest_epsilon, power.probability) != (found.smallest_epsilon, found.probability):
         raise InputError("record: power must be that of power.black_box")
 

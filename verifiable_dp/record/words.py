@@ -129,7 +129,7 @@ def _acquitted(record: Record, brief: bool) -> str:
 
 def catches(record: Record) -> tuple[float, str]:
     """The least leak that samples catch, and of which kind: as measured, else what one event has to show."""
-    if record.power and record.power.black_box:
+    if record.power and record.power.black_box and not record.power.of_event:
         return float(record.power.black_box.smallest_epsilon), KIND
     seen = record.detectable
     return math.inf if seen is None else float(seen), "at the event tested"
@@ -342,7 +342,18 @@ def power(record: Record) -> str:
     if found.by in ("exact", "shuffle"):
         least = digits(found.smallest_epsilon)
         return f"Without sampling, we would detect epsilon {least}: {_exactly(found)}."
-    return f"{_sampled(found)}: {_of_variants(found, record.claimed.delta)}."
+    tried = found.black_box
+    assert tried, "power by samples says what they caught"
+    often = f"was refuted in {tried.repeats_refuted} of {tried.repeats} repeated audits"
+    if found.of_event:
+        return (
+            f"Samples alone would detect {variant(found)} with {_chance(found)}; it {often}. Its epsilon "
+            f"is not known: a loss of {digits(found.smallest_epsilon)} at delta {record.claimed.delta:g} at "
+            "the event tested would show, by the binomial law."
+        )
+    nominal = found.variant is not None and found.variant.stated == "nominal"
+    stated = ". That epsilon is nominal: the claim times that factor" if nominal else ""
+    return f"{_sampled(found)}: {variant(found)} {often}{stated}."
 
 
 def _exactly(found: Power) -> str:
@@ -356,32 +367,28 @@ def _exactly(found: Power) -> str:
     )
 
 
-def _of_variants(power: Power, delta: float) -> str:
-    """Which variants that lose more were refuted, and what their epsilon is."""
-    found, variant = power.black_box, power.variant
+def variant(power: Power) -> str:
+    """The least broken variant that samples caught."""
+    found, what = power.black_box, power.variant
     assert found, "power by samples says what they caught"
-    assert variant, "and on which variants"
+    assert what, "and on which variants"
     factor = f"{found.noise_divided_by:g}"
-    refuted = f"was refuted in {found.repeats_refuted} of {found.repeats} repeated audits"
-    if variant.changed == "algorithm":
-        return f"noise divided by {factor} {refuted}"
     made = f"the code made for {factor} times its epsilon"
-    done = {
+    return {
+        "algorithm": f"noise divided by {factor}",
         "generator": f"noise of the generator divided by {factor}",
-        "parameter": f"{made} (parameter {variant.parameter})",
+        "parameter": f"{made} (parameter {what.parameter})",
         "configuration": f"{made} (its configuration)",
-    }[variant.changed]
-    stated = {
-        "nominal": "That epsilon is nominal: the claim times that factor",
-        "event": f"That epsilon is the loss at delta {delta:g} of the tested event, by the binomial law",
-    }[variant.stated]
-    return f"{done} {refuted}. {stated}"
+    }[what.changed]
 
 
 def _sampled(found: Power | SampledPower) -> str:
-    chance = f"{100 * found.probability:.4g} % probability"
     least = digits(found.smallest_epsilon)
-    return f"Samples alone would detect epsilon {least} {BRIEFLY} with {chance}"
+    return f"Samples alone would detect epsilon {least} {BRIEFLY} with {_chance(found)}"
+
+
+def _chance(found: Power | SampledPower) -> str:
+    return f"{100 * found.probability:.4g} % probability"
 
 
 def changed(record: Record) -> str:

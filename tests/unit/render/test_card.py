@@ -4,6 +4,7 @@ import copy
 import functools
 import html
 import json
+import math
 import re
 import shutil
 from importlib import resources
@@ -1289,6 +1290,24 @@ def test_what_no_sample_shows_is_not_said_of_the_outputs(k0, k1, expected):
     tested["statistics"] |= {"k0": k0, "n0": 9, "k1": k1, "n1": 8}
     undecided = {"verdict": "inconclusive", "reason": "unsearched", "epsilon_upper": None}
     assert expected in dict(of("tree-sum", checks=record["checks"], **undecided).answers)["Held?"]
+
+
+def test_variants_without_an_epsilon_state_none():
+    """Control: where theirs is nominal, the audit is as strong as the epsilon that it catches."""
+    record = load("dp-nas")
+    claim, sampled = record["claim"]["epsilon"], record["power"]["black_box"]
+    sampled |= {"smallest_epsilon": 1.25 * claim, "noise_divided_by": 3.0}
+    for stated, state, known in (("nominal", "strong", True), ("event", "weak", False)):
+        variant = {"of": "generator", "parameter": "", "stated": stated}
+        power = record["power"] | {"variant": variant, "smallest_epsilon": 1.25 * claim}
+        made = Record.of(record | {"power": power, "kill_table": None})
+        found = of("dp-nas", power=power, kill_table=None)
+        assert (found.strength.state, math.isfinite(decision(made).ratio)) == (state, known)
+        said = (dict(found.answers)["How strong"], found.strength.words, strength.brief(made))
+        assert ["times the claim" in one for one in said] == [known] * 3
+        assert ["noise of the generator divided by 3" in one for one in said] == [not known] * 3
+        assert (words.catches(made)[1] == words.KIND) == known
+        assert words.power(made).startswith("Samples alone would detect epsilon") == known
 
 
 def test_looks_of_one_sequential_test_are_one_check():
