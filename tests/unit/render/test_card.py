@@ -600,7 +600,7 @@ def test_a_mechanism_has_neither_actions_nor_rounds():
     assert not any("a person with" in line for line, _ in given.caveats)
     named = of("dp-se", **mechanism("entry"))
     assert "for changing one entry of the data" in named.promise
-    assert named.promise.endswith("It protects one entry, not a person with several.")
+    assert named.promise.endswith("It protects one entry; whether that is a person is not stated.")
     assert named.caveats[0][0] == (
         "Entries add up: a person with 10 (our example) is protected less: epsilon 10"
     )
