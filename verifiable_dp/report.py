@@ -70,7 +70,7 @@ def finish(
     stated = request.declarations if request else stated
     facts = {
         **provenance(started, cpu_seconds, not draft["plan"].get("numerics", False)),
-        "target": place(target.source.path, target.ours, [*request.target.files] if request else ()),
+        "target": place(target.source.path, target.ours, request.target.files if request else None),
         "ci": ci(),
         **({"request": request.as_dict()} if request else {}),
         **(kept or {}),

@@ -221,6 +221,39 @@ def test_a_commit_speaks_of_all_files_that_run(repository, monkeypatch):
     assert dirty()
 
 
+def test_a_commit_during_an_audit_is_not_that_of_the_code_that_ran(repository, monkeypatch):
+    """The code of the target counts as changed; the commit of our own is that of the start."""
+    monkeypatch.chdir(repository)
+    code = "def right(data, size, rng):\n    return data + rng.laplace(0, 1, size)\n"
+    (repository / "a.py").write_text(code)
+    ours = repository / "verifiable_dp/record/provenance.py"
+    ours.parent.mkdir(parents=True)
+    ours.write_text("x = 1\n")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "two")
+    head, edits = provenance.place("a.py")["commit"], []
+
+    def commit(line):
+        if edits:
+            edits.pop().write_text("# moved\n" + code)
+            git(repository, "commit", "-qam", "three")
+
+    def audited(*files):
+        edits[:] = files
+        provenance._committed.cache_clear()
+        return vdp.audit("a.py:right", epsilon=1.0, runs=400, progress=commit).record["provenance"]
+
+    monkeypatch.setattr(provenance, "__file__", str(ours))
+    try:
+        still, moved = audited(), audited(repository / "a.py")
+        assert (moved["commit"], moved["dirty"]) == (head, False)  # our code did not change
+        assert (still["target"]["dirty"], moved["target"]["dirty"]) == (False, True)
+        monkeypatch.setattr(provenance.engine.code_digest, "__wrapped__", lambda: "0" * 64)
+        assert audited()["dirty"]
+    finally:
+        provenance._committed.cache_clear()
+
+
 def test_neither_a_repository_in_a_folder_nor_a_replacement_is_believed(repository):
     """Both may come with the code: a repository without a working tree can be committed as files."""
     clean = provenance.place(str(repository / "a.py"))

@@ -22,6 +22,7 @@ from verifiable_dp.core.session import Session
 from verifiable_dp.core.validate import InputError, JsonDict
 from verifiable_dp.record import requested, requests
 from verifiable_dp.record.declarations import given as read_declarations
+from verifiable_dp.record.provenance import begun
 from verifiable_dp.record.requested import Request
 from verifiable_dp.record.requests import RequestEntry
 from verifiable_dp.registry import entries as registry
@@ -120,6 +121,7 @@ def evidence(
         return draft
 
     asked = AuditRequest(algorithm, name, settings=settings, progress=progress)
+    begun()
     return finish(**checked(timed_draft(asked, make, checkpoint, evidence=True), written), request=written)
 
 

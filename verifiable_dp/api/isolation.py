@@ -20,6 +20,7 @@ from verifiable_dp.core.validate import Given, InputError, Json, JsonDict, JsonV
 from verifiable_dp.evidence import upper
 from verifiable_dp.evidence.blackbox import scores
 from verifiable_dp.evidence.doors import ours
+from verifiable_dp.record.provenance import begun
 from verifiable_dp.record.requests import RequestEntry
 from verifiable_dp.record.sealing import plain
 from verifiable_dp.record.verify import examine, judged_again
@@ -74,6 +75,7 @@ def isolated(
     """
     if not callable(progress):
         raise InputError(f"progress must be a function of a line of text, got {type(progress).__name__}")
+    begun()  # also what a child inherits
     here = guard.Child.inside or not any(map(foreign, code))
     why = "" if here else _kept_here(code, in_process)
     if why and caged.policy == "required":

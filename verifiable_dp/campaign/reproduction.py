@@ -14,6 +14,7 @@ from verifiable_dp.auditing.plans import Progress, silent
 from verifiable_dp.core import engine, validate
 from verifiable_dp.core.files import make_folder, write_bytes
 from verifiable_dp.core.validate import InputError, Json, JsonDict
+from verifiable_dp.record.provenance import begun
 from verifiable_dp.registry import study as studies
 from verifiable_dp.registry.study import Cell, StudyOutcome, StudyPlan
 from verifiable_dp.render import study as reporting
@@ -67,7 +68,7 @@ def reproduce(
     scale = validate.positive("scale", scale)
     if scale > 1:
         raise InputError(f"scale must lie in (0, 1], got {scale!r}")
-    started = time.time()
+    started = begun()
     plan = found.plan(scale)
     place = Path(out) / found.name
     store = Path(cells) if cells is not None else place / "cells"

@@ -21,6 +21,7 @@ from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.blackbox.test import ALPHA
 from verifiable_dp.record import passing
 from verifiable_dp.record.declarations import given as read_declarations
+from verifiable_dp.record.provenance import begun
 from verifiable_dp.record.sealing import SCHEMAS, schema, text
 from verifiable_dp.record.verify import verify
 from verifiable_dp.registry import entries as registry
@@ -250,7 +251,7 @@ def errata(
     InputError
         If a name is unknown, or the file of steps is that of another call.
     """
-    started, cpu = time.time(), time.process_time()
+    started, cpu = begun(), time.process_time()
     rows = chosen(names)
     tasks = [(row.name, seed) for row in rows]
     with resume.at(steps, lambda: identity.of_rows(errata=tasks), progress):
@@ -276,7 +277,7 @@ def mutants(
     InputError
         If a name is unknown, an argument out of range, or the file of steps is that of another call.
     """
-    started, cpu = time.time(), time.process_time()
+    started, cpu = begun(), time.process_time()
     asked = {"mutants": list(only), "budget": budget, "seed": seed}
     with resume.at(steps, lambda: identity.of_rows(**asked), progress):
         rows, seconds = mutation.run(only, budget=budget, seed=seed, workers=workers, progress=progress)

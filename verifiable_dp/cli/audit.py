@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +35,7 @@ from verifiable_dp.cli.shell import (
     write_request,
 )
 from verifiable_dp.core.validate import Function, Given, InputError, JsonDict
+from verifiable_dp.record.provenance import begun
 
 if TYPE_CHECKING:
     from verifiable_dp.targets.process import Exec
@@ -359,7 +359,7 @@ def selftest(budget: str, seed: int, only: tuple[str, ...], json_path: Path | No
 
     check_outputs(json_path)
     with progressing() as progress:
-        started = time.time()
+        started = begun()
         outcomes = controls.selftest(budget=budget, seed=seed, only=only, progress=progress)
     for line in controls.table(outcomes):
         say(line)

@@ -374,7 +374,7 @@ def _power(record: Record, check: Check) -> Block | None:
     if power is None or played:
         return None
     stated = power if power.by == kind else power.black_box if kind == "black_box" else None
-    if stated is None:
+    if stated is None or power.of_event:  # no epsilon is known to be caught
         return None
     mutants = [m for m in record.mutants if m.breaks == "privacy" and m.decided_by == kind]
     return {

@@ -73,7 +73,7 @@ class Exclusion:
 
     def as_dict(self) -> JsonDict:
         """Plain values, as they stand in a record; ``settled_by`` names the kind of check that closes it."""
-        return {"id": str(self.id), "values": dict(self.values), "settled_by": SETTLED_BY.get(self.id)}
+        return {"id": str(self.id), "values": dict(self.values), "settled_by": settles(self.id)}
 
 
 def in_words(left: Left, values: Json, settled: bool = False) -> str:
@@ -84,15 +84,21 @@ def in_words(left: Left, values: Json, settled: bool = False) -> str:
     return said(values) if callable(said) else said.format(**values)
 
 
+def settles(left: str) -> str | None:
+    """The kind of check that settles an exclusion, also of an older record; None if none does."""
+    return SETTLED_BY.get(Left(left))
+
+
 def briefly(left: Left) -> str:
     """A recorded exclusion in a few words, for the first screen."""
     return _BRIEF[left]
 
 
 # Kinds of checks that settle one.
-SETTLED_BY = {Left.SAMPLER: "numerics", Left.INPUTS: "upper_bound"}
+SETTLED_BY = {Left.SAMPLER: "numerics", Left.INPUTS: "upper_bound", Left.BATCH_SIZES: "upper_bound"}
 _RESTING = {
-    Left.INPUTS: "inputs, events and sample sizes beyond those stated here: only the upper bound covers them"
+    Left.BATCH_SIZES: "batch sizes beyond the smallest and the largest: only the upper bound covers them",
+    Left.INPUTS: "inputs, events and sample sizes beyond those stated here: only the upper bound covers them",
 }
 
 

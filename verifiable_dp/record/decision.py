@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 
 from verifiable_dp.core.units import Role
-from verifiable_dp.evidence import upper
+from verifiable_dp.evidence import exclusions, upper
 from verifiable_dp.record import conclude, kills, questions
 from verifiable_dp.record.model import Passed, Power, Record, SampledPower
 
@@ -117,7 +117,9 @@ def decision(record: Record) -> Decision:
         passed=passed,
         faults=len(kills.own_missed(record)),
         holes=tuple(hole.question.id for hole in questions.holes(record)),
-        open_items=tuple(str(left.id) for left in record.not_covered if left.settled_by not in settled),
+        open_items=tuple(
+            str(left.id) for left in record.not_covered if exclusions.settles(left.id) not in settled
+        ),
     )
 
 
@@ -134,6 +136,8 @@ def caught(record: Record) -> float:
     power: Power | SampledPower | None = record.power
     if record.power and record.power.by == "alignment" and record.epsilon_upper is None:
         power = record.power.black_box
+    if record.power and record.power.of_event:
+        return math.inf
     least = power.smallest_epsilon if power else record.detectable
     return math.inf if least is None else float(least) / record.claimed.epsilon
 

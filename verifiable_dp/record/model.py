@@ -324,6 +324,11 @@ class Power(RecordEntry, frozen=True):
     every_batch_at: Positive | UnsetType | None = UNSET
     variant: Variant | None = None
 
+    @property
+    def of_event(self) -> bool:
+        """Whether the epsilon of the variants is not known, so that a loss at one event is stated for it."""
+        return self.variant is not None and self.variant.stated == "event"
+
 
 class ReleaseEntry(RecordEntry, frozen=True):
     """A release of a replayed run."""

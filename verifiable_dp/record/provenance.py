@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import platform
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 
@@ -79,11 +80,11 @@ def _changed(file: Path, blob: str) -> bool:
     return blob not in {name(b"blob %d\0%b" % (len(one), one)).hexdigest() for one in forms}
 
 
-def place(path: str, ours: bool = False, run: Sequence[str] = ()) -> JsonDict:
+def place(path: str, ours: bool = False, run: Mapping[str, str] | None = None) -> JsonDict:
     """Repository and commit of the audited file, which `ours` says to look for beside this package.
 
-    They are empty where it is unknown or in none. All files that `run` have to be as in the commit, or it is
-    dirty; their paths are those of a request, from the folder of the first one.
+    They are empty where it is unknown or in none. All files that `run` must be as in the commit and have
+    the SHA-256 of the request, or it is dirty; their paths are from the folder of the first one.
     """
     file = Path(__file__).parents[2] / path if ours else Path(path)
     unknown = {"repository": "", "commit": "", "dirty": False}
@@ -91,14 +92,19 @@ def place(path: str, ours: bool = False, run: Sequence[str] = ()) -> JsonDict:
     file = file.resolve()
     if not (path and file.is_file() and _blobs(file.parent, file.name)):
         return unknown
+    run = run or {}
     found = ([Path(above, name).resolve() for name in run] for above in file.parents)
     files = next((those for those in found if all(one.is_file() for one in those)), None)
-    dirty = files is None or _differ([file, *files])
+    dirty = files is None or _differ([file, *files]) or _sha256(files) != list(run.values())
     return {
         "repository": _without_login(_git("config", "--get", "remote.origin.url", folder=file.parent)),
         "commit": _git("rev-parse", "HEAD", folder=file.parent),
         "dirty": dirty,
     }
+
+
+def _sha256(files: Sequence[Path]) -> list[str]:
+    return [hashlib.sha256(one.read_bytes()).hexdigest() for one in files]
 
 
 def _differ(files: Sequence[Path]) -> bool:
@@ -130,13 +136,30 @@ def ci() -> JsonDict | None:
     return None
 
 
+def begun() -> float:
+    """Seconds since the epoch at the start of an audit, at which the commit of the code is read."""
+    _committed()
+    return time.time()
+
+
+@functools.cache
+def _committed() -> tuple[str, bool]:
+    """The commit of this package's code, and whether a file differs from it, when it was first asked for.
+
+    An installed package may lie in the folder of somebody else's repository, which does not know its files.
+    """
+    root = Path(__file__).parents[2]
+    blobs = _blobs(root, *_CODE)
+    commit = _git("rev-parse", "HEAD") if blobs else ""
+    return commit, any(_changed(root / name, blob) for name, blob in blobs.items())
+
+
 def provenance(started: float, cpu_seconds: float, idealized: bool = True) -> JsonDict:
     """Versions, machine, time and command: what may differ between two runs of one audit."""
     stamp = "%Y-%m-%dT%H:%M:%SZ"
     ended = max(started, time.time())  # a clock may be set back meanwhile
-    # An installed package may lie in the folder of somebody else's repository, which does not know its files.
-    root = Path(__file__).parents[2]
-    blobs = _blobs(root, *_CODE)
+    commit, dirty = _committed()
+    code = engine.code_digest()  # as it was first read
     return {
         "tool": "verifiable-dp",
         "version": _own_version(),
@@ -148,9 +171,9 @@ def provenance(started: float, cpu_seconds: float, idealized: bool = True) -> Js
         "started": time.strftime(stamp, time.gmtime(started)),
         "finished": time.strftime(stamp, time.gmtime(ended)),
         "cpu_seconds": round(max(0.0, cpu_seconds), 3),
-        "code": engine.code_digest(),
-        "commit": _git("rev-parse", "HEAD") if blobs else "",
-        "dirty": any(_changed(root / name, blob) for name, blob in blobs.items()),
+        "code": code,
+        "commit": commit,
+        "dirty": dirty or (commit != "" and engine.code_digest.__wrapped__() != code),
         "bit_generator": "Philox4x64-10, addressed by (seed, pair, world, run, slot)",
         "idealized_numerics": idealized,
     }

@@ -34,6 +34,7 @@ _OUTSIDE = "other instances, noise in production, rounding or side channels"
 KIND = "from less noise of the same form"
 SHORT = "too little noise"
 BRIEFLY = f"({SHORT})"
+_PLAYED = {"adversary", "strategies"}  # in statistics of what played against inputs that react
 
 
 def is_baseline(record: Record) -> bool:
@@ -128,7 +129,7 @@ def _acquitted(record: Record, brief: bool) -> str:
 
 def catches(record: Record) -> tuple[float, str]:
     """The least leak that samples catch, and of which kind: as measured, else what one event has to show."""
-    if record.power and record.power.black_box:
+    if record.power and record.power.black_box and not record.power.of_event:
         return float(record.power.black_box.smallest_epsilon), KIND
     seen = record.detectable
     return math.inf if seen is None else float(seen), "at the event tested"
@@ -236,10 +237,7 @@ def why(record: Record) -> str:
         return conclude.lead(record.checks)
     if record.reason == "unsearched":
         horizon, sizes = record.target.parameters.get("horizon"), record.plan.sizes
-        return (
-            Acting.of(horizon or 0, sizes or {}).words()
-            or "no pair of inputs that we tried changed the output"
-        )
+        return Acting.of(horizon or 0, sizes or {}).words() or _unmoved(record)
     if any(check.statistics.get("carried") for check in record.checks):
         return "each run depends on the one before it, so counts of runs decide nothing"
     seen = record.detectable
@@ -249,6 +247,15 @@ def why(record: Record) -> str:
     if float(seen) > needed:
         return f"only a loss of {digits(seen)} or more at the event tested would show, not {digits(needed)}"
     return "not every check could decide"
+
+
+def _unmoved(record: Record) -> str:
+    """What the tests saw where no inputs made a difference: an event without a contrary tells nothing."""
+    seen = [check.statistics for check in sampling(record) if "k0" in check.statistics]
+    for often, counts in (("every", ("n0", "n1")), ("no", ("", ""))):
+        if seen and all((s["k0"], s["k1"]) == tuple(s.get(n, 0) for n in counts) for s in seen):
+            return f"the event tested happened in {often} run, so sampling shows nothing"
+    return "sampling shows no difference between the inputs that we tried"
 
 
 def interval(record: Record) -> str:
@@ -325,17 +332,28 @@ def power(record: Record) -> str:
         return "Not needed: the claim is refuted." if refuted else "No reduction of the noise was tried."
     if found.by == "alignment":
         runs = [c.statistics for c in record.of_kind("alignment")]
-        largest = max(float(run["max_loss"]) for run in runs)
+        largest, bounded = max(float(run["max_loss"]) for run in runs), conclude.bounded(record.checks)
         said = (
             f"We computed the loss exactly in {sum(int(run['examined']) for run in runs)} replayed runs. The "
-            f"largest was {digits(largest)}; the claim is {digits(record.claimed.epsilon)}. Other inputs "
-            "were not examined."
+            f"largest was {digits(largest)}; the claim is {digits(record.claimed.epsilon)}. "
+            f"{'Only the upper bound covers other inputs' if bounded else 'Other inputs were not examined'}."
         )
         return f"{said} {_sampled(found.black_box)}." if found.black_box else said
     if found.by in ("exact", "shuffle"):
         least = digits(found.smallest_epsilon)
         return f"Without sampling, we would detect epsilon {least}: {_exactly(found)}."
-    return f"{_sampled(found)}: {_of_variants(found, record.claimed.delta)}."
+    tried = found.black_box
+    assert tried, "power by samples says what they caught"
+    often = f"was refuted in {tried.repeats_refuted} of {tried.repeats} repeated audits"
+    if found.of_event:
+        return (
+            f"Samples alone would detect {variant(found)} with {_chance(found)}; it {often}. Its epsilon "
+            f"is not known: a loss of {digits(found.smallest_epsilon)} at delta {record.claimed.delta:g} at "
+            "the event tested would show, by the binomial law."
+        )
+    nominal = found.variant is not None and found.variant.stated == "nominal"
+    stated = ". That epsilon is nominal: the claim times that factor" if nominal else ""
+    return f"{_sampled(found)}: {variant(found)} {often}{stated}."
 
 
 def _exactly(found: Power) -> str:
@@ -349,32 +367,28 @@ def _exactly(found: Power) -> str:
     )
 
 
-def _of_variants(power: Power, delta: float) -> str:
-    """Which variants that lose more were refuted, and what their epsilon is."""
-    found, variant = power.black_box, power.variant
+def variant(power: Power) -> str:
+    """The least broken variant that samples caught."""
+    found, what = power.black_box, power.variant
     assert found, "power by samples says what they caught"
-    assert variant, "and on which variants"
+    assert what, "and on which variants"
     factor = f"{found.noise_divided_by:g}"
-    refuted = f"was refuted in {found.repeats_refuted} of {found.repeats} repeated audits"
-    if variant.changed == "algorithm":
-        return f"noise divided by {factor} {refuted}"
     made = f"the code made for {factor} times its epsilon"
-    done = {
+    return {
+        "algorithm": f"noise divided by {factor}",
         "generator": f"noise of the generator divided by {factor}",
-        "parameter": f"{made} (parameter {variant.parameter})",
+        "parameter": f"{made} (parameter {what.parameter})",
         "configuration": f"{made} (its configuration)",
-    }[variant.changed]
-    stated = {
-        "nominal": "That epsilon is nominal: the claim times that factor",
-        "event": f"That epsilon is the loss at delta {delta:g} of the tested event, by the binomial law",
-    }[variant.stated]
-    return f"{done} {refuted}. {stated}"
+    }[what.changed]
 
 
 def _sampled(found: Power | SampledPower) -> str:
-    chance = f"{100 * found.probability:.4g} % probability"
     least = digits(found.smallest_epsilon)
-    return f"Samples alone would detect epsilon {least} {BRIEFLY} with {chance}"
+    return f"Samples alone would detect epsilon {least} {BRIEFLY} with {_chance(found)}"
+
+
+def _chance(found: Power | SampledPower) -> str:
+    return f"{100 * found.probability:.4g} % probability"
 
 
 def changed(record: Record) -> str:
@@ -448,7 +462,7 @@ def by_claim(record: Record) -> list[Implied]:
     if not record.checks:
         return []
     found = [Implied.SHUFFLER] if record.claim and record.claim.observe == "shuffled" else []
-    played = any({"adversary", "strategies"} & check.statistics.keys() for check in record.checks)
+    played = any(_PLAYED & check.statistics.keys() for check in record.checks)
     # Without a bound they are among the inputs that were not tried, and a false claim is of no use to deploy.
     if conclude.bounded(record.checks) and record.target.plays != Plays.DATA and not played:
         found.append(Implied.REACTIONS)
@@ -466,7 +480,7 @@ def _left_out(record: Record) -> Iterator[tuple[Left, Json, bool]]:
     settled = {upper.KIND} if record.checks and conclude.bounded(record.checks) else set()
     for left in record.not_covered:
         if not (left.id == Left.SAMPLER and is_baseline(record)):
-            yield Left(left.id), left.values, left.settled_by in settled
+            yield Left(left.id), left.values, exclusions.settles(left.id) in settled
 
 
 def measured(record: Record) -> str:
@@ -494,16 +508,28 @@ def _finds(check: Check) -> bool:
     return check.kind != upper.KIND and (check.kind != "alignment" or bool(check.statistics["visible"]))
 
 
+def _tests(record: Record) -> list[Check]:
+    """The checks on privacy; of the looks of one sequential test the one that refutes, else the last."""
+    found: dict[object, Check] = {}
+    for number, check in enumerate(record.checks):
+        looks = check.kind in ("black_box", "curve")
+        one = (check.kind, frozenset(_PLAYED & check.statistics.keys())) if looks else number
+        if one not in found or found[one].verdict != "refuted":
+            found[one] = check
+    return [*found.values()]
+
+
 def counted(record: Record) -> str:
     """How many checks on privacy came out how; empty without any."""
-    verdicts = [check.verdict for check in record.checks]
+    checks = _tests(record)
+    verdicts = [check.verdict for check in checks]
     total = len(verdicts)
     if not total:
         return ""
     if verdicts.count("not_refuted") == total:
         if total == 1:
             return "The privacy check ran; it found no violation."
-        able = sum(map(_finds, record.checks))
+        able = sum(map(_finds, checks))
         if able == total:
             return f"All {total} privacy checks ran; none found a violation."
         many = f"{able} privacy check{'' if able == 1 else 's'}"

@@ -66,7 +66,7 @@ def caveats(record: Reviewed) -> list[tuple[str, str]]:
     unknown = any(size is None for _, size in decided.passed)  # of a leak that passed
     ratio = math.inf if unknown else decided.ratio if record.verdict != "refuted" else 0.0
     if ratio > WEAK and (names or record.verdict != "not_refuted"):  # else the headline says so
-        found.append((capital(could_pass(ratio)), "power"))
+        found.append((capital(could_pass(record, ratio)), "power"))
     if record.verdict == "refuted" and not words.is_baseline(record):
         false = "The claim is false: nobody has the protection that it promises, with one round or several"
         found.append((false, "counterexamples"))
@@ -121,7 +121,7 @@ def following(record: Reviewed, brief: bool = False) -> str:
     if record.verdict == "inconclusive":
         return (
             f"Do not rely on this claim yet. Audit again with more runs ({_more(record)}), "
-            "or name pairs of inputs to try."
+            "or name pairs of inputs to try. More runs sharpen the test; they give no upper bound."
         )
     names = kills.missed(record)
     faults = "missed fault" if len(names) == 1 else f"{len(names)} missed faults"
@@ -129,7 +129,7 @@ def following(record: Reviewed, brief: bool = False) -> str:
     if caught(record) > WEAK:
         option = _more(record)
         runs = f" ({option})" if brief else f" with more runs ({option}: runs, not epsilon)"
-        first += f"Audit again{runs}. "
+        first += f"Audit again{runs}: this sharpens the test and gives no upper bound. "
     return first + _settle(*parted(record), brief=brief)
 
 

@@ -26,9 +26,9 @@ def promise(record: Record) -> str:
         )
     delta = f" and delta {digits(claim.delta)}" if claim.delta else ""
     delta += " (large)" if claim.delta > MOST_DELTA else ""
-    several = " with several" if _event(record) == "entry" else ""
     verb = "was meant to protect" if record.verdict == "refuted" else "protects"
-    one = f" It {verb} one {_event(record)}, not a person{several}." if _of_one(claim) else ""
+    person = "; whether that is a person is not stated" if _event(record) == "entry" else ", not a person"
+    one = f" It {verb} one {_event(record)}{person}." if _of_one(claim) else ""
     if claim.unit == Unit.PAIRS:
         one = " It names no unit of privacy."
     elif one and record.declared.get("contribution", {}).get("max_rounds_per_user") == 1:

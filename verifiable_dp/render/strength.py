@@ -62,6 +62,7 @@ def strength(record: Record) -> Strength:
     missed, ratio, claim = found.passed, found.ratio, record.claimed.epsilon
     sizes = [size for _, size in missed if size is not None]
     said = brief(record, len(missed))
+    unknown = record.power is not None and record.power.of_event
     if missed:
         names = "; ".join(
             f"{name} (its epsilon: {'unknown' if size is None else digits(size)})" for name, size in missed
@@ -69,7 +70,8 @@ def strength(record: Record) -> Strength:
         said = f"{variants(len(missed))} missed: {names}. {said}"
     if found.strength == "weak" and record.epsilon_upper is not None:
         most, seen = record.epsilon_upper.epsilon, ratio * claim
-        caught = "show nothing" if math.isinf(seen) else f"would only have caught {digits(seen)} or more"
+        caught = "state no epsilon" if unknown else "show nothing"
+        caught = caught if math.isinf(seen) else f"would only have caught {digits(seen)} or more"
         faults = "that fault" if len(missed) == 1 else "those faults"
         alone = f"the tests of those premises missed {faults}" if missed else f"the tests alone {caught}"
         said += f" If the premises hold, epsilon is at most {digits(most)}; {alone}."
@@ -78,7 +80,8 @@ def strength(record: Record) -> Strength:
     mark = f"{leak} caught from epsilon {digits(ratio * claim)}"
     if record.power is not None and record.power.by == "alignment" and ratio <= _EXACT:
         mark = "any excess on the replayed runs is caught"
-    mark = "no leak is known to be caught" if math.isinf(ratio) else mark
+    none = "no epsilon is known to be caught" if unknown else "no leak is known to be caught"
+    mark = none if math.isinf(ratio) else mark
     mark = "a broken variant was missed" if missed else mark
     mark = _unnoticed(max(sizes)) if sizes else mark
     ticks = [(_place(times), digits(times * claim), f"{times}×") for times in _MARKS[1:]]
@@ -137,6 +140,8 @@ def brief(record: Record, missed: int = 0) -> str:
         single = f"one alone may hide {power.every_batch_at:.3g} times less"
         return f"{caught}{_times(least, claim, f'{words.SHORT} in all batches; {single}')}."
     chance = f"{100 * float(power.probability):.4g} % probability"
+    if power.of_event:
+        return f"Sampling catches {words.variant(power)} with {chance}; its epsilon is not known."
     return f"Sampling catches epsilon {digits(least)}{_times(least, claim, words.SHORT)} with {chance}."
 
 
@@ -162,10 +167,15 @@ def variants(n: int) -> str:
     return many(n, "broken variant")
 
 
-def could_pass(ratio: float) -> str:
-    """What the tests could miss."""
-    size = "of any size" if math.isinf(ratio) else f"up to {ratio:.3g} times the claim"
-    return f"the tests could miss a leak {size}"
+def could_pass(record: Record, ratio: float) -> str:
+    """What the tests could miss, and which leaks that is about."""
+    who = "exact tests" if record.power and record.power.by in ("exact", "shuffle") else "samples alone"
+    if record.power and record.power.of_event:
+        return f"samples alone catch only {words.variant(record.power)}, whose epsilon is not known"
+    if math.isinf(ratio):
+        return f"{who} could miss a leak of any size"
+    kind = words.SHORT if record.power else "at the event tested"
+    return f"{who} could miss a leak up to {ratio:.3g} times the claim ({kind}; other leaks may be larger)"
 
 
 def few(names: Sequence[str], words: int = 6) -> tuple[str, str]:
@@ -190,5 +200,5 @@ def undecided(record: Record) -> str:
 def weakness(record: Record) -> str:
     """What a weak audit could pass, or did."""
     if record.reason == "unsearched":
-        return "no output changed, so the tests show nothing"
-    return missed(record) or could_pass(decision(record).ratio)
+        return "sampling shows nothing"
+    return missed(record) or could_pass(record, decision(record).ratio)

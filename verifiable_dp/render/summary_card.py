@@ -263,7 +263,7 @@ def _strong(record: Record) -> str:
     more = f"; {open_ones}" if (open_ones := undecided(record)) else ""
     if found.strength == "weak":
         rest = " Only the conditional proof bounds epsilon." if bounded else ""
-        return f"Weak{here}: {weakness(record).removeprefix('the ')}{more}.{rest}"
+        return f"Weak{here}: {weakness(record)}{more}.{rest}"
     but = missed(record)
     return f"Strong{here}: {brief(record).removesuffix('.')}{f'. But {but}' if but else ''}{more}."
 

@@ -8,6 +8,7 @@ import pytest
 from tests.committed import REPORTS
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence import upper
+from verifiable_dp.record import words
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import sealed
 from verifiable_dp.record.verify import examine
@@ -154,3 +155,15 @@ def test_a_traced_bound_names_what_it_rests_on(missing):
     assert upper.unfounded({**numbers, "premises": stated}) == ""
     fewer = [premise for premise in stated if premise["id"] != missing]
     assert "premises must hold" in upper.unfounded({**numbers, "premises": fewer})
+
+
+def test_a_record_of_earlier_may_leave_open_what_a_check_settles():
+    """Though what it says of that is what the check says."""
+    record = load("dp-se")
+    said = words.not_covered(Record.of(record))
+    for left in record["not_covered"]:
+        left["settled_by"] = None
+    record.pop("digest")
+    older = sealed(record)
+    examine(older)
+    assert words.not_covered(Record.of(older)) == said

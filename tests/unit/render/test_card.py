@@ -4,6 +4,7 @@ import copy
 import functools
 import html
 import json
+import math
 import re
 import shutil
 from importlib import resources
@@ -178,7 +179,8 @@ def test_what_to_do_follows_from_the_verdict():
     assert of("dp-linear-printed").following.endswith("then use the corrected variant.")
     assert of("ucb1").following.startswith("Do not use it")
     assert of("dp-nas").following.startswith(
-        "Audit again with more runs (--budget thorough: runs, not epsilon). Answer 8 "
+        "Audit again with more runs (--budget thorough: runs, not epsilon): this sharpens the test and gives "
+        "no upper bound. Answer 8 "
     )
     plan = load("dp-nas")["plan"] | {"budget": "thorough"}
     assert "(--budget SECONDS: runs, not epsilon)" in of("dp-nas", plan=plan).following
@@ -598,7 +600,7 @@ def test_a_mechanism_has_neither_actions_nor_rounds():
     assert not any("a person with" in line for line, _ in given.caveats)
     named = of("dp-se", **mechanism("entry"))
     assert "for changing one entry of the data" in named.promise
-    assert named.promise.endswith("It protects one entry, not a person with several.")
+    assert named.promise.endswith("It protects one entry; whether that is a person is not stated.")
     assert named.caveats[0][0] == (
         "Entries add up: a person with 10 (our example) is protected less: epsilon 10"
     )
@@ -847,7 +849,8 @@ def test_a_headline_says_that_its_audit_is_weak():
     assert headline in renderings_of(load(name))[1]
     assert of(name, kill_table=None).headline.endswith("1 untested)")
     assert dict(of("dp-nas").answers)["How strong"].startswith(
-        "Weak: tests could miss a leak up to 4 times the claim; 9 broken variants undecided. "
+        "Weak: samples alone could miss a leak up to 4 times the claim (too little noise; other leaks may be "
+        "larger); 9 broken variants undecided. "
     )
     (one,) = (row for row in load(name)["kill_table"]["others"] if row["outcome"] == "survived")
     record = load(name)
@@ -1266,5 +1269,69 @@ def test_tests_that_saw_no_output_change_show_nothing():
     said = {
         reason: dict(of("tree-sum", reason=reason, **changed).answers) for reason in ("unsearched", "weak")
     }
-    assert said["unsearched"]["How strong"].startswith("Weak, for this instance: no output changed, so the ")
-    assert "tests could miss a leak up to 2 times the claim" in said["weak"]["How strong"]
+    assert said["unsearched"]["How strong"] == "Weak, for this instance: sampling shows nothing."
+    assert (
+        "samples alone could miss a leak up to 2 times the claim (at the event tested; other leaks may be "
+        "larger)" in said["weak"]["How strong"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("k0", "k1", "expected"),
+    [
+        (9, 8, "The event tested happened in every run, so sampling shows nothing."),
+        (0, 0, "The event tested happened in no run, so sampling shows nothing."),
+        (9, 7, "Sampling shows no difference between the inputs that we tried."),
+    ],
+)
+def test_what_no_sample_shows_is_not_said_of_the_outputs(k0, k1, expected):
+    record = load("tree-sum")
+    (tested,) = (c for c in record["checks"] if c["kind"] == "black_box")
+    tested["statistics"] |= {"k0": k0, "n0": 9, "k1": k1, "n1": 8}
+    undecided = {"verdict": "inconclusive", "reason": "unsearched", "epsilon_upper": None}
+    assert expected in dict(of("tree-sum", checks=record["checks"], **undecided).answers)["Held?"]
+
+
+def test_variants_without_an_epsilon_state_none():
+    """Control: where theirs is nominal, the audit is as strong as the epsilon that it catches."""
+    record = load("dp-nas")
+    claim, sampled = record["claim"]["epsilon"], record["power"]["black_box"]
+    sampled |= {"smallest_epsilon": 1.25 * claim, "noise_divided_by": 3.0}
+    for stated, state, known in (("nominal", "strong", True), ("event", "weak", False)):
+        variant = {"of": "generator", "parameter": "", "stated": stated}
+        power = record["power"] | {"variant": variant, "smallest_epsilon": 1.25 * claim}
+        made = Record.of(record | {"power": power, "kill_table": None})
+        found = of("dp-nas", power=power, kill_table=None)
+        assert (found.strength.state, math.isfinite(decision(made).ratio)) == (state, known)
+        said = (dict(found.answers)["How strong"], found.strength.words, strength.brief(made))
+        assert ["times the claim" in one for one in said] == [known] * 3
+        assert ["noise of the generator divided by 3" in one for one in said] == [not known] * 3
+        assert (words.catches(made)[1] == words.KIND) == known
+        assert words.power(made).startswith("Samples alone would detect epsilon") == known
+
+
+def test_looks_of_one_sequential_test_are_one_check():
+    """Control: a test against inputs that react is another one."""
+    traced = SimpleNamespace(kind="tracing", verdict="not_refuted", statistics={})
+    looks = [SimpleNamespace(kind="black_box", verdict="not_refuted", statistics={}) for _ in range(2)]
+    assert words.counted(SimpleNamespace(checks=[traced, *looks])).startswith("1 privacy check could find")
+    looks[1].statistics["adversary"] = {}
+    assert words.counted(SimpleNamespace(checks=[traced, *looks])).startswith("2 privacy checks could find")
+    refuted = SimpleNamespace(kind="black_box", verdict="refuted", statistics={})
+    record = SimpleNamespace(checks=[traced, refuted, looks[0]], claim=None)
+    assert words.counted(record) == "Of 2 privacy checks, 1 refuted the yardstick and 1 found no violation."
+
+
+def test_batch_sizes_and_other_inputs_rest_on_the_upper_bound_where_there_is_one():
+    """Control: without the bound both are left out."""
+    record, left = load("shuffled-se"), load("dp-se")
+    assert "other batch sizes" not in words.not_looked_at(Record.of(record))
+    assert any(
+        "batch sizes" in line and "only the upper bound" in line
+        for line in words.not_covered(Record.of(record))
+    )
+    assert "Only the upper bound covers other inputs." in words.power(Record.of(left))
+    for one in (record, left):
+        one["checks"] = [c for c in one["checks"] if c["kind"] != "upper_bound"]
+    assert "other batch sizes" in words.not_looked_at(Record.of(record))
+    assert "Other inputs were not examined." in words.power(Record.of(left))
