@@ -123,7 +123,7 @@ FAULTS = (
     ),
     Fault(
         "whatever is looped over has no end",
-        f"{EVIDENCE}/judge/language.py",
+        f"{EVIDENCE}/judge/statements.py",
         "all(values.same(one, values.ENDLESS) for one in known)",
         "True",
         "a loop over a range that a draw may leave need not be looked at after its end",
@@ -163,7 +163,7 @@ FAULTS = (
     ),
     Fault(
         "whatever ends a walk is the same in all runs",
-        f"{EVIDENCE}/judge/language.py",
+        f"{EVIDENCE}/judge/statements.py",
         "left = SMOOTH if step in self.left and not self.endless(step.iter) else PUBLIC",
         "left = PUBLIC",
         "the raw leader that a walk along chances ends with by rounding is not looked at",
@@ -195,7 +195,7 @@ FAULTS = (
     ),
     Fault(
         "every cycle is endless",
-        f"{EVIDENCE}/judge/language.py",
+        f"{EVIDENCE}/judge/statements.py",
         "ended = Value(max(rows.size, left), ",
         "ended = Value(left, ",
         "a loop over a cycle that is empty once in a million runs need not be looked at after its end",
@@ -2475,7 +2475,7 @@ FAULTS = (
     ),
     Fault(
         "attributes are the call's own",
-        f"{EVIDENCE}/judge/language.py",
+        f"{EVIDENCE}/judge/statements.py",
         "        own = isinstance(target, ast.Name) and self.is_own(target.id)\n",
         "        own = True\n",
         "what a method sets only where a draw calls it counts as set in every run",
@@ -2483,7 +2483,7 @@ FAULTS = (
     ),
     Fault(
         "entries at drawn places are like any other",
-        f"{EVIDENCE}/judge/calls.py",
+        f"{EVIDENCE}/judge/places.py",
         "            apart = table.unlike > PUBLIC and max(table.unlike, at.level) >= STEEP\n",
         "            apart = False\n",
         "of a list of noisy numbers one, which has no noise, is taken once in a thousand runs",
@@ -2491,7 +2491,7 @@ FAULTS = (
     ),
     Fault(
         "noise out of a table is taken once",
-        f"{EVIDENCE}/judge/calls.py",
+        f"{EVIDENCE}/judge/places.py",
         "            uncounted = uncounted or len(self.taken[root.key]) > 1\n",
         "            pass\n",
         "once in a thousand runs two sums get the same entries of two tables of noise",
@@ -2581,7 +2581,7 @@ FAULTS = (
     ),
     Fault(
         "what is seldom there may be looked up",
-        f"{EVIDENCE}/judge/calls.py",
+        f"{EVIDENCE}/judge/places.py",
         "        if self.caught and at.level and not table.data:  # what is seldom there is seldom caught\n",
         "        if False:\n",
         "one of hundreds of public weights is large, and counts as like any other",
@@ -2693,7 +2693,7 @@ FAULTS = (
     ),
     Fault(
         "chance does not say what stands last",
-        f"{EVIDENCE}/judge/calls.py",
+        f"{EVIDENCE}/judge/places.py",
         "            apart = GROWN in table.passed  # chance says what stands where\n",
         "            apart = False\n",
         "the last entry of a list to which chance adds is seldom the first",
@@ -2703,7 +2703,7 @@ FAULTS = (
     ),
     Fault(
         "picks of people's data never meet",
-        f"{EVIDENCE}/judge/calls.py",
+        f"{EVIDENCE}/judge/places.py",
         "            apart = apart or (met and self.meets(node, at))\n",
         "            del met\n",
         "how often an entry is drawn is seldom more than paths show",

@@ -6,8 +6,9 @@ import pytest
 
 from tests.user_code import counted
 from verifiable_dp.evidence.judge.flow import File, Names
-from verifiable_dp.evidence.judge.language import Language, Statements
+from verifiable_dp.evidence.judge.language import Language
 from verifiable_dp.evidence.judge.loops import Loops
+from verifiable_dp.evidence.judge.statements import Statements
 from verifiable_dp.evidence.symbolic.paths import Program, explore
 
 SHAPE = (60, 2)

@@ -10,7 +10,7 @@ import pytest
 from verifiable_dp.evidence.judge import outside, values
 from verifiable_dp.evidence.judge.expressions import Expressions
 from verifiable_dp.evidence.judge.flow import File, Names
-from verifiable_dp.evidence.judge.language import Statements
+from verifiable_dp.evidence.judge.statements import Statements
 from verifiable_dp.evidence.judge.values import Value
 
 ROLES = {"n": "public", "data": "data", "drawn": "drawn", "rng": "generator"}

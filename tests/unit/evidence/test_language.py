@@ -9,8 +9,9 @@ import pytest
 
 from tests.user_code import choices, held, language, turns
 from verifiable_dp.evidence.judge.flow import File, Names
-from verifiable_dp.evidence.judge.language import Language, Statements
+from verifiable_dp.evidence.judge.language import Language
 from verifiable_dp.evidence.judge.marks import where
+from verifiable_dp.evidence.judge.statements import Statements
 from verifiable_dp.evidence.judge.values import SMOOTH, Value
 from verifiable_dp.evidence.symbolic.paths import Program, explore
 

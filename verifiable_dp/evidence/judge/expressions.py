@@ -20,6 +20,7 @@ from verifiable_dp.evidence.judge.flow import (
     sign_of,
 )
 from verifiable_dp.evidence.judge.marks import DATA, ENVIRONMENT, Root, where
+from verifiable_dp.evidence.judge.places import SHAPES
 from verifiable_dp.evidence.judge.values import (
     ANY,
     CONTAINER,
@@ -39,7 +40,6 @@ from verifiable_dp.evidence.judge.values import (
 _ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _FACTORS = (ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.LShift, ast.RShift, ast.MatMult)
 _SHIFTS = (ast.LShift, ast.RShift)
-_SHAPES = ("shape", "size", "ndim")
 _KEPT = (ast.Name, ast.Attribute, ast.Subscript)
 _NAMES = ("__class__", "__name__", "__qualname__", "__doc__")
 
@@ -109,16 +109,14 @@ class Expressions(Calls):
             self.written(self.roots(node.value), UNKNOWN._replace(own=NONE, inner=NONE))
         if plain or not found:
             sized = (
-                Value(base.size)
-                if name in _SHAPES
-                else base._replace(own=base.container | (base.own & {ANY}))
+                Value(base.size) if name in SHAPES else base._replace(own=base.container | (base.own & {ANY}))
             )
             found.append(
                 sized if not base.things or ANY in base.own else Value(base.level, own=frozenset((ANY,)))
             )
         every = joined(found)
         return every._replace(
-            level=max(every.level, base.level if name not in _SHAPES or base.things else PUBLIC)
+            level=max(every.level, base.level if name not in SHAPES or base.things else PUBLIC)
         )
 
     def _of_Subscript(self, node: ast.Subscript) -> Value:
@@ -550,58 +548,6 @@ class Expressions(Calls):
             inner = {root.entry() for root in roots}
             parts.append((word.arg, value, roots) if word.arg else (..., value.each, inner))
         return Given(parts)
-
-    def roots(self, node: Foreign) -> set[Root]:
-        """Whose entries an expression may share."""
-        if isinstance(node, ast.Name):
-            known = any(kind == "library" for kind, _ in self.of(node).own)
-            return set() if known or self.names.is_plain(self.scope, node.id) else {Root(self.key(node.id))}
-        if isinstance(node, ast.Attribute):
-            if node.attr in _SHAPES:
-                return set()
-            plain = not self.of(node.value).things - {ANY}
-            return {Root(("attribute", node.attr))} | (self.roots(node.value) if plain else set())
-        if isinstance(node, ast.Call):
-            return self.roots_of_call(node)
-        if isinstance(node, ast.Subscript):
-            found = self.roots(node.value)
-            return found if isinstance(node.slice, ast.Slice) else {root.entry() for root in found}
-        if isinstance(node, ast.Starred):
-            return {root.entry() for root in self.roots(node.value)}
-        if isinstance(node, ast.NamedExpr | ast.Await):
-            return self.roots(node.value)
-        if isinstance(node, ast.IfExp):
-            return self.roots(node.body) | self.roots(node.orelse)
-        if isinstance(node, ast.BinOp):  # of two lists, the entries of both
-            return {root.copied() for part in (node.left, node.right) for root in self.roots(part)}
-        before, self.scope = self.scope, node if isinstance(node, COMPREHENSION) else self.scope
-        last = getattr(node, "elt", None) or getattr(node, "value", None)
-        parts = getattr(node, "elts", None) or getattr(node, "values", None) or [last]
-        found = {root for part in parts if isinstance(part, ast.expr) for root in self.roots(part)}
-        self.scope = before
-        return found if isinstance(node, ast.BoolOp) else {root.inside() for root in found}
-
-    def roots_of_call(self, node: ast.Call) -> set[Root]:
-        """As `roots`, of what a call gives: what it returns, or parts of what a library is given."""
-        telling, self.telling = self.telling, False
-        callees = self.of(node.func).own
-        self.telling = telling
-        found = {Root((ref, "return of")) for kind, ref in callees if kind in ("function", "method")}
-        known = [self.names.objects[ref] for kind, ref in callees if kind == "library"]
-        unknown = self.firm and not callees and not isinstance(node.func, ast.Attribute)
-        if unknown or not all(map(values.is_fresh, known)):
-            plain = not any(word.arg in ("copy", None) for word in node.keywords)  # else it may be the same
-            copied = plain and all(values.same(one, values.COPIES) for one in known)
-            given = [*node.args, *(word.value for word in node.keywords)]
-            shared = {root for part in given for root in self.roots(part)}
-            deeper = set() if copied else {root.entry() for root in shared}  # as `sum` of lists
-            found |= {root.copied() if copied else root for root in shared} | deeper
-        if isinstance(node.func, ast.Attribute) and not known:
-            name, parts = node.func.attr, self.roots(node.func.value)
-            parts = {root.copied() for root in parts} if name == "copy" else parts
-            parts = {root.entry() for root in parts} if name in values.LOOKS_UP else parts
-            found |= parts if name in values.SHARED or name not in values.METHODS else set()
-        return found
 
     def turns(self, node: ast.expr, rows: Value) -> None:
         """How often a loop turns has to be known, or to follow from branches and smooth numbers."""

@@ -1,0 +1,145 @@
+"""Which entry of a table is read at a place, and whose entries an expression may share."""
+
+from __future__ import annotations
+
+import ast
+
+from verifiable_dp.core.validate import Foreign
+from verifiable_dp.evidence.judge import outside, values
+from verifiable_dp.evidence.judge.chances import GROWN, SEVERAL
+from verifiable_dp.evidence.judge.flow import COMPREHENSION, names_in, settled
+from verifiable_dp.evidence.judge.loops import Loops
+from verifiable_dp.evidence.judge.marks import Root, where
+from verifiable_dp.evidence.judge.values import ANY, PUBLIC, SMOOTH, STEEP, Value
+
+SHAPES = ("shape", "size", "ndim")
+
+
+def _targets(loop: Foreign) -> list[ast.expr]:
+    """What a loop sets in each turn, each of its own; of a `while` nothing."""
+    if isinstance(loop, ast.While):
+        return [ast.Constant(None)]
+    return [one.target for one in getattr(loop, "generators", [loop])]
+
+
+class Places(Loops):
+    """Follows what is read at places."""
+
+    def again(self, node: Foreign) -> bool:
+        """Whether what is taken out of a table here may be taken a second time, at another drawn place.
+
+        Of noise alone one draw hides twice then; paths see few of the many ways in which places may meet.
+        It cannot be where each loop counts a part of the place.
+        """
+        index = getattr(node, "slice", node)
+        base = node.value if isinstance(node, ast.Subscript) else None
+        counted = {name for part in getattr(index, "elts", ()) for name in self.counts_of(part)}
+        loops = self.turning
+        for at, loop in enumerate(self.turning):
+            if isinstance(base, ast.Name) and base.id in settled(loop, node):
+                loops = self.turning[at + 1 :]  # it is another table in each turn
+        uncounted = any(
+            not counted & names_in(target, ast.Store) for one in loops for target in _targets(one)
+        )
+        own = self.roots(base) if base is not None else set[Root]()
+        for root in own | self.behind(own):
+            self.taken.setdefault(root.key, set()).add(where(node))
+            uncounted = uncounted or len(self.taken[root.key]) > 1
+        return uncounted
+
+    def counts_of(self, part: ast.expr) -> set[str]:
+        """The name that a part of a place adds something public to, if it does."""
+        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Add | ast.Sub):
+            one, other = self.of(part.left), self.of(part.right)
+            sides = [] if one.turn and other.turn else [part.left] if one.turn else [part.right]
+            return {name for side in sides for name in self.counts_of(side)}
+        return {part.id} if isinstance(part, ast.Name) and not self.of(part).level else set()
+
+    def meets(self, node: Foreign, at: Value) -> bool:
+        """Whether the same entry of people's data may be taken at several drawn places."""
+        if at.truth and SEVERAL not in at.passed:  # as of a mask
+            return False
+        parts = [self.of(part) for part in getattr(getattr(node, "slice", node), "elts", ())]
+        apart = any(part.rough == SMOOTH and not part.level for part in parts)  # as of `arange`
+        return (SEVERAL in at.passed and not apart) or self.repeated()
+
+    def tallied(self, node: Foreign) -> bool:
+        """Whether a table is one in which places are counted."""
+        base = node.value if isinstance(node, ast.Subscript) else getattr(node.func, "value", None)
+        return base is not None and any(root.key in self.tallies for root in self.roots(base))
+
+    def thinned(self, value: Value) -> bool:
+        """Whether it holds noise alone, of which chance leaves out some, and maybe all."""
+        return value.noisy and not value.raw and GROWN in value.passed
+
+    def entry(self, node: Foreign, table: Value, at: Value) -> Value:
+        """What a table holds at a position."""
+        found = table.entry(at)
+        if at.draws and not table.data and not self.tallied(node):
+            found = found._replace(draws=max(found.draws, at.draws))
+        if self.caught and at.level and not table.data:  # what is seldom there is seldom caught
+            found = found._replace(level=max(found.level, STEEP))
+        if table.unlike >= STEEP:
+            found = self.selected(node, found, at)
+        if not at.level:
+            apart = GROWN in table.passed  # chance says what stands where
+        else:
+            apart = table.unlike > PUBLIC and max(table.unlike, at.level) >= STEEP
+            apart = apart or (table.noisy and not table.raw and self.again(node))
+            met = table.raw and at.by_chance and not (at.turn or table.turn)
+            apart = apart or (met and self.meets(node, at))
+        if table.data and apart:
+            self.picks(node, outside.TAKEN)
+        return found
+
+    def roots(self, node: Foreign) -> set[Root]:
+        """Whose entries an expression may share."""
+        if isinstance(node, ast.Name):
+            known = any(kind == "library" for kind, _ in self.of(node).own)
+            return set() if known or self.names.is_plain(self.scope, node.id) else {Root(self.key(node.id))}
+        if isinstance(node, ast.Attribute):
+            if node.attr in SHAPES:
+                return set()
+            plain = not self.of(node.value).things - {ANY}
+            return {Root(("attribute", node.attr))} | (self.roots(node.value) if plain else set())
+        if isinstance(node, ast.Call):
+            return self.roots_of_call(node)
+        if isinstance(node, ast.Subscript):
+            found = self.roots(node.value)
+            return found if isinstance(node.slice, ast.Slice) else {root.entry() for root in found}
+        if isinstance(node, ast.Starred):
+            return {root.entry() for root in self.roots(node.value)}
+        if isinstance(node, ast.NamedExpr | ast.Await):
+            return self.roots(node.value)
+        if isinstance(node, ast.IfExp):
+            return self.roots(node.body) | self.roots(node.orelse)
+        if isinstance(node, ast.BinOp):  # of two lists, the entries of both
+            return {root.copied() for part in (node.left, node.right) for root in self.roots(part)}
+        before, self.scope = self.scope, node if isinstance(node, COMPREHENSION) else self.scope
+        last = getattr(node, "elt", None) or getattr(node, "value", None)
+        parts = getattr(node, "elts", None) or getattr(node, "values", None) or [last]
+        found = {root for part in parts if isinstance(part, ast.expr) for root in self.roots(part)}
+        self.scope = before
+        return found if isinstance(node, ast.BoolOp) else {root.inside() for root in found}
+
+    def roots_of_call(self, node: ast.Call) -> set[Root]:
+        """As `roots`, of what a call gives: what it returns, or parts of what a library is given."""
+        telling, self.telling = self.telling, False
+        callees = self.of(node.func).own
+        self.telling = telling
+        found = {Root((ref, "return of")) for kind, ref in callees if kind in ("function", "method")}
+        known = [self.names.objects[ref] for kind, ref in callees if kind == "library"]
+        unknown = self.firm and not callees and not isinstance(node.func, ast.Attribute)
+        if unknown or not all(map(values.is_fresh, known)):
+            plain = not any(word.arg in ("copy", None) for word in node.keywords)  # else it may be the same
+            copied = plain and all(values.same(one, values.COPIES) for one in known)
+            given = [*node.args, *(word.value for word in node.keywords)]
+            shared = {root for part in given for root in self.roots(part)}
+            deeper = set() if copied else {root.entry() for root in shared}  # as `sum` of lists
+            found |= {root.copied() if copied else root for root in shared} | deeper
+        if isinstance(node.func, ast.Attribute) and not known:
+            name, parts = node.func.attr, self.roots(node.func.value)
+            parts = {root.copied() for root in parts} if name == "copy" else parts
+            parts = {root.entry() for root in parts} if name in values.LOOKS_UP else parts
+            found |= parts if name in values.SHARED or name not in values.METHODS else set()
+        return found
