@@ -7,6 +7,7 @@ file. What no type of ours describes stands in ``schema/forms.json`` (neighbouri
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import typing
@@ -122,6 +123,8 @@ def _parts(hint: object) -> Iterator[object]:
 def _entry(form: Json, kind: type[Recorded] | None) -> JsonDict:
     """What is said of a struct or an enumeration; what may be left out is no null."""
     found = {key: _plain(value) for key, value in form.items() if key != "title"}
+    if "description" in found:  # which versions of msgspec indent differently
+        found["description"] = inspect.cleandoc(str(found["description"]))
     if kind is None:
         return found
     hints = typing.get_type_hints(kind, include_extras=True)

@@ -129,7 +129,7 @@ def following(record: Reviewed, brief: bool = False) -> str:
     if caught(record) > WEAK:
         option = _more(record)
         runs = f" ({option})" if brief else f" with more runs ({option}: runs, not epsilon)"
-        first += f"Audit again{runs}: this sharpens the test and gives no upper bound. "
+        first += f"Audit again{runs}{'' if brief else ': this sharpens the test and gives no upper bound'}. "
     return first + _settle(*parted(record), brief=brief)
 
 

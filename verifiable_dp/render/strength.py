@@ -174,8 +174,7 @@ def could_pass(record: Record, ratio: float) -> str:
         return f"samples alone catch only {words.variant(record.power)}, whose epsilon is not known"
     if math.isinf(ratio):
         return f"{who} could miss a leak of any size"
-    kind = words.SHORT if record.power else "at the event tested"
-    return f"{who} could miss a leak up to {ratio:.3g} times the claim ({kind}; other leaks may be larger)"
+    return f"{who} could miss {ratio:.3g} times the claim, other leaks more"
 
 
 def few(names: Sequence[str], words: int = 6) -> tuple[str, str]:
