@@ -35,7 +35,7 @@ _STORES = ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr | ast.For |
 _CHANGES = values.CHANGES | values.MOVES
 
 
-class Setting(NamedTuple):
+class SetName(NamedTuple):
     """A name that a turn sets, what is read for it, what it is made of, and whether it is new each time."""
 
     name: str
@@ -187,7 +187,7 @@ class Loops(Chances):
         found = self.stored(name[1:]) if name[:1] == "." else self.marks.get(self.key(name))
         return found is not None and (found.data or bool(found.things))
 
-    def steps_of(self, loop: ast.AST) -> Iterator[Setting]:
+    def steps_of(self, loop: ast.AST) -> Iterator[SetName]:
         """What a turn sets, also in functions that it calls, of what is not theirs alone."""
         waiting, seen = [loop], set[ast.AST]()
         while waiting:
@@ -200,7 +200,7 @@ class Loops(Chances):
             waiting += [one for one in every if getattr(one, "name", "") in named and one not in seen]
             yield from (one for one in self.steps_in(around) if one.name not in own)
 
-    def steps_in(self, loop: ast.AST) -> Iterator[Setting]:
+    def steps_in(self, loop: ast.AST) -> Iterator[SetName]:
         """As `steps_of`, of one loop or function."""
         for node in (loop, *own_nodes(loop)):
             if isinstance(node, _STORES):
@@ -213,12 +213,12 @@ class Loops(Chances):
                 parts = _made_of(source)
                 for target in _parts(getattr(node, "targets", None) or [node.target]):  # type: ignore[union-attr]
                     name, index = _base(target)
-                    yield Setting(name, read, parts, fresh or bool(index))
+                    yield SetName(name, read, parts, fresh or bool(index))
             elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _CHANGES:
                 read = {name for part in node.args for name in names_in(part, ast.Load)}
                 fresh = node.func.attr not in values.MOVES  # type: ignore[attr-defined]
                 parts = {name for part in node.args for name in _made_of(part)}
-                yield Setting(_base(node.func.value)[0], read, parts, fresh)  # type: ignore[attr-defined]
+                yield SetName(_base(node.func.value)[0], read, parts, fresh)  # type: ignore[attr-defined]
 
     def unseen_in(self, node: ast.AST | None) -> bool:
         """Whether something is called that may give another thing each time."""
