@@ -2662,8 +2662,8 @@ FAULTS = (
     Fault(
         "the same data may be released in each turn",
         f"{EVIDENCE}/judge/loops.py",
-        "            around = {one for one in self.varying(name) if name not in self.moving(one)}\n",
-        "            around = set[ast.AST]()\n",
+        "            kept |= {one for one in self.varying(outer=outer) if name not in self.moving(one)}\n",
+        "",
         "a hundred turns that no path sees cost what one does",
         ("tests/unit/evidence/test_counted_turns.py",),
     ),

@@ -52,20 +52,8 @@ _FOLLOWED_DRAWS = frozenset(
         *("gauss", "normalvariate", "expovariate"),
     )
 )
-_EACH = (
-    zip,
-    map,
-    filter,
-    enumerate,
-    iter,
-    list,
-    tuple,
-    dict,
-    sorted,
-    reversed,
-    max,
-    min,
-)  # one after the other
+# What puts nothing beside anything else.
+_EACH = (zip, map, filter, enumerate, iter, list, tuple, dict, sorted, reversed, max, min)
 _ENDS_DATA = (
     *(np.floor, np.ceil, np.rint, np.round, math.floor, math.ceil, round, np.trunc, math.trunc, divmod),
     *(len, int, bool, any, all, isinstance, np.argmax, np.argmin, np.argsort, hasattr, callable),
@@ -130,7 +118,7 @@ class Calls(Places):
             self.context.tossed._replace(level=self.control.level),
         )
         self.callers.setdefault(node, set()).add(self.calling)
-        self.called_in.setdefault(node, set()).update(self.varying("."))
+        self.called_in.setdefault(node, set()).update(self.varying(outer=True))
         if (len(self.callers[node]) > 1 or self.repeated()) and node not in self.repeats:
             self.repeats.add(node)
             self.changed = True
@@ -139,7 +127,7 @@ class Calls(Places):
         parts = [(at - shift if type(at) is int else at, value, roots) for at, value, roots in given.parts]
         placed = [one.arg for one in (*node.args.posonlyargs, *node.args.args)][method:]
         stars = [one.arg for one in (node.args.vararg, node.args.kwarg) if one is not None]
-        every = [one.arg for one in parameters(node)][method:]
+        every, again = [one.arg for one in parameters(node)][method:], self.goes_round(node)
         for at, value, roots in parts:
             if at == -1:
                 continue
@@ -151,23 +139,24 @@ class Calls(Places):
                     )
                     self.share((node, target), {root.inside() for root in roots})
                 else:
-                    value = self.chosen_there(node, target, at, value)
+                    value = self.chosen_there(node, target, at, value, again=again)
                     self.add((node, target), value)
                     self.add(("given", node, target), value)
                     self.share((node, target), roots)
         self.calls.setdefault(self.function_of(self.scope), set()).add(node)
         returned = self.marks.get((node, "return of"), Value())
-        inside = {one for one in returned.kept if one is node or self.inside[one] is node}
-        kept = returned.kept - inside
-        return returned._replace(kept=kept)
+        kept = (one for one in returned.kept if one is not node and self.inside[one] is not node)
+        return returned._replace(kept=frozenset(kept))
 
-    def chosen_there(self, node: Foreign, target: str, at: Foreign, value: Value) -> Value:
+    def chosen_there(
+        self, node: Foreign, target: str, at: Foreign, value: Value, *, again: bool = False
+    ) -> Value:
         """What a parameter is given, where conditions say by which of several calls, or in which turn."""
         parts: dict[Foreign, ast.expr] = {word.arg: word.value for word in self.calling.keywords}
         part = (parts | dict(enumerate(self.calling.args))).get(at)
         known = self.given_at.setdefault((node, target), set())
         written = ast.dump(part) if part is not None else ""
-        if self.goes_round(node):
+        if again:
             value = self.handed_on(part, value)
         self.changed = self.changed or written not in known
         known.add(written)

@@ -21,6 +21,7 @@ from verifiable_dp.evidence.judge import outside
 from verifiable_dp.evidence.judge.flow import (
     COMPREHENSION,
     Function,
+    name_of,
     names_always_set,
     names_in,
     parameters,
@@ -77,9 +78,8 @@ class Chances(Marks):
         base = container
         while isinstance(base, ast.Subscript | ast.Call):
             base = base.value if isinstance(base, ast.Subscript) else base.func
-        name = base.id if isinstance(base, ast.Name) else f".{getattr(base, 'attr', '')}"
         for root in self.roots(container) if self.context.chance and not grows else ():
-            self.replaces(root.key, name)
+            self.replaces(root.key, name_of(base))
 
     def first(self, name: str, step: Foreign) -> Value:
         """What a name of this call may hold when a statement is reached, as far as that is known."""

@@ -127,9 +127,8 @@ class Expressions(Calls):
             self.picks(node, outside.SLICED)
         if not isinstance(node.slice, ast.Slice):
             found = self.at_place(self.entry(node, base, at), node.slice)
-            ends = (
-                base.noisy and base.size and isinstance(node.slice, ast.UnaryOp)
-            )  # it may be the first, too
+            # What stands last may be what stands first, too.
+            ends = base.noisy and base.size and isinstance(node.slice, ast.UnaryOp)
             return found._replace(size=max(found.size, at.takes), partial=found.partial or bool(ends))
         unlike = base.unlike if not base.data else PUBLIC
         turn = max(base.turn, at.turn, base.unlike) if at.turn and base.unlike else base.turn

@@ -18,7 +18,7 @@ import random
 import sys
 import types
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -48,6 +48,7 @@ SCOPES = (
     *COMPREHENSION.__args__,
 )
 INITIAL = ("__init__", "__post_init__")  # run once an object
+_T = TypeVar("_T")
 _PLAIN = (int, float, complex, str, bytes, bool, type(None))
 _GENERATORS = np.random.Generator | np.random.RandomState | random.Random
 _HOLDING = (
@@ -393,6 +394,20 @@ def names_in(node: ast.AST, use: type[ast.expr_context]) -> set[str]:
     parts += [one.value for one in fixed]  # an entry at one place is as a name
     names = {one.id for one in parts if isinstance(one, ast.Name)}
     return names | {f".{one.attr}" for one in parts if isinstance(one, ast.Attribute)}
+
+
+def name_of(node: ast.AST) -> str:
+    """The name under which something stands; of an attribute with a dot."""
+    return node.id if isinstance(node, ast.Name) else f".{getattr(node, 'attr', '')}"
+
+
+def reached(edges: Mapping[_T, set[_T]], start: _T) -> set[_T]:
+    """Where edges lead from a start, one after the other; the start itself only if they lead back."""
+    found, waiting = set[_T](), {start}
+    while waiting:
+        waiting = {end for one in waiting for end in edges.get(one, ())} - found
+        found |= waiting
+    return found
 
 
 def settled(around: ast.AST, step: ast.AST) -> dict[str, list[ast.expr]]:

@@ -161,7 +161,7 @@ class Language:
     def _operands(self, file: str, position: tuple[int, ...]) -> list[Value]:
         """Those of arithmetic, or of a call."""
         given = [value for _, value in self._said.operands.get((file, position), [])]
-        given += [base for base in [self._said.bases.get((file, position))] if base is not None]
+        given.append(self._said.bases.get((file, position), Value()))
         return given + self._said.arithmetic.get((file, position), [])
 
     def enters(self, code: types.CodeType, names: Iterable[str] | None) -> bool:

@@ -25,13 +25,11 @@ from typing import NamedTuple
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import values
 from verifiable_dp.evidence.judge.chances import Chances
-from verifiable_dp.evidence.judge.flow import Function, names_in, own_nodes, parameters
+from verifiable_dp.evidence.judge.flow import Function, name_of, names_in, own_nodes, parameters, reached
 from verifiable_dp.evidence.judge.marks import where
 from verifiable_dp.evidence.judge.values import Value, joined
 
 _STORES = ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr | ast.For | ast.comprehension
-
-
 _CHANGES = values.CHANGES | values.MOVES
 
 
@@ -47,25 +45,28 @@ class SetName(NamedTuple):
 class Loops(Chances):
     """Follows what is done in turns of which nobody knows how many there are."""
 
-    def varying(self, name: str = "") -> list[ast.AST]:
+    def outlives(self, name: str) -> bool:
+        """Whether what stands under a name is there in the next call, too."""
+        return not (name.isidentifier() and self.is_own(name))
+
+    def varying(self, *, outer: bool = False) -> list[ast.AST]:
         """Loops and comprehensions around what is looked at that turn as often as draws say.
 
-        Of a name that is not the call's own, also those around its calls.
+        Also those around the calls of its function, if it is of `outer` names.
         """
+        here = self.function_of(self.scope)
         found = [one for one in self.turning if one in self.uneven or one in self.left]
-        self.inside |= dict.fromkeys(found, self.function_of(self.scope))
-        outer = name and not (name.isidentifier() and self.is_own(name))
-        return [*found, *self.called_in.get(self.function_of(self.scope), ())] if outer else found
+        self.inside |= dict.fromkeys(found, here)
+        return [*found, *self.called_in.get(here, ())] if outer else found
 
     def kept_in(self, name: str, value: Value) -> Value:
         """What is read under a name, which says if it is data that are the same in each of such turns."""
         here, inside = self.function_of(self.scope), {*self.turning}
         kept = {one for one in value.kept if one in inside or self.inside[one] is not here}
         if value.raw:
-            around = {one for one in self.varying(name) if name not in self.moving(one)}
-            kept |= around | (
-                {here} & self.again_in if not (name.isidentifier() and self.is_own(name)) else set()
-            )
+            outer = self.outlives(name)
+            kept |= {one for one in self.varying(outer=outer) if name not in self.moving(one)}
+            kept |= {here} & self.again_in if outer else set()
         return value._replace(kept=frozenset(kept)) if kept != value.kept else value
 
     def at_place(self, value: Value, index: ast.expr) -> Value:
@@ -82,7 +83,7 @@ class Loops(Chances):
         read = _made_of(step.value)
         for target in _parts(getattr(step, "targets", None) or [step.target]):
             name, index = _base(target)
-            for loop in self.varying(name):
+            for loop in self.varying(outer=self.outlives(name)):
                 again = {name} if adds else read & self.circles(loop, name)
                 if again and not index & self.moving(loop):
                     self.note_carrying(step, again)
@@ -92,7 +93,7 @@ class Loops(Chances):
         if isinstance(node.func, ast.Attribute) and node.func.attr in values.ADDS:
             name, _ = _base(node.func.value)
             read = {one for part in node.args for one in _made_of(part)}
-            if any(read & self.circles(loop, name) for loop in self.varying(name)):
+            if any(read & self.circles(loop, name) for loop in self.varying(outer=self.outlives(name))):
                 self.note_carrying(node)
 
     def one_of(self, *sides: Value) -> Value:
@@ -104,12 +105,8 @@ class Loops(Chances):
 
     def goes_round(self, node: ast.AST) -> bool:
         """Whether a function that is called here leads back here."""
-        here, waiting, seen = self.function_of(self.scope), [node], {node}
-        while waiting and here not in seen:
-            more = self.calls.get(waiting.pop(), set()) - seen
-            seen |= more
-            waiting += more
-        return here in seen and isinstance(here, Function)
+        here = self.function_of(self.scope)
+        return isinstance(here, Function) and here in {node, *reached(self.calls, node)}
 
     def handed_on(self, part: ast.expr | None, value: Value) -> Value:
         """What a function gives itself: the same as it was given, or something that it makes of it."""
@@ -142,7 +139,8 @@ class Loops(Chances):
 
     def left_out(self, name: str, value: Value) -> Value:
         """What a name is given: noise of which nobody knows whether a turn gives it."""
-        loops = self.varying(name) if value.noisy and not value.partial else []
+        seldom = value.noisy and not value.partial
+        loops = self.varying(outer=self.outlives(name)) if seldom else []
         set_elsewhere = any(self.sets_outside(name, one) for one in loops)
         return value._replace(partial=True) if set_elsewhere else value
 
@@ -150,7 +148,7 @@ class Loops(Chances):
         """Whether a name is set outside of a loop, too."""
         inside = {id(node) for node in ast.walk(loop)}
         around = self.function_of(self.scope)
-        if not (name.isidentifier() and self.is_own(name)):
+        if self.outlives(name):
             around = self.names.files[self.names.home[self.scope]].tree
         stored = [node for node in ast.walk(around) if _stores(node, name)]
         return any(id(node) not in inside for node in stored)
@@ -179,8 +177,7 @@ class Loops(Chances):
         for step in self.turned[loop, self.uneven_parts.get(loop)][0]:
             made.setdefault(step.name, set()).update(step.parts)
         made = {one: read for one, read in made.items() if self.may_be_data(one)}
-        reached = {one: _reached(made, one) for one in made}
-        return {one for one in reached.get(name, ()) if name in reached.get(one, ())}
+        return {one for one in reached(made, name) if name in reached(made, one)}
 
     def may_be_data(self, name: str) -> bool:
         """Whether data or noise may be under a name, or under an attribute with a dot."""
@@ -248,15 +245,6 @@ def _made_of(node: ast.AST | None) -> set[str]:
     return own | {name for part in ast.iter_child_nodes(node) for name in _made_of(part)}
 
 
-def _reached(made: dict[str, set[str]], name: str) -> set[str]:
-    """What something is made of, and what that is made of."""
-    found, waiting = set[str](), {name}
-    while waiting:
-        waiting = {read for one in waiting for read in made.get(one, ())} - found
-        found |= waiting
-    return found
-
-
 def _parts(targets: Iterable[ast.expr]) -> Iterator[ast.expr]:
     """What is set, one by one."""
     for one in targets:
@@ -266,19 +254,16 @@ def _parts(targets: Iterable[ast.expr]) -> Iterator[ast.expr]:
             yield one.value if isinstance(one, ast.Starred) else one
 
 
-def _base(target: ast.expr) -> tuple[str, set[str]]:
+def _base(target: ast.AST) -> tuple[str, set[str]]:
     """The name, with a dot of an attribute, under which something is set, and what says at which place."""
     index = set[str]()
     while isinstance(target, ast.Subscript):
         index |= names_in(target.slice, ast.Load) or {""}
         target = target.value
-    name = target.id if isinstance(target, ast.Name) else f".{getattr(target, 'attr', '')}"
-    return name, index
+    return name_of(target), index
 
 
 def _stores(node: ast.AST, name: str) -> bool:
     """Whether a node sets a name or attribute, or an entry of it."""
-    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-        return _base(node)[0] == name
-    stored = isinstance(getattr(node, "ctx", None), ast.Store)
-    return stored and (getattr(node, "id", "") == name or f".{getattr(node, 'attr', '')}" == name)
+    stored = isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store)
+    return stored and _base(node)[0] == name

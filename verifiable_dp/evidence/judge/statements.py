@@ -9,7 +9,16 @@ from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside, values
 from verifiable_dp.evidence.judge.calls import Given
 from verifiable_dp.evidence.judge.expressions import Expressions
-from verifiable_dp.evidence.judge.flow import INITIAL, Function, names_in, names_set, own_nodes, parameters
+from verifiable_dp.evidence.judge.flow import (
+    INITIAL,
+    Function,
+    name_of,
+    names_in,
+    names_set,
+    own_nodes,
+    parameters,
+    reached,
+)
 from verifiable_dp.evidence.judge.marks import ControlMark, Root, where
 from verifiable_dp.evidence.judge.values import NONE, PUBLIC, SMOOTH, STEEP, UNKNOWN, WIDE, Value, joined
 
@@ -250,8 +259,7 @@ class Statements(Expressions):
             return
         own = isinstance(target, ast.Name) and self.is_own(target.id)
         if isinstance(target, ast.Name | ast.Attribute):
-            name = target.id if isinstance(target, ast.Name) else f".{target.attr}"
-            value = self.left_out(name, value if own else value._replace(kept=frozenset()))
+            value = self.left_out(name_of(target), value if own else value._replace(kept=frozenset()))
         slope, value = self.slope(value), self.reached(value, own=own, once=self.initial(target))
         if isinstance(target, ast.Starred):
             self.store(target.value, value._replace(own=NONE), roots)
@@ -296,7 +304,7 @@ class Statements(Expressions):
         size = size if there else max(size, at.level, self.control.level)
         keys = self.roots(target.value)
         draws = value.draws if there else max(value.draws, at.draws)
-        seldom = at.level or at.size or self.varying(".")
+        seldom = at.level or at.size or self.varying(outer=True)
         partly = value.noisy and seldom and any(root.key in self.begun for root in keys)
         value = value._replace(level=level, size=size, draws=draws, partial=value.partial or bool(partly))
         self.hold(keys, value._replace(rough=max(rough, value.rough)))
@@ -319,13 +327,8 @@ class Statements(Expressions):
     def recurs(self, step: ast.stmt, test: ast.expr) -> None:
         """A function that calls itself goes on as often as its conditions say."""
         if self.telling and self.steep_in(test):
-            waiting, seen = [self.function_of(self.scope)], set[ast.AST]()
-            first = waiting[0]
-            while waiting:
-                following = self.calls.get(waiting.pop(), set()) - seen
-                seen |= following
-                waiting += following
-            if first in seen:
+            here = self.function_of(self.scope)
+            if here in reached(self.calls, here):
                 self.tell(step, outside.RECURSION)
 
     def steep_in(self, test: ast.expr) -> bool:

@@ -26,7 +26,7 @@ from verifiable_dp.evidence.judge.language import Language
 from verifiable_dp.evidence.judge.outside import Outside
 from verifiable_dp.evidence.symbolic.desugar_match import parsed
 from verifiable_dp.evidence.symbolic.source import handlers_of, place_of
-from verifiable_dp.evidence.symbolic.terms import Ends, Unbounded, World
+from verifiable_dp.evidence.symbolic.terms import Ends, Sum, Unbounded, World
 from verifiable_dp.evidence.tracing.ledger import Place
 
 _MOST_STEPS = 2_000_000
@@ -89,9 +89,7 @@ class Coverage:
     _stop: Function[Exception] = Unbounded
     _unasked: Callable[[Foreign], frozenset[int]] = _none
     weights: set[tuple[types.CodeType, int, int | None]] = field(default_factory=set)
-    hiding: set[tuple[types.CodeType, int]] = field(default_factory=set)
-    doubled: set[tuple[types.CodeType, int]] = field(default_factory=set)
-    summed: set[tuple[types.CodeType, int]] = field(default_factory=set)
+    sums: set[tuple[types.CodeType, int, Sum]] = field(default_factory=set)
     wide: set[tuple[types.CodeType, int]] = field(default_factory=set)
     filled: Filled = field(default_factory=dict)
     disclosed: frozenset[tuple[str, Foreign]] = frozenset()
@@ -101,8 +99,8 @@ class Coverage:
         """What the rules of the language say of the functions that ran."""
         codes = frozenset(self.steps)
         if self.said is None or not codes <= self.said[0]:
-            each = ((code, list(code.co_positions())[offset // 2]) for code, offset in self.wide)
-            wide = frozenset((code.co_filename, place_of(dis.Positions(*at))) for code, at in each)
+            each = ((code.co_filename, _positions(code, offset)) for code, offset in self.wide)
+            wide = frozenset((file, place_of(at)) for file, at in each)
             functions = getattr(scopes, "functions", ())
             said = Language(scopes, codes, self.filled, wide, functions, self.disclosed)
             self.said = codes, said
@@ -129,9 +127,7 @@ class Coverage:
         self.scales |= other.scales
         self.drawn |= other.drawn
         self.weights |= other.weights
-        self.hiding |= other.hiding
-        self.doubled |= other.doubled
-        self.summed |= other.summed
+        self.sums |= other.sums
         self.wide |= other.wide
         for key, (certain, open_) in other.compared.items():
             before = self.compared.setdefault(key, [0, 0])
@@ -226,20 +222,15 @@ class Coverage:
         found, language = [], self.language(scopes)
         for instructions, asks in ((self.scales, language.steep), (self.weights, language.weighs)):
             for code, offset, side in instructions:
-                at = dis.Positions(*list(code.co_positions())[offset // 2])
+                at = _positions(code, offset)
                 read = asks == language.weighs and self.enumerated.get(code)  # all that can happen was tried
                 if not read and at.lineno is not None and asks(code.co_filename, place_of(at), side):
                     found.append(Place(code.co_filename, at.lineno))
-        said = (
-            (self.hiding, language.unhidden),
-            (self.doubled, language.often),
-            (self.summed, language.partial),
-        )
-        for places, asked in said:
-            for code, offset in places:
-                at = dis.Positions(*list(code.co_positions())[offset // 2])
-                if at.lineno is not None and asked(code.co_filename, place_of(at)):
-                    found.append(Place(code.co_filename, at.lineno))
+        asked = {Sum.BARE: language.partial, Sum.HIDDEN: language.unhidden, Sum.AGAIN: language.often}
+        for code, offset, kind in self.sums:
+            at = _positions(code, offset)
+            if at.lineno is not None and asked[kind](code.co_filename, place_of(at)):
+                found.append(Place(code.co_filename, at.lineno))
         for code, names in self.drawn:
             if language.enters(code, names):
                 found.append(Place(code.co_filename, code.co_firstlineno))
@@ -266,6 +257,11 @@ class Coverage:
                 if not both:
                     found.add((Place(file, line), at))
         return sorted(found, key=lambda at: (at[0].file, at[0].line, at[1] or ()))
+
+
+def _positions(code: types.CodeType, offset: int) -> dis.Positions:
+    """Where an instruction of a function stands in its file."""
+    return dis.Positions(*list(code.co_positions())[offset // 2])
 
 
 def _is_of_a_dataclass(code: types.CodeType) -> bool:

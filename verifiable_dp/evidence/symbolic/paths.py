@@ -668,9 +668,7 @@ def _alike(
             return PathFound(tuple(paths), path.failure, path.at)
         coverage.scales |= steps.scales
         coverage.weights |= steps.weights
-        coverage.hiding |= steps.hiding
-        coverage.doubled |= steps.doubled
-        coverage.summed |= steps.summed
+        coverage.sums |= steps.sums
         coverage.drawn |= steps.drawn
     return PathFound(tuple(paths))
 

@@ -73,6 +73,14 @@ class Ends(StrEnum):
         return self in (Ends.DATA, Ends.BRANCH, Ends.POSITION)
 
 
+class Sum(StrEnum):
+    """What is added to data without noise."""
+
+    BARE = "bare"  # whatever it is
+    HIDDEN = "hidden"  # noise
+    AGAIN = "again"  # what is in it already
+
+
 class Failure(str):
     """Why there is no bound, in words and as an id; ``{data}`` in the words stands for what is raw."""
 
@@ -431,9 +439,7 @@ class World:
     scales: set[tuple[Foreign, int, int | None]] = field(default_factory=set)
     scaling: dict[SymbolicDraw, set[tuple[Foreign, int, int | None]]] = field(default_factory=dict)
     weights: set[tuple[Foreign, int, int | None]] = field(default_factory=set)
-    hiding: set[tuple[Foreign, int]] = field(default_factory=set)
-    doubled: set[tuple[Foreign, int]] = field(default_factory=set)
-    summed: set[tuple[Foreign, int]] = field(default_factory=set)
+    sums: set[tuple[Foreign, int, Sum]] = field(default_factory=set)
     wide: set[tuple[Foreign, int]] = field(default_factory=set)
     drawn: set[tuple[Foreign, frozenset[str] | None]] = field(default_factory=set)
     disclosed: frozenset[tuple[str, Foreign]] = frozenset()
@@ -482,15 +488,15 @@ class World:
         at = self.here(None) if bare else None
         if at is None:
             return
-        self.summed.add(at[:2])
+        self.sums.add((*at[:2], Sum.BARE))
         if any(one.noise and not one.raw for one in summands):
-            self.hiding.add(at[:2])
+            self.sums.add((*at[:2], Sum.HIDDEN))
         *rest, most = summands
         seen = dict[Atom, float]()
         for one in rest:
             for atom, weight in one.raw.items():
                 if (most.raw.get(atom, 0.0) + seen.get(atom, 0.0)) * weight > 0:
-                    self.doubled.add(at[:2])
+                    self.sums.add((*at[:2], Sum.AGAIN))
                 seen[atom] = seen.get(atom, 0.0) + weight
 
     def widely(self, many: Foreign) -> None:
