@@ -2662,7 +2662,7 @@ FAULTS = (
     Fault(
         "the same data may be released in each turn",
         f"{EVIDENCE}/judge/loops.py",
-        "            kept |= {one for one in self.varying(outer=outer) if name not in self.moving(one)}\n",
+        "            kept |= {one for one in self.varying(outer=outer) if name not in self.remade(one)}\n",
         "",
         "a hundred turns that no path sees cost what one does",
         ("tests/unit/evidence/test_counted_turns.py",),

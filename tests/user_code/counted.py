@@ -485,6 +485,40 @@ def latest(rewards, rng):
     return _then(actions, [sums[0] + _latest(spare, 0.0), sums[1] + rng.laplace(0.0, 1 / EPSILON)], rewards)
 
 
+def listed_in_each_turn(rewards, rng):
+    """The same sums under the same name, in a new list."""
+    actions = []
+    high, low = _counts(rewards, rng, actions)
+    sums, found = _sums(rewards, actions), []
+    for _ in range(1 + 99 * (high // 8) * (low // 8)):
+        sums = list(sums)
+        found.append(int(np.argmax(_noisy(sums, rng))))
+    actions += found[: len(rewards) - len(actions)]
+    return _then(actions, [0.0, 0.0], rewards)
+
+
+def nothing_added(rewards, rng):
+    actions = []
+    high, low = _counts(rewards, rng, actions)
+    sums, found = _sums(rewards, actions), []
+    for _ in range(1 + 99 * (high // 8) * (low // 8)):
+        sums[0] += 0.0
+        found.append(int(np.argmax(_noisy(sums, rng))))
+    actions += found[: len(rewards) - len(actions)]
+    return _then(actions, [0.0, 0.0], rewards)
+
+
+def nothing_put_behind(rewards, rng):
+    actions = []
+    high, low = _counts(rewards, rng, actions)
+    sums, found = _sums(rewards, actions), []
+    for _ in range(1 + 99 * (high // 8) * (low // 8)):
+        sums.extend([])
+        found.append(int(np.argmax(_noisy(sums, rng))))
+    actions += found[: len(rewards) - len(actions)]
+    return _then(actions, [0.0, 0.0], rewards)
+
+
 LEAKS = [
     added_again,
     added_while,
@@ -529,6 +563,9 @@ LEAKS = [
     there_and_back,
     drained,
     latest,
+    listed_in_each_turn,
+    nothing_added,
+    nothing_put_behind,
 ]
 
 

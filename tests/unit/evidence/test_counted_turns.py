@@ -36,6 +36,7 @@ RULES = {  # what is left out, and a leak that has a bound then
     "unhidden": (Language, "unhidden", nothing, "released_again"),
     "partial": (Language, "partial", nothing, "sum_of_the_same"),
     "kept": (Loops, "kept_in", lambda self, name, value: value, "released_again"),
+    "remade": (Loops, "remade", lambda self, loop: self.moving(loop), "listed_in_each_turn"),
     "carrying": (Loops, "carries", lambda self, step: None, "doubled"),
     "carrying by a call": (Loops, "puts_again", lambda self, node: None, "doubling_line"),
     "carrying by recursion": (Loops, "goes_round", nothing, "added_by_recursion"),

@@ -34,12 +34,23 @@ _CHANGES = values.CHANGES | values.MOVES
 
 
 class SetName(NamedTuple):
-    """A name that a turn sets, what is read for it, what it is made of, and whether it is new each time."""
+    """A name that a turn sets.
+
+    Attributes
+    ----------
+    name
+        With a dot of an attribute.
+    read, parts
+        What is read for it, and what it is made of.
+    fresh, new
+        Whether it is another thing each time, and whether that is so whatever it was before.
+    """
 
     name: str
     read: set[str]
     parts: set[str]
     fresh: bool
+    new: bool
 
 
 class Loops(Chances):
@@ -65,7 +76,7 @@ class Loops(Chances):
         kept = {one for one in value.kept if one in inside or self.inside[one] is not here}
         if value.raw:
             outer = self.outlives(name)
-            kept |= {one for one in self.varying(outer=outer) if name not in self.moving(one)}
+            kept |= {one for one in self.varying(outer=outer) if name not in self.remade(one)}
             kept |= {here} & self.again_in if outer else set()
         return value._replace(kept=frozenset(kept)) if kept != value.kept else value
 
@@ -170,6 +181,12 @@ class Loops(Chances):
             self.turned[key] = steps, frozenset(found)
         return frozenset(self.turned[key][1])
 
+    def remade(self, loop: ast.AST) -> set[str]:
+        """Of `moving`, names that are made of more than themselves; else they hold the same data."""
+        moving = self.moving(loop)
+        steps = self.turned[loop, self.uneven_parts.get(loop)][0]
+        return {one.name for one in steps if one.new or (one.read - {one.name}) & moving}
+
     def circles(self, loop: ast.AST, name: str) -> set[str]:
         """Names of data that it is made of, turn after turn, and that are made of it."""
         self.moving(loop)
@@ -205,17 +222,19 @@ class Loops(Chances):
                 first = (
                     node is loop or node in getattr(loop, "generators", [])[self.uneven_parts.get(loop, 0) :]
                 )
-                fresh = first or isinstance(node, ast.AugAssign) or self.unseen_in(source)
+                new = first or self.unseen_in(source)
+                fresh = new or isinstance(node, ast.AugAssign)
                 read = names_in(source, ast.Load) if source is not None else set[str]()
                 parts = _made_of(source)
                 for target in _parts(getattr(node, "targets", None) or [node.target]):  # type: ignore[union-attr]
                     name, index = _base(target)
-                    yield SetName(name, read, parts, fresh or bool(index))
+                    yield SetName(name, read, parts, fresh or bool(index), new)
             elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _CHANGES:
                 read = {name for part in node.args for name in names_in(part, ast.Load)}
                 fresh = node.func.attr not in values.MOVES  # type: ignore[attr-defined]
                 parts = {name for part in node.args for name in _made_of(part)}
-                yield SetName(_base(node.func.value)[0], read, parts, fresh)  # type: ignore[attr-defined]
+                new = node.func.attr in values.SHRINKS  # type: ignore[attr-defined]
+                yield SetName(_base(node.func.value)[0], read, parts, fresh, new)  # type: ignore[attr-defined]
 
     def unseen_in(self, node: ast.AST | None) -> bool:
         """Whether something is called that may give another thing each time."""
