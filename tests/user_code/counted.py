@@ -440,7 +440,9 @@ def doubling_line(rewards, rng):
     first, second = _sums(rewards, actions)
     line = [first]
     for _ in range(1 + 9 * (high // 8) * (low // 8)):
-        line.append(2 * line[-1])
+        reward = rewards[len(actions), 0]
+        actions.append(0)
+        line.append(line[-1] + line[-1] + reward)
     return _then(actions, _noisy([line[-1] / 2, second], rng), rewards)
 
 

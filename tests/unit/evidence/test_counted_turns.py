@@ -38,7 +38,6 @@ RULES = {  # what is left out, and a leak that has a bound then
     "kept": (Loops, "kept_in", lambda self, name, value: value, "released_again"),
     "remade": (Loops, "remade", lambda self, loop: self.moving(loop), "listed_in_each_turn"),
     "carrying": (Loops, "carries", lambda self, step: None, "doubled"),
-    "carrying by a call": (Loops, "puts_again", lambda self, node: None, "doubling_line"),
     "carrying by recursion": (Loops, "goes_round", nothing, "added_by_recursion"),
     "set in a turn": (Loops, "left_out", lambda self, name, value: value, "noise_of_the_last_turn"),
     "set elsewhere": (Loops, "sets_outside", nothing, "set_from_within"),

@@ -43,7 +43,12 @@ def test_without_the_rule_such_a_weight_has_a_bound(play, monkeypatch):
 # ---------------------------------------------------------------- what draws have a part in
 
 RULES = {  # a rule that is left out, and the leaks that have a bound then
-    "calls": (Calls, "chosen_there", lambda self, node, target, at, value: value, "used_in_the_last_call"),
+    "calls": (
+        Calls,
+        "chosen_there",
+        lambda self, node, target, at, value, **_: value,
+        "used_in_the_last_call",
+    ),
     "moves": (calls.values, "MOVES", frozenset(), "turned_wheel"),
     "text": (calls.values, "TEXTS", (), "length_of_text"),
     "to one": (calls.values, "TO_ONE", (), "as_many_ones"),

@@ -435,7 +435,6 @@ class Expressions(Calls):
         if waiting and self.consumes(node):
             self.consumed |= waiting
         given = self.given(node)
-        self.puts_again(node)
         self.calling = node
         self.operands[self.names.home[self.scope], where(node)] = [
             (at, value) for at, value, _ in given.parts[: 1 if self.signs(node) else None]

@@ -99,14 +99,6 @@ class Loops(Chances):
                 if again and not index & self.moving(loop):
                     self.note_carrying(step, again)
 
-    def puts_again(self, node: ast.Call) -> None:
-        """Note where a container is given what is made of its entries, in each of such turns."""
-        if isinstance(node.func, ast.Attribute) and node.func.attr in values.ADDS:
-            name, _ = _base(node.func.value)
-            read = {one for part in node.args for one in _made_of(part)}
-            if any(read & self.circles(loop, name) for loop in self.varying(outer=self.outlives(name))):
-                self.note_carrying(node)
-
     def one_of(self, *sides: Value) -> Value:
         """One of several values, as a condition says: of one of several calls no path may show which."""
         made = joined(sides)
