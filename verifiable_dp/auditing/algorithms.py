@@ -27,7 +27,7 @@ from verifiable_dp.auditing.subject import (
 from verifiable_dp.core import engine
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.contextual import ContextualAlgorithm
-from verifiable_dp.core.neighbours import AnyPair, StreamPair
+from verifiable_dp.core.neighbours import AnyPair, StreamPair, pair_of
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.alignment import checking, searching
 from verifiable_dp.evidence.blackbox import adversary, curves, sequential
@@ -89,6 +89,8 @@ class AlgorithmCase(AlgorithmCaseState, Case):
         What is played.
     event
         The claim about one event.
+    searched
+        The worst neighbours that were found by a search, or that an earlier record names.
     examples, repeats
         Of the search of alignment, and of the tests that confirm the power.
     """
@@ -96,6 +98,7 @@ class AlgorithmCase(AlgorithmCaseState, Case):
     auditor: Final[Auditor | None]
     subject: Final[Subject]
     event: Final[PrivacyClaim]
+    searched: Final[Sequence[AnyPair]]
     examples: Final[int]
     repeats: Final[int]
 
@@ -142,9 +145,15 @@ class AlgorithmCase(AlgorithmCaseState, Case):
             if subject.exact and getattr(settings, name):
                 raise InputError(f"{name} must be False: exact bounds decide this claim, nothing is sampled")
         plan = replace(plan, sequential=settings.sequential)
+        worst: list[AnyPair] = []
         if given is None:
-            more = engine.kept("worst pairs", lambda: searched(subject, plan))
-            subject = replace(subject, pairs=[*subject.pairs, *more])
+            known = (pinned or {}).get("searched")
+            worst = (
+                [pair_of(pair) for pair in known]
+                if known is not None
+                else engine.kept("worst pairs", lambda: searched(subject, plan))
+            )
+            subject = replace(subject, pairs=[*subject.pairs, *worst])
         event, group = subject.claim, request.promise.group
         if group is not None:
             subject = grouped(subject, group, given, settings.seed)
@@ -157,6 +166,7 @@ class AlgorithmCase(AlgorithmCaseState, Case):
             auditor=auditor,
             subject=subject,
             event=event,
+            searched=worst,
             examples=int(pinned["examples"]) if pinned else settings.sizes.examples,
             repeats=int(pinned["repeats"]) if pinned else settings.sizes.repeats,
             game=None if apart else _game_sizes(subject, request),
@@ -237,6 +247,7 @@ class AlgorithmCase(AlgorithmCaseState, Case):
             "mutants": self.request.settings.mutants,
             **({"part": self.part} if self.part > 1 else {}),
             **self.request.noted(self.event.epsilon, self.event.delta),
+            **({"searched": [pair.as_dict() for pair in self.searched]} if self.searched else {}),
             **({"interactive": self.game.as_dict()} if self.game else {}),
             **({"numerics": True} if self.request.settings.numerics else {}),
         }

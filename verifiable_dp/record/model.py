@@ -257,6 +257,10 @@ class PlanEntry(RecordEntry, frozen=True):
         None
     )
     given_pairs: bool | None = None
+    searched: Annotated[
+        tuple[PairEntry, ...] | None,
+        said("The worst neighbours that a search found; a re-run takes them from here."),
+    ] = None
     group: Annotated[
         AtLeastOne | None, said("Events that may differ; the promise about one of them follows.")
     ] = None

@@ -1,5 +1,6 @@
 """How many runs an audit of a user's code makes: those of its budget; fewer only where the cap binds."""
 
+import dataclasses
 import json
 import math
 import time
@@ -11,11 +12,11 @@ import pytest
 import verifiable_dp as vdp
 from tests.user_code import accusations
 from verifiable_dp import InputError, api
-from verifiable_dp.auditing import bandits, execution_plan, plans
+from verifiable_dp.auditing import bandits, execution_plan, plans, subject
 from verifiable_dp.auditing.algorithms import AlgorithmCase, _mutant_looks
 from verifiable_dp.auditing.plans import AUDIT_BUDGETS, LEAST_RUNS, ROWS, Allowance, sizes_of
 from verifiable_dp.auditing.regret import claims
-from verifiable_dp.auditing.request import AuditRequest
+from verifiable_dp.auditing.request import AuditRequest, Settings
 from verifiable_dp.core import limits
 from verifiable_dp.evidence.blackbox import search, sequential
 from verifiable_dp.registry import entries as registry
@@ -85,6 +86,23 @@ def test_a_re_run_of_a_capped_audit_says_the_same(clock, monkeypatch):
     again = api.rerun(record, in_process=True)
     assert again["target"]["note"] == record["target"]["note"]
     assert (again["plan"], again["checks"]) == (record["plan"], record["checks"])
+
+
+def test_a_re_run_takes_the_worst_neighbours_from_the_record(monkeypatch):
+    """Where floats round differently, a search may end at others. Control: without the record's, it does."""
+    target = registry.make("dp-se", **registry.auditor("dp-se").instance)
+    asked = AuditRequest(target, "dp-se", settings=Settings("smoke"))
+    case = AlgorithmCase.of(asked)
+    plan = json.loads(json.dumps({**case.plan.as_dict(), **case.noted()}))
+    monkeypatch.setattr(subject, "worst_pairs", lambda *_: [])
+
+    def neighbours(pinned):
+        again = AlgorithmCase.of(dataclasses.replace(asked, pinned=pinned))
+        return [pair.as_dict() for pair in again.subject.pairs]
+
+    assert neighbours(plan) == [pair.as_dict() for pair in case.subject.pairs]
+    found = plan.pop("searched")
+    assert neighbours(plan) == [pair.as_dict() for pair in case.subject.pairs][: -len(found)]
 
 
 @pytest.mark.parametrize("seconds", [0.02, 0.1])
