@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import math
 
 import numpy as np
 
@@ -521,7 +522,78 @@ def nothing_put_behind(rewards, rng):
     return _then(actions, [0.0, 0.0], rewards)
 
 
+def _weights(sums):
+    made = np.exp(np.array(sums) * EPSILON / 2)
+    return made / made.sum()
+
+
+def chosen_again(rewards, rng):
+    actions = []
+    high, low = _counts(rewards, rng, actions)
+    chances = _weights(_sums(rewards, actions))
+    for _ in range(1 + 9 * (high // 8) * (low // 8)):
+        actions.append(int(rng.choice(2, p=chances)))
+    return _then(actions, [0, 0], rewards)
+
+
+def tossed_again(rewards, rng):
+    actions = []
+    high, low = _counts(rewards, rng, actions)
+    chance = _weights(_sums(rewards, actions))[1]
+    for _ in range(1 + 9 * (high // 8) * (low // 8)):
+        actions.append(1 if rng.random() < chance else 0)
+    return _then(actions, [0, 0], rewards)
+
+
+def many_choices(rewards, rng):
+    actions = []
+    high, low = _counts(rewards, rng, actions)
+    chances = _weights(_sums(rewards, actions))
+    many = rng.choice(2, p=chances, size=1 + 9 * (high // 8) * (low // 8))
+    return _then([*actions, *map(int, many)], [0, 0], rewards)
+
+
+def _answer(bit, rng):
+    return bit if rng.random() < math.e / (1 + math.e) else 1 - bit
+
+
+def answered_again(rewards, rng):
+    actions = []
+    high, low = _counts(rewards, rng, actions)
+    bit = 1 if rewards[len(actions), 0] > 0.5 else 0
+    actions.append(0)
+    for _ in range(1 + 9 * (high // 8) * (low // 8)):
+        actions.append(_answer(bit, rng))
+    return _then(actions, [0, 0], rewards)
+
+
+def chosen_by_entries_of_its_own(rewards, rng):
+    actions = []
+    high, low = _counts(rewards, rng, actions)
+    for _ in range(1 + (high + low) // 4):
+        sums = [0.0, 0.0]
+        for arm in (0, 1):
+            sums[arm] += rewards[len(actions), arm]
+            actions.append(arm)
+        actions.append(int(rng.choice(2, p=_weights(sums))))
+    return _then(actions, [0, 0], rewards)
+
+
+def tossed_for_each_reward(rewards, rng):
+    actions = []
+    high, low = _counts(rewards, rng, actions)
+    for _ in range(1 + (high + low) // 4):
+        reward = rewards[len(actions), 0]
+        actions.append(0)
+        actions.append(1 if rng.random() < (1 + (math.e - 1) * reward) / (1 + math.e) else 0)
+    return _then(actions, [0, 0], rewards)
+
+
 LEAKS = [
+    chosen_again,
+    tossed_again,
+    many_choices,
+    answered_again,
     added_again,
     added_while,
     added_in_place,
@@ -610,4 +682,10 @@ def added_with_its_noise(rewards, rng):
     return _then(actions, scores, rewards)
 
 
-RIGHT = [fresh_in_each_turn, eliminated, added_with_its_noise]
+RIGHT = [
+    fresh_in_each_turn,
+    eliminated,
+    added_with_its_noise,
+    chosen_by_entries_of_its_own,
+    tossed_for_each_reward,
+]

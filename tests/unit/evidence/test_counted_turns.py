@@ -42,6 +42,8 @@ RULES = {  # what is left out, and a leak that has a bound then
     "set in a turn": (Loops, "left_out", lambda self, name, value: value, "noise_of_the_last_turn"),
     "set elsewhere": (Loops, "sets_outside", nothing, "set_from_within"),
     "beside": (Loops, "beside", nothing, "zip_longest"),
+    "told": (Language, "told_again", nothing, "tossed_again"),
+    "told at once": (Loops, "note_told", lambda self, node, parts, size: None, "many_choices"),
     "one of two": (Loops, "one_of", lambda self, one, other: one | other, "latest"),
 }
 

@@ -87,11 +87,11 @@ def drawing(made: Value, given: Value, *also: str) -> Value:
     return made._replace(level=STEEP, size=STEEP) if draws else made
 
 
-def _several(name: str, given: Given) -> bool:
-    """Whether a generator is asked for several draws, some of which may be alike."""
+def _several(name: str, given: Given) -> Value | None:
+    """How many draws a generator is asked for, some of which may be alike; None if for one."""
     if name in ("permutation", "permuted", "shuffle", "sample"):
-        return False
-    known = {at: node for at, node, _ in given.parts}
+        return None
+    known = {at: value for at, value, _ in given.parts}
     placed = {
         "integers": 2,
         "choice": 1,
@@ -101,7 +101,9 @@ def _several(name: str, given: Given) -> bool:
         "poisson": 1,
         "geometric": 1,
     }
-    return name == "choices" or "size" in known or placed.get(name, 2) in known
+    if name == "choices":
+        return given.every
+    return known.get("size", known.get(placed.get(name, 2)))
 
 
 class Calls(Places):
@@ -239,7 +241,9 @@ class Calls(Places):
         level = (
             STEEP if public and any(v.level >= STEEP and not v.data for _, v, _ in given.parts) else SMOOTH
         )
-        size = max(every.size, every.level if not every.data else PUBLIC)
+        several = _several(name, given)
+        counts = [v.level for v in (several, None if every.data else every) if v is not None]
+        size = max(every.size, *counts, PUBLIC)
         if name in ("spawn", "default_rng", "jumped"):
             return Value(own=frozenset((GENERATOR,)), inner=frozenset((GENERATOR,)))
         if public:
@@ -253,7 +257,6 @@ class Calls(Places):
         bent = not public or every.bent
         self.written({root for at, _, roots in given.parts if at == "out" for root in roots}, UNKNOWN)
         made = Value(level, PUBLIC, size, PUBLIC, every.inner, every.inner, data, bent)
-        several = _several(name, given)
         passed = every.passed | ({SEVERAL} if several else NONE)
         more = several or every.draws or self.repeated() or name in ("permutation", "permuted", "shuffle")
         draws = 0 if not public else 2 if more else 1

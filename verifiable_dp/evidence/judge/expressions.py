@@ -193,7 +193,8 @@ class Expressions(Calls):
         sides = self.selected(node, self.one_of(*each) if test.level else joined(each), test)
         level = max(sides.level, SMOOTH if test.level else PUBLIC)
         turn = max(sides.turn, STEEP if test.turn else PUBLIC)
-        return sides._replace(level=level, turn=turn, size=max(sides.size, SMOOTH if test.level else PUBLIC))
+        size = max(sides.size, SMOOTH if test.level else PUBLIC)
+        return sides._replace(level=level, turn=turn, size=size, raw=sides.raw or test.raw)
 
     def _of_BoolOp(self, node: ast.BoolOp) -> Value:
         parts, before = list[Value](), self.context
@@ -223,6 +224,7 @@ class Expressions(Calls):
         every = joined(parts)
         noisy = every.data and all(isinstance(op, _ORDERED) for op in node.ops)
         made = every if noisy else every.whole().steep()
+        self.note_told(node, parts, every.size)
         self.operands[self.names.home[self.scope], where(node)] = [*enumerate(parts)]
         level = SMOOTH if noisy and every.level < STEEP else made.whole().steep().level
         made = Value(level, made.turn, every.size, made.rough, truth=True)
@@ -482,6 +484,7 @@ class Expressions(Calls):
             made.append(self.called(node, kind, ref, given, bound=bound))
         self.context = before
         found = joined(made) if made or not self.firm else UNKNOWN
+        self.note_told(node, [value for _, value, _ in given.parts], found.size)
         rare = (self.names.home[self.scope], where(node)) in self.wide
         return found._replace(level=values.WIDE, draws=2) if rare else found
 

@@ -149,6 +149,12 @@ class Language:
             or (file, position) in self._said.carrying
         )
 
+    def told_again(self, file: str, position: tuple[int, ...]) -> bool:
+        """Whether data at a position may say how draws come out as often as draws say."""
+        begin, end = position[:2], position[2:]
+        inside = (at for home, at in self._said.told_again if home == file)
+        return any(begin <= at[:2] and at[2:] <= end for at in inside)
+
     def partial(self, file: str, position: tuple[int, ...]) -> bool:
         """Whether data that are added up at a position are there, or are added, as often as draws say."""
         found, made = self._operands(file, position), (file, position) in self._said.carrying

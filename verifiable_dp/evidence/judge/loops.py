@@ -8,7 +8,9 @@ paths. The bound ends where
    loop, summed over as many as a draw says, or put beside what is no noise;
 2. data are given noise again in each turn, and are the same in each (`Value.kept`);
 3. a number is made of itself in such a loop (`carrying`), by a weight, or by noise on data without noise;
-4. data are added to what has them already, as often as a draw says (`often`).
+4. data are added to what has them already, as often as a draw says (`often`);
+5. data that are the same in each turn say how a draw comes out, or that of as many as a draw says
+   (`told_again`).
 
 What a turn does with entries of its own is done once for each of them, however many turns there are: those
 of names that a turn sets anew, and of tables at places that such names say (`moving`).
@@ -139,6 +141,12 @@ class Loops(Chances):
         """Note an operation that is done as often as draws say, or on as many."""
         if self.telling and (self.control.level or self.varying() or any(one.size for one in parts)):
             self.often.add((self.names.home[self.scope], where(node)))
+
+    def note_told(self, node: ast.AST, parts: Iterable[Value], size: int) -> None:
+        """Note where data may say how draws come out as often as draws say: in each turn, or of so many."""
+        raw = [one for one in parts if one.raw]
+        if self.telling and any(one.kept or one.size < size for one in raw):
+            self.told_again.append((self.names.home[self.scope], where(node)))
 
     def left_out(self, name: str, value: Value) -> Value:
         """What a name is given: noise of which nobody knows whether a turn gives it."""

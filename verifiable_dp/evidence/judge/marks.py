@@ -130,6 +130,7 @@ class Marks:
         self.inside: dict[ast.AST, ast.AST] = {}  # loops, and where they stand
         self.carrying: set[Spot] = set()  # where something is made of itself in each turn of these
         self.often: set[Spot] = set()  # what is done as often as draws say
+        self.told_again: list[Spot] = []  # where data may say how draws come out, as often as draws say
         self.bases: dict[Spot, Value] = {}  # of methods that are called
         self.again_in: set[ast.AST] = set()  # functions that call themselves
         self.again_by: set[ast.AST] = set()  # calls by which they do

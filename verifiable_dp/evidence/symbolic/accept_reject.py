@@ -125,7 +125,7 @@ class Proposals:
             return
         moves = Ratio((logs[index],), tuple(logs)).moves()
         costs = {unit: (max(-a, 0.0), max(b, 0.0)) for unit, (a, b) in moves.items()}
-        self.world.charges.append(Charge(place, costs))
+        self.world.charge(Charge(place, costs))
 
     def finish(self) -> None:
         """A contest must have a winner."""

@@ -377,7 +377,7 @@ def _charge(world: World, chances: list[Foreign], units: set[int], bits: set[Ato
     bit, loss = None, 0.0
     if len(bits) == 1 and len(chances) == 2 and 0 < cost < math.inf and not any(map(is_term, chances)):
         (bit,), loss = bits, math.log(chances[1] / chances[0])
-    world.charges.append(Charge(world.place(), dict.fromkeys(units, (cost, cost)), bit=bit, loss=loss))
+    world.charge(Charge(world.place(), dict.fromkeys(units, (cost, cost)), bit=bit, loss=loss))
 
 
 def told(coin: Foreign, one: Foreign, other: Foreign) -> Foreign:

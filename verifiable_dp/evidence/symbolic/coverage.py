@@ -226,7 +226,12 @@ class Coverage:
                 read = asks == language.weighs and self.enumerated.get(code)  # all that can happen was tried
                 if not read and at.lineno is not None and asks(code.co_filename, place_of(at), side):
                     found.append(Place(code.co_filename, at.lineno))
-        asked = {Sum.BARE: language.partial, Sum.HIDDEN: language.unhidden, Sum.AGAIN: language.often}
+        asked = {
+            Sum.BARE: language.partial,
+            Sum.HIDDEN: language.unhidden,
+            Sum.AGAIN: language.often,
+            Sum.TOLD: language.told_again,
+        }
         for code, offset, kind in self.sums:
             at = _positions(code, offset)
             if at.lineno is not None and asked[kind](code.co_filename, place_of(at)):

@@ -128,7 +128,7 @@ class Followed:
         if library == "OpenDP":
             made = real(mechanism, _typed(mechanism, value))
             if any(map(is_term, entries)):
-                self.world.charges.append(self._by_map(mechanism, entries))
+                self.world.charge(self._by_map(mechanism, entries))
         else:
             # A staircase has a generator of NumPy's if it was given none.
             unseeded = random.SystemRandom | np.random.Generator
@@ -192,7 +192,7 @@ class Followed:
         for unit, move in moves_of(entry.raw).items():
             cost = per_unit[name](max(map(abs, move)))
             costs[unit] = (cost, cost)
-        self.world.charges.append(Charge(self.world.place(), costs))
+        self.world.charge(Charge(self.world.place(), costs))
         return entry.value() + drawn if name == "Staircase" else round(entry.value() + drawn)
 
     def _noisy(self, entry: Term, kind: str, scale: float, drawn: float) -> Foreign:

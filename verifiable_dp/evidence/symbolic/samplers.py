@@ -138,7 +138,7 @@ def drawing(world: World, function: Function[Foreign], otherwise: Function[Forei
         made = _made(world, law, codes, lambda: function(*plain))
         if isinstance(law, ReportSampler):
             units = {unit for v in values if type(v) is Term for unit in moves_of(v.raw)}
-            world.charges.append(Charge(world.place(), dict.fromkeys(units, (law.cost, law.cost))))
+            world.charge(Charge(world.place(), dict.fromkeys(units, (law.cost, law.cost))))
         return made
 
     return call

@@ -74,11 +74,12 @@ class Ends(StrEnum):
 
 
 class Sum(StrEnum):
-    """What is added to data without noise."""
+    """What is added to data without noise, or done with them."""
 
     BARE = "bare"  # whatever it is
     HIDDEN = "hidden"  # noise
     AGAIN = "again"  # what is in it already
+    TOLD = "told"  # nothing: they say how a draw comes out
 
 
 class Failure(str):
@@ -498,6 +499,13 @@ class World:
                 if (most.raw.get(atom, 0.0) + seen.get(atom, 0.0)) * weight > 0:
                     self.sums.add((*at[:2], Sum.AGAIN))
                 seen[atom] = seen.get(atom, 0.0) + weight
+
+    def charge(self, charge: Charge) -> None:
+        """What the adversary learns by a draw whose law follows from data: no noise hides them again."""
+        at = self.here(None)
+        if at is not None and any(high > 0 for _, high in charge.costs.values()):
+            self.sums.add((*at[:2], Sum.TOLD))
+        self.charges.append(charge)
 
     def widely(self, many: Foreign) -> None:
         """Note a public draw of so many values that paths see but a few of them."""
@@ -2161,7 +2169,7 @@ def outcome(world: World, chance: Foreign) -> None:
         if atom.cell is not None and min(chance.const, chance.const + weight) > 0:
             bit, loss = atom, math.log1p(weight / chance.const)
     costs = _losses(log_moves(chance))
-    world.charges.append(Charge(world.place(), costs, chance.ratio, bit=bit, loss=loss))
+    world.charge(Charge(world.place(), costs, chance.ratio, bit=bit, loss=loss))
 
 
 def _losses(moves: Moves) -> dict[int, tuple[float, float]]:
