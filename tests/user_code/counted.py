@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -589,7 +590,33 @@ def tossed_for_each_reward(rewards, rng):
     return _then(actions, [0, 0], rewards)
 
 
+class _Named(NamedTuple):
+    arm: int
+    total: float
+
+
+def entry_of_a_named_tuple(rewards, rng):
+    actions = []
+    high, low = _counts(rewards, rng, actions)
+    named = _Named(0, _sums(rewards, actions)[0])
+    for _ in range(1 + 9 * (high // 8) * (low // 8)):
+        actions.append(int(named[1] + rng.laplace(0.0, 1 / EPSILON) > 10))
+    return _then(actions, [0, 0], rewards)
+
+
+def unpacked(rewards, rng):
+    actions = []
+    high, low = _counts(rewards, rng, actions)
+    named = _Named(0, _sums(rewards, actions)[0])
+    for _ in range(1 + 9 * (high // 8) * (low // 8)):
+        _, total = named
+        actions.append(int(total + rng.laplace(0.0, 1 / EPSILON) > 10))
+    return _then(actions, [0, 0], rewards)
+
+
 LEAKS = [
+    entry_of_a_named_tuple,
+    unpacked,
     chosen_again,
     tossed_again,
     many_choices,

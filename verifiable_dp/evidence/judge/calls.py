@@ -232,7 +232,10 @@ class Calls(Places):
                 for target in [name] if name in names else names:
                     self.add(("attribute", target), value)
                     self.share(("attribute", target), roots)
-        return self.names.instance(kind)._replace(turn=given.every.turn)
+        made, every = self.names.instance(kind), given.every
+        if made.inner:  # which holds what it is given, as a tuple does
+            return every._replace(own=made.own, inner=made.inner | every.own | every.inner, rough=made.rough)
+        return made._replace(turn=every.turn)
 
     def draw(self, name: str, given: Given) -> Value:
         """What a generator gives: fresh, and of steep parameters steep."""
