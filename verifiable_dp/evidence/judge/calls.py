@@ -87,7 +87,7 @@ def drawing(made: Value, given: Value, *also: str) -> Value:
     return made._replace(level=STEEP, size=STEEP) if draws else made
 
 
-def _several(name: str, given: Given) -> Value | None:
+def how_many(name: str, given: Given) -> Value | None:
     """How many draws a generator is asked for, some of which may be alike; None if for one."""
     if name in ("permutation", "permuted", "shuffle", "sample"):
         return None
@@ -244,9 +244,8 @@ class Calls(Places):
         level = (
             STEEP if public and any(v.level >= STEEP and not v.data for _, v, _ in given.parts) else SMOOTH
         )
-        several = _several(name, given)
-        counts = [v.level for v in (several, None if every.data else every) if v is not None]
-        size = max(every.size, *counts, PUBLIC)
+        several = how_many(name, given)
+        size = max(every.size, every.level if not every.data else several.level if several else PUBLIC)
         if name in ("spawn", "default_rng", "jumped"):
             return Value(own=frozenset((GENERATOR,)), inner=frozenset((GENERATOR,)))
         if public:

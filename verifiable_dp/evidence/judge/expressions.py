@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside, values
-from verifiable_dp.evidence.judge.calls import Calls, Given
+from verifiable_dp.evidence.judge.calls import Calls, Given, how_many
 from verifiable_dp.evidence.judge.chances import GROWN, LOTTERY
 from verifiable_dp.evidence.judge.flow import (
     COMPREHENSION,
@@ -451,10 +451,13 @@ class Expressions(Calls):
             if isinstance(node.func, ast.Attribute)
             else self.of(node.func)
         )
+        many = PUBLIC  # draws that it makes at once, as draws say
         if isinstance(node.func, ast.Attribute):
             if GENERATOR in base.own:
                 self.drawn_at.add((self.names.home[self.scope], where(node)))
                 made = [self.draw(node.func.attr, given)]
+                several = how_many(node.func.attr, given)
+                many = several.level if several is not None else PUBLIC
                 callee = callee._replace(own=callee.own - {ANY}) if base.own == {GENERATOR} else callee
             else:
                 made = []
@@ -484,7 +487,7 @@ class Expressions(Calls):
             made.append(self.called(node, kind, ref, given, bound=bound))
         self.context = before
         found = joined(made) if made or not self.firm else UNKNOWN
-        self.note_told(node, [value for _, value, _ in given.parts], found.size)
+        self.note_told(node, [value for _, value, _ in given.parts], many)
         rare = (self.names.home[self.scope], where(node)) in self.wide
         return found._replace(level=values.WIDE, draws=2) if rare else found
 

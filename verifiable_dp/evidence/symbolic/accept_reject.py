@@ -28,10 +28,10 @@ from verifiable_dp.evidence.symbolic.terms import (
     World,
     alike,
     is_term,
+    minus,
     multiply,
     nature,
     number,
-    subtract,
 )
 from verifiable_dp.evidence.tracing.ledger import Place
 
@@ -138,7 +138,7 @@ class Proposals:
 def won(world: World, logs: list[Foreign], index: int) -> None:
     """Charge the outcome of permute-and-flip."""
     place, noise = world.place(), [{SymbolicDraw("exponential", 0.0): 1.0} for _ in logs]
-    leads = [(i, subtract(logs[index], x)) for i, x in enumerate(logs) if i != index]
+    leads = [(i, minus(logs[index], x)) for i, x in enumerate(logs) if i != index]
     rows = [
         Row(
             place,
@@ -174,7 +174,7 @@ def is_flip(logs: list[Foreign]) -> bool:
         if not atom.largest_of or weight >= 0 or len(atom.largest_of) != len(logs):
             continue
         top = Term(first.world, 0.0, {atom: 1.0}, {})
-        left = [multiply(subtract(value, top), -weight) for value in atom.largest_of]
+        left = [multiply(minus(value, top), -weight) for value in atom.largest_of]
         for x in logs:
             found = next((i for i, value in enumerate(left) if alike(x, value)), None)
             if found is None:

@@ -29,7 +29,6 @@ from verifiable_dp.evidence.symbolic.terms import (
     Term,
     Unbounded,
     World,
-    add,
     bit_of,
     is_term,
     moves_of,
@@ -38,6 +37,7 @@ from verifiable_dp.evidence.symbolic.terms import (
     number,
     opaque,
     outcome,
+    plus,
 )
 
 _DRAWS = frozenset(("random", "integers", "choice", "randrange", "uniform"))
@@ -350,7 +350,7 @@ def _chances(world: World, ask: Callable[[Oracle], Foreign]) -> Mapping[Foreign,
         raw = tuple(at for at, _, chance in oracle.made if chance is None)
         weight: Foreign = functools.reduce(multiply, [c for _, _, c in oracle.made if c is not None], 1.0)
         known = worlds.setdefault(raw, {})
-        known[answer] = add(known.get(answer, 0.0), weight)
+        known[answer] = plus(known.get(answer, 0.0), weight)
         script = oracle.following()
         if script is None:
             break

@@ -33,12 +33,14 @@ from verifiable_dp.evidence.symbolic.terms import (
     indicator,
     is_term,
     log_moves,
+    minus,
     moves_of,
     multiply,
     nature,
     number,
     opaque,
     outcome,
+    plus,
     subtract,
     total,
     unseen,
@@ -659,7 +661,7 @@ class Stretched(Product):
 
     def share(self, limit: Foreign) -> Foreign:
         """The chance that it is below `limit`."""
-        return divide(add(number(limit), self.less), self.by)
+        return divide(plus(number(limit), self.less), self.by)
 
 
 def opposite(value: Foreign) -> Foreign:
@@ -932,7 +934,7 @@ class DrawSource:
             if self.asked is not None or not known:
                 raise self.world.stop("a coin is made in a way that its chance is not known")
             self.asked = chance
-            chances = [chance, subtract(1.0, chance)]
+            chances = [chance, minus(1.0, chance)]
             return bool(self.world.oracle.choose(chances, int(self.value >= chance.value())) == 0)
         if self.state is None and tells_all(chance):
             # Both worlds draw the same number: given that, the answer is raw data that moves by 1 at most.
@@ -945,14 +947,14 @@ class DrawSource:
         if self.is_beyond:
             return False
         if high is not None:
-            gap = subtract(chance, high)
+            gap = minus(chance, high)
             if _positive(gap) if type(gap) is Term else gap >= 0:
                 return True
             raise self.world.stop("a uniform draw is compared with raw chances in no order")
         natural = self.value < chance.value()
         if type(low) is Term and not _at_most_one(chance):
             raise self.world.stop("a uniform draw is compared with chances that may exceed 1")
-        between = subtract(chance, low)
+        between = minus(chance, low)
         if not (type(between) is Term and _positive(between)):
             raise self.world.stop("a uniform draw is compared with raw chances that may not increase")
         certain = chance.ratio is not None and chance.ratio.is_one
@@ -977,7 +979,7 @@ class DrawSource:
     def finish(self) -> None:
         """What is known of it when the run ends, if it lay above all chances."""
         if self.state is not None and self.state[1] is None and not self.is_beyond:
-            rest = subtract(1.0, self.state[0])
+            rest = minus(1.0, self.state[0])
             if type(rest) is Term:
                 outcome(self.world, rest)
 
@@ -988,7 +990,7 @@ def _positive(chance: Term) -> bool:
 
 def tells_all(chance: Term) -> bool:
     """Whether no price would do for a coin of this chance, as it may be 0 or 1 on neighbouring data."""
-    moves = (*log_moves(chance).values(), *log_moves(subtract(1.0, chance)).values())
+    moves = (*log_moves(chance).values(), *log_moves(minus(1.0, chance)).values())
     return any(math.isinf(end) for move in moves for end in move)
 
 
@@ -1373,7 +1375,7 @@ class FollowedGenerator(np.random.Generator):
         if tells_all(p) and self.world.oracle is None:
             return indicator(p, natural)  # as a coin that shows whether a uniform draw is below it
         answer = self.world.chooser.answer(natural)
-        outcome(self.world, p if answer else subtract(1.0, p))
+        outcome(self.world, p if answer else minus(1.0, p))
         return int(answer)
 
     def _coins(self, name: str, args: Foreign, kwargs: Foreign) -> Foreign:

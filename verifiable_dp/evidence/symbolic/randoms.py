@@ -34,8 +34,8 @@ from verifiable_dp.evidence.symbolic.terms import (
     add,
     divide,
     is_term,
+    minus,
     number,
-    subtract,
 )
 from verifiable_dp.evidence.tracing.foreign import bits_of, wide
 from verifiable_dp.evidence.tracing.reach import globals_of
@@ -109,7 +109,7 @@ class FollowedRandom:
         """As Python's; one outcome with raw weights is paid for."""
         if weights is None and boxes.has_terms(kwargs.get("cum_weights")):
             edges = [0.0, *boxes.entries(self._world, kwargs.pop("cum_weights"))]
-            weights = [subtract(high, low) for low, high in itertools.pairwise(edges)]
+            weights = [minus(high, low) for low, high in itertools.pairwise(edges)]
         if not boxes.has_terms(weights) or kwargs.get("k", 1) != 1 or "cum_weights" in kwargs:
             return self._public_choices(population, weights, **kwargs)
         weights = [number(weight) for weight in boxes.entries(self._world, weights)]

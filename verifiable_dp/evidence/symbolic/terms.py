@@ -1132,12 +1132,26 @@ def _typed(made: Foreign, left: Foreign, right: Foreign) -> Foreign:
 
 
 def add(left: Foreign, right: Foreign) -> Foreign:
-    """The sum."""
+    """The sum, as the traced code makes it."""
+    left, right = _met(left, right)
+    return plus(left, right)
+
+
+def _met(*values: Foreign) -> tuple[Foreign, ...]:
+    """Numbers that the traced code adds up."""
+    numbers = tuple(map(number, values))
+    found = [value for value in numbers if type(value) is Term]
+    if found:
+        _world(*numbers).met(found)
+    return numbers
+
+
+def plus(left: Foreign, right: Foreign) -> Foreign:
+    """The sum, as an argument about chances makes it."""
     left, right = number(left), number(right)
     if type(left) is not Term and type(right) is not Term:
         return left + right
     world = _world(left, right)
-    world.met(one for one in (left, right) if type(one) is Term)
     (a, raw, noise), (b, more, others) = _parts(left), _parts(right)
     made = _term(
         world,
@@ -1178,13 +1192,18 @@ def total(values: Iterable[Foreign]) -> Foreign:
 
 
 def subtract(left: Foreign, right: Foreign, *, pools: bool = True) -> Foreign:
-    """The difference; of two draws that nothing else uses their noise may become one, if it `pools`."""
+    """The difference, as the traced code makes it."""
+    left, right = _met(left, right)
+    return minus(left, right, pools=pools)
+
+
+def minus(left: Foreign, right: Foreign, *, pools: bool = True) -> Foreign:
+    """As `plus`; of two draws that nothing else uses their noise may become one, if it `pools`."""
     left, right = number(left), number(right)
     if type(left) is not Term and type(right) is not Term:
         return left - right
     world = _world(left, right)
     (a, raw, noise), (b, more, others) = _parts(left), _parts(right)
-    world.met(one for one in (left, right) if type(one) is Term)
     made = _term(
         world,
         a - b,
@@ -1515,17 +1534,17 @@ def _of_exponential(term: Term) -> Ratio:
     """The exponential of a term as a quotient of sums of exponentials."""
     for atom, weight in term.raw.items():
         if atom.log_of and abs(weight) == 1:
-            rest = add(term, Term(term.world, 0.0, {atom: -weight}, {}))
+            rest = plus(term, Term(term.world, 0.0, {atom: -weight}, {}))
             rest = Term(term.world, rest.const, {a: w for a, w in rest.raw.items() if a is not atom}, {})
             if weight < 0:
                 return Ratio((rest,), atom.log_of)
-            return Ratio(tuple(add(rest, t) for t in atom.log_of), None)
+            return Ratio(tuple(plus(rest, t) for t in atom.log_of), None)
     return Ratio((term,), None)
 
 
 def alike(a: Foreign, b: Foreign) -> bool:
     """Whether two terms are the same whatever the data are."""
-    gap = subtract(a, b)
+    gap = minus(a, b)
     if not is_term(gap):
         return abs(float(gap)) <= _TINY
     return abs(gap.const) <= _TINY and all(abs(weight) <= _TINY for weight in gap.raw.values())
@@ -1536,7 +1555,7 @@ def _is_shifted(term: Foreign) -> bool:
     for atom, weight in term.raw.items() if type(term) is Term else ():
         parts = atom.largest_of or (atom.log_of if weight == -1 else ())
         if weight < 0 and parts:
-            rest = subtract(term, Term(term.world, 0.0, {atom: weight}, {}))
+            rest = minus(term, Term(term.world, 0.0, {atom: weight}, {}))
             return any(alike(rest, multiply(part, -weight)) for part in parts)
     return False
 
@@ -1588,7 +1607,7 @@ def limited(term: Foreign, low: Foreign, high: Foreign) -> Foreign:
     bottom, top = term.range()
     if low <= bottom and top <= high:
         return term
-    term.world.doubt(*(subtract(term, end, pools=False) for end in (low, high) if math.isfinite(end)))
+    term.world.doubt(*(minus(term, end, pools=False) for end in (low, high) if math.isfinite(end)))
     value = min(max(term.value(), low), high)
     ends = min(max(bottom, low), high), min(max(top, low), high)
     made = opaque(term, value, *ends, lambda: moves_of(term.raw), term.whole and _is_whole(low, high))
@@ -2007,7 +2026,7 @@ class Ratio:
         for value in values:
             if type(value) is not Term and float(value) > 0:
                 shift = math.log(float(value))
-                terms += [shift] if below is None else [add(term, shift) for term in below]
+                terms += [shift] if below is None else [plus(term, shift) for term in below]
         return Ratio(tuple(terms), below)
 
     @staticmethod
@@ -2033,12 +2052,12 @@ class Ratio:
         """Times a positive number; None of others."""
         if by == 1:
             return self
-        return Ratio(tuple(add(t, math.log(by)) for t in self.above), self.below) if by > 0 else None
+        return Ratio(tuple(plus(t, math.log(by)) for t in self.above), self.below) if by > 0 else None
 
     def by(self, other: Ratio) -> Ratio | None:
         """The product, if one of them is an exponential."""
         if other.is_exponential:
-            return Ratio(tuple(add(t, other.above[0]) for t in self.above), self.below)
+            return Ratio(tuple(plus(t, other.above[0]) for t in self.above), self.below)
         return other.by(self) if self.is_exponential else None
 
     def turned(self) -> Ratio:
@@ -2070,7 +2089,7 @@ class Ratio:
     def moves(self) -> dict[int, tuple[float, float]]:
         """How far its logarithm can move, by unit."""
         below = self.below if self.below is not None else (0.0,)
-        rows = [[_log_moves(subtract(d, n)) for d in below] for n in self.above]
+        rows = [[_log_moves(minus(d, n)) for d in below] for n in self.above]
         units = {unit for row in rows for moves in row for unit in moves}
         still = (0.0, 0.0)
         found = {}
@@ -2124,7 +2143,7 @@ def _rest(terms: Sequence[Foreign], gone: Sequence[Foreign]) -> list[Foreign] | 
     one = {_key(term)[0]: term for term in terms}
     weights = {raw: weight - away.get(raw, 0.0) for raw, weight in left.items()}
     return [
-        add(one[raw], math.log(weight) + shift - _key(one[raw])[1])
+        plus(one[raw], math.log(weight) + shift - _key(one[raw])[1])
         for raw, weight in weights.items()
         if weight > 1e-6 * left[raw]
     ]
