@@ -14,6 +14,27 @@ import numpy as np
 EPSILON = 1.0
 
 
+# ---------------------------------------------------------------- rewards of random arms
+
+
+def clipped_rewards_of_random_arms(rewards, rng):
+    """Each reward of a random arm is clipped by `min` and `max`, and stands in the sum of its arm alone."""
+    arms, sums = [], [0.0, 0.0]
+    for row in rewards[:12]:
+        arm = int(rng.integers(2))
+        reward = min(1.0, max(0.0, float(row[arm])))
+        sums[arm] += reward
+        arms.append(arm)
+    scores = [total + rng.laplace(0, 1 / EPSILON) for total in sums]
+    return arms + [int(np.argmax(scores))] * (len(rewards) - 12)
+
+
+def larger_reward_of_a_random_arm(rewards, rng):
+    """What `max` gives is shown: whether the reward is above .5."""
+    arm = int(rng.integers(2))
+    return [arm] + [int(max(0.5, float(rewards[0, arm])) > 0.5)] * (len(rewards) - 1)
+
+
 # ---------------------------------------------------------------- long sparse vectors
 
 
@@ -751,6 +772,7 @@ for _play in (one_product, products_of_two_sizes, squares_with_opposite_signs):
 
 flip_of_a_list.n_arms = flip_of_a_dictionary.n_arms = 3
 RIGHT = {
+    clipped_rewards_of_random_arms: 1.0,
     rejection_twice: 1.0,
     flip_of_a_list: 1.0,
     flip_in_an_order_of_pythons: 1.0,
@@ -770,6 +792,7 @@ RIGHT = {
 }
 UNFOLLOWED = (flip_of_a_dictionary, alias_of_a_function, alias_in_two_parts, alias_of_an_object)  # right ones
 LEAKS = [
+    larger_reward_of_a_random_arm,
     rejection_twice_too_steep,
     flip_with_counted_coins,
     alias_with_counted_looks,

@@ -220,6 +220,7 @@ DECIDING = {one: cost for one, cost in {**decisions.RIGHT, **walks.RIGHT}.items(
 # Others like them, and all of them on more paths, are slow tests.
 _OFTEN = {
     *(
+        decisions.clipped_rewards_of_random_arms,
         decisions.rejection_twice,
         decisions.flip_of_a_list,
         decisions.flip_in_an_order_of_pythons,

@@ -308,7 +308,7 @@ def _extreme(real: Foreign, sign: int, world: World) -> Foreign:
         if not values:
             return real(values, **({"key": key} if key else {}), **kwargs)
         if key is None:
-            if len(values) == 2 and "uniform" in map(terms.nature, values):
+            if len(values) == 2 and {"uniform", "veiled"} & {*map(terms.nature, values)}:
                 return on_arrays(world, np.maximum if sign > 0 else np.minimum, "__call__", values, None, {})
             tracked = any(type(number(v)) is Term for v in values)
             return terms.either(pick(values), map(number, values)) if tracked else real(values)
