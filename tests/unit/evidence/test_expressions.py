@@ -124,7 +124,7 @@ SCALED = "rng.laplace(0, 1, 2)"
         # choices
         ("n if n else 3", "public"),
         ("n if drawn else 3", "smooth up size:smooth"),
-        ("n if data < 0 else 3", "smooth up size:smooth"),
+        ("n if data < 0 else 3", "smooth up size:smooth raw"),
         ("n if n else drawn", "smooth up"),
         ("n and drawn", "smooth up"),
         ("n or data", "smooth up data raw"),
