@@ -10,7 +10,8 @@ import numpy as np
 from verifiable_dp.core.validate import JsonValue
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.comparison import comparison
-from verifiable_dp.registry.study import Line, StudyOutcome
+from verifiable_dp.registry.sheets import Sheet, fill
+from verifiable_dp.registry.study import Line, Statement, StudyOutcome
 
 
 def fewer(runs: int, scale: float, least: int = 6) -> int:
@@ -36,4 +37,18 @@ def compare(
     return comparison(name, mine, theirs, factor=factor, **about)
 
 
-__all__ = ["compare", "fewer", "over"]
+def compared(sheet: Sheet, name: str, **values: JsonValue) -> Statement:
+    """The row ``[statements.NAME]`` of a sheet, which is tested by the comparisons that it holds."""
+    row = sheet.row("statements", name, **values)["compare"]
+
+    def checks(outcomes: Mapping[str, StudyOutcome]) -> list[Check]:
+        found = []
+        for point in sheet.points(row["grid"]):
+            name, better, worse = (fill(row[key], point) for key in ("name", "better", "worse"))
+            found.append(compare(name, outcomes, [better], [worse], row["factor"], **row["about"]))
+        return found
+
+    return sheet.statement(name, checks, **values)
+
+
+__all__ = ["compare", "compared", "fewer", "over"]

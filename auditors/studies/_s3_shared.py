@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_robust_elimination import DPRobustElimination
 from verifiable_dp.algorithms.dp_robust_se import DPRobustSE
 from verifiable_dp.auditors._contamination import RADIUS
-from verifiable_dp.core.claims import Source
 from verifiable_dp.registry.study import StudyOutcome
 
 OWN, RIVAL = "elimination", "dprse"
 Outcomes = Mapping[str, StudyOutcome]
-
-
-def cited(statement: str, note: str = "") -> Source:
-    """A source in the paper of Wu et al."""
-    return Source(papers.WU, statement, note)
 
 
 def elimination(
