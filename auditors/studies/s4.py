@@ -25,13 +25,13 @@ from verifiable_dp.auditors.studies._s4_shared import (
     MANY,
     NAMES,
     THEOREMS,
-    cited,
 )
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.environments import TwoPoint
-from verifiable_dp.core.validate import FloatArray, JsonValue
+from verifiable_dp.core.validate import FloatArray, JsonDict, JsonValue
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.comparison import comparison
+from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.study import (
     Cell,
     Figure,
@@ -45,10 +45,11 @@ from verifiable_dp.registry.study import (
 )
 from verifiable_dp.registry.theorems import bound_of, mean_bound
 
+SHEET = Sheet(__file__, papers.HANNA)
+
 RUNS, INSTANCES, CORE_INSTANCES = 30, 10, 5
-EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)
-CORE_EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
-BOUNDED = (0.1, 1.0, 10.0)  # epsilons at which the theorems are held against every instance
+EPSILONS, CORE_EPSILONS = SHEET.grid("epsilons"), SHEET.grid("core_epsilons")
+BOUNDED = SHEET.grid("bounded")  # epsilons at which the theorems are held against every instance
 NOISELESS = 1e9  # epsilon of Algorithm 1 "without noise"
 
 # What the paper's words are taken to mean; fixed before the study was run, and not changed since.
@@ -201,52 +202,14 @@ def _core_panel(many: Instances) -> Panel:
 
 def _paper_figures(few: Instances, many: Instances, horizon: int, long: int, runs: int) -> list[Figure]:
     short = tuple(epsilon for epsilon in EPSILONS if epsilon <= 10)
-    same = (
-        f"Regret at T = {horizon:.3g} against epsilon, d = 2, K = {ARMS}: mean over {few.count} instances, "
-        f"{runs} runs each, with 95 % limits."
-    )
-    core = (
-        f"Regret of Algorithm 1 at T = {long:.3g} with and without its core set, d = 2, K = {MANY}: mean "
-        f"over {many.count} instances, {runs} runs each, with 95 % limits."
-    )
+    same: JsonDict = {"horizon": horizon, "arms": ARMS, "instances": few.count, "runs": runs}
+    core: JsonDict = {"horizon": long, "arms": MANY, "instances": many.count, "runs": runs}
+    both = [_trade_off(few, horizon, EPSILONS, variant) for variant in ("corrected", "printed")]
     return [
-        Figure(
-            "figure-2",
-            f"{same} Dotted: the theorems with explicit constants, or the largest possible regret if less.",
-            (_trade_off(few, horizon, EPSILONS, bounds=True),),
-            (
-                "converges",
-                "limit-is-not-chapter-22",
-                "central-almost-free",
-                "shuffled-almost-free",
-                "theorem-1",
-                "theorem-2",
-                "theorem-3",
-            ),
-        ),
-        Figure(
-            "figure-3a",
-            f"{same} The same as Figure 2 for epsilon up to 10 on a linear scale.",
-            (_trade_off(few, horizon, short, logy=False),),
-            ("central-almost-free-below-1", "local-suffers", "rates-differ"),
-        ),
-        Figure(
-            "figure-3b",
-            core,
-            (_core_panel(many),),
-            (
-                "core-set-very-close",
-                "core-set-very-close-below-1",
-                "core-set-pays-below-.5",
-                "core-set-pays-from-.5",
-            ),
-        ),
-        Figure(
-            "figure-4",
-            f"{same} The algorithms as printed, which are less private, next to the corrected ones.",
-            (_trade_off(few, horizon, EPSILONS), _trade_off(few, horizon, EPSILONS, "printed")),
-            ("shuffled-almost-free", "shuffled-free-as-printed"),
-        ),
+        SHEET.figure("figure-2", [_trade_off(few, horizon, EPSILONS, bounds=True)], **same),
+        SHEET.figure("figure-3a", [_trade_off(few, horizon, short, logy=False)], **same),
+        SHEET.figure("figure-3b", [_core_panel(many)], **core),
+        SHEET.figure("figure-4", both, **same),
     ]
 
 
@@ -363,138 +326,44 @@ def _privacy_statements(few: Instances) -> list[Statement]:
     """Of Figures 2, 3(a) and 4."""
     free = tuple(e for e in EPSILONS if e >= 1)
     costly = tuple(e for e in EPSILONS if e < 1)
-    both = "Section 6 and Appendix D"
+    follows, share = partial(_follows, few), 100 * CONVERGED
     return [
-        Statement(
-            "converges",
-            "The regret of all three algorithms converges to that of the non-private algorithm as epsilon "
-            f"grows: at epsilon = {EPSILONS[-1]:g} it is within {100 * CONVERGED:g} % of that of Algorithm 1 "
-            "without noise.",
-            cited(both),
-            partial(_converges, few),
-        ),
-        Statement(
-            "limit-is-not-chapter-22",
-            f"The limit is more than {100 * CONVERGED:g} % above the regret of phased elimination as in ch. "
-            "22 of Lattimore & Szepesvári.",
-            cited(
-                "Section 6",
-                "ours: the paper cites ch. 22 for its non-private algorithm, whose batches have 4 d 4^l "
-                "log(K l (l + 1) T) rounds; Algorithms 1 to 3 have batches of q^i and confidence 1/T^2, "
-                "also in the limit",
-            ),
-            partial(_beside_chapter, few),
-        ),
-        Statement(
-            "central-almost-free",
-            "Algorithm 1 offers privacy almost for free, closely following the non-private regret: at most a "
-            "quarter above it from epsilon = 1 on.",
-            cited(both),
-            partial(_follows, few, "central", free, "corrected"),
-        ),
-        Statement(
-            "central-almost-free-below-1",
-            "The regret of Algorithm 1 is also at most a quarter above the non-private one below epsilon = "
-            "1.",
-            cited(both, "the paper's range of epsilon is unknown"),
-            partial(_follows, few, "central", costly, "corrected"),
-            "contradicted",
-        ),
-        Statement(
-            "shuffled-almost-free",
-            "Algorithm 3 offers privacy almost for free, closely following the non-private regret: at most a "
-            "quarter above it from epsilon = 1 on.",
-            cited(
-                both,
-                "corrected: Lap(2/eps0), and eps0 at most log(n/(16 log(2/delta))), which is 7 in the last "
-                "batch of T = 1e6; so noise costs more than a quarter up to about epsilon = 10",
-            ),
-            partial(_follows, few, "shuffled", free, "corrected"),
-            "contradicted",
-        ),
-        Statement(
-            "shuffled-free-as-printed",
-            "Algorithm 3 as printed, which is not (epsilon, delta)-DP, is at most a quarter above the "
-            "non-private regret from epsilon = 1 on.",
-            cited(both, "what the paper ran, if it ran what it prints; it holds from epsilon = 5 on"),
-            partial(_follows, few, "shuffled", free, "printed"),
-            "contradicted",
-        ),
-        Statement(
-            "local-suffers",
-            "Algorithm 2 suffers a regret penalty where epsilon is small: at least twice the non-private "
-            "regret for epsilon up to 1.",
-            cited("Abstract and Section 6"),
-            partial(_suffers, few),
-        ),
-        Statement(
-            "rates-differ",
-            "At the same small epsilon, the central model costs less than the shuffled one, which costs "
-            "less than the local one (epsilon up to 2).",
-            cited("Section 6", "'albeit at different rates'"),
-            partial(_ordered, few),
-        ),
+        SHEET.statement("converges", partial(_converges, few), epsilon=EPSILONS[-1], share=share),
+        SHEET.statement("limit-is-not-chapter-22", partial(_beside_chapter, few), share=share),
+        SHEET.statement("central-almost-free", partial(follows, "central", free, "corrected")),
+        SHEET.statement("central-almost-free-below-1", partial(follows, "central", costly, "corrected")),
+        SHEET.statement("shuffled-almost-free", partial(follows, "shuffled", free, "corrected")),
+        SHEET.statement("shuffled-free-as-printed", partial(follows, "shuffled", free, "printed")),
+        SHEET.statement("local-suffers", partial(_suffers, few)),
+        SHEET.statement("rates-differ", partial(_ordered, few)),
     ]
 
 
 def _core_statements(many: Instances) -> list[Statement]:
     """Of Figure 3(b)."""
 
-    def epsilons(low: float, high: float) -> tuple[float, ...]:
+    def among(low: float, high: float) -> tuple[float, ...]:
         return tuple(e for e in CORE_EPSILONS if low <= e < high)
 
-    open_range = "the paper's range of epsilon is unknown"
     return [
-        Statement(
-            "core-set-very-close",
-            "With a core set, regret is very close to that of the same algorithm without noise: at most 10 % "
-            "above it from epsilon = 1 on.",
-            cited("Appendix D"),
-            partial(_very_close, many, epsilons(1, math.inf)),
-        ),
-        Statement(
-            "core-set-very-close-below-1",
-            "With a core set, regret is also at most 10 % above that without noise below epsilon = 1.",
-            cited("Appendix D", open_range),
-            partial(_very_close, many, epsilons(0, 1)),
-            "contradicted",
-        ),
-        Statement(
-            "core-set-pays-below-.5",
-            "Without a core set, regret is significantly larger, by at least a quarter, if epsilon is "
-            "below .5.",
-            cited("Appendix D", open_range),
-            partial(_degrades, many, epsilons(0, 0.5)),
-        ),
-        Statement(
-            "core-set-pays-from-.5",
-            "Without a core set, regret is also larger by at least a quarter from epsilon = .5 on.",
-            cited(
-                "Appendix D",
-                "a thousand actions on the circle are a better design than a core set that is optimal up "
-                "to a factor 2, and their noise hardly matters",
-            ),
-            partial(_degrades, many, epsilons(0.5, math.inf)),
-            "contradicted",
-        ),
+        SHEET.statement("core-set-very-close", partial(_very_close, many, among(1, math.inf))),
+        SHEET.statement("core-set-very-close-below-1", partial(_very_close, many, among(0, 1))),
+        SHEET.statement("core-set-pays-below-.5", partial(_degrades, many, among(0, 0.5))),
+        SHEET.statement("core-set-pays-from-.5", partial(_degrades, many, among(0.5, math.inf))),
     ]
 
 
 def _theorem_statements(few: Instances, horizon: int) -> list[Statement]:
-    note = "numbers from the proof, with our gamma"
     return [
-        Statement(
-            f"theorem-{number}",
-            f"The mean regret of the {kind} algorithm is at most the bound of Theorem {number} "
-            "(explicit constants), on every instance.",
-            cited(f"Theorem {number}" + ("" if kind == "central" else ", corrected"), note),
+        SHEET.statement(
+            "theorem-{number}",
             partial(_theorem, few, kind, horizon),
+            kind=kind,
+            number=number,
+            corrected="" if kind == "central" else ", corrected",
         )
         for kind, number in THEOREMS.items()
     ]
-
-
-# ---------------------------------------------------------------- rates
 
 
 def plan(scale: float) -> StudyPlan:
@@ -514,28 +383,7 @@ def plan(scale: float) -> StudyPlan:
         *(statement for rate in found for statement in rate.statements()),
     ]
     figures = [*_paper_figures(few, many, horizon, long, runs), law_figure(found, runs)]
-    return StudyPlan(cells, figures, statements, NOTES)
+    return StudyPlan(cells, figures, statements, SHEET.notes())
 
 
-NOTES = (
-    "The paper does not state the noise of the rewards, the number of runs, the epsilons, delta, or whether "
-    "actions and theta are drawn for each run. We chose rewards -1 or +1 with the mean <a, theta>, delta = "
-    "1e-6, and 30 runs on each of 10 instances (5 with K = 1000), which are drawn once with stated seeds "
-    "and are the same for all algorithms.",
-    "Means, and the claims that we test, are over these instances: the r-th measurement is the mean of the "
-    "r-th runs of all instances.",
-    "Figures 2, 3(a) and 4 show the same experiment; we do not know how their axes differ. Here, Figure 4 "
-    "shows the printed algorithms next to the corrected ones.",
-    "We turned the paper's words into numbers when we had seen only some cells of three instances. "
-    "Converges: within 5 %. Very close: at most 10 % more. Closely following, almost for free: at most a "
-    "quarter more. Suffers: at least twice as much. Significantly: at least a quarter more.",
-    "The non-private algorithm is Algorithm 1 without noise (epsilon = 1e9). We also show phased "
-    "elimination of Lattimore & Szepesvári, ch. 22, which the paper cites. Figure 3(b) shows Algorithm 1 "
-    "without noise with and without a core set; the paper does not say which it means.",
-    "We fit rates where gamma of the last batches is small but not smaller than the gaps. At shorter "
-    "horizons, the local model has not reached its rate: with epsilon = 1 and T from 7e5 to 6e9, its "
-    "exponent in T was .56; at T = 4e10 with epsilon from .005 to .1, its exponent in epsilon was -.82.",
-    "Unless stated, algorithms are the corrected ones: with Lap(2/epsilon), and with eps0 of the shuffled "
-    "model within the domain of its bound.",
-)
 STUDY = Study("S4", "Private linear bandits in three models of trust", papers.HANNA, plan)
