@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from verifiable_dp.algorithms import papers
-from verifiable_dp.core.claims import Source
 from verifiable_dp.registry.study import StudyOutcome
 
 Outcomes = Mapping[str, StudyOutcome]
@@ -15,8 +13,3 @@ def cell(setting: str, v: float, epsilon: float | None, algorithm: str) -> str:
     """Name of a cell; no epsilon for what is not private."""
     budget = "" if epsilon is None else f" epsilon={epsilon:g}"
     return f"{setting} v={v:g}{budget} {algorithm}"
-
-
-def cited(statement: str, note: str = "") -> Source:
-    """A source in the paper of Tao et al."""
-    return Source(papers.TAO, statement, note)
