@@ -45,7 +45,11 @@ def compared(sheet: Sheet, name: str, **values: JsonValue) -> Statement:
         found = []
         for point in sheet.points(row["grid"]):
             name, better, worse = (fill(row[key], point) for key in ("name", "better", "worse"))
-            found.append(compare(name, outcomes, [better], [worse], row["factor"], **row["about"]))
+            about = {
+                key: fill(value, point) if isinstance(value, str) else value
+                for key, value in row["about"].items()
+            }
+            found.append(compare(name, outcomes, [better], [worse], row["factor"], **about))
         return found
 
     return sheet.statement(name, checks, **values)

@@ -161,6 +161,8 @@ class Sheet:
         Its ``__file__``; the sheet has the same name, and is read when a row is first asked for.
     paper
         What is cited, where the code does not name another paper.
+    forms
+        Further tables beside `FORMS`, by name, with the form of a row.
 
     Attributes
     ----------
@@ -170,6 +172,7 @@ class Sheet:
 
     module: str
     paper: str = ""
+    forms: Mapping[str, Given] = field(default_factory=dict)
     asked: set[tuple[str, str]] = field(default_factory=set, init=False, repr=False, compare=False)
 
     @functools.cached_property
@@ -181,15 +184,15 @@ class Sheet:
         InputError
             If the file cannot be read, has an unknown table, or a row is not of its form.
         """
-        place, found = Path(self.module).with_suffix(".toml"), {}
+        place, found, forms = Path(self.module).with_suffix(".toml"), {}, {**FORMS, **self.forms}
         for kind, table in files.toml("sheet", place, _LARGEST).items():
-            if kind not in FORMS:
-                raise InputError(f"{place.name}: unknown table {kind!r}, known are {', '.join(FORMS)}")
+            if kind not in forms:
+                raise InputError(f"{place.name}: unknown table {kind!r}, known are {', '.join(forms)}")
             if kind not in _SINGLE and not isinstance(table, dict):
                 raise InputError(f"{place.name}: {kind} must be a table, got {table!r}")
             for name, row in [("", table)] if kind in _SINGLE else table.items():
                 try:
-                    found[kind, name] = msgspec.convert(row, FORMS[kind])
+                    found[kind, name] = msgspec.convert(row, forms[kind])
                 except msgspec.ValidationError as error:
                     raise InputError(f"{place.name}: {_key(kind, name)}: {error}") from None
         return found
