@@ -26,7 +26,11 @@ from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.statement import statement
 from verifiable_dp.registry.errata import Fault, Find, Findings
 from verifiable_dp.registry.mutants import result
+from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.wrapped import Listed, with_parameters
+
+SHEET = Sheet(__file__)
+said = SHEET.check
 
 LEAK: JsonDict = {"actions": AXES, "epsilon": 1.0, "horizon": 100}
 PLAN = blackbox.Plan(probe=1000, select=100_000, test=600_000, keep=1)
@@ -66,7 +70,7 @@ def sensitivity(seed: int, faulty: Listed, right: Listed) -> Findings:
         checks.append([aligned, seen])
         worst.append(found.worst)
     bound = float(checks[0][1].result["epsilon_lower"])
-    shown = statement("epsilon of the printed listing, shown by its actions alone", bound, "at least", 1.3)
+    shown = said("sensitivity", bound)
     return Findings(checks[0], [*checks[1], shown], worst[0])
 
 
@@ -79,7 +83,7 @@ def local_sensitivity(seed: int, faulty: Listed, right: Listed) -> Findings:
 def _over(words: str, n: int, t: float, log_bound: float, **about: JsonValue) -> Check:
     """The exact chance that a sum of `n` Laplace variables of scale 1 reaches `t`, over a bound on it."""
     ratio = math.exp(log_tail(n, t) - log_bound)
-    return statement(f"P[sum of {n} >= {t:g}] over {words}", ratio, "at most", 1.0, n=n, t=t, **about)
+    return said("over", ratio, texts={"words": words}, n=n, t=t, **about)
 
 
 def _worst(words: str, points: list[tuple[int, float]], factor: float | None = None) -> Check:
@@ -115,11 +119,9 @@ def far_tail(seed: int) -> Findings:
     ]
     right = [
         _worst("largest P[sum >= t]/((4/3)^n exp(-t/2)) over n = 1 to 400, t = n to 10 n", FAR),
-        statement(
-            "failures of all estimates of a run with our gamma, divided by beta, K up to 1000",
+        said(
+            "far-tail",
             max(dp_linear.width_failure(t, k, 1 / t) * t for t in (100, 10**4, 10**6) for k in (2, 10, 1000)),
-            "at most",
-            1.0,
         ),
     ]
     return Findings(printed, right, {"n": 16, "t": 50, "exact": math.exp(log_tail(16, 50.0))})
@@ -135,27 +137,13 @@ def local_step(seed: int) -> Findings:
     chance = math.log(2) + log_tail(pulls, math.sqrt(2 * pulls * log))
     return Findings(
         [
-            statement(
-                "exp(-t^2 b^2/(2 n c^2)) at the t of (38), twice, over 1/(2KT^2)",
-                math.exp(math.log(2) - log / 2 - claimed),
-                "at most",
-                1.0,
-                **about,
-            ),
-            statement(
-                "P[|<a, theta-bar - theta-hat>| >= t] over 1/(2KT^2), d = 1, q = n = 1000",
-                math.exp(chance - claimed),
-                "at most",
-                1.0,
-                **about,
-            ),
+            said("local-step-printed", math.exp(math.log(2) - log / 2 - claimed), **about),
+            said("local-step-printed-2", math.exp(chance - claimed), **about),
         ],
         [
-            statement(
-                "the same with t = s sqrt(8 L max(|a|^2, c^2 L)), c = 2d/q, |a|^2 <= c",
+            said(
+                "local-step-right",
                 math.exp(math.log(2) + log_tail(pulls, math.sqrt(8 * pulls * log)) - claimed),
-                "at most",
-                1.0,
                 **about,
             )
         ],
@@ -184,31 +172,11 @@ def overrun(seed: int) -> Findings:
     table = np.zeros((algorithm.horizon, algorithm.n_arms))
     played = int(play(algorithm, Table(table), Seeded(seed), np.arange(1), keep=()).pulls.sum())
     return Findings(
+        [said("overrun-printed", sum(sizes), batches=sizes)],
         [
-            statement(
-                "rounds of all batches of a run that removes nothing",
-                sum(sizes),
-                "at most",
-                2990,
-                batches=sizes,
-            )
-        ],
-        [
-            statement("rounds that are played", played, "equal to", 2990),
-            statement(
-                "share of T = 100 to 20,000 whose batches of q^i pulls exceed T",
-                float(np.mean([_batches(float(t)) > t for t in range(100, 20_001)])),
-                "equal to",
-                0.015,
-                tolerance=0.0005,
-            ),
-            statement(
-                "largest fractional part of log T at which they do, T of order e^600",
-                _largest_fraction(600),
-                "equal to",
-                0.15,
-                tolerance=0.005,
-            ),
+            said("overrun-right", played),
+            said("overrun-right-2", float(np.mean([_batches(float(t)) > t for t in range(100, 20_001)]))),
+            said("overrun-right-3", _largest_fraction(600)),
         ],
         {"horizon": 2990, "batches": sizes},
     )
@@ -249,17 +217,8 @@ def width(seed: int) -> Findings:
     pulls = algorithm.size(batch)
     allowed = (2 * d / pulls) ** 2 * float(done.counts.sum())
     return Findings(
-        [
-            statement(
-                "variance that the proof allows, (2d/q)^2 n, divided by the largest possible one",
-                allowed / variance,
-                "at least",
-                d,
-                d=d,
-                q=pulls,
-            )
-        ],
-        [statement("max_a sum_i l_i^2, at most 2d/q", variance, "at most", 2 * d / pulls, d=d, q=pulls)],
+        [said("width-printed", allowed / variance, d, d=d, q=pulls)],
+        [said("width-right", variance, 2 * d / pulls, d=d, q=pulls)],
         {"d": d, "q": pulls, "variance": variance},
     )
 
@@ -312,12 +271,11 @@ def domain_of_theorem_3(seed: int) -> Findings:
     return Findings(
         [statement(words, private / free, "at least", 10.0, **about)],
         [
-            statement(
-                f"{words}, which is log T",
+            said(
+                "domain-of-theorem-3-right",
                 private / free,
-                "equal to",
                 math.log(horizon),
-                tolerance=1e-9,
+                texts={"words": words},
                 **about,
             )
         ],

@@ -23,6 +23,7 @@ from verifiable_dp.core.claims import Basis, RegretClaim, Source
 from verifiable_dp.core.neighbours import AnyPair
 from verifiable_dp.core.validate import FloatArray, Function, Given, InputError, Json, JsonDict
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.statement import statement
 from verifiable_dp.registry.auditor import Auditor, Mutant, Printed
 from verifiable_dp.registry.mutants import Make
 from verifiable_dp.registry.study import Figure, Panel, Statement, StudyOutcome
@@ -124,6 +125,15 @@ class RateRow(Row, kw_only=True):
     claimed: str = ""
 
 
+class CheckRow(Row, kw_only=True):
+    """A number that is computed, and the relation to a limit in which it stands; see `statement`."""
+
+    name: Text
+    holds: str
+    limit: float | None = None
+    tolerance: float = 0.0
+
+
 FORMS: Mapping[str, Given] = {
     "words": Text,
     "claims": ClaimRow,
@@ -133,6 +143,7 @@ FORMS: Mapping[str, Given] = {
     "figures": FigureRow,
     "rates": RateRow,
     "notes": list[Text],
+    "checks": CheckRow,
     "grids": list[int | float | str],
 }
 _SINGLE = ("auditor", "notes")
@@ -314,6 +325,21 @@ class Sheet:
         row = self.row("statements", name, **values)
         del row["compare"]
         return Statement(source=self.cited(row), checks=checks, **row)
+
+    def check(
+        self,
+        name: str,
+        value: float,
+        limit: float | None = None,
+        *,
+        texts: Json | None = None,
+        **about: Given,
+    ) -> Check:
+        """The row ``[checks.NAME]`` with what was computed; its name may have values of `about` and `texts`."""
+        row = self.row("checks", name)
+        words, relation = fill(row["name"], {**about, **(texts or {})}), row["holds"]
+        tolerance, known = row["tolerance"], row["limit"] if limit is None else limit
+        return statement(words, value, relation, known, tolerance=tolerance, **about)
 
     def figure(
         self, name: str, panels: Sequence[Panel], statements: Sequence[str] = (), **values: Given
