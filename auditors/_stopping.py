@@ -139,10 +139,7 @@ class AtMean:
 
 
 def _about(trial: TheoremTrial, mean: float) -> JsonDict:
-    return {
-        "instance": f"two-point samples with mean {mean:g}",
-        "horizon": trial.rule.horizon,
-    }
+    return {"instance": f"two-point samples with mean {mean:g}", "horizon": trial.rule.horizon}
 
 
 def takes_at_least(trial: TheoremTrial, mean: float, done: Simulation) -> Check:

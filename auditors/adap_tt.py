@@ -73,10 +73,7 @@ def samples(trial: TheoremTrial) -> Iterator[Check]:
     )
 
 
-CLAIMS = (
-    claim("correct", checks=[correct]),
-    claim("samples", samples_bound, [samples]),
-)
+CLAIMS = (claim("correct", checks=[correct]), claim("samples", samples_bound, [samples]))
 
 MUTANTS = (
     *family.BATCH_MUTANTS,

@@ -27,10 +27,7 @@ def regret_bound(gaps: FloatArray, rule: AdaPUCB) -> float:
 
 
 PRICE = Prices(
-    lambda rule: UCB1(rule.n_arms, rule.horizon),
-    c2,
-    (0.01, 0.05, 0.1, 0.25, 1.0),
-    SHEET.words("price"),
+    lambda rule: UCB1(rule.n_arms, rule.horizon), c2, (0.01, 0.05, 0.1, 0.25, 1.0), SHEET.words("price")
 )
 
 CLAIMS = (

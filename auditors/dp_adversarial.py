@@ -117,10 +117,7 @@ def _number(value: Numbers) -> float:
 
 ON_TWO = MeanBound([family.TWO], {**family.SHORT, "base": "exp3"})
 EXP3, TSALLIS_INF = Hindsight("exp3"), Hindsight("tsallis-inf")
-CLAIMS = (
-    claim("exp3", exp3_bound, [ON_TWO, EXP3]),
-    claim("tsallis-inf", tsallis_bound, [TSALLIS_INF]),
-)
+CLAIMS = (claim("exp3", exp3_bound, [ON_TWO, EXP3]), claim("tsallis-inf", tsallis_bound, [TSALLIS_INF]))
 
 
 def _of_means(rule: DPAdversarial, state: Own, query: Query) -> FloatArray:

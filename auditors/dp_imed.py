@@ -27,10 +27,7 @@ def _timid(rule: DPIMED, index: FloatArray, state: Own) -> FloatArray:
 auditor = SHEET.auditor(
     DPIMED,
     pairs=lambda rule: family.pairs(rule, later=3),  # its phases grow more slowly
-    mutants=(
-        *dp_klucb.mutants(dp_klucb.ON_TWO),
-        mutant("timid", result("index", _timid), dp_klucb.ON_TWO),
-    ),
+    mutants=(*dp_klucb.mutants(dp_klucb.ON_TWO), mutant("timid", result("index", _timid), dp_klucb.ON_TWO)),
     claims=dp_klucb.claims("DP-IMED"),
     worst_cost=one_release,
 )

@@ -102,10 +102,7 @@ def _timid(rule: DPKLUCB, level: FloatArray, state: Own) -> FloatArray:
 auditor = SHEET.auditor(
     DPKLUCB,
     family.pairs,
-    mutants=(
-        *mutants(ON_TWO),
-        mutant("timid", result("level", _timid), ON_TWO),
-    ),
+    mutants=(*mutants(ON_TWO), mutant("timid", result("level", _timid), ON_TWO)),
     claims=claims("DP-KLUCB"),
     worst_cost=one_release,
 )

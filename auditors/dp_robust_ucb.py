@@ -196,11 +196,7 @@ CLAIMS = (
     claim(
         "theorem-2",
         regret_bound,
-        [
-            MeanBound([ARMS], SHORT, 10),
-            CorrectOnly(MeanBound([SURE], ACTIVE, 3)),
-            CorrectOnly(OVER_ARMS),
-        ],
+        [MeanBound([ARMS], SHORT, 10), CorrectOnly(MeanBound([SURE], ACTIVE, 3)), CorrectOnly(OVER_ARMS)],
     ),
     claim("lemma-7", checks=[lemma_7]),
     claim("lemma-10", checks=[lemma_10]),

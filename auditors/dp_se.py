@@ -172,9 +172,7 @@ def c1_late(trial: TheoremTrial) -> list[TwoPoint]:
 PULLS, SURVIVAL = Pulls(family.LARGE_GAPS, SHORT), Survival(family.NEAR_TIES, SHORT)
 # At epsilon = 10 sampling decides and not the noise: half the threshold would not do.
 CROWDED = Survival(
-    family.CROWD,
-    {"epsilon": 10.0, "horizon": 10**15, "beta": family.CROWD_BETA},
-    runs=family.CROWD_RUNS,
+    family.CROWD, {"epsilon": 10.0, "horizon": 10**15, "beta": family.CROWD_BETA}, runs=family.CROWD_RUNS
 )
 
 # A further factor log T would show as a slope of +.065 and +.049; the constant beside log T shows as about

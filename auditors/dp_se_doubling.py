@@ -53,11 +53,7 @@ CLAIMS = (
     claim(
         "theorem-4.3 with restarts",
         regret_bound,
-        [
-            MEANS,
-            CorrectOnly(MeanBound(dp_se.c1_late, dp_se.LATE)),
-            Growth(dp_se.RANGES[1:], log_power=2),
-        ],
+        [MEANS, CorrectOnly(MeanBound(dp_se.c1_late, dp_se.LATE)), Growth(dp_se.RANGES[1:], log_power=2)],
     ),
 )
 

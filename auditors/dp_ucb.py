@@ -122,10 +122,7 @@ LATE = MeanBound(
     lambda trial: [replace(s1("C1", trial.rule.n_arms), name="C1, T = 1e7")], {"horizon": 10**7}, 5
 )
 PRICE = Prices(
-    lambda rule: UCB1(rule.n_arms, rule.horizon),
-    c2,
-    (0.1, 0.25, 0.5, 1.0, 4.0),
-    SHEET.words("price"),
+    lambda rule: UCB1(rule.n_arms, rule.horizon), c2, (0.1, 0.25, 0.5, 1.0, 4.0), SHEET.words("price")
 )
 
 
@@ -147,15 +144,7 @@ MUTANTS = (
 
 CLAIMS = (
     claim("rate", checks=[rate, CorrectOnly(over_arms)]),
-    claim(
-        "regret",
-        regret_bound,
-        [
-            MEANS,
-            CorrectOnly(LATE),
-            CorrectOnly(PRICE),
-        ],
-    ),
+    claim("regret", regret_bound, [MEANS, CorrectOnly(LATE), CorrectOnly(PRICE)]),
     claim("width", checks=[width]),
 )
 

@@ -30,10 +30,7 @@ MUTANTS = (
     *family.removal_mutants(GOOD_EVENT),
 )
 
-CLAIMS = (
-    claim("theorem-2", family.regret_bound, family.theorem(1.0)),
-    claim("lemma-5", width, [GOOD_EVENT]),
-)
+CLAIMS = (claim("theorem-2", family.regret_bound, family.theorem(1.0)), claim("lemma-5", width, [GOOD_EVENT]))
 
 auditor = SHEET.auditor(
     LDPLinear,

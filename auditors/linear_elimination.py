@@ -47,10 +47,7 @@ MUTANTS = (
     mutant("partial", decided_by(_partial), family.MEANS),
 )
 
-CLAIMS = (
-    claim("regret", family.regret_bound, [family.MEANS]),
-    claim("good-event", checks=[GOOD_EVENT]),
-)
+CLAIMS = (claim("regret", family.regret_bound, [family.MEANS]), claim("good-event", checks=[GOOD_EVENT]))
 
 auditor = SHEET.auditor(
     LinearElimination,

@@ -107,10 +107,7 @@ MUTANTS = (
     mutant("turned", decided_by(lambda state, query, released: -released), means),
 )
 
-CLAIMS = (
-    claim("theorem-3", regret_bound, [means]),
-    claim("theorem-2", checks=[ellipsoid]),
-)
+CLAIMS = (claim("theorem-3", regret_bound, [means]), claim("theorem-2", checks=[ellipsoid]))
 
 auditor = SHEET.auditor(
     LinUCB,

@@ -133,9 +133,6 @@ MUTANTS = (
     mutant("inverted", rebuilt(Inverted), means),
 )
 
-CLAIMS = (
-    claim("truncated-mean", checks=[one_mean]),
-    claim("regret", regret_bound, [means]),
-)
+CLAIMS = (claim("truncated-mean", checks=[one_mean]), claim("regret", regret_bound, [means]))
 
 auditor = SHEET.auditor(RobustUCB, pairs, MUTANTS, CLAIMS)

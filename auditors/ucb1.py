@@ -127,14 +127,7 @@ MUTANTS = (
 )
 
 CLAIMS = (
-    claim(
-        "theorem-1",
-        regret_bound,
-        [
-            ON_TWO,
-            CorrectOnly(MeanBound(c1_to_c4)),
-        ],
-    ),
+    claim("theorem-1", regret_bound, [ON_TWO, CorrectOnly(MeanBound(c1_to_c4))]),
     claim("leading-constant", leading_constant, [growth], paper=papers.LATTIMORE),
 )
 

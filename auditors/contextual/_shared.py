@@ -218,10 +218,7 @@ def claims(paper: str, learns: AgainstUniform) -> tuple[RegretClaim, ...]:
     found = claim("ellipsoid", checks=[ellipsoid], paper=paper)
     if paper == OURS:
         found = replace(found, source=replace(found.source, basis=Basis.OURS))
-    return (
-        found,
-        claim("learns", checks=[learns], paper="our own", factor=learns.factor),
-    )
+    return (found, claim("learns", checks=[learns], paper="our own", factor=learns.factor))
 
 
 def _asked(**changes: Callable[[Own], FloatArray]) -> Make:

@@ -55,11 +55,7 @@ PRIVACY = (
     mutant("epsilon for mu", family.tree_of(mu=lambda rule, tree: rule.epsilon)),
 )
 
-MUTANTS = (
-    *PRIVACY,
-    *family.SHIFT_MUTANTS,
-    *family.regret_mutants(family.LEARNS),
-)
+MUTANTS = (*PRIVACY, *family.SHIFT_MUTANTS, *family.regret_mutants(family.LEARNS))
 
 
 auditor = SHEET.auditor(

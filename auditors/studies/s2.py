@@ -35,16 +35,7 @@ from verifiable_dp.core.validate import Function, JsonDict, Result
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.probability import probability
 from verifiable_dp.registry.sheets import Sheet
-from verifiable_dp.registry.study import (
-    Cell,
-    Figure,
-    Line,
-    Panel,
-    Statement,
-    Study,
-    StudyBound,
-    StudyPlan,
-)
+from verifiable_dp.registry.study import Cell, Figure, Line, Panel, Statement, Study, StudyBound, StudyPlan
 from verifiable_dp.registry.theorems import bound_of, mean_bound
 
 SHEET = Sheet(__file__, papers.TAO)

@@ -169,11 +169,7 @@ def _statements(cells: Mapping[str, Cell]) -> list[Statement]:
         [by_share(moments, kind, a, OWN) for a in SHARES[1:] for kind in (*KINDS, FAR)] for moments in PLACES
     )
     clean = [by_share(moments, "", 0.0, OWN) for moments in PLACES]
-    bounded = {
-        "theorem-6.2": [clean[0], *raw],
-        "theorem-6.10": [clean[1]],
-        "theorem-6.12": central,
-    }
+    bounded = {"theorem-6.2": [clean[0], *raw], "theorem-6.10": [clean[1]], "theorem-6.12": central}
     return [
         *(SHEET.statement(name, partial(_bounds, cells, names)) for name, names in bounded.items()),
         *(compared(SHEET, name) for name in SHEET.grid("compared")),

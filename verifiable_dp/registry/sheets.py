@@ -335,7 +335,7 @@ class Sheet:
         texts: Json | None = None,
         **about: Given,
     ) -> Check:
-        """The row ``[checks.NAME]`` with what was computed; its name may have values of `about` and `texts`."""
+        """The row ``[checks.NAME]`` with what was computed; its name may have `about` and `texts` in it."""
         row = self.row("checks", name)
         words, relation = fill(row["name"], {**about, **(texts or {})}), row["holds"]
         tolerance, known = row["tolerance"], row["limit"] if limit is None else limit
