@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from verifiable_dp.core.validate import JsonValue
+from verifiable_dp.core.validate import Function, JsonDict, JsonValue, Numbers
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.comparison import comparison
 from verifiable_dp.registry.sheets import Sheet, fill
-from verifiable_dp.registry.study import Line, Statement, StudyOutcome
+from verifiable_dp.registry.study import Cell, Line, Statement, StudyOutcome
+from verifiable_dp.registry.theorems import bound_of, mean_bound
+
+Outcomes = Mapping[str, StudyOutcome]
 
 
 def fewer(runs: int, scale: float, least: int = 6) -> int:
@@ -26,7 +29,7 @@ def over(label: str, cells: Mapping[float, str]) -> Line:
 
 def compare(
     name: str,
-    outcomes: Mapping[str, StudyOutcome],
+    outcomes: Outcomes,
     better: Sequence[str],
     worse: Sequence[str],
     factor: float,
@@ -41,7 +44,7 @@ def compared(sheet: Sheet, name: str, **values: JsonValue) -> Statement:
     """The row ``[statements.NAME]`` of a sheet, which is tested by the comparisons that it holds."""
     row = sheet.row("statements", name, **values)["compare"]
 
-    def checks(outcomes: Mapping[str, StudyOutcome]) -> list[Check]:
+    def checks(outcomes: Outcomes) -> list[Check]:
         found = []
         for point in sheet.points(row["grid"]):
             name, better, worse = (fill(row[key], point) for key in ("name", "better", "worse"))
@@ -55,4 +58,21 @@ def compared(sheet: Sheet, name: str, **values: JsonValue) -> Statement:
     return sheet.statement(name, checks, **values)
 
 
-__all__ = ["compare", "compared", "fewer", "over"]
+def bounded(
+    bound: Function[Numbers],
+    cells: Mapping[str, Cell],
+    names: Mapping[str, str],
+    outcomes: Outcomes,
+    most: int = 1 << 62,
+    about: Callable[[Cell], JsonDict] = lambda made: {},
+) -> list[Check]:
+    """The mean regret of the cells `names`, by name of the check, against `bound(gaps, rule)`."""
+    found = []
+    for name, of in names.items():
+        made, place = cells[of], cells[of].environment
+        limit, values = bound_of(bound, made.algorithm, place.gaps), outcomes[of].regret
+        found.append(mean_bound(name, values, place, made.algorithm.horizon, limit, most=most, **about(made)))
+    return found
+
+
+__all__ = ["Outcomes", "bounded", "compare", "compared", "fewer", "over"]

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from verifiable_dp.auditors.studies import Outcomes
 from verifiable_dp.core.claims import Source
 from verifiable_dp.core.validate import FloatArray, Json, JsonValue
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.mean_bound import mean_bound
 from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.registry.sheets import Sheet
-from verifiable_dp.registry.study import Cell, Guide, Line, Panel, Statement, StudyOutcome
-
-Outcomes = Mapping[str, StudyOutcome]
-
+from verifiable_dp.registry.study import Cell, Guide, Line, Panel, Statement
 
 ROOM = 1.5  # regret over that of the path: runs are within a fifth of it, three passes are not
 _REACHED = 1e-6  # of a closed form: runs that all end in one epoch reach it

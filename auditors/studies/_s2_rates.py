@@ -16,16 +16,14 @@ from verifiable_dp.algorithms.ldp_robust_se import LDPRobustSE
 from verifiable_dp.auditors import _closed_forms as closed_forms
 from verifiable_dp.auditors import _paths as paths
 from verifiable_dp.auditors import _robust as family
+from verifiable_dp.auditors.studies import Outcomes
 from verifiable_dp.auditors.studies._rates import Rate, near
-from verifiable_dp.auditors.studies._s2_shared import Outcomes
 from verifiable_dp.core.environments import Discrete, TwoPoint
 from verifiable_dp.core.simulation import Simulation
 from verifiable_dp.core.validate import Given, Json, JsonDict
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.registry.sheets import Sheet, fill
 from verifiable_dp.registry.study import Cell, Figure, Panel, Statement, StudyOutcome
-from verifiable_dp.registry.theorems import bound_of, mean_bound
-from verifiable_dp.registry.wrapped import Listed
 
 SHEET = Sheet(__file__, papers.TAO)
 
@@ -277,18 +275,6 @@ def _law_panel(model: str, about: Rate) -> Panel:
 
 _LOWER: Mapping[str, Sequence[tuple[int, int]]] = {"central": ((5, 3), (10, 2)), "local": ((8, 3), (11, 2))}
 LOWER_ORDERS = (1.0, 0.5)
-
-
-def on_theorem_7(found: Rate, outcomes: Outcomes) -> list[Check]:
-    """The corrected bound of LDPRSE on the cells of the law over K."""
-    checks = []
-    for name, made in found.plan.items():
-        rule: Listed = made.algorithm
-        place = made.environment
-        bound = bound_of(family.regret_bound, rule, place.gaps)
-        values = outcomes[name].regret
-        checks.append(mean_bound(f"{place.name}, epsilon=1", values, place, rule.horizon, bound))
-    return checks
 
 
 def _lower(model: str, v: float, player: family.Player) -> list[Check]:

@@ -14,8 +14,9 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_robust_elimination import DPRobustElimination
 from verifiable_dp.algorithms.dp_robust_se import DPRobustSE
 from verifiable_dp.auditors import _closed_forms as closed_forms
+from verifiable_dp.auditors._contamination import RADIUS
+from verifiable_dp.auditors.studies import Outcomes
 from verifiable_dp.auditors.studies._rates import Rate
-from verifiable_dp.auditors.studies._s3_shared import OWN, RIVAL, Outcomes, elimination, unaware
 from verifiable_dp.core.algorithm import Data
 from verifiable_dp.core.environments import Discrete, TwoPoint
 from verifiable_dp.core.validate import FloatArray, Json, JsonDict, JsonValue
@@ -26,6 +27,7 @@ from verifiable_dp.registry.study import Cell, Figure, Statement
 from verifiable_dp.registry.wrapped import Listed
 
 SHEET = Sheet(__file__, papers.WU)
+OWN, RIVAL = "elimination", "dprse"
 
 # Rewards -1 and 1: moments of all orders are 1, and a batch is one draw an arm, whatever its length.
 LAW_RUNS = 60
@@ -40,6 +42,20 @@ LEAST_SHARE_GAP = {2.0: 1e-3, 3.0: 1e-4, 4.0: 3e-5}
 SHARE_HORIZON = 1 << 46
 OVER_RADIUS = tuple(8.0 * 2.0**j for j in range(6))
 LEAD = 2.5  # gap in units of beta: the batch tells the arms apart, the one before cannot
+
+
+def elimination(
+    horizon: int, *, epsilon: float = 1.0, alpha: float = 0.0, k: float = 2.0, moments: str = "raw"
+) -> DPRobustElimination:
+    """Two arms; the algorithm is told alpha and the moments."""
+    return DPRobustElimination(
+        2, epsilon, horizon, k, alpha, moments, RADIUS if moments == "central" else 1.0
+    )
+
+
+def unaware(horizon: int, *, epsilon: float = 1.0, u: float = 1.0) -> DPRobustSE:
+    """DP Robust SE with its proof's constants, for second moments; it knows nothing of outliers."""
+    return DPRobustSE(2, epsilon, horizon, 1.0, u)
 
 
 def _two(gap: float, arms: int = 2) -> TwoPoint:

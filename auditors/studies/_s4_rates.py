@@ -11,11 +11,12 @@ from scipy import optimize
 
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._linear import Actions
+from verifiable_dp.algorithms.dp_linear import DPLinear
 from verifiable_dp.algorithms.ldp_linear import LDPLinear
+from verifiable_dp.algorithms.shuffled_linear import ShuffledLinear
 from verifiable_dp.auditors import _closed_forms as closed_forms
 from verifiable_dp.auditors import _linear as family
 from verifiable_dp.auditors.studies._rates import Rate
-from verifiable_dp.auditors.studies._s4_shared import ARMS, DIMENSION, KINDS, MANY, NAMES, THEOREMS
 from verifiable_dp.core.environments import TwoPoint
 from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.core.validate import JsonValue
@@ -24,6 +25,12 @@ from verifiable_dp.registry.study import Cell, Figure
 from verifiable_dp.registry.wrapped import Listed
 
 SHEET = Sheet(__file__, papers.HANNA)
+
+HORIZON, ARMS, DIMENSION = 1_000_000, 10, 2
+LONG, MANY = 10_000_000, 1000  # of Figure 3(b)
+KINDS: Mapping[str, type[DPLinear]] = {"central": DPLinear, "shuffled": ShuffledLinear, "local": LDPLinear}
+NAMES = {"central": "Alg. 1 (central)", "shuffled": "Alg. 3 (shuffled)", "local": "Alg. 2 (local)"}
+THEOREMS = {"central": "1", "local": "2", "shuffled": "3"}
 
 # floor(log T) - 1 batches leave a share of T that jumps with T; about T = e^(j + 1/2) it hardly changes.
 # With three horizons for each j the slope's error is so small that a further factor log T is contradicted.

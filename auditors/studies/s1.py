@@ -17,7 +17,7 @@ from verifiable_dp.auditors import _closed_forms as closed_forms
 from verifiable_dp.auditors import _paths as paths
 from verifiable_dp.auditors._settings import s1
 from verifiable_dp.auditors.dp_se import minimax_regret_bound, regret_bound
-from verifiable_dp.auditors.studies import compared, fewer, over
+from verifiable_dp.auditors.studies import Outcomes, bounded, compared, fewer, over
 from verifiable_dp.auditors.studies._rates import Rate, near
 from verifiable_dp.core.claims import Source
 from verifiable_dp.core.environments import TwoPoint, bernoulli
@@ -33,17 +33,13 @@ from verifiable_dp.registry.study import (
     Statement,
     Study,
     StudyBound,
-    StudyOutcome,
     StudyPlan,
 )
-from verifiable_dp.registry.theorems import bound_of, mean_bound
 
 HORIZON, RUNS = 50_000_000, 30
 SHEET = Sheet(__file__, papers.S1)
 SETTINGS, ARMS, EPSILONS = SHEET.grid("settings"), SHEET.grid("arms"), SHEET.grid("epsilons")
 DEFAULT_ARMS = 5
-
-Outcomes = Mapping[str, StudyOutcome]
 
 
 def cell(setting: str, arms: int, epsilon: float | None, algorithm: str) -> str:
@@ -119,19 +115,6 @@ def _words(epsilons: Sequence[float]) -> str:
     return f"epsilon = {epsilons[0]:g} and {epsilons[1]:g}"
 
 
-def _theorem(horizon: int, outcomes: Outcomes) -> list[Check]:
-    checks = []
-    for setting, arms, epsilon in itertools.product(SETTINGS, ARMS, EPSILONS):
-        place = s1(setting, arms)
-        bound = bound_of(_either, DPSE(arms, epsilon, horizon), place.gaps)
-        name, values = (
-            f"{setting}, K={arms}, epsilon={epsilon:g}",
-            outcomes[cell(setting, arms, epsilon, "dp-se")],
-        )
-        checks.append(mean_bound(name, values.regret, place, horizon, bound))
-    return checks
-
-
 def _ended(arms: Sequence[int], outcomes: Outcomes) -> list[Check]:
     """Runs of DP-SE in which more than one arm is active at T; a rate of 5 % is tolerated."""
     checks = []
@@ -160,7 +143,11 @@ def _smooth(outcomes: Outcomes) -> list[Check]:
     return checks
 
 
-def _paper_statements(horizon: int) -> list[Statement]:
+def _paper_statements(cells: Mapping[str, Cell]) -> list[Statement]:
+    names = {
+        f"{setting}, K={arms}, epsilon={epsilon:g}": cell(setting, arms, epsilon, "dp-se")
+        for setting, arms, epsilon in itertools.product(SETTINGS, ARMS, EPSILONS)
+    }
     found = [compared(SHEET, "five-times-{setting}", setting=setting) for setting in SETTINGS]
     for setting in SETTINGS:
         known = "contradicted" if setting in SHEET.grid("false_per_arm") else "consistent"
@@ -169,7 +156,7 @@ def _paper_statements(horizon: int) -> list[Statement]:
         *found,
         SHEET.statement("smooth", _smooth),
         SHEET.statement("piecewise-linear", functools.partial(_ended, (DEFAULT_ARMS,))),
-        SHEET.statement("theorems-4.3-4.4", functools.partial(_theorem, horizon)),
+        SHEET.statement("theorems-4.3-4.4", functools.partial(bounded, _either, cells, names)),
         compared(SHEET, "privacy-costs"),
         compared(SHEET, "per-arm-budget"),
     ]
@@ -275,7 +262,7 @@ def plan(scale: float) -> StudyPlan:
         cells |= rate.plan
     cells["price se"] = Cell(SE(5, LAW_HORIZON), _two(0.1), few, points=2)
     laws = [statement for rate in found for statement in rate.statements()]
-    statements = [*_paper_statements(horizon), *laws, compared(SHEET, "free-at-large-epsilon")]
+    statements = [*_paper_statements(cells), *laws, compared(SHEET, "free-at-large-epsilon")]
     price = _price_figure({x: name for x, (name, _) in prices.items()})
     figures = [*_paper_figures(horizon, runs), _law_figure(found), price]
     return StudyPlan(cells, figures, statements, SHEET.notes())

@@ -17,7 +17,7 @@ from verifiable_dp.auditors import _robust as family
 from verifiable_dp.auditors import dp_robust_ucb
 from verifiable_dp.auditors._contamination import Released
 from verifiable_dp.auditors._settings import s2
-from verifiable_dp.auditors.studies import compared, fewer, over
+from verifiable_dp.auditors.studies import Outcomes, bounded, compared, fewer, over
 from verifiable_dp.auditors.studies._rates import Rate
 from verifiable_dp.auditors.studies._s2_rates import (
     LAW_RUNS,
@@ -27,16 +27,13 @@ from verifiable_dp.auditors.studies._s2_rates import (
     law_figures,
     lower_cells,
     lower_statements,
-    on_theorem_7,
     rates,
 )
-from verifiable_dp.auditors.studies._s2_shared import Outcomes, cell
 from verifiable_dp.core.validate import Function, JsonDict, Result
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.probability import probability
 from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.study import Cell, Figure, Line, Panel, Statement, Study, StudyBound, StudyPlan
-from verifiable_dp.registry.theorems import bound_of, mean_bound
 
 SHEET = Sheet(__file__, papers.TAO)
 
@@ -54,6 +51,12 @@ PRICE = SHEET.grid("price")
 PRICE_RUNS = 6
 BESIDE_RUNS = 30  # of the central algorithm in the figure of the local one
 KEPT = 0.05  # rate at which the best arm may go where constants are not the proof's; ours
+
+
+def cell(setting: str, v: float, epsilon: float | None, algorithm: str) -> str:
+    """Name of a cell; no epsilon for what is not private."""
+    budget = "" if epsilon is None else f" epsilon={epsilon:g}"
+    return f"{setting} v={v:g}{budget} {algorithm}"
 
 
 def _of(
@@ -179,45 +182,27 @@ def _kept(names: Sequence[str], outcomes: Outcomes) -> list[Check]:
     return [probability(about, lost, probability=KEPT, constants=CONSTANTS)]
 
 
-def _bounded(horizons: Mapping[float, int], outcomes: Outcomes) -> list[Check]:
-    """Theorem 4 (7) on the cells with the proof's constants."""
-    checks = []
-    places = [(s, 0.9, e) for s in SETTINGS.values() for e in EPSILONS] + [("S1", 0.5, e) for e in EPSILONS]
-    for setting, v, epsilon in places:
-        rule, place = _of(DPRobustSE, setting, v, epsilon, horizons[v], "proof"), s2(setting, v)
-        values = outcomes[cell(setting, v, epsilon, "dprse proof")].regret
-        bound = bound_of(family.regret_bound, rule, place.gaps)
-        checks.append(
-            mean_bound(f"{setting}, v={v:g}, epsilon={epsilon:g}", values, place, rule.horizon, bound)
-        )
-    return checks
-
-
-def _theorem_2(horizon: int, outcomes: Outcomes) -> list[Check]:
-    checks = []
-    for setting, epsilon in itertools.product(SETTINGS.values(), EPSILONS):
-        rule, place = _of(DPRobustUCB, setting, 0.9, epsilon, horizon, "proof"), s2(setting, 0.9)
-        values = outcomes[cell(setting, 0.9, epsilon, "dprucb proof")].regret
-        bound = bound_of(dp_robust_ucb.regret_bound, rule, place.gaps)
-        checks.append(mean_bound(f"{setting}, v=0.9, epsilon={epsilon:g}", values, place, horizon, bound))
-    return checks
-
-
-def _statements(horizon: int, long: int, by_arms: Rate) -> list[Statement]:
+def _statements(horizon: int, cells: Mapping[str, Cell], by_arms: Rate) -> list[Statement]:
     """Of Figures 1 to 4, with a tenth of the constants; then with the proofs' constants."""
     central = [
         cell(setting, v, epsilon, "dprse")
         for setting, v, epsilon in itertools.product(SETTINGS.values(), ORDERS, EPSILONS)
     ]
     local = [cell("S3", v, epsilon, "ldprse") for v in ORDERS for epsilon in LOCAL_EPSILONS]
+    places = [(s, 0.9, e) for s in SETTINGS.values() for e in EPSILONS]
+    se, ucb = (
+        {f"{s}, v={v:g}, epsilon={e:g}": cell(s, v, e, f"{rule} proof") for s, v, e in of}
+        for rule, of in (("dprse", [*places, *(("S1", 0.5, e) for e in EPSILONS)]), ("dprucb", places))
+    )
+    by_k = {f"{made.environment.name}, epsilon=1": name for name, made in by_arms.plan.items()}
     return [
         *(compared(SHEET, name) for name in SHEET.grid("compared")),
         compared(SHEET, "dprse-outperforms-proof", horizon=horizon),
-        SHEET.statement("theorem-4", partial(_bounded, {0.9: horizon, 0.5: long})),
-        SHEET.statement("theorem-2", partial(_theorem_2, horizon)),
+        SHEET.statement("theorem-4", partial(bounded, family.regret_bound, cells, se)),
+        SHEET.statement("theorem-2", partial(bounded, dp_robust_ucb.regret_bound, cells, ucb)),
         SHEET.statement("best-arm-central", partial(_kept, central), kept=KEPT),
         SHEET.statement("best-arm-local", partial(_kept, local), kept=KEPT),
-        SHEET.statement("theorem-7", partial(on_theorem_7, by_arms)),
+        SHEET.statement("theorem-7", partial(bounded, family.regret_bound, cells, by_k)),
     ]
 
 
@@ -247,7 +232,7 @@ def plan(scale: float) -> StudyPlan:
         *law_figures(found),
     ]
     statements = [
-        *_statements(proof, long, by_arms),
+        *_statements(proof, cells, by_arms),
         *lower_statements(),
         *(statement for about in found for statement in about.statements()),
     ]

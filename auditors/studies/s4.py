@@ -14,9 +14,8 @@ from verifiable_dp.algorithms._linear import Actions, on_sphere
 from verifiable_dp.algorithms.dp_linear import DPLinear
 from verifiable_dp.algorithms.linear_elimination import LinearElimination
 from verifiable_dp.auditors import _linear as family
-from verifiable_dp.auditors.studies import fewer
-from verifiable_dp.auditors.studies._s4_rates import law_figure, laws
-from verifiable_dp.auditors.studies._s4_shared import (
+from verifiable_dp.auditors.studies import Outcomes, bounded, fewer
+from verifiable_dp.auditors.studies._s4_rates import (
     ARMS,
     DIMENSION,
     HORIZON,
@@ -25,6 +24,8 @@ from verifiable_dp.auditors.studies._s4_shared import (
     MANY,
     NAMES,
     THEOREMS,
+    law_figure,
+    laws,
 )
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.environments import TwoPoint
@@ -40,10 +41,8 @@ from verifiable_dp.registry.study import (
     Statement,
     Study,
     StudyBound,
-    StudyOutcome,
     StudyPlan,
 )
-from verifiable_dp.registry.theorems import bound_of, mean_bound
 
 SHEET = Sheet(__file__, papers.HANNA)
 
@@ -58,8 +57,6 @@ VERY_CLOSE = 1.10  # "very close to": at most 10 % more
 FOLLOWS = 1.25  # "closely following": at most a quarter more
 SUFFERS = 2.0  # "suffers a regret penalty": at least twice as much
 DEGRADES = 1.25  # "significantly degrades": at least a quarter more
-
-Outcomes = Mapping[str, StudyOutcome]
 
 
 # ---------------------------------------------------------------- random instances
@@ -307,21 +304,6 @@ def _degrades(many: Instances, epsilons: Sequence[float], outcomes: Outcomes) ->
     ]
 
 
-def _theorem(few: Instances, kind: str, horizon: int, outcomes: Outcomes) -> list[Check]:
-    """Mean regret on every instance against the theorem with its numbers."""
-    return [
-        _on_instance(place, KINDS[kind](actions, epsilon, horizon), outcomes[name])
-        for epsilon in BOUNDED
-        for name, (actions, place) in zip(few.names(_what(kind, epsilon)), few.drawn, strict=True)
-    ]
-
-
-def _on_instance(place: TwoPoint, algorithm: DPLinear, outcome: StudyOutcome) -> Check:
-    bound = bound_of(family.regret_bound, algorithm, place.gaps)
-    name = f"{place.name}, epsilon={algorithm.epsilon:g}"
-    return mean_bound(name, outcome.regret, place, algorithm.horizon, bound)
-
-
 def _privacy_statements(few: Instances) -> list[Statement]:
     """Of Figures 2, 3(a) and 4."""
     free = tuple(e for e in EPSILONS if e >= 1)
@@ -353,11 +335,18 @@ def _core_statements(many: Instances) -> list[Statement]:
     ]
 
 
-def _theorem_statements(few: Instances, horizon: int) -> list[Statement]:
+def _theorem_statements(few: Instances, cells: Mapping[str, Cell]) -> list[Statement]:
+    def names(kind: str) -> dict[str, str]:
+        return {
+            f"{cells[name].environment.name}, epsilon={epsilon:g}": name
+            for epsilon in BOUNDED
+            for name in few.names(_what(kind, epsilon))
+        }
+
     return [
         SHEET.statement(
             "theorem-{number}",
-            partial(_theorem, few, kind, horizon),
+            partial(bounded, family.regret_bound, cells, names(kind)),
             kind=kind,
             number=number,
             corrected="" if kind == "central" else ", corrected",
@@ -379,7 +368,7 @@ def plan(scale: float) -> StudyPlan:
     statements = [
         *_privacy_statements(few),
         *_core_statements(many),
-        *_theorem_statements(few, horizon),
+        *_theorem_statements(few, cells),
         *(statement for rate in found for statement in rate.statements()),
     ]
     figures = [*_paper_figures(few, many, horizon, long, runs), law_figure(found, runs)]

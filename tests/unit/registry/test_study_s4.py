@@ -11,7 +11,7 @@ import pytest
 from verifiable_dp.algorithms.dp_linear import DPLinear
 from verifiable_dp.algorithms.ldp_linear import LDPLinear
 from verifiable_dp.auditors import dp_linear
-from verifiable_dp.auditors.studies import _s4_rates, _s4_shared, s4
+from verifiable_dp.auditors.studies import _s4_rates, s4
 from verifiable_dp.campaign import reproduction
 from verifiable_dp.registry import study as studies
 from verifiable_dp.registry.study import Cell, StudyOutcome
@@ -175,16 +175,16 @@ def test_rates_over_d_are_told_from_others():
 
 
 def test_rates_are_fitted_where_the_gaps_that_are_left_follow_gamma():
-    dense, place = _s4_rates.circle(_s4_shared.MANY, 0.3)
+    dense, place = _s4_rates.circle(_s4_rates.MANY, 0.3)
     least = np.sort(place.gaps)[1]
     laws = [
-        _s4_shared.KINDS[kind](dense, 1.0, t) for kind in _s4_rates.OVER_T for t in _s4_rates.OVER_T[kind]
+        _s4_rates.KINDS[kind](dense, 1.0, t) for kind in _s4_rates.OVER_T for t in _s4_rates.OVER_T[kind]
     ]
     laws += [LDPLinear(dense, e, _s4_rates.LOCAL_T) for e in _s4_rates.LOCAL_EPSILONS]
     assert len(laws) == 90
     for algorithm in laws:
         last = algorithm.last_batch
-        before, after = (algorithm.width(batch, _s4_shared.MANY, 3) for batch in (last - 1, last))
+        before, after = (algorithm.width(batch, _s4_rates.MANY, 3) for batch in (last - 1, last))
         assert before <= 0.05  # as the words `even` of its sheet say
         assert after >= 10 * least
 
