@@ -18,7 +18,6 @@ from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.comparison import comparison
-from verifiable_dp.evidence.regret.mean_bound import mean_bound
 from verifiable_dp.registry import mutants
 from verifiable_dp.registry.mutants import given
 from verifiable_dp.registry.sheets import Sheet
@@ -60,15 +59,7 @@ def tail(trial: TheoremTrial) -> Iterator[Check]:
         for n in (1, 2, 3, 5, 10, 30, 100, 300, 1000)
         for x in (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.5, 3.0, 10.0)
     ]
-    yield mean_bound(
-        "lemma-4 for n = 1 to 1000, t = n/20 to 10 n",
-        np.full(len(ratios), max(ratios)),
-        bound=1.0,
-        largest=1e9,  # with 4 for 4.5 it is 4e8 at n = t = 1000
-        claim="lemma-4",
-        instance="equal terms, exact chances",
-        horizon=0,
-    )
+    yield SHEET.ratio("tails", [max(ratios)] * len(ratios))
 
 
 def proved(trial: TheoremTrial) -> Iterator[Check]:
@@ -82,15 +73,7 @@ def proved(trial: TheoremTrial) -> Iterator[Check]:
         for beta in (1 / horizon, 0.1)
     ]
     ratios = [width_failure(*point) / point[2] for point in points]
-    yield mean_bound(
-        "lemma-3 gamma over T = 8 to 1e9, K = 2 to 1e6",
-        np.full(len(ratios), max(ratios)),
-        bound=1.0,
-        largest=1e6,
-        claim="lemma-3",
-        instance="sum of the failure probabilities of all estimates over beta, core sets of any size",
-        horizon=0,
-    )
+    yield SHEET.ratio("gamma", [max(ratios)] * len(ratios))
 
 
 def core_set(trial: TheoremTrial) -> Iterator[Check]:
@@ -136,15 +119,7 @@ def nets(trial: TheoremTrial) -> Iterator[Check]:
                 far = max(float(np.linalg.norm(chosen - x, axis=1).min()) for x in points)
                 spans = np.linalg.matrix_rank(chosen) == d
                 worst.append(max(len(chosen) / net_size(d, zeta), far / zeta, 0.0 if spans else 2.0))
-    yield mean_bound(
-        "lemma-1 for d = 1 to 5, zeta = .02 to .5",
-        np.full(len(worst), max(worst)),
-        bound=1.0,
-        largest=2.0,  # the origin alone is within 1 of all points, 2 zeta
-        claim="lemma-1",
-        instance="three sets of up to 800 points, and the ball itself, for each d and zeta",
-        horizon=0,
-    )
+    yield SHEET.ratio("nets", [max(worst)] * len(worst))
 
 
 def designs(trial: TheoremTrial) -> Iterator[Check]:
@@ -156,15 +131,7 @@ def designs(trial: TheoremTrial) -> Iterator[Check]:
             weights = design(actions)
             norm = float(spread(coordinates(actions), weights).max())
             worst.append(max(norm / (2 * d), float((weights > 0).sum()) / core_limit(d)))
-    yield mean_bound(
-        "lemma-2 for d = 2 to 10",
-        np.full(len(worst), max(worst)),
-        bound=1.0,
-        largest=10.0,  # equal weights have max |a|^2 <= K = 200, 10 times 2 d at d = 10
-        claim="lemma-2",
-        instance="200 actions on the sphere, four sets for each d",
-        horizon=0,
-    )
+    yield SHEET.ratio("designs", [max(worst)] * len(worst))
 
 
 # ---------------------------------------------------------------- neighbours

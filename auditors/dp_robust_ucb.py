@@ -20,7 +20,6 @@ from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.regret.mean_bound import mean_bound
 from verifiable_dp.registry import mutants
 from verifiable_dp.registry.mutants import mixed, noise_times, shared
 from verifiable_dp.registry.sheets import Sheet
@@ -83,14 +82,12 @@ def moments(v: float, budget: str, seed: int, constants: Sequence[float] = (4.0,
     batches = TRIALS[budget]
     ratios = moment_ratios(v, 100 * batches, seed).reshape(batches, 100, 2).max(axis=1)
     return [
-        mean_bound(
-            f"lemma-10 ({part + 1}) at v = {v:g}",
+        SHEET.ratio(
+            "moments",
             ratios[:, part],
             bound=constant,
             largest=2.0 ** (2 + v - part),
-            claim="lemma-10",
-            instance="finite laws, a hundred at a time",
-            horizon=0,
+            texts={"part": part + 1},
             v=v,
         )
         for part, constant in enumerate(constants)
@@ -114,16 +111,7 @@ def lemma_7(trial: TheoremTrial) -> Iterator[Check]:
     batches = trial.runs(TRIALS)
     for v in sorted({0.5, trial.rule.v}):
         ratios = truncated_ratios(v, 100 * batches, trial.seed).reshape(batches, 100).max(axis=1)
-        yield mean_bound(
-            f"lemma-7 at v = {v:g}",
-            ratios,
-            bound=1.0,
-            largest=10.0,
-            claim="lemma-7",
-            instance="finite laws, a hundred at a time",
-            horizon=0,
-            v=v,
-        )
+        yield SHEET.ratio("truncated", ratios, v=v)
 
 
 def lemma_3(trial: TheoremTrial) -> Iterator[Check]:

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 from verifiable_dp.core import files
 from verifiable_dp.core.algorithm import Algorithm
@@ -23,6 +25,7 @@ from verifiable_dp.core.claims import Basis, RegretClaim, Source
 from verifiable_dp.core.neighbours import AnyPair
 from verifiable_dp.core.validate import FloatArray, Function, Given, InputError, Json, JsonDict
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.regret.mean_bound import mean_bound
 from verifiable_dp.evidence.statement import statement
 from verifiable_dp.registry.auditor import Auditor, Mutant, Printed
 from verifiable_dp.registry.mutants import Make
@@ -134,6 +137,15 @@ class CheckRow(Row, kw_only=True):
     tolerance: float = 0.0
 
 
+class RatioRow(Row, kw_only=True):
+    """What was computed over its bound, and `largest` without the claim: a `mean_bound` at no horizon."""
+
+    name: Text
+    claim: str
+    instance: Text
+    largest: float = math.nan
+
+
 FORMS: Mapping[str, Given] = {
     "words": Text,
     "claims": ClaimRow,
@@ -144,6 +156,7 @@ FORMS: Mapping[str, Given] = {
     "rates": RateRow,
     "notes": list[Text],
     "checks": CheckRow,
+    "ratios": RatioRow,
     "grids": list[int | float | str],
 }
 _SINGLE = ("auditor", "notes")
@@ -340,6 +353,22 @@ class Sheet:
         words, relation = fill(row["name"], {**about, **(texts or {})}), row["holds"]
         tolerance, known = row["tolerance"], row["limit"] if limit is None else limit
         return statement(words, value, relation, known, tolerance=tolerance, **about)
+
+    def ratio(
+        self,
+        name: str,
+        values: Sequence[float],
+        *,
+        bound: float = 1.0,
+        largest: float | None = None,
+        texts: Json | None = None,
+        **about: Given,
+    ) -> Check:
+        """The row ``[ratios.NAME]`` with what was computed; its name may have `about` and `texts` in it."""
+        row = self.row("ratios", name)
+        words, known = fill(row.pop("name"), {**about, **(texts or {})}), row.pop("largest")
+        most = known if largest is None else largest
+        return mean_bound(words, np.asarray(values), bound=bound, largest=most, **row, horizon=0, **about)
 
     def figure(
         self, name: str, panels: Sequence[Panel], statements: Sequence[str] = (), **values: Given

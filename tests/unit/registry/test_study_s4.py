@@ -177,9 +177,7 @@ def test_rates_over_d_are_told_from_others():
 def test_rates_are_fitted_where_the_gaps_that_are_left_follow_gamma():
     dense, place = _s4_rates.circle(_s4_rates.MANY, 0.3)
     least = np.sort(place.gaps)[1]
-    laws = [
-        _s4_rates.KINDS[kind](dense, 1.0, t) for kind in _s4_rates.OVER_T for t in _s4_rates.OVER_T[kind]
-    ]
+    laws = [_s4_rates.KINDS[kind](dense, 1.0, t) for kind in _s4_rates.OVER_T for t in _s4_rates.OVER_T[kind]]
     laws += [LDPLinear(dense, e, _s4_rates.LOCAL_T) for e in _s4_rates.LOCAL_EPSILONS]
     assert len(laws) == 90
     for algorithm in laws:
