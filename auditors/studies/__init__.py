@@ -43,10 +43,11 @@ def compare(
 def compared(sheet: Sheet, name: str, **values: JsonValue) -> Statement:
     """The row ``[statements.NAME]`` of a sheet, which is tested by the comparisons that it holds."""
     row = sheet.row("statements", name, **values)["compare"]
+    points = list(sheet.points(row["grid"]))
 
     def checks(outcomes: Outcomes) -> list[Check]:
         found = []
-        for point in sheet.points(row["grid"]):
+        for point in points:
             name, better, worse = (fill(row[key], point) for key in ("name", "better", "worse"))
             about = {
                 key: fill(value, point) if isinstance(value, str) else value

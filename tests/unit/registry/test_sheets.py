@@ -1,11 +1,17 @@
 """Sheets: words and settings in TOML beside the code of an auditor."""
 
+import sys
+from functools import cache
+from pathlib import Path
+
 import pytest
 
 from verifiable_dp.algorithms.dp_se import DPSE
 from verifiable_dp.core.claims import Basis, Source
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.registry import mutants
+from verifiable_dp.registry import entries as catalogue
+from verifiable_dp.registry import errata, mutants
+from verifiable_dp.registry import study as studies
 from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.theorems import Pulls
 
@@ -109,3 +115,32 @@ def test_rows_and_values_that_nothing_holds_are_refused(tmp_path):
         good.mutant("third", mutants.gap_times(8))
     with pytest.raises(InputError, match=r"^made.toml: words.price: no text has k, rule$"):
         good.words("price", k=1, rule=2, runs=3)
+
+
+# ---------------------------------------------------------------- sheets of the catalogue
+
+HERE = Path(__file__).parents[3] / "auditors"
+SHEETS = sorted(path for path in HERE.rglob("*.toml") if path.parent.name != "papers")
+
+
+@cache
+def asked():
+    """Every sheet of the catalogue by its module, after all that reads it was made once."""
+    for name in catalogue.every():
+        catalogue.auditor(name)
+    assert errata.registered()
+    for name in studies.names():
+        studies.study(name).plan(0.001)
+    modules = [module for name, module in sys.modules.items() if name.startswith("verifiable_dp.auditors.")]
+    return {Path(module.__file__).stem: module.SHEET for module in modules if hasattr(module, "SHEET")}
+
+
+@pytest.mark.parametrize("path", SHEETS, ids=lambda path: path.stem)
+def test_the_code_asks_for_every_row(path):
+    """A row that nothing asks for says what does not hold any more."""
+    sheet = asked()[path.stem]
+    later = ("checks", "ratios")  # made when they are run
+    assert {row for row in sheet.rows if row[0] not in (*later, *sheet.forms)} <= sheet.asked
+    source = path.with_suffix(".py").read_text("utf-8")
+    for kind, name in sheet.rows:
+        assert kind not in later or f'"{name}"' in source, name
