@@ -17,7 +17,7 @@ from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.floors import floor_row
 from verifiable_dp.evidence.regret.floors import floors as floors_check
 from verifiable_dp.registry.mutants import result
-from verifiable_dp.registry.sheets import Sheet
+from verifiable_dp.registry.sheets import Sheet, fill
 from verifiable_dp.registry.theorems import TABLE_RUNS, CorrectOnly, TheoremTrial
 
 SHEET = Sheet(__file__, papers.S1)
@@ -59,6 +59,7 @@ def corner(trial: TheoremTrial) -> Iterator[Check]:
     return family.AtMean(judge, 1.0)(trial.changed(alpha=0.999, beta=0.08))
 
 
+FLOORS = SHEET.words("floors")
 RULE: JsonDict = {"alpha": 0.5, "beta": 0.08, "horizon": 1 << 21}
 
 
@@ -88,12 +89,7 @@ def floors(trial: TheoremTrial) -> Iterator[Check]:
         "corollary-3.6 on every private stopping rule",
         rows,
         claim="corollary-3.6",
-        caption=f"Samples -1 or 1 with mean {FAINT:g}, alpha = .5, beta = .08. Theorem 3.4 as proved: more "
-        "than n = log(1/beta)/(12 epsilon alpha |mu|) samples with probability 1 - sqrt(beta) - beta, so "
-        "at least that share of n in the mean; Corollary 3.6's first term: kl(1 - beta, beta)/KL(mu, mu (1 - "
-        "alpha)/(1 + alpha)), which holds without privacy too. A run that has not halted counts as "
-        "halting at the horizon. "
-        f"{trial.runs(TABLE_RUNS)} runs of each.",
+        caption=fill(FLOORS, {"mean": FAINT, "runs": trial.runs(TABLE_RUNS)}),
         measured="samples",
     )
 

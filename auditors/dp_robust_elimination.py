@@ -37,7 +37,7 @@ from verifiable_dp.evidence.regret.floors import floors as floors_check
 from verifiable_dp.evidence.regret.mean_at_least import mean_at_least
 from verifiable_dp.registry import mutants
 from verifiable_dp.registry.mutants import Accumulated, Make, chained, gap_times, rebuilt, result
-from verifiable_dp.registry.sheets import Sheet
+from verifiable_dp.registry.sheets import Sheet, fill
 from verifiable_dp.registry.theorems import RUNS, TABLE_RUNS, TRIALS, CorrectOnly, Exponent, TheoremTrial
 from verifiable_dp.registry.wrapped import original
 
@@ -318,6 +318,7 @@ OVER_EPSILON = Exponent(
 
 # ---------------------------------------------------------------- lower bound
 
+FLOORS = SHEET.words("floors")
 ALIKE = 1 << 16  # horizon of Theorem 4.1's check
 
 
@@ -379,10 +380,7 @@ def floors(trial: TheoremTrial) -> Iterator[Check]:
         "theorem-4.1 on every algorithm for heavy tails",
         rows,
         claim="theorem-4.1",
-        caption="Two instances that contamination makes alike at k = 2: one arm pays 0, the other p^(-1/2) "
-        "with probability p = alpha/(1 - alpha). Whatever is played, the mean regrets on both add up to T "
-        "Delta, with Delta = p^(1/2); we check against half of that, a quarter for the worse one. "
-        f"{trial.runs(TABLE_RUNS)} runs of each.",
+        caption=fill(FLOORS, {"runs": trial.runs(TABLE_RUNS)}),
         measured="sum of two regrets",
     )
 
