@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
-import numpy as np
-
-from verifiable_dp.core.validate import Function, JsonDict, JsonValue, Numbers
+from verifiable_dp.core.validate import FloatArray, Function, JsonDict, JsonValue, Numbers
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.comparison import comparison
 from verifiable_dp.registry.sheets import Sheet, fill
@@ -27,21 +25,13 @@ def over(label: str, cells: Mapping[float, str]) -> Line:
     return Line(label, tuple(cells.values()), tuple(cells))
 
 
-def compare(
-    name: str,
-    outcomes: Outcomes,
-    better: Sequence[str],
-    worse: Sequence[str],
-    factor: float,
-    **about: JsonValue,
-) -> Check:
-    """The mean regret of the cells `worse` is at least `factor` times that of the cells `better`."""
-    mine, theirs = (np.concatenate([outcomes[cell].regret for cell in side]) for side in (better, worse))
-    return comparison(name, mine, theirs, factor=factor, **about)
+def compared(
+    sheet: Sheet, name: str, side: Callable[[Outcomes, str], FloatArray] | None = None, **values: JsonValue
+) -> Statement:
+    """The row ``[statements.NAME]`` of a sheet, which is tested by the comparisons that it holds.
 
-
-def compared(sheet: Sheet, name: str, **values: JsonValue) -> Statement:
-    """The row ``[statements.NAME]`` of a sheet, which is tested by the comparisons that it holds."""
+    A side is the regret of a cell, or what `side(outcomes, text)` makes of its text.
+    """
     row = sheet.row("statements", name, **values)["compare"]
     points = list(sheet.points(row["grid"]))
 
@@ -53,7 +43,10 @@ def compared(sheet: Sheet, name: str, **values: JsonValue) -> Statement:
                 key: fill(value, point) if isinstance(value, str) else value
                 for key, value in row["about"].items()
             }
-            found.append(compare(name, outcomes, [better], [worse], row["factor"], **about))
+            mine, theirs = (
+                outcomes[of].regret if side is None else side(outcomes, of) for of in (better, worse)
+            )
+            found.append(comparison(name, mine, theirs, factor=row["factor"], **about))
         return found
 
     return sheet.statement(name, checks, **values)
@@ -76,4 +69,4 @@ def bounded(
     return found
 
 
-__all__ = ["Outcomes", "bounded", "compare", "compared", "fewer", "over"]
+__all__ = ["Outcomes", "bounded", "compared", "fewer", "over"]
