@@ -9,14 +9,34 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from verifiable_dp.auditing import record_parts
+from verifiable_dp.core.neighbours import AnyPair
 from verifiable_dp.core.validate import JsonDict
+from verifiable_dp.evidence.alignment import checking, searching
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.statement import statement
 from verifiable_dp.registry.errata import Findings
 from verifiable_dp.registry.sheets import Row, Sheet, Text
+from verifiable_dp.registry.wrapped import Listed
 
 Point = Mapping[str, float]
 Ratio = Callable[[Point], float]
+
+
+def aligned(
+    name: str,
+    algorithm: Listed,
+    pairs: Sequence[AnyPair],
+    seed: int,
+    searched: Listed | None = None,
+    shown: Listed | None = None,
+) -> tuple[Check, searching.Found]:
+    """Alignment of the pairs, and of a search on a smaller algorithm; records describe what is `shown`."""
+    whole, small = (
+        checking.Instance(rule, rule.epsilon, record_parts.instance(shown or rule, rule.epsilon))
+        for rule in (algorithm, searched or algorithm)
+    )
+    return checking.check(whole, small, pairs, checking.Search(seed, examples=40), visible=True, name=name)
 
 
 @dataclass(frozen=True)

@@ -10,17 +10,17 @@ import numpy as np
 from verifiable_dp.algorithms.dp_linear import DPLinear
 from verifiable_dp.algorithms.ldp_linear import LDPLinear
 from verifiable_dp.algorithms.shuffled_linear import ShuffledLinear
-from verifiable_dp.auditing import record_parts
 from verifiable_dp.auditors import dp_linear, shuffled_linear
 from verifiable_dp.auditors._laplace import FACTOR, log_lemma_4, log_tail
 from verifiable_dp.auditors._linear import AXES, CIRCLE
+from verifiable_dp.auditors.errata.bench import aligned
 from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.environments import Table
 from verifiable_dp.core.mechanisms import Laplace, shuffle
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.validate import JsonDict, JsonValue
-from verifiable_dp.evidence.alignment import checking, searching
+from verifiable_dp.evidence.alignment import searching
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.statement import statement
@@ -41,15 +41,7 @@ SENSITIVITY = result("mechanism", lambda rule, mechanism: Laplace(1.0, mechanism
 
 
 def _aligned(algorithm: Listed, seed: int, words: str) -> tuple[Check, searching.Found]:
-    instance = checking.Instance(algorithm, 1.0, record_parts.instance(algorithm, 1.0))
-    return checking.check(
-        instance,
-        instance,
-        dp_linear.pairs(algorithm)[:4],
-        checking.Search(seed, examples=40),
-        visible=True,
-        name=f"alignment, {words}",
-    )
+    return aligned(f"alignment, {words}", algorithm, dp_linear.pairs(algorithm)[:4], seed)
 
 
 def sensitivity(seed: int, faulty: Listed, right: Listed) -> Findings:
@@ -57,7 +49,7 @@ def sensitivity(seed: int, faulty: Listed, right: Listed) -> Findings:
     pair = dp_linear.pairs(faulty)[1]
     checks, worst = [], []
     for words, algorithm in (("printed", faulty), ("corrected", right)):
-        aligned, found = _aligned(algorithm, seed, words)
+        replayed, found = _aligned(algorithm, seed, words)
         sampler = blackbox.AlgorithmSampler(algorithm, "actions", seed)
         chosen, _ = blackbox.select(sampler, [pair], PLAN, delta=0.0, workers=1)
         [seen] = blackbox.put_to_test(
@@ -67,7 +59,7 @@ def sensitivity(seed: int, faulty: Listed, right: Listed) -> Findings:
             blackbox.Terms(PrivacyClaim(1.0), seed),
             name=f"black box on actions, {words}",
         )
-        checks.append([aligned, seen])
+        checks.append([replayed, seen])
         worst.append(found.worst)
     bound = float(checks[0][1].result["epsilon_lower"])
     shown = said("sensitivity", bound)

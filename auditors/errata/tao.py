@@ -12,14 +12,13 @@ from verifiable_dp.algorithms.adaptive_tree import AdaptiveTreeSum
 from verifiable_dp.algorithms.dp_robust_se import DPRobustSE
 from verifiable_dp.algorithms.dp_robust_ucb import DPRobustUCB
 from verifiable_dp.algorithms.ldp_robust_se import LDPRobustSE
-from verifiable_dp.auditing import record_parts
 from verifiable_dp.auditors import adaptive_tree, ldp_robust_se
 from verifiable_dp.auditors._laplace import FACTOR, log_tail
+from verifiable_dp.auditors.errata.bench import aligned
 from verifiable_dp.core.environments import TwoPoint, bernoulli
 from verifiable_dp.core.mechanisms import Tree
 from verifiable_dp.core.simulation import simulate
 from verifiable_dp.core.validate import JsonDict
-from verifiable_dp.evidence.alignment import checking
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.probability import probability
 from verifiable_dp.evidence.regret.scaling import scaling
@@ -71,14 +70,12 @@ def tree(seed: int, faulty: Listed, right: Listed) -> Findings:
     """Lemma 2: alignment of the adaptive tree, and the factor of a tree for items in one range."""
     checks, worst = {}, {}
     for variant, algorithm in (("printed", faulty), ("corrected", right)):
-        searched = with_parameters(algorithm, horizon=16)
-        checks[variant], found = checking.check(
-            checking.Instance(algorithm, 1.0, record_parts.instance(algorithm, 1.0)),
-            checking.Instance(searched, 1.0, record_parts.instance(searched, 1.0)),
+        checks[variant], found = aligned(
+            f"alignment of the adaptive tree, {variant}, natural log, T = 256",
+            algorithm,
             adaptive_tree.pairs(algorithm),
-            checking.Search(seed, examples=40),
-            visible=True,
-            name=f"alignment of the adaptive tree, {variant}, natural log, T = 256",
+            seed,
+            with_parameters(algorithm, horizon=16),
         )
         worst[variant] = found.worst
     factors = [
@@ -283,18 +280,8 @@ def local_noise(seed: int, faulty: Listed, right: Listed) -> Findings:
         ("Lap(2B/epsilon), as in the listing", right),
     ):
         small = with_parameters(algorithm, **ldp_robust_se.auditor.small)
-        whole, searched = (
-            checking.Instance(a, a.epsilon, record_parts.instance(right, a.epsilon))
-            for a in (algorithm, small)
-        )
-        check, found = checking.check(
-            whole,
-            searched,
-            ldp_robust_se.auditor.pairs(right)[:2],
-            checking.Search(seed, examples=40),
-            visible=True,
-            name=f"alignment with {words}",
-        )
+        pairs = ldp_robust_se.auditor.pairs(right)[:2]
+        check, found = aligned(f"alignment with {words}", algorithm, pairs, seed, small, right)
         checks.append(check)
         worst.append(found.worst)
     return Findings(checks[:1], checks[1:], worst[0])
