@@ -38,7 +38,8 @@ CONSTANTS: Mapping[str | float, str] = {
 }
 _RIVAL_SEED = 0x5EED  # runs of the two algorithms are independent
 
-_PLAYED = Sheet(__file__).words("played")
+SHEET = Sheet(__file__)
+_PLAYED = SHEET.words("played")
 
 # ---------------------------------------------------------------- rewards that are not looked at
 
