@@ -117,6 +117,43 @@ def test_rows_and_values_that_nothing_holds_are_refused(tmp_path):
         good.words("price", k=1, rule=2, runs=3)
 
 
+def test_a_grid_is_every_combination(tmp_path):
+    made = sheet(tmp_path, "[grids]\nsteps = [1, 2, 4]")
+    grid = {"a": ["x", "y"], "low, high": "steps"}
+    assert list(made.points(grid)) == [
+        {"a": a, "low": b, "high": c} for a in "xy" for b, c in ((1, 2), (2, 4))
+    ]
+    assert list(made.points({"b, c": [[1, "p"], [1, "q"]]})) == [{"b": 1, "c": "p"}, {"b": 1, "c": "q"}]
+    assert list(made.points({"b": "steps"})) == [{"b": 1}, {"b": 2}, {"b": 4}]
+
+
+def test_checks_take_their_words_and_limits_from_rows(tmp_path):
+    rows = """
+[checks.less]
+name = "{what} over {v:g}"
+holds = "at most"
+limit = 2
+tolerance = 0.5
+[ratios.share]
+name = "lemma-1 at v = {v:g}"
+claim = "lemma-1"
+instance = "all"
+largest = 9.0
+"""
+    made = sheet(tmp_path, rows)
+    check = made.check("less", 2.4, texts={"what": "loss"}, v=0.5)
+    assert (check.name, check.verdict) == ("loss over 0.5", "consistent")
+    assert check.statistics | {"limit": 2.0, "v": 0.5, "tolerance": 0.5} == check.statistics
+    assert made.check("less", 2.4, 1.0, v=0.5).verdict == "contradicted"
+    ratio = made.ratio("share", [0.5, 0.5], v=0.5)
+    assert (ratio.name, ratio.verdict, ratio.statistics["largest"]) == (
+        "lemma-1 at v = 0.5",
+        "consistent",
+        9.0,
+    )
+    assert made.ratio("share", [3.0, 3.0], largest=4.0, v=1).verdict == "contradicted"
+
+
 # ---------------------------------------------------------------- sheets of the catalogue
 
 HERE = Path(__file__).parents[3] / "auditors"
