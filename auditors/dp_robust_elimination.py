@@ -293,25 +293,15 @@ class CleanRegret:
             )
 
 
+TWO_RAW: JsonDict = {"n_arms": 2, "k": 2.0, "moments": "raw", "failure": None}
+_APART = TwoPoint((0.4, -0.4), -1.0, 1.0, "a gap of .8")
 OVER_EPSILON = Exponent(
     "epsilon",
     "1/epsilon",
     "two arms with rewards -1 and 1 and a gap of .8, k = 2, T = 2^52, epsilon = 1e-4/2^j",
     [
-        (
-            1 / epsilon,
-            TwoPoint((0.4, -0.4), -1.0, 1.0, "a gap of .8"),
-            {
-                "n_arms": 2,
-                "epsilon": epsilon,
-                "horizon": 1 << 52,
-                "k": 2.0,
-                "contamination": 0.0,
-                "moments": "raw",
-                "failure": None,
-            },
-        )
-        for epsilon in 1e-4 * 0.5 ** np.arange(6)
+        (1 / e, _APART, {**TWO_RAW, "epsilon": e, "horizon": 1 << 52, "contamination": 0.0})
+        for e in 1e-4 * 0.5 ** np.arange(6)
     ],
     margin=0.05,
 )
@@ -341,8 +331,7 @@ def sum_on_alike(algorithm: Algorithm, alpha: float, runs: int, seed: int) -> Fl
 
 
 def _alike_at(trial: TheoremTrial, alpha: float) -> TheoremTrial:
-    changes = {"n_arms": 2, "k": 2.0, "moments": "raw", "horizon": ALIKE, "failure": None}
-    return trial.changed(**changes, contamination=alpha)
+    return trial.changed(**TWO_RAW, horizon=ALIKE, contamination=alpha)
 
 
 def alike(trial: TheoremTrial) -> Iterator[Check]:
