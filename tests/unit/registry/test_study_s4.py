@@ -10,9 +10,10 @@ import pytest
 
 from verifiable_dp.algorithms.dp_linear import DPLinear
 from verifiable_dp.algorithms.ldp_linear import LDPLinear
-from verifiable_dp.auditors import dp_linear
-from verifiable_dp.auditors.studies import _s4_rates, s4
+from verifiable_dp.auditors import _linear, dp_linear
+from verifiable_dp.auditors.studies import _s4_rates, bounded, s4
 from verifiable_dp.campaign import reproduction
+from verifiable_dp.evidence.regret.comparison import comparison
 from verifiable_dp.registry import study as studies
 from verifiable_dp.registry.study import Cell, StudyOutcome
 from verifiable_dp.render import study as reporting
@@ -141,7 +142,9 @@ def test_an_algorithm_that_removes_nothing_breaks_theorem_1():
     algorithm = DPLinear(actions, 10.0, 10**6)
     (timid,) = (mutant for mutant in dp_linear.MUTANTS if mutant.name == "timid")
     for played, verdict in ((algorithm, "consistent"), (timid.make(algorithm), "contradicted")):
-        check = s4._on_instance(place, algorithm, studies.play("one", Cell(played, place, 6, 2), 0))
+        runs = {"one": studies.play("one", Cell(played, place, 6, 2), 0)}
+        cells = {"one": Cell(algorithm, place, 6, 2)}
+        (check,) = bounded(_linear.regret_bound, cells, {"on one instance": "one"}, runs)
         assert check.verdict == verdict
 
 
@@ -154,7 +157,13 @@ def test_the_core_set_pays_where_epsilon_is_small_and_not_where_it_is_large():
                 s4._core(core, epsilon), lambda a, e=epsilon, c=core: DPLinear(a, e, 10**7, core=c), 12
             )
     outcomes = {name: studies.play(name, cell, 0) for name, cell in cells.items()}
-    found = [check.verdict for check in s4._degrades(group, (0.1, 5.0), outcomes)]
+    pays = s4.SHEET.row("statements", "core-set-pays-below-.5")["compare"]["factor"]
+    found = [
+        comparison(
+            "a", *(group.sample(outcomes, s4._core(core, e)) for core in (True, False)), factor=pays
+        ).verdict
+        for e in (0.1, 5.0)
+    ]
     assert found == ["consistent", "contradicted"]
 
 
