@@ -99,11 +99,6 @@ def _pair(
     return TablePair(table, place, arm, 1.0 - entry)
 
 
-def one_release(rule: Listed) -> float:
-    """Largest loss where a reward enters one release, whatever its epoch."""
-    return float(rule.mechanism(1, 1).cost())
-
-
 # ---------------------------------------------------------------- mutants
 
 SHARED_BY_ARMS = mutant("one draw for all arms", mutants.SHARED_BY_ARMS)

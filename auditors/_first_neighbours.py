@@ -31,8 +31,14 @@ def c2(trial: TheoremTrial) -> list[TwoPoint]:
 
 
 def one_release(rule: Listed) -> float:
-    """Largest loss where a reward enters one release."""
-    return float(rule.mechanism.cost())
+    """Largest loss where a reward enters one release, whatever its epoch."""
+    mechanism = rule.mechanism(1, 1) if callable(rule.mechanism) else rule.mechanism
+    return float(mechanism.cost())
+
+
+def whole_budget(rule: Listed) -> float:
+    """Largest loss where one release may cost all of epsilon: a clipped item moves by its range."""
+    return float(rule.epsilon)
 
 
 def first_round(table: FloatArray, bounds: tuple[float, float] = (0.0, 1.0)) -> TablePair:

@@ -8,7 +8,7 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dist_dp_se import DistDPSE
 from verifiable_dp.algorithms.se import SE
 from verifiable_dp.auditors import _elimination as family
-from verifiable_dp.auditors._first_neighbours import c1_to_c4, c2
+from verifiable_dp.auditors._first_neighbours import c1_to_c4, c2, one_release
 from verifiable_dp.core.algorithm import Query
 from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray
@@ -70,4 +70,4 @@ MUTANTS = (
     family.inverted(PULLS),
 )
 
-auditor = SHEET.auditor(DistDPSE, family.pairs, MUTANTS, CLAIMS, worst_cost=family.one_release)
+auditor = SHEET.auditor(DistDPSE, family.pairs, MUTANTS, CLAIMS, worst_cost=one_release)

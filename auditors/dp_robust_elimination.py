@@ -23,7 +23,7 @@ from verifiable_dp.auditors._contamination import (
     contaminated,
     tables,
 )
-from verifiable_dp.auditors._first_neighbours import HALF_NOISE, NO_NOISE
+from verifiable_dp.auditors._first_neighbours import HALF_NOISE, NO_NOISE, whole_budget
 from verifiable_dp.core.algorithm import Algorithm, Ask, Memory, Query, Truncated, play
 from verifiable_dp.core.environments import Discrete, Drawn, Huber, StudentT, TwoPoint
 from verifiable_dp.core.neighbours import TablePair
@@ -481,6 +481,4 @@ CLAIMS = (
 )
 
 # A reward enters one release: 2 M over 2 M/epsilon, or two bins by 1 over 2/epsilon.
-auditor = SHEET.auditor(
-    DPRobustElimination, pairs, MUTANTS, CLAIMS, worst_cost=lambda algorithm: algorithm.epsilon
-)
+auditor = SHEET.auditor(DPRobustElimination, pairs, MUTANTS, CLAIMS, worst_cost=whole_budget)

@@ -16,6 +16,7 @@ from verifiable_dp.algorithms.dp_ucb import DPUCB
 from verifiable_dp.algorithms.robust_ucb import RobustUCB
 from verifiable_dp.auditors import _elimination as elimination
 from verifiable_dp.auditors import _robust as family
+from verifiable_dp.auditors._first_neighbours import whole_budget
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.validate import JsonDict
 from verifiable_dp.registry.sheets import Sheet
@@ -100,6 +101,4 @@ MUTANTS = (
 )
 
 # A reward enters one release: 2 B over 2 B/epsilon.
-auditor = SHEET.auditor(
-    DPRobustSE, family.pairs, MUTANTS, CLAIMS, worst_cost=lambda algorithm: algorithm.epsilon
-)
+auditor = SHEET.auditor(DPRobustSE, family.pairs, MUTANTS, CLAIMS, worst_cost=whole_budget)

@@ -14,7 +14,7 @@ from verifiable_dp.algorithms.dp_ucb import DPUCB
 from verifiable_dp.algorithms.se import SE
 from verifiable_dp.auditors import _closed_forms as closed_forms
 from verifiable_dp.auditors import _elimination as family
-from verifiable_dp.auditors._first_neighbours import c1_to_c4
+from verifiable_dp.auditors._first_neighbours import c1_to_c4, one_release
 from verifiable_dp.auditors._settings import s1
 from verifiable_dp.core.environments import TwoPoint, bernoulli
 from verifiable_dp.core.simulation import Simulation
@@ -269,4 +269,4 @@ MUTANTS = (
     mutant("long epochs", epochs_times(lambda rule: math.log(1 / rule.beta) / 4), OVER_TIME),
 )
 
-auditor = SHEET.auditor(DPSE, family.pairs, MUTANTS, CLAIMS, worst_cost=family.one_release)
+auditor = SHEET.auditor(DPSE, family.pairs, MUTANTS, CLAIMS, worst_cost=one_release)

@@ -8,7 +8,7 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_se_doubling import DPSEDoubling
 from verifiable_dp.auditors import _elimination as family
 from verifiable_dp.auditors import dp_se
-from verifiable_dp.auditors._first_neighbours import c1_to_c4
+from verifiable_dp.auditors._first_neighbours import c1_to_c4, one_release
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.registry.sheets import Sheet
@@ -64,5 +64,5 @@ auditor = SHEET.auditor(
     claims=CLAIMS,
     small={"beta": None},
     experiment=dp_se.auditor.experiment,
-    worst_cost=family.one_release,
+    worst_cost=one_release,
 )

@@ -13,6 +13,7 @@ from verifiable_dp.algorithms.ldp_linear import LDPLinear
 from verifiable_dp.algorithms.ldp_robust_se import LDPRobustSE
 from verifiable_dp.algorithms.linear_elimination import LinearElimination
 from verifiable_dp.auditors import _robust as family
+from verifiable_dp.auditors._first_neighbours import whole_budget
 from verifiable_dp.auditors._laplace import FACTOR, log_tail
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.environments import TwoPoint
@@ -159,5 +160,5 @@ auditor = SHEET.auditor(
     family.pairs,
     mutants=(*family.PRIVACY_MUTANTS, family.NO_TRUNCATION, *family.regret_mutants(PULLS, SURVIVAL)),
     claims=CLAIMS,
-    worst_cost=lambda algorithm: algorithm.epsilon,
+    worst_cost=whole_budget,
 )

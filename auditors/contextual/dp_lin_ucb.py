@@ -8,6 +8,7 @@ import numpy as np
 
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.contextual.dp_lin_ucb import DPLinUCB
+from verifiable_dp.auditors._first_neighbours import whole_budget
 from verifiable_dp.auditors.contextual import _shared as family
 from verifiable_dp.core.claims import gdp_mu
 from verifiable_dp.core.mechanisms.tree import NormalTree
@@ -63,5 +64,5 @@ auditor = SHEET.auditor(
     family.pairs,
     MUTANTS,
     claims=(family.DEFINITE_CLAIM, *family.claims(family.OURS, family.LEARNS)),
-    worst_cost=lambda rule: rule.epsilon,
+    worst_cost=whole_budget,
 )

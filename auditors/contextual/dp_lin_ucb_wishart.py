@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.contextual.dp_lin_ucb_wishart import DPLinUCBWishart
+from verifiable_dp.auditors._first_neighbours import whole_budget
 from verifiable_dp.auditors.contextual import _shared as family
 from verifiable_dp.core.mechanisms import wishart
 from verifiable_dp.core.mechanisms.wishart import WishartTree
@@ -58,5 +59,5 @@ auditor = SHEET.auditor(
     family.pairs,
     mutants=(*PRIVACY, *family.SHIFT_MUTANTS, *family.regret_mutants(family.LEARNS)),
     claims=(family.DEFINITE_CLAIM, *family.claims(family.OURS, family.LEARNS)),
-    worst_cost=lambda rule: rule.epsilon,
+    worst_cost=whole_budget,
 )
