@@ -51,13 +51,15 @@ class Law(Row, kw_only=True):
 
     The algorithm is the one of the row's name if not given. `point` has its parameters, with ``gap`` as the
     largest of the environment, `share` how many of the runs are made: fewer where they are dear, more where
-    they differ much. The worst of `gaps` counts; the point's alone if there are none.
+    they differ much. With `directions` it has actions in place of arms. The worst of `gaps` counts; the
+    point's alone if there are none.
     """
 
     axes: list[str | AxisRow]
     algorithm: str = ""
     point: JsonDict = msgspec.field(default_factory=dict)
     share: float = 1.0
+    directions: bool = False
     gaps: tuple[float, ...] = ()
 
 
@@ -179,7 +181,7 @@ def _cell(kind: str, law: Law, point: Point, runs: int) -> Cell:
     """The algorithm at a point: of Bernoulli arms, or of directions."""
     given = {**POINT, **law.point, **point}
     gap = float(given.pop("gap"))
-    if kind != "linear-elimination":
+    if not law.directions:
         where = arms(int(given["n_arms"]), gap)
     else:
         where, more = directions(int(given.pop("n_arms")), gap, int(given.pop("n_actions", 0)))
