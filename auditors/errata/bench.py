@@ -16,7 +16,7 @@ from verifiable_dp.evidence.alignment import checking, searching
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.statement import statement
 from verifiable_dp.registry.errata import Findings
-from verifiable_dp.registry.sheets import Row, Sheet, Text
+from verifiable_dp.registry.sheets import Sheet, SheetRow, Text
 from verifiable_dp.registry.wrapped import Listed
 
 Point = Mapping[str, float]
@@ -89,20 +89,20 @@ class Mended:
         )
 
 
-class Even(Row, kw_only=True):
+class Even(SheetRow, kw_only=True):
     """Evenly spaced values: the first, the last and their number."""
 
     even: tuple[float, float, int]
 
 
-class StepRow(Row, kw_only=True):
+class StepRow(SheetRow, kw_only=True):
     """Fields of `Step`; for each variable a grid has its values, or ends and number of evenly spaced ones."""
 
     words: Text
     grid: dict[str, list[float] | Even]
 
 
-class MendedRow(Row, kw_only=True):
+class MendedRow(SheetRow, kw_only=True):
     """The steps of an erratum as printed, and those that hold."""
 
     printed: tuple[StepRow, ...]

@@ -18,7 +18,7 @@ from verifiable_dp.core.claims import Basis, Source
 from verifiable_dp.core.environments import TwoPoint, bernoulli
 from verifiable_dp.core.validate import Function, JsonDict
 from verifiable_dp.registry import entries
-from verifiable_dp.registry.sheets import Row, Sheet
+from verifiable_dp.registry.sheets import Sheet, SheetRow
 from verifiable_dp.registry.study import Cell, Figure, Line, Panel, Study, StudyPlan
 from verifiable_dp.registry.wrapped import Listed
 
@@ -27,7 +27,7 @@ RUNS = 30
 Point = Mapping[str, float | str]
 
 
-class AxisRow(Row, kw_only=True):
+class AxisRow(SheetRow, kw_only=True):
     """Fields of `Axis` that differ from those of its symbol; one of the last three has the values.
 
     `doubling` is the first value, by how many powers of two a step is, and the number of values; `times` are
@@ -46,7 +46,7 @@ class AxisRow(Row, kw_only=True):
     times: tuple[float, float, int] | None = None
 
 
-class Law(Row, kw_only=True):
+class Law(SheetRow, kw_only=True):
     """Where an algorithm is played, and its axes; an axis that is as its symbol has it may be just that.
 
     The algorithm is the one of the row's name if not given. `point` has its parameters, with ``gap`` as the

@@ -37,11 +37,11 @@ _LARGEST = 1 << 18  # bytes
 _PLACE = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
 
 
-class Row(msgspec.Struct, forbid_unknown_fields=True):
+class SheetRow(msgspec.Struct, forbid_unknown_fields=True):
     """A row, or a table of one row alone."""
 
 
-class Cited(Row, kw_only=True):
+class Cited(SheetRow, kw_only=True):
     """Fields of `Source`; `where` is its statement."""
 
     where: Text
@@ -60,7 +60,7 @@ class ClaimRow(Cited, kw_only=True):
     checkable: bool = True
 
 
-class MutantRow(Row, kw_only=True):
+class MutantRow(SheetRow, kw_only=True):
     """Fields of `Mutant`; the name is the row's unless given, and a fault alone may be the row."""
 
     name: str = ""
@@ -70,7 +70,7 @@ class MutantRow(Row, kw_only=True):
     bounding: bool = False
 
 
-class AuditorRow(Row, kw_only=True):
+class AuditorRow(SheetRow, kw_only=True):
     """Fields of `Auditor`."""
 
     model: str
@@ -83,7 +83,7 @@ class AuditorRow(Row, kw_only=True):
     printed: JsonDict | None = None
 
 
-class CompareRow(Row, kw_only=True):
+class CompareRow(SheetRow, kw_only=True):
     """Two sides of a comparison at every point of a grid; `points` says what a grid is.
 
     The mean regret of the cell `worse` is at least `factor` times that of the cell `better`. Its name and the
@@ -106,7 +106,7 @@ class StatementRow(Cited, kw_only=True):
     compare: CompareRow | None = None
 
 
-class FigureRow(Row, kw_only=True):
+class FigureRow(SheetRow, kw_only=True):
     """Fields of `Figure`; the name is the row's unless given."""
 
     name: str = ""
@@ -114,7 +114,7 @@ class FigureRow(Row, kw_only=True):
     statements: tuple[str, ...] = ()
 
 
-class RateRow(Row, kw_only=True):
+class RateRow(SheetRow, kw_only=True):
     """What is claimed of regret over one parameter; the last words are those that are printed and false."""
 
     where: Text = ""
@@ -128,7 +128,7 @@ class RateRow(Row, kw_only=True):
     claimed: str = ""
 
 
-class CheckRow(Row, kw_only=True):
+class CheckRow(SheetRow, kw_only=True):
     """A number that is computed, and the relation to a limit in which it stands; see `statement`."""
 
     name: Text
@@ -137,7 +137,7 @@ class CheckRow(Row, kw_only=True):
     tolerance: float = 0.0
 
 
-class RatioRow(Row, kw_only=True):
+class RatioRow(SheetRow, kw_only=True):
     """What was computed over its bound, and `largest` without the claim: a `mean_bound` at no horizon."""
 
     name: Text
@@ -236,7 +236,7 @@ class Sheet:
         used: set[str] = set()
 
         def filled(value: Given) -> Given:
-            if isinstance(value, Row):
+            if isinstance(value, SheetRow):
                 return {key: filled(part) for key, part in msgspec.structs.asdict(value).items()}
             if isinstance(value, tuple):
                 return tuple(map(filled, value))
