@@ -15,6 +15,7 @@ from verifiable_dp.core.validate import FloatArray, IntArray, JsonDict
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.rows import row as table_row
 from verifiable_dp.evidence.regret.table import table
+from verifiable_dp.registry.sheets import Sheet, fill
 from verifiable_dp.registry.theorems import TABLE_RUNS, TheoremTrial
 from verifiable_dp.registry.wrapped import Listed, original, with_parameters
 
@@ -36,6 +37,9 @@ CONSTANTS: Mapping[str | float, str] = {
     0.1: "a tenth of its proof's constants, which no theorem covers",
 }
 _RIVAL_SEED = 0x5EED  # runs of the two algorithms are independent
+
+SHEET = Sheet(__file__)
+_PLAYED = SHEET.words("played")
 
 # ---------------------------------------------------------------- rewards that are not looked at
 
@@ -191,14 +195,7 @@ def entries(
 
 def _caption(algorithm: Listed, runs: int, words: str) -> str:
     """What was played, in words."""
-    own, rival = algorithm.name, DPRobustSE.name
-    return (
-        f"Clean regret of two arms, T = {HORIZON}, epsilon = {algorithm.epsilon:g}, k = {ORDER:g}: means of "
-        f"{runs} independent runs. {own} ({algorithm.variant}) knows alpha and the moments: raw, or "
-        f"central with D = {RADIUS:g} for far means. {rival} has {words}, v = {ORDER - 1:g}, and u equal to "
-        f"the second moment of clean rewards of the same class, 1 or 1 + D^2 = {1 + RADIUS**2:g}; it does "
-        "not "
-        f"know about outliers. Outliers have {INSIDE:g} times the size of {own}'s truncation, less D for far "
-        "means: +size (point), either sign (symmetric), or -size for the best arm and +size for the other "
-        f"(adversarial). Far outliers have {INSIDE:g} times the size of {rival}'s first truncation."
-    )
+    own: JsonDict = {"own": algorithm.name, "variant": algorithm.variant, "epsilon": algorithm.epsilon}
+    rival = {"rival": DPRobustSE.name, "constants": words, "v": ORDER - 1, "u": 1 + RADIUS**2}
+    fixed = {"horizon": HORIZON, "k": ORDER, "radius": RADIUS, "inside": INSIDE, "runs": runs}
+    return fill(_PLAYED, {**own, **rival, **fixed})

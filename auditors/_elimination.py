@@ -12,8 +12,12 @@ from verifiable_dp.core.environments import bernoulli
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.registry import mutants
 from verifiable_dp.registry.auditor import Mutant
+from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.theorems import Checking
 from verifiable_dp.registry.wrapped import Listed
+
+SHEET = Sheet(__file__)
+mutant = SHEET.mutant
 
 WIDE = bernoulli([0.95, 0.35, 0.25, 0.15, 0.05], "wide gaps")
 NEAR_TIES = bernoulli([0.51, 0.5, 0.5, 0.5, 0.5], "near ties")
@@ -97,27 +101,15 @@ def _pair(
 
 # ---------------------------------------------------------------- mutants
 
-SHARED_BY_ARMS = Mutant(
-    "one draw for all arms",
-    "the same noise is added to every arm, so it cancels where means are compared",
-    mutants.SHARED_BY_ARMS,
-)
-NO_FORGETTING = Mutant(
-    "no forgetting",
-    "means cover all epochs, so one reward enters several releases",
-    mutants.Unforgetting,
-)
-RAW = Mutant("raw comparison", "arms are removed by exact means", mutants.noise_times(0.0))
-SHARED_BY_EPOCHS = Mutant(
-    "one draw for all epochs",
-    "an arm gets the same noise in every epoch, so differences of its sums are exact",
-    mutants.SHARED_BY_EPOCHS,
-)
+SHARED_BY_ARMS = mutant("one draw for all arms", mutants.SHARED_BY_ARMS)
+NO_FORGETTING = mutant("no forgetting", mutants.Unforgetting)
+RAW = mutant("raw comparison", mutants.noise_times(0.0))
+SHARED_BY_EPOCHS = mutant("one draw for all epochs", mutants.SHARED_BY_EPOCHS)
 
 
-def mean_noise(fault: str) -> Mutant:
-    """Sums with the noise that is meant for means."""
-    return Mutant("noise of means on sums", fault, mutants.MEAN_NOISE)
+def mean_noise(scale: str) -> Mutant:
+    """Sums with the noise that is meant for means, of that `scale`."""
+    return mutant("noise of means on sums", mutants.MEAN_NOISE, scale=scale)
 
 
 PRIVACY_MUTANTS = (
@@ -125,11 +117,11 @@ PRIVACY_MUTANTS = (
     SHARED_BY_ARMS,
     NO_FORGETTING,
     RAW,
-    mean_noise("sums get Lap(1/(epsilon R)), which is the scale for means"),
+    mean_noise("1/(epsilon R)"),
     SHARED_BY_EPOCHS,
 )
 
 
 def inverted(caught_by: Checking) -> Mutant:
     """The comparison is turned round."""
-    return Mutant("inverted", "the best arms are removed", mutants.INVERTED, caught_by=caught_by)
+    return mutant("inverted", mutants.INVERTED, caught_by)

@@ -17,8 +17,12 @@ from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.registry import mutants
 from verifiable_dp.registry.auditor import Mutant
+from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.theorems import TRIALS, Checking, CorrectOnly, MeanBound
 from verifiable_dp.registry.wrapped import Listed
+
+SHEET = Sheet(__file__)
+mutant = SHEET.mutant
 
 # The first arm is what ties favour.
 TWO = bernoulli([0.1, 0.9], "two arms, gap .8")
@@ -56,10 +60,7 @@ def regret_bound(gaps: FloatArray, rule: Listed) -> float:
     return float(bad @ pulls)
 
 
-BOUND_FORMULA = (
-    "sum_a Delta_a (4 max {2^j <= u_a} + sum_{j >= log2 K} 3 (j + 2) 2^(j (2 - alpha))), "
-    "u_a = min {n: 2 sqrt(alpha log(2T)/(2n)) + 2 alpha log T/(epsilon n) <= Delta_a}"
-)
+BOUND_FORMULA = SHEET.words("bound")
 
 ON_TWO = MeanBound([TWO], SHORT, TRIALS)
 CHECKS = (ON_TWO, CorrectOnly(MeanBound(c1_to_c4)))
@@ -84,28 +85,15 @@ def pairs(rule: Algorithm, later: int = 2) -> list[TablePair]:
 NOISE_MUTANTS = (
     HALF_NOISE,
     NO_NOISE,
-    Mutant(
-        "noise of an arm is not reset",
-        "an arm gets the same noise in all of its releases, so their differences are exact",
-        mutants.SHARED_BY_EPOCHS,
-    ),
-    Mutant(
-        "one draw throughout",
-        "all releases of all arms get the same noise",
-        mutants.shared(lambda rule, slot: np.zeros_like(slot)),
-    ),
+    mutant("noise of an arm is not reset", mutants.SHARED_BY_EPOCHS),
+    mutant("one draw throughout", mutants.shared(lambda rule, slot: np.zeros_like(slot))),
 )
 PRIVACY_MUTANTS = (
     *NOISE_MUTANTS,
-    Mutant(
-        "no forgetting",
-        "means cover all episodes, so one reward enters several releases",
-        mutants.Unforgetting,
-    ),
-    mean_noise("sums get Lap(1/(epsilon n)), which is the scale for means"),
-    Mutant(
+    mutant("no forgetting", mutants.Unforgetting),
+    mean_noise("1/(epsilon n)"),
+    mutant(
         "length of all pulls",
-        "an episode's mean gets only the noise that suits a mean of all the arm's pulls",
         mutants.noise_by(
             lambda rule, state, query: query.pulls() / np.maximum(query.pulls() + state.pulls, 1)
         ),
@@ -133,34 +121,14 @@ def _of_means(rule: Batches, state: Own, query: Query) -> FloatArray:
 COIN_MUTANTS = (
     HALF_NOISE,
     NO_NOISE,
-    Mutant(
-        "noise of an arm is not reset",
-        "an arm gets the same noise in all of its releases, so their differences are exact",
-        mutants.shared(_same_noise),
-    ),
-    Mutant(
-        "one draw throughout",
-        "all releases and all coins use the same draw",
-        mutants.shared(lambda rule, slot: np.zeros_like(slot)),
-    ),
-    Mutant(
-        "the noise is the coin",
-        "random choices reuse the noise of a sum, so each choice reveals that noise",
-        mutants.shared(_coins_are_noise),
-    ),
+    mutant("noise of an arm is not reset", mutants.shared(_same_noise)),
+    mutant("one draw for coins", mutants.shared(lambda rule, slot: np.zeros_like(slot))),
+    mutant("the noise is the coin", mutants.shared(_coins_are_noise)),
 )
 BATCH_MUTANTS = (
     *COIN_MUTANTS,
-    Mutant(
-        "no forgetting",
-        "old batches are kept, so one reward enters several releases",
-        mutants.result("kept", lambda rule, kept, sums, full: sums),
-    ),
-    Mutant(
-        "noise of means on sums",
-        "sums get Lap(1/(epsilon n)), which is the scale for means",
-        mutants.noise_by(_of_means),
-    ),
+    mutant("old batches", mutants.result("kept", lambda rule, kept, sums, full: sums)),
+    mutant("noise of means on sums", mutants.noise_by(_of_means)),
 )
 UNIFORM_CHOICE = mutants.result("choice", lambda rule, arm, state, released: state.pulls.argmin(axis=1))
 
@@ -172,36 +140,23 @@ def _turns(rule: Listed, index: FloatArray, state: Own) -> FloatArray:
 def order_mutants(caught_by: Checking) -> tuple[Mutant, ...]:
     """Faults of the order of play, which privacy does not see."""
     return (
-        Mutant(
-            "uniform play",
-            "the arm with the fewest pulls is played next",
-            mutants.result("index", _turns),
-            caught_by=caught_by,
-        ),
-        Mutant(
-            "inverted",
-            "the arm with the smallest index is played next",
-            mutants.result("index", lambda rule, index, state: -index),
-            caught_by=caught_by,
-        ),
+        mutant("uniform play", mutants.result("index", _turns), caught_by),
+        mutant("inverted", mutants.result("index", lambda rule, index, state: -index), caught_by),
     )
 
 
-def timid(caught_by: Checking, fault: str = "the width of the index is eight times too large") -> Mutant:
+def timid(caught_by: Checking, of: str = "of the index") -> Mutant:
     """What is added to means is eight times what it should be."""
-    return Mutant(
-        "timid", fault, mutants.result("width", lambda rule, width, state: 8 * width), caught_by=caught_by
-    )
+    return mutant("timid", mutants.result("width", lambda rule, width, state: 8 * width), caught_by, of=of)
 
 
 def no_doubling(caught_by: Checking) -> Mutant:
     """Means of one reward, however often an arm was pulled."""
-    return Mutant(
+    return mutant(
         "no doubling",
-        "every episode lasts one round, so each mean is a single reward",
         mutants.chained(
             mutants.result("rounds", lambda rule, rounds, state: np.ones_like(rounds)),
             mutants.result("last", lambda rule, last, state: np.ones_like(last)),
         ),
-        caught_by=caught_by,
+        caught_by,
     )

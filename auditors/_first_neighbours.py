@@ -8,17 +8,37 @@ from verifiable_dp.auditors._settings import s1
 from verifiable_dp.core.environments import TwoPoint
 from verifiable_dp.core.neighbours import StreamPair, TablePair
 from verifiable_dp.core.validate import FloatArray
-from verifiable_dp.registry.auditor import Mutant
 from verifiable_dp.registry.mutants import noise_times
+from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.theorems import TheoremTrial
+from verifiable_dp.registry.wrapped import Listed
 
-HALF_NOISE = Mutant("half noise", "every noise value is half as large as the proof needs", noise_times(0.5))
-NO_NOISE = Mutant("no noise", "exact values are released and compared", noise_times(0.0))
+SHEET = Sheet(__file__)
+mutant = SHEET.mutant
+
+HALF_NOISE = mutant("half noise", noise_times(0.5))
+NO_NOISE = mutant("no noise", noise_times(0.0))
 
 
 def c1_to_c4(trial: TheoremTrial) -> list[TwoPoint]:
     """C1 to C4 of Sajed & Sheffet; C2 alone for a mutant."""
     return [s1(name, trial.rule.n_arms) for name in (("C2",) if trial.mutant else ("C1", "C2", "C3", "C4"))]
+
+
+def c2(trial: TheoremTrial) -> list[TwoPoint]:
+    """C2 of Sajed & Sheffet."""
+    return [s1("C2", trial.rule.n_arms)]
+
+
+def one_release(rule: Listed) -> float:
+    """Largest loss where a reward enters one release, whatever its epoch."""
+    mechanism = rule.mechanism(1, 1) if callable(rule.mechanism) else rule.mechanism
+    return float(mechanism.cost())
+
+
+def whole_budget(rule: Listed) -> float:
+    """Largest loss where one release may cost all of epsilon: a clipped item moves by its range."""
+    return float(rule.epsilon)
 
 
 def first_round(table: FloatArray, bounds: tuple[float, float] = (0.0, 1.0)) -> TablePair:

@@ -21,8 +21,12 @@ from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.registry.auditor import Mutant
 from verifiable_dp.registry.mutants import decided_by, result
+from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.theorems import TRIALS, Checking, CorrectOnly, MeanBound, Prices, TheoremTrial
 from verifiable_dp.registry.wrapped import Listed
+
+SHEET = Sheet(__file__)
+mutant = SHEET.mutant
 
 BETA = 0.1  # of the checks that speak of probability
 SHORT = {"horizon": 100_000, "beta": BETA}
@@ -215,8 +219,7 @@ PRICE = Prices(
     lambda rule: LinearElimination(rule.actions, rule.horizon),
     lambda trial: [on_circle(trial.rule.actions, number) for number in range(2)],
     (0.1, 0.5, 1.0, 5.0),
-    "d = 2, K = {rule.n_arms} actions and theta uniform on the sphere, rewards -1 or 1, beta = 1/T: "
-    "{rule.name} compared with phased elimination, {runs} runs of each.",
+    SHEET.words("price"),
 )
 
 
@@ -241,18 +244,8 @@ def _sums(state: Own, query: Query, released: FloatArray) -> FloatArray:
 def removal_mutants(event: GoodEvent) -> list[Mutant]:
     """Mutants of the removal rule, which the check of the good event catches."""
     return [
-        Mutant(
-            "hasty",
-            "actions are removed at a thirtieth of the limit",
-            result("width", lambda rule, width, *at: width / 30),
-            caught_by=event,
-        ),
-        Mutant(
-            "timid",
-            "actions are removed at a hundred times the limit",
-            result("width", lambda rule, width, *at: width * 100),
-            caught_by=event,
-        ),
-        Mutant("inverted", "the best actions are removed", result("keep", _inverted), caught_by=event),
-        Mutant("sums for means", "estimates are too large by the pulls", decided_by(_sums), caught_by=event),
+        mutant("hasty", result("width", lambda rule, width, *at: width / 30), event),
+        mutant("timid", result("width", lambda rule, width, *at: width * 100), event),
+        mutant("inverted", result("keep", _inverted), event),
+        mutant("sums for means", decided_by(_sums), event),
     ]

@@ -25,9 +25,13 @@ from verifiable_dp.evidence.regret.probability import probability
 from verifiable_dp.registry import mutants
 from verifiable_dp.registry.auditor import Mutant
 from verifiable_dp.registry.mutants import gap_times
+from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.study import StudyOutcome
 from verifiable_dp.registry.theorems import TABLE_RUNS, MeanBound, Pulls, Runs, Survival, TheoremTrial
 from verifiable_dp.registry.wrapped import Listed, with_parameters
+
+SHEET = Sheet(__file__)
+mutant = SHEET.mutant
 
 TWO_ARMS = bernoulli([0.8, 0.2], "two arms in [0, 1]")
 NEAR_TIES = bernoulli([0.501, 0.5], "near ties")
@@ -376,22 +380,12 @@ PRIVACY_MUTANTS = (
     family.SHARED_BY_ARMS,
     family.NO_FORGETTING,
     family.RAW,
-    family.mean_noise("sums get noise that is divided by the number of pulls"),
+    mutant("noise of means on sums", mutants.MEAN_NOISE),
 )
-NO_TRUNCATION = Mutant(
-    "no truncation",
-    "rewards are summed untruncated, with the noise that truncated ones need",
-    mutants.Untruncated,
-    bounding=True,
-)
+NO_TRUNCATION = mutant("no truncation", mutants.Untruncated)
 
 
 def regret_mutants(pulls: Pulls, survival: Survival) -> tuple[Mutant, Mutant]:
     """Mutants of the decisions, with the checks that catch them."""
-    hasty = Mutant(
-        "hasty",
-        "every arm but the one that looks best is removed after the first epoch",
-        gap_times(1e-9),
-        caught_by=survival,
-    )
+    hasty = mutant("hasty", gap_times(1e-9), survival)
     return hasty, family.inverted(pulls)

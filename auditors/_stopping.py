@@ -20,10 +20,13 @@ from verifiable_dp.core.simulation import Simulation
 from verifiable_dp.core.validate import FloatArray, IntArray, JsonDict
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.mean_at_least import mean_at_least
-from verifiable_dp.registry.auditor import Mutant
 from verifiable_dp.registry.mutants import Make, result
+from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.theorems import TRIALS, TheoremTrial
 from verifiable_dp.registry.wrapped import Wrapped
+
+SHEET = Sheet(__file__)
+mutant = SHEET.mutant
 
 # ---------------------------------------------------------------- neighbours
 
@@ -136,10 +139,7 @@ class AtMean:
 
 
 def _about(trial: TheoremTrial, mean: float) -> JsonDict:
-    return {
-        "instance": f"two-point samples with mean {mean:g}",
-        "horizon": trial.rule.horizon,
-    }
+    return {"instance": f"two-point samples with mean {mean:g}", "horizon": trial.rule.horizon}
 
 
 def takes_at_least(trial: TheoremTrial, mean: float, done: Simulation) -> Check:
@@ -242,28 +242,14 @@ class ScaledByUse(Wrapped):
 
 
 PRIVACY_MUTANTS = (
-    Mutant("raw estimate", "the mean is released without noise", partial(ScaledByUse, on_estimate=0.0)),
-    Mutant(
-        "estimate not split",
-        "the estimate is released with Lap(R/epsilon): half the sensitivity, and the whole budget",
-        partial(ScaledByUse, on_estimate=0.25),
-    ),
-    Mutant(
-        "raw halting",
-        "the comparisons have no noise at all",
-        partial(ScaledByUse, on_threshold=0.0, on_queries=0.0),
-    ),
+    mutant("raw estimate", partial(ScaledByUse, on_estimate=0.0)),
+    mutant("estimate not split", partial(ScaledByUse, on_estimate=0.25)),
+    mutant("raw halting", partial(ScaledByUse, on_threshold=0.0, on_queries=0.0)),
 )
 
-NO_THRESHOLD_NOISE = Mutant(
-    "no threshold noise",
-    "the threshold has no noise, so every answer costs again",
-    partial(ScaledByUse, on_threshold=0.0),
-)
+NO_THRESHOLD_NOISE = mutant("no threshold noise", partial(ScaledByUse, on_threshold=0.0))
 
-NO_QUERY_NOISE = Mutant(
-    "no query noise", "only the threshold has noise", partial(ScaledByUse, on_queries=0.0)
-)
+NO_QUERY_NOISE = mutant("no query noise", partial(ScaledByUse, on_queries=0.0))
 
 
 def threshold_over(factor: float) -> Make:

@@ -10,11 +10,14 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.adac_ucb import AdaCUCB
 from verifiable_dp.auditors import _episodes as family
 from verifiable_dp.auditors._first_neighbours import c1_to_c4
-from verifiable_dp.core.claims import Basis, RegretClaim, Source, gdp_epsilon, zcdp_epsilon
+from verifiable_dp.core.claims import gdp_epsilon, zcdp_epsilon
 from verifiable_dp.core.validate import FloatArray
-from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import noise_times
+from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.theorems import TRIALS, CorrectOnly, MeanBound
+
+SHEET = Sheet(__file__, papers.AZIZE_ZCDP)
+claim, mutant = SHEET.claim, SHEET.mutant
 
 
 def pulls_bound(gaps: FloatArray, rule: AdaCUCB) -> FloatArray:
@@ -45,50 +48,22 @@ def regret_bound(gaps: FloatArray, rule: AdaCUCB) -> float:
 
 
 ON_TWO = MeanBound([family.TWO], family.SHORT, TRIALS)
-CLAIMS = (
-    RegretClaim(
-        "regret",
-        "The expected regret is O(sum_a (log T/Delta_a + sqrt(log T/rho))).",
-        "sum_a Delta_a (4 max {2^j <= u_a} + sum_{j >= log2 K} 2 (j + 2) 2^(j (2 - beta))), "
-        "u_a = min {n: 2 sqrt(beta log T (1/(2n) + 1/(rho n^2))) <= Delta_a}",
-        Source(
-            papers.AZIZE_ZCDP,
-            "AdaC-UCB",
-            "the paper states a price of privacy of order log T/sqrt(rho), but we do not know its "
-            "constants; derived from Hoeffding's lemma, the tail of normal noise, and doubling",
-            Basis.UNREAD,
-        ),
-        "mean",
-        regret_bound,
-        "rewards in [0, 1], beta > 2",
-        [ON_TWO, CorrectOnly(MeanBound(c1_to_c4))],
-    ),
-)
+CLAIMS = (claim("regret", regret_bound, [ON_TWO, CorrectOnly(MeanBound(c1_to_c4))]),)
 
 MUTANTS = (
     *family.PRIVACY_MUTANTS,
-    Mutant(
-        "rho for two",
-        "the noise has the standard deviation that suits twice the rho",
-        noise_times(1 / math.sqrt(2)),
-    ),
+    mutant("rho for two", noise_times(1 / math.sqrt(2))),
     *family.order_mutants(ON_TWO),
     family.no_doubling(ON_TWO),
     family.timid(ON_TWO),
 )
 
-auditor = Auditor(
-    algorithm=AdaCUCB,
-    paper=papers.AZIZE_ZCDP,
-    model="central",
-    instance={"n_arms": 2, "rho": 0.1, "horizon": 15, "delta": 1e-3},
-    small={"n_arms": 2, "rho": 0.1, "horizon": 15, "delta": 1e-3},
-    pairs=family.pairs,
-    mutants=MUTANTS,
-    claims=CLAIMS,
-    experiment={"n_arms": 5, "rho": 0.5, "horizon": 10**7},
-    longest=4096,
+auditor = SHEET.auditor(
+    AdaCUCB,
+    family.pairs,
+    MUTANTS,
+    CLAIMS,
     # What mu-GDP comes to at delta, over what rho-zCDP alone would.
     tightness=gdp_epsilon(math.sqrt(0.2), 1e-3) / zcdp_epsilon(0.1, 1e-3),
-    worst_cost=lambda rule: gdp_epsilon(rule.mechanism.mu, rule.delta),  # a reward enters one release
+    worst_cost=lambda rule: gdp_epsilon(rule.mechanism.mu, rule.delta),
 )

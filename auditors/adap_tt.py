@@ -10,14 +10,17 @@ import numpy as np
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.adap_tt import AdaPTT
 from verifiable_dp.auditors import _episodes as family
-from verifiable_dp.core.claims import RegretClaim, Source
+from verifiable_dp.auditors._first_neighbours import one_release
 from verifiable_dp.core.environments import bernoulli
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.mean_bound import mean_bound
-from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import result
+from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.theorems import TRIALS, TheoremTrial
+
+SHEET = Sheet(__file__, papers.AZIZE_BAI)
+claim, mutant = SHEET.claim, SHEET.mutant
 
 CLEAR = bernoulli([0.2, 0.8], "two arms, gap .6")
 CROWD = bernoulli([*[0.1] * 6, 0.5, 0.9], "six far arms and a near one")
@@ -70,66 +73,13 @@ def samples(trial: TheoremTrial) -> Iterator[Check]:
     )
 
 
-CLAIMS = (
-    RegretClaim(
-        "correct",
-        "With probability 1 - beta, the arm that is found is the best one.",
-        "beta",
-        Source(papers.AZIZE_BAI, "delta-correctness", "with our own threshold"),
-        "probability",
-        checks=[correct],
-        about="utility",
-    ),
-    RegretClaim(
-        "samples",
-        "Arms that are far from the best get few rounds: on eight arms, fewer than uniform play needs.",
-        "1.4 sum_a 2 n_a, n_a = min {2^j: 2 radius(2^j) <= Delta_a}",
-        Source(
-            papers.AZIZE_BAI,
-            "sample complexity",
-            "we did not have its asymptotic bound; we chose the level 1.4, which uniform play and a "
-            "threshold eight times too large exceed",
-        ),
-        "mean",
-        samples_bound,
-        "six arms of mean .1, one of .5, one of .9",
-        [samples],
-        about="utility",
-    ),
-)
+CLAIMS = (claim("correct", checks=[correct]), claim("samples", samples_bound, [samples]))
 
 MUTANTS = (
     *family.BATCH_MUTANTS,
-    Mutant(
-        "uniform play",
-        "the arm with the fewest pulls is played next",
-        family.UNIFORM_CHOICE,
-        caught_by=samples,
-    ),
-    Mutant(
-        "timid",
-        "the radii of the threshold are eight times too large",
-        result("radius", lambda rule, radius, state: 8 * radius),
-        caught_by=samples,
-    ),
-    Mutant(
-        "hasty",
-        "the radii are sixteen times too small, below the noise of the estimates",
-        result("radius", lambda rule, radius, state: radius / 16),
-        caught_by=correct,
-    ),
+    mutant("uniform play", family.UNIFORM_CHOICE, samples),
+    mutant("timid", result("radius", lambda rule, radius, state: 8 * radius), samples),
+    mutant("hasty", result("radius", lambda rule, radius, state: radius / 16), correct),
 )
 
-auditor = Auditor(
-    algorithm=AdaPTT,
-    paper=papers.AZIZE_BAI,
-    model="central",
-    instance={"n_arms": 2, "epsilon": 1.0, "horizon": 15},
-    small={"n_arms": 2, "epsilon": 1.0, "horizon": 15},
-    pairs=family.pairs,
-    mutants=MUTANTS,
-    claims=CLAIMS,
-    experiment={"n_arms": 8, "epsilon": 1.0, "horizon": 6000},
-    longest=255,
-    worst_cost=lambda rule: rule.mechanism.cost(),  # a reward enters one release
-)
+auditor = SHEET.auditor(AdaPTT, family.pairs, MUTANTS, CLAIMS, worst_cost=one_release)

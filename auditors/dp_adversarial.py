@@ -11,20 +11,22 @@ import numpy as np
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_adversarial import DPAdversarial
 from verifiable_dp.auditors import _episodes as family
+from verifiable_dp.auditors._first_neighbours import one_release
 from verifiable_dp.core.algorithm import Query, play
-from verifiable_dp.core.claims import Basis, RegretClaim, Source
 from verifiable_dp.core.environments import Table
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray, Numbers
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.mean_bound import mean_bound
-from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import noise_by, result
+from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.theorems import RUNS, MeanBound, TheoremTrial, bound_of
 from verifiable_dp.registry.wrapped import Listed
 
-OURS = "the paper states O(sqrt(KT/epsilon)), but we did not have its text; "
+SHEET = Sheet(__file__, papers.ASI)
+claim, mutant = SHEET.claim, SHEET.mutant
+
 TSALLIS = 4.0  # ours
 
 
@@ -115,40 +117,7 @@ def _number(value: Numbers) -> float:
 
 ON_TWO = MeanBound([family.TWO], {**family.SHORT, "base": "exp3"})
 EXP3, TSALLIS_INF = Hindsight("exp3"), Hindsight("tsallis-inf")
-CLAIMS = (
-    RegretClaim(
-        "exp3",
-        "On an oblivious table, the expected regret of exp3 in hindsight is O(sqrt(K log(K) log(T) "
-        "T/epsilon)) for epsilon <= 1.",
-        "b (log(K)/h + h N K (1 + 2 s^2)/(1 - g) + g N + 2) + 1, N = T/b",
-        Source(
-            papers.ASI,
-            "private adversarial bandits",
-            OURS + "derived here from the analysis of Exp3 with losses above -1/h",
-            Basis.UNREAD,
-        ),
-        "mean",
-        exp3_bound,
-        "rewards in [0, 1], fixed beforehand; g below 1/2",
-        [ON_TWO, EXP3],
-    ),
-    RegretClaim(
-        "tsallis-inf",
-        "On an oblivious table, the expected regret of tsallis-inf in hindsight is O(sqrt(KT/epsilon)) for "
-        "epsilon <= 1.",
-        "4 sqrt(K T max(1, 1/epsilon))",
-        Source(
-            papers.ASI,
-            "private adversarial bandits",
-            OURS + "the constant 4 is ours, not derived",
-            Basis.UNREAD,
-        ),
-        "mean",
-        tsallis_bound,
-        "rewards in [0, 1], fixed beforehand",
-        [TSALLIS_INF],
-    ),
-)
+CLAIMS = (claim("exp3", exp3_bound, [ON_TWO, EXP3]), claim("tsallis-inf", tsallis_bound, [TSALLIS_INF]))
 
 
 def _of_means(rule: DPAdversarial, state: Own, query: Query) -> FloatArray:
@@ -163,42 +132,10 @@ def _inverted(rule: DPAdversarial, index: FloatArray, state: Own) -> FloatArray:
 
 MUTANTS = (
     *family.COIN_MUTANTS,
-    Mutant(
-        "noise of means on sums",
-        "sums get Lap(1/(epsilon b)), which is the scale for means",
-        noise_by(_of_means),
-    ),
-    Mutant(
-        "uniform play",
-        "the arm with the fewest pulls is played next",
-        family.UNIFORM_CHOICE,
-        caught_by=ON_TWO,
-    ),
-    Mutant(
-        "inverted",
-        "the arms with the largest losses are played most",
-        result("index", _inverted),
-        caught_by=ON_TWO,
-    ),
-    Mutant(
-        "timid",
-        "the bandit learns a hundred times too slowly",
-        result("rate", lambda rule, rate: rate / 100),
-        caught_by=ON_TWO,
-    ),
+    mutant("noise of means on sums", noise_by(_of_means)),
+    mutant("uniform play", family.UNIFORM_CHOICE, ON_TWO),
+    mutant("inverted", result("index", _inverted), ON_TWO),
+    mutant("timid", result("rate", lambda rule, rate: rate / 100), ON_TWO),
 )
 
-auditor = Auditor(
-    algorithm=DPAdversarial,
-    paper=papers.ASI,
-    model="central",
-    # Batches of two rounds: the first one, and others that a coin chooses.
-    instance={"n_arms": 2, "epsilon": 0.5, "horizon": 12},
-    small={"n_arms": 2, "epsilon": 0.5, "horizon": 8},
-    pairs=family.pairs,
-    mutants=MUTANTS,
-    claims=CLAIMS,
-    experiment={"n_arms": 2, "epsilon": 1.0, "horizon": 5000},
-    longest=255,
-    worst_cost=lambda rule: rule.mechanism.cost(),  # a reward enters one release
-)
+auditor = SHEET.auditor(DPAdversarial, family.pairs, MUTANTS, CLAIMS, worst_cost=one_release)

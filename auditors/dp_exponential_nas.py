@@ -10,16 +10,18 @@ from verifiable_dp.algorithms.dp_exponential_nas import DPExponentialNAS
 from verifiable_dp.algorithms.dp_nas import DPNAS
 from verifiable_dp.auditors import _stopping as family
 from verifiable_dp.auditors._first_neighbours import HALF_NOISE
-from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.environments import two_point
 from verifiable_dp.core.simulation import Simulation
 from verifiable_dp.core.validate import JsonDict
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.floors import floor_row
 from verifiable_dp.evidence.regret.floors import floors as floors_check
-from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import result
+from verifiable_dp.registry.sheets import Sheet, fill
 from verifiable_dp.registry.theorems import TABLE_RUNS, CorrectOnly, TheoremTrial
+
+SHEET = Sheet(__file__, papers.S1)
+claim, mutant = SHEET.claim, SHEET.mutant
 
 NEAR = 0.02  # the mean of Theorem 3.4's check, in units of R
 FAINT = 0.05  # the mean of Corollary 3.6, at which the rule still halts
@@ -57,6 +59,7 @@ def corner(trial: TheoremTrial) -> Iterator[Check]:
     return family.AtMean(judge, 1.0)(trial.changed(alpha=0.999, beta=0.08))
 
 
+FLOORS = SHEET.words("floors")
 RULE: JsonDict = {"alpha": 0.5, "beta": 0.08, "horizon": 1 << 21}
 
 
@@ -86,12 +89,7 @@ def floors(trial: TheoremTrial) -> Iterator[Check]:
         "corollary-3.6 on every private stopping rule",
         rows,
         claim="corollary-3.6",
-        caption=f"Samples -1 or 1 with mean {FAINT:g}, alpha = .5, beta = .08. Theorem 3.4 as proved: more "
-        "than n = log(1/beta)/(12 epsilon alpha |mu|) samples with probability 1 - sqrt(beta) - beta, so "
-        "at least that share of n in the mean; Corollary 3.6's first term: kl(1 - beta, beta)/KL(mu, mu (1 - "
-        "alpha)/(1 + alpha)), which holds without privacy too. A run that has not halted counts as "
-        "halting at the horizon. "
-        f"{trial.runs(TABLE_RUNS)} runs of each.",
+        caption=fill(FLOORS, {"mean": FAINT, "runs": trial.runs(TABLE_RUNS)}),
         measured="samples",
     )
 
@@ -102,87 +100,23 @@ MUTANTS = (
     *family.PRIVACY_MUTANTS,
     family.NO_THRESHOLD_NOISE,
     family.NO_QUERY_NOISE,
-    Mutant(
-        "hasty",
-        "it halts at a twentieth of the threshold",
-        family.threshold_over(20),
-        caught_by=family.POSITIVE,
-    ),
-    Mutant(
+    mutant("hasty", family.threshold_over(20), family.POSITIVE),
+    mutant(
         "stubborn",
-        "the threshold grows like t, so it never halts",
         result("threshold", lambda rule, limit, t, check: limit + t * rule.radius, compiled=True),
-        caught_by=HALTING,
+        HALTING,
     ),
 )
 
 CLAIMS = (
-    RegretClaim(
-        "corollary-3.2",
-        "With probability 1 - beta, the estimate is within alpha |mu| of mu.",
-        "Pr[|estimate - mu| > alpha |mu|] <= beta",
-        Source(papers.S1, "Corollary 3.2"),
-        "probability",
-        domain="independent samples in [-R, R]; empty if the horizon ends before the rule halts",
-        checks=family.CORRECT,
-        about="utility",
-    ),
-    RegretClaim(
-        "theorem-3.3",
-        "With probability 1 - beta, it halts by time 2000 (t0 + t1 + t2).",
-        "2000 (R^2 l/(alpha mu)^2 + R l/(epsilon |mu|) + R log(1/beta)/(epsilon alpha |mu|)), "
-        "l = log((1/beta) log max(e, R/(alpha |mu|)))",
-        Source(
-            papers.S1,
-            "Theorem 3.3",
-            "corrected: printed without max(e, .), t0 and t1 turn negative as R/(alpha |mu|) approaches 1; "
-            "at alpha = .999, mu = R, beta = .08, epsilon = 1 it would have to halt before time 0",
-        ),
-        "probability",
-        halting_bound,
-        "beta <= .08, mu not 0",
-        [HALTING, family.AtMean(_halting, -0.5), corner],
-        about="utility",
-    ),
-    RegretClaim(
-        "theorem-3.4",
-        "Every epsilon-DP (alpha, beta)-stopping rule needs Omega(R log(1/beta)/(epsilon alpha |mu|)) "
-        "samples.",
-        "Pr[it halts by R log(1/beta)/(12 epsilon alpha |mu|)] <= sqrt(beta) + beta",
-        Source(papers.S1, "Theorem 3.4", "constants of its proof; samples -R or R"),
-        "probability",
-        domain="beta < 1/4, mu not 0",
-        checks=[family.AtMean(family.halts_after, NEAR)],
-        about="utility",
-    ),
-    RegretClaim(
-        "corollary-3.6",
-        "There is a law for which it needs Omega(R^2 log(1/beta)/(alpha mu)^2 + "
-        "R log(1/beta)/(epsilon alpha |mu|)) samples.",
-        "Omega(R^2 log(1/beta)/(alpha mu)^2 + R log(1/beta)/(epsilon alpha |mu|))",
-        Source(
-            papers.S1,
-            "Corollary 3.6",
-            "its second term is Theorem 3.4; the first, quoted from Dagum et al. 2000 as a rate, is checked "
-            "with the constants of Kaufmann, Cappé & Garivier 2016, Lemma 1: kl(1 - beta, beta)/KL(mu, mu')",
-        ),
-        "mean",
-        family.least_mean,
-        "mu' = mu (1 - alpha)/(1 + alpha), beta < 1/2; samples -R or R",
-        [family.AtMean(family.takes_at_least, FAINT), CorrectOnly(floors)],
-        about="utility",
+    claim("corollary-3.2", checks=family.CORRECT),
+    claim("theorem-3.3", halting_bound, [HALTING, family.AtMean(_halting, -0.5), corner]),
+    claim("theorem-3.4", checks=[family.AtMean(family.halts_after, NEAR)]),
+    claim(
+        "corollary-3.6", family.least_mean, [family.AtMean(family.takes_at_least, FAINT), CorrectOnly(floors)]
     ),
 )
 
-auditor = Auditor(
-    algorithm=DPExponentialNAS,
-    paper=papers.S1,
-    model="central",
-    instance={"epsilon": 4.0, "alpha": 0.9, "beta": 0.9, "horizon": 1 << 16},
-    small={"epsilon": 4.0, "alpha": 0.9, "beta": 0.9, "horizon": 512},
-    pairs=family.along_threshold,
-    mutants=MUTANTS,
-    claims=CLAIMS,
-    experiment={"epsilon": 1.0, "alpha": 0.5, "beta": 0.08, "horizon": 200_000},
-    worst_cost=family.worst_cost,
+auditor = SHEET.auditor(
+    DPExponentialNAS, family.along_threshold, MUTANTS, CLAIMS, worst_cost=family.worst_cost
 )

@@ -8,10 +8,14 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_imed import DPIMED
 from verifiable_dp.auditors import _episodes as family
 from verifiable_dp.auditors import dp_klucb
+from verifiable_dp.auditors._first_neighbours import one_release
 from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray
-from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import result
+from verifiable_dp.registry.sheets import Sheet
+
+SHEET = Sheet(__file__, papers.AZIZE_OPTIMAL)
+mutant = SHEET.mutant
 
 
 def _timid(rule: DPIMED, index: FloatArray, state: Own) -> FloatArray:
@@ -20,24 +24,10 @@ def _timid(rule: DPIMED, index: FloatArray, state: Own) -> FloatArray:
     return np.asarray((index + log) / 16 - log)
 
 
-auditor = Auditor(
-    algorithm=DPIMED,
-    paper=papers.AZIZE_OPTIMAL,
-    model="central",
-    instance={"n_arms": 2, "epsilon": 1.0, "horizon": 15},
-    small={"n_arms": 2, "epsilon": 1.0, "horizon": 15},
+auditor = SHEET.auditor(
+    DPIMED,
     pairs=lambda rule: family.pairs(rule, later=3),  # its phases grow more slowly
-    mutants=(
-        *dp_klucb.mutants(dp_klucb.ON_TWO),
-        Mutant(
-            "timid",
-            "divergences are divided by sixteen",
-            result("index", _timid),
-            caught_by=dp_klucb.ON_TWO,
-        ),
-    ),
+    mutants=(*dp_klucb.mutants(dp_klucb.ON_TWO), mutant("timid", result("index", _timid), dp_klucb.ON_TWO)),
     claims=dp_klucb.claims("DP-IMED"),
-    experiment={"n_arms": 5, "epsilon": 1.0, "horizon": 10**7},
-    longest=4096,
-    worst_cost=lambda rule: rule.mechanism.cost(),  # a reward enters one release
+    worst_cost=one_release,
 )

@@ -23,9 +23,8 @@ from verifiable_dp.auditors._contamination import (
     contaminated,
     tables,
 )
-from verifiable_dp.auditors._first_neighbours import HALF_NOISE, NO_NOISE
+from verifiable_dp.auditors._first_neighbours import HALF_NOISE, NO_NOISE, whole_budget
 from verifiable_dp.core.algorithm import Algorithm, Ask, Memory, Query, Truncated, play
-from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.environments import Discrete, Drawn, Huber, StudentT, TwoPoint
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.noise import Draw, Noise, Seeded
@@ -37,10 +36,13 @@ from verifiable_dp.evidence.regret.floors import floor_row
 from verifiable_dp.evidence.regret.floors import floors as floors_check
 from verifiable_dp.evidence.regret.mean_at_least import mean_at_least
 from verifiable_dp.registry import mutants
-from verifiable_dp.registry.auditor import Auditor, Mutant, Printed
 from verifiable_dp.registry.mutants import Accumulated, Make, chained, gap_times, rebuilt, result
+from verifiable_dp.registry.sheets import Sheet, fill
 from verifiable_dp.registry.theorems import RUNS, TABLE_RUNS, TRIALS, CorrectOnly, Exponent, TheoremTrial
 from verifiable_dp.registry.wrapped import original
+
+SHEET = Sheet(__file__, papers.WU)
+claim, mutant = SHEET.claim, SHEET.mutant
 
 SHARE = 0.01  # of contaminated rewards in the experiments
 UNION = 0.1  # failure probability of all estimates of a run, in checks of the estimates
@@ -291,31 +293,22 @@ class CleanRegret:
             )
 
 
+TWO_RAW: JsonDict = {"n_arms": 2, "k": 2.0, "moments": "raw", "failure": None}
+_APART = TwoPoint((0.4, -0.4), -1.0, 1.0, "a gap of .8")
 OVER_EPSILON = Exponent(
     "epsilon",
     "1/epsilon",
     "two arms with rewards -1 and 1 and a gap of .8, k = 2, T = 2^52, epsilon = 1e-4/2^j",
     [
-        (
-            1 / epsilon,
-            TwoPoint((0.4, -0.4), -1.0, 1.0, "a gap of .8"),
-            {
-                "n_arms": 2,
-                "epsilon": epsilon,
-                "horizon": 1 << 52,
-                "k": 2.0,
-                "contamination": 0.0,
-                "moments": "raw",
-                "failure": None,
-            },
-        )
-        for epsilon in 1e-4 * 0.5 ** np.arange(6)
+        (1 / e, _APART, {**TWO_RAW, "epsilon": e, "horizon": 1 << 52, "contamination": 0.0})
+        for e in 1e-4 * 0.5 ** np.arange(6)
     ],
     margin=0.05,
 )
 
 # ---------------------------------------------------------------- lower bound
 
+FLOORS = SHEET.words("floors")
 ALIKE = 1 << 16  # horizon of Theorem 4.1's check
 
 
@@ -338,8 +331,7 @@ def sum_on_alike(algorithm: Algorithm, alpha: float, runs: int, seed: int) -> Fl
 
 
 def _alike_at(trial: TheoremTrial, alpha: float) -> TheoremTrial:
-    changes = {"n_arms": 2, "k": 2.0, "moments": "raw", "horizon": ALIKE, "failure": None}
-    return trial.changed(**changes, contamination=alpha)
+    return trial.changed(**TWO_RAW, horizon=ALIKE, contamination=alpha)
 
 
 def alike(trial: TheoremTrial) -> Iterator[Check]:
@@ -377,10 +369,7 @@ def floors(trial: TheoremTrial) -> Iterator[Check]:
         "theorem-4.1 on every algorithm for heavy tails",
         rows,
         claim="theorem-4.1",
-        caption="Two instances that contamination makes alike at k = 2: one arm pays 0, the other p^(-1/2) "
-        "with probability p = alpha/(1 - alpha). Whatever is played, the mean regrets on both add up to T "
-        "Delta, with Delta = p^(1/2); we check against half of that, a quarter for the worse one. "
-        f"{trial.runs(TABLE_RUNS)} runs of each.",
+        caption=fill(FLOORS, {"runs": trial.runs(TABLE_RUNS)}),
         measured="sum of two regrets",
     )
 
@@ -454,213 +443,42 @@ ESTIMATES, CLEAN = Estimates("raw", RAW_BAD, 1 << 14), CleanRegret("raw", RAW_BA
 MUTANTS = (
     HALF_NOISE,
     NO_NOISE,
-    Mutant(
-        "sensitivity M",
-        "a truncated mean gets Lap(M/(n epsilon)), but a reward can move from -M to M",
-        result("estimate_scale", lambda rule, scale, state: scale / 2),
-    ),
-    Mutant(
+    mutant("sensitivity M", result("estimate_scale", lambda rule, scale, state: scale / 2)),
+    mutant(
         "noise divided twice",
-        "a mean gets Lap(2M/(n^2 epsilon)), the noise of a mean divided by n again",
         result("estimate_scale", lambda rule, scale, state: scale / rule.samples[state.epoch]),
     ),
-    Mutant(
-        "half noise in the first step",
-        "the first release of a batch, the histogram if there is one, uses half its sensitivity",
-        _first_step(0.5),
-    ),
-    Mutant(
-        "no noise in the first step",
-        "the first release of a batch, the histogram if there is one, is exact",
-        _first_step(0.0),
-    ),
-    Mutant(
-        "no forgetting",
-        "estimates cover all batches, so one reward enters several releases",
-        rebuilt(Unforgetting),
-    ),
-    Mutant(
-        "no truncation",
-        "rewards are not truncated, so one moves a mean without limit",
-        _limit_times(np.inf),
-        bounding=True,
-    ),
-    Mutant(
-        "one draw for all arms",
-        "the same noise is added to every arm, so it cancels where estimates are compared",
-        _shared_between("arms"),
-    ),
-    Mutant(
-        "one draw for all batches",
-        "every batch gets the same noise, so differences of an arm's estimates are exact",
-        _shared_between("batches"),
-    ),
-    Mutant(
-        "one draw for two steps",
-        "the means reuse the noise of the histogram (if there is none: that of the previous batch)",
-        _shared_between("steps"),
-    ),
-    Mutant(
-        "outliers kept",
-        "rewards are not truncated, so contamination moves a mean without limit",
-        _limit_times(np.inf),
-        caught_by=ESTIMATES,
-    ),
-    Mutant(
-        "low truncation",
-        "rewards are truncated at a twentieth of M, which cuts off what tells the arms apart",
-        _limit_times(1 / 20),
-        caught_by=ESTIMATES,
-    ),
-    Mutant(
-        "inverted",
-        "the best arms are removed",
-        mutants.INVERTED,
-        caught_by=CLEAN,
-    ),
-    Mutant(
-        "timid",
-        "arms are removed only at eight times the threshold",
-        gap_times(8),
-        caught_by=CLEAN,
-    ),
+    mutant("half noise in the first step", _first_step(0.5)),
+    mutant("no noise in the first step", _first_step(0.0)),
+    mutant("no forgetting", rebuilt(Unforgetting)),
+    mutant("no truncation", _limit_times(np.inf)),
+    mutant("one draw for all arms", _shared_between("arms")),
+    mutant("one draw for all batches", _shared_between("batches")),
+    mutant("one draw for two steps", _shared_between("steps")),
+    mutant("outliers kept", _limit_times(np.inf), ESTIMATES),
+    mutant("low truncation", _limit_times(1 / 20), ESTIMATES),
+    mutant("inverted", mutants.INVERTED, CLEAN),
+    mutant("timid", gap_times(8), CLEAN),
 )
 
 # ---------------------------------------------------------------- claims
 
-_BETA = "sqrt(2(v + alpha M^2) l/n) + 2Ml/(3n) + 2M log(2/delta)/(n epsilon) + s M^(1-k) + alpha (M + m)"
-_EXPLICIT = "printed as a rate; constants derived by Bernstein's inequality on the mixture, for every n"
-_RATE = "printed as a rate, for the worst gaps; we check the bound that the proof gives for these gaps"
-_PULLS = "sum_a Delta_a sum_(tau <= tau_a) 2^tau + max Delta, tau_a the first batch with 4 beta_tau < Delta_a"
-_BINDS = "binds if T exceeds K times the batches up to the first with 4 beta < Delta_a; otherwise vacuous"
-
 CLAIMS = (
-    RegretClaim(
-        "theorem-4.1",
-        "No epsilon-DP algorithm has a smaller worst-case clean regret, up to constants.",
-        "Omega(sqrt(KT) + (K/epsilon)^(1-1/k) T^(1/k) + T alpha^(1-1/k))",
-        Source(
-            papers.WU,
-            "Theorem 4.1",
-            "partly reconstructed, without constants; we check its term T alpha^(1-1/k), with our own "
-            "constant, on two instances that contamination makes look alike; a table compares regrets with "
-            "it",
-        ),
-        "mean",
-        least_contaminated,
-        "alpha < 1/2; the sum of the regrets on both instances",
-        [alike, CorrectOnly(tables), CorrectOnly(floors)],
-    ),
-    RegretClaim(
-        "theorem-6.1",
-        "With probability 1 - delta, an estimate of a mean with E|X|^k <= 1 errs by at most beta.",
-        f"{_BETA}, v = s = m = 1, l = log(4/delta)",
-        Source(papers.WU, "Theorem 6.1", f"{_EXPLICIT}; checked for all estimates of a run together"),
-        "probability",
-        domain="at most a share alpha < 1/2 of the rewards is contaminated",
-        checks=[ESTIMATES],
-    ),
-    RegretClaim(
-        "remark-6.3",
-        "Without contamination, an estimate errs by at most beta with alpha = 0.",
-        f"{_BETA}, v = s = m = 1, alpha = 0, l = log(4/delta)",
-        Source(
-            papers.WU,
-            "Theorem 6.1 and Remark 6.3",
-            f"{_EXPLICIT}; the regret of the remark is a rate: not checked",
-        ),
-        "probability",
-        checkable=False,
-        domain="E|X|^k <= 1",
-        checks=[Estimates("raw", [RAW, RAW_PARETO], 1 << 14)],
-    ),
-    RegretClaim(
-        "theorem-6.2",
-        "The clean regret is O(sqrt(KT log T) + (K log T/epsilon)^(1-1/k) T^(1/k) + T alpha^(1-1/k) "
-        "+ K log T/alpha).",
-        _PULLS,
-        Source(papers.WU, "Theorem 6.2", f"{_RATE}; delta = 1/(T K log2 T) for the union over estimates"),
-        "mean",
-        regret_bound,
-        _BINDS,
-        [CLEAN, CorrectOnly(OVER_EPSILON)],
-    ),
-    RegretClaim(
+    claim("theorem-4.1", least_contaminated, [alike, CorrectOnly(tables), CorrectOnly(floors)]),
+    claim("theorem-6.1", checks=[ESTIMATES]),
+    claim("remark-6.3", checks=[Estimates("raw", [RAW, RAW_PARETO], 1 << 14)]),
+    claim("theorem-6.2", regret_bound, [CLEAN, CorrectOnly(OVER_EPSILON)]),
+    claim(
         "theorem-6.5",
-        "There are constants r and M and a least n from which on an estimate errs by at most beta with "
-        "probability 1 - delta, with or without contamination.",
-        f"{_BETA}, m = 2r or 3r, v = 1 + m^2, s = 2^(k-1)(1 + m^k), l = log(8/delta)",
-        Source(
-            papers.WU,
-            "Theorem 6.5",
-            f"{_EXPLICIT}, r and the least n of its corollaries; checked at k = 3, D = 50, epsilon = .5",
-        ),
-        "probability",
-        domain="E|X - mu|^k <= 1, mu in [-D, D]; alpha < .133, the breakdown point of Corollary 6.8",
         checks=[
             Estimates("central", [FAR_OFF, FAR_OFF_BAD], 1 << 14, {"k": 3.0, "radius": 50.0, "epsilon": 0.5})
         ],
     ),
-    RegretClaim(
-        "corollary-6.6",
-        "With r = 10^(1/k) and n of order log(D/delta)/epsilon, an estimate errs by at most beta if alpha "
-        "= 0.",
-        f"{_BETA}, m = 2r, v = 1 + m^2, s = 2^(k-1)(1 + m^k), l = log(8/delta)",
-        Source(
-            papers.WU, "Corollary 6.6", f"{_EXPLICIT} from `least` on; bins extend one width beyond [-D, D]"
-        ),
-        "probability",
-        domain="E|X - mu|^k <= 1, mu in [-D, D]",
-        checks=[Estimates("central", [CENTRAL, CENTRAL_PARETO], 1 << 15)],
-    ),
-    RegretClaim(
-        "corollary-6.8",
-        "With alpha < .133 and r^k = (1-alpha)/(.249-alpha), an estimate errs by at most beta for large n.",
-        f"{_BETA}, m = 3r, v = 1 + m^2, s = 2^(k-1)(1 + m^k), l = log(8/delta)",
-        Source(
-            papers.WU,
-            "Corollary 6.8",
-            f"{_EXPLICIT} from `least` on; the printed step to J within 2r has a slack of only .0013 and "
-            "needs about 2e7 rewards, so we accept J within 3r; bins extend one width beyond [-D, D]",
-        ),
-        "probability",
-        domain="E|X - mu|^k <= 1, mu in [-D, D]",
-        checks=[Estimates("central", CENTRAL_BAD, 1 << 15)],
-    ),
-    RegretClaim(
-        "theorem-6.10",
-        "Without contamination, the regret is O(sqrt(KT log T) + (K log T/epsilon)^(1-1/k) T^(1/k) "
-        "+ K D log(DT)/epsilon).",
-        _PULLS,
-        Source(papers.WU, "Theorem 6.10", _RATE),
-        "mean",
-        regret_bound,
-        _BINDS,
-        [CleanRegret("central", [CENTRAL])],
-    ),
-    RegretClaim(
-        "theorem-6.12",
-        "Contamination adds T alpha^(1-1/k) + D K log T/alpha to the clean regret.",
-        _PULLS,
-        Source(papers.WU, "Theorem 6.12", f"partly reconstructed; {_RATE}"),
-        "mean",
-        regret_bound,
-        _BINDS,
-        [CleanRegret("central", CENTRAL_BAD[:4])],
-    ),
+    claim("corollary-6.6", checks=[Estimates("central", [CENTRAL, CENTRAL_PARETO], 1 << 15)]),
+    claim("corollary-6.8", checks=[Estimates("central", CENTRAL_BAD, 1 << 15)]),
+    claim("theorem-6.10", regret_bound, [CleanRegret("central", [CENTRAL])]),
+    claim("theorem-6.12", regret_bound, [CleanRegret("central", CENTRAL_BAD[:4])]),
 )
 
-auditor = Auditor(
-    algorithm=DPRobustElimination,
-    paper=papers.WU,
-    model="central",
-    instance={"n_arms": 2, "epsilon": 1.0, "horizon": 1 << 16, "moments": "central", "radius": 3.0},
-    small={"n_arms": 2, "epsilon": 1.0, "horizon": 400, "failure": 0.01},
-    pairs=pairs,
-    mutants=MUTANTS,
-    claims=CLAIMS,
-    experiment={"n_arms": 2, "epsilon": 1.0, "horizon": 400_000},
-    printed=Printed("not_refuted", {"radius": 7.0}),
-    # 2 M over 2 M/epsilon, or two bins by 1 over 2/epsilon; a reward enters one of these releases.
-    worst_cost=lambda algorithm: algorithm.epsilon,
-)
+# A reward enters one release: 2 M over 2 M/epsilon, or two bins by 1 over 2/epsilon.
+auditor = SHEET.auditor(DPRobustElimination, pairs, MUTANTS, CLAIMS, worst_cost=whole_budget)

@@ -13,30 +13,23 @@ from verifiable_dp.auditors import _closed_forms as closed_forms
 from verifiable_dp.auditors import _index as family
 from verifiable_dp.auditors._first_neighbours import HALF_NOISE, NO_NOISE
 from verifiable_dp.core.algorithm import play
-from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.environments import Discrete, Pareto, TwoPoint
 from verifiable_dp.core.mechanisms.tree import SLOT_BITS
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.query import Own
-from verifiable_dp.core.validate import FloatArray, JsonDict
+from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.regret.mean_bound import mean_bound
 from verifiable_dp.registry import mutants
-from verifiable_dp.registry.auditor import Auditor, Mutant, Printed
 from verifiable_dp.registry.mutants import mixed, noise_times, shared
+from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.theorems import TRIALS, CorrectOnly, Exponent, MeanBound, TheoremTrial
 from verifiable_dp.registry.wrapped import original
 
-# The larger the constant, the more strictly arms are played in turn.
-INSTANCE: JsonDict = {
-    "n_arms": 2,
-    "epsilon": 1.0,
-    "horizon": 128,
-    "v": 1.0,
-    "u": 1.0,
-    "constants": 100.0,
-}
+SHEET = Sheet(__file__, papers.TAO)
+claim, mutant = SHEET.claim, SHEET.mutant
+
+INSTANCE = SHEET.row("auditor")["instance"]
 SHORT = {"horizon": 1000, "n_arms": 2}
 ACTIVE = {"horizon": 40_000_000, "n_arms": 2, "v": 1.0, "u": 1.0}  # on the widest gap that u = 1 allows
 SURE = Discrete(((1.0, 1.0), (-1.0, -1.0)), ((0.5, 0.5), (0.5, 0.5)), "arms that pay 1 and -1")  # E X^2 = 1
@@ -89,14 +82,12 @@ def moments(v: float, budget: str, seed: int, constants: Sequence[float] = (4.0,
     batches = TRIALS[budget]
     ratios = moment_ratios(v, 100 * batches, seed).reshape(batches, 100, 2).max(axis=1)
     return [
-        mean_bound(
-            f"lemma-10 ({part + 1}) at v = {v:g}",
+        SHEET.ratio(
+            "moments",
             ratios[:, part],
             bound=constant,
             largest=2.0 ** (2 + v - part),
-            claim="lemma-10",
-            instance="finite laws, a hundred at a time",
-            horizon=0,
+            texts={"part": part + 1},
             v=v,
         )
         for part, constant in enumerate(constants)
@@ -120,16 +111,7 @@ def lemma_7(trial: TheoremTrial) -> Iterator[Check]:
     batches = trial.runs(TRIALS)
     for v in sorted({0.5, trial.rule.v}):
         ratios = truncated_ratios(v, 100 * batches, trial.seed).reshape(batches, 100).max(axis=1)
-        yield mean_bound(
-            f"lemma-7 at v = {v:g}",
-            ratios,
-            bound=1.0,
-            largest=10.0,
-            claim="lemma-7",
-            instance="finite laws, a hundred at a time",
-            horizon=0,
-            v=v,
-        )
+        yield SHEET.ratio("truncated", ratios, v=v)
 
 
 def lemma_3(trial: TheoremTrial) -> Iterator[Check]:
@@ -189,91 +171,30 @@ def _moved(algorithm: DPRobustUCB, when: int, item: int, times: float) -> TableP
 MUTANTS = (
     HALF_NOISE,
     NO_NOISE,
-    Mutant("budget log T", "a node gets epsilon / log T (natural), as printed", family.PRINTED_NOISE),
-    Mutant(
-        "one draw for all nodes",
-        "every node of a tree gets the same noise, so differences of nodes are exact",
-        family.SAME_NODE,
-    ),
-    Mutant(
-        "one draw for all arms",
-        "trees share their noise, so it cancels between arms",
-        shared(lambda rule, slot: slot & ((1 << SLOT_BITS) - 1)),
-    ),
-    Mutant(
-        "re-drawn",
-        "the whole sum of an arm is released at each pull, with noise for one node",
-        mixed(family.Redrawn),
-    ),
-    Mutant("no truncation", "rewards are inserted without truncation", mutants.Untruncated, bounding=True),
-    Mutant(
-        "heavy noise",
-        "the noise is a thousand times what privacy needs",
-        noise_times(1e3),
-        caught_by=lemma_3,
-    ),
+    mutant("budget log T", family.PRINTED_NOISE),
+    mutant("one draw for all nodes", family.SAME_NODE),
+    mutant("one draw for all arms", shared(lambda rule, slot: slot & ((1 << SLOT_BITS) - 1))),
+    mutant("re-drawn", mixed(family.Redrawn)),
+    mutant("no truncation", mutants.Untruncated),
+    mutant("heavy noise", noise_times(1e3), lemma_3),
 )
 
 CLAIMS = (
-    RegretClaim(
-        "lemma-3",
-        "With probability 1 - t^-4, the noisy mean of an arm exceeds its mean by at most the bonus.",
-        "18 u^(1/(1+v)) (log(2 t^4) log^(1.5+1/v) T/(n epsilon))^(v/(1+v))",
-        Source(papers.TAO, "Lemma 3", "checked with beta = .1 in place of t^-4, for two arms"),
-        "probability",
-        DPRobustUCB.bonus,
-        "epsilon <= 1",
-        [lemma_3],
-    ),
-    RegretClaim(
+    claim("lemma-3", DPRobustUCB.bonus, [lemma_3]),
+    claim(
         "theorem-2",
-        "The expected regret is O(sum_a log^(2.5+1/v) T/epsilon (u/Delta_a)^(1/v) + Delta_a).",
-        "sum_a Delta_a (36/Delta_a)^((1+v)/v) u^(1/v) log(2T^4) log^(1.5+1/v) T/epsilon",
-        Source(papers.TAO, "Theorem 2", "the proof's constant 36 must be 36^((1+v)/v)"),
-        "mean",
         regret_bound,
-        "epsilon <= 1",
-        [
-            MeanBound([ARMS], SHORT, 10),
-            CorrectOnly(MeanBound([SURE], ACTIVE, 3)),
-            CorrectOnly(OVER_ARMS),
-        ],
+        [MeanBound([ARMS], SHORT, 10), CorrectOnly(MeanBound([SURE], ACTIVE, 3)), CorrectOnly(OVER_ARMS)],
     ),
-    RegretClaim(
-        "lemma-7",
-        "If E|X|^(1+v) <= u, truncation at B cuts off at most u/B^v in the mean.",
-        "E[X 1{|X| > B}] B^v/E|X|^(1+v) <= 1",
-        Source(
-            papers.TAO,
-            "Lemma 7",
-            "exact moments of random laws with finitely many points; its proof has a false equality, but "
-            "the lemma holds, because |X| <= |X|^(1+v)/B^v where |X| > B",
-        ),
-        "mean",
-        checks=[lemma_7],
-    ),
-    RegretClaim(
-        "lemma-10",
-        "For p = 1 + v in (1, 2]: E|X - mu|^p <= 4 E|X|^p and E|X|^p <= 2 E|X - mu|^p + 2 |mu|^p.",
-        "max over laws of E|X - mu|^p/E|X|^p <= 4 and of E|X|^p/(E|X - mu|^p + |mu|^p) <= 2",
-        Source(papers.TAO, "Lemma 10", "exact moments of random laws with finitely many points"),
-        "mean",
-        checks=[lemma_10],
-    ),
+    claim("lemma-7", checks=[lemma_7]),
+    claim("lemma-10", checks=[lemma_10]),
 )
 
-auditor = Auditor(
-    algorithm=DPRobustUCB,
-    paper=papers.TAO,
-    model="central",
-    instance=INSTANCE,
-    small={**INSTANCE, "horizon": 16},
-    pairs=pairs,
-    mutants=MUTANTS,
-    claims=CLAIMS,
-    experiment={**INSTANCE, "horizon": 1000, "constants": "proof"},
-    longest=255,
+auditor = SHEET.auditor(
+    DPRobustUCB,
+    pairs,
+    MUTANTS,
+    CLAIMS,
     tightness=DPRobustUCB(**INSTANCE).mechanism.cost(33, 64),
-    printed=Printed("refuted"),
     worst_cost=family.worst_cost,
 )

@@ -14,16 +14,15 @@ from verifiable_dp.algorithms.dp_ucb import DPUCB
 from verifiable_dp.algorithms.se import SE
 from verifiable_dp.auditors import _closed_forms as closed_forms
 from verifiable_dp.auditors import _elimination as family
-from verifiable_dp.auditors._first_neighbours import c1_to_c4
+from verifiable_dp.auditors._first_neighbours import c1_to_c4, one_release
 from verifiable_dp.auditors._settings import s1
-from verifiable_dp.core.claims import Basis, RegretClaim, Source
 from verifiable_dp.core.environments import TwoPoint, bernoulli
 from verifiable_dp.core.simulation import Simulation
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.scaling import scaling
-from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import borrowed, epochs_times, gap_times
+from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.theorems import (
     TRIALS,
     Better,
@@ -37,7 +36,9 @@ from verifiable_dp.registry.theorems import (
     TheoremTrial,
 )
 
-EXPERIMENT = {"n_arms": 5, "epsilon": 0.25, "horizon": 50_000_000}
+SHEET = Sheet(__file__, papers.S1)
+claim, mutant = SHEET.claim, SHEET.mutant
+
 RIVAL_RUNS = {"quick": 6, "standard": 30, "thorough": 30}  # of DP-UCB, as in Section 5
 SHORT = {"n_arms": 3, "horizon": 100_000, "beta": 0.1}  # of Lemma 4.2
 LATE = {"horizon": 10**12, "beta": None}  # where all bounds are active
@@ -171,9 +172,7 @@ def c1_late(trial: TheoremTrial) -> list[TwoPoint]:
 PULLS, SURVIVAL = Pulls(family.LARGE_GAPS, SHORT), Survival(family.NEAR_TIES, SHORT)
 # At epsilon = 10 sampling decides and not the noise: half the threshold would not do.
 CROWDED = Survival(
-    family.CROWD,
-    {"epsilon": 10.0, "horizon": 10**15, "beta": family.CROWD_BETA},
-    runs=family.CROWD_RUNS,
+    family.CROWD, {"epsilon": 10.0, "horizon": 10**15, "beta": family.CROWD_BETA}, runs=family.CROWD_RUNS
 )
 
 # A further factor log T would show as a slope of +.065 and +.049; the constant beside log T shows as about
@@ -217,35 +216,15 @@ PRICE = Prices(
     lambda rule: SE(rule.n_arms, rule.horizon),
     c1_to_c4,
     (0.01, 0.05, 0.1, 0.25, 1.0),
-    "C1 to C4 with K = {rule.n_arms} arms, beta = 1/T: DP-SE compared with SE, {runs} runs of each.",
+    SHEET.words("price"),
     {"horizon": 10**7, "beta": None},
 )
 
 CLAIMS = (
-    RegretClaim(
-        "lemma-4.2",
-        "With probability 1 - beta, the best arm is never removed, and each suboptimal arm a is pulled at "
-        "most "
-        "log(K log(2/Delta_a)/beta) (1024/Delta_a^2 + 96/(epsilon Delta_a)) times.",
-        "log(K log(2/Delta)/beta) (1024/Delta^2 + 96/(epsilon Delta))",
-        Source(papers.S1, "Lemma 4.2"),
-        "probability",
-        pulls_bound,
-        "binds where T exceeds the bound",
-        [PULLS, SURVIVAL, CROWDED],
-    ),
-    RegretClaim(
+    claim("lemma-4.2", pulls_bound, [PULLS, SURVIVAL, CROWDED]),
+    claim(
         "theorem-4.3",
-        "With beta = 1/T, the expected regret is O(sum_a log T/Delta_a + K log T/epsilon).",
-        "sum_a (3072 log T/Delta_a + 288 log T/epsilon) + 1",
-        Source(
-            papers.S1,
-            "Theorem 4.3",
-            "printed as a rate; constants derived from Lemma 4.2 with log(K log(2/Delta) T) <= 3 log T",
-        ),
-        "mean",
         regret_bound,
-        "T at least K and 1/Delta_a",
         [
             MeanBound(c1_to_c4),
             *EXPONENTS,
@@ -254,61 +233,11 @@ CLAIMS = (
             OVER_TIME,
         ],
     ),
-    RegretClaim(
-        "theorem-4.3-summed",
-        "With beta = 1/T the expected regret is at most the sum of Delta_a R_e over the epochs up to the "
-        "first with 4 (h_e + c_e) < Delta_a, and max Delta.",
-        "sum_a Delta_a min(T, sum_e ceil(R_e)) + max Delta, |S| = K in R_e, the |S| of the largest h_e + c_e",
-        Source(
-            papers.S1,
-            "Theorem 4.3",
-            "ours, beside the printed rate: the epochs are summed where Lemma 4.2 rounds them up. It is 1 to "
-            "5.5 times what we measured, the bound with the constants of Lemma 4.2 20 to 1,100 times",
-            Basis.OURS,
-        ),
-        "mean",
-        summed_regret_bound,
-        checks=[CorrectOnly(summed)],
-    ),
-    RegretClaim(
-        "theorem-4.4",
-        "The expected regret is O(sqrt(T K log T) + K log T/epsilon) whatever the gaps.",
-        "2 sqrt(3072 K T log T) + 288 K log T/epsilon + 1",
-        Source(papers.S1, "Theorem 4.4", "printed as a rate; constants derived from Theorem 4.3"),
-        "mean",
-        minimax_regret_bound,
-        "T at least K",
-        [minimax],
-    ),
-    RegretClaim(
-        "best-arm",
-        "With probability 1 - beta, the one arm that is left is the best, after at most sum_a n_a + max_a "
-        "n_a pulls, with n_a from Lemma 4.2.",
-        "sum_a n_a + max_a n_a, n_a = log(K log(2/Delta)/beta) (1024/Delta^2 + 96/(epsilon Delta))",
-        Source(
-            papers.S1,
-            "Section 1",
-            "'also solves the private Best Arm Identification problem, with provably optimal cost'; the "
-            "bound follows from Lemma 4.2, and its two terms have the rates of the lower bounds for two "
-            "arms, 1/Delta^2 and 1/(epsilon Delta) (Theorem 3.4)",
-        ),
-        "probability",
-        samples_bound,
-        "one best arm; T at least the bound",
-        [identified, CorrectOnly(identification_costs)],
-    ),
-    RegretClaim(
+    claim("theorem-4.3-summed", summed_regret_bound, [CorrectOnly(summed)]),
+    claim("theorem-4.4", minimax_regret_bound, [minimax]),
+    claim("best-arm", samples_bound, [identified, CorrectOnly(identification_costs)]),
+    claim(
         "section-5",
-        "In all settings of the experiments, its mean regret is at most a fifth of DP-UCB's.",
-        "mean regret of DP-UCB >= 5 times that of DP-SE",
-        Source(
-            papers.S1,
-            "Section 5",
-            "the paper omits the baseline's parameters; we use the split budget of its own paper and gamma "
-            "= .1",
-        ),
-        "comparison",
-        domain="Bernoulli arms C1 to C4, T = 5e7, epsilon in {.1, .25, .5, 1}, K in {3, 5, 10, 20}",
         checks=[
             CorrectOnly(
                 Better(
@@ -332,48 +261,12 @@ SPLIT_BUDGET = borrowed(
 
 MUTANTS = (
     *family.PRIVACY_MUTANTS,
-    Mutant(
-        "hasty",
-        "arms are removed at an eighth of the threshold, below the noise of their means",
-        gap_times(1 / 8),
-        caught_by=SURVIVAL,
-    ),
-    Mutant(
-        "timid",
-        "arms are removed only at eight times the threshold",
-        gap_times(8),
-        caught_by=PULLS,
-    ),
+    mutant("hasty", gap_times(1 / 8), SURVIVAL),
+    mutant("timid", gap_times(8), PULLS),
     family.inverted(PULLS),
-    Mutant(
-        "epsilon/K per arm",
-        "the budget is split between arms, though a reward enters the sum of only one arm",
-        SPLIT_BUDGET,
-        caught_by=OVER_ARMS,
-    ),
-    Mutant(
-        "half threshold",
-        "arms are removed at h_e + c_e, half the threshold",
-        gap_times(1 / 2),
-        caught_by=CROWDED,
-    ),
-    Mutant(
-        "long epochs",
-        "epochs are longer by a factor log(1/beta) / 4, so regret grows like log^2 T",
-        epochs_times(lambda rule: math.log(1 / rule.beta) / 4),
-        caught_by=OVER_TIME,
-    ),
+    mutant("epsilon/K per arm", SPLIT_BUDGET, OVER_ARMS),
+    mutant("half threshold", gap_times(1 / 2), CROWDED),
+    mutant("long epochs", epochs_times(lambda rule: math.log(1 / rule.beta) / 4), OVER_TIME),
 )
 
-auditor = Auditor(
-    algorithm=DPSE,
-    paper=papers.S1,
-    model="central",
-    instance={"n_arms": 2, "epsilon": 1.0, "horizon": 6000, "beta": 0.5},
-    small={"n_arms": 2, "epsilon": 1.0, "horizon": 720, "beta": 0.999},
-    pairs=family.pairs,
-    mutants=MUTANTS,
-    claims=CLAIMS,
-    experiment=EXPERIMENT,
-    worst_cost=lambda rule: rule.mechanism(1, 1).cost(),  # a reward enters one release
-)
+auditor = SHEET.auditor(DPSE, family.pairs, MUTANTS, CLAIMS, worst_cost=one_release)

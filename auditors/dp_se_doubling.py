@@ -8,12 +8,14 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_se_doubling import DPSEDoubling
 from verifiable_dp.auditors import _elimination as family
 from verifiable_dp.auditors import dp_se
-from verifiable_dp.auditors._first_neighbours import c1_to_c4
-from verifiable_dp.core.claims import RegretClaim, Source
+from verifiable_dp.auditors._first_neighbours import c1_to_c4, one_release
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.validate import FloatArray
-from verifiable_dp.registry.auditor import Auditor
+from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.theorems import CorrectOnly, Growth, MeanBound
+
+SHEET = Sheet(__file__, papers.S1)
+claim = SHEET.claim
 
 
 def phases(first_guess: int, horizon: int) -> list[tuple[int, int, int]]:
@@ -48,38 +50,19 @@ def pairs(rule: DPSEDoubling) -> list[TablePair]:
 
 MEANS = MeanBound(c1_to_c4)
 CLAIMS = (
-    RegretClaim(
+    claim(
         "theorem-4.3 with restarts",
-        "The expected regret is at most the sum, over phases, of Theorem 4.3's bound at the guess of the "
-        "phase; it grows like log^2 T.",
-        "sum_i min(sum_a (3072 log g_i/Delta_a + 288 log g_i/epsilon) + 1, rounds of phase i * max Delta)",
-        Source(
-            papers.S1,
-            "proof of Theorem 4.3",
-            "derived. The remark in the proof offers doubling as an alternative to knowing T, at the rate of "
-            "the theorem; but each of about log2 T phases pays log T, so the rate is log^2 T. Squaring the "
-            "guess instead would keep log T.",
-        ),
-        "mean",
         regret_bound,
-        "binds from the first phase that is longer than its bound",
-        [
-            MEANS,
-            CorrectOnly(MeanBound(dp_se.c1_late, dp_se.LATE)),
-            Growth(dp_se.RANGES[1:], log_power=2),
-        ],
+        [MEANS, CorrectOnly(MeanBound(dp_se.c1_late, dp_se.LATE)), Growth(dp_se.RANGES[1:], log_power=2)],
     ),
 )
 
-auditor = Auditor(
-    algorithm=DPSEDoubling,
-    paper=papers.S1,
-    model="central",
-    instance={"n_arms": 2, "epsilon": 1.0, "horizon": 7400, "first_guess": 8192},
-    small={"n_arms": 2, "epsilon": 1.0, "horizon": 3100, "first_guess": 8192, "beta": None},
-    pairs=pairs,
+auditor = SHEET.auditor(
+    DPSEDoubling,
+    pairs,
     mutants=(*family.PRIVACY_MUTANTS, family.inverted(MEANS)),
     claims=CLAIMS,
-    experiment=dp_se.EXPERIMENT,
-    worst_cost=lambda rule: rule.mechanism(1, 1).cost(),  # a reward enters one release
+    small={"beta": None},
+    experiment=dp_se.auditor.experiment,
+    worst_cost=one_release,
 )

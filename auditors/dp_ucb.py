@@ -14,16 +14,18 @@ from verifiable_dp.algorithms.ucb1 import UCB1
 from verifiable_dp.auditors import _closed_forms as closed_forms
 from verifiable_dp.auditors import _index as family
 from verifiable_dp.auditors._elimination import WIDE
-from verifiable_dp.auditors._first_neighbours import HALF_NOISE, NO_NOISE, c1_to_c4
+from verifiable_dp.auditors._first_neighbours import HALF_NOISE, NO_NOISE, c1_to_c4, c2
 from verifiable_dp.auditors._settings import s1
-from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.environments import bernoulli
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.scaling import scaling
-from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import mixed, noise_times, result
+from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.theorems import RUNS, TRIALS, CorrectOnly, MeanBound, Prices, TheoremTrial
+
+SHEET = Sheet(__file__, papers.MISHRA)
+claim, mutant = SHEET.claim, SHEET.mutant
 
 OVER_ARMS = (2, 3, 5, 9, 17)
 RATE_RUNS = {"mutant": 6, "quick": 10, "standard": 30, "thorough": 100}
@@ -120,109 +122,30 @@ LATE = MeanBound(
     lambda trial: [replace(s1("C1", trial.rule.n_arms), name="C1, T = 1e7")], {"horizon": 10**7}, 5
 )
 PRICE = Prices(
-    lambda rule: UCB1(rule.n_arms, rule.horizon),
-    lambda trial: [s1("C2", trial.rule.n_arms)],
-    (0.1, 0.25, 0.5, 1.0, 4.0),
-    "C2 with K = {rule.n_arms} arms, budget {rule.budget}: DP-UCB compared with UCB1, {runs} runs of each.",
+    lambda rule: UCB1(rule.n_arms, rule.horizon), c2, (0.1, 0.25, 0.5, 1.0, 4.0), SHEET.words("price")
 )
 
 
 MUTANTS = (
     HALF_NOISE,
     NO_NOISE,
-    Mutant(
-        "tree off by one",
-        "the budget is divided among too few levels: one fewer than an item enters",
-        noise_times(lambda rule: 1 - 1 / rule.mechanism.levels),
-    ),
-    Mutant(
-        "budget log T",
-        "a node gets epsilon / log T (natural) instead of epsilon / (floor(log2 T) + 1)",
-        noise_times(lambda rule: math.log(rule.horizon) / rule.mechanism.levels),
-    ),
-    Mutant(
-        "re-drawn",
-        "the whole sum is released at each pull, with noise for one node",
-        mixed(family.Redrawn),
-    ),
-    Mutant(
-        "one draw for all nodes",
-        "an arm gets the same noise in every node, so differences of nodes are exact",
-        family.SAME_NODE,
-    ),
-    Mutant(
-        "bare index",
-        "the index has no width for the noise, so an unlucky draw loses the best arm",
-        result("width", lambda rule, width: 0.0, compiled=True),
-        caught_by=MEANS,
-    ),
-    Mutant(
-        "pessimist",
-        "the width of the noise is subtracted",
-        result("width", lambda rule, width: -width, compiled=True),
-        caught_by=MEANS,
-    ),
-    Mutant(
+    mutant("tree off by one", noise_times(lambda rule: 1 - 1 / rule.mechanism.levels)),
+    mutant("budget log T", noise_times(lambda rule: math.log(rule.horizon) / rule.mechanism.levels)),
+    mutant("re-drawn", mixed(family.Redrawn)),
+    mutant("one draw for all nodes", family.SAME_NODE),
+    mutant("bare index", result("width", lambda rule, width: 0.0, compiled=True), MEANS),
+    mutant("pessimist", result("width", lambda rule, width: -width, compiled=True), MEANS),
+    mutant(
         "wide index",
-        "the width is too large by a factor log T",
         result("width", lambda rule, width: width * math.log(rule.horizon), compiled=True),
-        caught_by=MEANS,
+        MEANS,
     ),
 )
 
 CLAIMS = (
-    RegretClaim(
-        "rate",
-        "The expected regret is O(K log^2 T log(KT log T/gamma)/epsilon + sum_a log T/Delta_a), if each "
-        "arm has the whole budget; if the budget is split as printed, it grows like K (K - 1).",
-        "O(K log^2 T log(KT log T/gamma)/epsilon + sum_a log T/Delta_a); K^2 instead of K if the budget is "
-        "split",
-        Source(
-            papers.MISHRA,
-            "Algorithm 1, regret",
-            "a rate without constants; checked as log^3 T, where the first term dominates",
-        ),
-        "scaling",
-        checks=[rate, CorrectOnly(over_arms)],
-    ),
-    RegretClaim(
-        "regret",
-        "The expected regret is at most sum_a Delta_a (u_a + 1 + pi^2/3) + delta T max Delta.",
-        "u_a = min {n: 2 sqrt(2 log T/n) + 2 Gamma/n <= Delta_a}; "
-        "delta = min(gamma, 2 K T min_s e^{-s Gamma/b} (1 - s^2)^{-levels}), b the scale of a node",
-        Source(
-            papers.MISHRA, "Algorithm 1", "derived from the proof of UCB1, with the width of the noise added"
-        ),
-        "mean",
-        regret_bound,
-        "rewards in [0, 1]",
-        [
-            MEANS,
-            CorrectOnly(LATE),
-            CorrectOnly(PRICE),
-        ],
-    ),
-    RegretClaim(
-        "width",
-        "With probability 1 - gamma, no noisy sum is off by more than Gamma.",
-        "K log^2 T log(KT log T/gamma)/epsilon, without the factor K if each arm has the whole budget",
-        Source(papers.MISHRA, "Algorithm 1", "the event on which its proof rests; simulated"),
-        "probability",
-        checks=[width],
-    ),
+    claim("rate", checks=[rate, CorrectOnly(over_arms)]),
+    claim("regret", regret_bound, [MEANS, CorrectOnly(LATE), CorrectOnly(PRICE)]),
+    claim("width", checks=[width]),
 )
 
-auditor = Auditor(
-    algorithm=DPUCB,
-    paper=papers.MISHRA,
-    model="central",
-    # Where an arm is pulled 8 of 15 times its first reward enters as many nodes as the budget pays for.
-    instance={"n_arms": 2, "epsilon": 1.0, "horizon": 15, "budget": "per-arm"},
-    small={"n_arms": 2, "epsilon": 1.0, "horizon": 7, "budget": "per-arm"},
-    pairs=family.first_rewards,
-    mutants=MUTANTS,
-    claims=CLAIMS,
-    experiment={"n_arms": 5, "epsilon": 1.0, "horizon": 1_000_000, "budget": "per-arm"},
-    longest=255,
-    worst_cost=family.worst_cost,
-)
+auditor = SHEET.auditor(DPUCB, family.first_rewards, MUTANTS, CLAIMS, worst_cost=family.worst_cost)

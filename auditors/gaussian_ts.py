@@ -13,14 +13,17 @@ from verifiable_dp.auditors import _sampling as sampling
 from verifiable_dp.auditors._first_neighbours import c1_to_c4
 from verifiable_dp.auditors._index import first_rewards
 from verifiable_dp.core.algorithm import Query
-from verifiable_dp.core.claims import Basis, RegretClaim, Source, gdp_epsilon
+from verifiable_dp.core.claims import gdp_epsilon
 from verifiable_dp.core.environments import bernoulli
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray, IntArray
-from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import noise_by, noise_times, result
+from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.theorems import CorrectOnly, MeanBound
+
+SHEET = Sheet(__file__, papers.OU)
+claim, mutant = SHEET.claim, SHEET.mutant
 
 LEVEL = 4.0  # ours
 
@@ -51,20 +54,9 @@ def _never_falls(rule: GaussianTS, deviation: FloatArray, pulls: IntArray) -> Fl
 EARLY, LATE = (bernoulli([0.1, 0.9], f"two arms, gap .8, T = {t}") for t in (100, 10_000))
 ON_TWO = MeanBound([family.TWO], {"n_arms": 2, "horizon": 2000})
 CLAIMS = (
-    RegretClaim(
+    claim(
         "regret",
-        "The expected regret is at most sum_a (b Delta_a + 4 c log T/Delta_a).",
-        "sum_a (b Delta_a + 4 c log T/Delta_a)",
-        Source(
-            papers.OU,
-            "regret of Thompson sampling with normal priors",
-            "measured, not proved: the order log T is known, but its constants are too large to bind at "
-            "these horizons; our constant 4 is about three times the measured one",
-            Basis.UNREAD,
-        ),
-        "mean",
         regret_bound,
-        "rewards in [0, 1], c >= 1",
         [
             ON_TWO,
             CorrectOnly(MeanBound([EARLY], {"n_arms": 2, "horizon": 100})),
@@ -76,46 +68,19 @@ CLAIMS = (
 
 MUTANTS = (
     *family.NOISE_MUTANTS,
-    Mutant(
-        "half variance",
-        "the posterior has half the variance that it should have",
-        noise_times(1 / math.sqrt(2)),
-    ),
-    Mutant(
-        "variance of all rounds",
-        "the variance falls with the number of rounds, not with the arm's pulls",
-        noise_by(_over_rounds),
-    ),
-    Mutant(
-        "variance for deviation",
-        "the variance c/(n + 1) is used as the standard deviation",
-        result("deviation", lambda rule, deviation, pulls: deviation**2),
-    ),
-    Mutant(
-        "sums for means",
-        "draws are centred at the sum of an arm's rewards instead of their mean",
-        result("mean", lambda rule, mean, sums, pulls: sums),
-    ),
+    mutant("half variance", noise_times(1 / math.sqrt(2))),
+    mutant("variance of all rounds", noise_by(_over_rounds)),
+    mutant("variance for deviation", result("deviation", lambda rule, deviation, pulls: deviation**2)),
+    mutant("sums for means", result("mean", lambda rule, mean, sums, pulls: sums)),
     *family.order_mutants(ON_TWO),
-    Mutant(
-        "variance never falls",
-        "every draw has the variance of an arm without rewards",
-        result("deviation", _never_falls),
-        caught_by=ON_TWO,
-    ),
+    mutant("variance never falls", result("deviation", _never_falls), ON_TWO),
 )
 
-auditor = Auditor(
-    algorithm=GaussianTS,
-    paper=papers.OU,
-    model="central",
-    instance={"n_arms": 2, "horizon": 52, "first": 20, "delta": 1e-3},
-    small={"n_arms": 2, "horizon": 52, "first": 20, "delta": 1e-3},
-    pairs=pairs,
-    mutants=MUTANTS,
-    claims=CLAIMS,
-    experiment={"n_arms": 5, "horizon": 3000},
-    longest=255,
+auditor = SHEET.auditor(
+    GaussianTS,
+    pairs,
+    MUTANTS,
+    CLAIMS,
     worst_cost=lambda rule: gdp_epsilon(
         sampling.worst_mu(rule.n_arms, rule.horizon, rule.variance, rule.first), rule.delta
     ),

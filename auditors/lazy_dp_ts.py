@@ -9,11 +9,14 @@ import numpy as np
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.lazy_dp_ts import LazyDPTS
 from verifiable_dp.auditors import _episodes as family
-from verifiable_dp.core.claims import RegretClaim, Source
+from verifiable_dp.auditors._first_neighbours import one_release
 from verifiable_dp.core.validate import FloatArray
-from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import result
+from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.theorems import MeanBound
+
+SHEET = Sheet(__file__, papers.HU)
+claim, mutant = SHEET.claim, SHEET.mutant
 
 LEVEL = 16.0  # ours: the paper's constants are not at hand
 
@@ -25,51 +28,13 @@ def regret_bound(gaps: FloatArray, rule: LazyDPTS) -> float:
 
 
 ON_TWO = MeanBound([family.TWO])
-CLAIMS = (
-    RegretClaim(
-        "theorem-4",
-        "The expected regret is O(sum_a log T/min(epsilon, Delta_a)).",
-        "sum_a 16 log T/min(epsilon, Delta_a)",
-        Source(
-            papers.HU,
-            "Theorem 4",
-            "a rate; we chose the constant 16, which uniform play and a width eight times too large exceed "
-            "at the horizon of the check",
-        ),
-        "mean",
-        regret_bound,
-        "rewards in [0, 1]",
-        [ON_TWO],
-    ),
-)
+CLAIMS = (claim("theorem-4", regret_bound, [ON_TWO]),)
 
 MUTANTS = (
     *family.BATCH_MUTANTS,
-    Mutant(
-        "uniform play",
-        "the arm with the fewest pulls is played next",
-        family.UNIFORM_CHOICE,
-        caught_by=ON_TWO,
-    ),
-    Mutant(
-        "inverted",
-        "the arm with the smallest draw is played next",
-        result("samples", lambda rule, drawn, state, released: -drawn),
-        caught_by=ON_TWO,
-    ),
-    family.timid(ON_TWO, "the width that is added to means is eight times too large"),
+    mutant("uniform play", family.UNIFORM_CHOICE, ON_TWO),
+    mutant("inverted", result("samples", lambda rule, drawn, state, released: -drawn), ON_TWO),
+    family.timid(ON_TWO, "that is added to means"),
 )
 
-auditor = Auditor(
-    algorithm=LazyDPTS,
-    paper=papers.HU,
-    model="central",
-    instance={"n_arms": 2, "epsilon": 1.0, "horizon": 15},
-    small={"n_arms": 2, "epsilon": 1.0, "horizon": 15},
-    pairs=family.pairs,
-    mutants=MUTANTS,
-    claims=CLAIMS,
-    experiment={"n_arms": 2, "epsilon": 1.0, "horizon": 3000},
-    longest=255,
-    worst_cost=lambda rule: rule.mechanism.cost(),  # a reward enters one release
-)
+auditor = SHEET.auditor(LazyDPTS, family.pairs, MUTANTS, CLAIMS, worst_cost=one_release)

@@ -9,12 +9,14 @@ from verifiable_dp.algorithms.linear_elimination import LinearElimination
 from verifiable_dp.auditors import _linear as family
 from verifiable_dp.auditors._first_neighbours import first_round
 from verifiable_dp.core.algorithm import Query
-from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import FloatArray
-from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import decided_by, result
+from verifiable_dp.registry.sheets import Sheet
+
+SHEET = Sheet(__file__, papers.LATTIMORE)
+claim, mutant = SHEET.claim, SHEET.mutant
 
 
 def pairs(algorithm: LinearElimination) -> list[TablePair]:
@@ -40,62 +42,19 @@ def _partial(state: Own, query: Query, released: FloatArray) -> FloatArray:
 GOOD_EVENT = family.GoodEvent("ch. 22")
 MUTANTS = (
     *family.removal_mutants(GOOD_EVENT),
-    Mutant(
-        "sparse",
-        "a phase has a hundredth of the pulls that it should have",
-        result("size", lambda rule, size, batch: size / 100),
-        caught_by=GOOD_EVENT,
-    ),
-    Mutant(
-        "turned",
-        "estimates have the wrong sign",
-        result("estimates", lambda rule, value, *at: -value),
-        caught_by=family.MEANS,
-    ),
-    Mutant(
-        "partial",
-        "the rewards of the last action of the core set are lost",
-        decided_by(_partial),
-        caught_by=family.MEANS,
-    ),
+    mutant("sparse", result("size", lambda rule, size, batch: size / 100), GOOD_EVENT),
+    mutant("turned", result("estimates", lambda rule, value, *at: -value), family.MEANS),
+    mutant("partial", decided_by(_partial), family.MEANS),
 )
 
-CLAIMS = (
-    RegretClaim(
-        "regret",
-        "With beta = 1/T, the expected regret is O(sqrt(T d log(K T))).",
-        "sum_l n_l max {Delta_a <= 4 2^-(l-1)} + max Delta",
-        Source(
-            papers.LATTIMORE,
-            "chapter 22",
-            "the numbers are derived here for a design that is optimal up to a factor 2",
-        ),
-        "mean",
-        family.regret_bound,
-        "a finite set of actions, rewards in [-1, 1]",
-        [family.MEANS],
-    ),
-    RegretClaim(
-        "good-event",
-        "With probability 1 - beta, the best action stays, and actions that stay after phase l have gaps "
-        "of at most 4 2^-l.",
-        "P[best action removed, or an action with a gap above 4 2^-l kept] <= beta",
-        Source(papers.LATTIMORE, "chapter 22", "derived: sub-Gaussian tails, union over actions and phases"),
-        "probability",
-        domain="a finite set of actions, rewards in [-1, 1]",
-        checks=[GOOD_EVENT],
-    ),
-)
+CLAIMS = (claim("regret", family.regret_bound, [family.MEANS]), claim("good-event", checks=[GOOD_EVENT]))
 
-auditor = Auditor(
-    algorithm=LinearElimination,
-    paper=papers.LATTIMORE,
-    model="none",
-    instance={"actions": family.AXES, "horizon": 600, "beta": 0.5},
-    small={"actions": family.AXES, "horizon": 200, "beta": 0.9},
-    pairs=pairs,
-    mutants=MUTANTS,
-    claims=CLAIMS,
-    reference_epsilon=1.0,
-    experiment={"actions": family.CIRCLE, "horizon": 1_000_000},
+auditor = SHEET.auditor(
+    LinearElimination,
+    pairs,
+    MUTANTS,
+    CLAIMS,
+    instance={"actions": family.AXES},
+    small={"actions": family.AXES},
+    experiment={"actions": family.CIRCLE},
 )

@@ -13,16 +13,18 @@ from verifiable_dp.algorithms._linear import on_sphere
 from verifiable_dp.algorithms.linucb import LinUCB
 from verifiable_dp.auditors import _linear as family
 from verifiable_dp.core.algorithm import Query, play
-from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.query import Own
 from verifiable_dp.core.validate import BoolArray, FloatArray
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import decided_by, result
+from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.theorems import TRIALS, MeanBound, TheoremTrial
 from verifiable_dp.registry.wrapped import Listed
+
+SHEET = Sheet(__file__, papers.ABBASI)
+claim, mutant = SHEET.claim, SHEET.mutant
 
 
 def regret_bound(gaps: FloatArray, rule: LinUCB) -> float:
@@ -88,89 +90,31 @@ def _next_action(query: Query) -> Query:
 
 
 MUTANTS = (
-    Mutant(
-        "greedy",
-        "the index has no bonus, and the ellipsoid is a point",
-        result("radius", lambda rule, radius, state: 0 * radius),
-        caught_by=ellipsoid,
-    ),
-    Mutant(
-        "overconfident",
-        "the radius is a tenth of what the noise needs",
-        result("radius", lambda rule, radius, state: radius / 10),
-        caught_by=ellipsoid,
-    ),
-    Mutant(
-        "inverted",
-        "the action with the smallest index is played",
-        result("index", lambda rule, index, state: -index),
-        caught_by=means,
-    ),
-    Mutant(
+    mutant("greedy", result("radius", lambda rule, radius, state: 0 * radius), ellipsoid),
+    mutant("overconfident", result("radius", lambda rule, radius, state: radius / 10), ellipsoid),
+    mutant("inverted", result("index", lambda rule, index, state: -index), means),
+    mutant(
         "deaf",
-        "only the first reward is added",
         decided_by(lambda state, query, released: np.where(state.t[:, None] == 0, released, 0.0)),
-        caught_by=ellipsoid,
+        ellipsoid,
     ),
-    Mutant(
+    mutant(
         "misplaced",
-        "each reward is added to the next action",
         decided_by(lambda state, query, released: np.roll(released, 1, axis=1), _next_action),
-        caught_by=ellipsoid,
+        ellipsoid,
     ),
-    Mutant(
-        "doubled",
-        "each reward is added twice, its action once",
-        decided_by(lambda state, query, released: 2 * released),
-        caught_by=ellipsoid,
-    ),
-    Mutant(
-        "turned",
-        "rewards are added with the wrong sign",
-        decided_by(lambda state, query, released: -released),
-        caught_by=means,
-    ),
+    mutant("doubled", decided_by(lambda state, query, released: 2 * released), ellipsoid),
+    mutant("turned", decided_by(lambda state, query, released: -released), means),
 )
 
-CLAIMS = (
-    RegretClaim(
-        "theorem-3",
-        "With probability 1 - beta, the regret is at most 4 sqrt(T d log(lambda + T/d)) (sqrt(lambda) + "
-        "sqrt(2 log(1/beta) + d log(1 + T/(lambda d)))), for 1-sub-Gaussian noise and |theta|, |a| <= 1.",
-        "rho sqrt(8 T d l) + max Delta, rho = sqrt(2 log T + d l) + sqrt(lambda), l = log(1 + T/(lambda d))",
-        Source(
-            papers.ABBASI,
-            "Theorem 3",
-            "the numbers are those of its proof, at beta = 1/T; not larger than the printed ones for "
-            "lambda >= 1",
-        ),
-        "mean",
-        regret_bound,
-        "mean rewards in [-1, 1]",
-        [means],
-    ),
-    RegretClaim(
-        "theorem-2",
-        "With probability 1 - beta, theta lies in the ellipsoid |theta - estimate|_V <= sqrt(2 log(1/beta) + "
-        "log(det V/det lambda I)) + sqrt(lambda) at all times.",
-        "P[theta outside after T rounds] <= beta",
-        Source(papers.ABBASI, "Theorem 2", "checked after T = 1000 rounds at beta = .1"),
-        "probability",
-        domain="1-sub-Gaussian noise, |theta| <= 1",
-        checks=[ellipsoid],
-    ),
-)
+CLAIMS = (claim("theorem-3", regret_bound, [means]), claim("theorem-2", checks=[ellipsoid]))
 
-auditor = Auditor(
-    algorithm=LinUCB,
-    paper=papers.ABBASI,
-    model="none",
-    instance={"actions": family.AXES, "horizon": 16},
-    small={"actions": family.AXES, "horizon": 8},
-    pairs=pairs,
-    mutants=MUTANTS,
-    claims=CLAIMS,
-    reference_epsilon=1.0,
-    experiment={"actions": family.CIRCLE, "horizon": 100_000},
-    longest=256,
+auditor = SHEET.auditor(
+    LinUCB,
+    pairs,
+    MUTANTS,
+    CLAIMS,
+    instance={"actions": family.AXES},
+    small={"actions": family.AXES},
+    experiment={"actions": family.CIRCLE},
 )

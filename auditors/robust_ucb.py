@@ -11,15 +11,17 @@ import numpy as np
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.robust_ucb import RobustUCB
 from verifiable_dp.auditors._first_neighbours import first_round
-from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.environments import Drawn, Pareto
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import rebuilt, result
+from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.theorems import RUNS, TRIALS, MeanBound, TheoremTrial
 from verifiable_dp.registry.wrapped import original
+
+SHEET = Sheet(__file__, papers.BUBECK)
+claim, mutant = SHEET.claim, SHEET.mutant
 
 BETA = 0.1  # failure probability of one arm's estimate in the check of the lemma
 PULLS = 200  # rewards of that estimate
@@ -119,76 +121,18 @@ class Inverted(RobustUCB):
 
 
 MUTANTS = (
-    Mutant(
-        "greedy",
-        "the index has no bonus, so an arm never recovers from a bad start",
-        result("constant", lambda rule, constant: 0.0, compiled=True),
-        caught_by=one_mean,
-    ),
-    Mutant(
-        "pessimist",
-        "the bonus is subtracted",
-        result("constant", lambda rule, constant: -constant, compiled=True),
-        caught_by=one_mean,
-    ),
-    Mutant(
-        "wide",
-        "the bonus is ten times as large",
-        result("constant", lambda rule, constant: 10 * constant, compiled=True),
-        caught_by=means,
-    ),
-    Mutant(
+    mutant("greedy", result("constant", lambda rule, constant: 0.0, compiled=True), one_mean),
+    mutant("pessimist", result("constant", lambda rule, constant: -constant, compiled=True), one_mean),
+    mutant("wide", result("constant", lambda rule, constant: 10 * constant, compiled=True), means),
+    mutant(
         "over-truncated",
-        "thresholds are a hundredth of what they should be, so every reward is dropped",
         result("moment", lambda rule, moment: float(moment / 100 ** (1 + rule.v)), compiled=True),
-        caught_by=one_mean,
+        one_mean,
     ),
-    Mutant("misplaced", "each reward is added to the arm before", rebuilt(Misplaced), caught_by=means),
-    Mutant("inverted", "rewards are treated as costs", rebuilt(Inverted), caught_by=means),
+    mutant("misplaced", rebuilt(Misplaced), means),
+    mutant("inverted", rebuilt(Inverted), means),
 )
 
-CLAIMS = (
-    RegretClaim(
-        "truncated-mean",
-        "With probability 1 - delta, the mean of n rewards, the i-th truncated at "
-        "(u i/log(1/delta))^(1/(1+v)), exceeds mu by at most the formula; the same on the other side.",
-        "4 u^(1/(1+v)) (log(1/delta)/n)^(v/(1+v))",
-        Source(
-            papers.BUBECK,
-            "truncated empirical mean",
-            "constant derived: bias at most 1 + v <= 2, Bernstein's sqrt(2) + 1/3; checked at delta = .1",
-        ),
-        "probability",
-        domain="E|X|^(1+v) <= u",
-        checks=[one_mean],
-    ),
-    RegretClaim(
-        "regret",
-        "The expected regret is O(sum_a log T (u/Delta_a)^(1/v) + Delta_a).",
-        "sum_a Delta_a (ceil(2 (8/Delta_a)^((1+v)/v) u^(1/v) log T) + 2 log T)",
-        Source(
-            papers.BUBECK,
-            "Robust UCB with truncated means",
-            "the rate as quoted by Tao et al.; constants derived from the claim on truncated means, and "
-            "2 log T from the union over t - 1 numbers of pulls at delta = t^-2",
-        ),
-        "mean",
-        regret_bound,
-        "E|X|^(1+v) <= u; Pareto arms of shape 2 + v",
-        [means],
-    ),
-)
+CLAIMS = (claim("truncated-mean", checks=[one_mean]), claim("regret", regret_bound, [means]))
 
-auditor = Auditor(
-    algorithm=RobustUCB,
-    paper=papers.BUBECK,
-    model="none",
-    instance={"n_arms": 2, "horizon": 32, "v": 1.0, "u": 1.0},
-    small={"n_arms": 2, "horizon": 12, "v": 1.0, "u": 1.0},
-    pairs=pairs,
-    mutants=MUTANTS,
-    claims=CLAIMS,
-    reference_epsilon=1.0,
-    experiment={"n_arms": 2, "horizon": 100_000, "v": 1.0, "u": 1.0},
-    longest=64,
-)
+auditor = SHEET.auditor(RobustUCB, pairs, MUTANTS, CLAIMS)

@@ -11,15 +11,17 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.se import SE, radius
 from verifiable_dp.auditors import _elimination as family
 from verifiable_dp.auditors._first_neighbours import c1_to_c4, first_round
-from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.environments import bernoulli
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import gap_times, result
+from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.theorems import TRIALS, MeanBound, Pulls, Survival, TheoremTrial
 from verifiable_dp.registry.wrapped import with_parameters
+
+SHEET = Sheet(__file__, papers.EVEN_DAR)
+claim, mutant = SHEET.claim, SHEET.mutant
 
 BETA = 0.1  # of the checks that speak of probability
 SMALL_GAP = 0.1
@@ -105,96 +107,27 @@ def pairs(algorithm: SE) -> list[TablePair]:
 PULLS = Pulls(family.LARGE_GAPS, SHORT, DERIVED)
 SURVIVAL = Survival(family.NEAR_TIES, SHORT, DERIVED)
 MUTANTS = (
-    Mutant(
-        "hasty",
-        "arms are removed at an eighth of the radius",
-        gap_times(1 / 8),
-        caught_by=SURVIVAL,
-    ),
-    Mutant(
-        "half threshold",
-        "arms are removed at one radius, half the threshold",
-        gap_times(1 / 2),
-        caught_by=least_sweeps,
-    ),
-    Mutant(
-        "greedy",
-        "arms are removed as soon as they are behind",
-        gap_times(0),
-        caught_by=SURVIVAL,
-    ),
-    Mutant(
-        "timid",
-        "arms are removed only at six times the radius",
-        gap_times(6),
-        caught_by=PULLS,
-    ),
+    mutant("hasty", gap_times(1 / 8), SURVIVAL),
+    mutant("half threshold", gap_times(1 / 2), least_sweeps),
+    mutant("greedy", gap_times(0), SURVIVAL),
+    mutant("timid", gap_times(6), PULLS),
     family.inverted(PULLS),
-    Mutant(
+    mutant(
         "forgetting",
-        "only the last sweep counts, so no arm is ever removed",
         result("compared", lambda rule, mean, state, released: released / state.epoch[:, None]),
-        caught_by=PULLS,
+        PULLS,
     ),
-    Mutant(
+    mutant(
         "off by one",
-        "instead of the arm that should be removed, the next one is",
         result("removed", lambda rule, gone, state, released: np.roll(gone, 1, axis=1) & state.active),
-        caught_by=PULLS,
+        PULLS,
     ),
 )
 
 CLAIMS = (
-    RegretClaim(
-        "elimination",
-        "With probability 1 - beta, the best arm is never removed, and arm a is removed by the first sweep "
-        "r with 4 radius(r) < Delta_a.",
-        "min {r: 4 sqrt(log(4 K r^2/beta) / (2 r)) < Delta_a}",
-        Source(
-            papers.EVEN_DAR, "successive elimination", "derived for the radius used here: Hoeffding, union"
-        ),
-        "probability",
-        pulls_bound,
-        checks=[PULLS, SURVIVAL],
-    ),
-    RegretClaim(
-        "least-sweeps",
-        "With probability 1 - eta, arm a stays at least until sweep r0, as the threshold of two radii "
-        "requires.",
-        "r0: sum over blocks (n', n] up to r0, n = 1.1 n', of exp(-x^2/n) <= eta, x the least "
-        "r (2 radius(r) - Delta_a) in the block",
-        Source(
-            papers.EVEN_DAR,
-            "successive elimination",
-            "derived for the radius used here: Doob's inequality for sums of differences, union over blocks; "
-            "checked at eta = beta = .1",
-        ),
-        "probability",
-        safe_sweeps,
-        "rewards in [0, 1]",
-        [least_sweeps],
-    ),
-    RegretClaim(
-        "regret",
-        "With beta = 1/T, the expected regret is O(sum_a log(KT)/Delta_a).",
-        "sum_a Delta_a min {r: 4 sqrt(log(4 K r^2 T) / (2 r)) < Delta_a} + 1",
-        Source(papers.EVEN_DAR, "successive elimination", "derived from the claim on pulls"),
-        "mean",
-        regret_bound,
-        checks=[mean_regret],
-    ),
+    claim("elimination", pulls_bound, [PULLS, SURVIVAL]),
+    claim("least-sweeps", safe_sweeps, [least_sweeps]),
+    claim("regret", regret_bound, [mean_regret]),
 )
 
-auditor = Auditor(
-    algorithm=SE,
-    paper=papers.EVEN_DAR,
-    model="none",
-    instance={"n_arms": 2, "horizon": 80, "beta": 0.5},
-    small={"n_arms": 2, "horizon": 60, "beta": 0.9},
-    pairs=pairs,
-    mutants=MUTANTS,
-    claims=CLAIMS,
-    reference_epsilon=1.0,
-    experiment={"n_arms": 5, "horizon": 1_000_000},
-    longest=4096,
-)
+auditor = SHEET.auditor(SE, pairs, MUTANTS, CLAIMS)

@@ -11,18 +11,22 @@ from verifiable_dp.algorithms._elimination import Elimination
 from verifiable_dp.algorithms.shuffled_se import ShuffledSE
 from verifiable_dp.auditors import _elimination as family
 from verifiable_dp.auditors._first_neighbours import HALF_NOISE, NO_NOISE, c1_to_c4
-from verifiable_dp.core.claims import Basis, PrivacyClaim, RegretClaim, Source
-from verifiable_dp.core.mechanisms import Laplace, shuffle
+from verifiable_dp.auditors.shuffled_linear import report_mutants
+from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.core.mechanisms import Laplace
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.exact import shuffle as exact_shuffle
-from verifiable_dp.registry.auditor import Auditor, Mutant
-from verifiable_dp.registry.mutants import gap_times, rebuilt, result
+from verifiable_dp.registry.mutants import gap_times
+from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.theorems import MeanBound, Pulls, Survival
 
+SHEET = Sheet(__file__, papers.TENENBAUM)
+claim, mutant = SHEET.claim, SHEET.mutant
+
 SHORT = {"n_arms": 3, "horizon": 100_000, "beta": 0.1}
-DERIVED = "derived: Hoeffding, a tail of sums of Laplace reports, union over arms and batches"
+DERIVED = SHEET.words("derived")
 
 
 def pulls_bound(gaps: FloatArray, rule: ShuffledSE) -> FloatArray:
@@ -93,84 +97,21 @@ SURVIVAL = Survival(family.NEAR_TIES, SHORT, DERIVED)
 MUTANTS = (
     HALF_NOISE,
     NO_NOISE,
-    Mutant(
-        "domain unchecked",
-        "the formula is inverted outside its domain",
-        result(
-            "local",
-            lambda rule, local, clients: max(
-                rule.epsilon, shuffle.formula_inverse(rule.epsilon, clients, rule.delta)
-            ),
-        ),
-    ),
-    Mutant(
-        "amplified by T",
-        "epsilon0 suits T shuffled reports, though a batch has fewer",
-        result(
-            "local",
-            lambda rule, local, clients: shuffle.local_epsilon(rule.epsilon, rule.horizon, rule.delta),
-        ),
-    ),
-    Mutant(
-        "epsilon0 doubled",
-        "a report has twice the epsilon0 that shuffling can compensate for",
-        result("local", lambda rule, local, clients: 2 * local),
-    ),
-    Mutant(
-        "order visible",
-        "reports are passed on in the order of the users, so nothing is amplified",
-        result("crowd", lambda rule, crowd, counts: np.ones(len(counts), np.int64)),
-    ),
-    Mutant("noise at the server", "users report exact rewards; only the sums get noise", rebuilt(Late)),
-    Mutant(
-        "hasty",
-        "arms are removed at an eighth of the threshold, below the noise of their means",
-        gap_times(1 / 8),
-        caught_by=SURVIVAL,
-    ),
-    Mutant("timid", "arms are removed only at eight times the threshold", gap_times(8), caught_by=PULLS),
+    *report_mutants("the formula", "users", Late),
+    mutant("hasty", gap_times(1 / 8), SURVIVAL),
+    mutant("timid", gap_times(8), PULLS),
     family.inverted(PULLS),
 )
 CLAIMS = (
-    RegretClaim(
-        "elimination",
-        "With probability 1 - beta, the best arm stays, and arm a is removed by the first batch with 4 "
-        "radius < Delta_a.",
-        "2 + 4 + ... + 2^b, b the first batch with 4 radius < Delta_a",
-        Source(papers.TENENBAUM, "shuffle model", DERIVED, Basis.OURS),
-        "probability",
-        pulls_bound,
-        checks=[PULLS, SURVIVAL],
-    ),
-    RegretClaim(
-        "regret",
-        "With beta = 1/T, the expected regret is O(sum_a log T/Delta_a + K sqrt(log(1/delta)) log "
-        "T/epsilon).",
-        "sum_a Delta_a (2 + 4 + ... + 2^b_a) + max Delta, b_a the first batch with 4 radius < Delta_a",
-        Source(
-            papers.TENENBAUM,
-            "shuffle model",
-            "a rate; the numbers follow from the claim on pulls, for our reports",
-            Basis.UNREAD,
-        ),
-        "mean",
-        regret_bound,
-        "rewards in [0, 1]",
-        [MeanBound(c1_to_c4)],
-    ),
+    claim("elimination", pulls_bound, [PULLS, SURVIVAL]),
+    claim("regret", regret_bound, [MeanBound(c1_to_c4)]),
 )
 
-auditor = Auditor(
-    algorithm=ShuffledSE,
-    paper=papers.TENENBAUM,
-    model="shuffle",
-    # The last batch is large enough to gain by shuffling; outside of its domain the formula gives too much.
-    instance={"n_arms": 2, "epsilon": 4.0, "horizon": 66_000, "beta": 0.5, "delta": 1e-6},
-    small={"n_arms": 2, "epsilon": 20.0, "horizon": 100, "beta": 0.5},
-    pairs=pairs,
-    mutants=MUTANTS,
-    claims=CLAIMS,
-    experiment={"n_arms": 5, "epsilon": 1.0, "horizon": 10**7},
+auditor = SHEET.auditor(
+    ShuffledSE,
+    pairs,
+    MUTANTS,
+    CLAIMS,
     exact=exact,
     # Of one report, before it is shuffled.
     worst_cost=lambda rule: exact_shuffle.local_epsilon(exact(rule, rule.claim)),

@@ -10,11 +10,13 @@ from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.tree_sum import TreeSum
 from verifiable_dp.auditors import _index as family
 from verifiable_dp.auditors._first_neighbours import HALF_NOISE, NO_NOISE, first_item
-from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.neighbours import StreamPair
-from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import Make, mixed, noise_times
+from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.wrapped import with_parameters
+
+SHEET = Sheet(__file__, papers.CHAN)
+claim, mutant = SHEET.claim, SHEET.mutant
 
 
 def error_bound(horizon: int, epsilon: float, gamma: float) -> float:
@@ -44,57 +46,15 @@ ERROR = family.TreeError(lambda rule, gamma: error_bound(rule.horizon, rule.epsi
 MUTANTS = (
     HALF_NOISE,
     NO_NOISE,
-    Mutant("budget log T", "a node gets epsilon / log T (natural), as printed by Tao et al.", _budget("log")),
-    Mutant(
-        "budget log2 T",
-        "a node gets epsilon / log2 T: one level too few where T is a power of 2",
-        _budget("log2"),
-    ),
-    Mutant(
-        "one draw for all nodes",
-        "every node gets the same noise, so differences of nodes are exact",
-        family.SAME_NODE,
-    ),
-    Mutant(
-        "re-drawn",
-        "the whole prefix sum is released each time, with noise for one node",
-        mixed(family.RedrawnSum),
-    ),
-    Mutant(
-        "tenfold noise",
-        "the noise is ten times what privacy needs",
-        noise_times(10.0),
-        caught_by=ERROR,
-    ),
+    mutant("budget log T", _budget("log")),
+    mutant("budget log2 T", _budget("log2")),
+    mutant("one draw for all nodes", family.SAME_NODE),
+    mutant("re-drawn", mixed(family.RedrawnSum)),
+    mutant("tenfold noise", noise_times(10.0), ERROR),
 )
 
-CLAIMS = (
-    RegretClaim(
-        "error",
-        "With probability 1 - gamma, no prefix sum is off by more than the formula, O(log^2 T/epsilon).",
-        "L/epsilon max(sqrt(L), sqrt(l)) sqrt(8 l), L = floor(log2 T) + 1, l = log(2T/gamma)",
-        Source(
-            papers.CHAN,
-            "binary mechanism, utility",
-            "derived: tail of a sum of Laplace variables, union over T",
-        ),
-        "probability",
-        error_bound,
-        checks=[ERROR],
-        about="utility",
-    ),
-)
+CLAIMS = (claim("error", error_bound, [ERROR]),)
 
-auditor = Auditor(
-    algorithm=TreeSum,
-    paper=papers.CHAN,
-    model="central",
-    instance={"epsilon": 1.0, "horizon": 8},
-    small={"epsilon": 1.0, "horizon": 8},
-    pairs=pairs,
-    mutants=MUTANTS,
-    claims=CLAIMS,
-    experiment={"epsilon": 1.0, "horizon": 1024},
-    longest=1023,
-    worst_cost=lambda algorithm: algorithm.mechanism.cost(1),
+auditor = SHEET.auditor(
+    TreeSum, pairs, MUTANTS, CLAIMS, worst_cost=lambda algorithm: algorithm.mechanism.cost(1)
 )

@@ -14,15 +14,17 @@ from verifiable_dp.algorithms.ucb1 import UCB1
 from verifiable_dp.auditors import _index as family
 from verifiable_dp.auditors._first_neighbours import c1_to_c4
 from verifiable_dp.core.algorithm import Query
-from verifiable_dp.core.claims import RegretClaim, Source
 from verifiable_dp.core.environments import TwoPoint, bernoulli
 from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.linear_in_log import linear_in_log
 from verifiable_dp.evidence.regret.mean_bound import mean_bound
-from verifiable_dp.registry.auditor import Auditor, Mutant
 from verifiable_dp.registry.mutants import decided_by, rebuilt, result
+from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.theorems import TRIALS, CorrectOnly, MeanBound, TheoremTrial
+
+SHEET = Sheet(__file__, papers.AUER)
+claim, mutant = SHEET.claim, SHEET.mutant
 
 FIVE = bernoulli([0.9, 0.4, 0.4, 0.4, 0.4], "one good arm of five")
 HORIZONS = [int(t) for t in np.geomspace(1e4, 1e6, 16)]
@@ -102,97 +104,31 @@ def _last_alone(
 
 ON_TWO = MeanBound([BEST_LAST], {"n_arms": 2, "horizon": 5000}, TWICE)
 MUTANTS = (
-    Mutant(
-        "greedy",
-        "the index has no bonus, so an arm never recovers from a bad start",
-        result("index", lambda rule, index, state: state.estimate / state.pulls),
-        caught_by=ON_TWO,
-    ),
-    Mutant(
-        "doubled bonus",
-        "the bonus is 2 sqrt(2 log t/n)",
-        rebuilt(DoubledBonus),
-        caught_by=growth,
-    ),
-    Mutant(
+    mutant("greedy", result("index", lambda rule, index, state: state.estimate / state.pulls), ON_TWO),
+    mutant("doubled bonus", rebuilt(DoubledBonus), growth),
+    mutant(
         "curious",
-        "the bonus is sqrt(2 t/n), so all arms are played equally",
         result(
             "index",
             lambda rule, index, state: (
                 state.estimate / state.pulls + np.sqrt(2 * state.t[:, None] / state.pulls)
             ),
         ),
-        caught_by=ON_TWO,
+        ON_TWO,
     ),
-    Mutant(
-        "inverted",
-        "the arm with the smallest index is played",
-        result("index", lambda rule, index, state: -index),
-        caught_by=ON_TWO,
-    ),
-    Mutant(
+    mutant("inverted", result("index", lambda rule, index, state: -index), ON_TWO),
+    mutant(
         "deaf",
-        "only the first reward of each arm is added",
         decided_by(lambda state, query, released: np.where(state.pulls == 0, released, np.nan)),
-        caught_by=ON_TWO,
+        ON_TWO,
     ),
-    Mutant(
-        "misplaced",
-        "each reward is added to the next arm",
-        decided_by(lambda state, query, released: np.roll(released, 1, axis=1)),
-        caught_by=ON_TWO,
-    ),
-    Mutant(
-        "forgetful",
-        "the last reward of an arm is used as its mean",
-        result("estimates", _last_alone),
-        caught_by=ON_TWO,
-    ),
+    mutant("misplaced", decided_by(lambda state, query, released: np.roll(released, 1, axis=1)), ON_TWO),
+    mutant("forgetful", result("estimates", _last_alone), ON_TWO),
 )
 
 CLAIMS = (
-    RegretClaim(
-        "theorem-1",
-        "The expected regret is at most 8 sum_a log T/Delta_a + (1 + pi^2/3) sum_a Delta_a.",
-        "8 sum_a log T/Delta_a + (1 + pi^2/3) sum_a Delta_a",
-        Source(papers.AUER, "Theorem 1"),
-        "mean",
-        regret_bound,
-        "rewards in [0, 1]",
-        [
-            ON_TWO,
-            CorrectOnly(MeanBound(c1_to_c4)),
-        ],
-    ),
-    RegretClaim(
-        "leading-constant",
-        "limsup E[regret]/log T <= sum_a 2/Delta_a.",
-        "slope of the regret in log T at most sum_a 2/Delta_a, and as much again for lower-order terms",
-        Source(
-            papers.LATTIMORE,
-            "Lemma 8.2 and Theorem 8.1",
-            "derived for the index used here: for e < Delta_a arm a's index reaches mu* - e at most "
-            "1 + 2 (log T + sqrt(pi log T) + 1)/(Delta_a - e)^2 times in the mean (Lemma 8.2), and the best "
-            "arm's index is below it finitely often, since rewards in [0, 1] are 1/2-sub-Gaussian",
-        ),
-        "scaling",
-        leading_constant,
-        "rewards in [0, 1]; in the limit, here between T = 1e4 and 1e6",
-        [growth],
-    ),
+    claim("theorem-1", regret_bound, [ON_TWO, CorrectOnly(MeanBound(c1_to_c4))]),
+    claim("leading-constant", leading_constant, [growth], paper=papers.LATTIMORE),
 )
 
-auditor = Auditor(
-    algorithm=UCB1,
-    paper=papers.AUER,
-    model="none",
-    instance={"n_arms": 2, "horizon": 16},
-    small={"n_arms": 2, "horizon": 8},
-    pairs=family.first_rewards,
-    mutants=MUTANTS,
-    claims=CLAIMS,
-    reference_epsilon=1.0,
-    experiment={"n_arms": 5, "horizon": 1_000_000},
-    longest=256,
-)
+auditor = SHEET.auditor(UCB1, family.first_rewards, MUTANTS, CLAIMS)

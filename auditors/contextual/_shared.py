@@ -9,7 +9,7 @@ import numpy as np
 
 from verifiable_dp.algorithms.contextual._regression import Regression
 from verifiable_dp.core.algorithm import Algorithm, Query, play
-from verifiable_dp.core.claims import Basis, RegretClaim, Source
+from verifiable_dp.core.claims import Basis, RegretClaim
 from verifiable_dp.core.contextual import Rule
 from verifiable_dp.core.mechanisms.tree import SLOT_BITS, Nodes
 from verifiable_dp.core.neighbours import ContextPair
@@ -21,8 +21,12 @@ from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.comparison import comparison
 from verifiable_dp.registry.auditor import Mutant
 from verifiable_dp.registry.mutants import Make, result, shared
+from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.theorems import RUNS, TRIALS, TheoremTrial
 from verifiable_dp.registry.wrapped import Listed
+
+SHEET = Sheet(__file__)
+claim, mutant = SHEET.claim, SHEET.mutant
 
 MIDDLE, SLOPE = 0.5, 0.45
 _BALANCE = 0.8  # between 1/sqrt 2, the width of what was seen once, and what a reward of 1 adds to it
@@ -206,50 +210,15 @@ class AgainstUniform:
         )
 
 
-DEFINITE_CLAIM = RegretClaim(
-    "definite",
-    "With probability 1 - alpha, the matrix that is added to the Gram matrix has eigenvalues between "
-    "Upsilon and 3 Upsilon in all rounds.",
-    "Upsilon = sigma sqrt(m) (sqrt(2 d) + sqrt(2 log(4 T/alpha)))",
-    Source(OURS, "shift", "the form is that of Shariff & Sheffet, whose paper we did not have", Basis.OURS),
-    "probability",
-    domain="every d and T",
-    checks=[definite],
-)
+DEFINITE_CLAIM = claim("definite", checks=[definite], paper=OURS)
 
 
 def claims(paper: str, learns: AgainstUniform) -> tuple[RegretClaim, ...]:
     """What holds of every regression here: the ellipsoid as in `paper`, and less regret than uniform play."""
-    return (
-        RegretClaim(
-            "ellipsoid",
-            "With probability 1 - alpha, the true parameter lies in the confidence ellipsoid in all rounds.",
-            "|theta - estimate|_V at most the radius",
-            Source(
-                paper,
-                "Theorem 2",
-                "rewards in [0, 1] are 1/2-sub-Gaussian",
-                Basis.OURS if paper == OURS else Basis.PAPER,
-            ),
-            "probability",
-            domain="linear means, |theta| at most 1",
-            checks=[ellipsoid],
-        ),
-        RegretClaim(
-            "learns",
-            f"On linear users, the mean regret of uniform play is at least {learns.factor:g} times its own.",
-            f"mean regret of uniform play >= {learns.factor:g} times its own",
-            Source(
-                "our own",
-                "measured",
-                "not a theorem: the regret bounds bind only at longer horizons than we simulate",
-                Basis.OURS,
-            ),
-            "comparison",
-            domain="the experiment's parameters",
-            checks=[learns],
-        ),
-    )
+    found = claim("ellipsoid", checks=[ellipsoid], paper=paper)
+    if paper == OURS:
+        found = replace(found, source=replace(found.source, basis=Basis.OURS))
+    return (found, claim("learns", checks=[learns], paper="our own", factor=learns.factor))
 
 
 def _asked(**changes: Callable[[Own], FloatArray]) -> Make:
@@ -296,62 +265,21 @@ LEARNS = AgainstUniform(4.0)  # where noise keeps privacy
 def regret_mutants(learns: AgainstUniform) -> tuple[Mutant, ...]:
     """Rules for users that lose regret or the ellipsoid, with the checks that catch them."""
     return (
-        Mutant(
+        mutant(
             "uniform",
-            "arms are chosen without regard to the contexts",
             _asked(estimate=lambda asked: 0 * asked.estimate, radius=lambda asked: 0 * asked.radius),
-            caught_by=learns,
+            learns,
         ),
-        Mutant(
-            "timid",
-            "the radius is ten times too large",
-            _asked(radius=lambda asked: 10 * asked.radius),
-            caught_by=learns,
-        ),
-        Mutant(
-            "inverted",
-            "the arm with the smallest estimate is taken",
-            _asked(estimate=lambda asked: -asked.estimate),
-            caught_by=learns,
-        ),
-        Mutant(
-            "greedy",
-            "the ellipsoid is a point",
-            _asked(radius=lambda asked: 0 * asked.radius),
-            caught_by=ellipsoid,
-        ),
-        Mutant(
-            "overconfident",
-            "the radius is a tenth of what it should be",
-            _asked(radius=lambda asked: asked.radius / 10),
-            caught_by=ellipsoid,
-        ),
-        Mutant(
-            "ten times",
-            "rewards are added ten times",
-            _asked(estimate=lambda asked: 10 * asked.estimate),
-            caught_by=ellipsoid,
-        ),
+        mutant("timid", _asked(radius=lambda asked: 10 * asked.radius), learns),
+        mutant("inverted", _asked(estimate=lambda asked: -asked.estimate), learns),
+        mutant("greedy", _asked(radius=lambda asked: 0 * asked.radius), ellipsoid),
+        mutant("overconfident", _asked(radius=lambda asked: asked.radius / 10), ellipsoid),
+        mutant("ten times", _asked(estimate=lambda asked: 10 * asked.estimate), ellipsoid),
     )
 
 
 SHIFT_MUTANTS = (
-    Mutant(
-        "no shift",
-        "the noisy Gram matrix is not shifted, so it is indefinite",
-        result("ridge", lambda rule, ridge: 0.0),
-        caught_by=definite,
-    ),
-    Mutant(
-        "half shift",
-        "the shift is only Upsilon, which the noise can use up",
-        result("ridge", lambda rule, ridge: ridge / 2),
-        caught_by=definite,
-    ),
+    mutant("no shift", result("ridge", lambda rule, ridge: 0.0), definite),
+    mutant("half shift", result("ridge", lambda rule, ridge: ridge / 2), definite),
 )
-NOT_CLIPPED = Mutant(
-    "not clipped",
-    "contexts are used without clipping their norms",
-    _asked(norm=lambda asked: np.full_like(asked.norm, 1e12)),
-    bounding=True,
-)
+NOT_CLIPPED = mutant("not clipped", _asked(norm=lambda asked: np.full_like(asked.norm, 1e12)))

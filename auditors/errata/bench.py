@@ -9,11 +9,34 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from verifiable_dp.auditing import record_parts
+from verifiable_dp.core.neighbours import AnyPair
+from verifiable_dp.core.validate import JsonDict
+from verifiable_dp.evidence.alignment import checking, searching
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.statement import statement
 from verifiable_dp.registry.errata import Findings
+from verifiable_dp.registry.sheets import Sheet, SheetRow, Text
+from verifiable_dp.registry.wrapped import Listed
 
 Point = Mapping[str, float]
+Ratio = Callable[[Point], float]
+
+
+def aligned(
+    name: str,
+    algorithm: Listed,
+    pairs: Sequence[AnyPair],
+    seed: int,
+    searched: Listed | None = None,
+    shown: Listed | None = None,
+) -> tuple[Check, searching.Found]:
+    """Alignment of the pairs, and of a search on a smaller algorithm; records describe what is `shown`."""
+    whole, small = (
+        checking.Instance(rule, rule.epsilon, record_parts.instance(shown or rule, rule.epsilon))
+        for rule in (algorithm, searched or algorithm)
+    )
+    return checking.check(whole, small, pairs, checking.Search(seed, examples=40), visible=True, name=name)
 
 
 @dataclass(frozen=True)
@@ -31,7 +54,7 @@ class Step:
     """
 
     words: str
-    ratio: Callable[[Point], float]
+    ratio: Ratio
     grid: Mapping[str, Sequence[float]]
 
     def check(self) -> Check:
@@ -62,15 +85,48 @@ class Mended:
         printed = [step.check() for step in self.printed]
         found = printed[0].statistics
         return Findings(
-            printed,
-            [step.check() for step in self.right],
-            {**found["at"], "left over right": found["value"]},
+            printed, [step.check() for step in self.right], {**found["at"], "left over right": found["value"]}
         )
 
 
-_EPSILONS = (0.01, 0.05, 0.1, 0.2, 0.5, 1.0)
-_MOMENTS = (0.1, 0.25, 0.5, 0.75, 1.0)
-_HORIZONS = tuple(10.0**n for n in range(3, 13))
+class Even(SheetRow, kw_only=True):
+    """Evenly spaced values: the first, the last and their number."""
+
+    even: tuple[float, float, int]
+
+
+class StepRow(SheetRow, kw_only=True):
+    """Fields of `Step`; for each variable a grid has its values, or ends and number of evenly spaced ones."""
+
+    words: Text
+    grid: dict[str, list[float] | Even]
+
+
+class MendedRow(SheetRow, kw_only=True):
+    """The steps of an erratum as printed, and those that hold."""
+
+    printed: tuple[StepRow, ...]
+    right: tuple[StepRow, ...]
+
+
+SHEET = Sheet(__file__, forms={"steps": MendedRow})
+
+
+def mended(name: str, printed: Sequence[Ratio], right: Sequence[Ratio], sheet: Sheet = SHEET) -> Mended:
+    """The row ``[steps.NAME]`` with the ratio of each step."""
+    row = sheet.row("steps", name)
+    return Mended(_steps(row["printed"], printed), _steps(row["right"], right))
+
+
+def _steps(rows: Sequence[JsonDict], ratios: Sequence[Ratio]) -> tuple[Step, ...]:
+    return tuple(
+        Step(row["words"], ratio, {name: _values(values) for name, values in row["grid"].items()})
+        for row, ratio in zip(rows, ratios, strict=True)
+    )
+
+
+def _values(given: list[float] | Even) -> list[float]:
+    return np.linspace(*given.even).tolist() if isinstance(given, Even) else given
 
 
 def _power(v: float) -> float:
@@ -90,27 +146,10 @@ def _explicit_pulls(at: Point) -> float:
     return float(np.maximum(sampling, privacy).sum() + len(e)) / bound
 
 
-_PULLS_GRID = {
-    "K": (2.0, 3.0, 5.0, 20.0),
-    "Delta": (1.0, 0.75, 0.501, 0.5, 0.3, 0.25, 0.1, 0.01),
-    "epsilon": (0.01, 0.1, 1.0, 10.0),
-}
-EXPLICIT_PULLS = Mended(
-    (
-        Step(
-            "R_1 + ... + R_e(a) <= log(K log(2/Delta)/beta) (1024/Delta^2 + 96/(eps Delta)), beta to .99",
-            _explicit_pulls,
-            {**_PULLS_GRID, "beta": (0.99, 0.5, 0.1, 1e-3, 1e-9)},
-        ),
-    ),
-    (Step("the same, beta at most .5", _explicit_pulls, {**_PULLS_GRID, "beta": (0.5, 0.1, 1e-3, 1e-9)}),),
-)
-
-
 # ---------------------------------------------------------------- Tao, Wu, Zhao & Wang
 
 
-def _bonus_line(power: Callable[[float], float]) -> Callable[[Point], float]:
+def _bonus_line(power: Callable[[float], float]) -> Ratio:
     """2 log(1/delta)^(1/(1+v)) over 10 log^power T at delta = 1/(2 T^4)."""
 
     def ratio(at: Point) -> float:
@@ -121,26 +160,7 @@ def _bonus_line(power: Callable[[float], float]) -> Callable[[Point], float]:
     return ratio
 
 
-_BONUS_GRID = {"v": _MOMENTS, "T": _HORIZONS}
-BONUS_LINE = Mended(
-    (
-        Step(
-            "2 log(1/delta)^(1/(1+v)) <= 10 log^(v/(1+v)) T, delta = 1/(2T^4)",
-            _bonus_line(lambda v: v / (1 + v)),
-            _BONUS_GRID,
-        ),
-    ),
-    (
-        Step(
-            "2 log(1/delta)^(1/(1+v)) <= 10 log^(1/(1+v)) T, delta = 1/(2T^4)",
-            _bonus_line(lambda v: 1 / (1 + v)),
-            _BONUS_GRID,
-        ),
-    ),
-)
-
-
-def _epochs(after: float | None) -> Callable[[Point], float]:
+def _epochs(after: float | None) -> Ratio:
     """2^((1+v)/v) R_1 with K arms over R_2 with `after` arms, or with K again; u = epsilon = 1."""
 
     def ratio(at: Point) -> float:
@@ -153,14 +173,7 @@ def _epochs(after: float | None) -> Callable[[Point], float]:
     return ratio
 
 
-_EPOCH_GRID = {"v": (0.25, 0.5, 1.0), "K": (2.0, 5.0, 20.0, 1000.0), "beta": (0.1, 1e-3, 1e-6)}
-EPOCH_SUM = Mended(
-    (Step("2^((1+v)/v) R_1 <= R_2 where S shrinks from K to 2 arms", _epochs(2.0), _EPOCH_GRID),),
-    (Step("2^((1+v)/v) R_1 <= R_2 with K instead of |S| in both", _epochs(None), _EPOCH_GRID),),
-)
-
-
-def _geometric(sign: float) -> Callable[[Point], float]:
+def _geometric(sign: float) -> Ratio:
     """sum_(tau <= last) q^(tau - last) over sum_(i >= 0) 4^(-i (1+v)/v), q = 4^(sign (1+v)/v)."""
 
     def ratio(at: Point) -> float:
@@ -171,37 +184,13 @@ def _geometric(sign: float) -> Callable[[Point], float]:
     return ratio
 
 
-_SUM_GRID = {"v": (0.25, 0.5, 1.0), "tau(a)": (1.0, 2.0, 3.0, 5.0)}
-_SUM = "sum_(tau <= tau(a)) (4^({}(1+v)/v))^(tau - tau(a)) <= sum_(i >= 0) (4^(-(1+v)/v))^i"
-GEOMETRIC_SUM = Mended(
-    (Step(_SUM.format("-"), _geometric(-1.0), _SUM_GRID),),
-    (Step(_SUM.format(""), _geometric(1.0), _SUM_GRID),),
-)
-
-
 def _first_epoch(at: Point) -> float:
     """Delta over 2 D, D = 2^-tau at the first epoch tau >= 1 with D <= Delta."""
     return at["Delta"] / (2 * 2.0 ** -max(1, math.ceil(-math.log2(at["Delta"]))))
 
 
-FIRST_EPOCH = Mended(
-    (
-        Step(
-            "Delta_a <= 2 D_tau(a), gaps to 4", _first_epoch, {"Delta": (0.01, 0.1, 0.5, 1.0, 1.5, 2.0, 4.0)}
-        ),
-    ),
-    (Step("Delta_a <= 2 D_tau(a), gaps to 1", _first_epoch, {"Delta": np.linspace(0.001, 1, 400).tolist()}),),
-)
-
-
-def _exponential(factor: float) -> Callable[[Point], float]:
+def _exponential(factor: float) -> Ratio:
     return lambda at: (math.expm1(at["epsilon"]) / at["epsilon"]) ** 2 / factor
-
-
-EXPONENTIAL = Mended(
-    (Step("8 (e^eps - 1)^2 <= 8 eps^2, eps in (0, 1]", _exponential(1.0), {"epsilon": _EPSILONS}),),
-    (Step("8 (e^eps - 1)^2 <= 24 eps^2, eps in (0, 1]", _exponential(3.0), {"epsilon": _EPSILONS}),),
-)
 
 
 # ---------------------------------------------------------------- Hanna, Girgis, Fragouli & Diggavi
@@ -212,25 +201,7 @@ def _outline(at: Point) -> float:
     return 2 * at["gamma/Delta"] / (1 - 2 * at["gamma/Delta"])
 
 
-OUTLINE = Mended(
-    (
-        Step(
-            "2 gamma <= Delta - 2 gamma (what removes an action), gamma < Delta/2",
-            _outline,
-            {"gamma/Delta": (0.1, 0.2, 0.25, 0.3, 0.4, 0.49)},
-        ),
-    ),
-    (
-        Step(
-            "2 gamma <= Delta - 2 gamma, gamma < Delta/4",
-            _outline,
-            {"gamma/Delta": np.linspace(0.001, 0.2499, 50).tolist()},
-        ),
-    ),
-)
-
-
-def _width(factor: float) -> Callable[[Point], float]:
+def _width(factor: float) -> Ratio:
     """gamma_i of Lemma 5 over its bound in B.2, in units of sqrt(log(4KT^2)/q^i), at n_i = fill q^i."""
 
     def ratio(at: Point) -> float:
@@ -240,18 +211,7 @@ def _width(factor: float) -> Callable[[Point], float]:
     return ratio
 
 
-_WIDTH_GRID = {"d": (1.0, 2.0, 10.0, 100.0), "eps0": (0.01, 0.1, 1.0, 10.0), "n/q": (1.0, 1.5, 2.0)}
-LOCAL_WIDTH = Mended(
-    (
-        Step(
-            "gamma_i <= sqrt(4d L/q^i) + (2d/eps0) sqrt(L/q^i), q^i <= n_i <= 2q^i", _width(1.0), _WIDTH_GRID
-        ),
-    ),
-    (Step("the same with sqrt(2) 2d/eps0", _width(math.sqrt(2)), _WIDTH_GRID),),
-)
-
-
-def _short_batch(bound: float) -> Callable[[Point], float]:
+def _short_batch(bound: float) -> Ratio:
     """Regret of a batch over bound B d, in one dimension.
 
     The best action is 1, and B d core actions lie at -1 or so. One of them has nearly all of the weight and
@@ -260,18 +220,18 @@ def _short_batch(bound: float) -> Callable[[Point], float]:
     return lambda at: 1.999 * (at["Bd"] - 1 + at["q^i"]) / (bound * at["Bd"])
 
 
-_BATCH_GRID = {"Bd": (16.0,), "q^i": tuple(float(q) for q in range(2, 16))}
-SHORT_BATCH = Mended(
-    (Step("regret of a batch with q^i < Bd <= 2Bd", _short_batch(2.0), _BATCH_GRID),),
-    (Step("regret of a batch with q^i < Bd <= 4Bd", _short_batch(4.0), _BATCH_GRID),),
-)
-
-SAJED = {"explicit-pulls": EXPLICIT_PULLS}
+SAJED = {"explicit-pulls": mended("explicit-pulls", [_explicit_pulls], [_explicit_pulls])}
 TAO = {
-    "bonus-step": BONUS_LINE,
-    "epochs-grow": EPOCH_SUM,
-    "gaps-above-one": FIRST_EPOCH,
-    "local-sum": GEOMETRIC_SUM,
-    "exponential-step": EXPONENTIAL,
+    "bonus-step": mended(
+        "bonus-step", [_bonus_line(lambda v: v / (1 + v))], [_bonus_line(lambda v: 1 / (1 + v))]
+    ),
+    "epochs-grow": mended("epochs-grow", [_epochs(2.0)], [_epochs(None)]),
+    "gaps-above-one": mended("gaps-above-one", [_first_epoch], [_first_epoch]),
+    "local-sum": mended("local-sum", [_geometric(-1.0)], [_geometric(1.0)]),
+    "exponential-step": mended("exponential-step", [_exponential(1.0)], [_exponential(3.0)]),
 }
-HANNA = {"short-batch": SHORT_BATCH, "outline-gap": OUTLINE, "local-width": LOCAL_WIDTH}
+HANNA = {
+    "short-batch": mended("short-batch", [_short_batch(2.0)], [_short_batch(4.0)]),
+    "outline-gap": mended("outline-gap", [_outline], [_outline]),
+    "local-width": mended("local-width", [_width(1.0)], [_width(math.sqrt(2))]),
+}

@@ -10,23 +10,27 @@ import numpy as np
 from verifiable_dp.algorithms.dp_linear import DPLinear
 from verifiable_dp.algorithms.ldp_linear import LDPLinear
 from verifiable_dp.algorithms.shuffled_linear import ShuffledLinear
-from verifiable_dp.auditing import record_parts
 from verifiable_dp.auditors import dp_linear, shuffled_linear
 from verifiable_dp.auditors._laplace import FACTOR, log_lemma_4, log_tail
 from verifiable_dp.auditors._linear import AXES, CIRCLE
+from verifiable_dp.auditors.errata.bench import aligned
 from verifiable_dp.core.algorithm import play
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.environments import Table
 from verifiable_dp.core.mechanisms import Laplace, shuffle
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.validate import JsonDict, JsonValue
-from verifiable_dp.evidence.alignment import checking, searching
+from verifiable_dp.evidence.alignment import searching
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.statement import statement
 from verifiable_dp.registry.errata import Fault, Find, Findings
 from verifiable_dp.registry.mutants import result
+from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.wrapped import Listed, with_parameters
+
+SHEET = Sheet(__file__)
+said = SHEET.check
 
 LEAK: JsonDict = {"actions": AXES, "epsilon": 1.0, "horizon": 100}
 PLAN = blackbox.Plan(probe=1000, select=100_000, test=600_000, keep=1)
@@ -37,15 +41,7 @@ SENSITIVITY = result("mechanism", lambda rule, mechanism: Laplace(1.0, mechanism
 
 
 def _aligned(algorithm: Listed, seed: int, words: str) -> tuple[Check, searching.Found]:
-    instance = checking.Instance(algorithm, 1.0, record_parts.instance(algorithm, 1.0))
-    return checking.check(
-        instance,
-        instance,
-        dp_linear.pairs(algorithm)[:4],
-        checking.Search(seed, examples=40),
-        visible=True,
-        name=f"alignment, {words}",
-    )
+    return aligned(f"alignment, {words}", algorithm, dp_linear.pairs(algorithm)[:4], seed)
 
 
 def sensitivity(seed: int, faulty: Listed, right: Listed) -> Findings:
@@ -53,7 +49,7 @@ def sensitivity(seed: int, faulty: Listed, right: Listed) -> Findings:
     pair = dp_linear.pairs(faulty)[1]
     checks, worst = [], []
     for words, algorithm in (("printed", faulty), ("corrected", right)):
-        aligned, found = _aligned(algorithm, seed, words)
+        replayed, found = _aligned(algorithm, seed, words)
         sampler = blackbox.AlgorithmSampler(algorithm, "actions", seed)
         chosen, _ = blackbox.select(sampler, [pair], PLAN, delta=0.0, workers=1)
         [seen] = blackbox.put_to_test(
@@ -63,10 +59,10 @@ def sensitivity(seed: int, faulty: Listed, right: Listed) -> Findings:
             blackbox.Terms(PrivacyClaim(1.0), seed),
             name=f"black box on actions, {words}",
         )
-        checks.append([aligned, seen])
+        checks.append([replayed, seen])
         worst.append(found.worst)
     bound = float(checks[0][1].result["epsilon_lower"])
-    shown = statement("epsilon of the printed listing, shown by its actions alone", bound, "at least", 1.3)
+    shown = said("sensitivity", bound)
     return Findings(checks[0], [*checks[1], shown], worst[0])
 
 
@@ -79,7 +75,7 @@ def local_sensitivity(seed: int, faulty: Listed, right: Listed) -> Findings:
 def _over(words: str, n: int, t: float, log_bound: float, **about: JsonValue) -> Check:
     """The exact chance that a sum of `n` Laplace variables of scale 1 reaches `t`, over a bound on it."""
     ratio = math.exp(log_tail(n, t) - log_bound)
-    return statement(f"P[sum of {n} >= {t:g}] over {words}", ratio, "at most", 1.0, n=n, t=t, **about)
+    return said("over", ratio, texts={"words": words}, n=n, t=t, **about)
 
 
 def _worst(words: str, points: list[tuple[int, float]], factor: float | None = None) -> Check:
@@ -115,11 +111,9 @@ def far_tail(seed: int) -> Findings:
     ]
     right = [
         _worst("largest P[sum >= t]/((4/3)^n exp(-t/2)) over n = 1 to 400, t = n to 10 n", FAR),
-        statement(
-            "failures of all estimates of a run with our gamma, divided by beta, K up to 1000",
+        said(
+            "far-tail",
             max(dp_linear.width_failure(t, k, 1 / t) * t for t in (100, 10**4, 10**6) for k in (2, 10, 1000)),
-            "at most",
-            1.0,
         ),
     ]
     return Findings(printed, right, {"n": 16, "t": 50, "exact": math.exp(log_tail(16, 50.0))})
@@ -135,27 +129,13 @@ def local_step(seed: int) -> Findings:
     chance = math.log(2) + log_tail(pulls, math.sqrt(2 * pulls * log))
     return Findings(
         [
-            statement(
-                "exp(-t^2 b^2/(2 n c^2)) at the t of (38), twice, over 1/(2KT^2)",
-                math.exp(math.log(2) - log / 2 - claimed),
-                "at most",
-                1.0,
-                **about,
-            ),
-            statement(
-                "P[|<a, theta-bar - theta-hat>| >= t] over 1/(2KT^2), d = 1, q = n = 1000",
-                math.exp(chance - claimed),
-                "at most",
-                1.0,
-                **about,
-            ),
+            said("local-step-printed", math.exp(math.log(2) - log / 2 - claimed), **about),
+            said("local-step-printed-2", math.exp(chance - claimed), **about),
         ],
         [
-            statement(
-                "the same with t = s sqrt(8 L max(|a|^2, c^2 L)), c = 2d/q, |a|^2 <= c",
+            said(
+                "local-step-right",
                 math.exp(math.log(2) + log_tail(pulls, math.sqrt(8 * pulls * log)) - claimed),
-                "at most",
-                1.0,
                 **about,
             )
         ],
@@ -184,31 +164,11 @@ def overrun(seed: int) -> Findings:
     table = np.zeros((algorithm.horizon, algorithm.n_arms))
     played = int(play(algorithm, Table(table), Seeded(seed), np.arange(1), keep=()).pulls.sum())
     return Findings(
+        [said("overrun-printed", sum(sizes), batches=sizes)],
         [
-            statement(
-                "rounds of all batches of a run that removes nothing",
-                sum(sizes),
-                "at most",
-                2990,
-                batches=sizes,
-            )
-        ],
-        [
-            statement("rounds that are played", played, "equal to", 2990),
-            statement(
-                "share of T = 100 to 20,000 whose batches of q^i pulls exceed T",
-                float(np.mean([_batches(float(t)) > t for t in range(100, 20_001)])),
-                "equal to",
-                0.015,
-                tolerance=0.0005,
-            ),
-            statement(
-                "largest fractional part of log T at which they do, T of order e^600",
-                _largest_fraction(600),
-                "equal to",
-                0.15,
-                tolerance=0.005,
-            ),
+            said("overrun-right", played),
+            said("overrun-right-2", float(np.mean([_batches(float(t)) > t for t in range(100, 20_001)]))),
+            said("overrun-right-3", _largest_fraction(600)),
         ],
         {"horizon": 2990, "batches": sizes},
     )
@@ -249,17 +209,8 @@ def width(seed: int) -> Findings:
     pulls = algorithm.size(batch)
     allowed = (2 * d / pulls) ** 2 * float(done.counts.sum())
     return Findings(
-        [
-            statement(
-                "variance that the proof allows, (2d/q)^2 n, divided by the largest possible one",
-                allowed / variance,
-                "at least",
-                d,
-                d=d,
-                q=pulls,
-            )
-        ],
-        [statement("max_a sum_i l_i^2, at most 2d/q", variance, "at most", 2 * d / pulls, d=d, q=pulls)],
+        [said("width-printed", allowed / variance, d, d=d, q=pulls)],
+        [said("width-right", variance, 2 * d / pulls, d=d, q=pulls)],
         {"d": d, "q": pulls, "variance": variance},
     )
 
@@ -312,12 +263,11 @@ def domain_of_theorem_3(seed: int) -> Findings:
     return Findings(
         [statement(words, private / free, "at least", 10.0, **about)],
         [
-            statement(
-                f"{words}, which is log T",
+            said(
+                "domain-of-theorem-3-right",
                 private / free,
-                "equal to",
                 math.log(horizon),
-                tolerance=1e-9,
+                texts={"words": words},
                 **about,
             )
         ],

@@ -7,11 +7,14 @@ from collections.abc import Mapping
 
 from verifiable_dp.auditors import _robust
 from verifiable_dp.auditors._settings import hard
-from verifiable_dp.auditors.errata.bench import Mended, Point, Step
+from verifiable_dp.auditors.errata.bench import MendedRow, Point, mended
 from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.core.validate import JsonDict
-from verifiable_dp.evidence.statement import statement
 from verifiable_dp.registry.errata import Find, Findings
+from verifiable_dp.registry.sheets import Sheet
+
+SHEET = Sheet(__file__, forms={"steps": MendedRow})
+said = SHEET.check
 
 DELTA = 1e-6
 
@@ -31,16 +34,8 @@ def one_instance(seed: int) -> Findings:
     }
     least = both(gap) / 2
     return Findings(
-        [
-            statement(
-                "regret on P_1 of always playing its best arm", regrets["P_1"], "at least", least, **about
-            )
-        ],
-        [
-            statement(
-                "the larger of its regrets on P_1 and P_i", max(regrets.values()), "at least", least, **about
-            )
-        ],
+        [said("one-instance-printed", regrets["P_1"], least, **about)],
+        [said("one-instance-right", max(regrets.values()), least, **about)],
         {**about, "Delta": gap, "regret": regrets, "bound": least},
     )
 
@@ -56,71 +51,42 @@ def gains(seed: int) -> Findings:
     local = _local({"epsilon": epsilon, "n": n})
     about: JsonDict = {"n": n, "epsilon": epsilon, "delta": DELTA, "eps0": local}
     return Findings(
-        [statement("eps0/epsilon, approximately 1", local / epsilon, "at most", 2.0, **about)],
+        [said("gains-printed", local / epsilon, **about)],
         [
-            statement(
-                "eps0 is within the domain of (10)", local, "at most", shuffle.domain(n, DELTA), **about
-            ),
-            statement(
-                "variance of a local report over a shuffled one", (local / epsilon) ** 2, "at least", 60
-            ),
+            said("gains-right", local, shuffle.domain(n, DELTA), **about),
+            said("gains-right-2", (local / epsilon) ** 2),
         ],
         about,
     )
 
 
-_SMALL = {"epsilon": (1e-6, 1e-5, 1e-4), "n": (1e4, 1e6, 1e8)}
 _LOG = 16 * math.log(4 / DELTA)
-VARIANCE = Mended(
-    (
-        Step(
-            "2/eps0^2 <= 10 * 2/(n eps^2), small eps, delta = 1e-6",
-            lambda at: at["n"] * (at["epsilon"] / _local(at)) ** 2 / 10,
-            _SMALL,
-        ),
-    ),
-    (
-        Step(
-            "2/eps0^2 <= 1.1 * 16 log(4/delta) * 2/(n eps^2)",
-            lambda at: at["n"] * (at["epsilon"] / _local(at)) ** 2 / (1.1 * _LOG),
-            _SMALL,
-        ),
-        Step(
-            "16 log(4/delta) * 2/(n eps^2) <= 2/eps0^2",
-            lambda at: _LOG / (at["n"] * (at["epsilon"] / _local(at)) ** 2),
-            _SMALL,
-        ),
-    ),
-)
-_GROWING = {"epsilon": (1e-7,), "n": (1e4, 1e6, 1e8, 1e10)}
-LEVEL = Mended(
-    (
-        Step(
-            "eps0 <= 3 eps n^(1/4), delta = 1e-6",
-            lambda at: _local(at) / (3 * at["epsilon"] * at["n"] ** 0.25),
-            _GROWING,
-        ),
-    ),
-    (
-        Step(
-            "eps0 <= eps sqrt(n/(16 log(4/delta)))",
-            lambda at: _local(at) / (at["epsilon"] * math.sqrt(at["n"] / _LOG)),
-            _GROWING,
-        ),
-        Step(
-            "eps sqrt(n/(16 log(4/delta))) <= 1.1 eps0",
-            lambda at: at["epsilon"] * math.sqrt(at["n"] / _LOG) / (1.1 * _local(at)),
-            _GROWING,
-        ),
-    ),
-)
 
-TAO: Mapping[str, Find] = {
-    "one-instance": one_instance,
-}
+
+def _noise(at: Point) -> float:
+    """n (eps/eps0)^2: the variance of a report over that of a sum of n."""
+    return at["n"] * (at["epsilon"] / _local(at)) ** 2
+
+
+def _shuffled(at: Point) -> float:
+    """eps sqrt(n/(16 log(4/delta)))."""
+    return at["epsilon"] * math.sqrt(at["n"] / _LOG)
+
+
+TAO: Mapping[str, Find] = {"one-instance": one_instance}
 
 HANNA: Mapping[str, Find] = {
     "gains-above-one": gains,
-    "report-variance": VARIANCE,
-    "shuffled-level": LEVEL,
+    "report-variance": mended(
+        "report-variance",
+        [lambda at: _noise(at) / 10],
+        [lambda at: _noise(at) / (1.1 * _LOG), lambda at: _LOG / _noise(at)],
+        SHEET,
+    ),
+    "shuffled-level": mended(
+        "shuffled-level",
+        [lambda at: _local(at) / (3 * at["epsilon"] * at["n"] ** 0.25)],
+        [lambda at: _local(at) / _shuffled(at), lambda at: _shuffled(at) / (1.1 * _local(at))],
+        SHEET,
+    ),
 }

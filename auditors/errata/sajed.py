@@ -16,8 +16,11 @@ from verifiable_dp.core.simulation import simulate
 from verifiable_dp.core.validate import JsonDict
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.comparison import comparison
-from verifiable_dp.evidence.statement import statement
 from verifiable_dp.registry.errata import Find, Findings
+from verifiable_dp.registry.sheets import Sheet
+
+SHEET = Sheet(__file__)
+said = SHEET.check
 
 CORNER: JsonDict = {"mean": 1.0, "radius": 1.0, "alpha": 0.999, "beta": 0.08, "epsilon": 1.0}
 FACT: JsonDict = {"a": 1.01, "b": 0.05, "x": 2.72}
@@ -32,17 +35,8 @@ def corner(seed: int) -> Findings:
     alone = {**CORNER, "epsilon": 1e12}
     sampling = dp_exponential_nas.halting_bound(**alone, printed=True)
     return Findings(
-        [
-            statement(
-                "2000 (t0 + t1 + t2) as printed is at least one sample", printed, "at least", 1, **CORNER
-            ),
-            statement("2000 t0 as printed is at least one sample", sampling, "at least", 1, **alone),
-        ],
-        [
-            statement(
-                "2000 (t0 + t1 + t2) with max(e, .) is at least one sample", right, "at least", 1, **CORNER
-            )
-        ],
+        [said("corner-printed", printed, **CORNER), said("corner-printed-2", sampling, **alone)],
+        [said("corner-right", right, **CORNER)],
         {**CORNER, "printed": printed, "right": right},
     )
 
@@ -56,26 +50,8 @@ def fact(seed: int) -> Findings:
         return float(math.log(factor * math.log(x)) / x)
 
     return Findings(
-        [
-            statement(
-                "log(a log x)/x exceeds b for e < x < log(a log(1/b))/b",
-                quotient(a),
-                "at least",
-                b,
-                **FACT,
-                upper_end_of_x=largest,
-            )
-        ],
-        [
-            statement(
-                "smallest quotient over e <= x <= log(a log(1/b))/b with a = e",
-                min(_quotients(math.e, b)),
-                "at least",
-                b,
-                b=b,
-                a=math.e,
-            )
-        ],
+        [said("fact-printed", quotient(a), b, **FACT, upper_end_of_x=largest)],
+        [said("fact-right", min(_quotients(math.e, b)), b, b=b, a=math.e)],
         {**FACT, "quotient": quotient(a)},
     )
 
@@ -95,10 +71,10 @@ def shrinking(seed: int) -> Findings:
         for k, e in ((size, epoch), (after, epoch + 1), (size, epoch + 1))
     )
     return Findings(
-        [statement("R_e is at most R_(e+1)/2 when S shrinks", now, "at most", next_one / 2, **SHRINKING)],
+        [said("shrinking-printed", now, next_one / 2, **SHRINKING)],
         [
-            statement("R_e is at most R_(e+1)/2 when S stays", now, "at most", same / 2, **SHRINKING),
-            statement("R_e is at most R_(e+1) when S shrinks", now, "at most", next_one, **SHRINKING),
+            said("shrinking-right", now, same / 2, **SHRINKING),
+            said("shrinking-right-2", now, next_one, **SHRINKING),
         ],
         {**SHRINKING, "R_e": now, "R_(e+1)": next_one},
     )
@@ -113,28 +89,8 @@ def doubling(seed: int) -> Findings:
 
     once, squared = paid(long) / paid(short), (math.log(long) / math.log(short)) ** 2
     return Findings(
-        [
-            statement(
-                "doubling log T doubles the total cost of the phases",
-                once,
-                "at most",
-                2.2,
-                short=short,
-                long=long,
-                first_guess=first,
-            )
-        ],
-        [
-            statement(
-                "doubling log T multiplies the cost at most as much as log^2 T, plus lower-order terms",
-                once,
-                "at most",
-                squared * 1.5,
-                short=short,
-                long=long,
-                first_guess=first,
-            )
-        ],
+        [said("doubling-printed", once, short=short, long=long, first_guess=first)],
+        [said("doubling-right", once, squared * 1.5, short=short, long=long, first_guess=first)],
         {"short": short, "long": long, "paid_short": paid(short), "paid_long": paid(long)},
     )
 

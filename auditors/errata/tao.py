@@ -12,21 +12,24 @@ from verifiable_dp.algorithms.adaptive_tree import AdaptiveTreeSum
 from verifiable_dp.algorithms.dp_robust_se import DPRobustSE
 from verifiable_dp.algorithms.dp_robust_ucb import DPRobustUCB
 from verifiable_dp.algorithms.ldp_robust_se import LDPRobustSE
-from verifiable_dp.auditing import record_parts
 from verifiable_dp.auditors import adaptive_tree, ldp_robust_se
 from verifiable_dp.auditors._laplace import FACTOR, log_tail
+from verifiable_dp.auditors.errata.bench import aligned
 from verifiable_dp.core.environments import TwoPoint, bernoulli
 from verifiable_dp.core.mechanisms import Tree
 from verifiable_dp.core.simulation import simulate
 from verifiable_dp.core.validate import JsonDict
-from verifiable_dp.evidence.alignment import checking
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.probability import probability
 from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.evidence.statement import statement
 from verifiable_dp.registry.errata import Fault, Find, Findings
 from verifiable_dp.registry.mutants import noise_times, result
+from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.wrapped import Listed, with_parameters
+
+SHEET = Sheet(__file__)
+said = SHEET.check
 
 TREE_SIZES = (*(1 << n for n in range(10, 21)), 10**6, (1 << 20) - 1)
 RUNS = 200
@@ -67,41 +70,27 @@ def tree(seed: int, faulty: Listed, right: Listed) -> Findings:
     """Lemma 2: alignment of the adaptive tree, and the factor of a tree for items in one range."""
     checks, worst = {}, {}
     for variant, algorithm in (("printed", faulty), ("corrected", right)):
-        searched = with_parameters(algorithm, horizon=16)
-        checks[variant], found = checking.check(
-            checking.Instance(algorithm, 1.0, record_parts.instance(algorithm, 1.0)),
-            checking.Instance(searched, 1.0, record_parts.instance(searched, 1.0)),
+        checks[variant], found = aligned(
+            f"alignment of the adaptive tree, {variant}, natural log, T = 256",
+            algorithm,
             adaptive_tree.pairs(algorithm),
-            checking.Search(seed, examples=40),
-            visible=True,
-            name=f"alignment of the adaptive tree, {variant}, natural log, T = 256",
+            seed,
+            with_parameters(algorithm, horizon=16),
         )
         worst[variant] = found.worst
     factors = [
-        statement(
-            f"loss of a tree with epsilon / {words} per node, T = {leaves}, in units of epsilon",
+        said(
+            "tree",
             Tree(leaves, 1.0, budget=budget).cost(),
-            "at most",
-            1.0,
+            texts={"words": words},
             leaves=leaves,
-            tolerance=1e-12,
             closed_form=tree_factor(leaves, budget),
         )
         for budget, words in _bases(faulty.mechanism.budget)
         for leaves in TREE_SIZES
         if budget == "log" or leaves & (leaves - 1) == 0  # with log2 just below a power of 2 all is well
     ]
-    levels = [
-        statement(
-            f"loss of a tree with epsilon / (floor(log2 T) + 1) per node, T = {leaves}, in units of epsilon",
-            Tree(leaves, 1.0).cost(),
-            "at most",
-            1.0,
-            tolerance=1e-12,
-            leaves=leaves,
-        )
-        for leaves in TREE_SIZES
-    ]
+    levels = [said("tree-2", Tree(leaves, 1.0).cost(), leaves=leaves) for leaves in TREE_SIZES]
     return Findings([checks["printed"], *factors], [checks["corrected"], *levels], worst["printed"])
 
 
@@ -118,35 +107,9 @@ def tree_bases(seed: int, faulty: Listed, right: Listed) -> Findings:
         most = {leaves: growing_loss(leaves, power, math.log2(leaves)) for leaves in range(8, 257)}
         most |= {1 << n: growing_loss(1 << n, power, n) for n in range(9, 17)}
         worst = max(most, key=lambda leaves: most[leaves])
-        binary.append(
-            statement(
-                f"largest loss with log2 over T = 8 to 256 and powers of 2 up to 2^16, v = {v:g}",
-                most[worst],
-                "at most",
-                1.0,
-                v=v,
-                at=worst,
-            )
-        )
-        natural += [
-            statement(
-                f"loss with the natural logarithm at T = {leaves}, v = {v:g}, in units of epsilon",
-                loss(leaves, v),
-                "at most",
-                1.0,
-                v=v,
-                leaves=leaves,
-            )
-            for leaves in (256, 1 << 16)
-        ]
-    binary.append(
-        statement(
-            "loss with floor(log2 T) + 1 at T = 2, where log2 alone is not enough",
-            growing_loss(2, 0.5, 2.0),
-            "at most",
-            1.0,
-        )
-    )
+        binary.append(said("tree-bases-2", most[worst], v=v, at=worst))
+        natural += [said("tree-bases-3", loss(leaves, v), v=v, leaves=leaves) for leaves in (256, 1 << 16)]
+    binary.append(said("tree-bases", growing_loss(2, 0.5, 2.0)))
     return Findings(natural, binary, {"horizon": 1 << 16, "v": 1.0, "loss": loss(1 << 16, 1.0)})
 
 
@@ -190,8 +153,8 @@ def precision(seed: int) -> Findings:
         count[variant] = float(LDPRobustSE(**base, variant=variant).pulls(np.array(2.0), epochs).sum())
     words = "pulls of an arm with gap .2 until D is below it, "
     return Findings(
-        [statement(f"{words}D = 4^-tau", count["printed"], "at most", proof, gap=gap, **base)],
-        [statement(f"{words}D = 2^-tau", count["corrected"], "at most", proof, gap=gap, **base)],
+        [said("precision-printed", count["printed"], proof, texts={"words": words}, gap=gap, **base)],
+        [said("precision-right", count["corrected"], proof, texts={"words": words}, gap=gap, **base)],
         {**base, "gap": gap, "pulls_printed": count["printed"], "pulls_proof": proof},
     )
 
@@ -266,15 +229,8 @@ def moment_rate(seed: int) -> Findings:
         )
 
     def rescaled(power: float) -> Check:
-        return statement(
-            f"pulls with u^{power:.3g} are the same after x -> {c:g} x",
-            bound(power, c) / bound(power, 1.0),
-            "equal to",
-            1.0,
-            tolerance=1e-9,
-            v=v,
-            gap=gap,
-            c=c,
+        return said(
+            "rescaled", bound(power, c) / bound(power, 1.0), texts={"power": power}, v=v, gap=gap, c=c
         )
 
     return Findings(
@@ -293,16 +249,11 @@ def constant(seed: int) -> Findings:
     def twice_bonus(factor: float) -> float:
         return 2 * float(rule.bonus(np.array(float(horizon)), np.array(factor * rest)))
 
-    about = {"gap": gap, "horizon": horizon, "v": v, "u": 1.0, "epsilon": 1.0}
-    words = "twice the bonus after {} log(2T^4) log^(1.5+1/v) T/gap^((1+v)/v) pulls"
+    about: JsonDict = {"gap": gap, "horizon": horizon, "v": v, "u": 1.0, "epsilon": 1.0}
     power = 36 ** ((1 + v) / v)
     return Findings(
-        [statement(words.format(36), twice_bonus(36), "at most", gap, tolerance=1e-9, **about)],
-        [
-            statement(
-                words.format(f"{power:.0f}"), twice_bonus(power), "at most", gap, tolerance=1e-9, **about
-            )
-        ],
+        [said("constant", twice_bonus(36), gap, texts={"factor": 36}, **about)],
+        [said("constant", twice_bonus(power), gap, texts={"factor": round(power)}, **about)],
         {**about, "twice the bonus": twice_bonus(36)},
     )
 
@@ -314,10 +265,9 @@ def sampling_error(epsilon: float) -> float:
 
 def large_epsilon(seed: int) -> Findings:
     """The sampling error that the threshold has to cover."""
-    words = "sampling error of a truncated mean in units of err, epsilon = {:g}"
     return Findings(
-        [statement(words.format(5), sampling_error(5.0), "at most", 4.0, epsilon=5.0)],
-        [statement(words.format(1), sampling_error(1.0), "at most", 4.0, epsilon=1.0)],
+        [said("large-epsilon", sampling_error(5.0), epsilon=5.0)],
+        [said("large-epsilon", sampling_error(1.0), epsilon=1.0)],
         {"epsilon": 5.0, "sampling error / err": sampling_error(5.0)},
     )
 
@@ -330,18 +280,8 @@ def local_noise(seed: int, faulty: Listed, right: Listed) -> Findings:
         ("Lap(2B/epsilon), as in the listing", right),
     ):
         small = with_parameters(algorithm, **ldp_robust_se.auditor.small)
-        whole, searched = (
-            checking.Instance(a, a.epsilon, record_parts.instance(right, a.epsilon))
-            for a in (algorithm, small)
-        )
-        check, found = checking.check(
-            whole,
-            searched,
-            ldp_robust_se.auditor.pairs(right)[:2],
-            checking.Search(seed, examples=40),
-            visible=True,
-            name=f"alignment with {words}",
-        )
+        pairs = ldp_robust_se.auditor.pairs(right)[:2]
+        check, found = aligned(f"alignment with {words}", algorithm, pairs, seed, small, right)
         checks.append(check)
         worst.append(found.worst)
     return Findings(checks[:1], checks[1:], worst[0])
@@ -364,14 +304,7 @@ def few_laplace(seed: int) -> Findings:
         right += [off(n, beta, FACTOR) for n in (least, 2 * least, 10 * least)]
     # The error of Theorem 7's proof with that constant: bias, deviation, range and noise, in units of err.
     parts = 1 + math.sqrt(2) + 1 / 3 + 2 * math.sqrt(FACTOR)
-    right.append(
-        statement(
-            "errors of the proof of Theorem 7 with 2.12 instead of 2, in units of its err",
-            parts,
-            "at most",
-            7.0,
-        )
-    )
+    right.append(said("few-laplace", parts))
     example = 2 * math.exp(log_tail(1, 2 * math.sqrt(math.log(2e6))))
     return Findings(printed, right, {"n": 1, "beta": 1e-6, "probability": example})
 
@@ -390,33 +323,20 @@ def divergence(seed: int) -> Findings:
     exact = bernoulli_divergence(p, q)
     gamma = (5 * gap) ** (1 / v)
     middle = gamma ** (1 + v) / 2 + gap * gamma
-    about = {"v": v, "Delta": gap, "mu": mean, "s": size}
+    about: JsonDict = {"v": v, "Delta": gap, "mu": mean, "s": size}
     return Findings(
         [
-            statement(
-                "KL(nu_a, nu'_a) with gamma = (5 Delta)^(1/v)",
+            said(
+                "divergence-printed",
                 exact,
-                "at most",
                 (2 * gap * gamma) ** 2 / (middle * (1 - middle)),
                 gamma=gamma,
                 **about,
             )
         ],
         [
-            statement(
-                "KL(nu_a, nu'_a) with s_a, and 2 Delta_a s_a for Delta gamma",
-                exact,
-                "at most",
-                (2 * gap * size) ** 2 / (q * (1 - q)),
-                **about,
-            ),
-            statement(
-                "KL(nu_a, nu'_a), with the constant that the proof ends with, C = 1",
-                exact,
-                "at most",
-                25 ** (1 / v) * gap ** ((1 + v) / v),
-                **about,
-            ),
+            said("divergence-right", exact, (2 * gap * size) ** 2 / (q * (1 - q)), **about),
+            said("divergence-right-2", exact, 25 ** (1 / v) * gap ** ((1 + v) / v), **about),
         ],
         {**about, "KL": exact},
     )
@@ -426,23 +346,10 @@ def moment_step(seed: int) -> Findings:
     """X = 2 at B = 1: both sides of the equality in the proof of Lemma 7, and of the lemma."""
     value, limit = 2.0, 1.0
     left, right = value - limit, value  # of P(X > t) = 1 for t < 2, over t > 1 and of X 1{X > 1} over t > 0
-    about = {"X": value, "B": limit}
+    about: JsonDict = {"X": value, "B": limit}
     return Findings(
-        [
-            statement(
-                "int_B^inf P(|X| > t) dt is int_0^inf P(X 1{|X| > B} > t) dt",
-                left,
-                "equal to",
-                right,
-                **about,
-            )
-        ],
-        [
-            statement(
-                f"E[X 1{{|X| > B}}], v = {v:g}", value, "at most", value ** (1 + v) / limit**v, v=v, **about
-            )
-            for v in (0.5, 1.0)
-        ],
+        [said("moment-step-printed", left, right, **about)],
+        [said("moment-step-right", value, value ** (1 + v) / limit**v, v=v, **about) for v in (0.5, 1.0)],
         {**about, "left": left, "right": right},
     )
 

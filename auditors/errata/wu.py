@@ -13,6 +13,10 @@ from verifiable_dp.core.environments import Table
 from verifiable_dp.core.validate import JsonDict
 from verifiable_dp.evidence.statement import statement
 from verifiable_dp.registry.errata import Find, Findings
+from verifiable_dp.registry.sheets import Sheet
+
+SHEET = Sheet(__file__)
+said = SHEET.check
 
 BASE: JsonDict = {"n_arms": 10, "epsilon": 1.0, "horizon": 1 << 20}
 
@@ -42,17 +46,8 @@ def bins(seed: int) -> Findings:
         zero = np.zeros(1, np.int64)
         query = Query(zero, zero + 8, np.ones((1, 1), bool), np.ones(1, bool), Histogram(rule.edges[None, :]))
         counted = float(Table(table).answer(query, zero).sum())
-        found[variant] = statement(
-            f"of 8 rewards equal to D = 10, those in a bin, {variant}",
-            counted,
-            "at least",
-            8,
-            edges=rule.edges.tolist(),
-        )
+        found[variant] = said("bins", counted, texts={"variant": variant}, edges=rule.edges.tolist())
     return Findings([found["printed"]], [found["corrected"]], {"rewards": [10.0] * 8})
 
 
-EVIDENCE: Mapping[str, Find] = {
-    "histogram-slack": slack,
-    "histogram-edge": bins,
-}
+EVIDENCE: Mapping[str, Find] = {"histogram-slack": slack, "histogram-edge": bins}

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from verifiable_dp.auditors.studies import Outcomes
 from verifiable_dp.core.claims import Source
-from verifiable_dp.core.validate import FloatArray
+from verifiable_dp.core.validate import FloatArray, Json, JsonValue
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.mean_bound import mean_bound
 from verifiable_dp.evidence.regret.scaling import scaling
-from verifiable_dp.registry.study import Cell, Guide, Line, Panel, Statement, StudyOutcome
-
-Outcomes = Mapping[str, StudyOutcome]
-
+from verifiable_dp.registry.sheets import Sheet
+from verifiable_dp.registry.study import Cell, Guide, Line, Panel, Statement
 
 ROOM = 1.5  # regret over that of the path: runs are within a fifth of it, three passes are not
 _REACHED = 1e-6  # of a closed form: runs that all end in one epoch reach it
@@ -63,6 +62,8 @@ class Rate:
         Which closed form it is.
     false_exponent, false_words, false_source
         What the paper prints where it is wrong.
+    claimed
+        The rate as a figure shows it; the slope if empty.
     """
 
     name: str
@@ -79,6 +80,26 @@ class Rate:
     false_exponent: float | None = None
     false_words: str = ""
     false_source: Source | None = None
+    claimed: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        sheet: Sheet,
+        name: str,
+        cells: Mapping[float, Mapping[str, Cell]],
+        level: tuple[Callable[[Cell], float], str],
+        computed: Json | None = None,
+        **values: JsonValue,
+    ) -> Rate:
+        """The row ``[rates.NAME]`` of a sheet with its cells, bound and form, and what is `computed`."""
+        row = sheet.row("rates", name, **values)
+        where, region = row.pop("where"), f"region: {row['region']}"
+        if where:
+            printed = f"{where.removesuffix(', corrected')}, as printed"
+            row["source"] = Source(sheet.paper, where, region)
+            row["false_source"] = Source(sheet.paper, printed, f"{region}; see the errata")
+        return cls(cells=cells, bound=level[0], form=level[1], **{**row, **(computed or {})})
 
     @property
     def names(self) -> dict[str, float]:
@@ -150,9 +171,9 @@ class Rate:
             )
         return found
 
-    def panel(self, title: str, label: str, claimed: str = "") -> Panel:
+    def panel(self, title: str, label: str) -> Panel:
         """Its points, and through them the slope that is claimed."""
-        words = claimed or f"slope {self.exponent:.3g}"
+        words = self.claimed or f"slope {self.exponent:.3g}"
         guides = [Guide(f"claimed: {words}", self.exponent, self.log_power)]
         wrong = self.false_exponent
         if wrong is not None:

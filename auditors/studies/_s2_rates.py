@@ -9,21 +9,23 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_robust_se import DPRobustSE
 from verifiable_dp.algorithms.dp_robust_ucb import DPRobustUCB
 from verifiable_dp.algorithms.ldp_robust_se import LDPRobustSE
 from verifiable_dp.auditors import _closed_forms as closed_forms
 from verifiable_dp.auditors import _paths as paths
 from verifiable_dp.auditors import _robust as family
+from verifiable_dp.auditors.studies import Outcomes
 from verifiable_dp.auditors.studies._rates import Rate, near
-from verifiable_dp.auditors.studies._s2_shared import Outcomes, cited
 from verifiable_dp.core.environments import Discrete, TwoPoint
 from verifiable_dp.core.simulation import Simulation
-from verifiable_dp.core.validate import Function, Given, Json, JsonDict
+from verifiable_dp.core.validate import Given, Json, JsonDict
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.registry.sheets import Sheet, fill
 from verifiable_dp.registry.study import Cell, Figure, Panel, Statement, StudyOutcome
-from verifiable_dp.registry.theorems import bound_of, mean_bound
-from verifiable_dp.registry.wrapped import Listed
+
+SHEET = Sheet(__file__, papers.TAO)
 
 # Rewards -1 and 1, u = 1: an epoch is one binomial draw an arm, so that any horizon costs the same.
 LAW_RUNS = 300
@@ -53,13 +55,10 @@ WORST_T = {
     ("local", 0.75): (1e10, 6),
 }
 OVER_EPSILON = tuple(float(x) for x in np.geomspace(0.05, 1.0, 8))
-OVER_K = (2, 3, 5, 9, 17, 33)
 OVER_T = {
     "central": tuple(int(t) for t in np.geomspace(1e8, 1e17, 10)),
     "local": tuple(int(t) for t in np.geomspace(1e11, 2e18, 10)),
 }
-OVER_V = (0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-OVER_U = (2.0, 8.0, 32.0, 128.0, 512.0)
 
 
 def gap_of(epoch: int) -> float:
@@ -103,168 +102,77 @@ def _cells(
 def _rate(
     model: str,
     name: str,
-    words: str,
-    axis: str,
     cells: Mapping[float, Mapping[str, Cell]],
-    exponent: float,
-    margin: float,
-    region: str,
-    where: str,
-    **options: Given,
+    computed: Json | None = None,
+    **values: Given,
 ) -> Rate:
-    return Rate(
-        f"{model}-{name}",
-        words,
-        axis,
-        cells,
-        exponent,
-        margin,
-        region,
-        cited(where, f"region: {region}"),
-        *near(PATHS[model]),
-        false_source=cited(
-            f"{where.removesuffix(', corrected')}, as printed", f"region: {region}; see the errata"
-        ),
-        **options,
-    )
+    about = {"name": f"{model}-{fill(name, values)}", **(computed or {})}
+    return Rate.of(SHEET, f"{model}-{name}", cells, near(PATHS[model]), about, **values)
 
 
-def _constants(model: str) -> tuple[str | float, str]:
-    """Factor on the constants of rates over gaps and of worst cases, and the same in words."""
-    if model == "central":
-        return "proof", ""
-    return LOCAL_CONSTANTS, f", constants={LOCAL_CONSTANTS:g}"
-
-
-def _theorem(model: str) -> str:
-    return "Theorem 7 (10), corrected" if model == "local" else "Theorem 4 (7)"
+def _constants(model: str) -> str | float:
+    """Factor on the constants of rates over gaps and of worst cases."""
+    return "proof" if model == "central" else LOCAL_CONSTANTS
 
 
 def _gap_rate(model: str, v: float, runs: int) -> Rate:
-    local, (constants, words) = model == "local", _constants(model)
-    changes = {"v": v, "constants": constants}
-    return _rate(
-        model,
-        f"gap-v={v:g}",
-        f"{model.capitalize()} model, v = {v:g}: regret grows like Delta^({gap_exponent(model, v):.3g}).",
-        "gap",
-        _cells(
-            model,
-            runs,
-            f"gap v={v:g}",
-            {gap_of(j): (changes, _two(gap_of(j))) for j in EPOCHS[model, v]},
-        ),
-        gap_exponent(model, v),
-        max(0.1, -gap_exponent(model, v) / 25),
-        f"epsilon = 1, two arms with rewards -1 and 1, T = {LAW_HORIZON[model]:.3g}{words}; "
-        "gaps .7/2^j, which lie at the same place between two epochs",
-        _theorem(model),
-        false_exponent=-1 / v if local else None,
-        false_words=f"Local model, v = {v:g}: regret grows like Delta^({-1 / v:.3g}).",
-    )
+    changes = {"v": v, "constants": _constants(model)}
+    entries = {gap_of(j): (changes, _two(gap_of(j))) for j in EPOCHS[model, v]}
+    power, values = gap_exponent(model, v), {"v": v, "horizon": LAW_HORIZON[model]}
+    computed: JsonDict = {"exponent": power, "margin": max(0.1, -power / 25)}
+    if model == "local":
+        computed["false_exponent"] = values["wrong"] = -1 / v
+    cells = _cells(model, runs, f"gap v={v:g}", entries)
+    return _rate(model, "gap-v={v:g}", cells, computed, power=power, **values)
 
 
 def _worst_rate(model: str, v: float, runs: int) -> Rate:
     """The worst gap of a grid; T grows as the pulls do from one gap to the next."""
-    local, (constants, words), power = model == "local", _constants(model), worst_exponent(model, v)
-    first, number = WORST_T[model, v]
+    power, (first, number) = worst_exponent(model, v), WORST_T[model, v]
     times = closed_forms.horizons(first, 2.0 ** (1 - gap_exponent(model, v)), number)
     cells: dict[float, dict[str, Cell]] = {float(t): {} for t in times}
     for t, j in itertools.product(times, WORST_EPOCHS):
-        changes = {"v": v, "horizon": t, "constants": constants}
+        changes = {"v": v, "horizon": t, "constants": _constants(model)}
         name = f"worst v={v:g} {t:.6g} gap {gap_of(j):.3g}"
         cells[float(t)] |= _cell(model, runs, name, _two(gap_of(j)), changes)
-    return _rate(
-        model,
-        f"T-worst-v={v:g}",
-        f"{model.capitalize()} model, v = {v:g}: the worst-case regret grows like "
-        f"T^{power:.3g} (log T)^{1 - power:.3g}.",
-        "horizon T",
-        cells,
-        power,
-        0.03,
-        f"epsilon = 1, two arms with rewards -1 and 1, the worst of {len(WORST_EPOCHS)} gaps .7/2^j, T from "
-        f"{times[0]:.3g} to {times[-1]:.3g}{words}",
-        "Theorem 7 (11), corrected" if local else "Theorem 4 (8)",
-        log_power=1 - power,
-        false_exponent=1 / (1 + v) if local else None,
-        false_words=f"Local model, v = {v:g}: the worst-case regret grows like T^{1 / (1 + v):.3g}.",
-    )
+    computed: JsonDict = {"exponent": power, "log_power": 1 - power}
+    values: JsonDict = {"gaps": len(WORST_EPOCHS), "first": times[0], "last": times[-1]}
+    if model == "local":
+        computed["false_exponent"] = values["wrong"] = 1 / (1 + v)
+    return _rate(model, "T-worst-v={v:g}", cells, computed, v=v, power=power, rest=1 - power, **values)
 
 
 def laws(model: str, runs: int) -> list[Rate]:
     """All rates of a model."""
-    make = functools.partial(_cells, model, runs)
-    power, local, near = MULTIPLES[model], model == "local", _two(gap_of(1))
-    base = f"v = 1, gaps of .35, T = {LAW_HORIZON[model]:.3g}"
-    return [
+    make, near = functools.partial(_cells, model, runs), _two(gap_of(1))
+    power, horizon, times = MULTIPLES[model], LAW_HORIZON[model], OVER_T[model]
+    over_k: dict[float, tuple[Json, TwoPoint]] = {
+        k - 1.0: ({}, _two(gap_of(1), k)) for k in SHEET.grid("over_k")
+    }
+    over_v = {(2 * FACTORS[model]) ** (power / v): ({"v": v}, near) for v in SHEET.grid("over_v")}
+    found = [
         *(_gap_rate(model, v, runs) for of, v in EPOCHS if of == model),
         *(_worst_rate(model, v, runs) for v in WORST_ORDERS),
         _rate(
             model,
             "epsilon",
-            f"{model.capitalize()} model: regret is proportional to 1/epsilon{'^2' if local else ''}.",
-            "epsilon",
             make("epsilon", {e: ({"epsilon": e}, near) for e in OVER_EPSILON}),
-            -float(power),
-            0.05,
-            f"epsilon <= 1, two arms, {base}",
-            _theorem(model),
+            horizon=horizon,
         ),
-        _rate(
-            model,
-            "K",
-            f"{model.capitalize()} model: regret is proportional to the number of suboptimal arms, K - 1.",
-            "K - 1",
-            make("K", {float(k - 1): ({}, _two(gap_of(1), k)) for k in OVER_K}),
-            1.0,
-            0.1,
-            f"epsilon = 1, {base}; log K is small against log T, within the margin",
-            _theorem(model),
-        ),
+        _rate(model, "K", make("K", over_k), horizon=horizon),
         _rate(
             model,
             "T",
-            f"{model.capitalize()} model: regret is proportional to log T.",
-            "horizon T",
-            make("T", {float(t): ({"horizon": t}, near) for t in OVER_T[model]}),
-            0.0,
-            0.03,
-            f"epsilon = 1, v = 1, gaps of .35, T from {OVER_T[model][0]:.3g} to {OVER_T[model][-1]:.3g}",
-            _theorem(model),
-            log_power=1.0,
+            make("T", {float(t): ({"horizon": t}, near) for t in times}),
+            first=times[0],
+            last=times[-1],
         ),
-        _rate(
-            model,
-            "v",
-            f"{model.capitalize()} model: as v varies, regret grows like "
-            f"({FACTORS[model]:g}/D)^({power}/v), where D is the precision that separates the arms.",
-            f"({FACTORS[model]:g}/D)^({power}/v)",
-            make("v", {(2 * FACTORS[model]) ** (power / v): ({"v": v}, near) for v in OVER_V}),
-            1.0,
-            0.05,
-            f"v from .4 to 1, epsilon = 1, two arms, gaps of .35, so D = 1/2, T = {LAW_HORIZON[model]:.3g}",
-            _theorem(model),
-        ),
-        *([] if local else [_moment_rate(make)]),
+        _rate(model, "v", make("v", over_v), horizon=horizon),
     ]
-
-
-def _moment_rate(make: Function[dict[float, dict[str, Cell]]]) -> Rate:
-    v = 0.5
-    return _rate(
-        "central",
-        "u",
-        "Central model, v = .5: regret grows like u^(1/v).",
-        "moment u",
-        make("u", {u: ({"v": v, "u": u}, _two(gap_of(1))) for u in OVER_U}),
-        1 / v,
-        0.1,
-        "the algorithm knows u = 2 to 512, epsilon = 1, two arms, gaps of .35",
-        "Lemma 4 and Theorem 4 (7), corrected",
-        false_exponent=1 / (1 + v),
-        false_words="Central model, v = .5: regret grows like u^(1/(1+v)).",
-    )
+    if model == "central":
+        over_u = {u: ({"v": 0.5, "u": u}, _two(gap_of(1))) for u in SHEET.grid("over_u")}
+        found.append(_rate(model, "u", make("u", over_u), {"false_exponent": 1 / 1.5}))
+    return found
 
 
 # An index policy costs every round. With the constant 18 two arms with E X^2 <= 1, whose gap is 2 at most,
@@ -273,7 +181,6 @@ UCB_CONSTANTS, UCB_LONG_CONSTANTS = 0.1, 0.2
 UCB_RUNS = 12
 UCB_OVER_T = tuple(int(t) for t in np.geomspace(3.2e5, 1.28e7, 8))
 UCB_OVER = tuple(float(x) for x in np.geomspace(1, 8, 6))
-UCB_OVER_K = (2, 3, 4, 5, 6, 7)
 WIDEST = 2.0
 
 
@@ -306,67 +213,27 @@ def _ucb_worst(name: str, runs: int, **changes: Given) -> dict[str, Cell]:
 
 def ucb_laws(runs: int) -> list[Rate]:
     """Theorem 2 at v = 1."""
-    worst = "two arms with rewards -1 and 1, the worst of three gaps, the widest of them 2"
 
-    def rate(
-        name: str,
-        words: str,
-        axis: str,
-        cells: Mapping[float, Mapping[str, Cell]],
-        exponent: float,
-        margin: float,
-        **more: Given,
-    ) -> Rate:
-        region = f"v = 1, {more.pop('region')}"
-        source = cited("Theorem 2", f"region: {region}")
+    def rate(name: str, cells: Mapping[float, Mapping[str, Cell]], **values: Given) -> Rate:
         level = near(paths.dp_robust_ucb)
-        return Rate(f"ucb-{name}", words, axis, cells, exponent, margin, region, source, *level, **more)
+        return Rate.of(SHEET, f"ucb-{name}", cells, level, **values)
 
+    over_t = {
+        float(t): _ucb_worst(f"T {t}", runs, horizon=t, constants=UCB_LONG_CONSTANTS) for t in UCB_OVER_T
+    }
+    over_k = {
+        float(k - 1): _ucb_cells(f"K {k}", runs, _ucb_rule(k), (WIDEST,)) for k in SHEET.grid("ucb_over_k")
+    }
+    ends = {"first": UCB_OVER_T[0], "last": UCB_OVER_T[-1]}
     return [
-        rate(
-            "T-worst",
-            "DPRUCB: the worst-case regret grows like (T log^3.5 T)^(1/2), and pulls like "
-            "log^3.5 T/(epsilon Delta^2).",
-            "horizon T",
-            {
-                float(t): _ucb_worst(f"T {t}", runs, horizon=t, constants=UCB_LONG_CONSTANTS)
-                for t in UCB_OVER_T
-            },
-            0.5,
-            margin=0.03,
-            log_power=1.75,
-            region=f"epsilon = 1, u = 1, {worst}, constants={UCB_LONG_CONSTANTS:g}, "
-            f"T from {UCB_OVER_T[0]:.3g} to {UCB_OVER_T[-1]:.3g}, where one factor log T would change the "
-            "slope by .035",
-        ),
+        rate("T-worst", over_t, constants=UCB_LONG_CONSTANTS, **ends),
         rate(
             "epsilon-worst",
-            "DPRUCB: the worst-case regret grows like epsilon^(-1/2), and pulls like 1/epsilon.",
-            "1/epsilon",
             {x: _ucb_worst(f"1/epsilon {x:.4g}", runs, epsilon=1 / x) for x in UCB_OVER},
-            0.5,
-            margin=0.2,
-            region=f"epsilon from .125 to 1, u = 1, {worst}, T = 1e6, constants={UCB_CONSTANTS:g}",
+            constants=UCB_CONSTANTS,
         ),
-        rate(
-            "u-worst",
-            "DPRUCB: the worst-case regret grows like u^(1/2), and pulls like u.",
-            "moment u",
-            {x: _ucb_worst(f"u {x:.4g}", runs, u=x) for x in UCB_OVER},
-            0.5,
-            margin=0.2,
-            region=f"epsilon = 1, the algorithm knows u = 1 to 8, {worst}, T = 1e6, "
-            f"constants={UCB_CONSTANTS:g}",
-        ),
-        rate(
-            "K",
-            "DPRUCB: regret is proportional to the number of suboptimal arms, K - 1.",
-            "K - 1",
-            {float(k - 1): _ucb_cells(f"K {k}", runs, _ucb_rule(k), (WIDEST,)) for k in UCB_OVER_K},
-            1.0,
-            margin=0.15,
-            region=f"epsilon = 1, u = 1, rewards -1 and 1, gaps of 2, T = 1e6, constants={UCB_CONSTANTS:g}",
-        ),
+        rate("u-worst", {x: _ucb_worst(f"u {x:.4g}", runs, u=x) for x in UCB_OVER}, constants=UCB_CONSTANTS),
+        rate("K", over_k, constants=UCB_CONSTANTS),
     ]
 
 
@@ -384,17 +251,16 @@ def law_figures(found: Sequence[Rate]) -> list[Figure]:
         if group == "others":
             names += [f"lower-bounds-{model}", *(["theorem-7"] if model == "local" else [])]
         printed = any(about.false_exponent is not None for about in own)
-        caption = (
-            f"Regret in the {model} model against one parameter, with the others fixed, with the claimed "
-            f"slope{' and the printed one' if printed else ''}."
+        panels = [_law_panel(model, about) for about in own]
+        with_printed = SHEET.words("with_printed") if printed else ""
+        figures.append(
+            SHEET.figure(
+                "rates-{model}-{group}", panels, names, model=model, group=group, printed=with_printed
+            )
         )
-        panels = tuple(_law_panel(model, about) for about in own)
-        figures.append(Figure(f"rates-{model}-{group}", caption, panels, tuple(names)))
     own = [about for about in found if about.name.startswith("ucb-")]
-    caption = "Regret of DPRUCB against one parameter, with the others fixed, with the claimed slope."
-    panels = tuple(about.panel(about.name.removeprefix("ucb-"), "DPRUCB") for about in own)
-    figures.append(Figure("rates-ucb", caption, panels, tuple(f"rate-{about.name}" for about in own)))
-    return figures
+    panels = [about.panel(about.name.removeprefix("ucb-"), "DPRUCB") for about in own]
+    return [*figures, SHEET.figure("rates-ucb", panels, [f"rate-{about.name}" for about in own])]
 
 
 def _group(about: Rate) -> tuple[str, str]:
@@ -409,18 +275,6 @@ def _law_panel(model: str, about: Rate) -> Panel:
 
 _LOWER: Mapping[str, Sequence[tuple[int, int]]] = {"central": ((5, 3), (10, 2)), "local": ((8, 3), (11, 2))}
 LOWER_ORDERS = (1.0, 0.5)
-
-
-def on_theorem_7(found: Rate, outcomes: Outcomes) -> list[Check]:
-    """The corrected bound of LDPRSE on the cells of the law over K."""
-    checks = []
-    for name, made in found.plan.items():
-        rule: Listed = made.algorithm
-        place = made.environment
-        bound = bound_of(family.regret_bound, rule, place.gaps)
-        values = outcomes[name].regret
-        checks.append(mean_bound(f"{place.name}, epsilon=1", values, place, rule.horizon, bound))
-    return checks
 
 
 def _lower(model: str, v: float, player: family.Player) -> list[Check]:
@@ -466,25 +320,5 @@ def _lower_checks(model: str, outcomes: Outcomes) -> list[Check]:
 
 def lower_statements() -> list[Statement]:
     return [
-        Statement(
-            f"lower-bounds-{model}",
-            words,
-            cited(f"Theorems {' and '.join(str(number) for number, _ in _LOWER[model])}", note),
-            functools.partial(_lower_checks, model),
-        )
-        for model, words, note in (
-            (
-                "central",
-                "On the hard instances, every epsilon-DP algorithm with small regret pulls the other arms "
-                "more than t_a times; so does DPRSE.",
-                "epsilon = 1, v = 1 and .5, T = 4e18; an index policy cannot be run for so long",
-            ),
-            (
-                "local",
-                "On the hard instances, the regret of every epsilon-LDP algorithm is at least "
-                "sum_a Delta_a log(T Delta_a/(4 (R + R_a)))/(8 (e^epsilon - 1)^2 KL_a); so is that of "
-                "LDPRSE.",
-                "at finite T, in the forms (29) and (28) of the proofs; epsilon = 1, v = 1 and .5, T = 4e18",
-            ),
-        )
+        SHEET.statement(f"lower-bounds-{model}", functools.partial(_lower_checks, model)) for model in RULES
     ]

@@ -6,21 +6,28 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.dp_robust_elimination import DPRobustElimination
 from verifiable_dp.algorithms.dp_robust_se import DPRobustSE
 from verifiable_dp.auditors import _closed_forms as closed_forms
+from verifiable_dp.auditors._contamination import RADIUS
+from verifiable_dp.auditors.studies import Outcomes
 from verifiable_dp.auditors.studies._rates import Rate
-from verifiable_dp.auditors.studies._s3_shared import OWN, RIVAL, Outcomes, cited, elimination, unaware
 from verifiable_dp.core.algorithm import Data
 from verifiable_dp.core.environments import Discrete, TwoPoint
-from verifiable_dp.core.validate import FloatArray, JsonDict
+from verifiable_dp.core.validate import FloatArray, Json, JsonDict, JsonValue
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.mean_at_least import mean_at_least
+from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.study import Cell, Figure, Statement
 from verifiable_dp.registry.wrapped import Listed
+
+SHEET = Sheet(__file__, papers.WU)
+OWN, RIVAL = "elimination", "dprse"
 
 # Rewards -1 and 1: moments of all orders are 1, and a batch is one draw an arm, whatever its length.
 LAW_RUNS = 60
@@ -35,6 +42,20 @@ LEAST_SHARE_GAP = {2.0: 1e-3, 3.0: 1e-4, 4.0: 3e-5}
 SHARE_HORIZON = 1 << 46
 OVER_RADIUS = tuple(8.0 * 2.0**j for j in range(6))
 LEAD = 2.5  # gap in units of beta: the batch tells the arms apart, the one before cannot
+
+
+def elimination(
+    horizon: int, *, epsilon: float = 1.0, alpha: float = 0.0, k: float = 2.0, moments: str = "raw"
+) -> DPRobustElimination:
+    """Two arms; the algorithm is told alpha and the moments."""
+    return DPRobustElimination(
+        2, epsilon, horizon, k, alpha, moments, RADIUS if moments == "central" else 1.0
+    )
+
+
+def unaware(horizon: int, *, epsilon: float = 1.0, u: float = 1.0) -> DPRobustSE:
+    """DP Robust SE with its proof's constants, for second moments; it knows nothing of outliers."""
+    return DPRobustSE(2, epsilon, horizon, 1.0, u)
 
 
 def _two(gap: float, arms: int = 2) -> TwoPoint:
@@ -223,26 +244,11 @@ def _floors(term: str, outcomes: Outcomes) -> list[Check]:
 
 
 def floor_statements() -> list[Statement]:
-    note = "the constants of the instances are derived, K = 5; reconstructed"
+    about = {"theorem-4.1-privacy": {"epsilon": SCARCE}, "theorem-4.1-sampling": {}}
     return [
-        Statement(
-            "theorem-4.1-privacy",
-            "Every epsilon-DP algorithm pays (K/epsilon)^(1 - 1/k) T^(1/k) on some instance: at least "
-            "T D/(8 e), D = ((K - 1)/(12 epsilon T))^(1 - 1/k), where the worst arm is changed.",
-            cited("Theorem 4.1", f"its private term, epsilon = {SCARCE:g}, T = 2^40; {note}"),
-            lambda outcomes: _floors("privacy", outcomes),
-        ),
-        Statement(
-            "theorem-4.1-sampling",
-            "Every algorithm pays sqrt(K T): its regrets on one instance and on a copy with one arm "
-            "changed add up to at least e^(-1/2) T D/4, D = ((K - 1)/(4 T))^(1/2).",
-            cited("Theorem 4.1", f"its first term, epsilon = 1, T = 2^30; {note}"),
-            lambda outcomes: _floors("sampling", outcomes),
-        ),
+        SHEET.statement(name, partial(_floors, name.rpartition("-")[2]), **values)
+        for name, values in about.items()
     ]
-
-
-FORM = "batches of 2^tau up to the first 4 beta < gap, beta as in the proof of Theorem 6.1 with numbers"
 
 
 def _closed(made: Cell) -> float:
@@ -252,39 +258,23 @@ def _closed(made: Cell) -> float:
     return closed_forms.dp_robust_elimination(made.environment.gaps, *about)
 
 
-def _law(
-    name: str,
-    words: str,
-    axis: str,
-    cells: Mapping[float, Mapping[str, Cell]],
-    exponent: float,
-    margin: float,
-    region: str,
-    where: str = "Theorem 6.2",
-    log_power: float = 0.0,
-) -> Rate:
-    source = cited(where, f"region: {region}")
-    return Rate(name, words, axis, cells, exponent, margin, region, source, _closed, FORM, log_power)
-
-
 def _lead(k: float, batch: int, arms: int = 2) -> float:
     """Beta of a batch at `LAW_HORIZON`, from its closed form."""
     failure = closed_forms.robust_failure(arms, LAW_HORIZON)
     return closed_forms.robust_deviation(2.0**batch, k, FAINT, 0.0, failure)
 
 
+def _law(
+    name: str, cells: Mapping[float, Mapping[str, Cell]], computed: Json | None = None, **values: JsonValue
+) -> Rate:
+    return Rate.of(SHEET, name, cells, (_closed, SHEET.words("form")), computed, **values)
+
+
 def _gap_law(k: float, runs: int) -> Rate:
     gaps = [LEAD * _lead(k, batch) for batch in BATCHES]
-    return _law(
-        f"gap-k={k:g}",
-        f"k = {k:g}: where privacy dominates, regret grows like Delta^({-1 / (k - 1):.3g}).",
-        "gap",
-        {gap: {f"law gap k={k:g} {gap:.4g}": Cell(_faint(k), _two(gap), runs, points=2)} for gap in gaps},
-        -1 / (k - 1),
-        0.05,
-        f"two arms with rewards -1 and 1, epsilon = {FAINT:g}, T = 2^52, alpha = 0; gaps of {LEAD:g} beta at "
-        "the ends of batches",
-    )
+    cells = {gap: {f"law gap k={k:g} {gap:.4g}": Cell(_faint(k), _two(gap), runs, points=2)} for gap in gaps}
+    power = -1 / (k - 1)
+    return _law("gap-k={k:g}", cells, {"exponent": power}, k=k, power=power, epsilon=FAINT, lead=LEAD)
 
 
 def _grid(least: float, step: float) -> list[float]:
@@ -310,18 +300,8 @@ def _horizon_law(k: float, runs: int) -> Rate:
         }
         for t in OVER_T
     }
-    return _law(
-        f"T-k={k:g}",
-        f"k = {k:g}: where privacy dominates, the worst-case regret grows like T^{1 / k:.3g} "
-        f"(log T)^{1 - 1 / k:.3g}.",
-        "horizon T",
-        cells,
-        1 / k,
-        0.006,  # a further factor log T shows as .034
-        f"two arms with rewards -1 and 1, epsilon = {FAINT:g}, alpha = 0; the worst of a gap of 1 and of 2 "
-        "to 512 units of (log(1/delta)/(T epsilon))^(1 - 1/k)",
-        log_power=1 - 1 / k,
-    )
+    computed = {"exponent": 1 / k, "log_power": 1 - 1 / k}
+    return _law("T-k={k:g}", cells, computed, k=k, power=1 / k, rest=1 - 1 / k, epsilon=FAINT)
 
 
 def _epsilon_law(k: float, runs: int) -> Rate:
@@ -331,33 +311,16 @@ def _epsilon_law(k: float, runs: int) -> Rate:
         epsilon = FAINT / 2**halving
         rule = _faint(k, epsilon=epsilon)
         cells[epsilon] = {f"law epsilon k={k:g} {halving}": Cell(rule, _two(gap), runs, points=2)}
-    return _law(
-        f"epsilon-k={k:g}",
-        f"k = {k:g}: where privacy dominates, regret at a given gap is proportional to 1/epsilon.",
-        "epsilon",
-        cells,
-        -1.0,
-        0.03,
-        f"two arms with rewards -1 and 1, gap {gap:.3g}, T = 2^52, epsilon = {FAINT:g}/2^j, so batches end "
-        "at the same place",
-    )
+    return _law("epsilon-k={k:g}", cells, k=k, gap=gap, epsilon=FAINT)
 
 
 def _arms_law(runs: int) -> Rate:
     gap = 2.3 * _lead(2.0, BATCHES[2], ARMS[-1])
-    return _law(
-        "K",
-        "At a given gap, regret is proportional to the number of suboptimal arms, K - 1.",
-        "K - 1",
-        {
-            float(arms - 1): {f"law K {arms}": Cell(_faint(2.0, arms=arms), _two(gap, arms), runs, points=2)}
-            for arms in ARMS
-        },
-        1.0,
-        0.1,
-        f"rewards -1 and 1, gaps of {gap:.3g}, k = 2, epsilon = {FAINT:g}, T = 2^52; log K is too small "
-        "against log T to move the batch",
-    )
+    cells = {
+        float(arms - 1): {f"law K {arms}": Cell(_faint(2.0, arms=arms), _two(gap, arms), runs, points=2)}
+        for arms in ARMS
+    }
+    return _law("K", cells, gap=gap, epsilon=FAINT)
 
 
 def _share_law(k: float, runs: int) -> Rate:
@@ -372,17 +335,8 @@ def _share_law(k: float, runs: int) -> Rate:
         }
         for alpha in OVER_ALPHA
     }
-    return _law(
-        f"alpha-k={k:g}",
-        f"k = {k:g}: at a given horizon, the worst-case regret grows like alpha^{1 - 1 / k:.3g}.",
-        "share alpha",
-        cells,
-        1 - 1 / k,
-        0.05,
-        f"two arms with rewards -1 and 1, none of which is contaminated, T = 2^46, epsilon = 1; the worst of "
-        f"{len(gaps)} gaps from 1 down to {gaps[-1]:.2g}",
-        "Theorems 4.1 and 6.2",
-    )
+    computed = {"exponent": 1 - 1 / k}
+    return _law("alpha-k={k:g}", cells, computed, k=k, power=1 - 1 / k, gaps=len(gaps), least=gaps[-1])
 
 
 def _share_pulls_law(runs: int) -> Rate:
@@ -393,18 +347,7 @@ def _share_pulls_law(runs: int) -> Rate:
         gap = LEAD * closed_forms.robust_deviation(2.0 ** (15 + 2 * j), 2.0, 1.0, alpha, failure)
         rule = elimination(SHARE_HORIZON, alpha=alpha)
         cells[alpha] = {f"law alpha pulls {alpha:.3g}": Cell(rule, _two(gap), runs, points=2)}
-    return _law(
-        "alpha-pulls",
-        "K log T/alpha: gaps proportional to alpha^(1/2) are told apart after a number of pulls "
-        "proportional to 1/alpha, so regret grows like alpha^(-1/2).",
-        "share alpha",
-        cells,
-        -0.5,
-        0.05,
-        f"k = 2, two arms with rewards -1 and 1, none of which is contaminated, T = 2^46, epsilon = 1; gaps "
-        f"of {LEAD:g} beta at the end of the batch of 2^15 pulls for alpha = .002, of 2^17 for a fourth of "
-        "it, and so on",
-    )
+    return _law("alpha-pulls", cells, lead=LEAD)
 
 
 def _apart(radius: float) -> Discrete:
@@ -420,17 +363,7 @@ def _radius_law(runs: int) -> Rate:
     for radius in OVER_RADIUS:
         rule = DPRobustElimination(2, FAINT, LAW_HORIZON, 2.0, 0.0, "central", radius)
         cells[radius] = {f"law D {radius:g}": Cell(rule, _apart(radius), runs, points=2)}
-    return _law(
-        "D",
-        "K D log(DT)/epsilon: where means lie as far apart as D allows, regret is proportional to D.",
-        "radius D",
-        cells,
-        1.0,
-        0.05,
-        f"central moments, k = 2, two arms with means .9 D and -.9 D and rewards 1 above or below, epsilon = "
-        f"{FAINT:g}, T = 2^52; log D is too small against log T to move the batch",
-        "Theorem 6.10",
-    )
+    return _law("D", cells, epsilon=FAINT)
 
 
 def laws(runs: int) -> list[Rate]:
@@ -448,13 +381,8 @@ def law_figures(found: Sequence[Rate], lower: Sequence[str]) -> list[Figure]:
         names = [f"rate-{about.name}" for about in own]
         if parameter == "alpha":
             names += lower
-        caption = f"Regret against {own[0].axis}, all else fixed, with the claimed slope."
+        panels = [about.panel(about.name, "elimination") for about in own]
         figures.append(
-            Figure(
-                f"rates-{parameter}",
-                caption,
-                tuple(about.panel(about.name, "elimination") for about in own),
-                tuple(names),
-            )
+            SHEET.figure("rates-{parameter}", panels, names, parameter=parameter, axis=own[0].axis)
         )
     return figures

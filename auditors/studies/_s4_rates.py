@@ -9,17 +9,28 @@ from functools import partial
 import numpy as np
 from scipy import optimize
 
+from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms._linear import Actions
+from verifiable_dp.algorithms.dp_linear import DPLinear
 from verifiable_dp.algorithms.ldp_linear import LDPLinear
+from verifiable_dp.algorithms.shuffled_linear import ShuffledLinear
 from verifiable_dp.auditors import _closed_forms as closed_forms
 from verifiable_dp.auditors import _linear as family
 from verifiable_dp.auditors.studies._rates import Rate
-from verifiable_dp.auditors.studies._s4_shared import ARMS, DIMENSION, KINDS, MANY, NAMES, THEOREMS, cited
 from verifiable_dp.core.environments import TwoPoint
 from verifiable_dp.core.mechanisms import shuffle
-from verifiable_dp.core.validate import Given
+from verifiable_dp.core.validate import JsonValue
+from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.study import Cell, Figure
 from verifiable_dp.registry.wrapped import Listed
+
+SHEET = Sheet(__file__, papers.HANNA)
+
+HORIZON, ARMS, DIMENSION = 1_000_000, 10, 2
+LONG, MANY = 10_000_000, 1000  # of Figure 3(b)
+KINDS: Mapping[str, type[DPLinear]] = {"central": DPLinear, "shuffled": ShuffledLinear, "local": LDPLinear}
+NAMES = {"central": "Alg. 1 (central)", "shuffled": "Alg. 3 (shuffled)", "local": "Alg. 2 (local)"}
+THEOREMS = {"central": "1", "local": "2", "shuffled": "3"}
 
 # floor(log T) - 1 batches leave a share of T that jumps with T; about T = e^(j + 1/2) it hardly changes.
 # With three horizons for each j the slope's error is so small that a further factor log T is contradicted.
@@ -87,39 +98,9 @@ def _closed(kind: str, made: Cell) -> float:
     return closed_forms.linear(gaps, rule.horizon, core, width) + float(gaps.max())
 
 
-def _law(
-    name: str,
-    cells: Mapping[float, Mapping[str, Cell]],
-    words: str,
-    axis: str,
-    region: str,
-    exponent: float,
-    margin: float,
-    theorem: str,
-    **options: Given,
-) -> Rate:
-    kind = name.rpartition("-")[2]
-    return Rate(
-        f"over-{name}",
-        words,
-        axis,
-        cells,
-        exponent,
-        margin,
-        region,
-        cited(theorem, f"region: {region}"),
-        partial(_closed, kind),
-        "the sum in (16) with numbers",
-        **options,
-    )
-
-
-# Where the gaps that are left are proportional to gamma: not all of the circle, and not a few actions.
-WIDEST, FINEST = 0.05, 10.0
-_EVEN = (
-    f"{MANY} actions evenly on the circle, gamma at most .05 in the last batch but one, and at least 10 "
-    "times the smallest gap in the last"
-)
+def _law(name: str, kind: str, cells: Mapping[float, Mapping[str, Cell]], **values: JsonValue) -> Rate:
+    level = partial(_closed, kind), "the sum in (16) with numbers"
+    return Rate.of(SHEET, name, cells, level, {"name": f"over-{name}"}, **values)
 
 
 def _over_t(kind: str, runs: int) -> Rate:
@@ -128,19 +109,8 @@ def _over_t(kind: str, runs: int) -> Rate:
     for t in OVER_T[kind]:
         made = Cell(KINDS[kind](dense, 1.0, t), place, runs, points=2)
         cells[_closed(kind, made)] = {f"law T={t} {kind}": made}
-    return _law(
-        f"T-{kind}",
-        cells,
-        f"sqrt(T log T): over T the regret of Algorithm {number} is proportional to the sum in (16), with "
-        "its lower-order terms.",
-        "the sum in (16) over T",
-        f"{_EVEN}, epsilon = 1, T = e^(j+1/2) and e^.05 more and less, from {OVER_T[kind][0]:.1g} to "
-        f"{OVER_T[kind][-1]:.1g}, where a further factor log T would change the slope by .1"
-        + ("; the share of noise in gamma falls, as eps0 grows like log T" if kind == "shuffled" else ""),
-        1.0,
-        0.04,
-        f"Theorem {number}",
-    )
+    ends = {"first": OVER_T[kind][0], "last": OVER_T[kind][-1]}
+    return _law(f"T-{kind}", kind, cells, number=number, **ends)
 
 
 def _first(kind: str, horizon: int) -> float:
@@ -161,20 +131,8 @@ def _over_batches(kind: str, runs: int) -> Rate:
         x = math.log(4 * MANY * t**2) ** power * math.log(t / _first(kind, t))
         rule = KINDS[kind](dense, epsilon, t)
         cells[x] = {f"law batches T={t} {kind}": Cell(rule, place, runs, points=2)}
-    log, printed = ("L", "log^2 T") if kind == "central" else ("L^(1/2)", "log^1.5 T")
-    return _law(
-        f"batches-{kind}",
-        cells,
-        f"{printed}/epsilon: where privacy dominates, every batch of Algorithm {number} costs the same, "
-        f"{log}/epsilon, so regret is proportional to {log} (log T - log T_1).",
-        f"{log} (log T - log T_1)",
-        f"{MANY} actions evenly on the circle, epsilon = {epsilon:g}, T = e^(j+1/2) from "
-        f"{OVER_BATCHES[kind][0]:.1g} to {OVER_BATCHES[kind][-1]:.1g}, L = log(4 K T^2), 4 gamma = 1 at T_1 "
-        "pulls",
-        1.0,
-        {"central": 0.15, "shuffled": 0.2}[kind],
-        f"Theorem {number}",
-    )
+    ends = {"first": OVER_BATCHES[kind][0], "last": OVER_BATCHES[kind][-1]}
+    return _law(f"batches-{kind}", kind, cells, number=number, many=MANY, epsilon=epsilon, **ends)
 
 
 def _over_epsilon(runs: int) -> list[Rate]:
@@ -184,37 +142,17 @@ def _over_epsilon(runs: int) -> list[Rate]:
 
     def least(kind: str) -> Rate:
         few = [LARGEST[kind] * step**-j for j in range(STEPS)]
-        return _law(
-            f"epsilon-{kind}",
-            {
-                e: {f"law epsilon={e:.4g} {kind}": Cell(KINDS[kind](sparse, e, VAST), far, runs, points=2)}
-                for e in few
-            },
-            f"The regret of Algorithm {THEOREMS[kind]} is proportional to 1/epsilon where privacy dominates.",
-            "epsilon",
-            f"{ARMS} actions evenly on the circle, T = 1e12, epsilon = {few[0]:g}/q^j, so each lies at the "
-            "same place of its batch",
-            -1.0,
-            0.1,
-            f"Theorem {THEOREMS[kind]}",
-        )
+        cells = {
+            e: {f"law epsilon={e:.4g} {kind}": Cell(KINDS[kind](sparse, e, VAST), far, runs, points=2)}
+            for e in few
+        }
+        return _law(f"epsilon-{kind}", kind, cells, number=THEOREMS[kind], arms=ARMS, first=few[0])
 
-    return [
-        *(least(kind) for kind in LARGEST),
-        _law(
-            "epsilon-local",
-            {
-                e: {f"law epsilon={e:.4g} local": Cell(LDPLinear(dense, e, LOCAL_T), place, runs, points=2)}
-                for e in LOCAL_EPSILONS
-            },
-            "The regret of Algorithm 2 is proportional to 1/epsilon where epsilon is small.",
-            "epsilon",
-            f"{_EVEN}, T = 2.4e12, epsilon from .005 to .1",
-            -1.0,
-            0.1,
-            "Theorem 2",
-        ),
-    ]
+    local = {
+        e: {f"law epsilon={e:.4g} local": Cell(LDPLinear(dense, e, LOCAL_T), place, runs, points=2)}
+        for e in LOCAL_EPSILONS
+    }
+    return [*(least(kind) for kind in LARGEST), _law("epsilon-local", "local", local)]
 
 
 def _over_d(kind: str, runs: int) -> Rate:
@@ -226,20 +164,8 @@ def _over_d(kind: str, runs: int) -> Rate:
             actions, place = axes(d, gap)
             rule = KINDS[kind](actions, D_EPSILON[kind], D_T[kind])
             cells[float(d)][f"law d={d} gap={gap:.3g} {kind}"] = Cell(rule, place, runs, points=2)
-    central = kind == "central"
-    return _law(
-        f"d-{kind}",
-        cells,
-        f"With d actions, the worst-case regret of Algorithm {'1' if central else '2'} is proportional to "
-        f"sqrt(d){'' if central else ', not to d'}.",
-        "dimension d",
-        f"unit vectors, d from {OVER_D[0]} to {OVER_D[-1]}, the worst of a gap of {WIDE:g} and of .5 to 16 "
-        f"gamma of the last batch, epsilon = {D_EPSILON[kind]:g}, T = {D_T[kind]:.1g}; log d is small "
-        "against log T; it and (d - 1)/d are within the margin",
-        0.5,
-        0.1,
-        "Theorem 1" if central else "Theorem 2, corrected",
-    )
+    about = {"first": OVER_D[0], "last": OVER_D[-1], "wide": WIDE, "epsilon": D_EPSILON[kind]}
+    return _law(f"d-{kind}", kind, cells, horizon=D_T[kind], **about)
 
 
 def laws(runs: int) -> list[Rate]:
@@ -257,8 +183,4 @@ def law_figure(found: Sequence[Rate], runs: int) -> Figure:
     for rate in found:
         title = rate.name.removeprefix("over-").replace("-", ", ")
         panels.append(rate.panel(title, NAMES[title.split(", ")[1]]))
-    caption = (
-        f"Ours: mean regret of {runs} runs against one parameter, with the others fixed, with the claimed "
-        "slope."
-    )
-    return Figure("rates", caption, tuple(panels), tuple(f"rate-{rate.name}" for rate in found))
+    return SHEET.figure("rates", panels, [f"rate-{rate.name}" for rate in found], runs=runs)

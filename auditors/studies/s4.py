@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -14,9 +13,8 @@ from verifiable_dp.algorithms._linear import Actions, on_sphere
 from verifiable_dp.algorithms.dp_linear import DPLinear
 from verifiable_dp.algorithms.linear_elimination import LinearElimination
 from verifiable_dp.auditors import _linear as family
-from verifiable_dp.auditors.studies import fewer
-from verifiable_dp.auditors.studies._s4_rates import law_figure, laws
-from verifiable_dp.auditors.studies._s4_shared import (
+from verifiable_dp.auditors.studies import Outcomes, bounded, compared, fewer
+from verifiable_dp.auditors.studies._s4_rates import (
     ARMS,
     DIMENSION,
     HORIZON,
@@ -25,13 +23,15 @@ from verifiable_dp.auditors.studies._s4_shared import (
     MANY,
     NAMES,
     THEOREMS,
-    cited,
+    law_figure,
+    laws,
 )
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.environments import TwoPoint
-from verifiable_dp.core.validate import FloatArray, JsonValue
+from verifiable_dp.core.validate import FloatArray, JsonDict
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.comparison import comparison
+from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.study import (
     Cell,
     Figure,
@@ -40,25 +40,18 @@ from verifiable_dp.registry.study import (
     Statement,
     Study,
     StudyBound,
-    StudyOutcome,
     StudyPlan,
 )
-from verifiable_dp.registry.theorems import bound_of, mean_bound
+
+SHEET = Sheet(__file__, papers.HANNA)
 
 RUNS, INSTANCES, CORE_INSTANCES = 30, 10, 5
-EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)
-CORE_EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
-BOUNDED = (0.1, 1.0, 10.0)  # epsilons at which the theorems are held against every instance
+EPSILONS = SHEET.grid("below_1") + SHEET.grid("from_1")
+CORE_EPSILONS = SHEET.grid("core_below_half") + SHEET.grid("core_from_half")
+BOUNDED = SHEET.grid("bounded")  # epsilons at which the theorems are held against every instance
 NOISELESS = 1e9  # epsilon of Algorithm 1 "without noise"
 
-# What the paper's words are taken to mean; fixed before the study was run, and not changed since.
-CONVERGED = 0.05  # "converges to": within 5 %
-VERY_CLOSE = 1.10  # "very close to": at most 10 % more
-FOLLOWS = 1.25  # "closely following": at most a quarter more
-SUFFERS = 2.0  # "suffers a regret penalty": at least twice as much
-DEGRADES = 1.25  # "significantly degrades": at least a quarter more
-
-Outcomes = Mapping[str, StudyOutcome]
+CONVERGED = 0.05
 
 
 # ---------------------------------------------------------------- random instances
@@ -201,300 +194,64 @@ def _core_panel(many: Instances) -> Panel:
 
 def _paper_figures(few: Instances, many: Instances, horizon: int, long: int, runs: int) -> list[Figure]:
     short = tuple(epsilon for epsilon in EPSILONS if epsilon <= 10)
-    same = (
-        f"Regret at T = {horizon:.3g} against epsilon, d = 2, K = {ARMS}: mean over {few.count} instances, "
-        f"{runs} runs each, with 95 % limits."
-    )
-    core = (
-        f"Regret of Algorithm 1 at T = {long:.3g} with and without its core set, d = 2, K = {MANY}: mean "
-        f"over {many.count} instances, {runs} runs each, with 95 % limits."
-    )
+    same: JsonDict = {"horizon": horizon, "arms": ARMS, "instances": few.count, "runs": runs}
+    core: JsonDict = {"horizon": long, "arms": MANY, "instances": many.count, "runs": runs}
+    both = [_trade_off(few, horizon, EPSILONS, variant) for variant in ("corrected", "printed")]
     return [
-        Figure(
-            "figure-2",
-            f"{same} Dotted: the theorems with explicit constants, or the largest possible regret if less.",
-            (_trade_off(few, horizon, EPSILONS, bounds=True),),
-            (
-                "converges",
-                "limit-is-not-chapter-22",
-                "central-almost-free",
-                "shuffled-almost-free",
-                "theorem-1",
-                "theorem-2",
-                "theorem-3",
-            ),
-        ),
-        Figure(
-            "figure-3a",
-            f"{same} The same as Figure 2 for epsilon up to 10 on a linear scale.",
-            (_trade_off(few, horizon, short, logy=False),),
-            ("central-almost-free-below-1", "local-suffers", "rates-differ"),
-        ),
-        Figure(
-            "figure-3b",
-            core,
-            (_core_panel(many),),
-            (
-                "core-set-very-close",
-                "core-set-very-close-below-1",
-                "core-set-pays-below-.5",
-                "core-set-pays-from-.5",
-            ),
-        ),
-        Figure(
-            "figure-4",
-            f"{same} The algorithms as printed, which are less private, next to the corrected ones.",
-            (_trade_off(few, horizon, EPSILONS), _trade_off(few, horizon, EPSILONS, "printed")),
-            ("shuffled-almost-free", "shuffled-free-as-printed"),
-        ),
+        SHEET.figure("figure-2", [_trade_off(few, horizon, EPSILONS, bounds=True)], **same),
+        SHEET.figure("figure-3a", [_trade_off(few, horizon, short, logy=False)], **same),
+        SHEET.figure("figure-3b", [_core_panel(many)], **core),
+        SHEET.figure("figure-4", both, **same),
     ]
 
 
 # ---------------------------------------------------------------- what the paper says
 
 
-def _at_least(
-    name: str, group: Instances, outcomes: Outcomes, low: str, high: str, factor: float, **about: JsonValue
-) -> Check:
-    """Mean regret of `high` is at least `factor` times that of `low`."""
-    return comparison(name, group.sample(outcomes, low), group.sample(outcomes, high), factor=factor, **about)
-
-
-def _at_most(
-    name: str, group: Instances, outcomes: Outcomes, what: str, other: str, factor: float, **about: JsonValue
-) -> Check:
-    """Mean regret of `what` is at most `factor` times that of `other`."""
-    return _at_least(name, group, outcomes, what, other, 1 / factor, at_most=factor, **about)
-
-
 def _converges(few: Instances, outcomes: Outcomes) -> list[Check]:
     """Two one-sided tests of each algorithm at the largest epsilon."""
-    checks, epsilon = [], EPSILONS[-1]
+    checks, epsilon, free = [], EPSILONS[-1], few.sample(outcomes, FREE)
+    about: JsonDict = {"margin": CONVERGED, "rival": FREE}
     for kind in KINDS:
-        what = _what(kind, epsilon)
-        about = {"margin": CONVERGED, "rival": FREE}
-        checks += [
-            _at_most(
-                f"{kind}, epsilon={epsilon:g}: not above", few, outcomes, what, FREE, 1 + CONVERGED, **about
-            ),
-            _at_least(
-                f"{kind}, epsilon={epsilon:g}: not below", few, outcomes, FREE, what, 1 - CONVERGED, **about
-            ),
-        ]
+        name, own, most = (
+            f"{kind}, epsilon={epsilon:g}",
+            few.sample(outcomes, _what(kind, epsilon)),
+            1 + CONVERGED,
+        )
+        checks.append(comparison(f"{name}: not above", own, free, factor=1 / most, at_most=most, **about))
+        checks.append(comparison(f"{name}: not below", free, own, factor=1 - CONVERGED, **about))
     return checks
 
 
-def _beside_chapter(few: Instances, outcomes: Outcomes) -> list[Check]:
-    """Each algorithm at the largest epsilon, above phased elimination by more than the margin of a limit."""
-    epsilon = EPSILONS[-1]
+def _statements(few: Instances, many: Instances) -> list[Statement]:
+    """Of Figures 2, 3 and 4."""
+    share = 100 * CONVERGED
     return [
-        _at_least(
-            f"{kind}, epsilon={epsilon:g}: above",
-            few,
-            outcomes,
-            CHAPTER,
-            _what(kind, epsilon),
-            1 + CONVERGED,
-            margin=CONVERGED,
-            rival=CHAPTER,
-        )
-        for kind in KINDS
+        SHEET.statement("converges", partial(_converges, few), epsilon=EPSILONS[-1], share=share),
+        compared(SHEET, "limit-is-not-chapter-22", few.sample, share=share),
+        *(compared(SHEET, name, few.sample) for name in SHEET.grid("of_few")),
+        *(compared(SHEET, name, many.sample) for name in SHEET.grid("of_many")),
     ]
 
 
-def _follows(
-    few: Instances, kind: str, epsilons: Sequence[float], variant: str, outcomes: Outcomes
-) -> list[Check]:
+def _theorem_statements(few: Instances, cells: Mapping[str, Cell]) -> list[Statement]:
+    def names(kind: str) -> dict[str, str]:
+        return {
+            f"{cells[name].environment.name}, epsilon={epsilon:g}": name
+            for epsilon in BOUNDED
+            for name in few.names(_what(kind, epsilon))
+        }
+
     return [
-        _at_most(
-            f"{kind}, epsilon={e:g}", few, outcomes, _what(kind, e, variant), FREE, FOLLOWS, variant=variant
-        )
-        for e in epsilons
-    ]
-
-
-def _suffers(few: Instances, outcomes: Outcomes) -> list[Check]:
-    return [
-        _at_least(f"local, epsilon={e:g}", few, outcomes, FREE, _what("local", e), SUFFERS)
-        for e in EPSILONS
-        if e <= 1
-    ]
-
-
-def _ordered(few: Instances, outcomes: Outcomes) -> list[Check]:
-    return [
-        _at_least(f"{low} below {high}, epsilon={e:g}", few, outcomes, _what(low, e), _what(high, e), 1.0)
-        for e in EPSILONS
-        if e <= 2
-        for low, high in (("central", "shuffled"), ("shuffled", "local"))
-    ]
-
-
-def _very_close(many: Instances, epsilons: Sequence[float], outcomes: Outcomes) -> list[Check]:
-    return [
-        _at_most(f"core set, epsilon={e:g}", many, outcomes, _core(True, e), FREE, VERY_CLOSE)
-        for e in epsilons
-    ]
-
-
-def _degrades(many: Instances, epsilons: Sequence[float], outcomes: Outcomes) -> list[Check]:
-    return [
-        _at_least(f"no core set, epsilon={e:g}", many, outcomes, _core(True, e), _core(False, e), DEGRADES)
-        for e in epsilons
-    ]
-
-
-def _theorem(few: Instances, kind: str, horizon: int, outcomes: Outcomes) -> list[Check]:
-    """Mean regret on every instance against the theorem with its numbers."""
-    return [
-        _on_instance(place, KINDS[kind](actions, epsilon, horizon), outcomes[name])
-        for epsilon in BOUNDED
-        for name, (actions, place) in zip(few.names(_what(kind, epsilon)), few.drawn, strict=True)
-    ]
-
-
-def _on_instance(place: TwoPoint, algorithm: DPLinear, outcome: StudyOutcome) -> Check:
-    bound = bound_of(family.regret_bound, algorithm, place.gaps)
-    name = f"{place.name}, epsilon={algorithm.epsilon:g}"
-    return mean_bound(name, outcome.regret, place, algorithm.horizon, bound)
-
-
-def _privacy_statements(few: Instances) -> list[Statement]:
-    """Of Figures 2, 3(a) and 4."""
-    free = tuple(e for e in EPSILONS if e >= 1)
-    costly = tuple(e for e in EPSILONS if e < 1)
-    both = "Section 6 and Appendix D"
-    return [
-        Statement(
-            "converges",
-            "The regret of all three algorithms converges to that of the non-private algorithm as epsilon "
-            f"grows: at epsilon = {EPSILONS[-1]:g} it is within {100 * CONVERGED:g} % of that of Algorithm 1 "
-            "without noise.",
-            cited(both),
-            partial(_converges, few),
-        ),
-        Statement(
-            "limit-is-not-chapter-22",
-            f"The limit is more than {100 * CONVERGED:g} % above the regret of phased elimination as in ch. "
-            "22 of Lattimore & Szepesvári.",
-            cited(
-                "Section 6",
-                "ours: the paper cites ch. 22 for its non-private algorithm, whose batches have 4 d 4^l "
-                "log(K l (l + 1) T) rounds; Algorithms 1 to 3 have batches of q^i and confidence 1/T^2, "
-                "also in the limit",
-            ),
-            partial(_beside_chapter, few),
-        ),
-        Statement(
-            "central-almost-free",
-            "Algorithm 1 offers privacy almost for free, closely following the non-private regret: at most a "
-            "quarter above it from epsilon = 1 on.",
-            cited(both),
-            partial(_follows, few, "central", free, "corrected"),
-        ),
-        Statement(
-            "central-almost-free-below-1",
-            "The regret of Algorithm 1 is also at most a quarter above the non-private one below epsilon = "
-            "1.",
-            cited(both, "the paper's range of epsilon is unknown"),
-            partial(_follows, few, "central", costly, "corrected"),
-            "contradicted",
-        ),
-        Statement(
-            "shuffled-almost-free",
-            "Algorithm 3 offers privacy almost for free, closely following the non-private regret: at most a "
-            "quarter above it from epsilon = 1 on.",
-            cited(
-                both,
-                "corrected: Lap(2/eps0), and eps0 at most log(n/(16 log(2/delta))), which is 7 in the last "
-                "batch of T = 1e6; so noise costs more than a quarter up to about epsilon = 10",
-            ),
-            partial(_follows, few, "shuffled", free, "corrected"),
-            "contradicted",
-        ),
-        Statement(
-            "shuffled-free-as-printed",
-            "Algorithm 3 as printed, which is not (epsilon, delta)-DP, is at most a quarter above the "
-            "non-private regret from epsilon = 1 on.",
-            cited(both, "what the paper ran, if it ran what it prints; it holds from epsilon = 5 on"),
-            partial(_follows, few, "shuffled", free, "printed"),
-            "contradicted",
-        ),
-        Statement(
-            "local-suffers",
-            "Algorithm 2 suffers a regret penalty where epsilon is small: at least twice the non-private "
-            "regret for epsilon up to 1.",
-            cited("Abstract and Section 6"),
-            partial(_suffers, few),
-        ),
-        Statement(
-            "rates-differ",
-            "At the same small epsilon, the central model costs less than the shuffled one, which costs "
-            "less than the local one (epsilon up to 2).",
-            cited("Section 6", "'albeit at different rates'"),
-            partial(_ordered, few),
-        ),
-    ]
-
-
-def _core_statements(many: Instances) -> list[Statement]:
-    """Of Figure 3(b)."""
-
-    def epsilons(low: float, high: float) -> tuple[float, ...]:
-        return tuple(e for e in CORE_EPSILONS if low <= e < high)
-
-    open_range = "the paper's range of epsilon is unknown"
-    return [
-        Statement(
-            "core-set-very-close",
-            "With a core set, regret is very close to that of the same algorithm without noise: at most 10 % "
-            "above it from epsilon = 1 on.",
-            cited("Appendix D"),
-            partial(_very_close, many, epsilons(1, math.inf)),
-        ),
-        Statement(
-            "core-set-very-close-below-1",
-            "With a core set, regret is also at most 10 % above that without noise below epsilon = 1.",
-            cited("Appendix D", open_range),
-            partial(_very_close, many, epsilons(0, 1)),
-            "contradicted",
-        ),
-        Statement(
-            "core-set-pays-below-.5",
-            "Without a core set, regret is significantly larger, by at least a quarter, if epsilon is "
-            "below .5.",
-            cited("Appendix D", open_range),
-            partial(_degrades, many, epsilons(0, 0.5)),
-        ),
-        Statement(
-            "core-set-pays-from-.5",
-            "Without a core set, regret is also larger by at least a quarter from epsilon = .5 on.",
-            cited(
-                "Appendix D",
-                "a thousand actions on the circle are a better design than a core set that is optimal up "
-                "to a factor 2, and their noise hardly matters",
-            ),
-            partial(_degrades, many, epsilons(0.5, math.inf)),
-            "contradicted",
-        ),
-    ]
-
-
-def _theorem_statements(few: Instances, horizon: int) -> list[Statement]:
-    note = "numbers from the proof, with our gamma"
-    return [
-        Statement(
-            f"theorem-{number}",
-            f"The mean regret of the {kind} algorithm is at most the bound of Theorem {number} "
-            "(explicit constants), on every instance.",
-            cited(f"Theorem {number}" + ("" if kind == "central" else ", corrected"), note),
-            partial(_theorem, few, kind, horizon),
+        SHEET.statement(
+            "theorem-{number}",
+            partial(bounded, family.regret_bound, cells, names(kind)),
+            kind=kind,
+            number=number,
+            corrected="" if kind == "central" else ", corrected",
         )
         for kind, number in THEOREMS.items()
     ]
-
-
-# ---------------------------------------------------------------- rates
 
 
 def plan(scale: float) -> StudyPlan:
@@ -508,34 +265,12 @@ def plan(scale: float) -> StudyPlan:
     for rate in found:
         cells |= rate.plan
     statements = [
-        *_privacy_statements(few),
-        *_core_statements(many),
-        *_theorem_statements(few, horizon),
+        *_statements(few, many),
+        *_theorem_statements(few, cells),
         *(statement for rate in found for statement in rate.statements()),
     ]
     figures = [*_paper_figures(few, many, horizon, long, runs), law_figure(found, runs)]
-    return StudyPlan(cells, figures, statements, NOTES)
+    return StudyPlan(cells, figures, statements, SHEET.notes())
 
 
-NOTES = (
-    "The paper does not state the noise of the rewards, the number of runs, the epsilons, delta, or whether "
-    "actions and theta are drawn for each run. We chose rewards -1 or +1 with the mean <a, theta>, delta = "
-    "1e-6, and 30 runs on each of 10 instances (5 with K = 1000), which are drawn once with stated seeds "
-    "and are the same for all algorithms.",
-    "Means, and the claims that we test, are over these instances: the r-th measurement is the mean of the "
-    "r-th runs of all instances.",
-    "Figures 2, 3(a) and 4 show the same experiment; we do not know how their axes differ. Here, Figure 4 "
-    "shows the printed algorithms next to the corrected ones.",
-    "We turned the paper's words into numbers when we had seen only some cells of three instances. "
-    "Converges: within 5 %. Very close: at most 10 % more. Closely following, almost for free: at most a "
-    "quarter more. Suffers: at least twice as much. Significantly: at least a quarter more.",
-    "The non-private algorithm is Algorithm 1 without noise (epsilon = 1e9). We also show phased "
-    "elimination of Lattimore & Szepesvári, ch. 22, which the paper cites. Figure 3(b) shows Algorithm 1 "
-    "without noise with and without a core set; the paper does not say which it means.",
-    "We fit rates where gamma of the last batches is small but not smaller than the gaps. At shorter "
-    "horizons, the local model has not reached its rate: with epsilon = 1 and T from 7e5 to 6e9, its "
-    "exponent in T was .56; at T = 4e10 with epsilon from .005 to .1, its exponent in epsilon was -.82.",
-    "Unless stated, algorithms are the corrected ones: with Lap(2/epsilon), and with eps0 of the shuffled "
-    "model within the domain of its bound.",
-)
 STUDY = Study("S4", "Private linear bandits in three models of trust", papers.HANNA, plan)

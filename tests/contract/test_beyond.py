@@ -6,6 +6,7 @@ What was played is read from the committed studies; one law is played here.
 import json
 import math
 import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -241,7 +242,7 @@ def test_three_passes_of_a_rule_are_contradicted_where_one_is_not():
     assert verdict(rate.checks(kept)) == "consistent"
     thrice = result("pulls", lambda rule, pulls, *at: 3 * pulls)
     slow = {
-        name: play(name, beyond.replace(cell, algorithm=thrice(cell.algorithm)), 1)
+        name: play(name, replace(cell, algorithm=thrice(cell.algorithm)), 1)
         for name, cell in rate.plan.items()
     }
     assert verdict(rate.checks(slow)) == "contradicted"

@@ -186,7 +186,7 @@ evidence.symbolic.states evidence.symbolic.subsets evidence.tracing.standin reco
 render.rendering targets.measured algorithms._robust algorithms._stopping auditors._elimination
 auditors._index auditors._paths auditors._first_neighbours auditors.errata.hanna
 auditors.errata.rates auditors.errata.sajed auditors.errata.wu auditors.items
-auditors.studies._s3_shared api.catalogued api.naming api.regrets evidence.judge.chances
+api.catalogued api.naming api.regrets evidence.judge.chances
 targets.sampling
 """
 

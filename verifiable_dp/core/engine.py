@@ -475,14 +475,15 @@ def _unpacked(same: str, content: bytes) -> tuple[int, Passed]:
 
 @functools.cache
 def code_digest() -> str:
-    """SHA-256 over the code of this package."""
+    """SHA-256 over the code of this package, and the tables that it reads."""
     whole, root = hashlib.sha256(), Path(__file__).parents[1]
     # The catalogue's folders are links, which rglob does not follow.
     folders = [root, *(path for path in sorted(root.iterdir()) if path.is_dir())]
     paths = {
         path
         for folder in folders
-        for path in (folder.glob("*.py") if folder == root else folder.rglob("*.py"))
+        for path in (folder.glob("*") if folder == root else folder.rglob("*"))
+        if path.suffix in (".py", ".toml")
     }
     for path in sorted(paths):
         whole.update(f"{path.relative_to(root).as_posix()}\n".encode() + path.read_bytes())

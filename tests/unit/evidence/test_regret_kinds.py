@@ -339,7 +339,7 @@ def test_amplification_fails_beyond_its_domain():
 
 
 def test_nets_and_designs_are_measured():
-    algorithm = registry.auditor("dp-linear").algorithm(**dp_linear.EXPERIMENT)
+    algorithm = registry.auditor("dp-linear").algorithm(**dp_linear.auditor.experiment)
     (nets,) = dp_linear.nets(on_trial("dp-linear", "lemma-1", algorithm))
     (designs,) = dp_linear.designs(on_trial("dp-linear", "lemma-2", algorithm))
     assert nets.verdict == designs.verdict == "consistent"

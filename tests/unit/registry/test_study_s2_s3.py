@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from verifiable_dp.auditors._contamination import Released
-from verifiable_dp.auditors.studies import _s2_rates, _s2_shared, _s3_rates, s2, s3
+from verifiable_dp.auditors.studies import _s2_rates, _s3_rates, s2, s3
 from verifiable_dp.campaign import reproduction
 from verifiable_dp.registry import study as studies
 from verifiable_dp.registry.study import StudyOutcome
@@ -121,7 +121,7 @@ def test_u_is_the_papers():
 
 
 def plan_u(v):
-    return s2.plan(0.01).cells[_s2_shared.cell("S1", v, 1.0, "dprse")].algorithm.u
+    return s2.plan(0.01).cells[s2.cell("S1", v, 1.0, "dprse")].algorithm.u
 
 
 def test_the_algorithms_act_within_their_horizons():

@@ -10,9 +10,10 @@ import pytest
 
 from verifiable_dp.algorithms.dp_linear import DPLinear
 from verifiable_dp.algorithms.ldp_linear import LDPLinear
-from verifiable_dp.auditors import dp_linear
-from verifiable_dp.auditors.studies import _s4_rates, _s4_shared, s4
+from verifiable_dp.auditors import _linear, dp_linear
+from verifiable_dp.auditors.studies import _s4_rates, bounded, s4
 from verifiable_dp.campaign import reproduction
+from verifiable_dp.evidence.regret.comparison import comparison
 from verifiable_dp.registry import study as studies
 from verifiable_dp.registry.study import Cell, StudyOutcome
 from verifiable_dp.render import study as reporting
@@ -141,7 +142,9 @@ def test_an_algorithm_that_removes_nothing_breaks_theorem_1():
     algorithm = DPLinear(actions, 10.0, 10**6)
     (timid,) = (mutant for mutant in dp_linear.MUTANTS if mutant.name == "timid")
     for played, verdict in ((algorithm, "consistent"), (timid.make(algorithm), "contradicted")):
-        check = s4._on_instance(place, algorithm, studies.play("one", Cell(played, place, 6, 2), 0))
+        runs = {"one": studies.play("one", Cell(played, place, 6, 2), 0)}
+        cells = {"one": Cell(algorithm, place, 6, 2)}
+        (check,) = bounded(_linear.regret_bound, cells, {"on one instance": "one"}, runs)
         assert check.verdict == verdict
 
 
@@ -154,7 +157,13 @@ def test_the_core_set_pays_where_epsilon_is_small_and_not_where_it_is_large():
                 s4._core(core, epsilon), lambda a, e=epsilon, c=core: DPLinear(a, e, 10**7, core=c), 12
             )
     outcomes = {name: studies.play(name, cell, 0) for name, cell in cells.items()}
-    found = [check.verdict for check in s4._degrades(group, (0.1, 5.0), outcomes)]
+    pays = s4.SHEET.row("statements", "core-set-pays-below-.5")["compare"]["factor"]
+    found = [
+        comparison(
+            "a", *(group.sample(outcomes, s4._core(core, e)) for core in (True, False)), factor=pays
+        ).verdict
+        for e in (0.1, 5.0)
+    ]
     assert found == ["consistent", "contradicted"]
 
 
@@ -175,18 +184,16 @@ def test_rates_over_d_are_told_from_others():
 
 
 def test_rates_are_fitted_where_the_gaps_that_are_left_follow_gamma():
-    dense, place = _s4_rates.circle(_s4_shared.MANY, 0.3)
+    dense, place = _s4_rates.circle(_s4_rates.MANY, 0.3)
     least = np.sort(place.gaps)[1]
-    laws = [
-        _s4_shared.KINDS[kind](dense, 1.0, t) for kind in _s4_rates.OVER_T for t in _s4_rates.OVER_T[kind]
-    ]
+    laws = [_s4_rates.KINDS[kind](dense, 1.0, t) for kind in _s4_rates.OVER_T for t in _s4_rates.OVER_T[kind]]
     laws += [LDPLinear(dense, e, _s4_rates.LOCAL_T) for e in _s4_rates.LOCAL_EPSILONS]
     assert len(laws) == 90
     for algorithm in laws:
         last = algorithm.last_batch
-        before, after = (algorithm.width(batch, _s4_shared.MANY, 3) for batch in (last - 1, last))
-        assert before <= _s4_rates.WIDEST
-        assert after >= _s4_rates.FINEST * least
+        before, after = (algorithm.width(batch, _s4_rates.MANY, 3) for batch in (last - 1, last))
+        assert before <= 0.05  # as the words `even` of its sheet say
+        assert after >= 10 * least
 
 
 def test_in_the_rate_over_epsilon_each_value_meets_the_same_place_of_its_batch():
