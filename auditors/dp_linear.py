@@ -24,6 +24,7 @@ from verifiable_dp.registry import mutants
 from verifiable_dp.registry.auditor import Auditor, Mutant, Printed
 from verifiable_dp.registry.mutants import given
 from verifiable_dp.registry.theorems import RUNS, CorrectOnly, TheoremTrial
+from verifiable_dp.registry.wrapped import Listed
 
 EXPERIMENT = {"actions": family.CIRCLE, "epsilon": 1.0, "horizon": 1_000_000}
 CORE_SIZES = (*range(1, 17), 20, 25, 32, 40, 50, 64, 90, 128, 256, 512, 1024)
@@ -169,13 +170,13 @@ def designs(trial: TheoremTrial) -> Iterator[Check]:
 # ---------------------------------------------------------------- neighbours
 
 
-def pairs(algorithm: DPLinear) -> list[TablePair]:
+def pairs(algorithm: Listed, epsilon: float | None = None) -> list[TablePair]:
     """A reward of the first or of the last batch goes from -1 to 1; all others are 0, or nearly tied.
 
     The batches are those of a run that removes nothing. In the last one the second action of the core set
-    leads by a few units of the noise, so that the change decides who plays on.
+    leads by a few times 1/`epsilon`, the algorithm's own if None, so that the change decides who plays on.
     """
-    lead = [x / algorithm.epsilon for x in (3.0, 0.0, 1.0, 6.0)]
+    lead = [x / (epsilon or algorithm.epsilon) for x in (3.0, 0.0, 1.0, 6.0)]
     last = _batches(algorithm)[-1]
     return [
         _pair(algorithm, 1, 0.0),
@@ -184,7 +185,7 @@ def pairs(algorithm: DPLinear) -> list[TablePair]:
     ]
 
 
-def _batches(algorithm: DPLinear) -> list[int]:
+def _batches(algorithm: Listed) -> list[int]:
     """Batches that are complete if nothing is removed; at least the first."""
     everything, rounds, complete = np.ones(algorithm.n_arms, bool), 0, []
     for batch in range(1, algorithm.last_batch + 1):
@@ -194,7 +195,7 @@ def _batches(algorithm: DPLinear) -> list[int]:
     return complete or [1]
 
 
-def _pair(algorithm: DPLinear, batch: int, lead: float) -> TablePair:
+def _pair(algorithm: Listed, batch: int, lead: float) -> TablePair:
     everything = np.ones(algorithm.n_arms, bool)
     counts = [algorithm.plan(number, everything).counts for number in range(1, batch + 1)]
     start = int(sum(int(c.sum()) for c in counts[:-1]))
@@ -210,16 +211,7 @@ def _pair(algorithm: DPLinear, batch: int, lead: float) -> TablePair:
 
 # ---------------------------------------------------------------- mutants
 
-GOOD_EVENT = family.GoodEvent("Lemma 3")
-MUTANTS = (
-    HALF_NOISE,
-    Mutant(
-        "sensitivity 1",
-        "as printed: Lap(1/epsilon) and half the epsilon-terms of gamma, though a reward can change by up "
-        "to 2",
-        given(variant="printed"),
-    ),
-    NO_NOISE,
+SUM_MUTANTS = (
     Mutant(
         "one draw for all actions",
         "the sums of a batch share one noise value, so their differences are exact",
@@ -235,6 +227,18 @@ MUTANTS = (
         "sums cover all batches, so one reward enters several releases",
         mutants.Unforgetting,
     ),
+)
+GOOD_EVENT = family.GoodEvent("Lemma 3")
+MUTANTS = (
+    HALF_NOISE,
+    Mutant(
+        "sensitivity 1",
+        "as printed: Lap(1/epsilon) and half the epsilon-terms of gamma, though a reward can change by up "
+        "to 2",
+        given(variant="printed"),
+    ),
+    NO_NOISE,
+    *SUM_MUTANTS,
     Mutant(
         "noise of means on sums",
         "sums get Lap(2/(epsilon n)), which is the scale for means",

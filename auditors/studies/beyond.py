@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from verifiable_dp.algorithms.adac_gope import AdaCGOPE
 from verifiable_dp.algorithms.adac_ucb import AdaCUCB
 from verifiable_dp.algorithms.adap_klucb import AdaPKLUCB
 from verifiable_dp.algorithms.adap_tt import AdaPTT
@@ -225,6 +226,15 @@ def index_for_heavy_tails(factor: float, logs: bool = False) -> tuple[Axis, ...]
     )
 
 
+# Unit vectors, of which all but one have one gap.
+OVER_DIRECTIONS = (
+    replace(over_t(1e8, 1e14), margin=0.04),
+    Axis("d", (16, 24, 32, 48, 64, 96), 1.0, parameter="n_arms"),
+    OVER_GAP,
+    Axis("K", (12, 48, 192, 768), 0.0, parameter="n_actions"),
+)
+
+
 def _of_beta(beta: float) -> float:
     return math.log(9 / beta)
 
@@ -332,13 +342,15 @@ LAWS: Mapping[str, Law] = {
     "linear-elimination": Law(
         LinearElimination,
         paths.linear_elimination,
-        [
-            replace(over_t(1e8, 1e14), margin=0.04),
-            Axis("d", (16, 24, 32, 48, 64, 96), 1.0, parameter="n_arms"),
-            replace(OVER_GAP),
-            Axis("K", (12, 48, 192, 768), 0.0, parameter="n_actions"),
-        ],
+        OVER_DIRECTIONS,
         {"n_arms": 8},
+        directions,
+    ),
+    "adac-gope": Law(
+        AdaCGOPE,
+        paths.adac_gope,
+        [*OVER_DIRECTIONS, Axis("rho", tuple(4.0**-j * 1e-5 for j in range(7)), -0.5)],
+        {"n_arms": 8, "rho": 1.0},
         directions,
     ),
     "dp-adversarial exp3": adversarial("exp3", paths.exp3, 30_000, 0.8),
@@ -461,6 +473,9 @@ CHOICE: Mapping[str, Function[Listed]] = {
     "dp-se-doubling": DPSEDoubling,
     "dp-ucb": functools.partial(DPUCB, budget="per-arm"),
     "adac-ucb": lambda n_arms, epsilon, horizon: AdaCUCB(n_arms, rho_of(epsilon), horizon, DELTA),
+    "adac-gope": on_axes(
+        lambda actions, epsilon, horizon: AdaCGOPE(actions, rho_of(epsilon), horizon, DELTA)
+    ),
     "shuffled-se": ShuffledSE,
     "dp-robust-se": functools.partial(DPRobustSE, u=1.0, v=1.0),
     "dp-robust-elimination": DPRobustElimination,

@@ -116,6 +116,14 @@ BY_HAND = {
         ),
         14754.6759583103,
     ),
+    # .8 (n_1 + n_2 + n_3 + 6) + beta T .8, n_l = 4 L 4^l (1 + sqrt(1 + 16/(4^l L))), L = log(4e7 l (l + 1)),
+    # since 4 2^-l is above the gap .8 in phases 1 and 2 only.
+    "adac-gope": (
+        lambda: _linear.regret_bound(
+            np.array([0.0, 0.8]), make("adac-gope", actions=AXES, rho=0.5, horizon=10**7)
+        ),
+        10710.1250751498,
+    ),
     "lemma-4 of Hanna et al.": (lambda: dp_linear.laplace_tail(100, 40.0), math.exp(-1600 / 450)),
     # T sqrt(.2/.8).
     "contaminated": (lambda: dp_robust_elimination.least_contaminated(1000, 0.2, 2.0), 500.0),
