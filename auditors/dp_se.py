@@ -72,6 +72,11 @@ def minimax_regret_bound(gaps: FloatArray, rule: DPSE) -> float:
     return 2 * math.sqrt(3072 * k * rule.horizon * log) + 288 * k * log / rule.epsilon + 1
 
 
+def summed_minimax_bound(gaps: FloatArray, rule: DPSE) -> float:
+    """Theorem 4.4 with the epochs summed, whatever the gaps; derived in `_closed_forms.dp_se_minimax`."""
+    return closed_forms.dp_se_minimax(rule.n_arms, rule.horizon, rule.epsilon)
+
+
 def samples_bound(gaps: FloatArray, rule: DPSE) -> float:
     """Pulls until one arm is left, by Lemma 4.2: of each suboptimal arm, and of the best as of the last."""
     bad = np.asarray(gaps, dtype=np.float64)
@@ -133,8 +138,9 @@ def identification_costs(trial: TheoremTrial) -> Iterator[Check]:
 def minimax(trial: TheoremTrial) -> Iterator[Check]:
     """Regret where all other arms lie behind by four times the bound over T: uniform play has twice it."""
     trial = trial.changed(horizon=10**9, beta=None)
-    k = trial.rule.n_arms
-    gap = min(4 * minimax_regret_bound(np.zeros(k), trial.rule) / trial.rule.horizon, 1.0)
+    k, bound = trial.rule.n_arms, trial.claim.bound
+    assert bound is not None
+    gap = min(4 * bound(np.zeros(k), trial.rule) / trial.rule.horizon, 1.0)
     means = [0.5 + gap / 2, *[0.5 - gap / 2] * (k - 1)]
     where = bernoulli(means, "gaps of four times the bound over T")
     return MeanBound([where])(trial)
@@ -279,6 +285,23 @@ CLAIMS = (
         minimax_regret_bound,
         "T at least K",
         [minimax],
+    ),
+    RegretClaim(
+        "theorem-4.4-summed",
+        "Whatever the gaps, the expected regret is at most T w_e for all arms with gaps up to w_e = "
+        "4 (h_e + c_e), and for each other arm the largest w_(i-1) (R_1 + ... + R_i) of epochs i up to e.",
+        "min_e (T w_e + (K - 1) max_{i <= e} w_(i-1) (R_1 + ... + R_i)) + 1, w_0 = 1",
+        Source(
+            papers.S1,
+            "Theorem 4.4",
+            "ours, beside the printed rate: the epochs are summed. On a grid of T, K and epsilon it is 2.9 "
+            "to 5.8 times what we measured at the worst gap, the bound with the constants of Lemma 4.2 29 "
+            "to 83 times",
+            Basis.OURS,
+        ),
+        "mean",
+        summed_minimax_bound,
+        checks=[CorrectOnly(minimax)],
     ),
     RegretClaim(
         "best-arm",

@@ -201,6 +201,19 @@ BY_HAND = {
         ),
         0.3 * 2125 + 0.3,
     ),
+    # R_1 = 2125 at the guess 1e6 and 2213 at 2e6, where 4 (h + c) = .253, too.
+    "theorem-4.3, summed with restarts": (
+        lambda: dp_se_doubling.summed_regret_bound(
+            np.array([0.0, 0.3]),
+            make("dp-se-doubling", n_arms=2, epsilon=10.0, horizon=10**6, first_guess=10**6),
+        ),
+        0.3 * (2125 + 2213) + 0.6,
+    ),
+    # R_1 = 1447 and R_2 = 6492 with w_1 = .25284 and w_2 = .12573: T w_2 + w_1 (R_1 + R_2) + 1.
+    "theorem-4.4, summed": (
+        lambda: dp_se.summed_minimax_bound(HALF, make("dp-se", n_arms=2, epsilon=10.0, horizon=5000)),
+        2636.9776487319,
+    ),
     # 2 sqrt(3072 * 5e9 log 1e9) + 288 * 5 log(1e9)/.25 + 1.
     "theorem-4.4": (
         lambda: dp_se.minimax_regret_bound(np.zeros(5), five("dp-se", 10**9)),
