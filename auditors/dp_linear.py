@@ -302,9 +302,9 @@ CLAIMS = (
         Source(
             papers.HANNA,
             "Lemma 3",
-            "printed for all estimates at once, but proved for each one; checked with 4 |A| T/beta instead "
-            "of 4 |A| T^2, at beta = .1, T = 1e5. Its proof takes gamma from the second case of Lemma 4, "
-            "which "
+            "printed with 'for all', but its union bound shows that some estimate is meant; checked with "
+            "4 |A| T/beta instead of 4 |A| T^2, at beta = .1, T = 1e5. Its proof takes gamma from the second "
+            "case of Lemma 4, which "
             "is false; gamma holds nevertheless, by exact probabilities and a union over log T batches",
         ),
         "probability",

@@ -205,7 +205,12 @@ def over_heavy_t(log_power: float) -> Axis:
     return replace(over_t(1e5, 1e6, log_power), margin=0.15)
 
 
-def index_for_heavy_tails(factor: float, logs: bool = False) -> tuple[Axis, ...]:
+FEW_ORDERS, ORDERS = (0.75, 0.8, 0.85, 0.9, 0.95, 1.0), (0.5, 0.55, 0.6, 0.65, 0.7, 0.8, 0.9, 1.0)
+
+
+def index_for_heavy_tails(
+    factor: float, orders: Sequence[float], logs: bool = False
+) -> tuple[Axis, ...]:
     """Its bonus is a power of factor/n; what the best arm's adds to the gap is within the margins."""
     gap, base = INDEX["gap"] / math.sqrt(2), math.log(INDEX["horizon"]) if logs else 1.0
     return (
@@ -216,7 +221,7 @@ def index_for_heavy_tails(factor: float, logs: bool = False) -> tuple[Axis, ...]
         ),
         Axis(
             "v",
-            (0.75, 0.8, 0.85, 0.9, 0.95, 1.0),
+            orders,
             1.0,
             x=lambda v: float((factor / gap) ** (1 + 1 / v) * base ** (1 / v)),
             words=f"({factor:g}/Delta)^((1+v)/v)" + (" log^(1/v) T" if logs else ""),
@@ -326,7 +331,7 @@ LAWS: Mapping[str, Law] = {
         {"epsilon": 0.5, "u": 1.0, "v": 1.0, "gap": 0.8, "horizon": 10**14},
     ),
     "robust-ucb": Law(
-        RobustUCB, paths.robust_ucb, [over_heavy_t(1), *index_for_heavy_tails(4.0)], INDEX, share=0.5
+        RobustUCB, paths.robust_ucb, [over_heavy_t(1), *index_for_heavy_tails(4.0, ORDERS)], INDEX, share=0.5
     ),
     "dp-robust-ucb": Law(
         DPRobustUCB,
@@ -334,7 +339,7 @@ LAWS: Mapping[str, Law] = {
         [
             over_heavy_t(3.5),
             Axis("epsilon", halves(160_000.0, 5), -1.0, margin=0.2),
-            *index_for_heavy_tails(18.0, True),
+            *index_for_heavy_tails(18.0, FEW_ORDERS, True),
         ],
         {**INDEX, "epsilon": 20_000.0},
         share=0.5,
