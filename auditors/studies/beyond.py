@@ -208,9 +208,7 @@ def over_heavy_t(log_power: float) -> Axis:
 FEW_ORDERS, ORDERS = (0.75, 0.8, 0.85, 0.9, 0.95, 1.0), (0.5, 0.55, 0.6, 0.65, 0.7, 0.8, 0.9, 1.0)
 
 
-def index_for_heavy_tails(
-    factor: float, orders: Sequence[float], logs: bool = False
-) -> tuple[Axis, ...]:
+def index_for_heavy_tails(factor: float, orders: Sequence[float], logs: bool = False) -> tuple[Axis, ...]:
     """Its bonus is a power of factor/n; what the best arm's adds to the gap is within the margins."""
     gap, base = INDEX["gap"] / math.sqrt(2), math.log(INDEX["horizon"]) if logs else 1.0
     return (
