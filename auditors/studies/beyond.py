@@ -611,7 +611,7 @@ NOTES = (
     "All of this is ours: no paper has these experiments.",
     "We play each algorithm at long horizons, where the term with the varied symbol dominates its claim, "
     "so its regret should follow the claimed rate. We say nothing about other points.",
-    "dp-ucb has the whole budget for each arm; adac-ucb has the rho that gives (epsilon, 1e-5) by epsilon "
-    "= rho + 2 sqrt(rho log(1/delta)).",
+    "dp-ucb has the whole budget for each arm; adac-ucb and adac-gope have the rho that gives "
+    "(epsilon, 1e-5) by epsilon = rho + 2 sqrt(rho log(1/delta)).",
 )
 STUDY = Study("S5", "Every claimed rate along its symbols, and the choice of a private bandit", OURS, plan)
