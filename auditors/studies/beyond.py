@@ -167,7 +167,6 @@ def directions(dimension: int, gap: float, n_actions: int = 0) -> tuple[TwoPoint
 
 
 POINT: Mapping[str, float] = {"n_arms": 9, "horizon": 10**12, "gap": 0.4}
-FEW = {"epsilon": 0.01}  # noise decides
 MUCH = {"epsilon": 10.0}  # sampling decides
 BEYOND = {"epsilon": 0.25}
 
@@ -205,10 +204,7 @@ def over_heavy_t(log_power: float) -> Axis:
     return replace(over_t(1e5, 1e6, log_power), margin=0.15)
 
 
-FEW_ORDERS, ORDERS = (0.75, 0.8, 0.85, 0.9, 0.95, 1.0), (0.5, 0.55, 0.6, 0.65, 0.7, 0.8, 0.9, 1.0)
-
-
-def index_for_heavy_tails(factor: float, orders: Sequence[float], logs: bool = False) -> tuple[Axis, ...]:
+def index_for_heavy_tails(factor: float, *orders: float, logs: bool = False) -> tuple[Axis, ...]:
     """Its bonus is a power of factor/n; what the best arm's adds to the gap is within the margins."""
     gap, base = INDEX["gap"] / math.sqrt(2), math.log(INDEX["horizon"]) if logs else 1.0
     return (
@@ -229,7 +225,8 @@ def index_for_heavy_tails(factor: float, orders: Sequence[float], logs: bool = F
     )
 
 
-# Unit vectors, of which all but one have one gap.
+OVER_RHO = Axis("rho", tuple(4.0**-j * 1e-5 for j in range(7)), -0.5)
+HEAVY = index_for_heavy_tails(4.0, 0.5, 0.55, 0.6, 0.65, 0.7, 0.8, 0.9, 1.0)
 OVER_DIRECTIONS = (
     replace(over_t(1e8, 1e14), margin=0.04),
     Axis("d", (16, 24, 32, 48, 64, 96), 1.0, parameter="n_arms"),
@@ -328,33 +325,23 @@ LAWS: Mapping[str, Law] = {
         ],
         {"epsilon": 0.5, "u": 1.0, "v": 1.0, "gap": 0.8, "horizon": 10**14},
     ),
-    "robust-ucb": Law(
-        RobustUCB, paths.robust_ucb, [over_heavy_t(1), *index_for_heavy_tails(4.0, ORDERS)], INDEX, share=0.5
-    ),
+    "robust-ucb": Law(RobustUCB, paths.robust_ucb, [over_heavy_t(1), *HEAVY], INDEX, share=0.5),
     "dp-robust-ucb": Law(
         DPRobustUCB,
         paths.dp_robust_ucb,
         [
             over_heavy_t(3.5),
             Axis("epsilon", halves(160_000.0, 5), -1.0, margin=0.2),
-            *index_for_heavy_tails(18.0, FEW_ORDERS, True),
+            *index_for_heavy_tails(18.0, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0, logs=True),
         ],
         {**INDEX, "epsilon": 20_000.0},
         share=0.5,
     ),
     "linear-elimination": Law(
-        LinearElimination,
-        paths.linear_elimination,
-        OVER_DIRECTIONS,
-        {"n_arms": 8},
-        directions,
+        LinearElimination, paths.linear_elimination, OVER_DIRECTIONS, {"n_arms": 8}, directions
     ),
     "adac-gope": Law(
-        AdaCGOPE,
-        paths.adac_gope,
-        [*OVER_DIRECTIONS, Axis("rho", tuple(4.0**-j * 1e-5 for j in range(7)), -0.5)],
-        {"n_arms": 8, "rho": 1.0},
-        directions,
+        AdaCGOPE, paths.adac_gope, [*OVER_DIRECTIONS, OVER_RHO], {"n_arms": 8, "rho": 1.0}, directions
     ),
     "dp-adversarial exp3": adversarial("exp3", paths.exp3, 30_000, 0.8),
     "dp-adversarial tsallis-inf": adversarial("tsallis-inf", paths.tsallis_inf, 10_000, 0.2, 0.1),
@@ -476,9 +463,7 @@ CHOICE: Mapping[str, Function[Listed]] = {
     "dp-se-doubling": DPSEDoubling,
     "dp-ucb": functools.partial(DPUCB, budget="per-arm"),
     "adac-ucb": lambda n_arms, epsilon, horizon: AdaCUCB(n_arms, rho_of(epsilon), horizon, DELTA),
-    "adac-gope": on_axes(
-        lambda actions, epsilon, horizon: AdaCGOPE(actions, rho_of(epsilon), horizon, DELTA)
-    ),
+    "adac-gope": on_axes(lambda actions, e, horizon: AdaCGOPE(actions, rho_of(e), horizon, DELTA)),
     "shuffled-se": ShuffledSE,
     "dp-robust-se": functools.partial(DPRobustSE, u=1.0, v=1.0),
     "dp-robust-elimination": DPRobustElimination,
@@ -551,15 +536,12 @@ def _choice_figure() -> Figure:
 
 def _least(outcomes: Mapping[str, StudyOutcome]) -> list[Check]:
     """Against each rival with the same promise, at each epsilon from .1 on."""
+
+    def at(name: str, epsilon: float) -> list[str]:
+        return [choice(name, CHOICE_ARMS, epsilon, CHOICE_T)]
+
     return [
-        compare(
-            f"{rival}, epsilon={e:.3g}",
-            outcomes,
-            [choice("dp-imed", CHOICE_ARMS, e, CHOICE_T)],
-            [choice(rival, CHOICE_ARMS, e, CHOICE_T)],
-            2.0,
-            rival=rival,
-        )
+        compare(f"{rival}, epsilon={e:.3g}", outcomes, at("dp-imed", e), at(rival, e), 2.0, rival=rival)
         for rival in ("adap-klucb", "adap-ucb", "dp-se")
         for e in CHOICE_EPSILONS
     ]
