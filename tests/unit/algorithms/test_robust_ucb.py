@@ -11,9 +11,9 @@ from scipy import integrate, stats
 from tests.trials import on_trial
 from verifiable_dp import make, simulate
 from verifiable_dp.algorithms import robust_ucb
+from verifiable_dp.auditors import _paths, dp_robust_ucb, dp_se, dp_se_doubling, ldp_robust_se
 from verifiable_dp.auditors import _robust as family
 from verifiable_dp.auditors import _stopping as stopping
-from verifiable_dp.auditors import dp_robust_ucb, dp_se, dp_se_doubling, ldp_robust_se
 from verifiable_dp.auditors import robust_ucb as auditor
 from verifiable_dp.auditors._settings import hard
 from verifiable_dp.core.algorithm import play
@@ -24,6 +24,7 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry.mutants import epochs_times, gap_times
+from verifiable_dp.registry.study import Cell
 
 PARAMETERS = {"n_arms": 3, "horizon": 400, "v": 0.5, "u": 2.0}
 
@@ -273,6 +274,17 @@ def test_the_bound_whatever_the_gaps_covers_the_bound_of_each_gap(name):
         each = family.regret_bound(np.array([0.0, gap]), algorithm)
         assert min(each, gap * algorithm.horizon) <= bound
     assert bound < 0.2 * algorithm.horizon
+
+
+@pytest.mark.parametrize(("n_arms", "horizon"), [(2, 10**16), (9, 10**16), (9, 10**18)])
+@pytest.mark.parametrize("name", ["dp-robust-se", "ldp-robust-se"])
+def test_the_bound_whatever_the_gaps_is_near_what_is_played_at_the_worst_gap(name, n_arms, horizon):
+    """It sums the epochs; of what is played, all means are their expectations."""
+    rule = make(name, n_arms=n_arms, epsilon=0.5, horizon=horizon, v=1.0, u=1.0)
+    path = getattr(_paths, name.replace("-", "_"))
+    tried = [dp_se.equal(n_arms, gap) for gap in 0.9 * 2.0 ** -np.arange(0, 30, 0.25)]
+    worst = max(path(Cell(rule, where, 2, points=2)) for where in tried)
+    assert worst < family.minimax_regret_bound(np.zeros(n_arms), rule) < 7 * worst
 
 
 @pytest.mark.parametrize(
