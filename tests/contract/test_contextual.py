@@ -209,7 +209,10 @@ def test_mutants_are_many_and_have_distinct_names(name):
     assert len(mutants) >= (8 if name in PRIVATE else 6)
 
 
-@pytest.mark.parametrize(("name", "mutant"), [(n, m) for n, m in MUTANTS if m.breaks == "privacy"])
+@pytest.mark.parametrize(
+    ("name", "mutant"),
+    [pytest.param(n, m, id=f"{n}-{m.name}") for n, m in MUTANTS if m.breaks == "privacy"],
+)
 def test_a_privacy_mutant_is_refuted_and_gets_no_certificate_within_the_claim(name, mutant):
     algorithm = instance(name, horizon=16)
     broken, pairs = mutant.make(algorithm), registry.auditor(name).pairs(algorithm)
@@ -243,7 +246,7 @@ def first_of_each_check():
         if mutant.breaks == "regret":
             marks = [pytest.mark.slow] if id(mutant.caught_by) in seen else []
             seen.add(id(mutant.caught_by))
-            found.append(pytest.param(name, mutant, marks=marks))
+            found.append(pytest.param(name, mutant, marks=marks, id=f"{name}-{mutant.name}"))
     return found
 
 
