@@ -48,28 +48,62 @@ def horizons(first: float, ratio: float, number: int) -> tuple[int, ...]:
 # ---------------------------------------------------------------- Sajed & Sheffet
 
 
-def dp_se(gaps: FloatArray, horizon: float, epsilon: float) -> float:
+def _dp_se_epochs(n_arms: int, horizon: float, epsilon: float) -> list[tuple[float, float]]:
+    """Pulls R_1 + ... + R_e of an arm and the gap that epoch e removes, 4 (h_e + c_e), until T pulls.
+
+    R_e grows with |S|, so |S| = K; h_e + c_e does not always, so its largest value counts.
+    """
+    sizes, found, total = np.arange(2, max(n_arms, 2) + 1, dtype=np.float64), [], 0.0
+    for e in range(1, 64):
+        h, c = np.log(8 * sizes * e**2 * horizon), np.log(4 * sizes * e**2 * horizon)
+        length = np.maximum(32 * h * 4.0**e, 8 * c * 2.0**e / epsilon) + 1
+        total += math.ceil(length[-1])
+        found.append((total, float(4 * np.max(np.sqrt(h / (2 * length)) + c / (length * epsilon)))))
+        if total >= horizon:
+            break
+    return found
+
+
+def dp_se(gaps: FloatArray, horizon: float, epsilon: float, rounds: float | None = None) -> float:
     """Mean regret of DP-SE: every R_e of Algorithm 3 up to the first epoch with 4 (h_e + c_e) < gap.
 
     With probability 1 - 1/T all noisy means of an epoch lie within h_e + c_e of their expectations (Lemma
     4.2). The best arm's is then more than 2 (h_e + c_e) above that of an arm so far behind, which leaves.
-    R_e grows with |S|, so |S| = K; h_e + c_e does not always, so its largest value counts. Lemma 4.2 bounds
-    the sum by log(K log(2/gap) T) (1024/gap^2 + 96/(epsilon gap)), which is 20 to 50 times as much: its h_e
-    and c_e are as large as 2^-e/8 both, and one of them is smaller.
+    Lemma 4.2 bounds the sum by log(K log(2/gap) T) (1024/gap^2 + 96/(epsilon gap)), which is 20 to 50 times
+    as much: its h_e and c_e are as large as 2^-e/8 both, and one of them is smaller. `rounds` are those that
+    are played, T unless given.
     """
-    sizes = np.arange(2, max(len(gaps), 2) + 1, dtype=np.float64)
+    epochs = _dp_se_epochs(len(gaps), horizon, epsilon)
 
     def pulls(gap: float) -> float:
-        total = 0.0
-        for e in range(1, 64):
-            h, c = np.log(8 * sizes * e**2 * horizon), np.log(4 * sizes * e**2 * horizon)
-            length = np.maximum(32 * h * 4.0**e, 8 * c * 2.0**e / epsilon) + 1
-            total += math.ceil(length[-1])
-            if total >= horizon or 4 * np.max(np.sqrt(h / (2 * length)) + c / (length * epsilon)) < gap:
-                break
-        return total
+        return next((total for total, removed in epochs if removed < gap), epochs[-1][0])
 
-    return from_pulls(gaps, horizon, pulls)
+    return from_pulls(gaps, rounds or horizon, pulls)
+
+
+def dp_se_doubling(gaps: FloatArray, horizon: float, epsilon: float, first_guess: int) -> float:
+    """The same in every phase, for the rounds from g/4 (at first 0) to g/2 with g for T."""
+    total, guess, start, largest = 0.0, first_guess, 0, float(gaps.max())
+    while start < horizon:
+        end = min(guess // 2, horizon)
+        total += min(dp_se(gaps, guess, epsilon, end - start), largest * (end - start))
+        guess, start = 2 * guess, int(end)
+    return total
+
+
+def dp_se_minimax(n_arms: int, horizon: float, epsilon: float) -> float:
+    """Mean regret of DP-SE whatever the gaps in [0, 1]: min_e (T w_e + (K - 1) max_{i <= e} w_(i-1) P_i) + 1.
+
+    w_e = 4 (h_e + c_e), at most 1, and P_e = R_1 + ... + R_e. Arms whose gaps are at most w_e cost T w_e
+    together; another one leaves in some epoch i <= e, after P_i pulls, and its gap is at most w_(i-1), or
+    else it had left before.
+    """
+    worst, before, found = 0.0, 1.0, [horizon]
+    for pulls, removed in _dp_se_epochs(n_arms, horizon, epsilon):
+        worst = max(worst, before * pulls)
+        before = min(removed, 1.0)
+        found.append(horizon * before + (n_arms - 1) * worst)
+    return min(found) + 1
 
 
 # ---------------------------------------------------------------- Auer et al., Mishra & Thakurta

@@ -174,6 +174,21 @@ def linear_elimination(made: Cell) -> float:
     return eliminated(made.environment.gaps, rule.horizon, epoch)
 
 
+def adac_gope(made: Cell) -> float:
+    """Phases of 2 d/y rounds; actions 2 w behind leave: y and w as the listing has them."""
+    rule: Listed = made.algorithm
+    d = rule.dimension
+    most = closed_forms.core_size(d, rule.n_arms)
+
+    def epoch(phase: int, size: int) -> tuple[float, float]:
+        log = math.log(2 * rule.n_arms * phase * (phase + 1) * rule.horizon)
+        rounds = 2 * d * log * 4.0**phase * (1 + math.sqrt(1 + 4 * most / (rule.rho * 4.0**phase * log)))
+        y = 2 * d / rounds
+        return rounds / size, 2 * math.sqrt(2 * log * (y + 2 / rule.rho * min(size, d) * y**2))
+
+    return eliminated(made.environment.gaps, rule.horizon, epoch)
+
+
 # ---------------------------------------------------------------- indices
 
 

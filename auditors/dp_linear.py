@@ -22,6 +22,7 @@ from verifiable_dp.registry import mutants
 from verifiable_dp.registry.mutants import given
 from verifiable_dp.registry.sheets import Sheet
 from verifiable_dp.registry.theorems import RUNS, CorrectOnly, TheoremTrial
+from verifiable_dp.registry.wrapped import Listed
 
 SHEET = Sheet(__file__, papers.HANNA)
 claim, mutant = SHEET.claim, SHEET.mutant
@@ -137,13 +138,13 @@ def designs(trial: TheoremTrial) -> Iterator[Check]:
 # ---------------------------------------------------------------- neighbours
 
 
-def pairs(algorithm: DPLinear) -> list[TablePair]:
+def pairs(algorithm: Listed, epsilon: float | None = None) -> list[TablePair]:
     """A reward of the first or of the last batch goes from -1 to 1; all others are 0, or nearly tied.
 
     The batches are those of a run that removes nothing. In the last one the second action of the core set
-    leads by a few units of the noise, so that the change decides who plays on.
+    leads by a few times 1/`epsilon`, the algorithm's own if None, so that the change decides who plays on.
     """
-    lead = [x / algorithm.epsilon for x in (3.0, 0.0, 1.0, 6.0)]
+    lead = [x / (epsilon or algorithm.epsilon) for x in (3.0, 0.0, 1.0, 6.0)]
     last = _batches(algorithm)[-1]
     return [
         _pair(algorithm, 1, 0.0),
@@ -152,7 +153,7 @@ def pairs(algorithm: DPLinear) -> list[TablePair]:
     ]
 
 
-def _batches(algorithm: DPLinear) -> list[int]:
+def _batches(algorithm: Listed) -> list[int]:
     """Batches that are complete if nothing is removed; at least the first."""
     everything, rounds, complete = np.ones(algorithm.n_arms, bool), 0, []
     for batch in range(1, algorithm.last_batch + 1):
@@ -162,7 +163,7 @@ def _batches(algorithm: DPLinear) -> list[int]:
     return complete or [1]
 
 
-def _pair(algorithm: DPLinear, batch: int, lead: float) -> TablePair:
+def _pair(algorithm: Listed, batch: int, lead: float) -> TablePair:
     everything = np.ones(algorithm.n_arms, bool)
     counts = [algorithm.plan(number, everything).counts for number in range(1, batch + 1)]
     start = int(sum(int(c.sum()) for c in counts[:-1]))

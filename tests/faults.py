@@ -2993,6 +2993,22 @@ FAULTS = (
         "a mechanism that draws from a generator of its own is called as a bandit",
         ("tests/unit/targets/test_targets.py",),
     ),
+    Fault(
+        "a reward may move an item by any amount",
+        f"{EVIDENCE}/normal.py",
+        "return bool((ends[0] + ends[1]).max() <= most * (1 + TOLERANCE))",
+        "return True",
+        "where contexts are public, a bound on rewards holds for contexts that are not clipped",
+        ("tests/unit/evidence/test_normal.py",),
+    ),
+    Fault(
+        "rewards that are lost are waiting",
+        f"{EVIDENCE}/normal.py",
+        "all(found[: last + 1])",
+        "True",
+        "a bound on rewards stands although no release was seen that holds some of them",
+        ("tests/unit/evidence/test_normal.py",),
+    ),
 )
 
 

@@ -171,6 +171,11 @@ class Regression(ContextualAlgorithm):
     def ellipsoid(self, log_det: FloatArray) -> FloatArray:
         """Radius of the confidence ellipsoid from log det V, (n,)."""
 
+    def of_rewards(self, log_det: FloatArray, chance: float) -> FloatArray:
+        """The radius without noise, which fails with this probability at most; see `LinUCBContextual`."""
+        grown = log_det - self.dimension * math.log(self.ridge) - 2 * math.log(chance)
+        return np.asarray(MOST_REWARD / 2 * np.sqrt(np.maximum(grown, 0.0)) + math.sqrt(self.ridge))
+
     def parts(self, n: int) -> FloatArray:
         """Released parts before the first round, (n, levels, m)."""
         return np.zeros((n, 1, (self.dimension + 1) * (self.dimension + 2) // 2))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from verifiable_dp.algorithms.contextual._regression import MOST_REWARD, Regressed, Regression
+from verifiable_dp.algorithms.contextual._regression import Regressed, Regression
 from verifiable_dp.core import validate
 from verifiable_dp.core.algorithm import Memory, Query
 from verifiable_dp.core.mechanisms import Exact
@@ -70,8 +69,7 @@ class LinUCBContextual(Regression):
 
     def ellipsoid(self, log_det: FloatArray) -> FloatArray:
         """See the formula of the class."""
-        grown = log_det - self.dimension * math.log(self.ridge) - 2 * math.log(float(self.alpha or 1))
-        return np.asarray(MOST_REWARD / 2 * np.sqrt(np.maximum(grown, 0.0)) + math.sqrt(self.ridge))
+        return self.of_rewards(log_det, float(self.alpha or 1))
 
     def release(
         self, state: Regressed, memory: Own, query: Query, answer: FloatArray, noise: Noise

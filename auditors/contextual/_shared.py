@@ -149,6 +149,25 @@ def pairs(algorithm: Regression) -> list[ContextPair]:
     ]
 
 
+def reward_pairs(algorithm: Regression) -> list[ContextPair]:
+    """A reward falls from the largest to the least: one of the first two, a later one, or that of close arms.
+
+    All contexts but those of the last pair are longer than they may count, and the axes come in turn.
+    """
+    form, n = algorithm.form, algorithm.horizon
+    turns = np.zeros((n, *form.shape))
+    turns[np.arange(n), 0, np.arange(n) % form.dimension] = form.norm
+    close = np.zeros((n, *form.shape))
+    close[:, 0, 0] = close[:, 1, 1 % form.dimension] = algorithm.norm
+    paid, low = np.full((n, form.n_arms), form.bounds[1]), np.full(form.n_arms, form.bounds[0])
+    return [
+        ContextPair(form, turns, paid, 0, reward=low),
+        ContextPair(form, turns, paid, 1, reward=low),
+        ContextPair(form, turns, paid, n // 4, reward=low),
+        ContextPair(form, close, paid, 0, reward=low),
+    ]
+
+
 # ---------------------------------------------------------------- claims, and what breaks them
 
 OURS = "our own, by the derivation in the class"

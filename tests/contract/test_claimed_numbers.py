@@ -116,6 +116,14 @@ BY_HAND = {
         ),
         14754.6759583103,
     ),
+    # .8 (n_1 + n_2 + n_3 + 6) + beta T .8, n_l = 4 L 4^l (1 + sqrt(1 + 16/(4^l L))), L = log(4e7 l (l + 1)),
+    # since 4 2^-l is above the gap .8 in phases 1 and 2 only.
+    "adac-gope": (
+        lambda: _linear.regret_bound(
+            np.array([0.0, 0.8]), make("adac-gope", actions=AXES, rho=0.5, horizon=10**7)
+        ),
+        10710.1250751498,
+    ),
     "lemma-4 of Hanna et al.": (lambda: dp_linear.laplace_tail(100, 40.0), math.exp(-1600 / 450)),
     # T sqrt(.2/.8).
     "contaminated": (lambda: dp_robust_elimination.least_contaminated(1000, 0.2, 2.0), 500.0),
@@ -192,6 +200,19 @@ BY_HAND = {
             np.array([0.0, 0.3]), make("dp-se", n_arms=2, epsilon=10.0, horizon=10**6)
         ),
         0.3 * 2125 + 0.3,
+    ),
+    # R_1 = 2125 at the guess 1e6 and 2213 at 2e6, where 4 (h + c) = .253, too.
+    "theorem-4.3, summed with restarts": (
+        lambda: dp_se_doubling.summed_regret_bound(
+            np.array([0.0, 0.3]),
+            make("dp-se-doubling", n_arms=2, epsilon=10.0, horizon=10**6, first_guess=10**6),
+        ),
+        0.3 * (2125 + 2213) + 0.6,
+    ),
+    # R_1 = 1447 and R_2 = 6492 with w_1 = .25284 and w_2 = .12573: T w_2 + w_1 (R_1 + R_2) + 1.
+    "theorem-4.4, summed": (
+        lambda: dp_se.summed_minimax_bound(HALF, make("dp-se", n_arms=2, epsilon=10.0, horizon=5000)),
+        2636.9776487319,
     ),
     # 2 sqrt(3072 * 5e9 log 1e9) + 288 * 5 log(1e9)/.25 + 1.
     "theorem-4.4": (

@@ -43,6 +43,7 @@ def at(epoch, size=2):
 
 
 # name: the listing, what is computed, what it must be, the formula and its source
+GOPE = make("adac-gope", actions=((1.0, 0.0), (0.0, 1.0)), rho=0.5, horizon=1000, beta=0.1)
 BY_HAND = {
     # Hoeffding: all arms and times together fail by beta.
     "se, radius": (
@@ -371,6 +372,18 @@ BY_HAND = {
         sqrt(2 * 5.9 * log(400) / 50) + 6 * log(400) / 150 + 6 * log(200) / 25 + 10 / 3 + 0.1 * 5,
         "as above with v = 1 + m^2, s = 2^(k-1) (1 + m^k)",
     ),
+    "adac-gope, size": (
+        "adac-gope",
+        lambda: GOPE.size(1),
+        16 * log(80) * (1 + sqrt(1 + 8 / (0.5 * 4 * log(80)))),
+        "2 d L 4^l (1 + sqrt(1 + 4 c/(rho 4^l L))), L = log(2 K l (l + 1)/beta), c = 2: the docstring's",
+    ),
+    "adac-gope, width": (
+        "adac-gope",
+        lambda: GOPE.width(3, 2, 2),
+        0.125,
+        "2^-l where the core set has c actions",
+    ),
     "linear-elimination, width": (
         "linear-elimination",
         lambda: make("linear-elimination", actions=((1.0, 0.0), (0.0, 1.0)), horizon=1000).width(3, 2, 2),
@@ -384,6 +397,15 @@ BY_HAND = {
 def test_widths_and_schedules_are_those_of_the_papers(name):
     _, computed, value, formula = BY_HAND[name]
     assert float(np.ravel(computed())[0]) == pytest.approx(value, rel=1e-9), formula
+
+
+def test_the_ellipsoid_of_rare_releases():
+    """After 3 releases, lambda = 2, det V/det(lambda I) = e^3, alpha = .1, sigma = 2/sqrt(2 rho) = 4."""
+    rule = make("adac-oful", n_arms=2, dimension=2, rho=0.125, horizon=100, norm=2.0, ridge=2.0, alpha=0.1)
+    rewards = sqrt(2 * log(20) + 3) / 2 + sqrt(2)
+    assert rule.ellipsoid(np.array([2 * log(2) + 3]))[0] == pytest.approx(rewards)
+    assert rule.moved(3) == pytest.approx(4 * sqrt(3) * (sqrt(2) + sqrt(2 * log(240))))
+    assert rule.most_releases(2.0) == 13  # 2 log2(1 + 400/4)
 
 
 def test_the_ellipsoid_of_private_regressions():

@@ -25,7 +25,7 @@ from verifiable_dp.registry import entries as registry
 NAMES = registry.contextual()
 PRIVATE = [name for name in NAMES if registry.auditor(name).reference_epsilon is None]
 MUTANTS = [(name, mutant) for name in NAMES for mutant in registry.auditor(name).mutants]
-JOINT = Protected.CONTEXT_JOINT
+PROMISED = {"adac-oful": Protected.REWARD_CENTRAL}  # of all others
 
 
 def instance(name, **changes):
@@ -80,7 +80,7 @@ def test_a_run_plays_its_horizon_and_does_not_depend_on_its_batch(name):
     for part in ([0], [8], [5, 2, 7]):
         alone = play(algorithm, users, Seeded(3), np.array(part))
         assert np.array_equal(alone.actions, whole.actions[part])
-        assert np.array_equal(alone.released, whole.released[part])
+        assert np.array_equal(alone.released, whole.released[part], equal_nan=True)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -152,7 +152,8 @@ def test_live_sessions_are_refused(name):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("size", [instance, small])
-def test_pairs_replace_one_user_whose_action_nobody_else_sees(name, size):
+def test_pairs_replace_what_is_protected_of_one_user(name, size):
+    """Where the context is, nobody else sees that user's action; where only the reward is, everybody does."""
     algorithm = size(name)
     pairs = registry.auditor(name).pairs(algorithm)
     assert pairs
@@ -160,7 +161,9 @@ def test_pairs_replace_one_user_whose_action_nobody_else_sees(name, size):
         left, right = pair.worlds()
         assert ((left != right).any(axis=1)).sum() == 1
         assert (left[pair.round] != right[pair.round]).any()
-        assert pair.joint
+        of_reward = name in PROMISED
+        assert pair.joint != of_reward
+        assert not of_reward or np.array_equal(left[:, algorithm.n_arms :], right[:, algorithm.n_arms :])
         assert not pair.under("central").joint
         again = pair_of(json.loads(json.dumps(pair.as_dict())))
         assert np.array_equal(again.worlds(), pair.worlds())
@@ -176,12 +179,12 @@ def aligned(name):
 @pytest.mark.parametrize("name", PRIVATE)
 def test_the_worst_pair_costs_what_the_certificate_allows_and_no_more(name):
     algorithm, check = instance(name), aligned(name)
-    assert algorithm.claim.protects == JOINT
+    assert algorithm.claim.protects == PROMISED.get(name, Protected.CONTEXT_JOINT)
     assert algorithm.claim.source.note  # what is not at hand is said
     assert check.verdict == "not_refuted"
     epsilon, tight = algorithm.claim.epsilon * (1 + 1e-9), registry.auditor(name).tightness * (1 - 2e-9)
     assert tight * epsilon <= float(check.statistics["max_loss"]) <= epsilon
-    assert registry.auditor(name).worst_cost(algorithm) == pytest.approx(algorithm.claim.epsilon)
+    assert tight * epsilon <= registry.auditor(name).worst_cost(algorithm) <= epsilon
     bound = normal.certificate(algorithm, algorithm.claim, "alignment")
     assert max(tight * epsilon, float(check.statistics["max_loss"])) <= bound.epsilon * (1 + 1e-9)
     assert bound.epsilon <= epsilon
@@ -206,7 +209,10 @@ def test_mutants_are_many_and_have_distinct_names(name):
     assert len(mutants) >= (8 if name in PRIVATE else 6)
 
 
-@pytest.mark.parametrize(("name", "mutant"), [(n, m) for n, m in MUTANTS if m.breaks == "privacy"])
+@pytest.mark.parametrize(
+    ("name", "mutant"),
+    [pytest.param(n, m, id=f"{n}-{m.name}") for n, m in MUTANTS if m.breaks == "privacy"],
+)
 def test_a_privacy_mutant_is_refuted_and_gets_no_certificate_within_the_claim(name, mutant):
     algorithm = instance(name, horizon=16)
     broken, pairs = mutant.make(algorithm), registry.auditor(name).pairs(algorithm)
@@ -240,7 +246,7 @@ def first_of_each_check():
         if mutant.breaks == "regret":
             marks = [pytest.mark.slow] if id(mutant.caught_by) in seen else []
             seen.add(id(mutant.caught_by))
-            found.append(pytest.param(name, mutant, marks=marks))
+            found.append(pytest.param(name, mutant, marks=marks, id=f"{name}-{mutant.name}"))
     return found
 
 

@@ -21,8 +21,9 @@ from tests.commands import finished as run
 from verifiable_dp.record.sealing import SCHEMAS, schema
 
 CODE = Path(__file__).parents[1] / "user_code" / "bandits.py"
-CONTEXTUAL = ["dp-lin-ucb", "dp-lin-ucb-wishart", "ldp-lin-ucb", "lin-ucb-contextual"]
+CONTEXTUAL = ["adac-oful", "dp-lin-ucb", "dp-lin-ucb-wishart", "ldp-lin-ucb", "lin-ucb-contextual"]
 NAMES = [
+    "adac-gope",
     "adac-ucb",
     "adap-klucb",
     "adap-tt",

@@ -30,7 +30,7 @@ from verifiable_dp.evidence.alignment.searching import plain
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.doors import ours
 from verifiable_dp.evidence.judge.laws import epsilon_of_mu
-from verifiable_dp.evidence.premises import Premise, Taken
+from verifiable_dp.evidence.premises import REPLAYED, Premise, Taken
 from verifiable_dp.evidence.upper import Method, UpperBound, mu_of
 
 RUNS = 16  # replays of a pair; where at most a tenth of all runs leaves the path, all do so with chance 1e-16
@@ -198,7 +198,7 @@ def check(
 # ---------------------------------------------------------------- what users answer
 
 
-def _items_hold(algorithm: ContextualAlgorithm, *, trace: bool) -> bool:
+def _items_hold(algorithm: ContextualAlgorithm, *, trace: bool, rewards: bool) -> bool:
     """Whether items are what their bound takes for granted, of users with contexts far beyond any norm."""
     rng, form, most = np.random.default_rng(0), algorithm.form, float(algorithm.item_norm or 0.0)
     vectors = rng.standard_normal((USERS, *form.shape))
@@ -206,13 +206,21 @@ def _items_hold(algorithm: ContextualAlgorithm, *, trace: bool) -> bool:
     lengths = np.array([0.0, 0.5, 1.0, form.norm, 10 * form.norm, FARTHEST])
     contexts = vectors * rng.choice(lengths, (USERS, form.n_arms, 1))
     low, high = form.bounds
+    each = np.arange(USERS)
+
+    def answer(paid: FloatArray) -> FloatArray:
+        users = UserTable(form, np.hstack([paid, contexts.reshape(USERS, -1)]))
+        return users.answer(replace(algorithm.query(algorithm.start(each)), start=each), each)
+
     paid = rng.choice([low, (low + high) / 2, high], (USERS, form.n_arms))
-    users, each = UserTable(form, np.hstack([paid, contexts.reshape(USERS, -1)])), np.arange(USERS)
-    answer = users.answer(replace(algorithm.query(algorithm.start(each)), start=each), each)
-    found = matrix(answer, rows_of(answer.shape[1]))
-    length = np.trace(found, axis1=1, axis2=2) if trace else np.linalg.norm(answer, axis=1)
+    if rewards:
+        ends = [np.linalg.norm(answer(np.full_like(paid, end)) - answer(paid), axis=1) for end in (low, high)]
+        return bool((ends[0] + ends[1]).max() <= most * (1 + TOLERANCE))
+    found = answer(paid)
+    whole = matrix(found, rows_of(found.shape[1]))
+    length = np.trace(whole, axis1=1, axis2=2) if trace else np.linalg.norm(found, axis=1)
     return bool(
-        length.max() <= most * (1 + TOLERANCE) and np.linalg.eigvalsh(found).min() >= -TOLERANCE * most
+        length.max() <= most * (1 + TOLERANCE) and np.linalg.eigvalsh(whole).min() >= -TOLERANCE * most
     )
 
 
@@ -228,20 +236,22 @@ def certificate(algorithm: ContextualAlgorithm, claim: PrivacyClaim, tested_by: 
     """The upper bound on what the releases tell of one user, over all replaced users; None without one.
 
     Two positive semidefinite matrices of Frobenius norm at most b are at most sqrt 2 b apart: their inner
-    product is not negative. With Wishart noise their trace counts, see `mechanisms.wishart`. Which releases a
-    user's item enters, and with which noise, is read off two inputs for each round: of our own code alone.
+    product is not negative. With Wishart noise their trace counts, see `mechanisms.wishart`. Where contexts
+    are public, what a reward changes of an item counts. Which releases a user's item enters, and with which
+    noise, is read off two inputs for each round: of our own code alone.
     """
     most = algorithm.item_norm
-    if claim.protects is not Protected.CONTEXT_JOINT:  # a user's own action tells of the user
+    if claim.protects in (None, Protected.CONTEXT_CENTRAL):  # a user's own action tells of the user
         return None
+    rewards = claim.protects is not Protected.CONTEXT_JOINT
     if most is None or claim.delta == 0 or algorithm.horizon > MOST_ROUNDS or not ours(algorithm):
         return None
-    rows = _nodes(algorithm)
+    rows = _nodes(algorithm, rewards=rewards)
     kinds = {freedom > 0 for row in rows or () for _, freedom in row}
     matrices = kinds == {True}
-    if rows is None or len(kinds) > 1 or not _items_hold(algorithm, trace=matrices):
+    if rows is None or len(kinds) > 1 or not _items_hold(algorithm, trace=matrices, rewards=rewards):
         return None
-    apart = float(most) * (1 if matrices else math.sqrt(2))
+    apart = float(most) * (1 if matrices or rewards else math.sqrt(2))
     states: dict[tuple[tuple[float, ...], ...], str] = {}
     for number, row in enumerate(rows):
         terms = tuple(
@@ -261,13 +271,21 @@ def certificate(algorithm: ContextualAlgorithm, claim: PrivacyClaim, tested_by: 
         found["size"] = rows_of(algorithm.rule(algorithm.start(np.zeros(1, np.int64))).size)
     noise, parameter, norm = _OF_WISHART if matrices else _OF_NORMAL
     drawn: JsonDict = {"noise": noise, "parameter": parameter}
-    premises = (
-        Premise(Taken.POST_PROCESSING_OF_OTHERS, tested_by=tested_by),
-        Premise(Taken.STATED_NOISE_OF_ITEMS, drawn, tested_by),
-        Premise(Taken.CLIPPED, {"norm": norm, "users": USERS, "farthest": FARTHEST}),
-        Premise(Taken.IDEAL_NOISE, {"noise": noise}),
+    if rewards:
+        premises = tuple(Premise(taken, tested_by=tested_by) for taken in REPLAYED)
+    else:
+        premises = (
+            Premise(Taken.POST_PROCESSING_OF_OTHERS, tested_by=tested_by),
+            Premise(Taken.STATED_NOISE_OF_ITEMS, drawn, tested_by),
+            Premise(Taken.CLIPPED, {"norm": norm, "users": USERS, "farthest": FARTHEST}),
+        )
+    return UpperBound.of(
+        found,
+        method=Method.ROUNDS if rewards else Method.USERS,
+        premises=(*premises, Premise(Taken.IDEAL_NOISE, {"noise": noise})),
+        paths=len(rows),
+        delta=claim.delta,
     )
-    return UpperBound.of(found, method=Method.USERS, premises=premises, paths=len(rows), delta=claim.delta)
 
 
 class _EachReplaced(UserTable):
@@ -277,23 +295,25 @@ class _EachReplaced(UserTable):
 
     def _brought(self, query: Query, run: IntArray) -> tuple[FloatArray, FloatArray]:
         at = np.minimum(query.start, len(self.table) - 1)
-        rows = np.where((query.start == run)[:, None], self.other, self.table[at])
+        rows = np.where((query.start == run)[:, None], self.other[at], self.table[at])
         return self.form.split(rows)
 
 
-def _nodes(algorithm: ContextualAlgorithm) -> list[list[tuple[float, int]]] | None:
+def _nodes(algorithm: ContextualAlgorithm, *, rewards: bool) -> list[list[tuple[float, int]]] | None:
     """Scale and degrees of freedom, 0 if normal, of the noise of each release that an item enters, by round.
 
     None where something is not as the certificate needs it: a run that leaves the path, a release that does
-    not move by the whole item, noise that differs between the entries of one release.
+    not move by the whole item, noise that differs between the entries of one release. With `rewards` alone
+    users differ by nothing else; their contexts are then the axes in turn.
     """
     form, n = algorithm.form, algorithm.horizon
     contexts = np.zeros((n, *form.shape))
-    contexts[..., 0] = form.norm
+    contexts[np.arange(n), ..., np.arange(n) % form.dimension if rewards else 0] = form.norm
     table = form.table(contexts, np.full((n, form.n_arms), form.bounds[0]))
-    # An item that every entry of it has a part in: all that its noise hides is seen.
-    context = np.full(form.shape, form.norm / math.sqrt(form.dimension))
-    other = form.table(context[None], np.full((1, form.n_arms), form.bounds[1]))[0]
+    if not rewards:
+        # An item that every entry of it has a part in: all that its noise hides is seen.
+        contexts = np.full(contexts.shape, form.norm / math.sqrt(form.dimension))
+    other = form.table(contexts, np.full((n, form.n_arms), form.bounds[1]))
     runs = np.arange(n, dtype=np.int64)
     here, there = UserTable(form, table), _EachReplaced(form, table)
     there.other = other
@@ -309,7 +329,7 @@ def _nodes(algorithm: ContextualAlgorithm) -> list[list[tuple[float, int]]] | No
     zero = runs[:1] * 0
     difference = there.answer(query, zero) - here.answer(query, zero)
     whole = float(np.linalg.norm(difference))
-    return replayer.noises(n, whole)
+    return replayer.noises(n, whole, waiting=rewards)
 
 
 class _Reader(Replayer):
@@ -329,8 +349,11 @@ class _Reader(Replayer):
         super()._charge_wishart(run, value, rows, noisy)
         self.moves.append((run, rows["value"] - value, rows["scale"], int(rows["freedom"].max())))
 
-    def noises(self, runs: int, whole: float) -> list[list[tuple[float, int]]] | None:
-        """By run, the noise of each release that moved; None unless each moved by the whole item."""
+    def noises(self, runs: int, whole: float, *, waiting: bool) -> list[list[tuple[float, int]]] | None:
+        """By run, the noise of each release that moved; None unless each moved by the whole item.
+
+        The last item may move none; where items may be `waiting`, so may several of the last.
+        """
         found: list[list[tuple[float, int]]] = [[] for _ in range(runs)]
         for run, moved, scale, freedom in self.moves:
             length = np.sqrt(np.bincount(run, moved**2, minlength=runs))
@@ -342,4 +365,5 @@ class _Reader(Replayer):
                 if not math.isclose(length[number], whole, rel_tol=1e-9) or least[number] != most[number]:
                     return None
                 found[number].append((float(least[number]), freedom))
-        return found if all(found[:-1]) else None
+        last = max((run for run, row in enumerate(found) if row), default=-1) if waiting else runs - 2
+        return found if last >= 0 and all(found[: last + 1]) else None

@@ -50,7 +50,7 @@ def played(session, table):
 
 
 def test_which_algorithms_are_metered():
-    no_pure_epsilon = {"shuffled-linear", "shuffled-se", "adac-ucb", "gaussian-ts"}
+    no_pure_epsilon = {"shuffled-linear", "shuffled-se", "adac-gope", "adac-ucb", "gaussian-ts"}
     assert set(PRIVATE) - set(METERED) == no_pure_epsilon
     assert finish(small("shuffled-linear").session(noise=Source())).spent is None
     assert small("dp-se").session(seed=1).spent is None

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from verifiable_dp.algorithms.contextual._regression import Confident
+from verifiable_dp.algorithms.contextual.adac_oful import AdaCOFUL, OfPublic
 from verifiable_dp.algorithms.contextual.dp_lin_ucb import DPLinUCB
 from verifiable_dp.algorithms.contextual.dp_lin_ucb_wishart import DPLinUCBWishart
 from verifiable_dp.auditors.contextual import _shared as family
 from verifiable_dp.core.algorithm import play
-from verifiable_dp.core.claims import gdp_delta, gdp_mu
+from verifiable_dp.core.claims import gdp_delta, gdp_epsilon, gdp_mu
 from verifiable_dp.core.contextual import ContextualAlgorithm
 from verifiable_dp.core.mechanisms import NormalTree, WishartTree
 from verifiable_dp.core.mechanisms.wishart import WishartRelease, epsilon_of
@@ -154,6 +155,41 @@ class _Signed(Confident):
 
     def items(self, context, reward):
         return super().items(context, reward) * np.where(context[:, :1] > 0, 1.0, -1.0)
+
+
+REWARDS = AdaCOFUL(2, 2, 0.1, 16, delta=1e-3, ridge=1.0)
+
+
+def test_where_contexts_are_public_the_bound_is_of_rewards_alone():
+    """Each enters one release, moved by 1 at most; the last rounds are in none."""
+    bound = normal.certificate(REWARDS, REWARDS.claim, "alignment")
+    assert bound.epsilon == pytest.approx(gdp_epsilon(math.sqrt(0.2), 1e-3))
+    assert [len(state["terms"]) for state in bound.certificate["states"]] == [1, 0]
+    assert normal.certificate(REWARDS, replace(REWARDS.claim, protects="context-joint"), "alignment") is None
+
+
+@pytest.mark.parametrize(
+    ("method", "change"),
+    [
+        ("rule", lambda rule, asked, state: replace(asked, norm=asked.norm * 1.01)),
+        ("rule", lambda rule, asked, state: _Curved(asked.estimate, asked.inverse, asked.radius, asked.norm)),
+        ("kept", lambda rule, kept, sums, due: 0 * sums),  # rewards between releases are lost, so untested
+    ],
+    ids=["longer contexts", "more in the middle", "some lost"],
+)
+def test_a_bound_of_rewards_is_refused_where_a_premise_does_not_hold(method, change):
+    bound = normal.certificate(result(method, change)(REWARDS), REWARDS.claim, "alignment")
+    assert bound is None
+
+
+class _Curved(OfPublic):
+    """A reward of one half moves the item farther than both ends do."""
+
+    def items(self, context, reward):
+        found = super().items(context, reward)
+        return np.where(
+            np.arange(found.shape[1]) < 3, found, found * (1 + 8 * reward * (1 - reward))[:, None]
+        )
 
 
 def test_the_bound_can_be_computed_again_from_plain_values_and_other_numbers_are_refused():
