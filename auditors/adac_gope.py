@@ -7,12 +7,11 @@ import math
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.adac_gope import AdaCGOPE
 from verifiable_dp.auditors import _linear as family
-from verifiable_dp.auditors._elimination import mean_noise
 from verifiable_dp.auditors._first_neighbours import HALF_NOISE, NO_NOISE
 from verifiable_dp.auditors.dp_linear import SUM_MUTANTS, pairs
 from verifiable_dp.core.claims import Basis, RegretClaim, Source, gdp_epsilon, zcdp_epsilon
 from verifiable_dp.registry.auditor import Auditor, Mutant
-from verifiable_dp.registry.mutants import noise_times
+from verifiable_dp.registry.mutants import MEAN_NOISE, noise_times
 from verifiable_dp.registry.theorems import CorrectOnly
 
 OURS = "we do not know the paper's constants; derived from sub-Gaussian tails and a union"
@@ -34,7 +33,7 @@ MUTANTS = (
     ),
     NO_NOISE,
     *SUM_MUTANTS,
-    mean_noise("sums get the noise that suits means"),
+    Mutant("noise of means on sums", "sums get the noise that suits means", MEAN_NOISE),
     *family.removal_mutants(GOOD_EVENT),
 )
 

@@ -179,14 +179,17 @@ def _pair(algorithm: Listed, batch: int, lead: float) -> TablePair:
 
 # ---------------------------------------------------------------- mutants
 
+SUM_MUTANTS = (
+    mutant("one draw for all actions", mutants.SHARED_BY_ARMS),
+    mutant("one draw for all batches", mutants.SHARED_BY_EPOCHS),
+    mutant("no forgetting", mutants.Unforgetting),
+)
 GOOD_EVENT = family.GoodEvent("Lemma 3")
 MUTANTS = (
     HALF_NOISE,
     mutant("sensitivity 1", given(variant="printed")),
     NO_NOISE,
-    mutant("one draw for all actions", mutants.SHARED_BY_ARMS),
-    mutant("one draw for all batches", mutants.SHARED_BY_EPOCHS),
-    mutant("no forgetting", mutants.Unforgetting),
+    *SUM_MUTANTS,
     mutant("noise of means on sums", mutants.MEAN_NOISE),
     *family.removal_mutants(GOOD_EVENT),
 )

@@ -241,6 +241,7 @@ CLAIMS = (
     ),
     claim("theorem-4.3-summed", summed_regret_bound, [CorrectOnly(summed)]),
     claim("theorem-4.4", minimax_regret_bound, [minimax]),
+    claim("theorem-4.4-summed", summed_minimax_bound, [CorrectOnly(minimax)]),
     claim("best-arm", samples_bound, [identified, CorrectOnly(identification_costs)]),
     claim(
         "section-5",

@@ -264,6 +264,9 @@ CHOICE: Mapping[str, Function[Listed]] = {
     "adac-ucb": lambda n_arms, epsilon, horizon: _kind("adac-ucb")(n_arms, rho_of(epsilon), horizon, DELTA),
     **{name: functools.partial(_kind(name), u=1.0, v=1.0) for name in ("dp-robust-se", "ldp-robust-se")},
     **{name: on_axes(_kind(name)) for name in ("dp-linear", "shuffled-linear", "ldp-linear")},
+    "adac-gope": on_axes(
+        lambda actions, epsilon, horizon: _kind("adac-gope")(actions, rho_of(epsilon), horizon, DELTA)
+    ),
     "ucb1": lambda n_arms, epsilon, horizon: _kind("ucb1")(n_arms, horizon),
 }
 SLOW: Mapping[str, Function[Listed]] = {
