@@ -6,6 +6,7 @@ does not put them first.
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache, partial
@@ -407,11 +408,7 @@ def learn_boosted(
 @lru_cache(maxsize=1)
 def trees_grow() -> bool:
     """Whether there is what boosted trees are fitted with, the extra `learn`; without it there are none."""
-    try:
-        import sklearn.ensemble  # noqa: F401
-    except ImportError:
-        return False
-    return True
+    return importlib.util.find_spec("sklearn") is not None
 
 
 def _grown(x: IntArray, left: Observation, right: Observation) -> HistGradientBoostingClassifier:
