@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from verifiable_dp.core import validate
 from verifiable_dp.core.validate import Json, JsonDict
+from verifiable_dp.evidence.words import one_of
 
 
 class Taken(StrEnum):
@@ -83,10 +84,10 @@ def _said(full: str, brief: str) -> tuple[Words, Words]:
 
 
 def _of_data(values: Json) -> str:
-    size = " or ".join(
-        "a number" if not shape else f"{' x '.join(map(str, shape))} entr{'y' if shape == [1] else 'ies'}"
-        for shape in values["shapes"]
-    )
+    shapes = sorted(values["shapes"], key=lambda shape: (len(shape), shape))
+    sizes = [" x ".join(map(str, shape)) for shape in shapes if shape]
+    entries = f"{one_of(sizes)} entr{'y' if sizes == ['1'] else 'ies'}" if sizes else ""
+    size = one_of(filter(None, ("a number" if [] in shapes else "", entries)))
     return f"the data are {size}, each anywhere within the bounds, and one of them changes"
 
 

@@ -14,7 +14,7 @@ from verifiable_dp.evidence.alignment.replay import exceeds
 from verifiable_dp.evidence.blackbox import curves
 from verifiable_dp.evidence.check import Check, in_words
 from verifiable_dp.evidence.exclusions import Exclusion, Implied, Left
-from verifiable_dp.evidence.words import digits, p_value
+from verifiable_dp.evidence.words import digits, one_of, p_value
 from verifiable_dp.record import conclude, excerpts
 from verifiable_dp.record.model import Claim, Counterexample, MutantEntry, Power, Record, SampledPower
 
@@ -214,7 +214,7 @@ def of_calls(record: Record) -> str:
     sizes = bounds[0].statistics["certificate"].get("calls") if bounds else None
     if not sizes:
         return ""
-    return " of calls for one run" if sizes == [1] else f" of calls for {', '.join(map(str, sizes))} runs"
+    return " of calls for one run" if sizes == [1] else f" of calls for {one_of(sizes)} runs"
 
 
 def least(record: Record) -> float:

@@ -839,6 +839,20 @@ def test_every_premise_has_a_short_name(taken):
     assert len(brief) < len(full)
 
 
+@pytest.mark.parametrize(
+    ("shapes", "said"),
+    [
+        ([[], [5], [1], [2]], "a number or 1, 2 or 5 entries"),
+        ([[1]], "1 entry"),
+        ([[3, 2], [4]], "4 or 3 x 2 entries"),
+        ([[]], "a number"),
+    ],
+)
+def test_sizes_of_data_are_one_list_in_order(shapes, said):
+    premise = premises.Premise(premises.Taken.SIZES_OF_DATA, {"shapes": shapes}).as_dict()
+    assert premises.in_words(premise).startswith(f"the data are {said}, each anywhere")
+
+
 def test_a_headline_says_that_its_audit_is_weak():
     """Control: without the kill table nothing passed."""
     name = "dp-robust-elimination"
@@ -1237,7 +1251,8 @@ def test_a_headline_names_the_calls_that_its_bound_covers():
     record["epsilon_upper"] |= {"scope": "every path"}
     assert summary_card.headline(Record.of(record)).startswith("Holds on every code path: ")
     bound["statistics"]["certificate"]["calls"] = [1, 2]
-    assert summary_card.headline(Record.of(record)).startswith("Holds on every path of calls for 1, 2 runs: ")
+    said = "Holds on every path of calls for 1 or 2 runs: "
+    assert summary_card.headline(Record.of(record)).startswith(said)
 
 
 def test_the_counterexample_that_shows_the_bound_leads():
