@@ -47,7 +47,7 @@ class Implied(StrEnum):
 IMPLIED: Mapping[Implied, tuple[str, str]] = {  # in full, and for the first screen
     Implied.SHUFFLER: ("the shuffler: it was trusted, not tested", "the shuffler"),
     Implied.REACTIONS: (
-        "adaptive data, which depend on earlier outputs: neither our runs nor the upper bound have any",
+        "adaptive data, which depend on earlier outputs: none of our runs had any",
         "adaptive data",
     ),
     Implied.DEPLOYMENT: ("the deployment: declarations about it are copied, not checked", "your deployment"),
@@ -137,9 +137,9 @@ _WORDS: Mapping[Left, str | Callable[[Json], str]] = {
 }
 _BRIEF: Mapping[Left, str] = {
     Left.PRIVACY: "privacy",
-    Left.TIMING: "timing and side channels",
+    Left.TIMING: "timing, side channels",
     Left.SAMPLER: "production noise",
-    Left.INPUTS: "inputs beyond those tried",
+    Left.INPUTS: "other inputs",
     Left.BATCH_SIZES: "other batch sizes",
     Left.LATER_ROUNDS: "later rounds",
     Left.OWN_CLASSES: "its own classes",

@@ -76,6 +76,12 @@ def briefly(premise: Json, one: str = "reward") -> str:
     return _WORDS[Taken(premise["id"])][1]({**premise["values"], "one": one})
 
 
+def tested(premise: Json) -> str:
+    """Which check tests a recorded premise, or that only some cases, or none, were looked at."""
+    some = premise["values"].get("users") or premise["values"].get("held")
+    return str(premise["tested_by"]) or ("only the cases named" if some else "no check")
+
+
 Words = Callable[[Json], str]
 
 

@@ -20,10 +20,10 @@ def digits(value: float | str | None, infinity: str = "infinity") -> str:
     return str(int(found)) if found == int(found) and abs(found) < 1e9 else f"{found:.4g}"
 
 
-def one_of(items: Iterable[object]) -> str:
-    """A list to choose from, such as ``1, 2 or 3``."""
+def one_of(items: Iterable[object], conjunction: str = "or") -> str:
+    """A list to choose from, such as ``1, 2 or 3``; all of it with another conjunction."""
     *before, last = map(str, items)
-    return f"{', '.join(before)} or {last}" if before else last
+    return f"{', '.join(before)} {conjunction} {last}" if before else last
 
 
 def p_value(value: float) -> str:

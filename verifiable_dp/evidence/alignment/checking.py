@@ -74,6 +74,7 @@ ALIGNMENT = Kind(
     "privacy",
     "randomness alignment: runs replayed on the neighbouring input with the same releases",
     "Zhang & Kifer, LightDP: Towards Automating Differential Privacy Proofs, POPL 2017",
+    short="replayed runs",
     rank=10,
     counts=True,
     statistics=AlignmentStatistics,

@@ -63,6 +63,7 @@ TRACING = Kind(
     "privacy",
     "randomness alignment of traced code: tracked rewards and noise, same releases",
     "Zhang & Kifer, LightDP: Towards Automating Differential Privacy Proofs, POPL 2017",
+    short="tracing",
     rank=30,
     counts=True,
     statistics=TracingStatistics,
