@@ -247,7 +247,7 @@ def context(record: Record, around: summary_card.Around = summary_card.ALONE) ->
         "title": words.title(record),
         "paper": audited.origin(record),
         "audited": audited.briefly(record),
-        "questions": dict(following.parted(whole)[0].rows),
+        "questions": {} if record.verdict == "refuted" else dict(following.parted(whole)[0].rows),
         "baseline": baseline,
         "plainly": plainly.summary(record),
         "findings": _findings(record),

@@ -1311,6 +1311,61 @@ def test_what_no_sample_shows_is_not_said_of_the_outputs(k0, k1, expected):
     assert expected in dict(of("tree-sum", checks=record["checks"], **undecided).answers)["Held?"]
 
 
+@pytest.mark.parametrize(("k1", "state"), [(8, "weak"), (7, "strong")])
+def test_an_event_without_a_contrary_makes_no_audit_strong(k1, state):
+    """It happened in each of 9 and of 8 runs: whatever loss it would have shown, it shows nothing."""
+    record = load("tree-sum") | {"power": None, "detectable": 1.1, "kill_table": None}
+    (tested,) = (c for c in record["checks"] if c["kind"] == "black_box")
+    tested["statistics"] |= {"k0": 9, "n0": 9, "k1": k1, "n1": 8}
+    made = Record.of(record)
+    assert decision(made).strength == state
+    assert ("No leak, however large" in strength.brief(made)) == (state == "weak")
+    assert ("happened in every run" in words.detected(made)) == (state == "weak")
+
+
+@pytest.mark.parametrize(("rho", "said"), [(0.1, "as promised, rho 0.1"), (0.12, "promised rho 0.12")])
+def test_a_promise_of_rho_is_compared_as_rho(rho, said):
+    """Its epsilon is a conversion that loses: normal noise of just that rho has a smaller one."""
+    claim = load("adac-ucb")["claim"] | {"rho": rho, "epsilon": 12 * rho + 0.156193106366998}
+    assert of("adac-ucb", claim=claim).headline.startswith(
+        f"Holds for this instance: epsilon = 1.183 at delta 0.001, {said} ("
+    )
+    page = shown("adac-ucb")[0]
+    assert "more noise than needed" not in page
+    assert "more noise than needed" in shown("adaptive-tree")[0]  # control: a promise of epsilon
+
+
+def test_a_premise_of_which_some_cases_were_looked_at_says_so():
+    page = render(Record.of(load("dp-lin-ucb")), drawn=False)
+    assert "no others were looked at.</td><td>only the cases named</td>" in page
+    assert "exact normal distributions.</td><td>no check</td>" in page
+
+
+def test_the_questions_to_answer_are_marked_among_the_hazards():
+    """Those that the first screen counts; control: none of a claim that is false."""
+    for name, count in (("dp-se", 8), ("dp-linear-printed", 0)):
+        assert render(Record.of(load(name)), drawn=False).count('<b class="asked">Question:</b>') == count
+
+
+def test_instance_and_code_are_on_the_first_screen():
+    screen = html_of_first_screen(load("dp-se"))
+    assert f"<br>Horizon 6000, commit {load('dp-se')['provenance']['target']['commit'][:12]}</p>" in screen
+    unknown = load("dp-se")
+    unknown["provenance"]["target"]["commit"] = ""
+    assert f"<br>Horizon 6000, code {unknown['target']['source']['sha256'][:12]}</p>" in (
+        html_of_first_screen(unknown)
+    )
+
+
+def test_what_ends_a_bound_is_called_the_first_obstacle():
+    """Control: where no line ended it, more runs are advised."""
+    undecided = {"verdict": "inconclusive", "reason": "weak", "epsilon_upper": None}
+    ended = {"what": "raw rewards are turned into text", "file": "a.py", "line": 3}
+    first = "The first obstacle to an upper bound is a.py:3 (raw rewards are turned into text); more runs"
+    assert first in of("dp-nas", unbounded=ended, **undecided).following
+    assert "Audit again with more runs" in of("dp-nas", **undecided).following
+
+
 def test_variants_without_an_epsilon_state_none():
     """Control: where theirs is nominal, the audit is as strong as the epsilon that it catches."""
     record = load("dp-nas")
