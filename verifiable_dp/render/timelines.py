@@ -37,10 +37,12 @@ def spent(record: Record) -> Json | None:
 def loss_over_time(record: Record, *, narrow: bool = False) -> str | None:
     """How cost and privacy loss of the costliest transcript add up over the rounds, against the claim.
 
-    Of normal noise both are epsilons at delta; where they are the same, there is one line.
+    Of normal noise both are epsilons at delta; where they are the same, there is one line. None where all is
+    paid at once.
     """
     numbers = spent(record)
-    if numbers is None:
+    costs = {row[1] for row in numbers["spent"]} if numbers else set()
+    if numbers is None or (len(costs) == 1 and costs != {"inf"}):
         return None
     claim = float(numbers["epsilon"])
     rows = [(int(t), float(cost), float(loss)) for t, cost, loss in numbers["spent"]]
