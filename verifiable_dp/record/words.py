@@ -410,8 +410,8 @@ def seen(record: Record) -> str:
     if claim.protects and Protected(claim.protects).model == "joint":
         local = claim.trust_model == TrustModel.LOCAL
         noisy = "report that leaves a user" if local else "noisy statistic"
-        also = f" and every {noisy}" if claim.observe == "releases" else ""
-        return f"all actions but the user's own{also}"
+        also = f"every {noisy} and " if claim.observe == "releases" else ""
+        return f"{also}all actions but the user's own"
     return Observed(claim.observe).words
 
 

@@ -577,7 +577,7 @@ def test_a_page_is_short_before_its_folds(name):
 
 
 def test_a_joint_promise_leaves_out_the_own_actions_of_a_user():
-    joint = "against anyone who sees all actions but the user's own and every noisy statistic; "
+    joint = "against anyone who sees every noisy statistic and all actions but the user's own; "
     assert joint in of("dp-lin-ucb").promise
     central = load("dp-lin-ucb")["claim"] | {"protects": "context-central"}
     assert "user's own" not in of("dp-lin-ucb", claim=central).promise
