@@ -66,8 +66,8 @@ RED = {
     "compliance": lambda shown, holes: (
         [one["state"] for one in json.loads(shown)["questionnaire"]].count("hole") == holes
     ),
-    "markdown": lambda shown, holes: f"**Not as declared: {holes} declared holes" in shown,
-    "dpia": lambda shown, holes: f"**Not as declared: {holes} declared holes" in shown,
+    "markdown": lambda shown, holes: f"**Not as declared: {holes} holes" in shown,
+    "dpia": lambda shown, holes: f"**Not as declared: {holes} holes" in shown,
     "opendp": lambda shown, holes: "# The declarations leave holes in the promise" in shown,
 }
 

@@ -246,7 +246,7 @@ def why(record: Record) -> str:
     needed = record.detect * record.claimed.epsilon
     if float(seen) > needed:
         asked = f"a loss of {digits(needed)} ({digits(record.detect)} times the claim) has to show"
-        return f"{asked}, and only one of {digits(seen)} or more would at the event tested"
+        return f"{asked}; only {digits(seen)} or more would"
     return "not every check could decide"
 
 

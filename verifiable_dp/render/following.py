@@ -124,12 +124,11 @@ def following(record: Reviewed, brief: bool = False) -> str:
         )
         return f"Do not rely on this claim. Run the counterexample again (verify --rerun), then {fixed}."
     if record.verdict == "inconclusive":
-        more = f"more runs ({_more(record)}) or named pairs of inputs"
+        more = f"Audit again with more runs ({_more(record)}) or named pairs of inputs"
+        more = f"{more}; they sharpen the test, and give no upper bound."
         if (ended := record.unbounded) and ended.file:
-            first = f"The first obstacle to an upper bound is {ended.file}:{ended.line} ({ended.what})"
-            more = f"{first}; {more} only sharpen the test."
-        else:
-            more = f"Audit again with {more}; they sharpen the test, and give no upper bound."
+            first = f"First obstacle to an upper bound: {ended.file}:{ended.line} ({ended.what})"
+            more = f"{first}. More runs ({_more(record)}) only sharpen the test."
         return f"Do not rely on this claim yet. {more}"
     names = kills.missed(record)
     faults = "missed fault" if len(names) == 1 else f"{len(names)} missed faults"

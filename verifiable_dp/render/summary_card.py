@@ -168,8 +168,8 @@ def headline(record: Record) -> str:
     said = _verdict(record)
     holes = questions.holes(record)
     if not holes:
-        return said
-    named = f"{many(len(holes), 'declared hole')} ({questions.brief(holes)})"
+        return f"{said}{_but(record)}"
+    named = f"{many(len(holes), 'hole')} ({questions.brief(holes)})"
     return f"Not as declared: {named}. The algorithm alone: {said[:1].lower()}{said[1:]}"
 
 
@@ -185,7 +185,7 @@ def _verdict(record: Record) -> str:
         return (
             f"Undecided: epsilon is at least {digits(words.least(record))}, promised {words.promised(record)}"
         )
-    return f"{_found_nothing(record)}{_but(record)}"
+    return _found_nothing(record)
 
 
 def _found_nothing(record: Record) -> str:
@@ -201,6 +201,8 @@ def _found_nothing(record: Record) -> str:
 
 def _but(record: Record) -> str:
     """What weakens a verdict in favour of a claim, in the same sentence."""
+    if decision(record).privacy != "not_refuted":
+        return ""
     if decision(record).weak:
         return "; but the tests are weak"
     names = kills.missed(record)

@@ -1234,7 +1234,7 @@ def test_samples_count_where_no_upper_bound_covers_other_inputs():
 
 def test_who_is_protected_is_said_as_declared():
     """Control: with two rounds a person is not protected as a whole."""
-    declared = "one round; that no person has more is declared, not checked."
+    declared = "one round; a person only if declared truly."
     for rounds, said in ((1, declared), (2, "one round, not a person.")):
         record = load("dp-se") | {"declarations": {"contribution": {"max_rounds_per_user": rounds}}}
         assert promised.promise(Record.of(record)).endswith(f"It protects {said}")
@@ -1361,7 +1361,7 @@ def test_what_ends_a_bound_is_called_the_first_obstacle():
     """Control: where no line ended it, more runs are advised."""
     undecided = {"verdict": "inconclusive", "reason": "weak", "epsilon_upper": None}
     ended = {"what": "raw rewards are turned into text", "file": "a.py", "line": 3}
-    first = "The first obstacle to an upper bound is a.py:3 (raw rewards are turned into text); more runs"
+    first = "First obstacle to an upper bound: a.py:3 (raw rewards are turned into text). More runs"
     assert first in of("dp-nas", unbounded=ended, **undecided).following
     assert "Audit again with more runs" in of("dp-nas", **undecided).following
 
