@@ -35,6 +35,7 @@ def border(name):
         return render(report("dp-se").declare(BAD).parsed, drawn=False)
     if name == "weak hole":
         told = {"unprotected_outputs": BAD["unprotected_outputs"], "contribution": {"max_rounds_per_user": 1}}
+        told["expires"] = "2098-06-30"
         return render(report("dp-exponential-nas").declare(told).parsed, drawn=False)
     if name == "undecided":
         changed = {"verdict": "inconclusive", "reason": "weak", "epsilon_upper": None}

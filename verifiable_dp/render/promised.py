@@ -32,7 +32,7 @@ def promise(record: Record) -> str:
     if claim.unit == Unit.PAIRS:
         one = " It names no unit of privacy."
     elif one and record.declared.get("contribution", {}).get("max_rounds_per_user") == 1:
-        one = f" It {verb} one {_event(record)}; a person only if declared truly."
+        one = f" It {verb} one {_event(record)}; a person if truly declared."
     local = claim.trust_model == TrustModel.LOCAL
     who = "anyone, even the operator," if local else "anyone"
     trusted = "; the operator is trusted" if claim.trust_model == TrustModel.CENTRAL else ""

@@ -1234,7 +1234,7 @@ def test_samples_count_where_no_upper_bound_covers_other_inputs():
 
 def test_who_is_protected_is_said_as_declared():
     """Control: with two rounds a person is not protected as a whole."""
-    declared = "one round; a person only if declared truly."
+    declared = "one round; a person if truly declared."
     for rounds, said in ((1, declared), (2, "one round, not a person.")):
         record = load("dp-se") | {"declarations": {"contribution": {"max_rounds_per_user": rounds}}}
         assert promised.promise(Record.of(record)).endswith(f"It protects {said}")
