@@ -1,9 +1,9 @@
-"""What a reader of a page sees before anything is unfolded: words outside of closed folds."""
+"""What a reader of a page sees before anything is unfolded: words outside of folds, also in pictures."""
 
 from html.parser import HTMLParser
 
 _VOID = {"br", "meta", "wbr", "input", "link", "hr", "img"}
-_UNREAD = {"style", "script", "svg", "title", "head", "template"}
+_UNREAD = {"style", "script", "title", "head", "template", "metadata", "defs"}
 
 
 class _Reader(HTMLParser):
@@ -17,7 +17,7 @@ class _Reader(HTMLParser):
         given = dict(attributes)
         if tag == "details" and self.first is None:
             self.first = len(self.words)
-        unseen = tag in _UNREAD or "hidden" in given
+        unseen = tag in _UNREAD or "hidden" in given or given.get("class") == "phone"  # drawn twice
         self.open.append((tag, unseen, tag == "details" and "open" not in given))
 
     def handle_endtag(self, tag):

@@ -12,7 +12,7 @@ import pytest
 from verifiable_dp import algorithms, make
 from verifiable_dp.algorithms.contextual._regression import Confident, _total
 from verifiable_dp.core.algorithm import play
-from verifiable_dp.core.claims import PrivacyClaim
+from verifiable_dp.core.claims import PrivacyClaim, gdp_mu
 from verifiable_dp.core.contextual import ContextualAlgorithm, UserTable, clipped
 from verifiable_dp.core.neighbours import pair_of
 from verifiable_dp.core.noise import Seeded
@@ -173,7 +173,7 @@ def test_pairs_replace_what_is_protected_of_one_user(name, size):
 def aligned(name):
     algorithm = instance(name)
     pairs = registry.auditor(name).pairs(algorithm)
-    return normal.check(algorithm, claim_of(algorithm), pairs, 0)[0]
+    return normal.check(algorithm, claim_of(algorithm), pairs, 0, timed=True)[0]
 
 
 @pytest.mark.parametrize("name", PRIVATE)
@@ -194,8 +194,25 @@ def test_the_worst_pair_costs_what_the_certificate_allows_and_no_more(name):
     assert judged(check.kind, again["statistics"]) == again["result"]
 
 
+@pytest.mark.parametrize("name", PRIVATE)
+def test_the_budget_is_spent_where_nodes_close_and_ends_at_the_cost_of_the_check(name):
+    """User 1 is in nodes that close at 1, 2, 4, …; of n alike nodes mu is sqrt n times that of one."""
+    numbers = aligned(name).statistics
+    rows, horizon = numbers["spent"], instance(name).horizon
+    assert rows[-1] == [horizon, numbers["max_cost"], numbers["max_loss"]]
+    costs = [cost for _, cost, _ in rows]
+    assert costs == sorted(costs)
+    assert all(0 < loss <= cost for _, cost, loss in rows)
+    if name == "dp-lin-ucb":
+        assert [row[0] for row in rows] == [2**n for n in range(len(rows))]
+        mus = [gdp_mu(cost, instance(name).claim.delta) for cost in costs]
+        alike = [math.sqrt(n / len(rows)) for n in range(1, len(rows) + 1)]
+        assert mus == pytest.approx([mus[-1] * part for part in alike])
+
+
 @pytest.mark.parametrize("name", sorted({*NAMES} - {*PRIVATE}))
 def test_a_baseline_is_caught_by_its_pairs(name):
+    assert aligned(name).statistics["spent"][-1][1] == "inf"  # as the replay leaves its run
     assert aligned(name).verdict == "refuted"
     assert instance(name).claim is None
     assert registry.auditor(name).worst_cost is None

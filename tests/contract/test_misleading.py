@@ -114,7 +114,7 @@ def left_unsaid(record, text):
     said = found["said"].lower()
     games = any({"adversary", "strategies"} & check.statistics.keys() for check in record.checks)
     lacking = {"shuffler": record.claimed.observe == "shuffled"}
-    lacking["adaptive data"] = not games and "inputs beyond those tried" not in said
+    lacking["adaptive data"] = not games
     return [
         word
         for word, due in {**lacking, "your deployment": record.verdict != "refuted"}.items()

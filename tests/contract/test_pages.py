@@ -33,8 +33,13 @@ def border(name):
         return render(report("dp-exponential-nas").parsed, drawn=False)
     if name == "hole":
         return render(report("dp-se").declare(BAD).parsed, drawn=False)
+    if name == "weak hole":
+        told = {"unprotected_outputs": BAD["unprotected_outputs"], "contribution": {"max_rounds_per_user": 1}}
+        told["expires"] = "2098-06-30"
+        return render(report("dp-exponential-nas").declare(told).parsed, drawn=False)
     if name == "undecided":
         changed = {"verdict": "inconclusive", "reason": "weak", "epsilon_upper": None}
+        changed["unbounded"] = {"what": "raw rewards are turned into text", "file": "a.py", "line": 3}
         return render(Record.of({**report("dp-se").record, **changed}), drawn=False)
     return render(report("dp-lin-ucb").parsed, drawn=False)
 
@@ -52,7 +57,7 @@ def test_a_page_is_short_before_its_folds(name):
     assert 500 < len(visible.words(page)) <= BEFORE_FOLDS
 
 
-@pytest.mark.parametrize("name", ["weak", "hole", "undecided", "delta"])
+@pytest.mark.parametrize("name", ["weak", "hole", "weak hole", "undecided", "delta"])
 def test_pages_at_the_borders_are_short_too(name):
     page = border(name)
     assert 60 < len(visible.first_screen(page)) <= FIRST

@@ -38,8 +38,9 @@ class CurvedCase(AlgorithmCase):
 
     def aligned(self, subject: Subject, *, timed: bool = False, enough: bool = False) -> tuple[Check, Json]:
         """See `AlgorithmCase.aligned`."""
+        seed = self.request.settings.seed
         check, worst = normal.check(
-            subject.algorithm, subject.claim, subject.pairs, self.request.settings.seed, enough=enough
+            subject.algorithm, subject.claim, subject.pairs, seed, timed=timed, enough=enough
         )
         return check, {**worst, **self.subject.instances[0]}
 

@@ -56,6 +56,8 @@ class Kind:
         ``number`` (computed, of studies and errata).
     method, citation
         What is done, in a line, and where the method is described.
+    short
+        What finds or decides, as a sentence begins with it: its kind if empty.
     rank
         Place of its table on a page; smaller comes first.
     caption, columns
@@ -81,6 +83,7 @@ class Kind:
     about: str
     method: str = ""
     citation: str | None = None
+    short: str = ""
     rank: int = 100
     caption: str = ""
     columns: tuple[Column, ...] = ()

@@ -12,6 +12,7 @@ from enum import StrEnum
 from verifiable_dp.core import validate
 from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.evidence.blackbox.trials import Tried
+from verifiable_dp.evidence.words import one_of
 
 
 class Left(StrEnum):
@@ -46,7 +47,7 @@ class Implied(StrEnum):
 IMPLIED: Mapping[Implied, tuple[str, str]] = {  # in full, and for the first screen
     Implied.SHUFFLER: ("the shuffler: it was trusted, not tested", "the shuffler"),
     Implied.REACTIONS: (
-        "adaptive data, which depend on earlier outputs: neither our runs nor the upper bound have any",
+        "adaptive data, which depend on earlier outputs: none of our runs had any",
         "adaptive data",
     ),
     Implied.DEPLOYMENT: ("the deployment: declarations about it are copied, not checked", "your deployment"),
@@ -102,10 +103,6 @@ _RESTING = {
 }
 
 
-def _listed(sizes: Json) -> str:
-    return ", ".join(map(str, sizes))
-
-
 def _reacting(values: Json) -> str:
     said = "adversaries that choose contexts after seeing outputs"
     return f"{said}: {values['why']}" if values.get("why") else said
@@ -122,17 +119,17 @@ _WORDS: Mapping[Left, str | Callable[[Json], str]] = {
     Left.NEIGHBOURS: lambda values: f"neighbours that the search did not try: {Tried(**values).describe()}",
     Left.REACTING_USERS: _reacting,
     Left.CALL_SIZES: lambda values: (
-        f"calls for other numbers of runs than {_listed(values['sizes'])}, for which we compared the runs by "
+        f"calls for other numbers of runs than {one_of(values['sizes'])}, for which we compared the runs by "
         "their position"
     ),
     Left.UNTRACED_CODE: "code that tracing could not follow: we saw only its outputs",
     Left.UNSEEN_CODE: "the code itself: we saw only its outputs",
     Left.DATA_SIZES: lambda values: (
-        f"data of other sizes than we ran ({_listed(values['sizes'])} entries); in those, the entry that is "
+        f"data of other sizes than we ran ({one_of(values['sizes'])} entries); in those, the entry that is "
         "added, removed or changed has a unique value or the same value as all others"
     ),
     Left.REFUSED_SIZES: lambda values: (
-        f"data of {_listed(values['sizes'])} entries, which the code refuses: an observer of the refusal "
+        f"data of {one_of(values['sizes'])} entries, which the code refuses: an observer of the refusal "
         "learns the size"
     ),
     Left.OTHER_DATA: "neighbouring data other than those that were stated",
@@ -140,9 +137,9 @@ _WORDS: Mapping[Left, str | Callable[[Json], str]] = {
 }
 _BRIEF: Mapping[Left, str] = {
     Left.PRIVACY: "privacy",
-    Left.TIMING: "timing and side channels",
+    Left.TIMING: "timing, side channels",
     Left.SAMPLER: "production noise",
-    Left.INPUTS: "inputs beyond those tried",
+    Left.INPUTS: "other inputs",
     Left.BATCH_SIZES: "other batch sizes",
     Left.LATER_ROUNDS: "later rounds",
     Left.OWN_CLASSES: "its own classes",

@@ -25,6 +25,7 @@ from verifiable_dp.core.symmetric import matrix, rows_of
 from verifiable_dp.core.tapes import Recorder, Replayer, Tape
 from verifiable_dp.core.units import Protected
 from verifiable_dp.core.validate import BoolArray, FloatArray, IntArray, Json, JsonDict
+from verifiable_dp.evidence.alignment.checking import Paid, over_time
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, Replay, exceeds, replay
 from verifiable_dp.evidence.alignment.searching import plain
 from verifiable_dp.evidence.check import Check
@@ -38,6 +39,8 @@ LARGEST = 0.1  # delta at which runs that leave the path still refute
 MOST_ROUNDS = 512  # of a certificate
 USERS, FARTHEST = 2000, 1e6  # whose items are looked at, and the longest of their contexts
 _LISTED = 64
+
+Matrices = Sequence[tuple[IntArray, FloatArray, int]]  # see `tapes.Replayer`
 
 
 # ---------------------------------------------------------------- alignment
@@ -90,7 +93,7 @@ def examine(algorithm: Algorithm, pair: AnyPair, *, seed: int, delta: float = 0.
         if (mixed := (done.cost > 0) & np.isfinite(done.cost)).any():  # Laplace noise besides: no mu is known
             mu, fixed = np.where(mixed, np.inf, mu), 0.0
         if done.matrices and not np.isinf(mu).all():
-            most, fixed = _of_matrices(done, delta)
+            most, fixed = _of_matrices(done.matrices, delta, 0 if done.diverged else RUNS)
             mu[np.isfinite(mu)] = most
         found = found.merge(
             NormalFound(
@@ -104,24 +107,20 @@ def examine(algorithm: Algorithm, pair: AnyPair, *, seed: int, delta: float = 0.
     return found
 
 
-def _of_matrices(done: Replay, delta: float) -> tuple[float, float]:
-    """What mu the releases with Wishart noise come to at `delta`: at most, and at least in every run.
+def _of_matrices(matrices: Matrices, delta: float, runs: int) -> tuple[float, float]:
+    """What mu the releases with Wishart noise come to at `delta`: at most, and at least in all of `runs`.
 
     Changes along one axis, or by s (z z' - y y') at a right angle, have known laws. What lies between them
     costs no more than the dearer one of both, and no less than its part along one axis.
     """
-    every, upper, lower = (
-        not done.diverged,
-        Counter[wishart.WishartRelease](),
-        Counter[wishart.WishartRelease](),
-    )
-    shapes = set()
-    for runs, change, freedom in done.matrices:
+    upper, lower = Counter[wishart.WishartRelease](), Counter[wishart.WishartRelease]()
+    every, shapes = True, set()
+    for _, change, freedom in matrices:
         each = np.linalg.eigvalsh(change)
         size, low, high = each.shape[1], -each[:, 0].min(), each[:, -1].max()
         most = float(f"{max(low, high, 0.0):.12g}")
         small = TOLERANCE * most
-        every &= len(runs) == RUNS and bool(np.ptp(change, axis=0).max() <= small)
+        every &= len(change) == runs and bool(np.ptp(change, axis=0).max() <= small)
         if most == 0:
             continue
         if size > 2 and np.abs(each[:, 1:-1]).max() > small:  # more than one user
@@ -140,6 +139,19 @@ def _of_matrices(done: Replay, delta: float) -> tuple[float, float]:
     return _mu(whole, delta), _mu(
         wishart.epsilon_of(part, delta, known or ("add", "remove"), least=True), delta
     )
+
+
+def _paid(claim: PrivacyClaim, found: NormalFound) -> Paid:
+    """Cost and loss of a run so far: epsilons at delta; the loss where all runs of a pair cost the same."""
+
+    def paid(replayer: Replayer, run: int) -> tuple[float, float]:
+        most = least = math.sqrt(replayer.square[run]) if replayer.cost[run] == 0 else math.inf
+        mine = [(at, change[at == run], k) for at, change, k in replayer.matrices if run in at]
+        if mine and most < math.inf:
+            most, least = _of_matrices(mine, claim.delta, 1)
+        return epsilon_of_mu(most, claim.delta), _loss(least, claim.delta) if found.fixed > 0 else 0.0
+
+    return paid
 
 
 def _times(releases: Counter[wishart.WishartRelease]) -> tuple[wishart.WishartRelease, ...]:
@@ -175,15 +187,21 @@ def check(
     seed: int,
     *,
     name: str = "alignment",
+    timed: bool = False,
     enough: bool = False,
 ) -> tuple[Check, Json]:
-    """The alignment check on neighbouring inputs, and the costliest case; `enough` stops at a refutation."""
-    found = NormalFound()
+    """The alignment check on neighbouring inputs, and the costliest case; `enough` stops at a refutation.
+
+    If it is `timed`, it records how the costliest case pays over the rounds.
+    """
+    found, costliest = NormalFound(), None
     for pair in pairs:
-        found = found.merge(examine(algorithm, pair, seed=seed, delta=claim.delta))
+        one = examine(algorithm, pair, seed=seed, delta=claim.delta)
+        found = found.merge(one)
+        costliest = pair if found.worst is one.worst else costliest
         if enough and exceeds(_loss(found.fixed, claim.delta), claim.epsilon):
             break
-    statistics = {
+    statistics: JsonDict = {
         "epsilon": claim.epsilon,
         "visible": claim.observe == "releases",
         "examined": found.examined,
@@ -191,6 +209,10 @@ def check(
         "max_loss": plain(_loss(found.fixed, claim.delta)),
         "divergence": found.divergence,
     }
+    if timed and costliest is not None:
+        drawn = {key: found.worst[key] for key in ("sign", "turned", "run")}
+        paid = _paid(claim, found)
+        statistics["spent"] = over_time(algorithm, costliest, seed=seed, paid=paid, **drawn)
     cost, loss = statistics["max_cost"], statistics["max_loss"]
     return Check.of(name, "alignment", statistics), {**found.worst, "cost": cost, "loss": loss}
 

@@ -32,6 +32,7 @@ SOURCES = Kind(
     KIND,
     "privacy",
     "comparison of the states of generators after imports in another process",
+    short="the comparison of generators",
     rank=110,
     caption="Where the code takes its randomness from",
     counts=True,

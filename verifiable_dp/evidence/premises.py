@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from verifiable_dp.core import validate
 from verifiable_dp.core.validate import Json, JsonDict
+from verifiable_dp.evidence.words import one_of
 
 
 class Taken(StrEnum):
@@ -75,6 +76,12 @@ def briefly(premise: Json, one: str = "reward") -> str:
     return _WORDS[Taken(premise["id"])][1]({**premise["values"], "one": one})
 
 
+def tested(premise: Json) -> str:
+    """Which check tests a recorded premise, or that only some cases, or none, were looked at."""
+    some = premise["values"].get("users") or premise["values"].get("held")
+    return str(premise["tested_by"]) or ("only the cases named" if some else "no check")
+
+
 Words = Callable[[Json], str]
 
 
@@ -83,10 +90,10 @@ def _said(full: str, brief: str) -> tuple[Words, Words]:
 
 
 def _of_data(values: Json) -> str:
-    size = " or ".join(
-        "a number" if not shape else f"{' x '.join(map(str, shape))} entr{'y' if shape == [1] else 'ies'}"
-        for shape in values["shapes"]
-    )
+    shapes = sorted(values["shapes"], key=lambda shape: (len(shape), shape))
+    sizes = [" x ".join(map(str, shape)) for shape in shapes if shape]
+    entries = f"{one_of(sizes)} entr{'y' if sizes == ['1'] else 'ies'}" if sizes else ""
+    size = one_of(filter(None, ("a number" if [] in shapes else "", entries)))
     return f"the data are {size}, each anywhere within the bounds, and one of them changes"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from verifiable_dp.core.validate import Json
 
@@ -17,6 +18,12 @@ def digits(value: float | str | None, infinity: str = "infinity") -> str:
     if math.isinf(found):
         return infinity if found > 0 else f"-{infinity}"
     return str(int(found)) if found == int(found) and abs(found) < 1e9 else f"{found:.4g}"
+
+
+def one_of(items: Iterable[object], conjunction: str = "or") -> str:
+    """A list to choose from, such as ``1, 2 or 3``; all of it with another conjunction."""
+    *before, last = map(str, items)
+    return f"{', '.join(before)} {conjunction} {last}" if before else last
 
 
 def p_value(value: float) -> str:

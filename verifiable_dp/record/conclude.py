@@ -180,6 +180,18 @@ def _differs(check: Check) -> bool:
     return check.epsilon_lower > 0
 
 
+def constant(checks: Sequence[Check]) -> str:
+    """How often the events that were tested happened on either input, ``every`` or ``no`` run; else empty.
+
+    An event without a contrary tells nothing, whatever loss it would have shown.
+    """
+    seen = [check.statistics for check in checks if check.form.sampled and "k0" in check.statistics]
+    for often, counts in (("every", ("n0", "n1")), ("no", ("", ""))):
+        if seen and all((s["k0"], s["k1"]) == tuple(s.get(n, 0) for n in counts) for s in seen):
+            return often
+    return ""
+
+
 def regret(checks: Sequence[Check]) -> str | None:
     """``consistent``, ``contradicted``, ``vacuous`` or ``inconclusive``; None without checks.
 

@@ -139,6 +139,8 @@ def caught(record: Record) -> float:
     if record.power and record.power.of_event:
         return math.inf
     least = power.smallest_epsilon if power else record.detectable
+    if power is None and conclude.constant(record.checks):
+        return math.inf
     return math.inf if least is None else float(least) / record.claimed.epsilon
 
 

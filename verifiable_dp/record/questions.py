@@ -279,7 +279,7 @@ QUESTIONS = (
         _YES_NO,
         "true",
         "d",
-        worth.either(False, "raw data are not encrypted"),
+        worth.encrypted,
     ),
     Question(
         "data_security.statement",
@@ -288,7 +288,7 @@ QUESTIONS = (
         _TEXT,
         '"<raw rewards are encrypted at rest>"',
         "d",
-        worth.measure("data_security.encrypted"),
+        worth.measure("data_security.encrypted", worth.encrypted),
     ),
     Question(
         "data_security.reference",
@@ -306,7 +306,7 @@ QUESTIONS = (
         _one_of("nobody", "named people", "anyone"),
         '"named people"',
         "d",
-        worth.either("anyone", "anyone can read raw data"),
+        worth.readers,
     ),
     Question(
         "access_control.statement",
@@ -315,7 +315,7 @@ QUESTIONS = (
         _TEXT,
         '"<two operators may read raw rewards; reads are logged>"',
         "d",
-        worth.measure(worth.READERS),
+        worth.measure(worth.READERS, worth.readers),
     ),
     Question(
         "access_control.reference",
@@ -343,7 +343,7 @@ QUESTIONS = (
         _TEXT,
         '"<clicks without addresses, deleted after a day>"',
         "b",
-        worth.measure("data_minimisation.kept_days"),
+        worth.measure("data_minimisation.kept_days", worth.kept),
     ),
     Question(
         "data_minimisation.reference",

@@ -14,7 +14,7 @@ from verifiable_dp.evidence.alignment.replay import exceeds
 from verifiable_dp.evidence.blackbox import curves
 from verifiable_dp.evidence.check import Check, in_words
 from verifiable_dp.evidence.exclusions import Exclusion, Implied, Left
-from verifiable_dp.evidence.words import digits, p_value
+from verifiable_dp.evidence.words import digits, one_of, p_value
 from verifiable_dp.record import conclude, excerpts
 from verifiable_dp.record.model import Claim, Counterexample, MutantEntry, Power, Record, SampledPower
 
@@ -214,7 +214,7 @@ def of_calls(record: Record) -> str:
     sizes = bounds[0].statistics["certificate"].get("calls") if bounds else None
     if not sizes:
         return ""
-    return " of calls for one run" if sizes == [1] else f" of calls for {', '.join(map(str, sizes))} runs"
+    return " of calls for one run" if sizes == [1] else f" of calls for {one_of(sizes)} runs"
 
 
 def least(record: Record) -> float:
@@ -245,16 +245,16 @@ def why(record: Record) -> str:
         return "no true epsilon would have been detected at the event tested"
     needed = record.detect * record.claimed.epsilon
     if float(seen) > needed:
-        return f"only a loss of {digits(seen)} or more at the event tested would show, not {digits(needed)}"
+        asked = f"a loss of {digits(needed)} ({digits(record.detect)} times the claim) has to show"
+        return f"{asked}; only {digits(seen)} or more would"
     return "not every check could decide"
 
 
 def _unmoved(record: Record) -> str:
-    """What the tests saw where no inputs made a difference: an event without a contrary tells nothing."""
-    seen = [check.statistics for check in sampling(record) if "k0" in check.statistics]
-    for often, counts in (("every", ("n0", "n1")), ("no", ("", ""))):
-        if seen and all((s["k0"], s["k1"]) == tuple(s.get(n, 0) for n in counts) for s in seen):
-            return f"the event tested happened in {often} run, so sampling shows nothing"
+    """What the tests saw where no inputs made a difference."""
+    often = conclude.constant(record.checks)
+    if often:
+        return f"the event tested happened in {often} run, so sampling shows nothing"
     return "sampling shows no difference between the inputs that we tried"
 
 
@@ -318,6 +318,8 @@ def detected(record: Record) -> str:
         return "No sampling test was made, so the exact bounds alone decide."
     if float(seen) == float("inf"):
         return "At the event tested, no true epsilon would have been detected."
+    if conclude.constant(record.checks):
+        return f"{_unmoved(record)[:1].upper()}{_unmoved(record)[1:]}."
     return (
         "The sampling test refutes the claim with 95 % probability if the loss at its event is "
         f"{digits(seen)} or more. Code with that epsilon may have a smaller loss at this event."
@@ -408,8 +410,8 @@ def seen(record: Record) -> str:
     if claim.protects and Protected(claim.protects).model == "joint":
         local = claim.trust_model == TrustModel.LOCAL
         noisy = "report that leaves a user" if local else "noisy statistic"
-        also = f" and every {noisy}" if claim.observe == "releases" else ""
-        return f"the actions of all other users{also}"
+        also = f"every {noisy} and " if claim.observe == "releases" else ""
+        return f"{also}all actions but the user's own"
     return Observed(claim.observe).words
 
 
@@ -463,9 +465,9 @@ def by_claim(record: Record) -> list[Implied]:
         return []
     found = [Implied.SHUFFLER] if record.claim and record.claim.observe == "shuffled" else []
     played = any(_PLAYED & check.statistics.keys() for check in record.checks)
-    # Without a bound they are among the inputs that were not tried, and a false claim is of no use to deploy.
-    if conclude.bounded(record.checks) and record.target.plays != Plays.DATA and not played:
+    if record.target.plays != Plays.DATA and not played:
         found.append(Implied.REACTIONS)
+    # A false claim is of no use to deploy.
     return found if record.verdict == "refuted" else [*found, Implied.DEPLOYMENT]
 
 
@@ -508,41 +510,22 @@ def _finds(check: Check) -> bool:
     return check.kind != upper.KIND and (check.kind != "alignment" or bool(check.statistics["visible"]))
 
 
-def _tests(record: Record) -> list[Check]:
-    """The checks on privacy; of the looks of one sequential test the one that refutes, else the last."""
-    found: dict[object, Check] = {}
-    for number, check in enumerate(record.checks):
-        looks = check.kind in ("black_box", "curve")
-        one = (check.kind, frozenset(_PLAYED & check.statistics.keys())) if looks else number
-        if one not in found or found[one].verdict != "refuted":
-            found[one] = check
-    return [*found.values()]
-
-
 def counted(record: Record) -> str:
-    """How many checks on privacy came out how; empty without any."""
-    checks = _tests(record)
-    verdicts = [check.verdict for check in checks]
-    total = len(verdicts)
-    if not total:
-        return ""
-    if verdicts.count("not_refuted") == total:
-        if total == 1:
-            return "The privacy check ran; it found no violation."
-        able = sum(map(_finds, checks))
-        if able == total:
-            return f"All {total} privacy checks ran; none found a violation."
-        many = f"{able} privacy check{'' if able == 1 else 's'}"
-        return f"{many} could find violations: none did." if able else "No privacy check can find violations."
+    """Which kinds of checks on privacy refuted the claim, found nothing, or could not decide."""
+    able: dict[str, set[str]] = {}
+    for check in filter(_finds, record.checks):
+        able.setdefault(check.form.short or check.kind.replace("_", " "), set()).add(str(check.verdict))
+    if not able:
+        return "No check could find a violation." if record.checks else ""
     what = "the claim" if promises(record) else "the yardstick"
-    said = {
-        "refuted": f"refuted {what}",
-        "not_refuted": "found no violation",
-        "inconclusive": "could not decide",
-    }
-    parts = [f"{verdicts.count(key)} {words}" for key, words in said.items() if key in verdicts]
-    listed = ", ".join(parts[:-1]) + (" and " if parts[1:] else "") + parts[-1]
-    return f"Of {total} privacy check{'' if total == 1 else 's'}, {listed}."
+    said = {"refuted": f"refuted {what}", "not_refuted": "found no violation"}
+    found: dict[str, list[str]] = {}
+    for name, verdicts in able.items():
+        worst = next((verdict for verdict in said if verdict in verdicts), "")
+        found.setdefault(said.get(worst, "could not decide"), []).append(name)
+    order = [*said.values(), "could not decide"]
+    lines = [f"{one_of(found[words], 'and')} {words}." for words in order if words in found]
+    return " ".join(f"{line[:1].upper()}{line[1:]}" for line in lines)
 
 
 def line(check: Check) -> str:

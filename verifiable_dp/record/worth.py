@@ -63,12 +63,13 @@ def interactive(value: JsonValue, record: Record) -> Judged:
     return noted(value, record)
 
 
-def measure(typed: str) -> Judge:
+def measure(typed: str, judge: Judge) -> Judge:
     """Words on a measure of protection: the typed answer beside them decides; without it "none" is a hole."""
 
     def judged(value: JsonValue, record: Record) -> Judged:
-        if lookup(record.declared, typed) is not None:
-            return told(value, record)
+        if (decides := lookup(record.declared, typed)) is not None:
+            bad = judge(decides, record)[0] is HOLE
+            return (OPEN, f"{typed} voids the promise, whatever the words") if bad else told(value, record)
         if _NONE.fullmatch(value):
             return HOLE, "there is no such protection"
         return OPEN, f"words cannot be judged; answer {typed}, too"
@@ -76,9 +77,14 @@ def measure(typed: str) -> Judge:
     return judged
 
 
-def either(bad: JsonValue, why: str) -> Judge:
-    """An answer of a few, of which one is a hole."""
-    return lambda value, _: (HOLE, why) if value == bad else (OK, _UNCHECKED)
+def encrypted(value: JsonValue, record: Record) -> Judged:
+    """Whether raw data are encrypted."""
+    return (OK, _UNCHECKED) if value else (HOLE, "raw data are not encrypted")
+
+
+def readers(value: JsonValue, record: Record) -> Judged:
+    """Who reads raw data: not anyone."""
+    return (HOLE, "anyone can read raw data") if value == "anyone" else (OK, _UNCHECKED)
 
 
 def enforced(value: JsonValue, record: Record) -> Judged:

@@ -85,7 +85,7 @@ def origin(record: Record) -> str:
         return f"{paper}, as printed"
     if record.target.parameters.get("variant") == "corrected":
         return f"{paper}, corrected"
-    return f"our own version after {paper}" if _is_unread(record) else paper
+    return f"own version; {paper} unread" if _is_unread(record) else paper
 
 
 def _is_unread(record: Record) -> bool:
@@ -94,12 +94,26 @@ def _is_unread(record: Record) -> bool:
     return source is not None and source.basis == Basis.UNREAD
 
 
+def briefly(record: Record) -> str:
+    """Size of the audited instance and which code it was, in a line."""
+    source, place = record.target.source, record.provenance.target
+    horizon = record.target.parameters.get("horizon")
+    code = f"code {source.sha256[:12]}" if source.sha256 else "code unknown"
+    code = f"commit {place.commit[:12]}" if place.commit else code
+    return f"Horizon {horizon}, {code}" if horizon else f"{code[:1].upper()}{code[1:]}"
+
+
 def instance(record: Record) -> str:
     """Which instance was audited, and that nothing was said of others."""
     parameters = dict(record.target.parameters)
     shown = settings({key: value for key, value in parameters.items() if key != "variant"}, record)
     horizon = parameters.get("horizon")
     return f"Only this instance{f': {shown}' if shown else ''}.{_apart(record, horizon)}"
+
+
+def elsewhere(record: Record) -> bool:
+    """Whether regret was measured at other horizons than the audited one alone."""
+    return bool(_apart(record, record.target.parameters.get("horizon")))
 
 
 def _apart(record: Record, audited: JsonValue) -> str:

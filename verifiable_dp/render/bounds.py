@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from verifiable_dp.core.validate import Json
+from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.premises import briefly
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import words
@@ -140,12 +141,21 @@ def _again(record: Record) -> str:
 
 def _unbounded(record: Record) -> str:
     """Why no upper bound stands."""
-    for check in record.checks:
-        if check.kind == "upper_bound" and record.epsilon_upper is None:
-            tests = " and ".join(sorted({p["tested_by"] for p in check.statistics["premises"]} - {""}))
-            what = " (runs replayed on neighbouring inputs)" if tests == "alignment" else ""
-            return (
-                f"There is no upper bound: one was computed, but counts only if the {tests} check{what} "
-                "passes, and that check refuted the claim."
-            )
+    for check in record.of_kind("upper_bound"):
+        if record.epsilon_upper is None:
+            most = digits(check.result["epsilon_upper"])
+            return f"An upper bound of {most} was computed. {uncounted(record, check)}"
     return "There is no upper bound; other inputs may show more."
+
+
+def uncounted(record: Record, check: Check) -> str:
+    """Why an upper bound does not count where the check that tests its premises refuted the claim.
+
+    A cost above the claim contradicts no premise; a replay that left its run does.
+    """
+    tests = {premise["tested_by"] for premise in check.statistics["premises"]} - {""}
+    if any(one.statistics.get("divergence") for one in record.checks if one.name in tests):
+        return (
+            f"It does not count: the {' and '.join(sorted(tests))} check, which tests its premises, failed."
+        )
+    return "It is above the claim, so the record does not count it; nothing contradicts its premises."

@@ -71,7 +71,7 @@ RULES = {
     FindingCode.UNBOUNDED: FindingRule(
         "note",
         "There is no upper bound on epsilon: we could not follow the code to its end.",
-        "rewrite the code so that we can follow its effect on the output, or rely on the tests alone",
+        "rewrite this line so that we can follow it (others may come next), or rely on the tests alone",
     ),
     FindingCode.UNDECIDED: FindingRule(
         "warning",
@@ -252,7 +252,8 @@ def _noted(record: Record) -> Iterator[Finding]:
     """Where the upper bound ends."""
     ended = record.unbounded
     if ended is not None and words.unbounded(record):
-        yield Finding(FindingCode.UNBOUNDED, f"no upper bound: {ended.what}", ended.file, ended.line)
+        said = f"no upper bound; first obstacle: {ended.what}"
+        yield Finding(FindingCode.UNBOUNDED, said, ended.file, ended.line)
 
 
 def _place(record: Record) -> tuple[str, int]:

@@ -37,9 +37,14 @@ class Open:
         return sum(len(rows) for _, rows in self.groups)
 
     @property
+    def rows(self) -> list[tuple[str, str]]:
+        """Identifier and short name of each, the gravest first."""
+        return [row for _, rows in self.groups for row in rows]
+
+    @property
     def names(self) -> list[str]:
         """Their short names, the gravest first."""
-        return [name for _, rows in self.groups for _, name in rows]
+        return [name for _, name in self.rows]
 
     @property
     def words(self) -> str:
@@ -119,10 +124,12 @@ def following(record: Reviewed, brief: bool = False) -> str:
         )
         return f"Do not rely on this claim. Run the counterexample again (verify --rerun), then {fixed}."
     if record.verdict == "inconclusive":
-        return (
-            f"Do not rely on this claim yet. Audit again with more runs ({_more(record)}), "
-            "or name pairs of inputs to try. More runs sharpen the test; they give no upper bound."
-        )
+        more = f"Audit again with more runs ({_more(record)}) or named pairs of inputs"
+        more = f"{more}; they sharpen the test, and give no upper bound."
+        if (ended := record.unbounded) and ended.file:
+            first = f"First obstacle to an upper bound: {ended.file}:{ended.line} ({ended.what})"
+            more = f"{first}. More runs ({_more(record)}) only sharpen the test."
+        return f"Do not rely on this claim yet. {more}"
     names = kills.missed(record)
     faults = "missed fault" if len(names) == 1 else f"{len(names)} missed faults"
     first = f"Look by hand for the {faults}. " if names else ""
@@ -130,18 +137,19 @@ def following(record: Reviewed, brief: bool = False) -> str:
         option = _more(record)
         runs = f" ({option})" if brief else f" with more runs ({option}: runs, not epsilon)"
         first += f"Audit again{runs}{'' if brief else ': this sharpens the test and gives no upper bound'}. "
-    return first + _settle(*parted(record), brief=brief)
+    return first + _settle(*parted(record), brief=brief, named=not (brief and first))
 
 
-def _settle(yours: Open, left: Open, *, brief: bool) -> str:
-    """What a declaration settles, and how much it leaves."""
+def _settle(yours: Open, left: Open, *, brief: bool, named: bool) -> str:
+    """What a declaration settles, and how much it leaves; not `named` where something else comes first."""
     limits = f"{many(left.count, 'limit')} remain{'s' if left.count == 1 else ''}"
     limits += f", {left.grave} serious" if left.grave else ""
     if not yours.count:
         return f"Consider what no declaration settles: {limits}."
     asked, void = f"Answer {many(yours.count, 'question')}", f"{yours.grave} can void the promise"
     if brief:
-        return f"{asked} ({void}: {', '.join(yours.names[: yours.grave])})." if yours.grave else f"{asked}."
+        which = f": {', '.join(yours.names[: yours.grave])}" if named else ""
+        return f"{asked} ({void}{which})." if yours.grave else f"{asked}."
     return f"{asked}{f' ({void})' if yours.grave else ''}: {', '.join(yours.names)}. {capital(limits)}."
 
 

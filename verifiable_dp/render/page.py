@@ -30,6 +30,7 @@ from verifiable_dp.record.signing import SignatureState
 from verifiable_dp.registry.errata import REGISTERS
 from verifiable_dp.render import (
     audited,
+    bounds,
     following,
     forest,
     limits,
@@ -125,7 +126,7 @@ def environment(finalize: Callable[[object], object] = _seen) -> Environment:
         lstrip_blocks=True,
         finalize=finalize,
     )
-    found.globals["policy"] = _policy
+    found.globals |= {"policy": _policy, "uncounted": bounds.uncounted}
     found.filters |= {
         "number": _number,
         "name": _isolated,
@@ -144,14 +145,19 @@ def environment(finalize: Callable[[object], object] = _seen) -> Environment:
         "by_kind": _by_kind,
         "of_check": _cell,
         "premise": premises.in_words,
+        "tested": premises.tested,
         "divergence": lambda found: Divergence(found).words if found else "",
         "claimed_slope": claimed_slope,
         "outcome": kills.OUTCOMES.get,
+        "worth": lambda state: _WORTH.get(state, state),
         "certainty": lambda row: promised.percent(
             promised.certainty(float(row["epsilon"]), float(row["delta"]))
         ),
     }
     return found
+
+
+_WORTH = {"acceptable": "no objection"}  # a rule found none; readers took the other word for approval
 
 
 def _policy(script: str = "") -> str:
@@ -240,6 +246,8 @@ def context(record: Record, around: summary_card.Around = summary_card.ALONE) ->
         "said": words,
         "title": words.title(record),
         "paper": audited.origin(record),
+        "audited": audited.briefly(record),
+        "questions": {} if record.verdict == "refuted" else dict(following.parted(whole)[0].rows),
         "baseline": baseline,
         "plainly": plainly.summary(record),
         "findings": _findings(record),

@@ -32,12 +32,15 @@ def promise(record: Record) -> str:
     if claim.unit == Unit.PAIRS:
         one = " It names no unit of privacy."
     elif one and record.declared.get("contribution", {}).get("max_rounds_per_user") == 1:
-        one = f" It {verb} one {_event(record)}: all of a person, as declared."
-    who = "anyone, even the operator," if claim.trust_model == TrustModel.LOCAL else "anyone"
-    implied = f"{words.promised(record)}, so " if claim.curve else ""
+        one = f" It {verb} one {_event(record)}; a person if truly declared."
+    local = claim.trust_model == TrustModel.LOCAL
+    who = "anyone, even the operator," if local else "anyone"
+    trusted = "; the operator is trusted" if claim.trust_model == TrustModel.CENTRAL else ""
+    implied = f"{words.promised(record)}, so at most " if claim.curve else ""
     return (
         f"{capital(f'{implied}epsilon')} {digits(claim.epsilon)}{delta} for changing "
-        f"{words.changed(record).partition(' (')[0]}, against {who} who sees {words.seen(record)}.{one}"
+        f"{words.changed(record).partition(' (')[0]}, against {who} who sees "
+        f"{words.seen(record)}{trusted}.{one}"
     )
 
 

@@ -9,7 +9,7 @@ from itertools import accumulate
 
 from verifiable_dp.core.validate import JsonValue
 from verifiable_dp.evidence.words import digits
-from verifiable_dp.record import kills, words
+from verifiable_dp.record import conclude, kills, words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Record
 
@@ -117,7 +117,7 @@ def brief(record: Record, missed: int = 0) -> str:
     power, claim = record.power, record.claimed.epsilon
     if not power:
         seen = record.detectable
-        if seen is None or float(seen) == math.inf:
+        if seen is None or float(seen) == math.inf or conclude.constant(record.checks):
             return "No leak, however large, is known to be caught by the tests."
         return (
             f"The test that was made would catch a loss of {digits(seen)}{_times(seen, claim)} at its event "
@@ -137,7 +137,7 @@ def brief(record: Record, missed: int = 0) -> str:
         caught = f"Exact computation catches epsilon {digits(least)}"
         if not power.every_batch_at:
             return f"{caught}{_times(least, claim, words.SHORT)}."
-        single = f"one alone may hide {power.every_batch_at:.3g} times less"
+        single = f"in one, {power.every_batch_at:.3g} times less may pass"
         return f"{caught}{_times(least, claim, f'{words.SHORT} in all batches; {single}')}."
     chance = f"{100 * float(power.probability):.4g} % probability"
     if power.of_event:

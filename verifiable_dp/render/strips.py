@@ -59,7 +59,7 @@ class Interval:
     @property
     def brief(self) -> str:
         """What is drawn, beside a verdict that has the numbers."""
-        end = "no upper bound" if self.most is None else "if assumptions hold"
+        end = "upper end open" if self.most is None else "if assumptions hold"
         return f"Bar: epsilon, {end}. Mark: {'yardstick' if self.yardstick else 'promise'}."
 
     @property

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from verifiable_dp.compliance.nist import Reviewed
+from verifiable_dp.core.claims import gdp_mu
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import conclude, kills, questions, words
 from verifiable_dp.record.decision import decision
@@ -167,8 +168,8 @@ def headline(record: Record) -> str:
     said = _verdict(record)
     holes = questions.holes(record)
     if not holes:
-        return said
-    named = f"{many(len(holes), 'declared hole')} ({questions.brief(holes)})"
+        return f"{said}{_but(record)}"
+    named = f"{many(len(holes), 'hole')} ({questions.brief(holes)})"
     return f"Not as declared: {named}. The algorithm alone: {said[:1].lower()}{said[1:]}"
 
 
@@ -184,13 +185,13 @@ def _verdict(record: Record) -> str:
         return (
             f"Undecided: epsilon is at least {digits(words.least(record))}, promised {words.promised(record)}"
         )
-    return f"{_found_nothing(record)}{_but(record)}"
+    return _found_nothing(record)
 
 
 def _found_nothing(record: Record) -> str:
     if record.epsilon_upper is None or not conclude.bounded(record.checks):
         least = f"epsilon is at least {digits(words.least(record))}"
-        return f"No leak found: {least}, promised {digits(record.claimed.epsilon)}"
+        return f"No leak found or excluded: {least}, promised {digits(record.claimed.epsilon)}"
     calls = words.of_calls(record)
     scope = {"certified": "for this instance", "every path": f"on every {'' if calls else 'code '}path"}.get(
         record.bound.scope, f"on the {record.bound.paths} code paths we explored"
@@ -200,6 +201,8 @@ def _found_nothing(record: Record) -> str:
 
 def _but(record: Record) -> str:
     """What weakens a verdict in favour of a claim, in the same sentence."""
+    if decision(record).privacy != "not_refuted":
+        return ""
     if decision(record).weak:
         return "; but the tests are weak"
     names = kills.missed(record)
@@ -211,10 +214,21 @@ def _between(record: Record) -> str:
     low, high = words.ends(record)
     claim, delta = record.claimed, f" at delta {digits(record.bound.delta)}" if record.bound.delta else ""
     promised = "as promised" if digits(record.bound.epsilon) == digits(claim.epsilon) else ""
-    promised = promised or f"promised {digits(claim.epsilon)}"
+    promised = promised or (_of_curve(record) if claim.curve else f"promised {digits(claim.epsilon)}")
     if low == high:
         return f"epsilon = {low.removeprefix('exactly ')}{delta}, {promised}"
     return f"epsilon is {low} to {high}{delta}, {promised}"
+
+
+def _of_curve(record: Record) -> str:
+    """The promise of a curve, whose epsilon is but what it implies; normal noise has the curve of its mu."""
+    claim, bound = record.claimed, record.bound
+    promised = words.promised(record)
+    check = next(c for c in record.of_kind("upper_bound") if c.name == bound.check)
+    if claim.rho is None or check.statistics["certificate"]["form"] != "normal":
+        return f"promised {promised}"
+    spent = gdp_mu(float(bound.epsilon), bound.delta) ** 2 / 2
+    return f"{'as promised, ' if digits(spent) == digits(claim.rho) else 'promised '}{promised}"
 
 
 def _assumed(record: Record) -> str:
@@ -247,7 +261,8 @@ def _held(record: Record) -> str:
     if record.regret:
         loose = regrets.loose(record)
         coarse = f"; {loose} would pass tenfold regret" if loose else ""
-        found.append(f"{words.measured(record)}: {regrets.agreeing(record)}{coarse}.")
+        where = " (other settings)" if audited.elsewhere(record) else ""
+        found.append(f"{words.measured(record)}{where}: {regrets.agreeing(record)}{coarse}.")
     return " ".join(filter(None, found))
 
 
@@ -259,13 +274,12 @@ def _strong(record: Record) -> str:
     if found.strength == "none":
         return strength(record).words
     bounded = record.epsilon_upper is not None
-    here = "" if bounded else ", for this instance"  # else the verdict says so
     more = f"; {open_ones}" if (open_ones := undecided(record)) else ""
     if found.strength == "weak":
         rest = " Only the conditional proof bounds epsilon." if bounded else ""
-        return f"Weak{here}: {weakness(record)}{more}.{rest}"
+        return f"Weak: {weakness(record)}{more}.{rest}"
     but = missed(record)
-    return f"Strong{here}: {brief(record).removesuffix('.')}{f'. But {but}' if but else ''}{more}."
+    return f"Strong: {brief(record).removesuffix('.')}{f'. But {but}' if but else ''}{more}."
 
 
 def _vouches(record: Reviewed, around: Around) -> str:
@@ -273,5 +287,5 @@ def _vouches(record: Reviewed, around: Around) -> str:
     authors = "; ".join(record.blocks["administrative"]["authors"])
     by = f" by {authors} (as declared)" if authors else ""
     last = record.declared.get("expires")
-    until = f", until {last}" if last else ""
+    until = f"; expires {last}" if last else ""
     return f"{signed}; made{by} {str(record.provenance.finished)[:10]}{until}."

@@ -35,21 +35,30 @@ def spent(record: Record) -> Json | None:
 
 
 def loss_over_time(record: Record, *, narrow: bool = False) -> str | None:
-    """How cost and privacy loss of the costliest transcript add up over the rounds, against the claim."""
+    """How cost and privacy loss of the costliest transcript add up over the rounds, against the claim.
+
+    Of normal noise both are epsilons at delta; where they are the same, there is one line. None where all is
+    paid at once.
+    """
     numbers = spent(record)
-    if numbers is None:
+    costs = {row[1] for row in numbers["spent"]} if numbers else set()
+    if numbers is None or (len(costs) == 1 and costs != {"inf"}):
         return None
     claim = float(numbers["epsilon"])
     rows = [(int(t), float(cost), float(loss)) for t, cost, loss in numbers["spent"]]
     right = rows[-1][0]
     finite = [(t, cost, abs(loss)) for t, cost, loss in rows if cost < _FAR * claim]
     beyond = [t for t, cost, _ in rows if cost >= _FAR * claim][:1]
+    names, alike = ("cost", "size of the loss"), all(cost == loss for _, cost, loss in rows)
+    if numbers["visible"] and record.claimed.delta:
+        names = ("epsilon at delta" if alike else "epsilon at delta, at most", "at least")
+    lines = [(1, GOOD, 2.0, names[0]), (2, INK, 1.0, names[1])][: 1 if alike else 2]
 
     def draw(axes: Axes) -> None:
         top = 1.3 * max([claim, *(cost for _, cost, _ in finite)])
         axes.axhline(claim, color=CLAIM, linewidth=1.5, linestyle="--", label=plots.claimed(record))
         times = [0, *(t for t, _, _ in finite), *(beyond or [right])]
-        for column, color, width, name in ((1, GOOD, 2.0, "cost"), (2, INK, 1.0, "size of the loss")):
+        for column, color, width, name in lines:
             ys = [0.0, *(row[column] for row in finite)]
             axes.step(times, [*ys, ys[-1]], where="post", color=color, linewidth=width, label=name)
         if beyond:
@@ -57,7 +66,7 @@ def loss_over_time(record: Record, *, narrow: bool = False) -> str | None:
             axes.axvline(beyond[0], color=BAD, linewidth=0.8, linestyle=":")
         axes.set_xlim(0, 1.02 * max(right, 1))
         axes.set_ylim(0, top)
-        plots.framed(axes, "rounds so far", "epsilon (log of a ratio)")
+        plots.framed(axes, "rounds so far", "epsilon" if record.claimed.delta else "epsilon (log of a ratio)")
 
     return plots.single("loss over time", 2.5, draw, narrow=narrow)
 

@@ -45,7 +45,7 @@ def half_in_company(rewards, n_runs, rng):
 def test_right_code_keeps_a_bound_that_names_its_calls():
     report = vdp.audit(even, budget="smoke", **PLAYED)
     assert report.verdict == "not_refuted"
-    assert "of calls for 1, 2, 3 runs" in report.line()
+    assert "of calls for 1, 2 or 3 runs" in report.line()
     (left,) = (left for left in report.record["not_covered"] if left["id"] == "call-sizes")
     assert left["values"]["sizes"][:3] == [1, 2, 3]
     # The bound rests on the comparison: without it, or where it fails, it does not stand.

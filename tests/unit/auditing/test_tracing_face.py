@@ -20,6 +20,7 @@ from verifiable_dp.auditing import traced
 from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.evidence.check import Check, in_words
+from verifiable_dp.evidence.judge.laws import epsilon_of_mu
 from verifiable_dp.evidence.tracing import flow
 from verifiable_dp.evidence.tracing.flow import Step
 from verifiable_dp.evidence.tracing.ledger import Place, ReplayEnd
@@ -323,13 +324,22 @@ def record_of(attribution, spent=(), epsilon=1.0, horizon=HORIZON, releases=1):
 
 
 def test_costs_add_up_and_stay_few():
-    assert flow.spent([0.5, 0.0, 0.25]) == [(1, 0.5), (3, 0.75)]
-    assert flow.spent([]) == []
-    many = flow.spent([0.1] * 10_000)
+    def spent(costs, rho=np.inf, **asked):
+        return flow.spent(np.array([(cost, rho) for cost in costs]).reshape(-1, 2), **asked)
+
+    assert spent([0.5, 0.0, 0.25]) == [(1, 0.5), (3, 0.75)]
+    assert spent([]) == []
+    many = spent([0.1] * 10_000)
     assert len(many) <= 64
     assert many[-1] == (10_000, pytest.approx(1000.0))
     assert all(a[0] < b[0] and a[1] < b[1] for a, b in itertools.pairwise(many))
-    assert flow.spent([1.0, float("inf"), 1.0])[-1] == (2, float("inf"))
+    assert spent([1.0, np.inf, 1.0])[-1] == (2, np.inf)
+    # Normal noise is charged at delta: mu 1 after two of four releases of rho 1/4, sqrt 2 after all of them.
+    normal = spent([np.inf] * 4, rho=0.25, delta=1e-3)
+    assert [n for n, _ in normal] == [1, 2, 3, 4]
+    assert [normal[1][1], normal[3][1]] == [epsilon_of_mu(mu, 1e-3) for mu in (1.0, 2**0.5)]
+    assert spent([np.inf] * 4, rho=0.25) == [(1, np.inf)]  # at delta 0 it has no bound
+    assert spent([1.0, np.inf], delta=1e-3)[-1] == (2, np.inf)  # nor beside other noise
 
 
 def test_bins_keep_the_largest_of_each():

@@ -1,11 +1,13 @@
 """Edges of what follows from the rows of tables of regret: intervals, who wins, what a floor makes of it."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 from scipy import stats
 
 from verifiable_dp.evidence.check import judged
+from verifiable_dp.evidence.regret.table import where_they_win, who_wins
 
 NEAR = 1e-6
 # 25 runs with standard deviation 5 a side: errors 1, and sqrt(2) with 48 degrees of freedom for the
@@ -27,6 +29,17 @@ ROW = {
 def table(*rows):
     numbers = {"confidence": 0.99, "algorithms": ["a", "b"], "horizon": 1000, "order": 2.0}
     return judged("table", {**numbers, "rows": [ROW | row for row in rows]})
+
+
+def test_who_wins_is_counted_first_and_where_comes_after():
+    rows = [ROW | {"instance": "x", "kind": "none"} | row for row in ({"mean_a": 1.0}, {}, {"mean_a": 2.0})]
+    rows.append(ROW | {"instance": "y", "kind": "point", "mean_a": 1.0})
+    numbers = {"confidence": 0.99, "algorithms": ["p", "q"], "horizon": 1000, "order": 2.0, "rows": rows}
+    found = SimpleNamespace(statistics=numbers, result=judged("table", numbers))
+    counted = "Of 4 rows, p has the smaller clean regret in 3 and q in 0."
+    assert who_wins(found) == f"{counted} In 1 the interval of the difference contains 0."
+    where = "p has the smaller regret on x (no outliers), all of y."
+    assert where_they_win(found) == f"{where} The interval contains 0 on x (no outliers)."
 
 
 def level(intervals):

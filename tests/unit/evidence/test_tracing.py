@@ -973,7 +973,6 @@ def test_shares_and_payments_name_lines():
     paid = {row.round: row.cost for row in done.payments}
     assert paid[0] == pytest.approx(1.0)
     assert paid[HORIZON - 1] == pytest.approx(2.0)
-    assert [(t, c) for t, _, c in done.attribution] == [(row.round, row.cost) for row in done.payments]
 
 
 def test_the_work_follows_from_the_length_of_a_run(monkeypatch):

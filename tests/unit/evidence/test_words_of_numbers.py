@@ -65,12 +65,11 @@ def test_what_a_test_says_of_epsilon():
 
 
 def test_what_a_table_comes_down_to():
-    """Three sentences of a table; of any other kind the one that stands beside its judge."""
+    """Four sentences of a table; of any other kind the one that stands beside its judge."""
     table = SimpleNamespace(kind="table", form=SimpleNamespace(about="table"))
     price = SimpleNamespace(kind="price", form=SimpleNamespace(about="regret"))
-    named = {
-        name: mock.Mock(return_value=name) for name in ("who_wins", "against_the_floor", "what_is_separated")
-    }
+    names = ("who_wins", "where_they_win", "against_the_floor", "what_is_separated")
+    named = {name: mock.Mock(return_value=name) for name in names}
     with mock.patch.multiple(readings, in_words=mock.Mock(return_value="words"), **named):
         assert readings.reading(table) == list(named)
         assert readings.reading(price) == ["words"]

@@ -18,7 +18,7 @@ from tests.committed import REPORTS, without_plots
 from tests.records import reviewed
 from verifiable_dp.compliance import blocks, nist
 from verifiable_dp.evidence import premises
-from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.check import Check, kind_of
 from verifiable_dp.record import words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Counterexample, Record
@@ -209,11 +209,12 @@ def test_intervals_say_what_they_rest_on():
     )
     # One is computed there, but what it rests on was refuted; the limit of samples exceeds the exact loss.
     printed = of("dp-linear-printed").interval
-    assert printed.endswith(
-        "There is no upper bound: one was computed, but counts only if the alignment check (runs "
-        "replayed on neighbouring inputs) passes, and that "
-        "check refuted the claim."
-    )
+    uncounted = "It is above the claim, so the record does not count it; nothing contradicts its premises."
+    assert printed.endswith(f"An upper bound of 2 was computed. {uncounted}")
+    record = load("dp-linear-printed")
+    record["checks"][0]["statistics"]["divergence"] = "scale"  # which contradicts what the bound rests on
+    said = bounds.interval(Record.of(record))
+    assert said.endswith("It does not count: the alignment check, which tests its premises, failed.")
     assert "The 95 % lower limit from sampled runs of the audited instance is 2.003, but such a " in printed
     assert "limit may exceed the truth in 1 audit of 20, so quote 2." in printed
     here = "a replayed run of this instance has exactly that loss"
@@ -576,12 +577,12 @@ def test_a_page_is_short_before_its_folds(name):
 
 
 def test_a_joint_promise_leaves_out_the_own_actions_of_a_user():
-    joint = "against anyone who sees the actions of all other users and every noisy statistic. It "
+    joint = "against anyone who sees every noisy statistic and all actions but the user's own; "
     assert joint in of("dp-lin-ucb").promise
     central = load("dp-lin-ucb")["claim"] | {"protects": "context-central"}
-    assert "other users" not in of("dp-lin-ucb", claim=central).promise
+    assert "user's own" not in of("dp-lin-ucb", claim=central).promise
     acts = load("dp-lin-ucb")["claim"] | {"observe": "actions"}
-    assert "anyone who sees the actions of all other users. It" in of("dp-lin-ucb", claim=acts).promise
+    assert "anyone who sees all actions but the user's own; the" in of("dp-lin-ucb", claim=acts).promise
 
 
 def mechanism(unit):
@@ -595,7 +596,7 @@ def test_a_mechanism_has_neither_actions_nor_rounds():
     given = of("dp-se", **mechanism("pairs"))
     assert given.promise == (
         "Epsilon 1 for changing the data to a neighbour that was tested, against anyone who sees what the "
-        "mechanism releases. It names no unit of privacy."
+        "mechanism releases; the operator is trusted. It names no unit of privacy."
     )
     assert not any("a person with" in line for line, _ in given.caveats)
     named = of("dp-se", **mechanism("entry"))
@@ -678,16 +679,16 @@ def test_what_was_not_replayed_rests_on_the_bound_only_where_there_is_one():
 
 def test_what_takes_no_actions_is_not_said_to_show_them():
     """Control: a bandit shows them, wherever its code is; nor does it matter where that of a sum is."""
-    seen = "anyone who sees the round in which it halts and the estimate that it releases."
+    seen = "anyone who sees the round in which it halts and the estimate that it releases;"
     assert seen in of("dp-nas").promise
     assert seen[16:-1] in shown("dp-nas")[0].partition("The adversary sees")[2]
     assert "sequence of actions" not in shown("dp-nas")[0]
-    assert "anyone who sees every noisy partial sum." in of("tree-sum").promise
+    assert "anyone who sees every noisy partial sum;" in of("tree-sum").promise
     own = load("dp-nas")["target"]
     own = own | {"source": own["source"] | {"path": "mine.py"}}
     assert seen in of("dp-nas", target=own).promise
     assert of("dp-nas", target=own | {"plays": "arms"}).promise.endswith(
-        "the sequence of actions. It protects one round, not a person."
+        "the sequence of actions; the operator is trusted. It protects one round, not a person."
     )
 
 
@@ -697,9 +698,8 @@ def test_a_counterexample_of_another_instance_says_so():
     assert found.interval == (
         "Epsilon is at least 2: a replayed run of this instance has exactly that loss. The record keeps "
         "another run, below, with actions = 2 vectors, beta = 0.9, epsilon = 20, horizon = 400: loss 40, "
-        "claimed 20. Both can be run again: verify --rerun. There is no upper bound: one was computed, "
-        "but counts only if the alignment check (runs replayed on neighbouring inputs) passes, and that "
-        "check refuted the claim."
+        "claimed 20. Both can be run again: verify --rerun. An upper bound of 2 was computed. It is above "
+        "the claim, so the record does not count it; nothing contradicts its premises."
     )
     assert found.instance.endswith("horizon = 1000.")
     assert (
@@ -712,7 +712,7 @@ def test_a_counterexample_of_another_instance_says_so():
     assert bounds.interval(Record.of(record)).startswith(
         "Epsilon is at least 2: a loss of 40 was computed on another instance of the same code (actions = 2 "
         "vectors, beta = 0.9, epsilon = 20, horizon = 400), 2 times what that one claims. It is the "
-        "counterexample below, and can be run again: verify --rerun. There is no"
+        "counterexample below, and can be run again: verify --rerun. An upper"
     )
     assert "another instance" not in of("shuffled-linear-printed").interval
     assert of("shuffled-linear-printed").instance.endswith("horizon = 60000.")
@@ -839,6 +839,20 @@ def test_every_premise_has_a_short_name(taken):
     assert len(brief) < len(full)
 
 
+@pytest.mark.parametrize(
+    ("shapes", "said"),
+    [
+        ([[], [5], [1], [2]], "a number or 1, 2 or 5 entries"),
+        ([[1]], "1 entry"),
+        ([[3, 2], [4]], "4 or 3 x 2 entries"),
+        ([[]], "a number"),
+    ],
+)
+def test_sizes_of_data_are_one_list_in_order(shapes, said):
+    premise = premises.Premise(premises.Taken.SIZES_OF_DATA, {"shapes": shapes}).as_dict()
+    assert premises.in_words(premise).startswith(f"the data are {said}, each anywhere")
+
+
 def test_a_headline_says_that_its_audit_is_weak():
     """Control: without the kill table nothing passed."""
     name = "dp-robust-elimination"
@@ -862,8 +876,10 @@ def test_the_first_screen_names_what_was_missed_and_asked():
     """Names of faults as many as fit, and a link to the others, and questions that can void the promise."""
     screen = html_of_first_screen(load("dp-robust-elimination"))
     assert f"1 broken variant missed ({MISSED}); 1 undecided." in screen
-    grave = "other releases, trust, data security, access control"
-    assert f'<a href="#hazards">8 questions</a> (4 can void the promise: {grave}).' in screen
+    assert '<a href="#hazards">8 questions</a> (4 can void the promise).' in screen
+    grave = "other releases, trust, data security, access control"  # named where nothing else comes first
+    asked = f'<a href="#hazards">8 questions</a> (4 can void the promise: {grave}).'
+    assert asked in html_of_first_screen(load("dp-se"))
     assert "#mutants" not in screen
     record = load("dp-robust-elimination")
     (one,) = (row for row in record["kill_table"]["others"] if row["outcome"] == "survived")
@@ -909,7 +925,7 @@ def test_no_verdict_in_favour_hides_a_variant_that_was_missed():
     assert said.headline.endswith("1 untested); but the tests missed 1 broken variant")
     assert dict(said.answers)["How strong"].endswith("But 1 broken variant missed (a small leak).")
     unbounded = summary_card.headline(Record.of(record | {"epsilon_upper": None}))
-    assert unbounded.startswith("No leak found: epsilon is at least 1, promised 1")
+    assert unbounded.startswith("No leak found or excluded: epsilon is at least 1, promised 1")
     assert unbounded.endswith("; but the tests missed 1 broken variant")
     assert "missed" not in of("dp-se").headline + dict(of("dp-se").answers)["How strong"]
 
@@ -1218,7 +1234,8 @@ def test_samples_count_where_no_upper_bound_covers_other_inputs():
 
 def test_who_is_protected_is_said_as_declared():
     """Control: with two rounds a person is not protected as a whole."""
-    for rounds, said in ((1, "one round: all of a person, as declared."), (2, "one round, not a person.")):
+    declared = "one round; a person if truly declared."
+    for rounds, said in ((1, declared), (2, "one round, not a person.")):
         record = load("dp-se") | {"declarations": {"contribution": {"max_rounds_per_user": rounds}}}
         assert promised.promise(Record.of(record)).endswith(f"It protects {said}")
 
@@ -1237,7 +1254,8 @@ def test_a_headline_names_the_calls_that_its_bound_covers():
     record["epsilon_upper"] |= {"scope": "every path"}
     assert summary_card.headline(Record.of(record)).startswith("Holds on every code path: ")
     bound["statistics"]["certificate"]["calls"] = [1, 2]
-    assert summary_card.headline(Record.of(record)).startswith("Holds on every path of calls for 1, 2 runs: ")
+    said = "Holds on every path of calls for 1 or 2 runs: "
+    assert summary_card.headline(Record.of(record)).startswith(said)
 
 
 def test_the_counterexample_that_shows_the_bound_leads():
@@ -1252,14 +1270,19 @@ def test_the_counterexample_that_shows_the_bound_leads():
     assert shown_ones == sorted(shown_ones, reverse=True)
 
 
+def made_check(kind, verdict="not_refuted", **statistics):
+    return SimpleNamespace(kind=kind, verdict=verdict, statistics=statistics, form=kind_of(kind))
+
+
 def test_tracing_finds_no_violation_where_only_actions_are_seen():
-    """Control: where reports are seen, it does."""
-    other = SimpleNamespace(kind="black_box", verdict="not_refuted", statistics={})
-    bound = SimpleNamespace(kind="upper_bound", verdict="not_refuted", statistics={})
-    for attained, able in ((False, "1 privacy check"), (True, "2 privacy checks")):
-        traced = SimpleNamespace(kind="tracing", verdict="not_refuted", statistics={"attained": attained})
-        found = words.counted(SimpleNamespace(checks=[traced, other, bound]))
-        assert found == f"{able} could find violations: none did."
+    """Control: where reports are seen, it does; nor does an upper bound find one."""
+    others = [made_check("black_box"), made_check("upper_bound")]
+    for attained, able in ((False, "Sampling"), (True, "Tracing and sampling")):
+        checks = [made_check("tracing", attained=attained), *others]
+        found = words.counted(SimpleNamespace(claim=None, checks=checks))
+        assert found == f"{able} found no violation."
+    hidden = SimpleNamespace(claim=None, checks=[made_check("alignment", visible=False), others[1]])
+    assert words.counted(hidden) == "No check could find a violation."
 
 
 def test_tests_that_saw_no_output_change_show_nothing():
@@ -1268,7 +1291,7 @@ def test_tests_that_saw_no_output_change_show_nothing():
     said = {
         reason: dict(of("tree-sum", reason=reason, **changed).answers) for reason in ("unsearched", "weak")
     }
-    assert said["unsearched"]["How strong"] == "Weak, for this instance: sampling shows nothing."
+    assert said["unsearched"]["How strong"] == "Weak: sampling shows nothing."
     assert "samples alone could miss 2 times the claim, other leaks more" in said["weak"]["How strong"]
 
 
@@ -1286,6 +1309,61 @@ def test_what_no_sample_shows_is_not_said_of_the_outputs(k0, k1, expected):
     tested["statistics"] |= {"k0": k0, "n0": 9, "k1": k1, "n1": 8}
     undecided = {"verdict": "inconclusive", "reason": "unsearched", "epsilon_upper": None}
     assert expected in dict(of("tree-sum", checks=record["checks"], **undecided).answers)["Held?"]
+
+
+@pytest.mark.parametrize(("k1", "state"), [(8, "weak"), (7, "strong")])
+def test_an_event_without_a_contrary_makes_no_audit_strong(k1, state):
+    """It happened in each of 9 and of 8 runs: whatever loss it would have shown, it shows nothing."""
+    record = load("tree-sum") | {"power": None, "detectable": 1.1, "kill_table": None}
+    (tested,) = (c for c in record["checks"] if c["kind"] == "black_box")
+    tested["statistics"] |= {"k0": 9, "n0": 9, "k1": k1, "n1": 8}
+    made = Record.of(record)
+    assert decision(made).strength == state
+    assert ("No leak, however large" in strength.brief(made)) == (state == "weak")
+    assert ("happened in every run" in words.detected(made)) == (state == "weak")
+
+
+@pytest.mark.parametrize(("rho", "said"), [(0.1, "as promised, rho 0.1"), (0.12, "promised rho 0.12")])
+def test_a_promise_of_rho_is_compared_as_rho(rho, said):
+    """Its epsilon is a conversion that loses: normal noise of just that rho has a smaller one."""
+    claim = load("adac-ucb")["claim"] | {"rho": rho, "epsilon": 12 * rho + 0.156193106366998}
+    assert of("adac-ucb", claim=claim).headline.startswith(
+        f"Holds for this instance: epsilon = 1.183 at delta 0.001, {said} ("
+    )
+    page = shown("adac-ucb")[0]
+    assert "more noise than needed" not in page
+    assert "more noise than needed" in shown("adaptive-tree")[0]  # control: a promise of epsilon
+
+
+def test_a_premise_of_which_some_cases_were_looked_at_says_so():
+    page = render(Record.of(load("dp-lin-ucb")), drawn=False)
+    assert "no others were looked at.</td><td>only the cases named</td>" in page
+    assert "exact normal distributions.</td><td>no check</td>" in page
+
+
+def test_the_questions_to_answer_are_marked_among_the_hazards():
+    """Those that the first screen counts; control: none of a claim that is false."""
+    for name, count in (("dp-se", 8), ("dp-linear-printed", 0)):
+        assert render(Record.of(load(name)), drawn=False).count('<b class="asked">Question:</b>') == count
+
+
+def test_instance_and_code_are_on_the_first_screen():
+    screen = html_of_first_screen(load("dp-se"))
+    assert f"<br>Horizon 6000, commit {load('dp-se')['provenance']['target']['commit'][:12]}</p>" in screen
+    unknown = load("dp-se")
+    unknown["provenance"]["target"]["commit"] = ""
+    assert f"<br>Horizon 6000, code {unknown['target']['source']['sha256'][:12]}</p>" in (
+        html_of_first_screen(unknown)
+    )
+
+
+def test_what_ends_a_bound_is_called_the_first_obstacle():
+    """Control: where no line ended it, more runs are advised."""
+    undecided = {"verdict": "inconclusive", "reason": "weak", "epsilon_upper": None}
+    ended = {"what": "raw rewards are turned into text", "file": "a.py", "line": 3}
+    first = "First obstacle to an upper bound: a.py:3 (raw rewards are turned into text). More runs"
+    assert first in of("dp-nas", unbounded=ended, **undecided).following
+    assert "Audit again with more runs" in of("dp-nas", **undecided).following
 
 
 def test_variants_without_an_epsilon_state_none():
@@ -1306,16 +1384,13 @@ def test_variants_without_an_epsilon_state_none():
         assert words.power(made).startswith("Samples alone would detect epsilon") == known
 
 
-def test_looks_of_one_sequential_test_are_one_check():
-    """Control: a test against inputs that react is another one."""
-    traced = SimpleNamespace(kind="tracing", verdict="not_refuted", statistics={})
-    looks = [SimpleNamespace(kind="black_box", verdict="not_refuted", statistics={}) for _ in range(2)]
-    assert words.counted(SimpleNamespace(checks=[traced, *looks])).startswith("1 privacy check could find")
-    looks[1].statistics["adversary"] = {}
-    assert words.counted(SimpleNamespace(checks=[traced, *looks])).startswith("2 privacy checks could find")
-    refuted = SimpleNamespace(kind="black_box", verdict="refuted", statistics={})
-    record = SimpleNamespace(checks=[traced, refuted, looks[0]], claim=None)
-    assert words.counted(record) == "Of 2 privacy checks, 1 refuted the yardstick and 1 found no violation."
+def test_what_refuted_is_named_apart_from_what_could_not():
+    """Kinds that came out both ways refuted: looks of one test, or one adversary of several."""
+    checks = [made_check("black_box", "refuted"), made_check("black_box"), made_check("exact")]
+    checks.append(made_check("alignment", "inconclusive", visible=True))
+    assert words.counted(SimpleNamespace(checks=checks, claim=None)) == (
+        "Sampling refuted the yardstick. The exact law found no violation. Replayed runs could not decide."
+    )
 
 
 def test_batch_sizes_and_other_inputs_rest_on_the_upper_bound_where_there_is_one():

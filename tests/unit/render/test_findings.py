@@ -108,7 +108,7 @@ def test_where_a_bound_ends_is_a_note_with_its_place_until_the_claim_is_refuted(
     record = load("dp-se")
     (found,) = [each for each in findings(Record.of({**record, "unbounded": ended})) if each.code == "DP201"]
     assert (found.severity, found.file, found.line) == ("note", "a.py", 33)
-    assert found.words() == "note DP201 a.py:33: no upper bound: calls hash"
+    assert found.words() == "note DP201 a.py:33: no upper bound; first obstacle: calls hash"
     assert json.loads(to_sarif(Record.of({**record, "unbounded": ended})))["runs"][0]["results"] == []
     assert not findings(Record.of({**record, "unbounded": None}))
     assert "DP201" not in [

@@ -127,8 +127,9 @@ def test_a_mechanism_has_data_and_outputs_and_no_actions():
     record["target"] |= {"kind": "release", "plays": "data"}
     record["claim"]["unit"] = "pairs"
     said, seen = "changing the data to a neighbour that was tested", "what the mechanism releases"
+    who = f"anyone who sees {seen}; the operator is trusted"
     assert promised.promise(Record.of(record)) == (
-        f"Epsilon 1 for {said}, against anyone who sees {seen}. It names no unit of privacy."
+        f"Epsilon 1 for {said}, against {who}. It names no unit of privacy."
     )
     promise = plainly.summary(Record.of(record))[0]
     assert promise.startswith(f"The promise: {said} makes anything seen in {seen} at most")

@@ -117,6 +117,26 @@ def test_the_course_is_drawn_where_it_is_recorded():
     assert "Cost and loss of the costliest transcript so far" in page  # the same as a table
 
 
+def test_the_budget_of_normal_noise_is_one_line_at_delta_where_cost_and_loss_agree():
+    record = copy.deepcopy(recorded("dp-lin-ucb"))
+    for rows, named in (
+        ([[1, 0.5, 0.5], [64, 1.0, 1.0]], {"epsilon at delta"}),
+        ([[1, 0.5, 0.4], [64, 1.0, 0.9]], {"epsilon at delta, at most", "at least"}),
+    ):
+        record["checks"][0]["statistics"]["spent"] = rows
+        drawn = timelines.loss_over_time(Record.of(record))
+        labels = {"epsilon at delta", "epsilon at delta, at most", "at least", "cost", "size of the loss"}
+        assert {label for label in labels if f">{label}<" in drawn} == named
+    at_once = copy.deepcopy(record)
+    at_once["checks"][0]["statistics"]["spent"] = [[8, 1.0, 1.0], [64, 1.0, 1.0]]  # a sentence says it
+    assert timelines.loss_over_time(Record.of(at_once)) is None
+    assert "pays all of its cost, 1 at delta 0.001, by round 8." in render(Record.of(at_once))
+    page = render(Record.of(record))
+    assert "pays all of its cost" not in page
+    assert "Budget over time: epsilon at delta 0.001 of the releases so far" in page
+    assert "Privacy loss over time" not in page
+
+
 def test_a_cost_without_bound_leaves_the_axis_finite():
     drawn = timelines.loss_over_time(
         Record.of(with_course([[2, 0.5, -0.5], [3, "inf", "inf"], [9, "inf", "inf"]]))

@@ -783,7 +783,7 @@ def test_an_annex_holds_what_the_record_says_and_leaves_the_rest_to_be_written(t
     shown = to_dpia(
         Record.of({**record, "declarations": {"deployment": {"description": "news | for *all*"}}})
     )
-    assert r"| What is the system for? | Declared (acceptable): news \| for \*all\* |" in shown
+    assert r"| What is the system for? | Declared (no objection): news \| for \*all\* |" in shown
 
 
 def test_pdf_without_weasyprint_names_the_extra(monkeypatch):

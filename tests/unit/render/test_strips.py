@@ -47,7 +47,7 @@ def test_a_strip_has_the_ends_of_the_headline():
     above = strips.of(replace(HOLDS, epsilon_lower=1.004))
     assert "at least 1, at most 1 " in above.words
     assert above.brief == "Bar: epsilon, if assumptions hold. Mark: promise."
-    assert interval(2.0, None).brief.startswith("Bar: epsilon, no upper bound.")
+    assert interval(2.0, None).brief.startswith("Bar: epsilon, upper end open.")
     assert above.ends == (0.125, 8)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
@@ -55,7 +55,7 @@ class AlignmentStatistics(Recorded, frozen=True):
         Annotated[tuple[tuple[Count, Real, Real], ...], Meta(max_length=200)] | UnsetType,
         said(
             "[rounds so far, cost so far, loss so far] of the costliest transcript of the audited instance, "
-            "where they change."
+            "where they change; of normal and Wishart noise both are epsilons at the claim's delta."
         ),
     ] = UNSET
 
@@ -74,6 +74,7 @@ ALIGNMENT = Kind(
     "privacy",
     "randomness alignment: runs replayed on the neighbouring input with the same releases",
     "Zhang & Kifer, LightDP: Towards Automating Differential Privacy Proofs, POPL 2017",
+    short="replayed runs",
     rank=10,
     counts=True,
     statistics=AlignmentStatistics,
@@ -81,11 +82,19 @@ ALIGNMENT = Kind(
 )
 
 
+Paid = Callable[[Replayer, int], tuple[float, float]]  # cost and loss of a run so far
+
+
+def _added(replayer: Replayer, run: int) -> tuple[float, float]:
+    """Those of noise whose costs add up."""
+    return float(replayer.cost[run]), float(replayer.loss[run])
+
+
 class _Meter:
     """Reads what the replay of one run has cost whenever a block begins."""
 
-    def __init__(self, replayer: Replayer, run: int) -> None:
-        self._replayer, self._run = replayer, run
+    def __init__(self, replayer: Replayer, run: int, paid: Paid) -> None:
+        self._replayer, self._run, self._paid = replayer, run, paid
         self.rounds = 0
         self.readings: list[tuple[int, float, float]] = []
 
@@ -98,7 +107,7 @@ class _Meter:
 
     def read(self) -> None:
         """Note round, cost and loss where they changed."""
-        paid = float(self._replayer.cost[self._run]), float(self._replayer.loss[self._run])
+        paid = self._paid(self._replayer, self._run)
         if paid != (self.readings[-1][1:] if self.readings else (0.0, 0.0)):
             self.readings.append((self.rounds, *paid))
 
@@ -107,9 +116,23 @@ _READINGS = 200
 
 
 def over_time(
-    algorithm: Algorithm, pair: AnyPair, *, seed: int, sign: int, turned: bool, run: int = 0
+    algorithm: Algorithm,
+    pair: AnyPair,
+    *,
+    seed: int,
+    sign: int,
+    turned: bool,
+    run: int = 0,
+    paid: Paid = _added,
 ) -> list[list[float | str]]:
     """How the cost and the loss of a transcript add up over the rounds, as `replay` gives them in the end.
+
+    Parameters
+    ----------
+    algorithm, pair, seed, sign, turned, run
+        Of the transcript.
+    paid
+        Reads what it has paid so far.
 
     Returns
     -------
@@ -125,7 +148,7 @@ def over_time(
     recorder = Recorder(one_sided(Seeded(seed), sign))
     play(algorithm, first, recorder, runs, keep=())
     replayer = Replayer(recorder.tape(), len(runs))
-    meter = _Meter(replayer, run)
+    meter = _Meter(replayer, run, paid)
     play(algorithm, second, replayer, runs, keep=(), watch=meter)
     replayer.finish()
     meter.read()

@@ -138,6 +138,7 @@ CURVE_BOUNDS = Kind(
     "curve",
     "privacy",
     "exact tests of many events on the same runs, one for each point of the curve",
+    short="sampling",
     rank=100,
     runs=lambda statistics: 2 * int(statistics["runs"]),
     counts=True,

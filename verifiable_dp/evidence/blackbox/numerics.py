@@ -91,6 +91,7 @@ NUMERICS = Kind(
     "privacy",
     "exact test of an event of the outputs' last bits, the event chosen on other runs",
     "Mironov, On Significance of the Least Significant Bits for Differential Privacy, CCS 2012",
+    short="the test of last bits",
     rank=60,
     runs=both_sides,
     counts=True,

@@ -57,6 +57,7 @@ POSITIONS = Kind(
     KIND,
     "privacy",
     "exact tests of whether runs have one law wherever they stand in a call",
+    short="the comparison of runs",
     rank=70,
     counts=True,
     statistics=PositionsStatistics,

@@ -159,6 +159,7 @@ SEQUENTIAL_TEST = Kind(
     "privacy",
     "e-process of bets on events, the events chosen on other runs",
     "Waudby-Smith & Ramdas, Estimating means of bounded random variables by betting, JRSS B 2024",
+    short="sampling",
     rank=80,
     runs=lambda statistics: int(statistics["runs"]),
     decisive=True,

@@ -95,6 +95,7 @@ EXACT = Kind(
     "exact",
     "privacy",
     "exact law of the actions on both inputs, by quadrature",
+    short="the exact law",
     rank=50,
     counts=True,
     statistics=ExactStatistics,

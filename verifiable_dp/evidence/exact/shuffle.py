@@ -68,6 +68,7 @@ SHUFFLE = Kind(
     "privacy",
     "bounds on delta of a shuffled batch: reduction to clones, counts above a threshold",
     "Feldman, McMillan & Talwar, Hiding Among the Clones, FOCS 2021",
+    short="exact bounds",
     rank=40,
     counts=True,
     statistics=ShuffleStatistics,

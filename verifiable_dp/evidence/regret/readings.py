@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from verifiable_dp.evidence.check import Check, in_words
 from verifiable_dp.evidence.regret.rows import joined
-from verifiable_dp.evidence.regret.table import against_the_floor, what_is_separated, who_wins
+from verifiable_dp.evidence.regret.table import (
+    against_the_floor,
+    what_is_separated,
+    where_they_win,
+    who_wins,
+)
 
 __all__ = ["is_table", "joined", "reading"]
 
@@ -18,4 +23,4 @@ def reading(table: Check) -> list[str]:
     """Who wins where, what the floor makes of it, and why; computed from the rows alone."""
     if table.kind != "table":
         return [in_words(table)]
-    return [who_wins(table), against_the_floor(table), what_is_separated(table)]
+    return [who_wins(table), where_they_win(table), against_the_floor(table), what_is_separated(table)]

@@ -215,18 +215,22 @@ def _who_wins_in_words(numbers: Json, result: Json) -> str:
 
 
 def who_wins(table: Check) -> str:
-    """In which rows either algorithm has the smaller regret."""
+    """In how many rows either algorithm has the smaller regret."""
+    wins = [row["wins"] for row in joined(table.statistics, table.result)]
+    first, second = table.statistics["algorithms"]
+    return (
+        f"Of {len(wins)} rows, {first} has the smaller clean regret in {wins.count(first)} and {second} in "
+        f"{wins.count(second)}. In {wins.count(NEITHER)} the interval of the difference contains 0."
+    )
+
+
+def where_they_win(table: Check) -> str:
+    """Which rows these are."""
     rows = joined(table.statistics, table.result)
-    parts = []
-    for name in (*table.statistics["algorithms"], "neither"):
-        won = [row for row in rows if row["wins"] == name]
-        words = (
-            f"{name} in {len(won)} rows"
-            if name != "neither"
-            else f"In {len(won)} rows the interval contains 0"
-        )
-        parts.append(words + (f": {_places(won, rows)}" if won else ""))
-    return f"Which algorithm has the smaller clean regret, over {len(rows)} rows: " + ". ".join(parts) + "."
+    won = groups(rows, "wins")
+    heads = [(name, f"{name} has the smaller regret on") for name in table.statistics["algorithms"]]
+    heads.append((NEITHER, "The interval contains 0 on"))
+    return " ".join(f"{head} {_places(won[name], rows)}." for name, head in heads if name in won)
 
 
 def against_the_floor(table: Check) -> str:

@@ -10,8 +10,11 @@ import types
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from verifiable_dp.core.validate import Foreign, Function, JsonDict
+import numpy as np
+
+from verifiable_dp.core.validate import FloatArray, Foreign, Function, JsonDict
 from verifiable_dp.evidence.alignment.searching import plain
+from verifiable_dp.evidence.judge.laws import epsilon_of_mu
 from verifiable_dp.evidence.tracing.laws import family
 from verifiable_dp.evidence.tracing.ledger import (
     DATA,
@@ -266,22 +269,26 @@ def in_order(found: Iterable[Step]) -> list[Step]:
     return sorted(found, key=lambda s: (*_position(s.place), ranks.index(s.role), s.words))
 
 
-def spent(costs: Sequence[float], most: int = _SPENT) -> list[tuple[int, float]]:
+def charged(bound: float, rho: float, delta: float) -> float:
+    """What releases cost: `bound`, or the epsilon at `delta` of normal noise, which has no bound at 0."""
+    return epsilon_of_mu(math.sqrt(2 * rho), delta) if delta > 0 and bound == math.inf > rho else bound
+
+
+def spent(each: FloatArray, delta: float = 0.0, most: int = _SPENT) -> list[tuple[int, float]]:
     """How the cost of a pair of runs grows: (releases so far, cost so far) where it changes.
 
     Parameters
     ----------
-    costs : (n,) float
-        Of the releases, in their order.
+    each : (n, 2) float
+        Bound and rho of the releases, in their order.
+    delta
+        Of the claim, see `charged`.
     most
         Points at most: of longer runs every so many, and the last.
     """
-    points, total = [], 0.0
-    for number, paid in enumerate(costs, 1):
-        total += paid
-        if paid > 0:
-            points.append((number, total))
-        if math.isinf(total):
-            break
-    every = -(-len(points) // most)
-    return [p for i, p in enumerate(points) if every <= 1 or (len(points) - 1 - i) % every == 0]
+    totals = np.cumsum(each, axis=0)
+    endless = np.isinf(totals if delta > 0 else totals[:, :1]).all(axis=1)
+    points = np.flatnonzero((each[:, 0] > 0) & (np.cumsum(endless) <= 1))
+    every = max(1, -(-len(points) // most))
+    kept = points[::-1][::every][::-1].tolist()
+    return [(n + 1, charged(float(totals[n, 0]), float(totals[n, 1]), delta)) for n in kept]

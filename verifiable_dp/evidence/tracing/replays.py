@@ -10,7 +10,7 @@ import math
 import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +23,6 @@ from verifiable_dp.evidence.alignment.checking import cost_scales
 from verifiable_dp.evidence.alignment.replay import at_least, exceeds
 from verifiable_dp.evidence.alignment.searching import leaving_nothing, plain, searching
 from verifiable_dp.evidence.check import Check, Kind
-from verifiable_dp.evidence.judge.laws import epsilon_of_mu
 from verifiable_dp.evidence.tracing import flow, laws
 from verifiable_dp.evidence.tracing.arrays import is_tracked
 from verifiable_dp.evidence.tracing.foreign import plain_run, sources
@@ -64,6 +63,7 @@ TRACING = Kind(
     "privacy",
     "randomness alignment of traced code: tracked rewards and noise, same releases",
     "Zhang & Kifer, LightDP: Towards Automating Differential Privacy Proofs, POPL 2017",
+    short="tracing",
     rank=30,
     counts=True,
     statistics=TracingStatistics,
@@ -232,7 +232,7 @@ class Payment:
     ----------
     round, arm
         Its place in the table.
-    cost
+    cost, rho
         What its change costs, inf where other actions came out.
     shares
         Lines at which it pays.
@@ -243,6 +243,7 @@ class Payment:
     round: int
     arm: int
     cost: float
+    rho: float
     shares: tuple[Share, ...]
     draws: frozenset[tuple[int, Place]] = frozenset()
 
@@ -263,10 +264,8 @@ class TracingFound:
         Places where raw data decided, strongest first.
     covered
         Those of them, as (what, place), whose answers were seen to differ without harm.
-    attribution
-        Cost of single rewards on the worst table: (round, arm, bound).
     payments
-        The same with the lines at which they pay.
+        What single rewards on the worst table pay, and at which lines.
     failure
         Why tracing stopped; empty if it did not.
     notes
@@ -294,7 +293,6 @@ class TracingFound:
     pair: Pair | None
     seed: int
     leads: tuple[Lead, ...]
-    attribution: tuple[tuple[int, int, float], ...] = field(default=())
     failure: str = ""
     payments: tuple[Payment, ...] = ()
     covered: frozenset[Key] = frozenset()
@@ -325,19 +323,22 @@ def cost(traced: Traced) -> float:
     return traced.loss.bound if traced.loss.same_output else math.inf
 
 
-def shares(traced: Traced) -> tuple[Share, ...]:
-    """What each line of a pair of runs gives away, the costliest first."""
-    by_place: dict[Place, tuple[list[int], float]] = {}
-    for number, (release, row) in enumerate(
+def shares(traced: Traced, delta: float = 0.0) -> tuple[Share, ...]:
+    """What each line of a pair of runs gives away, see `flow.charged`, the costliest first."""
+    by_place: dict[Place, tuple[list[int], float, float]] = {}
+    for number, (release, (_, bound, rho)) in enumerate(
         zip(traced.here.ledger.releases, traced.loss.each.tolist(), strict=False)
     ):
-        if row[1] > 0:
-            numbers, paid = by_place.get(release.place, ([], 0.0))
-            by_place[release.place] = ([*numbers, number], paid + row[1])
+        if bound > 0:
+            numbers, paid, more = by_place.get(release.place, ([], 0.0, 0.0))
+            by_place[release.place] = ([*numbers, number], paid + bound, more + rho)
     for place, paid in traced.flipped:
-        numbers, before = by_place.get(place, ([], 0.0))
-        by_place[place] = (numbers, before + paid)
-    found = [Share(place, tuple(numbers), paid) for place, (numbers, paid) in by_place.items()]
+        numbers, before, _ = by_place.get(place, ([], 0.0, 0.0))
+        by_place[place] = (numbers, before + paid, math.inf)
+    found = [
+        Share(place, tuple(numbers), flow.charged(paid, rho, delta))
+        for place, (numbers, paid, rho) in by_place.items()
+    ]
     return tuple(sorted(found, key=lambda share: (-share.cost, share.place.file, share.place.line)))
 
 
@@ -517,12 +518,7 @@ def _drift(subject: TracedBandit, pair: Pair, seed: int, traced: Traced) -> str:
 def _by_place(search: _Search) -> None:
     """Change the rewards that the worst run saw, one at a time: which of them pays how much."""
     rounds = _spread(search.subject.horizon, min(_MOST_PLACES, max(2, search.allowed // 3)))
-    rows = tuple(_payments(search, rounds))
-    search.best = replace(
-        search.best,
-        payments=rows,
-        attribution=tuple((row.round, row.arm, row.cost) for row in rows),
-    )
+    search.best = replace(search.best, payments=tuple(_payments(search, rounds)))
 
 
 def _payments(search: _Search, rounds: Sequence[int]) -> Iterator[Payment]:
@@ -545,7 +541,8 @@ def _payments(search: _Search, rounds: Sequence[int]) -> Iterator[Payment]:
             continue
         traced = search.see(subject.far(table, t, arm), seed)
         if not traced.here.failure:
-            yield Payment(t, arm, cost(traced), shares(traced), _hiding(traced))
+            rho = traced.loss.rho if traced.loss.same_output else math.inf
+            yield Payment(t, arm, cost(traced), rho, shares(traced), _hiding(traced))
 
 
 def _hiding(traced: Traced) -> frozenset[tuple[int, Place]]:
@@ -789,7 +786,9 @@ def check(
             {"kind": str(note.kind), "what": note.words, "file": at.file, "line": at.line}
             for note, at in found.notes
         ],
-        "attribution": [[t, arm, plain(paid)] for t, arm, paid in found.attribution],
+        "attribution": [
+            [one.round, one.arm, plain(flow.charged(one.cost, one.rho, delta))] for one in found.payments
+        ],
         "shares": [],
         "spent": [],
         "flow": [],
@@ -813,20 +812,20 @@ def check(
                     "releases": len(share.releases),
                     "cost": plain(share.cost),
                 }
-                for share in shares(worst)[:_LEADS]
+                for share in shares(worst, delta)[:_LEADS]
             ],
-            "spent": [[n, plain(paid)] for n, paid in flow.spent(worst.loss.each[:, 1].tolist())],
-            **_way(found, worst, data),
+            "spent": [[n, plain(paid)] for n, paid in flow.spent(worst.loss.each[:, 1:], delta)],
+            **_way(found, worst, data, delta),
         }
     if local:
         statistics["attained"] = _attained(found)
     return Check.of(name, "tracing", statistics)
 
 
-def _way(found: TracingFound, worst: Traced, data: str) -> JsonDict:
+def _way(found: TracingFound, worst: Traced, data: str, delta: float) -> JsonDict:
     """The way from reward to release to action, and the lines of source that show it."""
     leads = [(lead, (lead.what, lead.place) not in found.covered) for lead in found.leads]
-    costs = {share.place: share.cost for share in shares(worst)}
+    costs = {share.place: share.cost for share in shares(worst, delta)}
     ended = worst.loss.divergence
     steps = flow.steps(worst.here.ledger, costs, leads, found.actions, found.files, ended, data)
     return {
@@ -853,8 +852,7 @@ def dearest(numbers: Json) -> float:
     That has no bound on the loss of a run, so that its cost at delta 0 is infinite however large it is.
     """
     paid, rho, delta = float(numbers["max_cost"]), float(numbers["rho"]), float(numbers.get("delta", 0.0))
-    normal = delta > 0 and math.isinf(paid) and numbers["same_output"] and math.isfinite(rho)
-    return epsilon_of_mu(math.sqrt(2 * rho), delta) if normal else paid
+    return flow.charged(paid, rho, delta) if numbers["same_output"] else paid
 
 
 @TRACING.judged_by(cost_scales)

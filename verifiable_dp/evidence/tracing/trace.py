@@ -152,7 +152,7 @@ class Loss:
     rho
         Cost in zero-concentrated differential privacy if all noise is normal; else inf where data moved.
     each
-        Loss and bound of each release, (n, 2).
+        Loss, bound and rho of each release, (n, 3).
     divergence
         Why the replay left the recorded run; None if it did not.
     same_output
@@ -197,30 +197,30 @@ class Traced:
 
 def _loss(here: Run, there: Run, flipped: Flipped = ()) -> Loss:
     known: dict[int, float] = {}
-    rows, rho = [], 0.0
+    rows = []
     divergence = there.failure
     seen = here.ledger.seen | there.ledger.seen
     for a, b in zip(here.ledger.releases, there.ledger.releases, strict=False):
         if isinstance(a, Chosen) or isinstance(b, Chosen):
             loss, bound, wrong = _of_outcome(a, b, seen)  # type: ignore[arg-type]
-            rho += math.inf if bound > 0 else 0.0
+            rho = math.inf if bound > 0 else 0.0
         elif isinstance(a, Told) or isinstance(b, Told):
             loss, bound, wrong = _of_told(a, b, seen)  # type: ignore[arg-type]
-            rho += math.inf if bound > 0 else 0.0
+            rho = math.inf if bound > 0 else 0.0
         else:
-            loss, bound, more, wrong = _of_release(a, b, known)
-            rho += more
+            loss, bound, rho, wrong = _of_release(a, b, known)
         if wrong and not divergence:
             divergence = ReplayEnd(wrong, a.place)
-        rows.append((loss, bound))
+        rows.append((loss, bound, rho))
     missing = len(here.ledger.releases) - len(there.ledger.releases)
     if missing > 0 and not divergence:
         divergence = ReplayEnd(f"{missing} releases fewer than on the neighbouring input")
-    each = np.array(rows, dtype=np.float64).reshape(-1, 2)
+    each = np.array(rows, dtype=np.float64).reshape(-1, 3)
     equal = not divergence and same(here.output, there.output)
     extra = sum(cost for _, cost in flipped)
     total, bound = (math.inf,) * 2 if divergence else (float(each[:, i].sum()) + extra for i in (0, 1))
-    return Loss(total, bound, rho + (math.inf if extra else 0.0), each, divergence, equal)
+    rho = math.inf if extra else float(each[:, 2].sum())
+    return Loss(total, bound, rho, each, divergence, equal)
 
 
 def _of_outcome(a: Chosen, b: Chosen, seen: set[int]) -> tuple[float, float, str]:
