@@ -65,6 +65,25 @@ def test_values_and_slopes_lie_within(name, stretch):
     assert (steps - rough <= found.most).all()
 
 
+TIGHT = (np.negative, np.square, np.abs, np.exp, np.expm1, np.sqrt, np.log, np.arctanh, np.reciprocal)
+
+
+@pytest.mark.parametrize("function", [*TIGHT, np.floor, np.ceil, np.rint, np.trunc, np.sign])
+@pytest.mark.parametrize("ends", [(-2.2, -0.5), (-0.9, 0.4), (-0.75, -0.25), (0.25, 0.75), (0.6, 2.2)])
+def test_one_function_is_enclosed_to_its_range(function, ends):
+    """On both sides of its bend and around it. Broken variant: an absolute value that starts at 0."""
+    found = enclosed(function, *ends)
+    with np.errstate(all="ignore"):
+        values = function(
+            np.sort([*np.linspace(*ends, 9), *(x for x in (0.0, 1.0, -1.0, 0.5) if ends[0] < x < ends[1])])
+        )
+    if not np.isfinite(values).all():
+        assert not np.isfinite([found.low, found.high]).all()
+        return
+    assert found.low == pytest.approx(values.min(), abs=1e-9)
+    assert found.high == pytest.approx(values.max(), abs=1e-9)
+
+
 def test_what_is_not_known_is_not_enclosed():
     unknown = [np.sinh, special.gammaln, lambda u: u**3, lambda u: float(u), lambda u: u if u > 0.5 else 1]
     for function in unknown:
