@@ -1,24 +1,14 @@
-"""What the judge of the language says of programs, word for word: any change of it is noticed.
-
-A test that uses `noted` fails where the judge says of its program something else than when
-`tests/data/judge_notes.json` was written. Whoever means to change that looks at which programs are named,
-and writes it anew:
-
-    NOTES=write python -m pytest tests/unit/evidence -q -p no:xdist
-"""
+"""What the judge of the language says of programs, all of it: see `tests.notes`."""
 
 import ast
-import hashlib
 import json
-import os
-from pathlib import Path
 from unittest import mock
 
 import pytest
 
+from tests.notes import held
 from verifiable_dp.evidence.judge.statements import Statements
 
-NOTES = Path(__file__).parents[2] / "data" / "judge_notes.json"
 KEPT = ("asked", "operands", "arithmetic", "bases", "drawn_at", "picked_at", "carrying", "often", "spots")
 
 
@@ -55,16 +45,5 @@ def noted(request):
 
     with mock.patch.object(Statements, "run", spied):
         yield
-    if request.node.get_closest_marker("slow"):
-        return
-    test, digest = (
-        request.node.nodeid.rpartition("/")[2],
-        hashlib.sha256(json.dumps(said).encode()).hexdigest()[:12],
-    )
-    if os.environ.get("NOTES") == "write":
-        NOTES.write_text(json.dumps({**_known(), test: digest}, indent=0, sort_keys=True) + "\n", "utf-8")
-    assert _known().get(test) == digest, "the judge says something else of this program: see conftest.py"
-
-
-def _known():
-    return json.loads(NOTES.read_text("utf-8")) if NOTES.is_file() else {}
+    if not request.node.get_closest_marker("slow"):
+        held(request.node.nodeid.rpartition("/")[2], json.dumps(said).encode())
