@@ -4,6 +4,7 @@ Each number that the code computes for a study, an auditor or an erratum stands 
 runs measured is computed anew here. So a change of a formula or a setting, however small, is noticed.
 """
 
+import json
 import math
 import sys
 
@@ -80,7 +81,16 @@ def test_a_committed_study_is_what_its_code_plans(name, monkeypatch):
     assert [*differing(made, kept)] == []
 
 
-# ---------------------------------------------------------------- regret of the catalogue
+# ---------------------------------------------------------------- the catalogue
+
+
+@pytest.mark.parametrize("name", registry.every())
+def test_a_committed_record_is_about_the_auditors_instance(name):
+    """Broken variant: a parameter that no instance gives has another default."""
+    target, auditor = committed(name, "record.json")["target"], registry.auditor(name)
+    made = dict(auditor.algorithm(**auditor.instance).parameters)
+    assert [*differing(json.loads(json.dumps(made)), target["parameters"], frozenset())] == []
+    assert target["parameters"]
 
 
 @pytest.fixture
