@@ -1,8 +1,8 @@
-"""What is said of programs and records, as a digest each: no change of it goes unseen.
+"""Digests of what is said about test programs and committed records: no change of it goes unseen.
 
-Whoever means to change what is said looks at which names fail, and writes the digests anew:
+To change what is said on purpose, look at the names that fail, then write new digests:
 
-    NOTES=write python -m pytest tests/unit/evidence tests/unit/render/test_agreement.py -q -p no:xdist
+    NOTES=write python -m pytest tests/unit/evidence tests/unit/render/test_renderings.py -q -p no:xdist
 """
 
 import hashlib
