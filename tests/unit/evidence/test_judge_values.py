@@ -310,3 +310,22 @@ def test_a_condition_on_a_container_asks_for_its_length(size, tossed, decides):
     said, _ = followed("x = []")
     asked = said.ask(Value(level=STEEP, size=size, own=frozenset((LIST,)), tossed=tossed))
     assert (asked.level, asked.tossed) == (size, decides)
+
+
+@pytest.mark.parametrize(
+    ("tallied", "data", "level", "turn", "made"),
+    [
+        (False, False, PUBLIC, PUBLIC, (PUBLIC, 2)),
+        (False, False, SMOOTH, PUBLIC, (SMOOTH, 2)),
+        (False, False, SMOOTH, STEEP, (STEEP, 2)),
+        (False, True, SMOOTH, PUBLIC, (SMOOTH, 0)),
+        (True, False, SMOOTH, PUBLIC, (SMOOTH, 0)),
+        (True, True, SMOOTH, PUBLIC, (SMOOTH, 0)),
+    ],
+)
+def test_an_attribute_of_an_object_that_a_draw_chooses(tallied, data, level, turn, made):
+    """How many draws are in it: those that choose, unless data stand there or all objects are added to."""
+    said, _ = followed("")
+    said.tallies |= {("attribute", "n")} if tallied else set()
+    found = said.of_one(Value(level=level, draws=2), "n", Value(turn=turn, data=data))
+    assert (found.level, found.draws) == made
