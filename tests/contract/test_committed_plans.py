@@ -29,7 +29,7 @@ PLAYED = {  # round by round: two runs each
     *("dp-robust-elimination", "dp-robust-ucb"),
     *("dp-lin-ucb", "dp-lin-ucb-wishart", "ldp-lin-ucb", "lin-ucb-contextual"),
 }
-DEAR = {"dp-adversarial", "dp-lin-ucb-wishart"}
+DEAR = {"dp-adversarial", "dp-lin-ucb-wishart", "lin-ucb-contextual"}
 
 
 @pytest.mark.parametrize(("made", "kept", "places"), [
