@@ -94,7 +94,7 @@ class _Forks:
             near = [item for item in session.items if item.nodeid.partition("::")[0] in fault["near"]]
             tests += [item for item in near if item not in tests]
             failed = self._forked(tests, fault, fault["most"])
-            while failed in items and self._forked([items[failed]], None, fault["most"]):
+            while failed in items and self._forked([items[failed]], None, fault["most"]) == failed:
                 tests = [item for item in tests if item.nodeid != failed]  # it fails without a fault, too
                 failed = self._forked(tests, fault, fault["most"])
             with self._out.open("a", encoding="utf-8") as file:

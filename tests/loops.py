@@ -77,11 +77,29 @@ def _asserts(node):
 
 
 def _of_all(node, known):
-    """Whether it asserts ``all(… for … in …)`` over a computed collection."""
+    """Whether it asserts something of all of a computed collection, or that none of it is wrong."""
     match node:
-        case ast.Assert(test=ast.Call(func=ast.Name(id="all"), args=[ast.GeneratorExp(generators=loops)])):
-            return any(loop.ifs or not _display(loop.iter, known) for loop in loops)
-    return False
+        case ast.Assert(test=ast.Call(func=ast.Name(id="all"), args=[made])):
+            pass
+        case ast.Assert(
+            test=ast.UnaryOp(op=ast.Not(), operand=ast.Call(func=ast.Name(id="any"), args=[made]))
+        ):
+            pass
+        case ast.Assert(test=ast.UnaryOp(op=ast.Not(), operand=made)):
+            pass
+        case ast.Assert(test=ast.Compare(left=made, ops=[ast.LtE()])):
+            pass
+        case ast.Assert(
+            test=ast.Compare(left=made, ops=[ast.Eq()], comparators=[ast.List([]) | ast.Dict([])])
+        ):
+            pass
+        case _:
+            return False
+    found = isinstance(made, ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp)
+    positive = isinstance(
+        node.test, ast.Call
+    )  # of `if`, which may leave none; elsewhere it says what is wrong
+    return found and any((positive and one.ifs) or not _display(one.iter, known) for one in made.generators)
 
 
 def _outcomes(node, known, inside):

@@ -3,11 +3,11 @@
 import dataclasses
 import json
 from importlib import metadata
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.committed import committed, differing
 from verifiable_dp.core import plugins
 from verifiable_dp.core.claims import Source
 from verifiable_dp.core.environments import Table
@@ -38,6 +38,7 @@ from verifiable_dp.render.page import render_errata
 
 ERRATA = errata.registered()
 NAMES = [row.name for row in ERRATA]
+COMMITTED = committed("errata.json")["errata"]
 TWO_VARIANTS = [
     name
     for name in registry.names()
@@ -76,6 +77,8 @@ def test_an_erratum_is_confirmed_by_its_checks_or_shown_by_the_text(name):
     assert erratum.source.paper
     assert erratum.source.statement
     assert erratum.kind == "text" or row["counterexample"]
+    (kept,) = [one for one in COMMITTED if one["name"] == name]
+    assert [*differing(json.loads(json.dumps(row)), kept, frozenset())] == []
 
 
 def test_every_discrepancy_that_the_papers_are_known_for_has_a_row():
@@ -382,7 +385,7 @@ def test_a_row_that_stands_twice_is_refused_before_anything_is_judged(saved):
 
 
 def test_a_page_draws_no_more_than_so_many_counterexamples(monkeypatch):
-    whole = json.loads((Path(__file__).parents[2] / "reports" / "errata.json").read_text("utf-8"))
+    whole = committed("errata.json")
     many = {**whole, "errata": whole["errata"] * 3}
     drawn = render_errata(many).count('class="desk"')
     assert drawn > 3

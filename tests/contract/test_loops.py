@@ -29,6 +29,10 @@ def test_no_test_asserts_only_over_what_may_be_empty():
         "for x in found():\n        if x: assert x",
         "assert all(x for x in found())",
         "assert all(x for x in (1, 2) if x > 2)",
+        "assert not any(x for x in found())",
+        "assert not [x for x in found() if x]",
+        "assert [x for x in found() if x] == []",
+        "assert {x for x in found()} <= {1, 2}",
     ],
 )
 def test_an_assertion_over_a_computed_collection_is_found(body):
@@ -47,6 +51,8 @@ def test_an_assertion_over_a_computed_collection_is_found(body):
         "for x in found(): x()",
         "assert all(x for x in (1, 2))",
         "assert any(x for x in found())",
+        "assert not [x for x in (1, 2) if x > n]",
+        "assert [x for x in found()] == [1]",
         "with pytest.raises(ValueError): it()\n    for x in found(): assert x",
         "assert_allclose(1, 1)\n    for x in found(): assert x",
     ],

@@ -3,6 +3,7 @@
 import html
 import linecache
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -94,6 +95,13 @@ def test_a_session_shows_some_lines_of_a_report():
     *lines, last = str(many).splitlines()
     assert len(lines) == 9
     assert last == f"and {len(many.summary().splitlines()) - 9} more lines: summary()"
+
+
+@pytest.mark.parametrize(("lines", "shown"), [(1, 1), (9, 9), (10, 10), (11, 10), (40, 10)])
+def test_one_line_that_is_left_out_is_shown_instead(lines, shown):
+    text = vdp.Report.__str__(SimpleNamespace(summary=lambda: "\n".join(map(str, range(lines)))))
+    assert len(text.splitlines()) == shown
+    assert text.endswith(f"and {lines - 9} more lines: summary()" if lines > shown else str(lines - 1))
 
 
 def test_a_name_in_a_page_is_text():

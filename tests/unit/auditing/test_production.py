@@ -93,6 +93,22 @@ def test_what_has_no_such_noise_is_refused(name, words):
         vdp.audit(algorithm, budget="smoke", numerics=True)
 
 
+@pytest.mark.parametrize(("name", "numerics"), [("shuffled-linear", False), ("dp-se", True), ("ucb1", False)])
+def test_what_may_be_asked_is_planned(name, numerics, monkeypatch):
+    """Broken variant: what promises a delta is refused without numerics, too."""
+
+    class Planned(Exception):
+        pass
+
+    def plan_of(*_):
+        raise Planned
+
+    monkeypatch.setattr("verifiable_dp.auditing.algorithms.plan_of", plan_of)
+    auditor = entries.auditor(name)
+    with pytest.raises(Planned):
+        vdp.audit(auditor.algorithm(**auditor.instance), budget="smoke", numerics=numerics)
+
+
 def test_the_record_is_whole(report):
     assert Record.of(report.record).plan.numerics is True
 

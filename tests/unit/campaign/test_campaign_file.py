@@ -260,6 +260,32 @@ target = "own.py:wrong"
     assert again.exit_status == 1
 
 
+LISTED, ITS_OWN = 'target = "tree-sum"', 'target = "own.py:right"\nepsilon = 1.0'
+
+
+@pytest.mark.parametrize(
+    ("targets", "apart"),
+    [
+        ([LISTED], False),
+        ([ITS_OWN], False),
+        ([LISTED] * 2, False),
+        ([ITS_OWN] * 2, True),
+        ([LISTED, ITS_OWN], True),
+    ],
+)
+def test_code_that_is_not_ours_runs_apart_from_other_targets(targets, apart, folder, tmp_path, monkeypatch):
+    text = "".join(f'[[targets]]\nname = "t{n}"\n{one}\n' for n, one in enumerate(targets))
+    asked = []
+
+    def run(_, tasks, **options):
+        asked.append((len(tasks), options["apart"]))
+        return iter(())
+
+    monkeypatch.setattr(campaign_file.engine, "run", run)
+    campaign_file.run(write(folder, text), out=tmp_path / "out")
+    assert asked == [(len(targets), apart)]
+
+
 def test_code_of_another_machine_is_not_audited(tmp_path):
     """Whatever of it differs: the file, a module beside it or in a package, and what that imports."""
     code = "from pkg import deep\ndef right(data, size, rng):\n    return data + rng.laplace(0, 1, size)\n"

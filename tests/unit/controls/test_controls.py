@@ -12,7 +12,7 @@ from scipy import integrate
 from tests.asking import audited
 from tests.records import read_all
 from verifiable_dp.cli import main
-from verifiable_dp.controls import controls, laws, plan_of, record, selftest, table
+from verifiable_dp.controls import catalogue, controls, laws, plan_of, record, selftest, table
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.blackbox.test import Plan
 from verifiable_dp.evidence.exact import limits
@@ -413,3 +413,11 @@ def test_every_control_has_a_test_with_counts_whatever_else_is_found(tmp_path):
     (row,) = json.loads(path.read_text())["controls"]
     assert row["check"]["kind"] == "black_box"
     assert row["samples"] == 20_000
+
+
+@pytest.mark.parametrize("data", [0, 1])
+def test_a_response_keeps_its_bit_as_often_as_it_says(data):
+    """Broken variant: what is not kept is -data."""
+    said = catalogue._response(0.75)(data, 4000, np.random.default_rng(5))
+    assert {*said.tolist()} == {0, 1}
+    assert (said == data).mean() == pytest.approx(0.75, abs=0.04)  # six standard errors

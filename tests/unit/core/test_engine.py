@@ -139,3 +139,26 @@ def test_a_scheduler_that_is_not_there_is_named(monkeypatch):
         engine.on("tcp://127.0.0.1:9"),
     ):
         pytest.fail("it begins without a scheduler")
+
+
+def test_a_scheduler_without_workers_is_named(monkeypatch):
+    """Broken variant: it is enough that none is there."""
+    distributed = pytest.importorskip("distributed")
+
+    class Empty:
+        def __init__(self, *_, **__):
+            self.there = 0
+
+        def wait_for_workers(self, least, timeout):
+            if self.there < least:
+                raise TimeoutError
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            self.there = -1
+
+    monkeypatch.setattr(distributed, "Client", Empty)
+    with pytest.raises(InputError, match="scheduler"), engine.on("tcp://127.0.0.1:9"):
+        pytest.fail("it begins without workers")

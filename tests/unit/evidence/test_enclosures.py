@@ -46,12 +46,8 @@ stretches = st.tuples(st.floats(1e-6, 1 - 1e-6), st.floats(1e-9, 0.3)).map(
 )
 
 
-@pytest.mark.parametrize("name", [*ONES, *STEPS])
-@settings(max_examples=60, deadline=None)
-@given(stretch=stretches)
-def test_values_and_slopes_lie_within(name, stretch):
-    """Broken variants: a monotone function's slope at one end; an absolute value that forgets its bend."""
-    function, (low, high) = (ONES | STEPS)[name], stretch
+def lies_within(function, low, high):
+    """Values and slopes at points in between lie in the enclosure."""
     found = enclosed(function, low, high)
     at = np.linspace(low, high, 41)
     values = np.asarray(function(at), np.float64) * np.ones(at.shape)
@@ -63,6 +59,42 @@ def test_values_and_slopes_lie_within(name, stretch):
     rough = 1e-6 * (1 + np.abs(steps)) + rounding / (at[1] - at[0])
     assert (found.least <= steps + rough).all()
     assert (steps - rough <= found.most).all()
+
+
+@pytest.mark.parametrize("name", [*ONES, *STEPS])
+@settings(max_examples=60, deadline=None)
+@given(stretch=stretches)
+def test_values_and_slopes_lie_within(name, stretch):
+    """Broken variants: a monotone function's slope at one end; an absolute value that forgets its bend."""
+    lies_within((ONES | STEPS)[name], *stretch)
+
+
+@pytest.mark.parametrize("name", [*ONES, *STEPS])
+def test_values_and_slopes_lie_within_some_stretches(name):
+    """By day. Broken variant: what is not true is 1.05 - x."""
+    for stretch in ((0.01, 0.1), (0.05, 0.95), (0.2, 0.45), (0.45, 0.55), (0.69, 0.72), (0.91, 0.99)):
+        lies_within((ONES | STEPS)[name], *stretch)
+
+
+TIGHT = (np.negative, np.square, np.abs, np.exp, np.expm1, np.sqrt, np.log, np.arctanh, np.reciprocal)
+
+
+@pytest.mark.parametrize("function", [*TIGHT, np.floor, np.ceil, np.rint, np.trunc, np.sign])
+@pytest.mark.parametrize("ends", [(-2.2, -0.5), (-0.9, 0.4), (-0.75, -0.25), (0.25, 0.75), (0.6, 2.2)])
+def test_one_function_is_enclosed_to_its_range(function, ends):
+    """On both sides of its bend and around it. Broken variant: an absolute value that starts at 0."""
+    found = enclosed(function, *ends)
+    at = np.unique([*np.linspace(*ends, 9), *(x for x in (-1.0, 0.0, 1.0) if ends[0] < x < ends[1])])
+    with np.errstate(all="ignore"):
+        values = function(at)
+    if not np.isfinite(values).all():
+        assert not np.isfinite([found.low, found.high]).all()
+        return
+    assert found.low == pytest.approx(values.min(), abs=1e-9)
+    assert found.high == pytest.approx(values.max(), abs=1e-9)
+    steps = np.diff(values) / np.diff(at)
+    assert function not in TIGHT or (found.least <= steps + 1e-9).all()
+    assert function not in TIGHT or (steps - 1e-9 <= found.most).all()
 
 
 def test_what_is_not_known_is_not_enclosed():

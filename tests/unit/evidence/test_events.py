@@ -73,6 +73,9 @@ def test_a_known_likelihood_is_used():
     event = choose(*seen, EventSetting(N))
     assert event.describe().startswith("log-likelihood")
     assert math.log(event.shares[0] / event.shares[1]) == pytest.approx(1.0, abs=0.05)
+    # Broken variant: the threshold and the promise in each other's place.
+    assert max(event.hits(one) / N for one in seen) == pytest.approx(max(event.shares))
+    assert event.promise <= 1.0 + 1e-9
 
 
 @pytest.mark.parametrize("cut", [-3.0, -0.0, 0.0, 2.5])

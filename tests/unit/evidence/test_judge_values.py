@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from verifiable_dp.evidence.judge import calls, flow, values
+from verifiable_dp.evidence.judge.statements import Statements
 from verifiable_dp.evidence.judge.values import (
     BOTH,
     DOWN,
@@ -241,3 +242,90 @@ def test_what_a_call_gives():
 def test_what_is_made_with_a_generator_may_be_anything(given, also, level):
     found = calls.drawing(Value(), given, *also)
     assert (found.level, found.size) == (level, level)
+
+
+# ---------------------------------------------------------------- names, methods and conditions
+
+SCOPES = """
+x = 1
+class C:
+    x = 2
+    y = [x for _ in x]
+    def method(self):
+        return x, self
+def outer():
+    x = 3
+    def inner():
+        return x
+"""
+
+
+def followed(text):
+    tree = ast.parse(text)
+    said = Statements(flow.Names({"a.py": flow.File(tree, {})}), {}, set())
+    said.scope = tree
+    return said, {getattr(node, "name", ""): node for node in ast.walk(tree)}
+
+
+@pytest.mark.parametrize(
+    ("scope", "name", "owner"),
+    [
+        ("C", "x", "C"),
+        ("method", "x", None),  # a class is no scope for its methods
+        ("method", "self", "method"),
+        ("outer", "x", "outer"),
+        ("inner", "x", "outer"),
+        ("inner", "z", None),
+    ],
+)
+def test_whose_a_name_is(scope, name, owner):
+    said, nodes = followed(SCOPES)
+    found = said.names.owner(nodes[scope], name)
+    assert getattr(found, "name", None) == owner
+
+
+@pytest.mark.parametrize(
+    ("call", "shares"),
+    [
+        ("x.get(0)", True),
+        ("x.pop()", True),
+        ("x.copy()", True),
+        ("x.nobody_knows(0)", True),
+        ("x.count(0)", False),
+        ("x.argmax()", False),
+    ],
+)
+def test_which_methods_give_parts_of_their_table(call, shares):
+    """What is not known may give any."""
+    said, nodes = followed(f"def f(x):\n    return {call}")
+    said.scope = nodes["f"]
+    found = said.roots(nodes["f"].body[0].value)
+    assert any(root.key == (nodes["f"], "x") for root in found) == shares
+
+
+@pytest.mark.parametrize(
+    ("size", "tossed", "decides"), [(PUBLIC, True, False), (SMOOTH, True, True), (SMOOTH, False, False)]
+)
+def test_a_condition_on_a_container_asks_for_its_length(size, tossed, decides):
+    said, _ = followed("x = []")
+    asked = said.ask(Value(level=STEEP, size=size, own=frozenset((LIST,)), tossed=tossed))
+    assert (asked.level, asked.tossed) == (size, decides)
+
+
+@pytest.mark.parametrize(
+    ("tallied", "data", "level", "turn", "made"),
+    [
+        (False, False, PUBLIC, PUBLIC, (PUBLIC, 2)),
+        (False, False, SMOOTH, PUBLIC, (SMOOTH, 2)),
+        (False, False, SMOOTH, STEEP, (STEEP, 2)),
+        (False, True, SMOOTH, PUBLIC, (SMOOTH, 0)),
+        (True, False, SMOOTH, PUBLIC, (SMOOTH, 0)),
+        (True, True, SMOOTH, PUBLIC, (SMOOTH, 0)),
+    ],
+)
+def test_an_attribute_of_an_object_that_a_draw_chooses(tallied, data, level, turn, made):
+    """How many draws are in it: those that choose, unless data stand there or all objects are added to."""
+    said, _ = followed("")
+    said.tallies |= {("attribute", "n")} if tallied else set()
+    found = said.of_one(Value(level=level, draws=2), "n", Value(turn=turn, data=data))
+    assert (found.level, found.draws) == made

@@ -4,6 +4,7 @@ import functools
 import importlib
 import importlib.metadata
 import re
+import statistics
 import sys
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from verifiable_dp.auditing.traced import bound
 from verifiable_dp.core.claims import zcdp_epsilon
 from verifiable_dp.evidence.judge.values import STEEP, Value
 from verifiable_dp.evidence.symbolic import libraries
+from verifiable_dp.evidence.symbolic.paths import Program, explore
 
 DOCS = Path(__file__).parents[3] / "docs" / "upper-bounds.md"
 ROW = re.compile(r"^\| (OpenDP|diffprivlib) \| `(\w+)` \| (.+?) \| (\S+) \| (\S+) \|$", re.MULTILINE)
@@ -136,3 +138,19 @@ def test_a_peak_in_noise_of_a_library_sets_no_scale(monkeypatch):
     assert bounded(leak)[0] is None
     monkeypatch.setattr(Value, "varies", property(lambda value: value.level >= STEEP))
     assert bounded(leak)[0].epsilon == pytest.approx(1.0)
+
+
+def mean(rewards, rng):
+    noisy = [statistics.mean(list(rewards[:10, arm])) + rng.laplace(0, 0.1) for arm in (0, 1)]
+    return np.where(np.arange(len(rewards)) < 10, 0, int(np.argmax(noisy)))
+
+
+def fmean(rewards, rng):
+    noisy = [statistics.fmean(list(rewards[:10, arm])) + rng.laplace(0, 0.1) for arm in (0, 1)]
+    return np.where(np.arange(len(rewards)) < 10, 0, int(np.argmax(noisy)))
+
+
+@pytest.mark.parametrize("play", [mean, fmean], ids=lambda f: f.__name__)
+def test_means_of_the_standard_library_are_followed(play):
+    """Broken variant: they are computed as of plain numbers, and raw rewards leave tracing."""
+    assert explore(Program(play, (20, 2), (0.0, 1.0)), 2, most=6).epsilon() == pytest.approx(1.0)

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from verifiable_dp.evidence.symbolic import terms
 from verifiable_dp.evidence.symbolic.terms import _ROUNDS, Term
 
 WORLD = SimpleNamespace(count=lambda: None)
@@ -41,3 +42,10 @@ def test_the_edges_of_a_number(const, raw, loose, edges):
     term = Term(WORLD, const, {Entry(name): weight for name, weight in raw.items()}, {})
     term.loose = loose
     assert term.edges() == pytest.approx(edges, rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize("exponent", [1, 1.0])
+def test_the_first_power_is_the_number(exponent):
+    """Broken variant: a power of a tracked number is asked of the number itself, without end."""
+    term = Term(WORLD, 1.0, {Entry("reward"): 3.0}, {})
+    assert terms.power(term, exponent) is term

@@ -1,5 +1,6 @@
 """Tracked arrays, rule by rule: what raw rewards decide, where noise meets them, and what coins tell."""
 
+import copy
 import math
 import operator
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 from verifiable_dp.evidence.tracing import arrays, coins
-from verifiable_dp.evidence.tracing.arrays import Noise, Raw
+from verifiable_dp.evidence.tracing.arrays import Noise, Raw, base
 from verifiable_dp.evidence.tracing.generator import TrackedGenerator, Uniform
 from verifiable_dp.evidence.tracing.ledger import Chosen, Ledger, Release, Told
 
@@ -34,6 +35,48 @@ def rng(ledger):
 
 def leads(ledger):
     return [lead.what for lead in ledger.leads.values()]
+
+
+# ---------------------------------------------------------------- every draw
+
+SIZED = {  # every method that takes a size, and what it is given before
+    **dict.fromkeys(("random", "uniform", "normal", "laplace", "logistic", "gumbel", "lognormal"), ()),
+    **dict.fromkeys(("exponential", "rayleigh", "standard_cauchy", "standard_exponential"), ()),
+    **dict.fromkeys(("standard_normal",), ()),
+    **dict.fromkeys(("standard_gamma", "standard_t", "chisquare", "pareto", "power"), (3,)),
+    **dict.fromkeys(("weibull", "zipf", "poisson"), (3,)),
+    **dict.fromkeys(("beta", "f", "gamma", "vonmises", "wald"), (2.0, 3.0)),
+    **dict.fromkeys(("geometric", "logseries"), (0.3,)),
+    **dict.fromkeys(("binomial", "negative_binomial"), (5, 0.4)),
+    **dict.fromkeys(("integers", "choice"), (10,)),
+    "noncentral_chisquare": (2, 1.0),
+    "noncentral_f": (2, 3, 1.0),
+    "hypergeometric": (3, 4, 2),
+    "triangular": (0.0, 0.5, 1.0),
+    "dirichlet": ([1.0, 2.0],),
+    "multinomial": (3, [0.5, 0.5]),
+    "multivariate_hypergeometric": ([3, 4], 2),
+    "multivariate_normal": ([0.0, 0.0], np.eye(2)),
+}
+OTHERS = {"bytes": (4,), "permutation": (5,), "permuted": ([1.0, 2.0, 3.0],), "shuffle": ([1.0, 2.0, 3.0],)}
+METHODS = {name for name in dir(np.random.Generator) if name[0] != "_"} - {"bit_generator", "spawn"}
+
+
+def test_every_draw_is_in_the_table():
+    assert {*SIZED, *OTHERS} == METHODS
+
+
+@pytest.mark.parametrize("size", [None, 3, (2, 2)])
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_every_draw_is_that_of_numpy(name, size, rng):
+    """Broken variant: a scalar uniform draw is given its ledger in the place of its value."""
+    if size is not None and name in OTHERS:
+        return
+    given, named = copy.deepcopy((SIZED | OTHERS)[name]), {"size": size} if name in SIZED else {}
+    plain = getattr(np.random.Generator(np.random.PCG64(7)), name)(*copy.deepcopy(given), **named)
+    drawn = getattr(rng, name)(*given, **named)
+    assert np.array_equal(np.asarray(base(drawn)), np.asarray(plain))
+    assert np.shape(base(drawn)) == np.shape(plain)
 
 
 # ---------------------------------------------------------------- what stays raw

@@ -6,7 +6,7 @@ from unittest import mock
 
 import pytest
 
-from verifiable_dp.evidence import words
+from verifiable_dp.evidence import premises, words
 from verifiable_dp.evidence.regret import readings
 
 
@@ -74,3 +74,15 @@ def test_what_a_table_comes_down_to():
         assert readings.reading(table) == list(named)
         assert readings.reading(price) == ["words"]
     assert (readings.is_table(table), readings.is_table(price)) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("lines", "branches", "said"),
+    [
+        ([3], 1, "a condition always comes out as in 5 plain runs (line 3: "),
+        ([3], 2, "conditions always come out as in 5 plain runs (line 3: "),
+        ([3, 9], 2, "conditions always come out as in 5 plain runs (lines 3, 9: "),
+    ],
+)
+def test_conditions_that_are_closed_are_told_one_or_many(lines, branches, said):
+    assert premises._closed({"lines": lines, "branches": branches, "runs": 5}).startswith(said)

@@ -16,7 +16,7 @@ from tests.small_records import small
 from verifiable_dp.core import files
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.sealing import sealed, text
-from verifiable_dp.record.verify import Verified, read, said_of, verify
+from verifiable_dp.record.verify import Verified, parsed, read, said_of, verify
 from verifiable_dp.render import folders, portfolio
 
 REPORTS = Path(__file__).parents[3] / "reports"
@@ -164,6 +164,40 @@ def test_a_file_of_many_values_is_refused_before_it_is_parsed(unit, tmp_path):
     assert time.process_time() - began < 5
     found = portfolio.find(tmp_path)
     assert "more than" in found.broken[path]
+
+
+def nested(levels):
+    return b'{"a": ' * (levels - 1) + b"1" + b"}" * (levels - 1)
+
+
+@pytest.mark.parametrize(
+    ("largest", "beyond", "words"),
+    [
+        (nested(64), nested(65), "nested too deeply"),
+        (
+            b'{"a": ' + b"[" * 62 + b"1" + b"]" * 62 + b"}",
+            b'{"a": ' + b"[" * 63 + b"1" + b"]" * 63 + b"}",
+            "too deeply",
+        ),
+        (b'{"a": ' + b"9" * 300 + b"}", b'{"a": ' + b"9" * 301 + b"}", "beyond what a float holds"),
+    ],
+    ids=["objects", "lists", "digits"],
+)
+def test_limits_hold_to_the_last_one(largest, beyond, words):
+    assert parsed("r.json", largest)
+    with pytest.raises(InputError, match=words):
+        parsed("r.json", beyond)
+
+
+def test_the_largest_file_is_read_and_no_larger_one(tmp_path):
+    path = tmp_path / "r.json"
+    path.write_bytes(b"x" * 2048)
+    assert files.content("record", path, 2048) == b"x" * 2048
+    with pytest.raises(InputError, match="KiB"):
+        files.content("record", path, 2047)
+    files.check_values("record", b"[1,{}]", 4)
+    with pytest.raises(InputError, match="it holds 4 values, more than 3"):
+        files.check_values("record", b"[1,{}]", 3)
 
 
 def test_values_of_an_honest_record_are_far_fewer():
