@@ -18,13 +18,11 @@ def bound(play):
     return explore(Program(play, SHAPE, (0.0, 1.0)), 2, most=14).epsilon()
 
 
-@pytest.mark.usefixtures("noted")
 @pytest.mark.parametrize("play", counted.LEAKS, ids=lambda f: f.__name__)
 def test_what_a_rare_number_of_turns_does_has_no_bound(play):
     assert bound(play) > 100
 
 
-@pytest.mark.usefixtures("noted")
 @pytest.mark.parametrize("play", counted.RIGHT, ids=lambda f: f.__name__)
 def test_turns_with_entries_of_their_own_keep_the_bound(play):
     assert bound(play) == pytest.approx(1.0)

@@ -13,13 +13,11 @@ def bound(play):
     return explore(Program(play, (24, 2), (0.0, 1.0)), 2, most=6).epsilon()
 
 
-@pytest.mark.usefixtures("noted")
 @pytest.mark.parametrize("play", peaks.LEAKS, ids=lambda f: f.__name__)
 def test_what_may_have_a_peak_in_the_noise_sets_nothing(play):
     assert bound(play) > 100
 
 
-@pytest.mark.usefixtures("noted")
 @pytest.mark.parametrize("play", peaks.RIGHT, ids=lambda f: f.__name__)
 def test_what_is_told_of_noise_may_be_used(play):
     assert bound(play) <= 1 + 1e-9

@@ -28,7 +28,6 @@ def found(function, most=6):
     return explore(Program(function, (HORIZON, 2), (0.0, 1.0)), 2, most=most)
 
 
-@pytest.mark.usefixtures("noted")
 @pytest.mark.parametrize("play", language.LEAKS, ids=lambda f: f.__name__)
 def test_what_a_draw_decides_without_a_branch_has_no_bound(play):
     got = found(play)
@@ -37,7 +36,6 @@ def test_what_a_draw_decides_without_a_branch_has_no_bound(play):
     assert got.at.line > 0
 
 
-@pytest.mark.usefixtures("noted")
 @pytest.mark.parametrize("play", language.RIGHT, ids=lambda f: f.__name__)
 def test_right_twins_keep_their_bound(play):
     got = found(play)
@@ -45,14 +43,12 @@ def test_right_twins_keep_their_bound(play):
     assert got.epsilon() <= 1 + 1e-9
 
 
-@pytest.mark.usefixtures("noted")
 @pytest.mark.parametrize("play", turns.LEAKS, ids=lambda f: f.__name__)
 def test_what_changes_while_a_table_is_made_makes_it_rough(play):
     """Broken variants: a call gives the same each time; a comprehension is no turn; names stay the same."""
     assert found(play).epsilon() > 100
 
 
-@pytest.mark.usefixtures("noted")
 @pytest.mark.parametrize("play", turns.DRAWS, ids=lambda f: f.__name__)
 def test_what_is_made_of_many_draws_sets_no_weight(play):
     """Broken variants: a weight may be made of many draws; a count of them may be told from others."""
@@ -111,7 +107,6 @@ def test_a_function_without_parameters_gives_no_object_its_attributes():
 BY_DAY = ("fd", "wk", "bound_getitem", "partial_positional", "decorated_table", "kwdefault", "slots")
 
 
-@pytest.mark.usefixtures("noted")
 @pytest.mark.parametrize("play", by_night(held.LEAKS, BY_DAY))
 def test_what_modules_hold_is_known_or_has_no_bound(play):
     assert found(play).epsilon() > 100
@@ -124,14 +119,12 @@ def test_what_is_not_known_is_told_where_it_is_called():
     assert got.at.line > 0
 
 
-@pytest.mark.usefixtures("noted")
 @pytest.mark.parametrize("play", held.RIGHT, ids=lambda f: f.__name__)
 def test_what_modules_hold_and_nothing_chooses_is_known(play):
     got = found(play)
     assert (got.words(), got.epsilon()) == ("", pytest.approx(1.0))
 
 
-@pytest.mark.usefixtures("noted")
 @pytest.mark.parametrize("play", choices.RIGHT, ids=lambda f: f.__name__)
 def test_what_a_draw_picks_from_may_be_disclosed(play):
     got = found(play, most=14)
@@ -139,7 +132,6 @@ def test_what_a_draw_picks_from_may_be_disclosed(play):
     assert got.epsilon() <= 1 + 1e-9
 
 
-@pytest.mark.usefixtures("noted")
 @pytest.mark.parametrize("play", choices.LEAKS, ids=lambda f: f.__name__)
 def test_a_rare_pick_ends_the_bound_or_is_paid_for(play):
     """Broken variants: raw data may be disclosed; what is disclosed stays hidden in the run."""

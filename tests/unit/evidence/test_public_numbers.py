@@ -20,13 +20,11 @@ def bound(play):
     return explore(Program(play, SHAPE, (0.0, 1.0)), 2, most=14).epsilon()
 
 
-@pytest.mark.usefixtures("noted")
 @pytest.mark.parametrize("play", decided.LEAKS, ids=lambda f: f.__name__)
 def test_a_weight_that_readings_decide_together_has_no_bound(play):
     assert bound(play) > 100
 
 
-@pytest.mark.usefixtures("noted")
 @pytest.mark.parametrize("play", decided.RIGHT, ids=lambda f: f.__name__)
 def test_what_readings_decide_without_a_weight_keeps_the_bound(play):
     assert bound(play) == pytest.approx(1.0)

@@ -19,8 +19,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from tests import formats
-from tests.committed import NAMES, REPORTS, SIX, each
-from tests.notes import held
+from tests.committed import NAMES, REPORTS, each
 from verifiable_dp.compliance import blocks
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.regret.floors import floor_row, floors
@@ -30,16 +29,15 @@ from verifiable_dp.record import words
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import digest, text
 from verifiable_dp.record.verify import verify
-from verifiable_dp.render import page, pdf, renderings, sidecars, summary_card
+from verifiable_dp.render import page, pdf, renderings, summary_card
 from verifiable_dp.render.intoto import to_intoto
 from verifiable_dp.render.junit import to_junit
 from verifiable_dp.render.markdown import escape, to_dpia, to_markdown
 from verifiable_dp.render.opendp_registry import to_opendp
 from verifiable_dp.render.outcomes import outcomes
 from verifiable_dp.render.pdf import to_pdf
-from verifiable_dp.render.rendering import Shown
 from verifiable_dp.render.sarif import to_sarif
-from verifiable_dp.report import Report, finish
+from verifiable_dp.report import finish
 
 HOSTILE = (
     "</td><script>alert(1)</script><img src=http://127.0.0.1:9/x>]]>\n\n# head\n\n| a | b |\n- x\n\r```\n"
@@ -825,41 +823,3 @@ def test_text_formats_are_utf8_and_end_with_a_line(tmp_path):
         assert content == renderings.render(path, to).decode()
         assert content.endswith(("\n", "</html>"))
         assert not re.search(r"(?i)\bcompliant\b", content)
-
-
-# ---------------------------------------------------------------- no word changes unseen
-
-
-MORE = (
-    "adac-ucb",
-    "adaptive-tree",
-    "dp-exponential-nas",
-    "dp-lin-ucb-wishart",
-    "dp-robust-elimination",
-    "dp-robust-ucb-printed",
-    "gaussian-ts",
-    "ldp-linear-printed",
-    "lin-ucb-contextual",
-    "robust-ucb",
-    "shuffled-se",
-)
-
-
-def told_as(to, path):
-    """A committed record in a form, or why it has none."""
-    record = Record.of(json.loads(path.read_text("utf-8")))
-    if to == "terminal":
-        return Report(record.as_dict()).summary()
-    try:
-        shown = Shown(record, sidecars.of(path, record, None, ""), path.name, path.read_bytes(), "")
-        made = renderings.rendering(to).make(shown)
-        return made.decode() if isinstance(made, bytes) else made
-    except InputError as error:
-        return str(error)
-
-
-@pytest.mark.parametrize("to", ["terminal", *sorted({*renderings.formats()} - {"html", "pdf"})])
-def test_what_a_form_says_of_committed_records_is_held(to):
-    """Pages are compared with the committed ones (`contract/test_committed_reports.py`)."""
-    paths = [REPORTS / name / "record.json" for name in (*SIX, *MORE)]
-    held(f"records as {to}", json.dumps([told_as(to, path) for path in paths]).encode())
