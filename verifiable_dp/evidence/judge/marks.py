@@ -51,7 +51,7 @@ class Root(NamedTuple):
         return self._replace(least=max(1, self.least))
 
 
-class Source(NamedTuple):
+class Assigned(NamedTuple):
     """An expression that something is set to, None if it is not known, and the scope that it stands in."""
 
     node: ast.expr | None
@@ -158,7 +158,7 @@ class Marks:
         self.disclosed: frozenset[Spot] = frozenset()
         self.spots: set[Spot] = set()  # where disclosing would do
         # What parameters and attributes are given, by place, and what is looked at of that.
-        self.sources: dict[Foreign, dict[Foreign, Source]] = {}
+        self.sources: dict[Foreign, dict[Foreign, Assigned]] = {}
         self.looked: set[ast.AST] = set()
         self.filled_in: set[Foreign] = set()  # functions that an adapter calls
         self.kept: dict[str, set[tuple[type, Foreign]]] = {}  # constants and statements that set attributes
@@ -184,7 +184,7 @@ class Marks:
             if isinstance(code, type):  # its fields are filled
                 keys: dict[str, Foreign] = {name: ("attribute", name) for name in given}
                 for key in keys.values():
-                    self.sources.setdefault(key, {})[code] = Source(None, code)
+                    self.sources.setdefault(key, {})[code] = Assigned(None, code)
             else:
                 node = self.names.node_of(code)
                 keys = {name: (node, name) for name in given}

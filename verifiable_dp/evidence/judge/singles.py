@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge.flow import Function, parameters
-from verifiable_dp.evidence.judge.marks import Source
+from verifiable_dp.evidence.judge.marks import Assigned
 from verifiable_dp.evidence.judge.places import Places
 from verifiable_dp.evidence.judge.values import Value
 
@@ -27,7 +27,7 @@ class Singles(Places):
         """Note what a parameter or an attribute is given at a place."""
         known = self.sources.setdefault(key, {})
         if place not in known:
-            known[place] = Source(node, self.scope)
+            known[place] = Assigned(node, self.scope)
             self.changed = True
 
     def single(self, node: Foreign, scope: Foreign) -> bool:
@@ -89,7 +89,7 @@ class Singles(Places):
         above = getattr(kind, "bases", ()) if made is None else made.__mro__[1:-1]
         return all(isinstance(one, type) and one in self.names.kinds.values() for one in above)
 
-    def single_of(self, given: Iterable[Source]) -> bool:
+    def single_of(self, given: Iterable[Assigned]) -> bool:
         """As `single`, of what is given in several places: one expression in one scope."""
         each = {(one.node and ast.dump(one.node), one.scope): one for one in given}
         return len(each) == 1 and all(one.node and self.single(one.node, one.scope) for one in each.values())

@@ -26,7 +26,7 @@ from verifiable_dp.evidence.judge.language import Language
 from verifiable_dp.evidence.judge.outside import Outside
 from verifiable_dp.evidence.symbolic.desugar_match import parsed
 from verifiable_dp.evidence.symbolic.source import handlers_of, place_of
-from verifiable_dp.evidence.symbolic.terms import Ends, Sum, Unbounded, World
+from verifiable_dp.evidence.symbolic.terms import Ends, Summed, Unbounded, World
 from verifiable_dp.evidence.tracing.ledger import Place
 
 _MOST_STEPS = 2_000_000
@@ -89,7 +89,7 @@ class Coverage:
     _stop: Function[Exception] = Unbounded
     _unasked: Callable[[Foreign], frozenset[int]] = _none
     weights: set[tuple[types.CodeType, int, int | None]] = field(default_factory=set)
-    sums: set[tuple[types.CodeType, int, Sum]] = field(default_factory=set)
+    sums: set[tuple[types.CodeType, int, Summed]] = field(default_factory=set)
     wide: set[tuple[types.CodeType, int]] = field(default_factory=set)
     filled: Filled = field(default_factory=dict)
     disclosed: frozenset[tuple[str, Foreign]] = frozenset()
@@ -227,10 +227,10 @@ class Coverage:
                 if not read and at.lineno is not None and asks(code.co_filename, place_of(at), side):
                     found.append(Place(code.co_filename, at.lineno))
         asked = {
-            Sum.BARE: language.partial,
-            Sum.HIDDEN: language.unhidden,
-            Sum.AGAIN: language.often,
-            Sum.TOLD: language.told_again,
+            Summed.BARE: language.partial,
+            Summed.HIDDEN: language.unhidden,
+            Summed.AGAIN: language.often,
+            Summed.TOLD: language.told_again,
         }
         for code, offset, kind in self.sums:
             at = _positions(code, offset)

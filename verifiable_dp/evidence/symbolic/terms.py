@@ -73,7 +73,7 @@ class Ends(StrEnum):
         return self in (Ends.DATA, Ends.BRANCH, Ends.POSITION)
 
 
-class Sum(StrEnum):
+class Summed(StrEnum):
     """What is added to data without noise, or done with them."""
 
     BARE = "bare"  # whatever it is
@@ -440,7 +440,7 @@ class World:
     scales: set[tuple[Foreign, int, int | None]] = field(default_factory=set)
     scaling: dict[SymbolicDraw, set[tuple[Foreign, int, int | None]]] = field(default_factory=dict)
     weights: set[tuple[Foreign, int, int | None]] = field(default_factory=set)
-    sums: set[tuple[Foreign, int, Sum]] = field(default_factory=set)
+    sums: set[tuple[Foreign, int, Summed]] = field(default_factory=set)
     wide: set[tuple[Foreign, int]] = field(default_factory=set)
     drawn: set[tuple[Foreign, frozenset[str] | None]] = field(default_factory=set)
     disclosed: frozenset[tuple[str, Foreign]] = frozenset()
@@ -489,22 +489,22 @@ class World:
         at = self.here(None) if bare else None
         if at is None:
             return
-        self.sums.add((*at[:2], Sum.BARE))
+        self.sums.add((*at[:2], Summed.BARE))
         if any(one.noise and not one.raw for one in summands):
-            self.sums.add((*at[:2], Sum.HIDDEN))
+            self.sums.add((*at[:2], Summed.HIDDEN))
         *rest, most = summands
         seen = dict[Atom, float]()
         for one in rest:
             for atom, weight in one.raw.items():
                 if (most.raw.get(atom, 0.0) + seen.get(atom, 0.0)) * weight > 0:
-                    self.sums.add((*at[:2], Sum.AGAIN))
+                    self.sums.add((*at[:2], Summed.AGAIN))
                 seen[atom] = seen.get(atom, 0.0) + weight
 
     def charge(self, charge: Charge) -> None:
         """What the adversary learns by a draw whose law follows from data: no noise hides them again."""
         at = self.here(None)
         if at is not None and any(high > 0 for _, high in charge.costs.values()):
-            self.sums.add((*at[:2], Sum.TOLD))
+            self.sums.add((*at[:2], Summed.TOLD))
         self.charges.append(charge)
 
     def widely(self, many: Foreign) -> None:
