@@ -2676,14 +2676,6 @@ FAULTS = (
         ("tests/unit/evidence/test_counted_turns.py",),
     ),
     Fault(
-        "an attribute that several expressions set is one number",
-        f"{EVIDENCE}/judge/singles.py",
-        "return len(each) == 1 and all(",
-        "return all(",
-        "a rare object with a hundredth of the noise counts as the others",
-        ("tests/unit/evidence/test_singles.py",),
-    ),
-    Fault(
         "quotients of counts may be told apart",
         f"{EVIDENCE}/judge/expressions.py",
         "every._replace(draws=2 if draws and every.many and exact else draws)",

@@ -18,7 +18,7 @@ from verifiable_dp.evidence.judge import outside, values
 from verifiable_dp.evidence.judge.chances import GROWN, LOTTERY, SEVERAL
 from verifiable_dp.evidence.judge.flow import parameters, positive
 from verifiable_dp.evidence.judge.marks import Root, where
-from verifiable_dp.evidence.judge.singles import Singles
+from verifiable_dp.evidence.judge.places import Places
 from verifiable_dp.evidence.judge.values import (
     GENERATOR,
     MADE,
@@ -106,7 +106,7 @@ def how_many(name: str, given: Given) -> Value | None:
     return known.get("size", known.get(placed.get(name, 2)))
 
 
-class Calls(Singles):
+class Calls(Places):
     """Follows calls."""
 
     def enter(self, node: Foreign, given: Given, *, unbound: bool = False) -> Value:
@@ -130,8 +130,6 @@ class Calls(Singles):
         placed = [one.arg for one in (*node.args.posonlyargs, *node.args.args)][method:]
         stars = [one.arg for one in (node.args.vararg, node.args.kwarg) if one is not None]
         every, again = [one.arg for one in parameters(node)][method:], self.goes_round(node)
-        written: dict[Foreign, ast.expr] = {word.arg: word.value for word in self.calling.keywords}
-        written |= dict(enumerate(self.calling.args, -shift))
         for at, value, roots in parts:
             if at == -1:
                 continue
@@ -143,8 +141,7 @@ class Calls(Singles):
                     )
                     self.share((node, target), {root.inside() for root in roots})
                 else:
-                    self.comes((node, target), (self.calling, at), written.get(at))
-                    value = self.chosen_there(node, target, written.get(at), value, again=again)
+                    value = self.chosen_there(node, target, at, value, again=again)
                     self.add((node, target), value)
                     self.add(("given", node, target), value)
                     self.share((node, target), roots)
@@ -154,9 +151,11 @@ class Calls(Singles):
         return returned._replace(kept=frozenset(kept))
 
     def chosen_there(
-        self, node: Foreign, target: str, part: ast.expr | None, value: Value, *, again: bool = False
+        self, node: Foreign, target: str, at: Foreign, value: Value, *, again: bool = False
     ) -> Value:
         """What a parameter is given, where conditions say by which of several calls, or in which turn."""
+        parts: dict[Foreign, ast.expr] = {word.arg: word.value for word in self.calling.keywords}
+        part = (parts | dict(enumerate(self.calling.args))).get(at)
         known = self.given_at.setdefault((node, target), set())
         written = ast.dump(part) if part is not None else ""
         if again:
@@ -231,7 +230,6 @@ class Calls(Singles):
             for at, value, roots in given.parts:
                 name = names[at] if isinstance(at, int) and at < len(names) else at
                 for target in [name] if name in names else names:
-                    self.comes(("attribute", target), (self.calling, at), None)
                     self.add(("attribute", target), value)
                     self.share(("attribute", target), roots)
         made, every = self.names.instance(kind), given.every

@@ -79,9 +79,6 @@ class Expressions(Calls):
     def attribute(self, node: ast.Attribute, base: Value, *, called: bool) -> Value:
         """What an attribute may be: what was stored under its name, a method, what a library's object has."""
         name, found = node.attr, list[Value]()
-        objects = bool(base.own) and all(kind == "instance" and self.is_whole(one) for kind, one in base.own)
-        if objects and self.single_attribute(name):
-            return Value()
         if base.refs and not called and name[:2] == "__" and name not in _NAMES:
             self.tell(node, outside.REFLECTION, name)
         for kind, ref in base.own:
@@ -269,10 +266,17 @@ class Expressions(Calls):
         function = self.function_of(self.scope)
         if not isinstance(node, ast.Name) or not self.is_own(node.id) or not isinstance(function, Function):
             return {None}
-        given = self.assigned(function, node.id)
-        if given is None or any(isinstance(one, ast.Name) for one in given):
+        inside = [*ast.walk(function)]  # functions inside may set it, too
+        others = {getattr(one, kind, None) for one in inside for kind in ("arg", "name", "asname", "rest")}
+        if node.id in others:  # it is bound without an assignment
             return {None}
-        return {size for one in given for size in self.magnitudes(one, names | {node.id})}
+        named = [one for one in inside if isinstance(one, ast.Name) and one.id == node.id]
+        stored = [one for one in named if not isinstance(one.ctx, ast.Load)]
+        given = [one.value for one in inside if isinstance(one, ast.Assign) and one.targets[0] in stored]
+        plain = len(given) == len(stored) > 0 and not any(isinstance(one, ast.Name) for one in given)
+        return (
+            {size for one in given for size in self.magnitudes(one, names | {node.id})} if plain else {None}
+        )
 
     def signs(self, node: ast.expr) -> bool:
         """Whether something is given the sign of another one."""

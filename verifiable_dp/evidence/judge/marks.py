@@ -51,13 +51,6 @@ class Root(NamedTuple):
         return self._replace(least=max(1, self.least))
 
 
-class Assigned(NamedTuple):
-    """An expression that something is set to, None if it is not known, and the scope that it stands in."""
-
-    node: ast.expr | None
-    scope: Foreign
-
-
 class Chance(NamedTuple):
     """A condition that a draw decides.
 
@@ -157,10 +150,6 @@ class Marks:
         self.wide: frozenset[Spot] = frozenset()
         self.disclosed: frozenset[Spot] = frozenset()
         self.spots: set[Spot] = set()  # where disclosing would do
-        # What parameters and attributes are given, by place, and what is looked at of that.
-        self.sources: dict[Foreign, dict[Foreign, Assigned]] = {}
-        self.looked: set[ast.AST] = set()
-        self.filled_in: set[Foreign] = set()  # functions that an adapter calls
         self.kept: dict[str, set[tuple[type, Foreign]]] = {}  # constants and statements that set attributes
         self.replaced: dict[Foreign, set[Foreign]] = {}  # names, and where chance alone says what they hold
         self.turning: list[ast.AST] = []  # loops and comprehensions around what is looked at
@@ -183,12 +172,9 @@ class Marks:
         for code, given in self.roles.items():
             if isinstance(code, type):  # its fields are filled
                 keys: dict[str, Foreign] = {name: ("attribute", name) for name in given}
-                for key in keys.values():
-                    self.sources.setdefault(key, {})[code] = Assigned(None, code)
             else:
                 node = self.names.node_of(code)
                 keys = {name: (node, name) for name in given}
-                self.filled_in.add(node)
                 if node is not None:
                     self.bound.add(node)
                     method = isinstance(self.names.outer[node], ast.ClassDef)

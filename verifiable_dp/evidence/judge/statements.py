@@ -197,9 +197,9 @@ class Statements(Expressions):
                     self.store(part, joined(self.marks.get(key, Value()) for key in keys), {*map(Root, keys)})
             elif parts and given and len(parts) == len(given):
                 for part, value in zip(parts, given, strict=True):
-                    self.store(part, self.of(value), self.roots(value), value)
+                    self.store(part, self.of(value), self.roots(value))
             else:
-                self.store(target, self.of(step.value), self.roots(step.value), step.value)
+                self.store(target, self.of(step.value), self.roots(step.value))
                 for root in self.roots(target) if isinstance(step.value, ast.BinOp | ast.ListComp) else ():
                     self.puts.setdefault(root.key, set()).add(ast.dump(step.value))
                 self.begun |= set() if _empty(step.value) else {root.key for root in self.roots(target)}
@@ -225,7 +225,7 @@ class Statements(Expressions):
             self.carries(step)
             if isinstance(step.target, ast.Attribute):
                 self.sets(step.target.attr, step, step.value)
-            self.store(step.target, self.of(step.value), self.roots(step.value), step.value)
+            self.store(step.target, self.of(step.value), self.roots(step.value))
 
     def _do_AugAssign(self, step: ast.AugAssign) -> None:
         telling, self.telling = self.telling, False  # what is read there is written there again
@@ -251,8 +251,8 @@ class Statements(Expressions):
             changed = self.reached(made._replace(own=NONE))._replace(rough=STEEP)  # an array, in place
             self.hold(self.behind(self.roots(step.target)), changed)
 
-    def store(self, target: Foreign, value: Value, roots: set[Root], given: ast.expr | None = None) -> None:
-        """A target is given a value, that of one expression or not, which shares its entries with others."""
+    def store(self, target: Foreign, value: Value, roots: set[Root]) -> None:
+        """A target is given a value, which shares its entries with others."""
         if isinstance(target, ast.Tuple | ast.List):
             for part in target.elts:
                 self.store(part, value._replace(own=value.inner), {root.entry() for root in roots})
@@ -266,8 +266,6 @@ class Statements(Expressions):
         elif isinstance(target, ast.Name):
             owner = self.names.owner(self.scope, target.id)
             key = ("attribute", target.id) if isinstance(owner, ast.ClassDef) else (owner, target.id)
-            if owner is not None and key[0] == "attribute":
-                self.comes(key, target, given)
             self.add(key, value)
             self.share(key, roots)
             self.replaces(key, target.id)
@@ -276,7 +274,6 @@ class Statements(Expressions):
             if any(kind in ("library", "module", "function") for kind, _ in base.own):
                 self.tell(target, outside.SETS, target.attr)
             level = max(value.level, SMOOTH if base.level else PUBLIC)
-            self.comes(("attribute", target.attr), target, given)
             self.add(("attribute", target.attr), value._replace(level=level))
             self.share(("attribute", target.attr), roots)
             self.replaces(("attribute", target.attr), f".{target.attr}")
