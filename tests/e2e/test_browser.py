@@ -155,7 +155,7 @@ def thirty(folder):
     """Thirty records: the committed ones, of every kind."""
     known = sorted(REPORTS.glob("*/record.json"))
     for number in range(30):
-        record = json.loads(known[9 * number % len(known)].read_text("utf-8"))
+        record = json.loads(known[len(known) * number // 30].read_text("utf-8"))
         place = folder / f"{number:02d}"
         place.mkdir(parents=True)
         record["seed"] = number

@@ -117,7 +117,7 @@ def test_a_record_expires(last, holds, folder):
         assert (f"relied on until {last}; audit again" in done.stderr) == (not holds), command
     page = (folder / "new/record.html").read_text()
     assert f"{last}</span> (UTC)" in page.partition("relied on until")[2]
-    assert f'until <span class="whole">{last}.' in page.partition("Who vouches")[2].partition("</dd>")[0]
+    assert f'expires <span class="whole">{last}.' in page.partition("Who vouches")[2].partition("</dd>")[0]
     assert run(folder, "verify", "kept/record.json").exit_code == 0
     (folder / "d.toml").write_text("expires = 'soon'\n")
     done = run(folder, "audit", "a.py:right", "--epsilon", 1, "--declarations", "d.toml")

@@ -34,6 +34,7 @@ def request(**options):
 def report(privacy="not_refuted", regret="consistent"):
     """A report with these verdicts, which cannot be written anywhere."""
     record = json.loads(RECORD.read_text("utf-8"))
+    record["provenance"].pop("request", None)
     return SimpleNamespace(
         verdict=privacy,
         regret_verdict=regret,

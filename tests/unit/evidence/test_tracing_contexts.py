@@ -118,7 +118,7 @@ def test_laplace_noise_on_a_triangle_costs_each_entry_once():
         .loss
     )
     assert loss.same_output
-    paid = sum(bound for _, bound in loss.each.tolist() if np.isfinite(bound))
+    paid = sum(bound for _, bound, _ in loss.each.tolist() if np.isfinite(bound))
     # x x' is (1, 0; 0, 0) or (0, 0; 0, 1) before, (.5, .5; .5, .5) after: three entries of the triangle.
     assert np.isclose(paid, 3 * 0.5 / SIGMA, rtol=1e-6)
 

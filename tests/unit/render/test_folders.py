@@ -52,10 +52,11 @@ def sealed(whole):
 
 
 def load(name):
-    """A committed file; of the kill table the first rows, for whatever reads it judges them all."""
+    """A committed file, without a request; of the kill table the first rows, as all are judged."""
     whole = json.loads((REPORTS / name).read_text("utf-8"))
     if name != "mutants.json":
-        return whole
+        whole["provenance"].pop("request", None)
+        return sealed(whole)
     rows = whole["mutants"][:40]
     return sealed(whole | {"mutants": rows, "summary": summary(rows)})
 
