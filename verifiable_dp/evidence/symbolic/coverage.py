@@ -64,8 +64,9 @@ class Coverage:
         Whether there was any exception but those that end a loop.
     mixed
         Where conditions stand both sides of which were followed at once.
-    weights, wide, scales, drawn
-        Where numbers are multiplied with data, drawn, or set how much noise there is (of `World`).
+    weights, sums, wide, scales, drawn
+        Where numbers are multiplied with data or added to them, drawn, or set how much noise there is (of
+        `World`).
     filled
         What adapters have filled parameters with.
     disclosed

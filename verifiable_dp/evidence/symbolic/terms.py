@@ -385,6 +385,8 @@ class World:
         Where conditions stand both sides of which were followed at once.
     weights
         What data are multiplied with that no noise hides.
+    sums
+        Where the traced code adds data up, or lets them say how a draw comes out.
     wide
         Where whole numbers are drawn of which paths see but a few.
     scales
