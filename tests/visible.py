@@ -3,24 +3,25 @@
 from html.parser import HTMLParser
 
 _VOID = {"br", "meta", "wbr", "input", "link", "hr", "img"}
+_INLINE = {"a", "abbr", "b", "bdi", "code", "em", "i", "small", "span", "sup", "wbr"}  # may end within a word
 _UNREAD = {"style", "script", "title", "head", "template", "metadata", "defs"}
 
 
 class _Reader(HTMLParser):
     def __init__(self):
         super().__init__()
-        self.open, self.words, self.first = [], [], None
+        self.open, self.text = [], ""
 
     def handle_starttag(self, tag, attributes):
+        self.text += "" if tag in _INLINE else " "
         if tag in _VOID:
             return
         given = dict(attributes)
-        if tag == "details" and self.first is None:
-            self.first = len(self.words)
         unseen = tag in _UNREAD or "hidden" in given or given.get("class") == "phone"  # drawn twice
         self.open.append((tag, unseen, tag == "details" and "open" not in given))
 
     def handle_endtag(self, tag):
+        self.text += "" if tag in _INLINE else " "
         while tag not in _VOID and self.open and self.open.pop()[0] != tag:
             pass
 
@@ -28,14 +29,14 @@ class _Reader(HTMLParser):
         folded = [i for i, (_, _, closed) in enumerate(self.open) if closed]
         head = not folded or any(tag == "summary" for tag, _, _ in self.open[folded[-1] :])
         if head and len(folded) < 2 and not any(unseen for _, unseen, _ in self.open):
-            self.words += data.split()
+            self.text += data
 
 
 def words(page):
     """All that is visible before folds."""
     reader = _Reader()
     reader.feed(page)
-    return reader.words
+    return reader.text.split()
 
 
 def first_screen(page):

@@ -34,6 +34,17 @@ BAD = {
     "data_minimisation": {"kept_days": 1_000_000, **WORDS["data_minimisation"]},
     "contribution": WORDS["contribution"],
 }
+# Every question that has a bad answer, answered so; more names and authors than a first screen has room for.
+WORST = {
+    **BAD,
+    "expires": "2020-01-01",
+    "actors": [{"role": "reader", "trusted": False}],
+    "threat_hypotheses": [{"harm": "exposure", "world_0": [0.0] * 3, "world_1": [1.0] * 3}],
+    "contribution": {"max_rounds_per_user": 100_000, "enforced_by": "none"},
+    "accounting": {"total_epsilon": 1000.0},
+    "deployment": {"model": "other", "production_commit": "0000000"},
+    "administrative": {"authors": ["Dr. Anna Maria Person of Some Institute", "B. Body", "C. de la Cruz"]},
+}
 # The same five questions, answered so that nothing is a hole.
 GOOD = {
     "unprotected_outputs": [{"what": "server logs", "readers": "trusted"}],
@@ -49,7 +60,12 @@ HOLES = (
     "readers of raw data",
     "retention",
 )
-NAMED = {"bad": HOLES, "words": (HOLES[0], "rounds of one person", "data security")}
+MORE = ("expiry", "trust model", "commit in production", "actors and trust", "harm to prevent")
+NAMED = {
+    "bad": HOLES,
+    "words": (HOLES[0], "rounds of one person", "data security"),
+    "worst": (*HOLES, *MORE, "what enforces the cap", "total epsilon of one person"),
+}
 QUOTED = ("public dashboard of raw clicks with user ids", "everyone reads raw clicks", "kept for ever")
 # Forms that hold no more of a check than its name.
 BRIEF = ("in-toto",)
@@ -78,6 +94,7 @@ def declared():
     return {
         "bad": whole.declare(BAD),
         "words": whole.declare(WORDS),
+        "worst": whole.declare(WORST),
         "good": whole.declare(GOOD),
         "none": whole,
     }
@@ -106,6 +123,8 @@ def test_every_rendering_is_looked_at():
 def test_bad_declarations_are_red_and_named_in_every_rendering(to, declared, tmp_path):
     """Control: good answers to the same questions, and none, are not."""
     for bad, holes in NAMED.items():
+        if bad == "worst" and to == "html":  # drawing takes long; contract/test_pages.py looks at this page
+            continue
         shown = shown_as(declared[bad], to, tmp_path)
         said = read(shown).lower()
         assert [hole for hole in holes if hole not in said] == []

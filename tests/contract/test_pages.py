@@ -1,14 +1,17 @@
 """Every committed page is short before its folds, and says of one thing one word."""
 
 import functools
+import json
 import re
 
 import pytest
 
 from tests import visible
 from tests.committed import NAMES, REPORTS
-from tests.contract.test_declared_holes import BAD
+from tests.contract.test_declared_holes import BAD, WORST
+from verifiable_dp.record import questions
 from verifiable_dp.record.model import Record
+from verifiable_dp.render import summary_card
 from verifiable_dp.render.page import render
 from verifiable_dp.report import Report
 
@@ -25,6 +28,12 @@ BANNED = re.compile(
 @functools.cache
 def report(name):
     return Report.load(REPORTS / name / "record.json")
+
+
+def stated(name, told):
+    """A record with these declarations, which nobody verified."""
+    record = json.loads((REPORTS / name / "record.json").read_text("utf-8"))
+    return Record.of({**record, "declarations": told})
 
 
 def border(name):
@@ -57,6 +66,34 @@ def test_a_page_is_short_before_its_folds(name):
     assert 500 < len(visible.words(page)) <= BEFORE_FOLDS
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_with_holes_is_short_and_names_them(name):
+    """Of every record: as few holes as five are named on the first screen. Control: with none it is not red."""
+    for declared, red in ((BAD, True), (WORST, True), ({"expires": "2098-06-30"}, False)):
+        whole = stated(name, declared)
+        page = render(whole, drawn=False)
+        assert len(visible.first_screen(page)) <= FIRST
+        assert len(visible.words(page)) <= BEFORE_FOLDS
+        assert ('<div class="banner hole">' in page) is red
+        holes = [one.question.brief for one in questions.holes(whole)]
+        screen = page[: page.index("</section>")]
+        assert declared is WORST or not [name for name in holes if name not in screen]
+        assert not [name for name in holes if f'<b class="hole">{name.capitalize()}</b>' not in page]
+
+
+@pytest.mark.parametrize(("told", "leaves_out"), [(BAD, True), (WORST, True), ({"expires": "2098-06-30"}, False)])
+def test_a_first_screen_leaves_out_no_more_than_it_has_to(monkeypatch, told, leaves_out):
+    """Control: with more room nothing, with less room more."""
+    found = []
+    for room in (1000, summary_card.ROOM, 10):
+        monkeypatch.setattr(summary_card, "ROOM", room)
+        found.append(len(visible.first_screen(render(stated("dp-se", told), drawn=False))))
+    whole, fits, least = found
+    assert (whole > FIRST) is leaves_out
+    assert least <= fits <= FIRST
+    assert (fits == whole) is not leaves_out
+
+
 @pytest.mark.parametrize("name", ["weak", "hole", "weak hole", "undecided", "delta"])
 def test_pages_at_the_borders_are_short_too(name):
     page = border(name)
@@ -73,6 +110,7 @@ def test_what_is_too_long_would_be_found():
     assert visible.words("<p>a <b>b</b></p><details><summary>c</summary>d<p>e</p></details>f") == [*"abcf"]
     assert visible.words("<details><summary>c</summary><b>d</b><wbr/>e</details>f") == [*"cf"]
     assert visible.words("<details open><summary>c</summary>d<details>e</details></details>") == [*"cd"]
+    assert visible.words("<p>a<b>b</b>.<br>c</p>d") == ["ab.", "c", "d"]
 
 
 @pytest.mark.parametrize("path", PAGES)

@@ -12,7 +12,7 @@ from verifiable_dp.record import conclude, kills, questions, words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.signing import SignatureState
-from verifiable_dp.render import audited, regrets
+from verifiable_dp.render import audited, regrets, strips
 from verifiable_dp.render.bounds import interval, premises, taken
 from verifiable_dp.render.following import Open, caveats, following, open_hazards, parted
 from verifiable_dp.render.promised import promise
@@ -143,11 +143,22 @@ class Card:
         return " ".join(part.words for part in self.hazards)
 
 
+ROOM = 150  # words of a first screen
+
+
 def of(record: Reviewed, around: Around = ALONE) -> Card:
-    """The card of a record with its blocks (`blocks.of`)."""
+    """The card of a record with its blocks (`blocks.of`), in as many words as its first screen has room for."""
+    drawn = strips.of(record)
+    beside = [words.title(record), audited.origin(record) or str(record.target.source.path)]
+    beside += [audited.briefly(record), drawn.brief if drawn else ""]
+    for terse in range(_TERSEST + 1):
+        head, lines = headline(record, terse), tuple(_lines(record, around, terse))
+        said = [*beside, head, *(f"{line.label} {line.words}" for line in lines)]
+        if len(" ".join(said).split()) <= ROOM:
+            break
     return Card(
-        headline(record),
-        tuple(_lines(record, around)),
+        head,
+        lines,
         promise(record),
         interval(record),
         premises(record),
@@ -163,17 +174,25 @@ def of(record: Reviewed, around: Around = ALONE) -> Card:
     )
 
 
-def headline(record: Record) -> str:
+# How terse a first screen is; each step leaves out what the sections below say in full: (1) regret and how many
+# assumptions, (2) most of what was not looked at, names of authors, (3) what strength is about, (4) most names of
+# holes, (5) all of them.
+_TERSEST = 5
+
+
+def headline(record: Record, terse: int = 0) -> str:
     """The verdict in a sentence that needs no training."""
-    said = _verdict(record)
+    said = _verdict(record, terse)
     holes = questions.holes(record)
     if not holes:
         return f"{said}{_but(record)}"
-    named = f"{many(len(holes), 'hole')} ({questions.brief(holes)})"
-    return f"Not as declared: {named}. The algorithm alone: {said[:1].lower()}{said[1:]}"
+    names = [one.question.brief for one in holes]
+    named = ", ".join(names) if terse < 4 else " ".join(few(names)).strip() if terse == 4 else "named below"
+    alone = f"The algorithm alone: {said[:1].lower()}{said[1:]}"
+    return f"Not as declared: {many(len(holes), 'hole')} ({named}). {alone}"
 
 
-def _verdict(record: Record) -> str:
+def _verdict(record: Record, terse: int) -> str:
     if not record.checks:
         verdict = str(record.regret.verdict if record.regret else "not measured").replace("_", " ")
         return f"{words.measured(record)}: {verdict}; privacy was not audited"
@@ -185,10 +204,10 @@ def _verdict(record: Record) -> str:
         return (
             f"Undecided: epsilon is at least {digits(words.least(record))}, promised {words.promised(record)}"
         )
-    return _found_nothing(record)
+    return _found_nothing(record, terse)
 
 
-def _found_nothing(record: Record) -> str:
+def _found_nothing(record: Record, terse: int) -> str:
     if record.epsilon_upper is None or not conclude.bounded(record.checks):
         least = f"epsilon is at least {digits(words.least(record))}"
         return f"No leak found or excluded: {least}, promised {digits(record.claimed.epsilon)}"
@@ -196,7 +215,7 @@ def _found_nothing(record: Record) -> str:
     scope = {"certified": "for this instance", "every path": f"on every {'' if calls else 'code '}path"}.get(
         record.bound.scope, f"on the {record.bound.paths} code paths we explored"
     )
-    return f"Holds {scope}{calls}: {_between(record)} ({_assumed(record)})"
+    return f"Holds {scope}{calls}: {_between(record)}{'' if terse else f' ({_assumed(record)})'}"
 
 
 def _but(record: Record) -> str:
@@ -241,24 +260,25 @@ _CHECK = "Check it."
 _LISTED = 5  # things not looked at that the first screen names
 
 
-def _lines(record: Reviewed, around: Around) -> Iterator[AnswerLine]:
+def _lines(record: Reviewed, around: Around, terse: int) -> Iterator[AnswerLine]:
     yield AnswerLine("Promised", promise(record))
-    yield AnswerLine("Held?", _held(record))
-    yield AnswerLine("How strong", _strong(record), few(kills.missed(record))[1], "mutants")
+    yield AnswerLine("Held?", _held(record, terse))
+    yield AnswerLine("How strong", _strong(record, terse), few(kills.missed(record))[1], "mutants")
     left = words.not_looked_at(record)
-    more = f"and {len(left) - _LISTED} more" if left[_LISTED:] else ""
-    named = capital(" ".join(filter(None, (", ".join(left[:_LISTED]), more))))
+    listed = _LISTED if terse < 2 else 2
+    more = f"and {len(left) - listed} more" if left[listed:] else ""
+    named = capital(" ".join(filter(None, (", ".join(left[:listed]), more))))
     yield AnswerLine("Not looked at", f"{named}." if left else "Nothing is left out.", more, "not-covered")
     asked = many(parted(record)[0].count, "question")
     yield AnswerLine("Do next", following(record, brief=True), asked, "hazards")
-    yield AnswerLine("Who vouches", f"{_vouches(record, around)} {_CHECK}", _CHECK, "check")
+    yield AnswerLine("Who vouches", f"{_vouches(record, around, terse)} {_CHECK}", _CHECK, "check")
 
 
-def _held(record: Record) -> str:
+def _held(record: Record, terse: int) -> str:
     found = [words.counted(record)]
     if record.verdict == "inconclusive" and record.checks:
         found.append(f"{capital(words.why(record))}.")
-    if record.regret:
+    if record.regret and not terse:
         loose = regrets.loose(record)
         coarse = f"; {loose} would pass tenfold regret" if loose else ""
         where = " (other settings)" if audited.elsewhere(record) else ""
@@ -266,13 +286,15 @@ def _held(record: Record) -> str:
     return " ".join(filter(None, found))
 
 
-def _strong(record: Record) -> str:
+def _strong(record: Record, terse: int) -> str:
     """How sure the verdict is, and of what: the one sentence that decides, and its scope."""
     found = decision(record)
     if record.verdict == "refuted":
         return "Not needed: a counterexample decides."
     if found.strength == "none":
         return strength(record).words
+    if terse > 2:
+        return f"{capital(found.strength)}."
     bounded = record.epsilon_upper is not None
     more = f"; {open_ones}" if (open_ones := undecided(record)) else ""
     if found.strength == "weak":
@@ -282,10 +304,11 @@ def _strong(record: Record) -> str:
     return f"Strong: {brief(record).removesuffix('.')}{f'. But {but}' if but else ''}{more}."
 
 
-def _vouches(record: Reviewed, around: Around) -> str:
+def _vouches(record: Reviewed, around: Around, terse: int) -> str:
     signed = "Nobody (unsigned)" if around.signature is None else capital(around.signature.words)
-    authors = "; ".join(record.blocks["administrative"]["authors"])
-    by = f" by {authors} (as declared)" if authors else ""
+    authors = record.blocks["administrative"]["authors"]
+    named = "; ".join(authors) if terse < 2 else many(len(authors), "author")
+    by = f" by {named} (as declared)" if authors else ""
     last = record.declared.get("expires")
     until = f"; expires {last}" if last else ""
     return f"{signed}; made{by} {str(record.provenance.finished)[:10]}{until}."
