@@ -81,7 +81,9 @@ def test_a_page_with_holes_is_short_and_names_them(name):
         assert not [name for name in holes if f'<b class="hole">{name.capitalize()}</b>' not in page]
 
 
-@pytest.mark.parametrize(("told", "leaves_out"), [(BAD, True), (WORST, True), ({"expires": "2098-06-30"}, False)])
+@pytest.mark.parametrize(
+    ("told", "leaves_out"), [(BAD, True), (WORST, True), ({"expires": "2098-06-30"}, False)]
+)
 def test_a_first_screen_leaves_out_no_more_than_it_has_to(monkeypatch, told, leaves_out):
     """Control: with more room nothing, with less room more."""
     found = []

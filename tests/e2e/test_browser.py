@@ -5,6 +5,7 @@ axe-core is that of the package axe-core-python, or the file that AXE_CORE names
 
 import json
 import os
+import re
 import shutil
 from importlib import resources
 from pathlib import Path
@@ -217,7 +218,9 @@ def test_the_page_fits_its_window(browser, pages, which, width, scheme):
 
 
 @needs_browser
-@pytest.mark.parametrize("which", ["record", "refuted", "errata", "papers", "study of heavy tails"])
+@pytest.mark.parametrize(
+    "which", ["record", "refuted", "portfolio", "errata", "papers", "study of heavy tails"]
+)
 def test_no_number_is_broken_on_any_width(browser, pages, which):
     """On screen and on paper. Control: where lines may end in them, some do."""
     broken = []
@@ -232,6 +235,22 @@ def test_no_number_is_broken_on_any_width(browser, pages, which):
             broken += [(allowed, width, said) for said in browser.run(BROKEN_NUMBERS)]
     assert [row for row in broken if not row[0]] == []
     assert broken
+
+
+@needs_browser
+def test_the_register_is_scrolled_at_no_width(browser, pages):
+    """Control: with all columns it is."""
+    page = pages["portfolio"].read_text("utf-8")
+    every = pages["portfolio"].with_name("columns.html")
+    every.write_text(re.sub(r"\[data-list\] :is\(th, td\):nth-child\(n\+\d+\) {[^}]*}", "", page), "utf-8")
+    aside = {}
+    for path in (pages["portfolio"], every):
+        for width in (*range(641, 1441, 47), 1183, 1185):
+            browser.look(width)
+            browser.open(path)
+            aside.setdefault(path, []).extend(browser.run(READ)["aside"])
+    assert aside[pages["portfolio"]] == []
+    assert aside[every]
 
 
 @needs_browser

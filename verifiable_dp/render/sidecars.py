@@ -36,11 +36,13 @@ def of(path: Path, record: Record, page: Path | None = None, signed: SignatureSt
     record
         What it holds.
     page
-        Where the page will be, from which its links lead; no links without one.
+        Where the page will be, from which its links lead; no links without one, nor in another folder.
     signed
         What is known of its signature, if it was checked.
     """
     above = path.resolve().parent.parent
+    if page and page.resolve().parent != path.resolve().parent:
+        page = None  # who is given it has nothing that lies beside the record
     links = [("the record as JSON", path)] if page else []
     if page and path.parent.parent != path.parent:
         links += [(said, above / name) for said, name in _PAGES if (above / name).is_file()]

@@ -674,7 +674,7 @@ def test_pdf_is_the_same_each_time_and_has_its_pages(tmp_path):
     made = renderings.render(path, "pdf")
     assert made.startswith(b"%PDF-")
     assert made.rstrip().endswith(b"%%EOF")
-    assert 2 <= pages(made) <= 8
+    assert 2 <= pages(made) <= 12
     assert made == renderings.render(path, "pdf")
 
 
@@ -703,6 +703,26 @@ def test_pdf_of_a_hostile_record_fetches_nothing(monkeypatch, caplog):
     monkeypatch.setattr("verifiable_dp.render.pdf.render", lambda record, **_: image)
     assert to_pdf(Record.of(record)).startswith(b"%PDF-")
     assert "disallowed protocol: http://127.0.0.1:9/x" in caplog.text
+
+
+SHEETS = ("style.css", "card.css", "tracing.css", "hazards.css", "print.css")
+
+
+def refused(style, caplog):
+    """What WeasyPrint does not draw though it knows the property."""
+    caplog.clear()
+    pytest.importorskip("weasyprint").HTML(
+        string=f"<style>{style}</style><p class=a><i>text</i></p>"
+    ).render()
+    return [row.getMessage() for row in caplog.records if "invalid value" in row.getMessage()]
+
+
+def test_no_value_of_our_sheets_is_ignored_on_paper(caplog):
+    """Else a scale lacks its bar, and says that nothing is caught. Control: a stop with two places is one."""
+    shown = "".join(page.style(name) for name in SHEETS).replace(".meter i ", "i ")
+    assert refused(f"{shown} p {{ --full: 40% }}", caplog) == []
+    stop = "var(--passes) 0, var(--passes) 2px"
+    assert refused(shown.replace(stop, "var(--passes) 0 2px"), caplog)
 
 
 def laid_out(style, length):
