@@ -68,7 +68,7 @@ def test_a_page_is_short_before_its_folds(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_with_holes_is_short_and_names_them(name):
-    """Of every record: as few holes as five are named on the first screen. Control: with none it is not red."""
+    """Of every record: five holes are named on the first screen. Control: with none it is not red."""
     for declared, red in ((BAD, True), (WORST, True), ({"expires": "2098-06-30"}, False)):
         whole = stated(name, declared)
         page = render(whole, drawn=False)

@@ -46,7 +46,8 @@ def render(
     url
         Of the run of CI that made the record; only for ``in-toto``.
     out
-        Where it will be written, from which a page's links lead; without it, a page links no other file, nor does one in another folder.
+        Where it will be written, from which a page's links lead. Without it, and in another folder than the
+        record's, a page links no other file.
     keys
         With which the signature beside the record is checked.
 

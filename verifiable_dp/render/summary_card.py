@@ -147,7 +147,7 @@ ROOM = 150  # words of a first screen
 
 
 def of(record: Reviewed, around: Around = ALONE) -> Card:
-    """The card of a record with its blocks (`blocks.of`), in as many words as its first screen has room for."""
+    """The card of a record with its blocks (`blocks.of`), in the words for which a first screen has room."""
     drawn = strips.of(record)
     beside = [words.title(record), audited.origin(record) or str(record.target.source.path)]
     beside += [audited.briefly(record), drawn.brief if drawn else ""]
@@ -174,9 +174,9 @@ def of(record: Reviewed, around: Around = ALONE) -> Card:
     )
 
 
-# How terse a first screen is; each step leaves out what the sections below say in full: (1) regret and how many
-# assumptions, (2) most of what was not looked at, names of authors, (3) what strength is about, (4) most names of
-# holes, (5) all of them.
+# Steps to a terser first screen; each leaves out what the sections below say in full: (1) regret, how many
+# assumptions, (2) most of what was not looked at, names of authors, (3) what strength is about, (4) most names
+# of holes, (5) all of them.
 _TERSEST = 5
 
 
