@@ -175,8 +175,8 @@ def of(record: Reviewed, around: Around = ALONE) -> Card:
 
 
 # Steps to a terser first screen; each leaves out what the sections below say in full: (1) regret, how many
-# assumptions, (2) most of what was not looked at, names of authors, (3) what strength is about, (4) most names
-# of holes, (5) all of them.
+# assumptions, (2) most of what was not looked at, names of authors, (3) what strength is about, (4) most
+# names of holes, (5) all of them.
 _TERSEST = 5
 
 
