@@ -26,11 +26,11 @@ def rows(record: Reviewed, signature: SignatureState | None) -> list[tuple[str, 
         found.append(("Promise from", source.statement))
     found.append(("Code", _code(target.source, facts.target)))
     found.append(("When", str(facts.finished)[:10]))
-    authors = "; ".join(record.blocks["administrative"]["authors"])
     ci = "in continuous integration" if facts.ci else "outside continuous integration"
-    by = f"{authors} (as declared), with " if authors else "nobody is named; "
     own = f"tool {_commit(facts)}"
-    found.append(("Audited by", f"{by}{facts.tool} {facts.version} ({own}), {ci}"))
+    found.append(("Audited with", f"{facts.tool} {facts.version} ({own}), {ci}"))
+    authors = "; ".join(record.blocks["administrative"]["authors"])
+    found.append(("Answers for declarations", authors or "nobody is named"))
     if record.target.role is Role.USER and facts.request is not None:
         found.append(("Trust in the code", _TRUST))
     tier = record.blocks["tier"]

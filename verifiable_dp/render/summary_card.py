@@ -174,10 +174,10 @@ def of(record: Reviewed, around: Around = ALONE) -> Card:
     )
 
 
-# Steps to a terser first screen; each leaves out what the sections below say in full: (1) regret, how many
-# assumptions, (2) most of what was not looked at, names of authors, (3) what strength is about, (4) most
-# names of holes, (5) all of them.
-_TERSEST = 5
+# Steps to a terser screen; each leaves out what the sections below say in full: (1) regret, (2) how many
+# assumptions, names of authors, (3) most of what was not looked at, (4) what strength is about, (5) most
+# names of holes, (6) all of them.
+_TERSEST = 6
 
 
 def headline(record: Record, terse: int = 0) -> str:
@@ -187,7 +187,7 @@ def headline(record: Record, terse: int = 0) -> str:
     if not holes:
         return f"{said}{_but(record)}"
     names = [one.question.brief for one in holes]
-    named = ", ".join(names) if terse < 4 else " ".join(few(names)).strip() if terse == 4 else "named below"
+    named = ", ".join(names) if terse < 5 else " ".join(few(names)).strip() if terse == 5 else "named below"
     alone = f"The algorithm alone: {said[:1].lower()}{said[1:]}"
     return f"Not as declared: {many(len(holes), 'hole')} ({named}). {alone}"
 
@@ -215,7 +215,7 @@ def _found_nothing(record: Record, terse: int) -> str:
     scope = {"certified": "for this instance", "every path": f"on every {'' if calls else 'code '}path"}.get(
         record.bound.scope, f"on the {record.bound.paths} code paths we explored"
     )
-    return f"Holds {scope}{calls}: {_between(record)}{'' if terse else f' ({_assumed(record)})'}"
+    return f"Holds {scope}{calls}: {_between(record)}{'' if terse > 1 else f' ({_assumed(record)})'}"
 
 
 def _but(record: Record) -> str:
@@ -265,7 +265,7 @@ def _lines(record: Reviewed, around: Around, terse: int) -> Iterator[AnswerLine]
     yield AnswerLine("Held?", _held(record, terse))
     yield AnswerLine("How strong", _strong(record, terse), few(kills.missed(record))[1], "mutants")
     left = words.not_looked_at(record)
-    listed = _LISTED if terse < 2 else 2
+    listed = _LISTED if terse < 3 else 2
     more = f"and {len(left) - listed} more" if left[listed:] else ""
     named = capital(" ".join(filter(None, (", ".join(left[:listed]), more))))
     yield AnswerLine("Not looked at", f"{named}." if left else "Nothing is left out.", more, "not-covered")
@@ -293,7 +293,7 @@ def _strong(record: Record, terse: int) -> str:
         return "Not needed: a counterexample decides."
     if found.strength == "none":
         return strength(record).words
-    if terse > 2:
+    if terse > 3:
         return f"{capital(found.strength)}."
     bounded = record.epsilon_upper is not None
     more = f"; {open_ones}" if (open_ones := undecided(record)) else ""
@@ -308,7 +308,7 @@ def _vouches(record: Reviewed, around: Around, terse: int) -> str:
     signed = "Nobody (unsigned)" if around.signature is None else capital(around.signature.words)
     authors = record.blocks["administrative"]["authors"]
     named = "; ".join(authors) if terse < 2 else many(len(authors), "author")
-    by = f" by {named} (as declared)" if authors else ""
+    by = f"; {named} answer{'s' * (len(authors) == 1)} for the declarations" if authors else ""
     last = record.declared.get("expires")
     until = f"; expires {last}" if last else ""
-    return f"{signed}; made{by} {str(record.provenance.finished)[:10]}{until}."
+    return f"{signed}; made {str(record.provenance.finished)[:10]}{by}{until}."

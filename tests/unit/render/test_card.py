@@ -91,7 +91,7 @@ def test_page_and_markdown_have_the_card(name):
         assert text in first
         assert text in head
         assert f'id="{place}"' in page  # no "see" leads nowhere
-    assert {"Target", "When", "Audited by", "Signature"} <= dict(said.audited).keys()
+    assert {"Target", "When", "Audited with", "Signature"} <= dict(said.audited).keys()
 
 
 def test_every_link_within_a_page_leads_somewhere():
@@ -1028,7 +1028,7 @@ def test_where_all_is_declared_the_limits_are_left():
 def test_what_could_pass_does_not_look_like_what_is_caught():
     """Hatched in another colour, and said so. Control: a full meter has nothing hatched."""
     style = resources.files("verifiable_dp.render").joinpath("templates/card.css").read_text("utf-8")
-    assert "linear-gradient(var(--good), var(--good)) right / var(--full)" in style
+    assert "linear-gradient(to left, var(--good) var(--full), transparent var(--full))" in style
     assert "repeating-linear-gradient(135deg, var(--passes)" in style
     assert not re.search(r"\.meter\.weak i {[^}]*background", style)
     assert 'class="meter weak part"' in shown("dp-nas")[1]
@@ -1168,7 +1168,7 @@ def test_the_commit_of_the_tool_is_not_that_of_the_audited_code():
         shown = record | {"provenance": facts | {"target": place}}
         rows = dict(summary_card.of(reviewed(shown)).audited)
         assert rows["Code"] == f"verifiable_dp/algorithms/dp_se.py, SHA-256 {sha}…, {said}"
-        assert f"(tool commit {'a' * 12})" in rows["Audited by"]
+        assert f"(tool commit {'a' * 12})" in rows["Audited with"]
         assert re.fullmatch(r"\d{4}-\d\d-\d\d", rows["When"])
         for text in renderings_of(shown):
             assert f"…, {said}" in text
