@@ -244,12 +244,14 @@ def _variant(claim: Claim) -> tuple[str, str]:
 
 
 def _groups(record: Record, declared: int | None) -> list[Block]:
-    """What the promise about one event implies for several; empty if it is about several already."""
+    """What the promise about one event implies for as many as are declared, or for our examples.
+
+    Empty if it is about several already.
+    """
     claim = record.claimed.value
     if claim.relation != Relation():
         return []
-    sizes = sorted({*GROUPS, declared} if declared else GROUPS)
-    rows = group_table(claim, sizes)
+    rows = group_table(claim, sorted({1, declared}) if declared else GROUPS)
     # Twelve digits: what is computed by search differs between versions of a library beyond.
     return [
         {"rounds": row["size"], "epsilon": _rounded(row["epsilon"]), "delta": _rounded(row["delta"])}

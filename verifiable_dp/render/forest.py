@@ -27,14 +27,21 @@ def certainty(record: Record, *, narrow: bool = False) -> str | None:
     """How sure an attacker becomes of one bit, against the rounds of one person; None without a promise."""
     if not words.promises(record) or record.claimed.value.relation != Relation():
         return None
-    rows = group_table(record.claimed.value, _ROUNDS)
+    declared = record.declared.get("contribution", {}).get("max_rounds_per_user", 1)
+    rounds = sorted({*_ROUNDS, declared})
+    rows = group_table(record.claimed.value, rounds)
     sure = [100 * promised.certainty(row["epsilon"], row["delta"]) for row in rows]
 
     def draw(axes: Axes) -> None:
         axes.axhline(50, color=RIVAL, linewidth=1, linestyle=":")
-        axes.plot(_ROUNDS, sure, "o-", color=GOOD, markersize=4, linewidth=1.3)
+        axes.plot(rounds, sure, "o-", color=GOOD, markersize=4, linewidth=1.3)
         axes.annotate(f"{sure[0]:.0f} %", (1, sure[0]), (6, -11), **_OFFSET)
-        axes.annotate("a coin toss", (_ROUNDS[-1], 50), (0, 4), ha="right", **_OFFSET)
+        if declared > 1:
+            axes.axvline(declared, color=CLAIM, linewidth=1.2)
+            right = declared > rounds[-1] ** 0.5
+            style: Style = {"ha": "right" if right else "left", "color": CLAIM, **_OFFSET}
+            axes.annotate("declared", (declared, 60), (-4 if right else 4, 0), **style)
+        axes.annotate("a coin toss", (rounds[-1], 50), (0, 4), ha="right", **_OFFSET)
         axes.set(ylim=(45, 103), ylabel="right guesses (%)", xscale="log")
         axes.set_xlabel("rounds of one person")
         plots.decades(axes.xaxis)

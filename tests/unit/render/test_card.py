@@ -1149,6 +1149,14 @@ def test_a_declared_number_of_rounds_replaces_the_example_everywhere(rounds):
     annex = renderings_of(load("dp-se") | {"declarations": declared})[3]
     assert f"| A person with {rounds} rounds (as declared) | epsilon" in annex
     assert "A person with 5 rounds" not in annex
+    shown = [
+        re.findall(
+            r'<tr><th scope="row" class="number">(\d+)( \(as declared\))?<', render(found, drawn=False)
+        )
+        for found in (Record.of(load("dp-se") | {"declarations": declared}), Record.of(load("dp-se")))
+    ]
+    assert shown[0] == [("1", ""), (str(rounds), " (as declared)")]
+    assert shown[1] == [(str(size), "") for size in (1, 2, 5, 10, 100)]
     one = load("dp-se") | {"declarations": {"contribution": {"max_rounds_per_user": 1}}}
     assert not any("add up" in text for text in renderings_of(one))
 

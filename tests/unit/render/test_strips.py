@@ -72,3 +72,11 @@ def test_who_counted_and_where_code_ran_is_said():
     assert "in the process of the audit, as was asked for" in ran
     assert cage.endswith("no network")
     assert "repeated 7 runs." in how.counted(7)
+
+
+@pytest.mark.parametrize("rounds", [None, 1, 3, 400, 10**6])
+def test_declared_rounds_are_marked_where_an_attacker_is_how_sure(rounds):
+    """Control: without a declaration, and with one round of a person, nothing is."""
+    declared = {"contribution": {"max_rounds_per_user": rounds}} if rounds else None
+    shown = forest.certainty(replace(HOLDS, declarations=declared))
+    assert (shown == forest.certainty(HOLDS)) is (rounds in (None, 1))
