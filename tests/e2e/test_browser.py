@@ -95,7 +95,7 @@ BROKEN_NUMBERS = r"""(() => {
     const node = walk.currentNode;
     const within = node.parentElement;
     if (within.closest("svg, script, style, pre, a") || !within.checkVisibility()) continue;
-    for (const m of node.data.matchAll(/[a-z]+ (=|>=) [\d.]+|\d[\d.]*(e?-\d+)+(?![\d\/])/g)) {
+    for (const m of node.data.matchAll(/[a-z]+ (=|>=) [\d.]+(?!\w)|\d[\d.]*(e?-\d+)+(?![\d\/])/g)) {
       const range = document.createRange();
       range.setStart(node, m.index);
       range.setEnd(node, m.index + m[0].length);

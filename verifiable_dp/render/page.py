@@ -60,17 +60,14 @@ def _words(value: object) -> str:
     return str(value).replace("_", " ")
 
 
-def _counts(rows: Sequence[Json]) -> str:
-    """How many rows have which verdict, such as ``3 consistent, 1 vacuous``."""
-    verdicts = [row["verdict"] for row in rows]
+def _counts(verdicts: Sequence[str]) -> str:
+    """How often which verdict was drawn, such as ``3 consistent, 1 vacuous``."""
     return ", ".join(f"{verdicts.count(verdict)} {_words(verdict)}" for verdict in dict.fromkeys(verdicts))
 
 
 def of_claim(checks: Sequence[Check], name: str) -> str:
     """Verdicts of the checks of one claim; says so if there is none."""
-    found = [c.verdict for c in checks if c.statistics.get("claim") == name]
-    counts = {verdict: found.count(verdict) for verdict in dict.fromkeys(found)}
-    return ", ".join(f"{n} {verdict}" for verdict, n in counts.items()) or "no check"
+    return _counts([c.verdict for c in checks if c.statistics.get("claim") == name]) or "no check"
 
 
 def _by_kind(checks: Sequence[Check]) -> list[tuple[Kind, list[Check]]]:
@@ -137,7 +134,7 @@ def environment(finalize: Callable[[object], object] = _seen) -> Environment:
         "bound": lambda checks: plots.bound([_read(check) for check in checks]),
         "limits": lambda check: limits.of(_read(check)),
         "of_claim": lambda checks, name: of_claim([_read(check) for check in checks], name),
-        "counts": _counts,
+        "counts": lambda rows: _counts([row["verdict"] for row in rows]),
         "rows": lambda table: readings.joined(table.statistics, table.result),
         "reading": readings.reading,
         "reached": lambda check: upper.reached(_read(check).statistics),
@@ -187,7 +184,6 @@ _PLOTS: Mapping[str, Function[str | None]] = {
     "curve": plots.hockey_stick,
     "regret": plots.regret_bounds,
     "time": timelines.over_time,
-    "growth": plots.growth,
     "constants": plots.constants,
     "scaling": timelines.scaling_fit,
     "prices": timelines.prices,

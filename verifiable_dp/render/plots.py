@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import io
 import math
 import re
@@ -502,36 +501,6 @@ def bounds(axes: Axes, checks: Sequence[Check], rivals: Mapping[JsonValue, Json]
     framed(axes, "mean pseudo-regret at the horizon (units of reward)", log="x")
 
 
-def growth(record: Record, *, narrow: bool = False) -> str | None:
-    """What was measured divided by its claimed rate, relative to the first point: flat if the rate holds.
-
-    A figure for each quantity that the rates are over: the horizon T, where a check does not say another.
-    """
-    checks = [c for c in record.regret_checks if c.kind == "scaling"]
-    if not checks:
-        return None
-
-    def draw(axes: Axes, over: str, shown: Sequence[Check]) -> None:
-        for check, marker, color in zip(shown, "osD^v<>p", MANY, strict=False):
-            numbers = check.statistics
-            power, exponent = float(numbers["log_power"]), float(numbers["exponent"])
-            xs = [p[0] for p in numbers["points"]]
-            # Not a power of log x where there is none: log 1 is 0.
-            rates = [x**exponent * (math.log(x) ** power if power else 1.0) for x in xs]
-            first = numbers["points"][0][1] / rates[0]
-            ys = [p[1] / rate / first for rate, p in zip(rates, numbers["points"], strict=True)]
-            sizes = [p[2] / rate / first for rate, p in zip(rates, numbers["points"], strict=True)]
-            left = round(check.result["slope"] - exponent, 3) + 0.0  # which is never -0.000
-            label = f"{numbers.get('instance', check.name)}: {left:+.3f}"
-            style: Style = {"color": color, "markersize": 4, "capsize": 2, "label": label}
-            axes.errorbar(xs, ys, yerr=bars(sizes), fmt=marker, **style)
-        axes.axhline(1.0, color=CLAIM, linewidth=1, label="claimed")
-        axes.set_ylim(0, 2)
-        framed(axes, over, "measured / claimed rate", log="x", columns=1, title="exponent left over")
-
-    return panels("growth", checks, draw, narrow=narrow)
-
-
 _SURE = 1.96  # standard errors of an interval at 95 %
 
 
@@ -540,28 +509,6 @@ def bars(errors: Sequence[float], means: Sequence[float] = ()) -> list[float] | 
     sizes = [_SURE * float(error) for error in errors]
     sizes = [min(size, 0.9 * mean) for size, mean in zip(sizes, means, strict=True)] if means else sizes
     return sizes if any(sizes) else None
-
-
-def panels(
-    name: str,
-    checks: Sequence[Check],
-    draw: Function[None],
-    *,
-    narrow: bool,
-) -> str:
-    """A figure for each quantity that rates are over, one below the other; `draw(axes, over=, shown=)`."""
-    by_quantity: dict[str, list[Check]] = {}
-    for check in checks:
-        by_quantity.setdefault(check.statistics.get("over", "horizon T"), []).append(check)
-    return "".join(
-        single(
-            f"{name} {number}" if number else name,
-            2.6 + (0.3 if narrow else 0.16) * len(shown),
-            functools.partial(draw, over=over, shown=shown),
-            narrow=narrow,
-        )
-        for number, (over, shown) in enumerate(by_quantity.items())
-    )
 
 
 def constants(record: Record, *, narrow: bool = False) -> str | None:

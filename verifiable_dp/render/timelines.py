@@ -244,15 +244,24 @@ def scaling_fit(record: Record, *, narrow: bool = False) -> str | None:
     A figure for each quantity that the rates are over. Each check is divided by its value in the middle, so
     that all pass through 1 there, and those with a power of log x by that power too.
     """
-    checks = [c for c in record.regret_checks if c.kind == "scaling"]
-    checks = [c for c in checks if len({p[0] for p in c.statistics["points"]}) > 1]
+    by_quantity: dict[str, list[Check]] = {}
+    for check in record.regret_checks:
+        if check.kind == "scaling" and len({p[0] for p in check.statistics["points"]}) > 1:
+            by_quantity.setdefault(check.statistics.get("over", "horizon T"), []).append(check)
 
-    def draw(axes: Axes, over: str, shown: Sequence[Check]) -> None:
-        for check, marker, color in zip(shown, _MARKERS, plots.MANY, strict=False):
+    def draw(axes: Axes, over: str) -> None:
+        for check, marker, color in zip(by_quantity[over], _MARKERS, plots.MANY, strict=False):
             _fit(axes, check, marker, color)
         plots.framed(axes, over, "relative to the middle", log="xy", columns=1)
 
-    return plots.panels("scaling", checks, draw, narrow=narrow) or None
+    heights = {over: 2.6 + (0.3 if narrow else 0.16) * len(shown) for over, shown in by_quantity.items()}
+    return (
+        "".join(
+            plots.single(f"scaling {number}", height, functools.partial(draw, over=over), narrow=narrow)
+            for number, (over, height) in enumerate(heights.items())
+        )
+        or None
+    )
 
 
 def over_time(record: Record, *, narrow: bool = False) -> str | None:

@@ -389,7 +389,7 @@ def drawn():
         for plot in ("epsilon", "regret", "time", "scaling")
     }
     of_record |= {("ucb1", "constants"): ucb}
-    of_record |= {("dp-se", plot): se for plot in ("growth", "course", "prices")}
+    of_record |= {("dp-se", plot): se for plot in ("course", "prices")}
     found = {}
     for (name, plot), record in of_record.items():
         for narrow in (False, True):
@@ -406,7 +406,7 @@ def drawn():
 def test_no_text_of_a_plot_is_small_on_a_phone():
     """Control: the layout of a desktop, shrunk to a phone, would be too small to read."""
     every = drawn()
-    assert len({plot for _, plot, _ in every}) >= 9
+    assert len({plot for _, plot, _ in every}) >= 8
     for (name, plot, narrow), pictures in every.items():
         for picture in re.findall(r"<svg.*?</svg>", pictures, re.DOTALL):
             size = smallest(picture, PHONE if narrow else DESK)
@@ -461,7 +461,7 @@ def test_legends_stand_above_the_data(monkeypatch):
     monkeypatch.setattr(plots, "inline", looked)
     record = recorded("dp-se")
     for narrow in (False, True):
-        for plot in ("time", "scaling", "growth", "prices", "regret", "course"):
+        for plot in ("time", "scaling", "prices", "regret", "course"):
             page._PLOTS[plot](Record.of(record), narrow=narrow)
         timelines.placement(stream("rounds 1 to 4"), narrow=narrow)
     study = json.loads((REPORTS / "studies" / "S1" / "study.json").read_text("utf-8"))
