@@ -31,7 +31,10 @@ STATUSES = ("tested", "computed", "stated", "declared", "open", "hole", "not_app
 UNSETTLED = ("hole", "open")  # what asks for an action
 WARN_EPSILON, FLAG_EPSILON = 1.0, 10.0
 MOST_DELTA = 1e-5
-_CLOSE = "Change the deployment so that this answer no longer voids the promise, then declare again."
+_CLOSE = (
+    "Change the deployment (or correct the answer, if it is wrong) so that it no longer voids the promise, "
+    "then declare again."
+)
 _NO_CLAIM = "the target itself makes no privacy claim"
 _VERDICT_FIRST = "Resolve the verdict on the claim first; this row asks for nothing else."
 _ASIDE = {"refuted": "the claim is refuted", "inconclusive": "the audit decided nothing"}
@@ -374,7 +377,7 @@ def _statistical_bias(record: Reviewed) -> Assessment:
             "open", "truncation of rewards biases their means; the bias was not measured", _TRUNCATION
         )
     if record.blocks["utility_claims"]:
-        note = "regret was measured, but the bias of estimates was not"
+        note = f"{words.measured(record).lower()} was measured, but the bias of estimates was not"
         return Assessment("open", note, ("/utility_claims",))
     return Assessment("open", "the bias of estimates was not measured")
 

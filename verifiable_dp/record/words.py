@@ -492,9 +492,9 @@ def measured(record: Record) -> str:
 
 
 def level(record: Record) -> str:
-    """How often the sampling tests would reject a true claim; empty without such tests."""
+    """How often the sampling tests would reject a true claim; empty without those, or without a claim."""
     alphas = [float(c.statistics["alpha"]) for c in sampling(record)]
-    if not alphas:
+    if not alphas or is_baseline(record):
         return ""
     once = f"{1 / max(alphas):,.0f} audits"
     return (
@@ -523,6 +523,8 @@ def counted(record: Record) -> str:
     for name, verdicts in able.items():
         worst = next((verdict for verdict in said if verdict in verdicts), "")
         found.setdefault(said.get(worst, "could not decide"), []).append(name)
+    if record.epsilon_upper and record.verdict == "not_refuted" and [*found] == [said["not_refuted"]]:
+        found[said["not_refuted"]].append("a conditional proof")
     order = [*said.values(), "could not decide"]
     lines = [f"{one_of(found[words], 'and')} {words}." for words in order if words in found]
     return " ".join(f"{line[:1].upper()}{line[1:]}" for line in lines)

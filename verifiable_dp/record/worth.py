@@ -111,7 +111,8 @@ def model(value: JsonValue, record: Record) -> Judged:
     """The trust model: that of the promise."""
     model = record.claim.trust_model if record.claim else value
     if value != model:
-        return HOLE, f"the promise is one of the {model} model"
+        sees = "; it trusts an operator who sees raw rewards" if model == "central" else ""
+        return HOLE, f"the promise is one of the {model} model{sees}"
     return OK, "it does not contradict the promise"
 
 

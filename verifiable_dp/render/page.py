@@ -147,9 +147,7 @@ def environment(finalize: Callable[[object], object] = _seen) -> Environment:
         "claimed_slope": claimed_slope,
         "outcome": kills.OUTCOMES.get,
         "worth": lambda state: _WORTH.get(state, state),
-        "certainty": lambda row: promised.percent(
-            promised.certainty(float(row["epsilon"]), float(row["delta"]))
-        ),
+        "certainty": promised.guesses,
     }
     return found
 

@@ -34,6 +34,10 @@ def summary(record: Record) -> list[str]:
     regret = record.regret.verdict if record.regret else None
     if regret in _REGRET:
         sentences.append(f"{_MEASURED[words.measured(record)]} {_REGRET[regret]}.")
+    if record.checks and not (record.mutants or record.kill_table):
+        sentences.append("No broken variants were tried, so nothing shows that the audit would catch one.")
+    if not regret:
+        sentences.append("Regret was not measured.")
     return [*filter(None, sentences), f"The record {'. It '.join(words.NON_CLAIMS)}."]
 
 

@@ -35,8 +35,12 @@ def promise(record: Record) -> str:
         one = f" It {verb} one {_event(record)}; a person if truly declared."
     local = claim.trust_model == TrustModel.LOCAL
     who = "anyone, even the operator," if local else "anyone"
-    trusted = "; the operator is trusted" if claim.trust_model == TrustModel.CENTRAL else ""
-    implied = f"{words.promised(record)}, so at most " if claim.curve else ""
+    trusted = {
+        TrustModel.CENTRAL: "; the operator is trusted",
+        TrustModel.SHUFFLE: "; only the shuffler is trusted",
+    }.get(claim.trust_model, "")
+    loosely = "so" if claim.mu is not None else "loosely converted"  # that of mu is exact
+    implied = f"{words.promised(record)}, {loosely} at most " if claim.curve else ""
     return (
         f"{capital(f'{implied}epsilon')} {digits(claim.epsilon)}{delta} for changing "
         f"{words.changed(record).partition(' (')[0]}, against {who} who sees "
@@ -104,6 +108,12 @@ def certainty(epsilon: float, delta: float = 0.0) -> float:
 def percent(share: float) -> str:
     """A share of certainty, which is not rounded up to all of it."""
     return f"{100 * share:.0f} %" if share < _SURE else "nearly 100 %"
+
+
+def guesses(row: Json) -> str:
+    """How often an attacker of a row of the table of groups is right, at most."""
+    epsilon, delta = float(row["epsilon"]), float(row["delta"])
+    return percent(certainty(epsilon, delta)) if delta < 1 else "no limit"
 
 
 _SURE = 0.995

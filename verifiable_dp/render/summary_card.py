@@ -210,7 +210,7 @@ def _verdict(record: Record, terse: int) -> str:
 def _found_nothing(record: Record, terse: int) -> str:
     if record.epsilon_upper is None or not conclude.bounded(record.checks):
         least = f"epsilon is at least {digits(words.least(record))}"
-        return f"No leak found or excluded: {least}, promised {digits(record.claimed.epsilon)}"
+        return f"No leak found, none excluded: {least}, promised {digits(record.claimed.epsilon)}"
     calls = words.of_calls(record)
     scope = {"certified": "for this instance", "every path": f"on every {'' if calls else 'code '}path"}.get(
         record.bound.scope, f"on the {record.bound.paths} code paths we explored"
@@ -233,10 +233,11 @@ def _between(record: Record) -> str:
     low, high = words.ends(record)
     claim, delta = record.claimed, f" at delta {digits(record.bound.delta)}" if record.bound.delta else ""
     promised = "as promised" if digits(record.bound.epsilon) == digits(claim.epsilon) else ""
-    promised = promised or (_of_curve(record) if claim.curve else f"promised {digits(claim.epsilon)}")
-    if low == high:
-        return f"epsilon = {low.removeprefix('exactly ')}{delta}, {promised}"
-    return f"epsilon is {low} to {high}{delta}, {promised}"
+    where = f"= {low.removeprefix('exactly ')}" if low == high else f"is {low} to {high}"
+    found = f"epsilon {where}{delta}"
+    if claim.curve and not promised:
+        return f"{_of_curve(record)}; {found}"
+    return f"{found}, {promised or f'promised {digits(claim.epsilon)}'}"
 
 
 def _of_curve(record: Record) -> str:
@@ -247,7 +248,7 @@ def _of_curve(record: Record) -> str:
     if claim.rho is None or check.statistics["certificate"]["form"] != "normal":
         return f"promised {promised}"
     spent = gdp_mu(float(bound.epsilon), bound.delta) ** 2 / 2
-    return f"{'as promised, ' if digits(spent) == digits(claim.rho) else 'promised '}{promised}"
+    return f"{promised}, as promised" if digits(spent) == digits(claim.rho) else f"promised {promised}"
 
 
 def _assumed(record: Record) -> str:

@@ -930,7 +930,7 @@ def test_no_verdict_in_favour_hides_a_variant_that_was_missed():
     assert said.headline.endswith("1 untested); but the tests missed 1 broken variant")
     assert dict(said.answers)["How strong"].endswith("But 1 broken variant missed (a small leak).")
     unbounded = summary_card.headline(Record.of(record | {"epsilon_upper": None}))
-    assert unbounded.startswith("No leak found or excluded: epsilon is at least 1, promised 1")
+    assert unbounded.startswith("No leak found, none excluded: epsilon is at least 1, promised 1")
     assert unbounded.endswith("; but the tests missed 1 broken variant")
     assert "missed" not in of("dp-se").headline + dict(of("dp-se").answers)["How strong"]
 
@@ -940,7 +940,7 @@ def test_what_plays_nothing_has_no_regret(name):
     """Control: a bandit's theorem is about regret."""
     read = shown(name)[0]
     assert "best arm" not in read
-    assert "with the theorems on errors and rounds." in read
+    assert "on errors and rounds." in read
     first = read[: read.index("In plain words")].lower()
     assert "reward" not in first
     assert "regret" not in first
@@ -1336,12 +1336,12 @@ def test_an_event_without_a_contrary_makes_no_audit_strong(k1, state):
     assert ("happened in every run" in words.detected(made)) == (state == "weak")
 
 
-@pytest.mark.parametrize(("rho", "said"), [(0.1, "as promised, rho 0.1"), (0.12, "promised rho 0.12")])
+@pytest.mark.parametrize(("rho", "said"), [(0.1, "rho 0.1, as promised"), (0.12, "promised rho 0.12")])
 def test_a_promise_of_rho_is_compared_as_rho(rho, said):
     """Its epsilon is a conversion that loses: normal noise of just that rho has a smaller one."""
     claim = load("adac-ucb")["claim"] | {"rho": rho, "epsilon": 12 * rho + 0.156193106366998}
     assert of("adac-ucb", claim=claim).headline.startswith(
-        f"Holds for this instance: epsilon = 1.183 at delta 0.001, {said} ("
+        f"Holds for this instance: {said}; epsilon = 1.183 at delta 0.001 ("
     )
     page = shown("adac-ucb")[0]
     assert "more noise than needed" not in page
@@ -1419,3 +1419,24 @@ def test_batch_sizes_and_other_inputs_rest_on_the_upper_bound_where_there_is_one
         one["checks"] = [c for c in one["checks"] if c["kind"] != "upper_bound"]
     assert "other batch sizes" in words.not_looked_at(Record.of(record))
     assert "Other inputs were not examined." in words.power(Record.of(left))
+
+
+def test_the_table_of_a_person_says_where_it_bounds_no_guess():
+    """Where delta is 1. Control: in the other rows of the same table it is a share."""
+    read = shown("ldp-lin-ucb")[0]
+    assert promised.guesses({"epsilon": "3", "delta": "1"}) == "no limit"
+    assert promised.guesses({"epsilon": "1", "delta": "0.001"}) == "73 %"
+    assert "no limit" in read
+    assert "73 %" in read
+
+
+def test_a_page_says_who_is_trusted_and_what_no_check_notices():
+    """Control: in the local model nobody is trusted; without broken variants none is spoken of."""
+    trusted = {"shuffled-se": "only the shuffler is trusted", "dp-se": "the operator is trusted"}
+    for name, words_of in trusted.items():
+        assert words_of in of(name).promise
+    assert "trusted" not in of("ldp-lin-ucb").promise
+    assert "made-up counts pass, and only a signature protects declarations" in shown("dp-se")[0]
+    beyond = "broken variants should lie beyond it"
+    assert beyond in render(Record.of(load("dp-se")))
+    assert beyond not in render(Record.of(load("ucb1")))
