@@ -105,15 +105,8 @@ def certainty(epsilon: float, delta: float = 0.0) -> float:
     return min(1.0, (1.0 + delta * math.exp(-epsilon)) / (1.0 + math.exp(-epsilon)))
 
 
-def percent(share: float) -> str:
-    """A share of certainty, which is not rounded up to all of it."""
-    return f"{100 * share:.0f} %" if share < _SURE else "nearly 100 %"
-
-
 def guesses(row: Json) -> str:
-    """How often an attacker of a row of the table of groups is right, at most."""
-    epsilon, delta = float(row["epsilon"]), float(row["delta"])
-    return percent(certainty(epsilon, delta)) if delta < 1 else "no limit"
-
-
-_SURE = 0.995
+    """How often an attacker of a row of the table of groups is right, at most; not rounded up to always."""
+    share = certainty(float(row["epsilon"]), float(row["delta"]))
+    shown = f"{100 * share:.0f} %" if share < 0.995 else "nearly 100 %"
+    return shown if float(row["delta"]) < 1 else "no limit"
