@@ -89,6 +89,25 @@ def test_draws_are_the_same_bits_without_numba(run):
     assert sum(a != b for a, b in zip(other.splitlines(), plain.stdout.splitlines(), strict=True)) > 4
 
 
+LOADED = """
+import sys
+import numpy as np
+from verifiable_dp import api, cli
+from verifiable_dp.core import philox
+
+found = ["numba" in sys.modules]
+number = np.arange(2)
+philox.fill_words(np.ones(2, np.uint64), number, philox.REWARD, number[:, None])
+print(*found, "numba" in sys.modules)
+"""
+
+
+def test_numba_is_loaded_by_the_first_loop(run):
+    """Not by what most commands import, which call none; it takes as long as half of them."""
+    done = run("-c", LOADED, blocked=False)
+    assert done.stdout == "False True\n", done.stderr
+
+
 def test_verify_judge_and_render_need_none_of_them(run, tmp_path):
     (tmp_path / "own.py").write_text(AUDITED.format(scale=0.5))
     audit = ("-m", "verifiable_dp", "audit", "own.py:release", "--epsilon", "1", "--budget", "smoke")
