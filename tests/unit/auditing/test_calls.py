@@ -78,9 +78,10 @@ def test_a_draw_with_less_noise_is_no_better():
 
 
 def _draw(odd):
-    def draw(call, runs):
-        values = np.random.default_rng(call).normal(size=(runs, 1))
-        values[odd] *= 0.05
+    def draw(first, calls, runs):
+        made = [np.random.default_rng(first + call).normal(size=(runs, 1)) for call in range(calls)]
+        values = np.stack(made)
+        values[:, odd] *= 0.05
         return values
 
     return draw
