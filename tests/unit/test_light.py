@@ -134,3 +134,25 @@ def test_collecting_tests_needs_none_of_them(run, tmp_path):
     (tmp_path / "test_it.py").write_text("def test_it(privacy_audit):\n    pass\n")
     done = run("-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider")
     assert "1 test collected" in done.stdout, done.stdout + done.stderr
+
+
+IMPORTED = """
+import sys
+from verifiable_dp.core import kernels
+kernels.compile_anew(lambda folder: True)
+print("numba" in sys.modules)
+import numba.core.caching
+import numba
+print(numba is sys.modules["numba"], numba.typed is not None, numba.__spec__.origin is not None)
+print(numba.core.caching.Cache.__new__ is not object.__new__, numba.config.CACHE_DIR == "")
+"""
+
+
+def test_code_that_imports_numba_itself_gets_it_as_we_load_it(run, tmp_path):
+    """What it keeps is limited, and no file beside the code sets it up. Control: else such a file does."""
+    pytest.importorskip("yaml")
+    (tmp_path / ".numba_config.yaml").write_text("cache_dir: ./planted\n")
+    done = run("-c", IMPORTED, blocked=False)
+    assert done.stdout.split() == ["False", *["True"] * 5], done.stdout + done.stderr
+    plain = run("-c", "import numba; print(numba.config.CACHE_DIR)", blocked=False)
+    assert plain.stdout == "./planted\n"

@@ -10,8 +10,11 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -41,10 +44,43 @@ def _numba() -> Compiled:
 
 
 def _limit(change: Callable[[Compiled], None]) -> None:
-    """Change numba's caches: now if it is loaded, else as soon as it is."""
+    """Change numba's caches: now if it is loaded, else as soon as it is, by whomever."""
     _LIMITS.append(change)
-    if _numba.cache_info().currsize and _numba() is not None:
+    if not _numba.cache_info().currsize and "numba" not in sys.modules:
+        sys.meta_path[:0] = [] if _FIRST in sys.meta_path else [_FIRST]
+    elif _numba.cache_info().currsize and _numba() is not None:
         change(sys.modules["numba.core.caching"])
+    else:
+        _numba()
+
+
+class _Loaded(Loader):
+    """Gives what is loaded already."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module, self._spec = module, module.__spec__
+        module.__spec__ = None  # by which importlib would load it again
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return self._module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self._spec
+
+
+class _First:
+    """Loads numba as we do when code of a target imports it first: a folder must not set it up otherwise."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name != "numba":
+            return None
+        sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]
+        return None if (numba := _numba()) is None else ModuleSpec(name, _Loaded(numba))
+
+
+_FIRST = _First()
 
 
 class _Kernel:
