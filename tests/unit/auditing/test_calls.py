@@ -97,6 +97,20 @@ def test_places_are_compared_exactly(odd, holds):
     assert check.verdict == ("not_refuted" if holds else "inconclusive")
 
 
+def test_each_call_is_asked_for_once(monkeypatch):
+    """In lots of a few runs. Broken variants: a lot is asked for again; only the last one counts."""
+    asked, sizes = [], [1, 2, 3, 60]
+
+    def draw(first, calls, runs):
+        asked.extend(range(first, first + calls))
+        return _draw(slice(0))(first, calls, runs)
+
+    whole = positions.check(draw, sizes)
+    monkeypatch.setattr(positions, "_AT_ONCE", 100)
+    assert positions.check(draw, sizes).statistics == whole.statistics
+    assert asked == 2 * [*range(1 + 4 * positions.CALLS)]
+
+
 def test_the_exact_test_is_that_of_fisher():
     from scipy import stats
 
