@@ -51,6 +51,10 @@ def refused(folder, record, words):
     assert not (folder / "ran").exists()
 
 
+# In a cage numba can keep nothing, but finds what is there: one of the two is enough by day.
+UNCAGED = pytest.param("none", marks=pytest.mark.slow)
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """Where modules of a test lie; what is loaded from there is forgotten afterwards."""
@@ -228,8 +232,7 @@ def test_bytecode_of_what_a_target_imports_does_not_run(workers, folder):
     assert not (folder / "ran").exists()
 
 
-# In a cage it can keep nothing, but finds what is there: one of the two is enough by day.
-@pytest.mark.parametrize("cage", ["best", pytest.param("none", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("cage", ["best", UNCAGED])
 def test_what_numba_has_kept_of_a_target_does_not_run(cage, folder):
     """Its cache lies beside the source, and is believed if it says that it is of it."""
     pytest.importorskip("numba")
