@@ -187,7 +187,8 @@ def test_files_beside_a_target_are_not_imported_where_it_is_judged(by, tmp_path)
 
 READ = """
 import sys
-import verifiable_dp.core.kernels
+from verifiable_dp.core import kernels
+kernels.njit(lambda: 0)()
 from numba.core import config
 config.reload_config()
 from verifiable_dp.render import plots

@@ -518,13 +518,13 @@ def test_a_folder_behind_a_link_is_refused(tmp_path):
 def test_what_lies_in_place_of_a_page_is_not_put_into_the_summary(kind, job, tmp_path):
     """No page is made of a record that does not hold; what is there comes with the folder."""
     reports = tmp_path / "reports"
-    shutil.copytree(job[0] / "audit-reports", reports)
+    shutil.copytree(job[0] / "audit-reports" / WRONG, reports / WRONG)
     (reports / WRONG / "record.json").write_text("{}")
     page = reports / WRONG / "record.md"
     page.unlink()
     (tmp_path / "other").write_text("of the judge alone")
     page.symlink_to(tmp_path / "other") if kind == "link" else os.mkfifo(page)
-    given = environment(tmp_path, REPORTS=str(reports), TARGETS=job[1]["targets"])
+    given = environment(tmp_path, REPORTS=str(reports), TARGETS="mechanisms.py:wrong")
     done = subprocess.run(
         ["bash", ROOT / "ci" / "audit.sh", "judge"], env=given, capture_output=True, timeout=300
     )

@@ -89,6 +89,25 @@ def test_draws_are_the_same_bits_without_numba(run):
     assert sum(a != b for a, b in zip(other.splitlines(), plain.stdout.splitlines(), strict=True)) > 4
 
 
+LOADED = """
+import sys
+import numpy as np
+from verifiable_dp import api, cli
+from verifiable_dp.core import philox
+
+found = ["numba" in sys.modules]
+number = np.arange(2)
+philox.fill_words(np.ones(2, np.uint64), number, philox.REWARD, number[:, None])
+print(*found, "numba" in sys.modules)
+"""
+
+
+def test_numba_is_loaded_by_the_first_loop(run):
+    """Not by what most commands import, which call none; it takes as long as half of them."""
+    done = run("-c", LOADED, blocked=False)
+    assert done.stdout == "False True\n", done.stderr
+
+
 def test_verify_judge_and_render_need_none_of_them(run, tmp_path):
     (tmp_path / "own.py").write_text(AUDITED.format(scale=0.5))
     audit = ("-m", "verifiable_dp", "audit", "own.py:release", "--epsilon", "1", "--budget", "smoke")
@@ -115,3 +134,25 @@ def test_collecting_tests_needs_none_of_them(run, tmp_path):
     (tmp_path / "test_it.py").write_text("def test_it(privacy_audit):\n    pass\n")
     done = run("-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider")
     assert "1 test collected" in done.stdout, done.stdout + done.stderr
+
+
+IMPORTED = """
+import sys
+from verifiable_dp.core import kernels
+kernels.compile_anew(lambda folder: True)
+print("numba" in sys.modules)
+import numba.core.caching
+import numba
+print(numba is sys.modules["numba"], numba.typed is not None, numba.__spec__.origin is not None)
+print(numba.core.caching.Cache.__new__ is not object.__new__, numba.config.CACHE_DIR == "")
+"""
+
+
+def test_code_that_imports_numba_itself_gets_it_as_we_load_it(run, tmp_path):
+    """What it keeps is limited, and no file beside the code sets it up. Control: else such a file does."""
+    pytest.importorskip("yaml")
+    (tmp_path / ".numba_config.yaml").write_text("cache_dir: ./planted\n")
+    done = run("-c", IMPORTED, blocked=False)
+    assert done.stdout.split() == ["False", *["True"] * 5], done.stdout + done.stderr
+    plain = run("-c", "import numba; print(numba.config.CACHE_DIR)", blocked=False)
+    assert plain.stdout == "./planted\n"

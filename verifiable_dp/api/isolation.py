@@ -18,7 +18,6 @@ from verifiable_dp.core import engine, plugins
 from verifiable_dp.core.algorithm import Algorithm
 from verifiable_dp.core.validate import Given, InputError, Json, JsonDict, JsonValue
 from verifiable_dp.evidence import upper
-from verifiable_dp.evidence.blackbox import scores
 from verifiable_dp.evidence.doors import ours
 from verifiable_dp.record.provenance import begun
 from verifiable_dp.record.requests import RequestEntry
@@ -83,7 +82,6 @@ def isolated(
     if here or why:
         made = checked(_condensed(task(progress)), request)
         return finish(**made, request=request, kept={"in_process": why} if why else {})
-    scores.prepare()
     judging = functools.partial(plugins.judging, *_audited_code(code, request))
     if conducted is None:
         made = child.call(functools.partial(_plainly, task), progress, caged.seconds, caged)

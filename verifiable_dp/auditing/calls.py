@@ -29,8 +29,8 @@ def compared(case: UserCase[Sampling], data: Given) -> Check:
         sizes += [size] if left > 0 and size not in sizes else []
     sizes = sorted({*(size for size in sizes if size < largest), largest})
 
-    def draw(call: int, count: int) -> FloatArray:
-        return independence.features(case.sampler, data, (_PATH, call), count)
+    def draw(first: int, calls: int, count: int) -> FloatArray:
+        return independence.of_calls(case.sampler, data, (_PATH,), first, calls, count)
 
     case.allowed.spend(positions.CALLS * sum(sizes))
     return positions.check(draw, sizes, [step for step in named if 1 < step <= largest // 2])

@@ -14,13 +14,14 @@ import numpy as np
 from scipy import special  # `scipy.stats` takes a second to load
 
 from verifiable_dp.core.limits import limited
-from verifiable_dp.core.validate import FloatArray, Given, InputError, IntArray
+from verifiable_dp.core.validate import FloatArray, Foreign, Given, InputError, IntArray
 from verifiable_dp.evidence.tracing.foreign import sources
 from verifiable_dp.targets.far import exactly, there
 from verifiable_dp.targets.guard import guarded
+from verifiable_dp.targets.line import EndedError
 from verifiable_dp.targets.plays import PlaySampler
 from verifiable_dp.targets.releases import ReleaseSampler
-from verifiable_dp.targets.sampling import VARYING
+from verifiable_dp.targets.sampling import ANOTHER_FORM, VARYING
 
 Sampling = TypeVar("Sampling", bound=PlaySampler | ReleaseSampler)
 _CALLS, _SIZE = 48, 24  # calls, and runs of each
@@ -48,11 +49,7 @@ def dependent(sampler: Sampling, inputs: Sequence[Given]) -> bool:
         On which runs are made; three at most are used.
     """
     for number, data in enumerate(list(inputs)[:3]):
-        calls = [features(sampler, data, (_PATH, number, call), _SIZE) for call in range(_CALLS)]
-        widths = sorted({call.shape[1] for call in calls})
-        if len(widths) > 1:
-            raise InputError(VARYING.format(*widths[:2]))
-        together = np.stack(calls)  # (calls, runs, columns)
+        together = of_calls(sampler, data, (_PATH, number), 0, _CALLS, _SIZE)
         alone = features(replace(sampler, rows=1), data, (_PATH, number, _CALLS), _SINGLE)
         if _varies_by_call(together, number) or _differs(together.reshape(-1, together.shape[2]), alone):
             return True
@@ -80,6 +77,29 @@ def features(sampler: Sampling, data: Given, path: tuple[int, ...], runs: int) -
     actions = sampler.actions(data, path, numbers)
     pulls = np.stack([(actions == arm).sum(axis=1) for arm in range(min(sampler.n_arms, _COLUMNS))], axis=1)
     return np.concatenate([pulls, actions[:, _spread(actions.shape[1])]], axis=1).astype(np.float64)
+
+
+def _read_calls(told: Foreign, arguments: Sequence[Given]) -> FloatArray:
+    """Reads numbers of each run of each call."""
+    *_, calls, runs = arguments
+    if type(told) is not np.ndarray or told.dtype != np.float64 or told.shape[:-1] != (calls, runs):
+        raise EndedError(ANOTHER_FORM)
+    return told
+
+
+@there(_read_calls)
+def of_calls(
+    sampler: Sampling, data: Given, path: tuple[int, ...], first: int, calls: int, runs: int
+) -> FloatArray:
+    """`features` of so many calls, with numbers from the first one on; (calls, runs, columns).
+
+    They are asked for at once: to ask takes longer than a small call.
+    """
+    made = [features(sampler, data, (*path, call), runs) for call in range(first, first + calls)]
+    widths = sorted({one.shape[1] for one in made})
+    if len(widths) > 1:
+        raise InputError(VARYING.format(*widths[:2]))
+    return np.stack(made)
 
 
 def _spread(width: int) -> IntArray:

@@ -28,6 +28,9 @@ from verifiable_dp.core.crash import crashed
 from verifiable_dp.core.steering import start_again_without
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.status import Status
+
     from verifiable_dp.core.validate import Function, Given
     from verifiable_dp.record.requests import RequestEntry
     from verifiable_dp.report import Report
@@ -208,16 +211,21 @@ def progressing(scheduler: str | None = None, quiet: bool = False) -> Iterator[C
     A log gets the first line of a stage, which its first word tells from others, then few, and the last.
     An interrupt that some library underneath loses is raised again at the next stage.
     """
-    from rich.console import Console
-    from rich.markup import escape
-
     from verifiable_dp.core import engine
     from verifiable_dp.core.validate import on_one_line
 
-    console = Console(stderr=True, quiet=quiet)
-    status = console.status("")
     start, shown, interrupted = time.monotonic(), False, False
     stage, said, waiting = "", 0.0, ""
+
+    @functools.cache
+    def console() -> Console:
+        from rich.console import Console  # most commands end before there is anything to show
+
+        return Console(stderr=True, quiet=quiet)
+
+    @functools.cache
+    def status() -> Status:
+        return console().status("")
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         nonlocal interrupted
@@ -231,11 +239,13 @@ def progressing(scheduler: str | None = None, quiet: bool = False) -> Iterator[C
         now = time.monotonic()
         if now - start <= _PATIENCE:
             return
+        from rich.markup import escape
+
         line, words = f"{escape(on_one_line(message))} … {now - start:.0f} s", message.split(maxsplit=1)
-        if console.is_terminal:
+        if console().is_terminal:
             if not shown:
-                status.start()
-            status.update(line)
+                status().start()
+            status().update(line)
         elif words[:1] != [stage] or now - said >= _PAUSE:
             log(line)
             stage, said, waiting = words[0] if words else "", now, ""
@@ -244,7 +254,7 @@ def progressing(scheduler: str | None = None, quiet: bool = False) -> Iterator[C
         shown = True
 
     def log(line: str) -> None:
-        console.print(line, highlight=False, soft_wrap=True)
+        console().print(line, highlight=False, soft_wrap=True)
 
     ours = threading.current_thread() is threading.main_thread()  # others cannot set handlers
     before = signal.signal(signal.SIGINT, interrupt) if ours else None
@@ -258,8 +268,8 @@ def progressing(scheduler: str | None = None, quiet: bool = False) -> Iterator[C
     finally:
         if ours:
             signal.signal(signal.SIGINT, before)
-        if shown and console.is_terminal:
-            status.stop()
+        if shown and console().is_terminal:
+            status().stop()
 
 
 def seeded(function: Function[None]) -> Function[None]:

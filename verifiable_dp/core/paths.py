@@ -3,9 +3,11 @@
 import contextlib
 import os
 import sys
+import sysconfig
 from collections.abc import Iterator
 
 _FIRST: list[str] = []  # what came before all else
+_INSTALLED = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 
 
 def put_last() -> None:
@@ -21,17 +23,24 @@ def put_last() -> None:
 
 @contextlib.contextmanager
 def elsewhere() -> Iterator[None]:
-    """Import a library in this block that reads settings from the current folder, where a target may lie."""
+    """Import a library in this block that reads settings from the current folder, where a target may lie.
+
+    What is installed comes first here, also where code of targets runs: a `numba.py` beside it is no library.
+    """
+    places = sys.path[:]
+    sys.path.sort(key=lambda place: not os.path.abspath(place).startswith(_INSTALLED))
     try:
         folder = os.getcwd()
     except OSError:  # it was removed, so that nothing lies there
-        yield
-        return
-    os.chdir(os.sep)
+        folder = ""
+    if folder:
+        os.chdir(os.sep)
     try:
         yield
     finally:
-        os.chdir(folder)
+        sys.path[:] = places
+        if folder:
+            os.chdir(folder)
 
 
 def of_targets() -> list[str]:

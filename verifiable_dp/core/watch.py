@@ -16,9 +16,12 @@ import tempfile
 import time
 from collections.abc import Iterator
 
+import numpy as np
+
 NAME = "VERIFIABLE_DP_CALLS"  # variable of the environment that names the file; processes inherit it
 CAGED = "VERIFIABLE_DP_CAGED"  # is set where a process has numbers that are not those of its parent's system
 _PLACE = struct.Struct("qdd")  # process, when its call is overdue (0: it makes none), seconds it may take
+_PLACE_TYPE = np.dtype([("process", np.int64), ("due", np.float64), ("seconds", np.float64)])
 _PLACES = 4096  # more than there are workers; a process has that of its number
 
 
@@ -57,8 +60,9 @@ class WatchedCalls:
         The file is read: whoever touches memory of a file that code of a target has cut ends by SIGBUS.
         """
         late, noted = time.monotonic() - grace, os.pread(self._handle, len(self._memory), 0)
-        for process, due, seconds in _PLACE.iter_unpack(noted[: len(noted) // _PLACE.size * _PLACE.size]):
-            if 0 < due < late and (process < 0 or _exists(process)):  # one that was killed has ended no call
+        calls = np.frombuffer(noted[: len(noted) // _PLACE.size * _PLACE.size], _PLACE_TYPE)
+        for process, _, seconds in calls[(calls["due"] > 0) & (calls["due"] < late)].tolist():
+            if process < 0 or _exists(process):  # one that was killed has ended no call
                 return process, seconds
         return None
 

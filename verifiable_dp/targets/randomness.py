@@ -20,7 +20,7 @@ from contextvars import ContextVar
 
 import numpy as np
 
-from verifiable_dp.core.kernels import kernel
+from verifiable_dp.core.kernels import compiles, kernel
 from verifiable_dp.core.validate import Foreign, Function, Given, Result, WordArray
 from verifiable_dp.evidence.tracing.foreign import Source, living, noted, state_of
 from verifiable_dp.evidence.tracing.reach import scopes_of
@@ -265,11 +265,7 @@ class Follower:
         self._alike: dict[int, object] = {}  # what is the same for generators of one state, by identity
         self.origins = Origins({})
         self.start(Origins({}))
-        self.compiled = any(
-            hasattr(value, "py_func") and type(value).__module__.startswith("numba")
-            for scope in self._scopes
-            for value in list(scope.values())
-        )
+        self.compiled = any(compiles(value) for scope in self._scopes for value in list(scope.values()))
 
     def start(self, origins: Origins) -> None:
         """Take generators with one state at the start for what they are: they draw the same."""

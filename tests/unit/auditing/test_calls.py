@@ -78,9 +78,10 @@ def test_a_draw_with_less_noise_is_no_better():
 
 
 def _draw(odd):
-    def draw(call, runs):
-        values = np.random.default_rng(call).normal(size=(runs, 1))
-        values[odd] *= 0.05
+    def draw(first, calls, runs):
+        made = [np.random.default_rng(first + call).normal(size=(runs, 1)) for call in range(calls)]
+        values = np.stack(made)
+        values[:, odd] *= 0.05
         return values
 
     return draw
@@ -94,6 +95,20 @@ def test_places_are_compared_exactly(odd, holds):
     check = positions.check(_draw(odd), [1, 2, 3, 60])
     assert check.result["holds"] is holds
     assert check.verdict == ("not_refuted" if holds else "inconclusive")
+
+
+def test_each_call_is_asked_for_once(monkeypatch):
+    """In lots of a few runs. Broken variants: a lot is asked for again; only the last one counts."""
+    asked, sizes = [], [1, 2, 3, 60]
+
+    def draw(first, calls, runs):
+        asked.extend(range(first, first + calls))
+        return _draw(slice(0))(first, calls, runs)
+
+    whole = positions.check(draw, sizes)
+    monkeypatch.setattr(positions, "_AT_ONCE", 100)
+    assert positions.check(draw, sizes).statistics == whole.statistics
+    assert asked == 2 * [*range(1 + 4 * positions.CALLS)]
 
 
 def test_the_exact_test_is_that_of_fisher():

@@ -2,6 +2,8 @@
 
 import os
 import sys
+from importlib.machinery import PathFinder
+from pathlib import Path
 
 import pytest
 
@@ -52,3 +54,18 @@ def test_without_a_folder_of_targets_the_path_stays(looked, monkeypatch):
     monkeypatch.setattr(sys, "path", [*looked[1:]])
     paths.put_last()
     assert sys.path == [*looked[1:]]
+
+
+def test_what_is_installed_comes_before_what_lies_beside_a_target(tmp_path, monkeypatch):
+    """Also where code of targets runs, whose folder is the first. Control: outside of the block it is."""
+    (tmp_path / "numba.py").write_text("raise SystemExit\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    before = [*sys.path]
+
+    def place():
+        return Path(PathFinder.find_spec("numba").origin).parent
+
+    assert place() == tmp_path
+    with paths.elsewhere():
+        assert place().name == "numba"
+    assert sys.path == before

@@ -15,7 +15,7 @@ SHAPE = (60, 2)
 
 
 def bound(play):
-    return explore(Program(play, SHAPE, (0.0, 1.0)), 2, most=14).epsilon()
+    return explore(Program(play, SHAPE, (0.0, 1.0)), 2, most=6).epsilon()
 
 
 @pytest.mark.parametrize("play", counted.LEAKS, ids=lambda f: f.__name__)

@@ -322,6 +322,21 @@ def test_outputs_that_vary_in_number_are_refused():
         independence.dependent(ReleaseSampler(by_chance, 0), [0.0])
 
 
+CALLS = {
+    "fewer calls": lambda header, content: ({**header, "shape": [2, *header["shape"][1:]]}, content[:-40]),
+    "other numbers": lambda header, content: ({**header, "of": "<i8"}, content),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_calls_that_are_asked_for_together_are_as_one_by_one_and_of_no_other_form(name):
+    asked, one, path = ReleaseSampler(there(release), 0), ReleaseSampler(release, 0), (7,)
+    found = independence.of_calls(asked, 0.5, path, 1, 3, 5)
+    assert np.array_equal(found, [independence.features(one, 0.5, (*path, call), 5) for call in (1, 2, 3)])
+    with pytest.raises(EndedError, match="another form"):
+        independence.of_calls(ReleaseSampler(there(release, frame=CALLS[name]), 0), 0.5, path, 1, 3, 5)
+
+
 def test_more_frames_than_there_are_parts_end_the_audit():
     """So that nothing is waited for, or kept, without an end."""
     asked = ReleaseSampler(there(release, edit=put(frames=3)), 0)

@@ -26,7 +26,9 @@ _LEVEL = 1e-6
 _CUTS = (0.02, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 0.98)  # like from both ends
 _STRIDES = range(2, 9)
 
-Draw = Callable[[int, int], FloatArray]  # number of the call, runs -> numbers (runs, columns)
+# Number of the first call, calls, runs of each -> numbers (calls, runs, columns).
+Draw = Callable[[int, int, int], FloatArray]
+_AT_ONCE = 1 << 16  # runs of several calls that are asked for together
 
 
 class PositionsStatistics(Recorded, frozen=True):
@@ -84,21 +86,23 @@ def check(draw: Draw, sizes: Sequence[int], strides: Sequence[int] = ()) -> Chec
     Parameters
     ----------
     draw
-        Makes a call and says in numbers how its runs came out.
+        Makes calls and says in numbers how their runs came out.
     sizes
         Of calls; every place of the largest is looked at.
     strides
         Steps, in addition to small ones, by which runs are taken together.
     """
-    pilot, largest = draw(0, max(256, max(sizes))), max(sizes)
+    (pilot,), largest = draw(0, 1, max(256, max(sizes))), max(sizes)
     cuts = np.quantile(pilot, _CUTS, axis=0)  # (cuts, columns)
     groups: list[_Group] = []
-    number = 0
+    number = 1
     for size in sizes:
         hits: IntArray = np.zeros((size, 1), np.int64)
-        for _ in range(CALLS):
-            number += 1
-            hits = hits + _features(draw(number, size), cuts)
+        step = max(1, _AT_ONCE // size)
+        for done in range(0, CALLS, step):
+            calls = min(step, CALLS - done)
+            hits = hits + _features(draw(number, calls, size), cuts).sum(axis=0)
+            number += calls
         groups += [
             _Group(f"run {place + 1} of calls for {size}", hits[place], CALLS, single=True)
             for place in range(size)
@@ -133,10 +137,10 @@ def check(draw: Draw, sizes: Sequence[int], strides: Sequence[int] = ()) -> Chec
 
 
 def _features(values: FloatArray, cuts: FloatArray) -> BoolArray:
-    """Whether numbers (runs, columns) lie above each cut, below it, and within two; (runs, features)."""
-    above, below = values[:, None, :] > cuts[None], values[:, None, :] < cuts[None]
-    within = ~(below | above[:, ::-1])[:, : len(cuts) // 2]
-    return np.concatenate([above, below, within], axis=1).reshape(len(values), -1)
+    """Whether numbers (..., columns) lie above each cut, below it, and within two; (..., features)."""
+    above, below = values[..., None, :] > cuts, values[..., None, :] < cuts
+    within = ~(below | above[..., ::-1, :])[..., : len(cuts) // 2, :]
+    return np.concatenate([above, below, within], axis=-2).reshape(*values.shape[:-1], -1)
 
 
 def _worst(groups: Sequence[_Group], total: IntArray, runs: int) -> tuple[_Group, int]:

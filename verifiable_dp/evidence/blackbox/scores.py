@@ -393,38 +393,8 @@ def _listed(columns: Sequence[Feature]) -> str:
 
 
 def bin_of(column: FloatArray, edges: FloatArray) -> IntArray:
-    """Bin numbers; the last one is that of NaN."""
-    return np.asarray(_bin_of(np.ascontiguousarray(column, np.float64), edges))
-
-
-def prepare() -> None:
-    """Load what bins are found with; a process that is forked afterwards has it already."""
-    bin_of(np.zeros(1), np.zeros(1))
-
-
-def _bins(column, edges):  # type: ignore[no-untyped-def]
-    """`_bin_of` in NumPy."""
-    return np.where(np.isnan(column), len(edges) + 1, np.searchsorted(edges, column, side="right"))
-
-
-@functools.partial(kernel, plain=_bins)
-def _bin_of(column, edges):  # type: ignore[no-untyped-def]
     """Number of edges at or below each value; len(edges) + 1 for NaN."""
-    out = np.empty(len(column), np.int64)
-    for i in range(len(column)):
-        x = column[i]
-        if np.isnan(x):
-            out[i] = len(edges) + 1
-            continue
-        low, high = 0, len(edges)
-        while low < high:
-            middle = (low + high) // 2
-            if edges[middle] <= x:
-                low = middle + 1
-            else:
-                high = middle
-        out[i] = low
-    return out
+    return np.where(np.isnan(column), len(edges) + 1, np.searchsorted(edges, column, side="right"))
 
 
 def _sums(bins, single, pairs, joint):  # type: ignore[no-untyped-def]

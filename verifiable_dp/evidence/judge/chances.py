@@ -26,6 +26,7 @@ from verifiable_dp.evidence.judge.flow import (
     names_in,
     parameters,
     settled,
+    walk,
 )
 from verifiable_dp.evidence.judge.marks import Marks
 from verifiable_dp.evidence.judge.values import SMOOTH, STEEP, Value, joined
@@ -111,10 +112,10 @@ class Chances(Marks):
         steps, function = [*steps], self.function_of(self.scope)
         if any(_is_kept(test, step) for test in tests for step in steps):
             return frozenset(names_always_set(steps))
-        inside = {id(node) for step in steps for node in ast.walk(step)}
+        inside = {id(node) for step in steps for node in walk(step)}
         outer = {
             node.id
-            for node in ast.walk(function)
+            for node in walk(function)
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in inside
         }
         begun = {name for name in _begun(steps) - outer if self.is_own(name)}

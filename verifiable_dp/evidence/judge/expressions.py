@@ -18,6 +18,7 @@ from verifiable_dp.evidence.judge.flow import (
     parameters,
     positive,
     sign_of,
+    walk,
 )
 from verifiable_dp.evidence.judge.marks import DATA, ENVIRONMENT, Root, where
 from verifiable_dp.evidence.judge.places import SHAPES
@@ -236,7 +237,7 @@ class Expressions(Calls):
         sides = [self.unsigned(node.left), self.unsigned(node.right)]
         self.arithmetic[self.names.home[self.scope], where(node)] = sides
         self.note_often(node, sides)
-        if any(part in self.again_by for part in ast.walk(node)):
+        if any(part in self.again_by for part in walk(node)):
             self.note_carrying(node)
         return self.combined(node, node.op, self.of(node.left), self.of(node.right))
 
@@ -266,7 +267,7 @@ class Expressions(Calls):
         function = self.function_of(self.scope)
         if not isinstance(node, ast.Name) or not self.is_own(node.id) or not isinstance(function, Function):
             return {None}
-        inside = [*ast.walk(function)]  # functions inside may set it, too
+        inside = walk(function)  # functions inside may set it, too
         others = {getattr(one, kind, None) for one in inside for kind in ("arg", "name", "asname", "rest")}
         if node.id in others:  # it is bound without an assignment
             return {None}

@@ -98,7 +98,7 @@ class Names:
         coded = [node for nodes in self.coded.values() for node in nodes]
         waiting = (ast.Yield, ast.YieldFrom)
         self.waits = {one for one in coded if any(isinstance(part, waiting) for part in own_nodes(one))}
-        calls = [n.func for one in files.values() for n in ast.walk(one.tree) if isinstance(n, ast.Call)]
+        calls = [n.func for one in files.values() for n in walk(one.tree) if isinstance(n, ast.Call)]
         again = [f.value for f in calls if isinstance(f, ast.Attribute) and f.attr in INITIAL]
         self.begins_again = any(not isinstance(one, ast.Call) for one in again)  # but for `super()`
         for one in files.values():
@@ -326,14 +326,32 @@ class Names:
         return is_global and name in known and isinstance(known[name], _PLAIN)
 
 
-def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
-    """Nodes of a scope but not of those in it."""
-    waiting = [*ast.iter_child_nodes(scope)]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if not isinstance(node, SCOPES):
-            waiting += ast.iter_child_nodes(node)
+@functools.lru_cache(maxsize=16)
+def tree_of(text: str) -> ast.Module:
+    """The tree of a file, which nobody changes; raises what `ast.parse` does."""
+    return ast.parse(text)
+
+
+def walk(node: ast.AST) -> list[ast.AST]:
+    """As `ast.walk`, of trees that nobody changes: looked up once, and kept with the node."""
+    found: list[ast.AST] | None = vars(node).get("every")
+    if found is None:
+        found = vars(node)["every"] = [*ast.walk(node)]
+    return found
+
+
+def own_nodes(scope: ast.AST) -> list[ast.AST]:
+    """Nodes of a scope but not of those in it, kept as those of `walk` are."""
+    found: list[ast.AST] | None = vars(scope).get("own")
+    if found is None:
+        found = vars(scope)["own"] = []
+        waiting = [*ast.iter_child_nodes(scope)]
+        while waiting:
+            node = waiting.pop()
+            found.append(node)
+            if not isinstance(node, SCOPES):
+                waiting += ast.iter_child_nodes(node)
+    return found
 
 
 def _bound(node: ast.AST) -> Iterator[str]:
@@ -389,7 +407,7 @@ def names_always_set(steps: Iterable[ast.stmt]) -> set[str]:
 
 def names_in(node: ast.AST, use: type[ast.expr_context]) -> set[str]:
     """Names, and attributes with a dot, that are read or set there."""
-    parts = [one for one in ast.walk(node) if isinstance(getattr(one, "ctx", None), use)]
+    parts = [one for one in walk(node) if isinstance(getattr(one, "ctx", None), use)]
     fixed = [one for one in parts if isinstance(one, ast.Subscript) and isinstance(one.slice, ast.Constant)]
     parts += [one.value for one in fixed]  # an entry at one place is as a name
     names = {one.id for one in parts if isinstance(one, ast.Name)}

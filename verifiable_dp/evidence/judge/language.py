@@ -47,7 +47,7 @@ import types
 from collections.abc import Iterable, Mapping
 
 from verifiable_dp.core.validate import Foreign
-from verifiable_dp.evidence.judge.flow import File, Names
+from verifiable_dp.evidence.judge.flow import File, Names, tree_of, walk
 from verifiable_dp.evidence.judge.marks import Roles, Spot
 from verifiable_dp.evidence.judge.outside import Outside
 from verifiable_dp.evidence.judge.statements import Statements
@@ -85,7 +85,7 @@ class Language:
         self._codes, files = [*codes], dict[str, File]()
         for file in sorted({code.co_filename for code in self._codes}):
             try:
-                files[file] = File(ast.parse("".join(linecache.getlines(file))), scopes.get(file, {}))
+                files[file] = File(tree_of("".join(linecache.getlines(file))), scopes.get(file, {}))
             except (SyntaxError, ValueError):
                 continue  # whose branches nobody can tell, either
         self._names = Names(files)
@@ -174,7 +174,7 @@ class Language:
         """As `steep`, of one of these names in a function; by default of what it looks up elsewhere."""
         found: list[Value | None] = []
         for node in self._names.nodes_of(code):
-            parts = [*ast.walk(node)]
+            parts = walk(node)
             used = {part.id for part in parts if isinstance(part, ast.Name)}
             keys = {
                 (self._names.owner(node, name), name) for name in used & {*(used if names is None else names)}

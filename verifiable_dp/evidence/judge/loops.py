@@ -27,7 +27,15 @@ from typing import NamedTuple
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import values
 from verifiable_dp.evidence.judge.chances import Chances
-from verifiable_dp.evidence.judge.flow import Function, name_of, names_in, own_nodes, parameters, reached
+from verifiable_dp.evidence.judge.flow import (
+    Function,
+    name_of,
+    names_in,
+    own_nodes,
+    parameters,
+    reached,
+    walk,
+)
 from verifiable_dp.evidence.judge.marks import where
 from verifiable_dp.evidence.judge.values import Value, joined
 
@@ -129,10 +137,10 @@ class Loops(Chances):
     def note_carrying(self, node: ast.AST, names: Iterable[str] = ()) -> None:
         """Note operations in there on names that something is made of again; of none, all of them."""
         read, home = {*names}, self.names.home[self.scope]
-        for part in ast.walk(node) if read else ():
+        for part in walk(node) if read else ():
             if isinstance(part, ast.comprehension) and read & names_in(part.iter, ast.Load):
                 read |= names_in(part.target, ast.Store)
-        for part in ast.walk(node) if self.telling else ():
+        for part in walk(node) if self.telling else ():
             there = part is node or not read or names_in(part, ast.Load) & read
             if isinstance(part, ast.BinOp | ast.AugAssign | ast.Call) and there:
                 self.carrying.add((home, where(part)))
@@ -157,11 +165,11 @@ class Loops(Chances):
 
     def sets_outside(self, name: str, loop: ast.AST) -> bool:
         """Whether a name is set outside of a loop, too."""
-        inside = {id(node) for node in ast.walk(loop)}
+        inside = {id(node) for node in walk(loop)}
         around = self.function_of(self.scope)
         if self.outlives(name):
             around = self.names.files[self.names.home[self.scope]].tree
-        stored = [node for node in ast.walk(around) if _stores(node, name)]
+        stored = [node for node in walk(around) if _stores(node, name)]
         return any(id(node) not in inside for node in stored)
 
     def beside(self, parts: Iterable[Value]) -> bool:
@@ -208,7 +216,7 @@ class Loops(Chances):
             around = waiting.pop()
             seen.add(around)
             own = self.names.local[around] if isinstance(around, Function) else set[str]()
-            parts = [part for part in ast.walk(around) if isinstance(part, ast.Call)]
+            parts = [part for part in walk(around) if isinstance(part, ast.Call)]
             named = {getattr(part.func, "attr", getattr(part.func, "id", "")) for part in parts}
             every = (one for nodes in self.names.coded.values() for one in nodes)
             waiting += [one for one in every if getattr(one, "name", "") in named and one not in seen]
@@ -239,7 +247,7 @@ class Loops(Chances):
     def unseen_in(self, node: ast.AST | None) -> bool:
         """Whether something is called that may give another thing each time."""
         known = self.names.files[self.names.home[self.scope]].scope
-        for part in ast.walk(node) if node is not None else ():
+        for part in walk(node) if node is not None else ():
             if isinstance(part, ast.Yield | ast.YieldFrom | ast.Await):
                 return True
             if isinstance(part, ast.Call) and isinstance(part.func, ast.Name):

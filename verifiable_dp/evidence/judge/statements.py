@@ -18,6 +18,7 @@ from verifiable_dp.evidence.judge.flow import (
     own_nodes,
     parameters,
     reached,
+    walk,
 )
 from verifiable_dp.evidence.judge.marks import ControlMark, Root, where
 from verifiable_dp.evidence.judge.values import NONE, PUBLIC, SMOOTH, STEEP, UNKNOWN, WIDE, Value, joined
@@ -181,11 +182,11 @@ class Statements(Expressions):
             self.hold(self.roots(target), Value(level, self.reached(Value()).turn, size, draws=at.draws))
 
     def _do_Assign(self, step: ast.Assign) -> None:
-        read = {part.id for part in ast.walk(step.value) if isinstance(part, ast.Name)}
+        read = {part.id for part in walk(step.value) if isinstance(part, ast.Name)}
         self.before = {name: self.first(name, step) for name in names_set([step]) & read if self.is_own(name)}
         self.carries(step)
         for target in step.targets:
-            for part in ast.walk(target):
+            for part in walk(target):
                 if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
                     self.sets(part.attr, step, step.value)
             parts, given = getattr(target, "elts", []), getattr(step.value, "elts", [])
@@ -435,7 +436,7 @@ class Statements(Expressions):
     def _do_Match(self, step: ast.Match) -> None:
         subject = self.of(step.subject)
         for case in step.cases:
-            parts = [p for p in ast.walk(case.pattern) if isinstance(p, ast.pattern)]
+            parts = [p for p in walk(case.pattern) if isinstance(p, ast.pattern)]
             self.ask(subject, *parts, step.subject, step)
             held = subject | subject._replace(own=subject.inner)
             for part in parts:

@@ -16,7 +16,7 @@ from types import ModuleType
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
-from scipy import optimize, special
+from scipy import special
 
 from verifiable_dp.core.validate import Foreign, Function
 
@@ -332,6 +332,8 @@ class Quantile:
 @functools.cache
 def _flattest(law: Foreign) -> tuple[float, float]:
     """Where the quantile function of a law rises least, and how much."""
+    from scipy import optimize  # it takes long to load, and few bounds need it
+
     ends = law.ppf([1e-9, 1 - 1e-9])
     found = optimize.minimize_scalar(lambda x: -law.pdf(x), ends, bounds=ends, method="bounded")
     best = max(law.pdf(np.append(law.ppf(np.linspace(0.001, 0.999, 999)), found.x)))

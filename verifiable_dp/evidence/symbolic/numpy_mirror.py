@@ -23,6 +23,7 @@ from contextlib import contextmanager
 import numpy as np
 from scipy import special
 
+from verifiable_dp.core.kernels import compiles
 from verifiable_dp.core.validate import Foreign, Function
 from verifiable_dp.evidence.symbolic import (
     answers,
@@ -392,7 +393,7 @@ def _replacement(value: Foreign, world: World) -> Foreign:
         return _of_secrets(called, value, world)
     if isinstance(value, random.SystemRandom):
         return FollowedRandom(world, random.Random(world.chooser.number))
-    if hasattr(value, "py_func") and type(value).__module__.startswith("numba"):
+    if compiles(value):
         return _compiled(value, world)
     name = getattr(value, "__name__", None)
     if not isinstance(name, str) or (isinstance(value, type) and value is not random.Random):

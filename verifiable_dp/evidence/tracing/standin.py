@@ -16,6 +16,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from verifiable_dp.core.kernels import compiles
 from verifiable_dp.core.validate import Foreign, Function
 from verifiable_dp.evidence.tracing.arrays import Mixed, Noise, Raw, base, holds_tracked, is_tracked, tainted
 from verifiable_dp.evidence.tracing.generator import TrackedGenerator
@@ -307,7 +308,7 @@ def _replacement(value: Foreign, ledger: Ledger, numpy: StandIn) -> Foreign:
     if isinstance(value, np.random.Generator) and not isinstance(value, TrackedGenerator):
         words = f"draws from a generator of its own, {NOT_GIVEN}"
         return TrackedGenerator.of(value.bit_generator, ledger, words)
-    if hasattr(value, "py_func") and type(value).__module__.startswith("numba"):
+    if compiles(value):
         return _compiled(value, ledger)
     module, name = getattr(value, "__module__", None), getattr(value, "__name__", None)
     if not isinstance(name, str):
