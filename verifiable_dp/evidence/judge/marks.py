@@ -32,11 +32,13 @@ class Root(NamedTuple):
     """A name whose entries something may share: what changes `deep` in that, from `least` on, does there.
 
     ``x = y[0]`` shares with y what is changed in x, one deeper; ``x = [y]`` what is changed in entries of x.
+    Of `drawn` ones a draw says which entry it is, as of ``x = y[arm]``.
     """
 
     key: Foreign
     way: int = 0
     least: int = 0
+    drawn: bool = False
 
     def entry(self) -> Root:
         """The same, of an entry of that."""
@@ -44,7 +46,7 @@ class Root(NamedTuple):
 
     def inside(self) -> Root:
         """The same, of a container with that in it."""
-        return Root(self.key, self.way - 1, max(1, self.least + 1))
+        return Root(self.key, self.way - 1, max(1, self.least + 1), self.drawn)
 
     def copied(self) -> Root:
         """The same, of a copy with the same entries."""
@@ -219,9 +221,13 @@ class Marks:
                 shared = [root for root in self.alias.get(key, ()) if at >= min(root.least, _DEEPEST)]
                 waiting += [(root.key, at if at == _DEEPEST else at + root.way) for root in shared]
 
-    def behind(self, roots: Iterable[Root]) -> set[Root]:
-        """What these may be parts of: where they are changed in all places, that is changed in some."""
-        return {one for root in roots for one in self.alias.get(root.key, ()) if not one.least}
+    def behind(self, roots: Iterable[Root], *, fixed: bool = False) -> set[Root]:
+        """What these may be parts of: where they are changed in all places, that is changed in some.
+
+        Of `fixed` ones, not where a draw says in which: as of entries that are set there, each may be any.
+        """
+        every = {one for root in roots for one in self.alias.get(root.key, ()) if not one.least}
+        return {one for one in every if not (fixed and one.drawn)}
 
     def written(self, roots: Iterable[Root], given: Value) -> None:
         """Code that is not seen has these, and may write into them what it is given, at any place."""

@@ -13,6 +13,7 @@ from verifiable_dp.evidence.judge.marks import Root, where
 from verifiable_dp.evidence.judge.values import ANY, PUBLIC, SMOOTH, STEEP, Value
 
 SHAPES = ("shape", "size", "ndim")
+_OF_NUMBERS = (ast.Div, ast.FloorDiv, ast.Pow, ast.LShift, ast.RShift, ast.MatMult)  # no container has them
 
 
 def _targets(loop: Foreign) -> list[ast.expr]:
@@ -106,7 +107,10 @@ class Places(Loops):
             return self.roots_of_call(node)
         if isinstance(node, ast.Subscript):
             found = self.roots(node.value)
-            return found if isinstance(node.slice, ast.Slice) else {root.entry() for root in found}
+            if isinstance(node.slice, ast.Slice):
+                return found
+            drawn = not self.placed or self.of(node.slice).level > PUBLIC
+            return {root.entry()._replace(drawn=root.drawn or drawn) for root in found}
         if isinstance(node, ast.Starred):
             return {root.entry() for root in self.roots(node.value)}
         if isinstance(node, ast.NamedExpr | ast.Await):
@@ -114,6 +118,8 @@ class Places(Loops):
         if isinstance(node, ast.IfExp):
             return self.roots(node.body) | self.roots(node.orelse)
         if isinstance(node, ast.BinOp):  # of two lists, the entries of both
+            if isinstance(node.op, _OF_NUMBERS):
+                return set()
             return {root.copied() for part in (node.left, node.right) for root in self.roots(part)}
         before, self.scope = self.scope, node if isinstance(node, COMPREHENSION) else self.scope
         last = getattr(node, "elt", None) or getattr(node, "value", None)

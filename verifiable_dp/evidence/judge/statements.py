@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import collections
 from collections.abc import Iterator
 
 from verifiable_dp.core.validate import Foreign
@@ -200,15 +201,26 @@ class Statements(Expressions):
                     self.store(part, self.of(value), self.roots(value))
             else:
                 self.store(target, self.of(step.value), self.roots(step.value))
-                for root in self.roots(target) if isinstance(step.value, ast.BinOp | ast.ListComp) else ():
-                    self.puts.setdefault(root.key, set()).add(ast.dump(step.value))
-                self.begun |= set() if _empty(step.value) else {root.key for root in self.roots(target)}
+                keys = set() if self.is_empty(step.value) else {root.key for root in self.roots(target)}
+                self.begun |= keys
+                for key in keys if isinstance(step.value, ast.BinOp | ast.ListComp) else ():
+                    self.puts.setdefault(key, set()).add(ast.dump(step.value))
         for target in step.targets[1:]:  # all are the same thing
             for root in self.roots(step.targets[0]):
                 self.share(root.key, self.roots(target))
             for root in self.roots(target):
                 self.share(root.key, self.roots(step.targets[0]))
         self.before = {}
+
+    def is_empty(self, node: ast.expr) -> bool:
+        """Whether a container is written there that holds nothing, or nothing but such containers."""
+        if isinstance(node, ast.ListComp | ast.DictComp):
+            return self.is_empty(node.elt if isinstance(node, ast.ListComp) else node.value)
+        if isinstance(node, ast.Call):
+            given = node.args[self.calls_one_of(node, (collections.defaultdict,)) :]
+            named = [word for word in node.keywords if word.arg != "maxlen"]
+            return not (given or named) and self.calls_one_of(node, values.CONTAINERS)
+        return not getattr(node, "elts", True) or (isinstance(node, ast.Dict) and not node.keys)
 
     def returned(self, node: ast.expr, parts: int) -> list[Function]:
         """The functions of a call, if all there can be return tuples of so many parts, written out."""
@@ -446,10 +458,3 @@ class Statements(Expressions):
                     self.share(self.key(name), {root for one in roots for root in (one, one.entry())})
             test = subject | (self.ask(self.of(case.guard), case.guard) if case.guard else Value())
             self.block(case.body, Value(SMOOTH if test.level else PUBLIC, STEEP if test.turn else PUBLIC))
-
-
-def _empty(value: ast.expr) -> bool:
-    """Whether a container without entries is written there."""
-    if isinstance(value, ast.Call):
-        return not value.args or all(isinstance(part, ast.Name | ast.Lambda) for part in value.args)
-    return not getattr(value, "elts", True) or (isinstance(value, ast.Dict) and not value.keys)
