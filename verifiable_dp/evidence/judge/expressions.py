@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import collections
 import functools
 from collections.abc import Iterable
 
@@ -181,8 +182,28 @@ class Expressions(Calls):
         value = self.left_out(node.target.id, value)
         self.add(self.key(node.target.id), self.reached(value, own=self.is_own(node.target.id)))
         self.share(self.key(node.target.id), self.roots(node.value))
+        self.begins(node.target, node.value)
         self.replaces(self.key(node.target.id), node.target.id)
         return value
+
+    def begins(self, target: ast.expr, value: ast.expr | None) -> None:
+        """Note what is given a container that holds something, or of which nobody knows whether it does."""
+        keys = (
+            set() if value is not None and self.is_empty(value) else {root.key for root in self.roots(target)}
+        )
+        self.begun |= keys
+        for key in keys if isinstance(value, ast.BinOp | ast.ListComp) else ():
+            self.puts.setdefault(key, set()).add(ast.dump(value))  # type: ignore[arg-type]
+
+    def is_empty(self, node: ast.expr) -> bool:
+        """Whether a container is written there that holds nothing, or nothing but such containers."""
+        if isinstance(node, ast.ListComp | ast.DictComp):
+            return self.is_empty(node.elt if isinstance(node, ast.ListComp) else node.value)
+        if isinstance(node, ast.Call):
+            given = node.args[self.calls_one_of(node, (collections.defaultdict,)) :]
+            named = [word for word in node.keywords if word.arg != "maxlen"]
+            return not (given or named) and self.calls_one_of(node, values.CONTAINERS)
+        return not getattr(node, "elts", True) or (isinstance(node, ast.Dict) and not node.keys)
 
     def _of_IfExp(self, node: ast.IfExp) -> Value:
         test = self.ask(self.of(node.test), node.test, node)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import collections
 from collections.abc import Iterator
 
 from verifiable_dp.core.validate import Foreign
@@ -196,31 +195,16 @@ class Statements(Expressions):
                 for at, part in enumerate(parts):
                     keys = [(node, "return of", at, len(parts)) for node in returned]
                     self.store(part, joined(self.marks.get(key, Value()) for key in keys), {*map(Root, keys)})
-            elif parts and given and len(parts) == len(given):
-                for part, value in zip(parts, given, strict=True):
-                    self.store(part, self.of(value), self.roots(value))
             else:
-                self.store(target, self.of(step.value), self.roots(step.value))
-                keys = set() if self.is_empty(step.value) else {root.key for root in self.roots(target)}
-                self.begun |= keys
-                for key in keys if isinstance(step.value, ast.BinOp | ast.ListComp) else ():
-                    self.puts.setdefault(key, set()).add(ast.dump(step.value))
+                split = parts and len(parts) == len(given)
+                for part, value in zip(parts, given, strict=True) if split else [(target, step.value)]:
+                    self.store(part, self.of(value), self.roots(value), value)
         for target in step.targets[1:]:  # all are the same thing
             for root in self.roots(step.targets[0]):
                 self.share(root.key, self.roots(target))
             for root in self.roots(target):
                 self.share(root.key, self.roots(step.targets[0]))
         self.before = {}
-
-    def is_empty(self, node: ast.expr) -> bool:
-        """Whether a container is written there that holds nothing, or nothing but such containers."""
-        if isinstance(node, ast.ListComp | ast.DictComp):
-            return self.is_empty(node.elt if isinstance(node, ast.ListComp) else node.value)
-        if isinstance(node, ast.Call):
-            given = node.args[self.calls_one_of(node, (collections.defaultdict,)) :]
-            named = [word for word in node.keywords if word.arg != "maxlen"]
-            return not (given or named) and self.calls_one_of(node, values.CONTAINERS)
-        return not getattr(node, "elts", True) or (isinstance(node, ast.Dict) and not node.keys)
 
     def returned(self, node: ast.expr, parts: int) -> list[Function]:
         """The functions of a call, if all there can be return tuples of so many parts, written out."""
@@ -237,7 +221,7 @@ class Statements(Expressions):
             self.carries(step)
             if isinstance(step.target, ast.Attribute):
                 self.sets(step.target.attr, step, step.value)
-            self.store(step.target, self.of(step.value), self.roots(step.value))
+            self.store(step.target, self.of(step.value), self.roots(step.value), step.value)
 
     def _do_AugAssign(self, step: ast.AugAssign) -> None:
         telling, self.telling = self.telling, False  # what is read there is written there again
@@ -263,14 +247,15 @@ class Statements(Expressions):
             changed = self.reached(made._replace(own=NONE))._replace(rough=STEEP)  # an array, in place
             self.hold(self.behind(self.roots(step.target)), changed)
 
-    def store(self, target: Foreign, value: Value, roots: set[Root]) -> None:
-        """A target is given a value, which shares its entries with others."""
+    def store(self, target: Foreign, value: Value, roots: set[Root], written: ast.expr | None = None) -> None:
+        """A target is given a value, which shares its entries with others; `written` is what stands there."""
         if isinstance(target, ast.Tuple | ast.List):
             for part in target.elts:
                 self.store(part, value._replace(own=value.inner), {root.entry() for root in roots})
             return
         own = isinstance(target, ast.Name) and self.is_own(target.id)
         if isinstance(target, ast.Name | ast.Attribute):
+            self.begins(target, written)
             value = self.left_out(name_of(target), value if own else value._replace(kept=frozenset()))
         slope, value = self.slope(value), self.reached(value, own=own, once=self.initial(target))
         if isinstance(target, ast.Starred):
