@@ -318,7 +318,8 @@ class Calls(Places):
         if value is not len and self.thinned(every):
             self.picks(node, outside.SURVIVES)
         if value is len:
-            return Value(every.size, every.turn, many=True)
+            size = self.around(node.args[0]).size if len(node.args) == len(given.parts) == 1 else every.size
+            return Value(size, every.turn, many=True)
         for at, one, roots in given.parts:  # what comes next follows from what says how much is taken
             others = [v.level for place, v, _ in given.parts if place != at and not v.data]
             if one.stream and (taken := max([self.control.level, *others])):

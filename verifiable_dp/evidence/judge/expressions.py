@@ -60,8 +60,8 @@ class Expressions(Calls):
         owner = self.names.owner(self.scope, node.id)
         key = owner, node.id
         if owner is None or isinstance(owner, ast.Module):
-            return self.names.unbound(self.scope, node.id) | self.marks.get(key, Value())
-        found = self.marks.get(key, Value()) | self.names.held.get(key, Value())
+            return self.names.unbound(self.scope, node.id) | self.looked.get(key, Value())
+        found = self.looked.get(key, Value()) | self.names.held.get(key, Value())
         if self.at_once and not isinstance(owner, COMPREHENSION) and not found.stream:
             found = found._replace(turn=PUBLIC)
         if self.is_behind(key):
@@ -370,17 +370,16 @@ class Expressions(Calls):
         for part in node.generators:
             rows = self.of(part.iter)  # of the first it is asked once
             self.turning = [*turning, node]
-            if rows.size or self.caught:
+            if (size := self.turns(part.iter)) or self.caught:
                 self.uneven |= {node}
                 self.uneven_parts[node] = max(self.uneven_parts.get(node, 0), node.generators.index(part))
-            self.ask(Value(rows.size, rows.turn), part.iter)
-            self.turns(part.iter, rows)
+            self.ask(Value(size, rows.turn), part.iter)
             self.store(part.target, rows.each, {root.entry() for root in self.roots(part.iter)})
             by_place = self.of_place(node, part.ifs).turn > PUBLIC
             tests = joined(self.ask(self.of(test), test) for test in part.ifs)
             self.context = self.within(tests)
             level = SMOOTH if tests.level else PUBLIC
-            around |= Value(level, size=max(rows.size, level), rough=STEEP if by_place else PUBLIC)
+            around |= Value(level, size=max(size, level), rough=STEEP if by_place else PUBLIC)
             around |= Value(passed=frozenset((GROWN,)) if tests.by_chance and not tests.unseen else NONE)
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         place = self.of_place(node, parts[-1:]).turn
@@ -574,10 +573,14 @@ class Expressions(Calls):
             parts.append((word.arg, value, roots) if word.arg else (..., value.each, inner))
         return Given(parts)
 
-    def turns(self, node: ast.expr, rows: Value) -> None:
-        """How often a loop turns has to be known, or to follow from branches and smooth numbers."""
-        if rows.size >= STEEP:
+    def turns(self, node: ast.expr) -> int:
+        """How often a loop turns, which has to be known, or to follow from branches and smooth numbers."""
+        beside = isinstance(node, ast.Call) and not node.keywords and self.calls_one_of(node, values.BESIDE)
+        parts: list[ast.expr] = node.args if beside else [node]  # type: ignore[attr-defined]
+        size = max((self.around(one).size for one in parts), default=PUBLIC)
+        if size >= STEEP:
             self.tell(node, outside.TURNS)
+        return size
 
 
 _CHOSEN: dict[type, outside.Construct] = {

@@ -64,6 +64,15 @@ class Places(Loops):
         apart = any(part.rough == SMOOTH and not part.level for part in parts)  # as of `arange`
         return (SEVERAL in at.passed and not apart) or self.repeated()
 
+    def around(self, node: ast.expr) -> Value:
+        """What a container may be, as far as its own entries go: which there are, not what is in them."""
+        if not isinstance(node, ast.Name | ast.Attribute):
+            return self.of(node)
+        self.looked = self.outermost
+        found = self.of(node)
+        self.looked = self.marks
+        return found
+
     def tallied(self, node: Foreign) -> bool:
         """Whether a table is one in which places are counted."""
         base = node.value if isinstance(node, ast.Subscript) else getattr(node.func, "value", None)
@@ -75,17 +84,20 @@ class Places(Loops):
 
     def entry(self, node: Foreign, table: Value, at: Value) -> Value:
         """What a table holds at a position."""
-        found = table.entry(at)
+        base = node.value if isinstance(node, ast.Subscript) else None
+        outer = table if base is None or isinstance(node.slice, ast.Tuple) else self.around(base)
+        found = table._replace(rough=outer.rough).entry(at)._replace(rough=table.rough)
         if at.draws and not table.data and not self.tallied(node):
             found = found._replace(draws=max(found.draws, at.draws))
         if self.caught and at.level and not table.data:  # what is seldom there is seldom caught
             found = found._replace(level=max(found.level, STEEP))
-        if table.unlike >= STEEP:
+        unlike = table._replace(rough=outer.rough).unlike
+        if unlike >= STEEP:
             found = self.selected(node, found, at)
         if not at.level:
             apart = GROWN in table.passed  # chance says what stands where
         else:
-            apart = table.unlike > PUBLIC and max(table.unlike, at.level) >= STEEP
+            apart = unlike > PUBLIC and max(unlike, at.level) >= STEEP
             apart = apart or (table.noisy and not table.raw and self.again(node))
             met = table.raw and at.by_chance and not (at.turn or table.turn)
             apart = apart or (met and self.meets(node, at))
@@ -109,8 +121,8 @@ class Places(Loops):
             found = self.roots(node.value)
             if isinstance(node.slice, ast.Slice):
                 return found
-            drawn = not self.placed or self.of(node.slice).level > PUBLIC
-            return {root.entry()._replace(drawn=root.drawn or drawn) for root in found}
+            fixed = self.placed and self.of(node.slice).level == PUBLIC
+            return {root.entry(fixed=fixed) for root in found}
         if isinstance(node, ast.Starred):
             return {root.entry() for root in self.roots(node.value)}
         if isinstance(node, ast.NamedExpr | ast.Await):

@@ -34,6 +34,7 @@ class Statements(Expressions):
         self.settle()
         for key, value in self.marks.items():
             self.marks[key] = Value(own=value.own, inner=value.inner, data=value.data)
+        self.outermost |= self.marks
         self.left.clear()
         self.fill_roles()
         self.firm = True
@@ -345,18 +346,17 @@ class Statements(Expressions):
         self.loop(step, test, self.renewed(step.body, (), step.test))
 
     def _do_For(self, step: ast.For) -> None:
-        rows = self.of(step.iter)
+        rows, size = self.of(step.iter), self.turns(step.iter)
         left = SMOOTH if step in self.left and not self.endless(step.iter) else PUBLIC
-        ended = Value(max(rows.size, left), rows.turn if self.control.level else PUBLIC)
+        ended = Value(max(size, left), rows.turn if self.control.level else PUBLIC)
         self.ask(ended, step.iter, step)
-        self.turns(step.iter, rows)
         self.loops, self.turning = [*self.loops, step], [*self.turning, step]
         self.store(step.target, rows.each, {root.entry() for root in self.roots(step.iter)})
         for name in names_in(step.target, ast.Store):
             self.counted.setdefault(self.key(name), set()).add(step)
-        self.uneven |= {step} if rows.size or self.caught else set()
+        self.uneven |= {step} if size or self.caught else set()
         self.loops, self.turning = self.loops[:-1], self.turning[:-1]
-        self.loop(step, Value(rows.size))
+        self.loop(step, Value(size))
 
     _do_AsyncFor = _do_For
 

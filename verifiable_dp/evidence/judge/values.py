@@ -443,6 +443,7 @@ SHARES = (
     *(np.transpose, np.array_split, np.split, np.squeeze, np.require, np.broadcast_to),
     *(np.array, np.einsum, np.float64, sum, heapq.nlargest, heapq.nsmallest, dict.fromkeys),
 )
+BESIDE = (enumerate, zip, reversed, iter, list, tuple)  # of as many as what they are given
 CONTAINERS = (list, dict, set, collections.deque, collections.defaultdict, collections.Counter)
 COPIES = (dict.fromkeys, list, tuple, dict, set, sorted, np.array, collections.deque)  # with equal entries
 SHARED = frozenset(
