@@ -270,7 +270,8 @@ class Calls(Places):
         refs, name = every.refs, str(getattr(value, "__name__", "it"))
         if value is getattr and len(node.args) > 1 and isinstance(node.args[1], ast.Constant):
             named = ast.Attribute(node.args[0], str(node.args[1].value), ast.Load())
-            return joined([self.of(ast.copy_location(named, node)), *(v for _, v, _ in given.parts[2:])])
+            missing = [v | Value(every.level, draws=every.draws) for _, v, _ in given.parts[2:]]
+            return joined([self.of(ast.copy_location(named, node)), *missing])
         if value is type and len(given.parts) == 1:  # a question; what is made with the answer is not known
             return Value(every.level, every.turn, own=frozenset((values.ANY,)))
         if value is getattr or kind == "reflection":

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside, values
-from verifiable_dp.evidence.judge.calls import Calls, Given, how_many
+from verifiable_dp.evidence.judge.calls import Given, how_many
 from verifiable_dp.evidence.judge.chances import GROWN, LOTTERY
 from verifiable_dp.evidence.judge.flow import (
     COMPREHENSION,
@@ -21,6 +21,7 @@ from verifiable_dp.evidence.judge.flow import (
     sign_of,
 )
 from verifiable_dp.evidence.judge.marks import DATA, ENVIRONMENT, Root, where
+from verifiable_dp.evidence.judge.objects import Objects
 from verifiable_dp.evidence.judge.places import SHAPES
 from verifiable_dp.evidence.judge.values import (
     ANY,
@@ -45,7 +46,7 @@ _KEPT = (ast.Name, ast.Attribute, ast.Subscript)
 _NAMES = ("__class__", "__name__", "__qualname__", "__doc__")
 
 
-class Expressions(Calls):
+class Expressions(Objects):
     """Follows expressions."""
 
     def of(self, node: Foreign) -> Value:
@@ -80,6 +81,9 @@ class Expressions(Calls):
     def attribute(self, node: ast.Attribute, base: Value, *, called: bool) -> Value:
         """What an attribute may be: what was stored under its name, a method, what a library's object has."""
         name, found = node.attr, list[Value]()
+        self.named_whole(node)
+        if base.level and self.is_single(base, name):
+            base = base._replace(level=PUBLIC, draws=0)
         if base.refs and not called and name[:2] == "__" and name not in _NAMES:
             self.tell(node, outside.REFLECTION, name)
         for kind, ref in base.own:
@@ -116,9 +120,8 @@ class Expressions(Calls):
                 sized if not base.things or ANY in base.own else Value(base.level, own=frozenset((ANY,)))
             )
         every = joined(found)
-        return every._replace(
-            level=max(every.level, base.level if name not in SHAPES or base.things else PUBLIC)
-        )
+        chosen = base.level if name not in SHAPES or base.things else PUBLIC
+        return every._replace(level=max(every.level, chosen))
 
     def _of_Subscript(self, node: ast.Subscript) -> Value:
         base, at = self.known(node, self.of(node.value)), self.of(node.slice)

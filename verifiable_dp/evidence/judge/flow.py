@@ -96,6 +96,8 @@ class Names:
         for file, one in files.items():
             self.local[one.tree], self.home[one.tree] = set(), file
             self._collect(one.tree, one.tree, file, "")
+        kinds = {name.rpartition(".")[2].lstrip("_") for _, name in self.classes}
+        self.mangled = tuple(f"_{name}__" for name in kinds)  # how names of a class's own begin elsewhere
         coded = [node for nodes in self.coded.values() for node in nodes]
         waiting = (ast.Yield, ast.YieldFrom)
         self.waits = {one for one in coded if any(isinstance(part, waiting) for part in own_nodes(one))}

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from verifiable_dp.core.validate import Foreign
+from verifiable_dp.evidence.judge import outside
 from verifiable_dp.evidence.judge.flow import INITIAL, Function, Names
 from verifiable_dp.evidence.judge.outside import Construct, Outside
 from verifiable_dp.evidence.judge.values import GENERATOR, NONE, PUBLIC, SMOOTH, STEEP, UNKNOWN, Value, joined
@@ -168,6 +169,7 @@ class Marks:
         self.chains: dict[ast.ClassDef, list[ast.ClassDef]] = {}
         self.decorators: dict[ast.AST, list[Foreign]] = {}
         self.alias: dict[Foreign, set[Root]] = {}  # names, and those whose containers they may share
+        self.filled: set[Foreign] = set()  # functions that an adapter calls
         self.roles, self.firm = roles, False  # whether all that may be called is known
         self.fill_roles()
 
@@ -184,6 +186,7 @@ class Marks:
                     method = isinstance(self.names.outer[node], ast.ClassDef)
                     if method and getattr(node, "name", "") not in INITIAL:  # asked once a round
                         self.repeats.add(node)
+                    self.filled.add(node)
             for name, role in given.items():
                 self.add(keys[name], ROLES.get(role, UNKNOWN))
 
@@ -320,6 +323,11 @@ class Marks:
         """What was stored under the name of an attribute; None if nothing was."""
         found = [v for v in (self.looked.get(("attribute", name)), self.names.attributes.get(name)) if v]
         return joined(found) if found else None
+
+    def named_whole(self, node: ast.Attribute) -> None:
+        """An attribute of a class's own goes by another name outside of it."""
+        if node.attr.startswith(self.names.mangled):
+            self.tell(node, outside.REFLECTION, node.attr)
 
     def sets(self, name: str, step: Foreign, value: Foreign) -> None:
         """An attribute is set, to a constant or by a statement: another one may set it to something else."""

@@ -268,6 +268,7 @@ class Statements(Expressions):
             self.share(key, roots)
             self.replaces(key, target.id)
         elif isinstance(target, ast.Attribute):
+            self.named_whole(target)
             base = self.of(target.value)
             if any(kind in ("library", "module", "function") for kind, _ in base.own):
                 self.tell(target, outside.SETS, target.attr)
