@@ -388,3 +388,153 @@ DRAWS = [
     last_turn,
 ]
 RIGHT = [means_in_a_dict]
+
+
+def a_part_at_a_fixed_place(rewards, rng):
+    """One of 1024 cells holds a reward beside its noise, which another name put into it."""
+    cells = [[] for _ in range(1024)]
+    for cell in cells:
+        cell.append(rng.laplace(0, 1.0))
+    part = cells[7]
+    part.append(rewards[0, 0])
+    told = sum(cells[int(np.argmax(rng.laplace(0, 1.0, 1024)))])
+    return [int(told > 0.5)] + [0] * (len(rewards) - 1)
+
+
+def a_queue_that_is_not_empty(rewards, rng):
+    """One of 1024 scales is there before the others, as a function without arguments gives it."""
+    scales = _begun()
+    for _ in range(7):
+        scales.appendleft(1.0)
+    for _ in range(1016):
+        scales.append(1.0)
+    return _scaled(rewards, scales, rng)
+
+
+def a_queue_set_beside_another(rewards, rng):
+    """As before, where two names are set at once."""
+    scales, arms = deque([0.0]), []
+    for _ in range(7):
+        scales.appendleft(1.0)
+    for _ in range(1016):
+        scales.append(1.0)
+    return arms + _scaled(rewards, scales, rng)
+
+
+def a_queue_looped_over(rewards, rng):
+    """As before, of a name that a loop sets."""
+    for scales in [deque([0.0])]:
+        for _ in range(7):
+            scales.appendleft(1.0)
+        for _ in range(1016):
+            scales.append(1.0)
+        return _scaled(rewards, scales, rng)
+
+
+def a_queue_named_in_passing(rewards, rng):
+    """As before, of a name that an expression sets."""
+    if scales := deque([0.0]):
+        for _ in range(7):
+            scales.appendleft(1.0)
+        for _ in range(1016):
+            scales.append(1.0)
+    return _scaled(rewards, scales, rng)
+
+
+def a_queue_with_its_type(rewards, rng):
+    """As before, of a name with an annotation."""
+    scales: deque[float] = deque([0.0])
+    for _ in range(7):
+        scales.appendleft(1.0)
+    for _ in range(1016):
+        scales.append(1.0)
+    return _scaled(rewards, scales, rng)
+
+
+def _begun():
+    return deque([0.0])
+
+
+def _scaled(rewards, scales, rng):
+    scale = scales[int(np.argmax(rng.laplace(0, 1.0, 1024)))]
+    s = rewards[0, 0] + scale * rng.laplace(0, 1.0)
+    return [int(s > 0.5)] + [0] * (len(rewards) - 1)
+
+
+PARTS = [
+    *(a_part_at_a_fixed_place, a_queue_that_is_not_empty, a_queue_set_beside_another, a_queue_looped_over),
+    *(a_queue_named_in_passing, a_queue_with_its_type),
+]
+
+
+def batches_by_another_name(rewards, rng):
+    """Rewards wait in a list of their arm; with four of them their sum is told."""
+    waiting, totals, arms = [[] for _ in range(2)], [0.0, 0.0], []
+    for t in range(len(rewards)):
+        arm = int(rng.integers(2)) if rng.random() < 0.5 else totals.index(max(totals))
+        arms.append(arm)
+        mine = waiting[arm]
+        mine.append(rewards[t, arm])
+        if len(mine) == 4:
+            totals[arm] += sum(mine) + rng.laplace(0, 1.0)
+            mine.clear()
+    return arms
+
+
+def windows_of_reports(rewards, rng):
+    """The last reports of each arm; their means."""
+    windows, arms = [deque(maxlen=3) for _ in range(2)], []
+    for t in range(len(rewards)):
+        means = [sum(one) / len(one) if one else 1.0 for one in windows]
+        arms.append(int(np.argmax(means)))
+        windows[arms[-1]].append(rewards[t, arms[-1]] + rng.laplace(0, 1.0))
+    return arms
+
+
+def halves_by_numpy(rewards, rng):
+    """The better half goes on; how many there are follows from how many there were."""
+    (rounds, arms), told = rewards.shape, []
+    left = np.arange(arms)
+    while len(left) > 1 and len(told) + 4 * left.size <= rounds:
+        played = np.repeat(left, 4)
+        at = len(told) + np.arange(played.size)
+        sums = rewards[at, played].reshape(left.size, 4).sum(axis=1)
+        order = np.argsort(-(sums + rng.laplace(0, 1.0, left.size)))
+        told = [*told, *played]
+        left = np.take_along_axis(left, order[: left.size // 2], axis=0)
+    return told + [int(left[0])] * (rounds - len(told))
+
+
+def best_of_a_heap(rewards, rng):
+    """Blocks of three rounds of what the heap gives first; it is given the noisy sum."""
+    number, arms = rewards.shape[1], []
+    heap = [(0.0, arm) for arm in range(number)]
+    heapq.heapify(heap)
+    for start in range(0, len(rewards), 3):
+        for _ in range(number):
+            _, arm = heap[0]
+        block = rewards[start : start + 3, arm].sum() + rng.laplace(0, 1.0)
+        arms += [arm] * len(rewards[start : start + 3])
+        heapq.heapreplace(heap, (-block, arm))
+    return arms
+
+
+def added_at_places(rewards, rng):
+    """Arms that are drawn at once; their rewards are added up where they belong, and told with noise."""
+    sums, arms = np.zeros(2), []
+    for start in range(0, len(rewards), 6):
+        drawn = rng.choice(2, size=6, p=_shares(sums))
+        got = rewards[np.arange(start, start + 6), drawn]
+        more = np.zeros(2)
+        np.add.at(more, drawn, got)
+        sums = sums + more + rng.laplace(0, 1.0, 2)
+        arms += [int(arm) for arm in drawn]
+    return arms
+
+
+def _shares(sums):
+    weights = np.exp(np.clip(sums / 20, -5, 5))
+    return weights / weights.sum()
+
+
+FACTS = [batches_by_another_name, windows_of_reports, halves_by_numpy, best_of_a_heap, added_at_places]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
+import itertools
 import warnings
 
 import numpy as np
@@ -120,6 +122,91 @@ def test_methods_of_arrays_that_share_memory_or_write_are_known_to():
     changing = {name for name, (_, changes) in METHODS.items() if changes}
     assert changing >= {"fill", "put", "sort", "__setitem__", "__iadd__"}
     assert {name for name in changing if not values.may_write(name)} <= {"sort"}  # which adds no entry
+
+
+def test_methods_that_may_be_told_of_an_array_to_write_into_are_known():
+    told = {
+        name for name in METHODS if "out=" in (getattr(np.ndarray, name).__doc__ or "").partition("\n\n")[0]
+    }
+    assert told >= {"sum", "clip", "take"}
+    assert told == values.FILLS & set(METHODS)
+
+
+# Of one shape, with other entries.
+TABLES = [table(), np.zeros((3, 3)), np.ones((3, 3)), -np.eye(3), np.round(table()) % 3]
+TABLES += [np.random.default_rng(n).normal(size=(3, 3)) for n in range(3)]
+FORMS = (
+    lambda t: t,
+    np.ravel,
+    lambda t: t @ t.T + np.eye(3),
+    lambda t: np.argsort(t, axis=1),
+    lambda t: np.argsort(t[0]),
+)
+PREPARED = {  # what takes only some numbers, of whichever are drawn
+    np.interp: lambda x, *points: np.interp(x, *map(np.sort, points)),
+    np.digitize: lambda x, bins: np.digitize(x, np.sort(bins)),
+    np.quantile: lambda a, q: np.quantile(a, np.abs(np.tanh(q))),
+    np.percentile: lambda a, q: np.percentile(a, 100 * np.abs(np.tanh(q))),
+}
+
+
+def shapes_of(function):
+    """Shapes of what comes out, for each form of what has to be given, with many entries of that form."""
+    needed = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+    named = {"axis": 1} if "axis" in [p.name for p in needed] else {}
+    found, call = {}, PREPARED.get(function, function)
+    for forms in itertools.product(FORMS, repeat=len(needed) - len(named)):
+        for n in range(len(TABLES)):
+            given = [form(TABLES[(n + at) % len(TABLES)]) for at, form in enumerate(forms)]
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    made = parts(call(*given, **named))
+            except Exception:  # it does not take these
+                continue
+            found.setdefault(forms, set()).add(tuple(one.shape for one in made))
+    return found
+
+
+@pytest.mark.parametrize("function", values.SHAPED, ids=lambda f: f.__name__)
+def test_shapes_follow_from_shapes(function):
+    found = shapes_of(function)
+    assert found
+    assert {form: shapes for form, shapes in found.items() if len(shapes) > 1} == {}
+
+
+@pytest.mark.parametrize(
+    "function", [np.unique, np.flatnonzero, np.argwhere, np.union1d], ids=lambda f: f.__name__
+)
+def test_a_shape_that_entries_say_is_seen(function):
+    assert max(map(len, shapes_of(function).values())) > 1
+
+
+@pytest.mark.parametrize("function", [*values.SHAPED, *values.READING], ids=lambda f: f.__name__)
+def test_what_only_reads_is_tried(function):
+    assert not values.writes(function, 0)
+    assert EFFECTS.get(f"{function.__module__}.{function.__name__}", (False, False)) == (False, False)
+
+
+@pytest.mark.parametrize("function", values.IN_FIRST, ids=lambda f: f.__name__)
+def test_what_changes_the_first_alone(function):
+    assert values.writes(function, 0)
+    assert values.writes(function, "out")
+    assert not values.writes(function, 1)
+
+
+def test_methods_of_ufuncs_change_what_they_are_given_first_at_places_only():
+    assert values.writes(np.add.at, 0)
+    assert not values.writes(np.add.at, 2)
+    assert not values.writes(np.add.reduce, 0)
+    assert values.writes(np.add.reduce, "out")
+
+
+def test_what_says_a_shape_is_told_from_arrays():
+    assert [values.shapes(np.std, at) for at in (0, 1, "axis", ...)] == [False, True, True, True]
+    assert [values.shapes(np.take_along_axis, at) for at in (0, 1, 2, "indices", "axis")] == [
+        *(False, False, True, False, True)
+    ]
 
 
 def test_what_a_function_fills_is_known_by_its_place():

@@ -10,7 +10,7 @@ import pytest
 from tests.user_code import choices, held, language, turns
 from verifiable_dp.evidence.judge.flow import File, Names
 from verifiable_dp.evidence.judge.language import Language
-from verifiable_dp.evidence.judge.marks import where
+from verifiable_dp.evidence.judge.marks import Marks, where
 from verifiable_dp.evidence.judge.statements import Statements
 from verifiable_dp.evidence.judge.values import SMOOTH, Value
 from verifiable_dp.evidence.symbolic.paths import Program, explore
@@ -53,6 +53,30 @@ def test_what_changes_while_a_table_is_made_makes_it_rough(play):
 def test_what_is_made_of_many_draws_sets_no_weight(play):
     """Broken variants: a weight may be made of many draws; a count of them may be told from others."""
     assert found(play).epsilon() > 100
+
+
+@pytest.mark.parametrize("play", turns.PARTS, ids=lambda f: f.__name__)
+def test_one_entry_that_is_there_before_others_or_changed_by_another_name_is_seen(play):
+    assert found(play).epsilon() == float("inf")
+
+
+@pytest.mark.parametrize(
+    ("kind", "rule", "wrong", "play"),
+    [
+        (Marks, "behind", lambda *_, **__: set(), turns.a_part_at_a_fixed_place),
+        (Statements, "begins", lambda *_: None, turns.a_queue_looped_over),
+        (Statements, "is_empty", lambda *_: True, turns.a_queue_with_its_type),
+    ],
+)
+def test_without_the_rule_such_an_entry_is_not_seen(monkeypatch, kind, rule, wrong, play):
+    monkeypatch.setattr(kind, rule, wrong)
+    assert found(play).epsilon() <= 1.0 + 1e-9
+
+
+@pytest.mark.parametrize("play", turns.FACTS, ids=lambda f: f.__name__)
+def test_what_numpy_only_reads_keeps_its_shape_and_a_drawn_part_its_likeness(play):
+    assert found(play).words() == ""
+    assert found(play).epsilon() == pytest.approx(1.0)
 
 
 def test_what_a_key_chooses_follows_what_it_returns():

@@ -270,7 +270,8 @@ class Calls(Places):
         refs, name = every.refs, str(getattr(value, "__name__", "it"))
         if value is getattr and len(node.args) > 1 and isinstance(node.args[1], ast.Constant):
             named = ast.Attribute(node.args[0], str(node.args[1].value), ast.Load())
-            return joined([self.of(ast.copy_location(named, node)), *(v for _, v, _ in given.parts[2:])])
+            missing = [v | Value(every.level, draws=every.draws) for _, v, _ in given.parts[2:]]
+            return joined([self.of(ast.copy_location(named, node)), *missing])
         if value is type and len(given.parts) == 1:  # a question; what is made with the answer is not known
             return Value(every.level, every.turn, own=frozenset((values.ANY,)))
         if value is getattr or kind == "reflection":
@@ -318,7 +319,8 @@ class Calls(Places):
         if value is not len and self.thinned(every):
             self.picks(node, outside.SURVIVES)
         if value is len:
-            return Value(every.size, every.turn, many=True)
+            size = self.around(node.args[0]).size if len(node.args) == len(given.parts) == 1 else every.size
+            return Value(size, every.turn, many=True)
         for at, one, roots in given.parts:  # what comes next follows from what says how much is taken
             others = [v.level for place, v, _ in given.parts if place != at and not v.data]
             if one.stream and (taken := max([self.control.level, *others])):
@@ -352,7 +354,12 @@ class Calls(Places):
         peaks = multiplies and falls and (not made.data or factors > 1)
         made = made if (keeps or sized or bends) and not peaks else made.folded()
         made = made._replace(way=values.BOTH) if multiplies else made  # by what may be negative
-        shaped = keeps or bends or isinstance(value, np.ufunc) or values.same(value, values.SHAPED)
+        said = next((at for one, at in values.AS_MANY_AS.items() if value is one), None)
+        arrays = values.same(value, values.SHAPED)
+        beside = [v.level for at, v, _ in given.parts if arrays and values.shapes(value, at)]
+        shaped = (
+            keeps or bends or isinstance(value, np.ufunc) or said is not None or (arrays and not any(beside))
+        )
         if values.same(value, values.TO_ONE):
             made = made._replace(level=max(made.level, every.size))
         alone = isinstance(value, np.ufunc) or values.same(value, _EACH)
@@ -373,8 +380,8 @@ class Calls(Places):
         size = STEEP if sizes and any(one.draws > 1 and not one.size for _, one, _ in given.parts) else size
         alone = len(given.parts) == 1
         size = PUBLIC if alone and values.same(value, values.SCALARS) else size  # one number
-        said = next((at for one, at in values.AS_MANY_AS.items() if value is one), None)
-        size = max([size, *(v.level for at, v, _ in given.parts if said is not None and at in (said, ...))])
+        says = [v for at, v, _ in given.parts if said is not None and (type(at) is not int or at == said)]
+        size = max([size, *(STEEP if one.draws > 1 and not one.size else one.level for one in says)])
         made_up = not (keeps or sized or every.level or every.data)  # as an identity matrix
         rough = PUBLIC if values.same(value, values.FILLED) else STEEP if made_up else made.rough
         picks, draws = values.same(value, values.PICKS), self.drawn_in(node, value, given)
@@ -488,7 +495,8 @@ class Calls(Places):
         if name == "sort" or name not in values.METHODS:
             self.back(every.refs, Given([*given.parts, (..., base, set())]), once=name == "sort")
         if name not in values.CHANGES:
-            unseen, last = values.may_write(name), name in values.LOOKS_UP
+            unseen = values.may_write(name)
+            last = int(name in values.LOOKS_UP) if name in values.FILLS else math.inf
             parts = [self.roots(node.func.value)] if unseen else []  # type: ignore[attr-defined]
             for at, _, roots in given.parts:
                 parts += [roots] if unseen or at in ("out", ...) or (type(at) is int and at > last) else []
@@ -525,7 +533,8 @@ class Calls(Places):
             if self.context.tossed.by_chance and self.repeated():
                 entry = entry._replace(passed=entry.passed | {GROWN})
             self.hold(roots, entry)
-            self.hold(self.behind(roots) if name in values.ADDS else (), entry._replace(rough=STEEP))
+            behind = self.behind(roots, fixed=True) if name in values.ADDS else ()
+            self.hold(behind, entry._replace(rough=STEEP))
         if name in values.MOVES:
             said = every | self.returned_to(every.refs)
             level = max(said.level, self.control.level)

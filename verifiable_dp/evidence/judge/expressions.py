@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import collections
 import functools
 from collections.abc import Iterable
 
 from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import outside, values
-from verifiable_dp.evidence.judge.calls import Calls, Given, how_many
+from verifiable_dp.evidence.judge.calls import Given, how_many
 from verifiable_dp.evidence.judge.chances import GROWN, LOTTERY
 from verifiable_dp.evidence.judge.flow import (
     COMPREHENSION,
@@ -21,6 +22,7 @@ from verifiable_dp.evidence.judge.flow import (
     walk,
 )
 from verifiable_dp.evidence.judge.marks import DATA, ENVIRONMENT, Root, where
+from verifiable_dp.evidence.judge.objects import Objects
 from verifiable_dp.evidence.judge.places import SHAPES
 from verifiable_dp.evidence.judge.values import (
     ANY,
@@ -45,7 +47,7 @@ _KEPT = (ast.Name, ast.Attribute, ast.Subscript)
 _NAMES = ("__class__", "__name__", "__qualname__", "__doc__")
 
 
-class Expressions(Calls):
+class Expressions(Objects):
     """Follows expressions."""
 
     def of(self, node: Foreign) -> Value:
@@ -60,8 +62,8 @@ class Expressions(Calls):
         owner = self.names.owner(self.scope, node.id)
         key = owner, node.id
         if owner is None or isinstance(owner, ast.Module):
-            return self.names.unbound(self.scope, node.id) | self.marks.get(key, Value())
-        found = self.marks.get(key, Value()) | self.names.held.get(key, Value())
+            return self.names.unbound(self.scope, node.id) | self.looked.get(key, Value())
+        found = self.looked.get(key, Value()) | self.names.held.get(key, Value())
         if self.at_once and not isinstance(owner, COMPREHENSION) and not found.stream:
             found = found._replace(turn=PUBLIC)
         if self.is_behind(key):
@@ -80,6 +82,9 @@ class Expressions(Calls):
     def attribute(self, node: ast.Attribute, base: Value, *, called: bool) -> Value:
         """What an attribute may be: what was stored under its name, a method, what a library's object has."""
         name, found = node.attr, list[Value]()
+        self.named_whole(node)
+        if base.level and self.is_single(base, name):
+            base = base._replace(level=PUBLIC, draws=0)
         if base.refs and not called and name[:2] == "__" and name not in _NAMES:
             self.tell(node, outside.REFLECTION, name)
         for kind, ref in base.own:
@@ -116,9 +121,8 @@ class Expressions(Calls):
                 sized if not base.things or ANY in base.own else Value(base.level, own=frozenset((ANY,)))
             )
         every = joined(found)
-        return every._replace(
-            level=max(every.level, base.level if name not in SHAPES or base.things else PUBLIC)
-        )
+        chosen = base.level if name not in SHAPES or base.things else PUBLIC
+        return every._replace(level=max(every.level, chosen))
 
     def _of_Subscript(self, node: ast.Subscript) -> Value:
         base, at = self.known(node, self.of(node.value)), self.of(node.slice)
@@ -182,8 +186,28 @@ class Expressions(Calls):
         value = self.left_out(node.target.id, value)
         self.add(self.key(node.target.id), self.reached(value, own=self.is_own(node.target.id)))
         self.share(self.key(node.target.id), self.roots(node.value))
+        self.begins(node.target, node.value)
         self.replaces(self.key(node.target.id), node.target.id)
         return value
+
+    def begins(self, target: ast.expr, value: ast.expr | None) -> None:
+        """Note what is given a container that holds something, or of which nobody knows whether it does."""
+        keys = (
+            set() if value is not None and self.is_empty(value) else {root.key for root in self.roots(target)}
+        )
+        self.begun |= keys
+        for key in keys if isinstance(value, ast.BinOp | ast.ListComp) else ():
+            self.puts.setdefault(key, set()).add(ast.dump(value))  # type: ignore[arg-type]
+
+    def is_empty(self, node: ast.expr) -> bool:
+        """Whether a container is written there that holds nothing, or nothing but such containers."""
+        if isinstance(node, ast.ListComp | ast.DictComp):
+            return self.is_empty(node.elt if isinstance(node, ast.ListComp) else node.value)
+        if isinstance(node, ast.Call):
+            given = node.args[self.calls_one_of(node, (collections.defaultdict,)) :]
+            named = [word for word in node.keywords if word.arg != "maxlen"]
+            return not (given or named) and self.calls_one_of(node, values.CONTAINERS)
+        return not getattr(node, "elts", True) or (isinstance(node, ast.Dict) and not node.keys)
 
     def _of_IfExp(self, node: ast.IfExp) -> Value:
         test = self.ask(self.of(node.test), node.test, node)
@@ -350,17 +374,16 @@ class Expressions(Calls):
         for part in node.generators:
             rows = self.of(part.iter)  # of the first it is asked once
             self.turning = [*turning, node]
-            if rows.size or self.caught:
+            if (size := self.turns(part.iter)) or self.caught:
                 self.uneven |= {node}
                 self.uneven_parts[node] = max(self.uneven_parts.get(node, 0), node.generators.index(part))
-            self.ask(Value(rows.size, rows.turn), part.iter)
-            self.turns(part.iter, rows)
+            self.ask(Value(size, rows.turn), part.iter)
             self.store(part.target, rows.each, {root.entry() for root in self.roots(part.iter)})
             by_place = self.of_place(node, part.ifs).turn > PUBLIC
             tests = joined(self.ask(self.of(test), test) for test in part.ifs)
             self.context = self.within(tests)
             level = SMOOTH if tests.level else PUBLIC
-            around |= Value(level, size=max(rows.size, level), rough=STEEP if by_place else PUBLIC)
+            around |= Value(level, size=max(size, level), rough=STEEP if by_place else PUBLIC)
             around |= Value(passed=frozenset((GROWN,)) if tests.by_chance and not tests.unseen else NONE)
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         place = self.of_place(node, parts[-1:]).turn
@@ -554,10 +577,14 @@ class Expressions(Calls):
             parts.append((word.arg, value, roots) if word.arg else (..., value.each, inner))
         return Given(parts)
 
-    def turns(self, node: ast.expr, rows: Value) -> None:
-        """How often a loop turns has to be known, or to follow from branches and smooth numbers."""
-        if rows.size >= STEEP:
+    def turns(self, node: ast.expr) -> int:
+        """How often a loop turns, which has to be known, or to follow from branches and smooth numbers."""
+        beside = isinstance(node, ast.Call) and not node.keywords and self.calls_one_of(node, values.BESIDE)
+        parts: list[ast.expr] = node.args if beside else [node]  # type: ignore[attr-defined]
+        size = max((self.around(one).size for one in parts), default=PUBLIC)
+        if size >= STEEP:
             self.tell(node, outside.TURNS)
+        return size
 
 
 _CHOSEN: dict[type, outside.Construct] = {

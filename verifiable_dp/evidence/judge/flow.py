@@ -58,6 +58,7 @@ _HOLDING = (
 )
 _TABLES = (list, tuple, dict, set, frozenset, collections.deque, types.MappingProxyType)
 
+_DISTRIBUTION = ("scipy.stats._distn_infrastructure", "rv_generic")
 _RUNS = f"{__package__.rpartition('.')[0]}."  # whose classes stand in for data and generators
 
 
@@ -95,6 +96,8 @@ class Names:
         for file, one in files.items():
             self.local[one.tree], self.home[one.tree] = set(), file
             self._collect(one.tree, one.tree, file, "")
+        kinds = {name.rpartition(".")[2].lstrip("_") for _, name in self.classes}
+        self.mangled = tuple(f"_{name}__" for name in kinds)  # how names of a class's own begin elsewhere
         coded = [node for nodes in self.coded.values() for node in nodes]
         waiting = (ast.Yield, ast.YieldFrom)
         self.waits = {one for one in coded if any(isinstance(part, waiting) for part in own_nodes(one))}
@@ -466,11 +469,16 @@ def _of_a_library(value: Foreign) -> bool:
     if inspect.isroutine(value):
         bound = getattr(value, "__self__", None)  # None of what is no method
         drawing = isinstance(bound, _GENERATORS)
-        return bound is None or drawing or isinstance(bound, types.ModuleType | type)
+        return bound is None or drawing or isinstance(bound, types.ModuleType | type | np.ufunc)
     name = getattr(value, "__name__", None)
     home = sys.modules.get(str(getattr(value, "__module__", None)))
     named = isinstance(name, str) and getattr(home, name, None) is value
-    return named or isinstance(value, np.ufunc)
+    # A distribution of SciPy's holds nothing; one with its parameters would.
+    return named or isinstance(value, np.ufunc) or _DISTRIBUTION in map(_named, type(value).__mro__[1:])
+
+
+def _named(kind: type) -> tuple[str, str]:
+    return kind.__module__, kind.__qualname__
 
 
 def _span(function: Function) -> tuple[tuple[int, int], tuple[int, int]]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from verifiable_dp.core.validate import Foreign
+from verifiable_dp.evidence.judge import outside
 from verifiable_dp.evidence.judge.flow import INITIAL, Function, Names
 from verifiable_dp.evidence.judge.outside import Construct, Outside
 from verifiable_dp.evidence.judge.values import GENERATOR, NONE, PUBLIC, SMOOTH, STEEP, UNKNOWN, Value, joined
@@ -32,19 +33,21 @@ class Root(NamedTuple):
     """A name whose entries something may share: what changes `deep` in that, from `least` on, does there.
 
     ``x = y[0]`` shares with y what is changed in x, one deeper; ``x = [y]`` what is changed in entries of x.
+    Of an entry that is not `fixed` a draw says which it is, as of ``x = y[arm]``.
     """
 
     key: Foreign
     way: int = 0
     least: int = 0
+    fixed: bool = False
 
-    def entry(self) -> Root:
+    def entry(self, *, fixed: bool = True) -> Root:
         """The same, of an entry of that."""
-        return self._replace(way=self.way + 1, least=max(0, self.least - 1))
+        return Root(self.key, self.way + 1, max(0, self.least - 1), self.fixed or fixed)
 
     def inside(self) -> Root:
         """The same, of a container with that in it."""
-        return Root(self.key, self.way - 1, max(1, self.least + 1))
+        return Root(self.key, self.way - 1, max(1, self.least + 1), self.fixed)
 
     def copied(self) -> Root:
         """The same, of a copy with the same entries."""
@@ -112,6 +115,8 @@ class Marks:
 
     def __init__(self, names: Names, roles: Roles, ran: set[Function]) -> None:
         self.names, self.ran, self.marks = names, ran, dict[Foreign, Value]()
+        self.outermost: dict[Foreign, Value] = {}  # as `marks`, without what is known of entries of entries
+        self.looked = self.marks  # where names are looked up
         self.changed, self.telling = True, False
         self.outside: dict[tuple[ast.AST, int], Outside] = {}
         self.asked: dict[Spot, bool] = {}
@@ -164,6 +169,7 @@ class Marks:
         self.chains: dict[ast.ClassDef, list[ast.ClassDef]] = {}
         self.decorators: dict[ast.AST, list[Foreign]] = {}
         self.alias: dict[Foreign, set[Root]] = {}  # names, and those whose containers they may share
+        self.filled: set[Foreign] = set()  # functions that an adapter calls
         self.roles, self.firm = roles, False  # whether all that may be called is known
         self.fill_roles()
 
@@ -180,6 +186,7 @@ class Marks:
                     method = isinstance(self.names.outer[node], ast.ClassDef)
                     if method and getattr(node, "name", "") not in INITIAL:  # asked once a round
                         self.repeats.add(node)
+                    self.filled.add(node)
             for name, role in given.items():
                 self.add(keys[name], ROLES.get(role, UNKNOWN))
 
@@ -196,32 +203,45 @@ class Marks:
         levels = [max(pair) for pair in zip(before[:3], (level, turn, level), strict=True)]
         return ControlMark(levels[0], levels[1], levels[2], before.chance)
 
-    def add(self, key: Foreign, value: Value) -> None:
-        """Something may be this, too."""
-        known = self.marks.get(key, Value())
-        if known | value != known:
-            self.marks[key] = known | value
-            self.changed = True
+    def add(self, key: Foreign, value: Value, outer: Value | None = None) -> None:
+        """Something may be this, too; `outer` is what that says of a container without what is inside."""
+        for marks, made in ((self.marks, value), (self.outermost, value if outer is None else outer)):
+            known = marks.get(key, Value())
+            if known | made != known:
+                marks[key] = known | made
+                self.changed = True
 
     def hold(self, roots: Iterable[Root], value: Value, deep: int = 0) -> None:
         """A container gets an entry: whoever holds it, and whoever it is held by, has it, too.
 
-        At `_DEEPEST`, it gets it there or anywhere deeper.
+        At `_DEEPEST`, it gets it there or anywhere deeper. What is around an entry that a draw says is as
+        long as before, and has no entry that is unlike others.
         """
-        waiting = [(root.key, max(root.way, deep)) for root in roots]
-        seen = set[tuple[Foreign, int]]()
+        waiting = [(root.key, max(root.way, deep), root.fixed) for root in roots]
+        seen, value = (
+            set[tuple[Foreign, int, bool]](),
+            value._replace(own=NONE, inner=value.own | value.inner),
+        )
         while waiting:
-            key, at = waiting.pop()
+            key, at, fixed = waiting.pop()
             at = min(at, _DEEPEST)
-            if (key, at) not in seen:
-                seen.add((key, at))
-                self.add(key, value._replace(own=NONE, inner=value.own | value.inner))
+            if (key, at, fixed) not in seen:
+                seen.add((key, at, fixed))
+                inside = 0 < at < _DEEPEST and not fixed
+                self.add(key, value, value._replace(size=PUBLIC, rough=PUBLIC) if inside else None)
                 shared = [root for root in self.alias.get(key, ()) if at >= min(root.least, _DEEPEST)]
-                waiting += [(root.key, at if at == _DEEPEST else at + root.way) for root in shared]
+                waiting += [
+                    (root.key, at if at == _DEEPEST else at + root.way, fixed or root.fixed)
+                    for root in shared
+                ]
 
-    def behind(self, roots: Iterable[Root]) -> set[Root]:
-        """What these may be parts of: where they are changed in all places, that is changed in some."""
-        return {one for root in roots for one in self.alias.get(root.key, ()) if not one.least}
+    def behind(self, roots: Iterable[Root], *, fixed: bool = False) -> set[Root]:
+        """What these may be parts of: where they are changed in all places, that is changed in some.
+
+        Of `fixed` ones, not where a draw says in which: as of entries that are set there, each may be any.
+        """
+        every = {one for root in roots for one in self.alias.get(root.key, ()) if not one.least}
+        return {one for one in every if one.fixed or one.way < 1 or not fixed}
 
     def written(self, roots: Iterable[Root], given: Value) -> None:
         """Code that is not seen has these, and may write into them what it is given, at any place."""
@@ -301,8 +321,13 @@ class Marks:
 
     def stored(self, name: str) -> Value | None:
         """What was stored under the name of an attribute; None if nothing was."""
-        found = [v for v in (self.marks.get(("attribute", name)), self.names.attributes.get(name)) if v]
+        found = [v for v in (self.looked.get(("attribute", name)), self.names.attributes.get(name)) if v]
         return joined(found) if found else None
+
+    def named_whole(self, node: ast.Attribute) -> None:
+        """An attribute of a class's own goes by another name outside of it."""
+        if node.attr.startswith(self.names.mangled):
+            self.tell(node, outside.REFLECTION, node.attr)
 
     def sets(self, name: str, step: Foreign, value: Foreign) -> None:
         """An attribute is set, to a constant or by a statement: another one may set it to something else."""

@@ -13,6 +13,7 @@ from verifiable_dp.evidence.judge.marks import Root, where
 from verifiable_dp.evidence.judge.values import ANY, PUBLIC, SMOOTH, STEEP, Value
 
 SHAPES = ("shape", "size", "ndim")
+_OF_NUMBERS = (ast.Div, ast.FloorDiv, ast.Pow, ast.LShift, ast.RShift, ast.MatMult)  # no container has them
 
 
 def _targets(loop: Foreign) -> list[ast.expr]:
@@ -63,6 +64,15 @@ class Places(Loops):
         apart = any(part.rough == SMOOTH and not part.level for part in parts)  # as of `arange`
         return (SEVERAL in at.passed and not apart) or self.repeated()
 
+    def around(self, node: ast.expr) -> Value:
+        """What a container may be, as far as its own entries go: which there are, not what is in them."""
+        if not isinstance(node, ast.Name | ast.Attribute):
+            return self.of(node)
+        self.looked = self.outermost
+        found = self.of(node)
+        self.looked = self.marks
+        return found
+
     def tallied(self, node: Foreign) -> bool:
         """Whether a table is one in which places are counted."""
         base = node.value if isinstance(node, ast.Subscript) else getattr(node.func, "value", None)
@@ -74,17 +84,20 @@ class Places(Loops):
 
     def entry(self, node: Foreign, table: Value, at: Value) -> Value:
         """What a table holds at a position."""
-        found = table.entry(at)
+        base = node.value if isinstance(node, ast.Subscript) else None
+        outer = table if base is None or isinstance(node.slice, ast.Tuple) else self.around(base)
+        found = table._replace(rough=outer.rough).entry(at)._replace(rough=table.rough)
         if at.draws and not table.data and not self.tallied(node):
             found = found._replace(draws=max(found.draws, at.draws))
         if self.caught and at.level and not table.data:  # what is seldom there is seldom caught
             found = found._replace(level=max(found.level, STEEP))
-        if table.unlike >= STEEP:
+        unlike = table._replace(rough=outer.rough).unlike
+        if unlike >= STEEP:
             found = self.selected(node, found, at)
         if not at.level:
             apart = GROWN in table.passed  # chance says what stands where
         else:
-            apart = table.unlike > PUBLIC and max(table.unlike, at.level) >= STEEP
+            apart = unlike > PUBLIC and max(unlike, at.level) >= STEEP
             apart = apart or (table.noisy and not table.raw and self.again(node))
             met = table.raw and at.by_chance and not (at.turn or table.turn)
             apart = apart or (met and self.meets(node, at))
@@ -106,7 +119,10 @@ class Places(Loops):
             return self.roots_of_call(node)
         if isinstance(node, ast.Subscript):
             found = self.roots(node.value)
-            return found if isinstance(node.slice, ast.Slice) else {root.entry() for root in found}
+            if isinstance(node.slice, ast.Slice):
+                return found
+            fixed = self.placed and self.of(node.slice).level == PUBLIC
+            return {root.entry(fixed=fixed) for root in found}
         if isinstance(node, ast.Starred):
             return {root.entry() for root in self.roots(node.value)}
         if isinstance(node, ast.NamedExpr | ast.Await):
@@ -114,6 +130,8 @@ class Places(Loops):
         if isinstance(node, ast.IfExp):
             return self.roots(node.body) | self.roots(node.orelse)
         if isinstance(node, ast.BinOp):  # of two lists, the entries of both
+            if isinstance(node.op, _OF_NUMBERS):
+                return set()
             return {root.copied() for part in (node.left, node.right) for root in self.roots(part)}
         before, self.scope = self.scope, node if isinstance(node, COMPREHENSION) else self.scope
         last = getattr(node, "elt", None) or getattr(node, "value", None)

@@ -35,6 +35,7 @@ class Statements(Expressions):
         self.settle()
         for key, value in self.marks.items():
             self.marks[key] = Value(own=value.own, inner=value.inner, data=value.data)
+        self.outermost |= self.marks
         self.left.clear()
         self.fill_roles()
         self.firm = True
@@ -196,14 +197,10 @@ class Statements(Expressions):
                 for at, part in enumerate(parts):
                     keys = [(node, "return of", at, len(parts)) for node in returned]
                     self.store(part, joined(self.marks.get(key, Value()) for key in keys), {*map(Root, keys)})
-            elif parts and given and len(parts) == len(given):
-                for part, value in zip(parts, given, strict=True):
-                    self.store(part, self.of(value), self.roots(value))
             else:
-                self.store(target, self.of(step.value), self.roots(step.value))
-                for root in self.roots(target) if isinstance(step.value, ast.BinOp | ast.ListComp) else ():
-                    self.puts.setdefault(root.key, set()).add(ast.dump(step.value))
-                self.begun |= set() if _empty(step.value) else {root.key for root in self.roots(target)}
+                split = parts and len(parts) == len(given)
+                for part, value in zip(parts, given, strict=True) if split else [(target, step.value)]:
+                    self.store(part, self.of(value), self.roots(value), value)
         for target in step.targets[1:]:  # all are the same thing
             for root in self.roots(step.targets[0]):
                 self.share(root.key, self.roots(target))
@@ -226,7 +223,7 @@ class Statements(Expressions):
             self.carries(step)
             if isinstance(step.target, ast.Attribute):
                 self.sets(step.target.attr, step, step.value)
-            self.store(step.target, self.of(step.value), self.roots(step.value))
+            self.store(step.target, self.of(step.value), self.roots(step.value), step.value)
 
     def _do_AugAssign(self, step: ast.AugAssign) -> None:
         telling, self.telling = self.telling, False  # what is read there is written there again
@@ -252,14 +249,15 @@ class Statements(Expressions):
             changed = self.reached(made._replace(own=NONE))._replace(rough=STEEP)  # an array, in place
             self.hold(self.behind(self.roots(step.target)), changed)
 
-    def store(self, target: Foreign, value: Value, roots: set[Root]) -> None:
-        """A target is given a value, which shares its entries with others."""
+    def store(self, target: Foreign, value: Value, roots: set[Root], written: ast.expr | None = None) -> None:
+        """A target is given a value, which shares its entries with others; `written` is what stands there."""
         if isinstance(target, ast.Tuple | ast.List):
             for part in target.elts:
                 self.store(part, value._replace(own=value.inner), {root.entry() for root in roots})
             return
         own = isinstance(target, ast.Name) and self.is_own(target.id)
         if isinstance(target, ast.Name | ast.Attribute):
+            self.begins(target, written)
             value = self.left_out(name_of(target), value if own else value._replace(kept=frozenset()))
         slope, value = self.slope(value), self.reached(value, own=own, once=self.initial(target))
         if isinstance(target, ast.Starred):
@@ -271,6 +269,7 @@ class Statements(Expressions):
             self.share(key, roots)
             self.replaces(key, target.id)
         elif isinstance(target, ast.Attribute):
+            self.named_whole(target)
             base = self.of(target.value)
             if any(kind in ("library", "module", "function") for kind, _ in base.own):
                 self.tell(target, outside.SETS, target.attr)
@@ -349,18 +348,17 @@ class Statements(Expressions):
         self.loop(step, test, self.renewed(step.body, (), step.test))
 
     def _do_For(self, step: ast.For) -> None:
-        rows = self.of(step.iter)
+        rows, size = self.of(step.iter), self.turns(step.iter)
         left = SMOOTH if step in self.left and not self.endless(step.iter) else PUBLIC
-        ended = Value(max(rows.size, left), rows.turn if self.control.level else PUBLIC)
+        ended = Value(max(size, left), rows.turn if self.control.level else PUBLIC)
         self.ask(ended, step.iter, step)
-        self.turns(step.iter, rows)
         self.loops, self.turning = [*self.loops, step], [*self.turning, step]
         self.store(step.target, rows.each, {root.entry() for root in self.roots(step.iter)})
         for name in names_in(step.target, ast.Store):
             self.counted.setdefault(self.key(name), set()).add(step)
-        self.uneven |= {step} if rows.size or self.caught else set()
+        self.uneven |= {step} if size or self.caught else set()
         self.loops, self.turning = self.loops[:-1], self.turning[:-1]
-        self.loop(step, Value(rows.size))
+        self.loop(step, Value(size))
 
     _do_AsyncFor = _do_For
 
@@ -447,10 +445,3 @@ class Statements(Expressions):
                     self.share(self.key(name), {root for one in roots for root in (one, one.entry())})
             test = subject | (self.ask(self.of(case.guard), case.guard) if case.guard else Value())
             self.block(case.body, Value(SMOOTH if test.level else PUBLIC, STEEP if test.turn else PUBLIC))
-
-
-def _empty(value: ast.expr) -> bool:
-    """Whether a container without entries is written there."""
-    if isinstance(value, ast.Call):
-        return not value.args or all(isinstance(part, ast.Name | ast.Lambda) for part in value.args)
-    return not getattr(value, "elts", True) or (isinstance(value, ast.Dict) and not value.keys)

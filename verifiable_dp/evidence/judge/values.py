@@ -319,6 +319,9 @@ AS_MANY_AS: dict[Foreign, Foreign] = {
     np.array_split: 1,
     np.split: 1,
     np.reshape: 1,
+    np.tile: 1,
+    np.repeat: 1,
+    np.resize: 1,
     np.fromiter: "count",
     itertools.product: "repeat",
 }
@@ -385,6 +388,22 @@ TO_ONE = (*COUNTING, *LARGEST, *REDUCED)  # number, of as many as there are
 KEEPS = frozenset(  # methods: what they give is alike if the table is
     ("copy", "ravel", "flatten", "reshape", "tolist", "astype", "transpose", "squeeze", "values")
 )
+FILLS = frozenset(  # methods of arrays that may be told of an array to write into
+    (
+        "all",
+        "any",
+        "argmax",
+        "argmin",
+        "choose",
+        "clip",
+        "compress",
+        "cumprod",
+        "cumsum",
+        "dot",
+        "max",
+        "mean",
+    )
+) | frozenset(("min", "prod", "round", "std", "sum", "take", "trace", "var"))
 REDUCES = ("sum", "mean", "max", "min", "argmax", "argmin", "prod", "item")  # methods: to one number
 AVERAGES = (np.mean, np.median)  # of those that are entrywise: which divide by how many there are
 MULTIPLIES = (math.prod, np.prod, np.dot, np.einsum, np.matmul, np.inner, np.outer)
@@ -402,8 +421,21 @@ SIZED = (
     *(itertools.islice, itertools.repeat, np.repeat, np.tile, np.flatnonzero, np.nonzero),
     np.resize,
 )
-# What gives as many numbers as its matrices have, or public numbers say.
-SHAPED = (np.linalg.solve, np.linalg.inv, np.linalg.pinv, np.linalg.cholesky, np.linalg.norm)
+# Functions of NumPy's: what they give has a shape that follows from those of the arrays that they have to be
+# given, and from what they may be given beside.
+SHAPED = (
+    *(np.linalg.solve, np.linalg.inv, np.linalg.pinv, np.linalg.cholesky, np.linalg.norm, np.linalg.det),
+    *(np.linalg.eigh, np.linalg.eigvalsh, np.linalg.slogdet, np.linalg.svd, np.linalg.qr),
+    *(np.all, np.any, np.allclose, np.argpartition, np.around, np.average, np.convolve, np.cross, np.cumprod),
+    *(np.digitize, np.interp, np.isclose, np.isin, np.kron, np.lexsort, np.nanmax, np.nanmean, np.nanmin),
+    *(np.nansum, np.partition, np.percentile, np.ptp, np.quantile, np.roll, np.round, np.searchsorted),
+    *(np.std, np.take, np.take_along_axis, np.tensordot, np.trace, np.var, np.vdot),
+)
+# Others of NumPy's that change nothing that they are given, and give nothing that shares memory with it.
+READING = (
+    *(np.argwhere, np.delete, np.histogram, np.insert, np.intersect1d, np.linalg.lstsq, np.logspace),
+    *(np.setdiff1d, np.tile, np.union1d, np.unique),
+)
 # What may give entries, or memory, of what it is given.
 SHARES = (
     *(list, tuple, dict, set, zip, enumerate, reversed, sorted, iter, next, map, filter, min),
@@ -411,6 +443,8 @@ SHARES = (
     *(np.transpose, np.array_split, np.split, np.squeeze, np.require, np.broadcast_to),
     *(np.array, np.einsum, np.float64, sum, heapq.nlargest, heapq.nsmallest, dict.fromkeys),
 )
+BESIDE = (enumerate, zip, reversed, iter, list, tuple)  # of as many as what they are given
+CONTAINERS = (list, dict, set, collections.deque, collections.defaultdict, collections.Counter)
 COPIES = (dict.fromkeys, list, tuple, dict, set, sorted, np.array, collections.deque)  # with equal entries
 SHARED = frozenset(
     (
@@ -448,7 +482,12 @@ CHANGES = frozenset(
 )
 
 
-_TABLED = (*ENTRYWISE, *SIZED, *SHAPED, *ADDITIVE, *AVERAGES, *MULTIPLIES, *NUMBERS, *COUNTED)
+# What changes nothing but what it is given first, in which it may put the rest.
+IN_FIRST = (
+    *(heapq.heapify, heapq.heappush, heapq.heappop, heapq.heappushpop, heapq.heapreplace),
+    *(np.copyto, np.put, np.place, np.putmask, np.fill_diagonal),
+)
+_TABLED = (*ENTRYWISE, *SIZED, *SHAPED, *READING, *ADDITIVE, *AVERAGES, *MULTIPLIES, *NUMBERS, *COUNTED)
 _SIMPLE = frozenset(("builtins", "math", "cmath"))  # whose functions change nothing
 
 
@@ -463,7 +502,12 @@ def leaves_alone(value: Foreign) -> bool:
     holds = (functools.partial, map, filter, itertools.starmap, itertools.accumulate, np.vectorize)
     simple = isinstance(getattr(value, "__self__", None), types.ModuleType) and home_of(value) in _SIMPLE
     kind = isinstance(value, type) and not same(value, holds)
-    return kind or simple or isinstance(value, np.ufunc) or same(value, _TABLED)
+    return kind or simple or same(value, _TABLED) or isinstance(_of_ufunc(value), np.ufunc)
+
+
+def _of_ufunc(value: Foreign) -> Foreign:
+    """The object that it is a method of, or itself."""
+    return getattr(value, "__self__", None) or value
 
 
 def keeps_alike(value: Foreign) -> bool:
@@ -485,12 +529,22 @@ def maps(value: Foreign) -> bool:
 
 def writes(value: Foreign, at: Foreign) -> bool:
     """Whether a function of a library may change what it is given at this place, or by this name."""
-    if not leaves_alone(value) or at == "out":
+    fills = isinstance(_of_ufunc(value), np.ufunc) and getattr(value, "__name__", "") == "at"
+    if fills or same(value, IN_FIRST):
+        return type(at) is not int or at == 0
+    if not leaves_alone(value) or at in ("out", ...):
         return True
     if not isinstance(value, np.ufunc | types.FunctionType) and home_of(value) != "numpy":
         return False
     place = value.nin if isinstance(value, np.ufunc) else _place_of_out(value)
-    return at is ... or (isinstance(at, int) and at >= place)
+    return isinstance(at, int) and at >= place
+
+
+def shapes(value: Foreign, at: Foreign) -> bool:
+    """Whether what one of `SHAPED` is given at a place, or by a name, may say which shape it gives."""
+    given = inspect.signature(value).parameters
+    needed = [name for name, one in given.items() if one.default is one.empty and name != "axis"]
+    return at not in needed[: len(needed)] and not (type(at) is int and at < len(needed))
 
 
 @functools.cache
@@ -506,7 +560,7 @@ def _place_of_out(value: Foreign) -> float:
 def is_fresh(value: Foreign) -> bool:
     """Whether what a function of a library makes shares nothing with what it is given."""
     known = leaves_alone(value) and not same(value, SHARES)
-    return known and (not isinstance(value, type) or issubclass(value, int | float | complex | str))
+    return known and (not isinstance(value, type) or issubclass(value, int | float | complex | str | range))
 
 
 def is_method(name: str) -> bool:
