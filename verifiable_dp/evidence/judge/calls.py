@@ -130,6 +130,7 @@ class Calls(Places):
         placed = [one.arg for one in (*node.args.posonlyargs, *node.args.args)][method:]
         stars = [one.arg for one in (node.args.vararg, node.args.kwarg) if one is not None]
         every, again = [one.arg for one in parameters(node)][method:], self.goes_round(node)
+        self.begun |= {(node, name) for name in every}  # what holds something when it is handed over
         for at, value, roots in parts:
             if at == -1:
                 continue
@@ -157,7 +158,7 @@ class Calls(Places):
         parts: dict[Foreign, ast.expr] = {word.arg: word.value for word in self.calling.keywords}
         part = (parts | dict(enumerate(self.calling.args))).get(at)
         known = self.given_at.setdefault((node, target), set())
-        written = ast.dump(part) if part is not None else ""
+        written = self.text_of(part, part) if part is not None else ""
         if again:
             value = self.handed_on(part, value)
         self.changed = self.changed or written not in known
@@ -311,6 +312,8 @@ class Calls(Places):
         known = [self.names.objects[ref] for tag, ref in every.own | every.inner if tag == "library"]
         hands = not all(map(values.leaves_alone, known))  # what it is given it may call
         parts = [roots for at, _, roots in given.parts if hands or values.writes(value, at)]
+        if given.parts and values.same(value, values.IN_FIRST):
+            self.holds(given.parts[0][2], {root for *_, others in given.parts[1:] for root in others})
         self.written({root for roots in parts for root in roots}, every)
         sorts = values.same(value, (*values.LARGEST, sorted, heapq.nlargest, heapq.nsmallest))
         lottery = sorts and LOTTERY in every.passed and every.unlike >= STEEP
@@ -515,6 +518,10 @@ class Calls(Places):
             draws = values.together((every, at))
             if at.draws or name in ("add", "update", "discard"):  # which are alike says how many there are
                 grown = max(grown, STEEP if draws > 1 else every.level)
+            if at.level or any(one.way > 0 and not one.fixed for one in self.behind(self.roots(base_at))):
+                grown = max(grown, SMOOTH)  # each of several, as often as draws say
+            elif isinstance(base_at, ast.Subscript) and self.placed:
+                self.hold(self.roots(base_at.value), Value(rough=at.turn or STEEP))
             slope = max(every.rough, self.slope(every))
             entry = self.reached(every)._replace(size=grown, rough=slope, draws=draws)
             if name == "send":
@@ -523,9 +530,10 @@ class Calls(Places):
                 drawn = SMOOTH if every.level or entry.level else PUBLIC
                 entry = Value(drawn, min(entry.turn, SMOOTH), self.control.level)
             roots = self.roots(node.func.value)  # type: ignore[attr-defined]
+            self.holds(roots, {root for *_, others in given.parts for root in others})
             for root in roots if name in values.ADDS else ():
                 put = self.puts.setdefault(root.key, set())
-                put.add(ast.dump(ast.Tuple(node.args, ast.Load())))
+                put.add(self.text_of(ast.Tuple(node.args, ast.Load()), node))
                 there = root.key in self.begun and not every.level  # to which something public is added
                 entry = entry._replace(rough=STEEP) if len(put) > 1 or there else entry
             if name in ("update", "setdefault"):

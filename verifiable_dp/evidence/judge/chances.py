@@ -28,7 +28,7 @@ from verifiable_dp.evidence.judge.flow import (
     settled,
     walk,
 )
-from verifiable_dp.evidence.judge.marks import Marks
+from verifiable_dp.evidence.judge.marks import Marks, where
 from verifiable_dp.evidence.judge.values import SMOOTH, STEEP, Value, joined
 
 _SELDOM = 6  # choices that all fall one way in fewer runs than there are paths
@@ -100,6 +100,26 @@ class Chances(Marks):
         return not isinstance(owner, ast.Module | ast.ClassDef | None) and self.function_of(
             owner
         ) is self.function_of(self.scope)
+
+    def text_of(self, node: ast.expr | None, step: Foreign) -> str:
+        """What tells an expression from others: its text, and where it stands if its names may change."""
+        text = "" if node is None else ast.dump(node)
+        steady = (ast.Constant, ast.Tuple, ast.Name, ast.expr_context)
+        parts = [] if node is None else [*ast.walk(node)]
+        changes = any(
+            not isinstance(part, steady) or (isinstance(part, ast.Name) and not self.is_steady(part.id))
+            for part in parts
+        )
+        return f"{text} {where(step)}" if changes else text
+
+    def is_steady(self, name: str) -> bool:
+        """Whether a name is given something in one place only, as far as the function around it shows."""
+        function = self.function_of(self.scope)
+        inside = [*ast.walk(function)]
+        named = [one for one in inside if isinstance(one, ast.Name) and one.id == name]
+        stored = sum(not isinstance(one.ctx, ast.Load) for one in named)
+        given = {getattr(one, kind, None) for one in inside for kind in ("arg", "name", "asname", "rest")}
+        return stored + (name in given) < 2
 
     def renewed(
         self, steps: Iterable[ast.stmt], otherwise: Iterable[ast.stmt], *tests: ast.expr

@@ -114,9 +114,8 @@ class Expressions(Objects):
         if plain and not called and values.may_write(name) and values.is_method(name):
             self.written(self.roots(node.value), UNKNOWN._replace(own=NONE, inner=NONE))
         if plain or not found:
-            sized = (
-                Value(base.size) if name in SHAPES else base._replace(own=base.container | (base.own & {ANY}))
-            )
+            sized = base._replace(own=base.container | (base.own & {ANY}))
+            sized = Value(base.size, base.turn) if name in SHAPES else sized
             found.append(
                 sized if not base.things or ANY in base.own else Value(base.level, own=frozenset((ANY,)))
             )
@@ -197,7 +196,7 @@ class Expressions(Objects):
         )
         self.begun |= keys
         for key in keys if isinstance(value, ast.BinOp | ast.ListComp) else ():
-            self.puts.setdefault(key, set()).add(ast.dump(value))  # type: ignore[arg-type]
+            self.puts.setdefault(key, set()).add(self.text_of(value, value))
 
     def is_empty(self, node: ast.expr) -> bool:
         """Whether a container is written there that holds nothing, or nothing but such containers."""
@@ -447,13 +446,19 @@ class Expressions(Objects):
             rough=every.turn,
         )
         key = self.function_of(self.scope), "return of"
-        self.add(key, made)
+        put = self.puts.setdefault(key, set())
+        put.add(self.text_of(node.value, node))
+        self.add(key, made._replace(rough=STEEP) if len(put) > 1 else made)
         self.share(key, {root.inside() for root in self.roots(node.value)})
         return DATA | self.marks.get("sent", Value())
 
     def _of_YieldFrom(self, node: ast.YieldFrom) -> Value:
-        self.add((self.function_of(self.scope), "return of"), self.of(node.value))
-        self.share((self.function_of(self.scope), "return of"), self.roots(node.value))
+        key = self.function_of(self.scope), "return of"
+        put = self.puts.setdefault(key, set())
+        put.add(self.text_of(node.value, node))
+        made = self.of(node.value)
+        self.add(key, made._replace(rough=STEEP) if len(put) > 1 else made)
+        self.share(key, self.roots(node.value))
         return UNKNOWN
 
     def _of_Call(self, node: ast.Call) -> Value:

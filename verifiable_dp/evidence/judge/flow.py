@@ -58,7 +58,6 @@ _HOLDING = (
 )
 _TABLES = (list, tuple, dict, set, frozenset, collections.deque, types.MappingProxyType)
 
-_DISTRIBUTION = ("scipy.stats._distn_infrastructure", "rv_generic")
 _RUNS = f"{__package__.rpartition('.')[0]}."  # whose classes stand in for data and generators
 
 
@@ -473,12 +472,8 @@ def _of_a_library(value: Foreign) -> bool:
     name = getattr(value, "__name__", None)
     home = sys.modules.get(str(getattr(value, "__module__", None)))
     named = isinstance(name, str) and getattr(home, name, None) is value
-    # A distribution of SciPy's holds nothing; one with its parameters would.
-    return named or isinstance(value, np.ufunc) or _DISTRIBUTION in map(_named, type(value).__mro__[1:])
-
-
-def _named(kind: type) -> tuple[str, str]:
-    return kind.__module__, kind.__qualname__
+    known = getattr(sys.modules.get("scipy.stats"), str(getattr(value, "name", "")), None)  # a distribution
+    return named or isinstance(value, np.ufunc) or (known is value and known is not None)
 
 
 def _span(function: Function) -> tuple[tuple[int, int], tuple[int, int]]:

@@ -243,6 +243,15 @@ class Marks:
         every = {one for root in roots for one in self.alias.get(root.key, ()) if not one.least}
         return {one for one in every if one.fixed or one.way < 1 or not fixed}
 
+    def holds(self, containers: Iterable[Root], given: Iterable[Root]) -> None:
+        """Something, or all that is in it, is put into containers: what is changed there, is changed here."""
+        given = [*given]
+        for root in containers:
+            for one in given:
+                for _ in range(root.way):
+                    one = one.inside()
+                self.share(root.key, {one.inside(), one.copied()})
+
     def written(self, roots: Iterable[Root], given: Value) -> None:
         """Code that is not seen has these, and may write into them what it is given, at any place."""
         draws = any(kind in ("generator", "draws") for kind, _ in given.refs)

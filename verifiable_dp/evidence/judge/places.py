@@ -111,7 +111,7 @@ class Places(Loops):
             known = any(kind == "library" for kind, _ in self.of(node).own)
             return set() if known or self.names.is_plain(self.scope, node.id) else {Root(self.key(node.id))}
         if isinstance(node, ast.Attribute):
-            if node.attr in SHAPES:
+            if node.attr in SHAPES and self.stored(node.attr) is None and node.attr not in self.kept:
                 return set()
             plain = not self.of(node.value).things - {ANY}
             return {Root(("attribute", node.attr))} | (self.roots(node.value) if plain else set())

@@ -246,6 +246,7 @@ class Statements(Expressions):
             self.put(step.target, added, set(), self.slope(sides[1]), there=True)
         else:
             self.store(step.target, made, set())
+            self.holds(self.roots(step.target), self.roots(step.value))
             changed = self.reached(made._replace(own=NONE))._replace(rough=STEEP)  # an array, in place
             self.hold(self.behind(self.roots(step.target)), changed)
 
@@ -296,7 +297,7 @@ class Statements(Expressions):
         """An entry is set: at a fixed place it makes the table rough, at others as the place says."""
         _, at, whole, before = self.of(target.value), self.of(target.slice), False, self.context
         if isinstance(target.slice, ast.Slice) and not isinstance(target.value, ast.Subscript | ast.Call):
-            whole = target.slice.lower is None and target.slice.upper is None
+            whole = not (target.slice.lower or target.slice.upper or target.slice.step)
         fixed = not at.level and not whole and (self.placed or not at.turn)
         rough = STEEP if fixed else PUBLIC if at.level or not (whole or self.placed) else slope
         written = WIDE if at.level == WIDE else min(at.level, SMOOTH)  # of many places few were written in

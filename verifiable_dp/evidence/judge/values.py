@@ -433,7 +433,7 @@ SHAPED = (
 )
 # Others of NumPy's that change nothing that they are given, and give nothing that shares memory with it.
 READING = (
-    *(np.argwhere, np.delete, np.histogram, np.insert, np.intersect1d, np.linalg.lstsq, np.logspace),
+    *(np.argwhere, np.delete, np.insert, np.intersect1d, np.linalg.lstsq, np.logspace),
     *(np.setdiff1d, np.tile, np.union1d, np.unique),
 )
 # What may give entries, or memory, of what it is given.
@@ -512,7 +512,8 @@ def _of_ufunc(value: Foreign) -> Foreign:
 
 def keeps_alike(value: Foreign) -> bool:
     """Whether what a function of a library makes of alike entries is alike, or is one number."""
-    return isinstance(value, np.ufunc) or maps(value) or same(value, (*ALIKE, *SCALARS, *REDUCED))
+    one = isinstance(value, np.ufunc) and value.nout == 1
+    return one or maps(value) or same(value, (*ALIKE, *SCALARS, *REDUCED))
 
 
 def streams(value: Foreign) -> bool:
@@ -522,8 +523,8 @@ def streams(value: Foreign) -> bool:
 
 def maps(value: Foreign) -> bool:
     """Whether a function of a library makes one number of each that it is given, and adds none up."""
-    alone = isinstance(value, np.ufunc) and value.nin == 1
-    in_math = home_of(value) == "math" and not same(value, (math.fsum, math.prod))
+    alone = isinstance(value, np.ufunc) and value.nin == value.nout == 1
+    in_math = home_of(value) == "math" and not same(value, (math.fsum, math.prod, math.modf, math.frexp))
     return alone or in_math or same(value, (int, float, round, list, tuple, np.float64, np.array, np.asarray))
 
 
