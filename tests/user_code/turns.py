@@ -538,3 +538,113 @@ def _shares(sums):
 
 
 FACTS = [batches_by_another_name, windows_of_reports, halves_by_numpy, best_of_a_heap, added_at_places]
+
+
+def _special(rewards, scales, rng):
+    """The scale that a drawn one of 4096 is; the usual one is 1."""
+    scale = scales[int(rng.random() * 4096)]
+    s = rewards[0, 0] + scale * rng.laplace(0, 1.0)
+    return [int(s > 0.5)] + [0] * (len(rewards) - 1)
+
+
+def appended_to_a_history(rewards, rng):
+    scales, history = [1.0] * 4096, []
+    history.append(scales)
+    history[0][700] = 1e-6
+    return _special(rewards, scales, rng)
+
+
+def pushed_on_a_heap(rewards, rng):
+    scales, queue = [1.0] * 4096, []
+    heapq.heappush(queue, scales)
+    queue[0][700] = 1e-6
+    return _special(rewards, scales, rng)
+
+
+def added_to_a_ledger(rewards, rng):
+    scales, ledger = [1.0] * 4096, []
+    ledger += [scales]
+    ledger[0][700] = 1e-6
+    return _special(rewards, scales, rng)
+
+
+def set_with_a_step(rewards, rng):
+    scales = np.ones(4096)
+    scales[::-5000] = 1e-6
+    return _special(rewards, scales, rng)
+
+
+class _Sized:
+    def __init__(self):
+        self.size = [1.0] * 4096
+        self.size[700] = 1e-6
+
+
+def named_like_a_shape(rewards, rng):
+    return _special(rewards, _Sized().size, rng)
+
+
+def extended_by_one_name(rewards, rng):
+    scales, part = [], [1.0] * 700
+    scales.extend(part)
+    part = [1e-6]
+    scales.extend(part)
+    part = [1.0] * 3395
+    scales.extend(part)
+    return _special(rewards, scales, rng)
+
+
+def _in_parts():
+    yield from [1.0] * 700
+    yield 1e-6
+    yield from [1.0] * 3395
+
+
+def yielded_in_parts(rewards, rng):
+    return _special(rewards, [*_in_parts()], rng)
+
+
+def one_of_two_results(rewards, rng):
+    chosen = math.modf(1.000001)[int(int(rng.random() * 4096) != 700)]
+    s = rewards[0, 0] + chosen * rng.laplace(0, 1.0)
+    return [int(s > 0.5)] + [0] * (len(rewards) - 1)
+
+
+def marked_at_a_fixed_place(rewards, rng):
+    marks = [[] for _ in range(4096)]
+    marks[700].append(1.0)
+    scale = 1.0 - 0.999999 * len(marks[int(rng.random() * 4096)])
+    s = rewards[0, 0] + scale * rng.laplace(0, 1.0)
+    return [int(s > 0.5)] + [0] * (len(rewards) - 1)
+
+
+def marked_at_a_drawn_place(rewards, rng):
+    marks = [[] for _ in range(4096)]
+    mine = marks[int(rng.random() * 4096)]
+    mine.append(1.0)
+    s = rewards[0, 0] + (1.0 - 0.999999 * len(marks[700])) * rng.laplace(0, 1.0)
+    return [int(s > 0.5)] + [0] * (len(rewards) - 1)
+
+
+def _note(row, value):
+    row.append(value)
+
+
+def noted_by_a_helper(rewards, rng):
+    rows = [[1.0] * 4095 for _ in range(1)]
+    _note(rows[int(rng.random())], 1e-6)
+    return _special(rewards, rows[0], rng)
+
+
+def edges_of_bins(rewards, rng):
+    scales = np.ones(4097)
+    _, edges = np.histogram([1.0], bins=scales)
+    edges[700] = 1e-6
+    return _special(rewards, scales, rng)
+
+
+SHARED = [
+    *(appended_to_a_history, pushed_on_a_heap, added_to_a_ledger, set_with_a_step, named_like_a_shape),
+    *(extended_by_one_name, yielded_in_parts, one_of_two_results, marked_at_a_fixed_place),
+    *(marked_at_a_drawn_place, noted_by_a_helper, edges_of_bins),
+]

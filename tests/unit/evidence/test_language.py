@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.user_code import choices, held, language, turns
+from verifiable_dp.evidence.judge import values
 from verifiable_dp.evidence.judge.flow import File, Names
 from verifiable_dp.evidence.judge.language import Language
 from verifiable_dp.evidence.judge.marks import Marks, where
@@ -60,9 +61,18 @@ def test_one_entry_that_is_there_before_others_or_changed_by_another_name_is_see
     assert found(play).epsilon() == float("inf")
 
 
+@pytest.mark.parametrize("play", turns.SHARED, ids=lambda f: f.__name__)
+def test_what_a_container_holds_and_where_it_was_put_is_followed(play):
+    """All of these had a bound of 1: leaks of a reader of the judge."""
+    assert found(play).epsilon() == float("inf")
+
+
 @pytest.mark.parametrize(
     ("kind", "rule", "wrong", "play"),
     [
+        (Marks, "holds", lambda *_: None, turns.appended_to_a_history),
+        (Statements, "text_of", lambda _, node, step: ast.dump(node), turns.extended_by_one_name),
+        (values, "keeps_alike", lambda _: True, turns.one_of_two_results),
         (Marks, "behind", lambda *_, **__: set(), turns.a_part_at_a_fixed_place),
         (Statements, "begins", lambda *_: None, turns.a_queue_looped_over),
         (Statements, "is_empty", lambda *_: True, turns.a_queue_with_its_type),
