@@ -3001,6 +3001,22 @@ FAULTS = (
         "a bound on rewards stands although no release was seen that holds some of them",
         ("tests/unit/evidence/test_normal.py",),
     ),
+    Fault(
+        "regret may grow as little as it likes",
+        "auditors/studies/_rates.py",
+        "for a, b in (ends, ends[::-1])",
+        "for a, b in (ends[::-1],)",
+        "a rate that is a whole power too low passes where few points leave a wide fit",
+        ("tests/contract/test_beyond.py",),
+    ),
+    Fault(
+        "half the width in the bound of rare releases",
+        "auditors/contextual/adac_oful.py",
+        "steady = 2 * math.sqrt(2) * radius",
+        "steady = math.sqrt(2) * radius",
+        "the bound on regret is one that its argument does not give",
+        ("tests/contract/test_claimed_numbers.py",),
+    ),
 )
 
 
