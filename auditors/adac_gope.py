@@ -35,8 +35,6 @@ auditor = SHEET.auditor(
     lambda rule: pairs(rule, math.sqrt(2 * rule.rho)),
     MUTANTS,
     CLAIMS,
-    instance={"actions": ((1.0, 0.0), (0.0, 1.0), (0.6, 0.6))},
-    small={"actions": family.AXES},
-    experiment={"actions": family.CIRCLE},
+    **family.OF_THREE,
     **FROM_RHO,
 )
