@@ -9,10 +9,9 @@ import numpy as np
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.adac_ucb import AdaCUCB
 from verifiable_dp.auditors import _episodes as family
-from verifiable_dp.auditors._first_neighbours import FROM_RHO, RHO_FOR_TWO, c1_to_c4
+from verifiable_dp.auditors._first_neighbours import FROM_RHO, RHO_FOR_TWO
 from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.registry.sheets import Sheet
-from verifiable_dp.registry.theorems import TRIALS, CorrectOnly, MeanBound
 
 SHEET = Sheet(__file__, papers.AZIZE_ZCDP)
 claim = SHEET.claim
@@ -45,21 +44,13 @@ def regret_bound(gaps: FloatArray, rule: AdaCUCB) -> float:
     return float(bad @ (pulls_bound(bad, rule) + misses(len(gaps), rule.beta)))
 
 
-ON_TWO = MeanBound([family.TWO], family.SHORT, TRIALS)
-CLAIMS = (claim("regret", regret_bound, [ON_TWO, CorrectOnly(MeanBound(c1_to_c4))]),)
-
+CLAIMS = (claim("regret", regret_bound, family.CHECKS),)
 MUTANTS = (
     *family.PRIVACY_MUTANTS,
     RHO_FOR_TWO,
-    *family.order_mutants(ON_TWO),
-    family.no_doubling(ON_TWO),
-    family.timid(ON_TWO),
+    *family.order_mutants(family.ON_TWO),
+    family.no_doubling(family.ON_TWO),
+    family.timid(family.ON_TWO),
 )
 
-auditor = SHEET.auditor(
-    AdaCUCB,
-    family.pairs,
-    MUTANTS,
-    CLAIMS,
-    **FROM_RHO,
-)
+auditor = SHEET.auditor(AdaCUCB, family.pairs, MUTANTS, CLAIMS, **FROM_RHO)
