@@ -1549,7 +1549,7 @@ FAULTS = (
     # neighbours
     Fault(
         "the search keeps to arm 0",
-        "verifiable_dp/core/neighbours.py",
+        "verifiable_dp/core/neighbours/strategies.py",
         "drawn[1], drawn[2], _farthest(",
         "drawn[1], 0, _farthest(",
         "the search changes rewards of the first arm only",
@@ -2411,7 +2411,7 @@ FAULTS = (
     # instances, estimates and limits
     Fault(
         "outliers are the rule",
-        "verifiable_dp/core/environments.py",
+        "verifiable_dp/core/environments/arms.py",
         "bad = generator.random(count) < self.alpha",
         "bad = generator.random(count) > self.alpha",
         "contaminated arms pay outliers nearly always",

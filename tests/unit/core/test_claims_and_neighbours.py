@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from verifiable_dp.core.adversaries import balance, flatter
 from verifiable_dp.core.claims import PrivacyClaim, Source
 from verifiable_dp.core.neighbours import (
     InteractivePair,
     StreamPair,
     TablePair,
-    balance,
-    flatter,
     groups,
     interactive,
     pair_of,

@@ -6,9 +6,10 @@ import pytest
 from verifiable_dp import make, simulate
 from verifiable_dp.auditors._settings import hard, s1
 from verifiable_dp.core import environments
+from verifiable_dp.core.adversaries import flatter
 from verifiable_dp.core.algorithm import Query, Truncated
 from verifiable_dp.core.environments import Discrete, Draws, Interactive, Table, bernoulli, two_point
-from verifiable_dp.core.neighbours import InteractivePair, flatter
+from verifiable_dp.core.neighbours import InteractivePair
 from verifiable_dp.core.validate import InputError
 
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from verifiable_dp import InputError
+from verifiable_dp.core.adversaries import flatter
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.environments import Table
-from verifiable_dp.core.neighbours import InteractivePair, TablePair, flatter
+from verifiable_dp.core.neighbours import InteractivePair, TablePair
 from verifiable_dp.evidence.blackbox.machine import Machine, UnsupportedError
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.evidence.exact import law as exact

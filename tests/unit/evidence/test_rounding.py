@@ -20,7 +20,7 @@ from verifiable_dp.evidence.regret.linear_in_log import _linear_scales, linear_i
 from verifiable_dp.evidence.regret.mean_at_least import mean_at_least
 from verifiable_dp.evidence.regret.mean_bound import mean_bound
 from verifiable_dp.evidence.regret.scaling import scaling
-from verifiable_dp.record.verify import first_difference
+from verifiable_dp.record.differences import first_difference
 
 EPS = 2.0**-52
 

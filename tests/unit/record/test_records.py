@@ -18,9 +18,10 @@ from verifiable_dp.core.files import write_text
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.regret.rows import row as table_row
 from verifiable_dp.evidence.regret.table import table
+from verifiable_dp.record.differences import first_difference
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import canonical, digest, plain, schema
-from verifiable_dp.record.verify import first_difference, verify
+from verifiable_dp.record.verify import verify
 from verifiable_dp.render.page import render, render_index
 from verifiable_dp.render.sarif import to_sarif
 from verifiable_dp.report import Report, finish

@@ -11,9 +11,10 @@ from tests.records import read_all, resolve
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.record import conclude
+from verifiable_dp.record.differences import apart
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import RUN, digest, plain, pointer, text, without_run
-from verifiable_dp.record.verify import apart, verify
+from verifiable_dp.record.verify import verify
 from verifiable_dp.render import folders, mutation
 from verifiable_dp.render.page import render, render_errata, render_study
 from verifiable_dp.report import finish

@@ -1,25 +1,21 @@
-"""Where rewards come from: stochastic environments, fixed tables, interactive adversaries."""
+"""Arms, the laws of their rewards, and what answers queries from them."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 
 from verifiable_dp.core import philox, validate
-from verifiable_dp.core.adversaries import History, Strategy, play_blocks
-from verifiable_dp.core.algorithm import Ask, Batch, Data, Query, Truncated
+from verifiable_dp.core.algorithm import Ask, Data, Query, Truncated
+from verifiable_dp.core.environments.tables import answer_size
 from verifiable_dp.core.kernels import kernel
 from verifiable_dp.core.mechanisms.tree import SLOT_BITS
-from verifiable_dp.core.neighbours import InteractivePair
 from verifiable_dp.core.noise import key_of
 from verifiable_dp.core.validate import FloatArray, InputError, IntArray, WordArray
-
-_CHUNK = 1 << 21  # rewards that are held together where each is asked about
-_SHORT = 4  # rounds of a block that are played faster than histories are compared
 
 
 class Environment(Protocol):
@@ -322,16 +318,16 @@ class Draws(Generated):
     def answer(self, query: Query, run: IntArray) -> FloatArray:
         """See `algorithm.Data.answer`."""
         pulls = query.pulls()
-        size = _size(query)
+        size = answer_size(query)
         sums = np.zeros((*pulls.shape, *size))
         for row, arm in np.argwhere(pulls > 0).tolist():
             for count in _chunks(int(pulls[row, arm])):
                 rewards = self.environment.draw(self._generator, arm, count)
-                sums[row, arm] += _asked_sum(query.ask, rewards, row, arm)
+                sums[row, arm] += asked_sum(query.ask, rewards, row, arm)
         return sums
 
 
-def _asked_sum(ask: Ask | None, rewards: FloatArray, row: int, arm: int) -> float | FloatArray:
+def asked_sum(ask: Ask | None, rewards: FloatArray, row: int, arm: int) -> float | FloatArray:
     """What is asked of rewards of one arm, added up."""
     if ask is None:
         return float(rewards.sum())
@@ -428,7 +424,7 @@ class Multinomial(Generated):
     def answer(self, query: Query, run: IntArray) -> FloatArray:
         """See `algorithm.Data.answer`."""
         pulls, env = query.pulls(), self.environment
-        sums = np.zeros((*pulls.shape, *_size(query)))
+        sums = np.zeros((*pulls.shape, *answer_size(query)))
         for arm, (values, chances) in enumerate(zip(env.rewards, env.chances, strict=True)):
             counts = self._generator.multinomial(pulls[:, arm], chances)
             for value, count in zip(values, counts.T, strict=True):
@@ -496,223 +492,6 @@ class Pulled:
         if query.ask is None:
             return np.asarray(sums)
         row, arm = np.nonzero(pulls)
-        asked = np.zeros((*pulls.shape, *_size(query)))
+        asked = np.zeros((*pulls.shape, *answer_size(query)))
         asked[row, arm] = query.ask.values(sums[row, arm], row, arm)
         return asked
-
-
-@dataclass(frozen=True)
-class Table:
-    """Answers from a fixed reward table (T, K); each distinct query is added up once."""
-
-    table: FloatArray
-    _sums: dict[bytes, FloatArray] = field(default_factory=dict, repr=False)
-
-    def answer(self, query: Query, run: IntArray) -> FloatArray:
-        """See `algorithm.Data.answer`."""
-        if query.rounds.max() <= 1:
-            return self._one_round(query)
-        rows = _words(query)
-        first, group = _groups(rows)
-        sums = np.empty((len(first), query.active.shape[1], *_size(query)))
-        for number, row in enumerate(first.tolist()):
-            sums[number] = self._sum(query, row, rows[row].tobytes())
-        return np.asarray(sums[group])
-
-    def _one_round(self, query: Query) -> FloatArray:
-        if query.ask is None:
-            return np.asarray(np.where(query.active, self.table[query.start], 0.0))
-        sums = np.zeros((*query.active.shape, *_size(query)))
-        on = np.flatnonzero(query.rounds)
-        arm = query.arm(np.zeros(len(query.rounds), np.int64))[on]
-        sums[on, arm] = query.ask.values(self.table[query.start[on], arm], on, arm)
-        return sums
-
-    def _sum(self, query: Query, row: int, key: bytes) -> FloatArray:
-        if key not in self._sums:
-            start, rounds = int(query.start[row]), int(query.rounds[row])
-            block = self.table[start : start + rounds]
-            one = query.take(np.array([row]))
-            sums = np.zeros((self.table.shape[1], *_size(query)))
-            for arm, when in _rounds_by_arm(one):
-                rewards = block[when, arm]
-                if query.ask is None:
-                    sums[arm] = rewards.sum()
-                else:
-                    zeros = np.zeros(len(rewards), np.int64)
-                    sums[arm] = one.ask.values(rewards, zeros, zeros + arm).sum(axis=0)  # type: ignore[union-attr]
-            self._sums[key] = sums
-        return self._sums[key]
-
-
-def _size(query: Query) -> tuple[int, ...]:
-    """Trailing shape of an answer."""
-    return () if query.ask is None or query.ask.size == 1 else (query.ask.size,)
-
-
-def _words(query: Query) -> WordArray:
-    """What the answer to each row depends on, apart from the rewards: (n, c) 64-bit words."""
-    parts = [query.start, query.rounds, query.codes()]
-    if query.ask is not None:
-        parts += [getattr(query.ask, f.name) for f in fields(query.ask)]
-    if query.counts is not None:
-        parts.append(query.counts)
-    n = len(query.start)
-    return np.hstack([np.ascontiguousarray(part).reshape(n, -1).view(np.uint64) for part in parts])
-
-
-@kernel
-def _groups(rows):  # type: ignore[no-untyped-def]
-    """First row of each group of equal `rows` (n, c), (g,), and the group of each row, (n,)."""
-    n = len(rows)
-    size = 16
-    while size < 2 * n:
-        size *= 2
-    table = np.full(size, -1, np.int64)
-    first, group, found = np.empty(n, np.int64), np.empty(n, np.int64), 0
-    for i in range(n):
-        if i > 0 and np.array_equal(rows[i], rows[i - 1]):
-            group[i] = group[i - 1]
-            continue
-        place = np.uint64(0)
-        for word in rows[i]:
-            place = (place ^ word) * np.uint64(0x9E3779B97F4A7C15)
-            place ^= place >> np.uint64(29)
-        at = np.int64(place & np.uint64(size - 1))
-        while table[at] >= 0 and not np.array_equal(rows[first[table[at]]], rows[i]):
-            at = (at + 1) & (size - 1)
-        if table[at] < 0:
-            table[at] = found
-            first[found] = i
-            found += 1
-        group[i] = table[at]
-    return first[:found].copy(), group
-
-
-def _rounds_by_arm(query: Query) -> Iterator[tuple[int, slice[int, int, int | None]]]:
-    """Arms of the first row's block with the rounds in which they are pulled, counted from its start."""
-    arms = np.flatnonzero(query.active[0])
-    if query.counts is None:
-        for rank, arm in enumerate(arms.tolist()):
-            yield arm, slice(rank, int(query.rounds[0]), len(arms))
-        return
-    pulls = query.pulls()[0]
-    ends = np.cumsum(pulls)
-    for arm in np.flatnonzero(pulls).tolist():
-        yield arm, slice(int(ends[arm] - pulls[arm]), int(ends[arm]))
-
-
-@dataclass(frozen=True)
-class Interactive:
-    """Answers from an adversary that sees the actions; `world` 0 or 1 decides the challenge.
-
-    It keeps what the adversary knows of runs number `first` .. `first + runs - 1`, so one object serves
-    these runs, once.
-    """
-
-    pair: InteractivePair
-    world: int
-    n_arms: int
-    runs: int
-    first: int = 0
-    _past: Past = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_past", Past.fresh(self.runs, self.n_arms))
-
-    @property
-    def _value(self) -> float:
-        """Reward of the challenge."""
-        return self.pair.high if self.world else self.pair.low
-
-    def answer(self, query: Query, run: IntArray) -> FloatArray:
-        """See `algorithm.Data.answer`; each reward of a block depends on the rounds before it.
-
-        Rewards are a function of what the adversary knows: of runs with equal histories one is played.
-        """
-        row = run - self.first
-        past = self._past.take(row)
-        if query.rounds.max() <= _SHORT:
-            sums = self._play(query, past)
-        else:
-            first, group = _groups(np.hstack([_words(query), past.words()]))
-            once = past.take(first)
-            sums = self._play(query.take(first), once)[group]
-            past = once.take(group)
-        self._past.put(row, past)
-        return sums
-
-    def _play(self, query: Query, past: Past) -> FloatArray:
-        """Sums of the blocks; `past` goes on in place."""
-        if isinstance(self.pair.adversary, Strategy):
-            return self._compiled(self.pair.adversary, query, past)
-        sums = np.zeros((*query.active.shape, *_size(query)))
-        for step in range(int(query.rounds.max())):
-            rows = np.flatnonzero(query.rounds > step)
-            arm = query.arm(np.full(len(query.rounds), step))[rows]
-            history = past.history(query.start[rows] + step, arm, rows)
-            chosen, challenged = self.pair.chosen(history), history.t == self.pair.challenge
-            reward = np.where(challenged, self._value, chosen)
-            sums[rows, arm] += reward if query.ask is None else query.ask.values(reward, rows, arm)
-            past.append(rows, arm, np.where(challenged, self.pair.middle, chosen))
-        return sums
-
-    def _compiled(self, strategy: Strategy, query: Query, past: Past) -> FloatArray:
-        """As round by round: the loop is compiled; where rewards are asked about they come in chunks."""
-        n, longest = len(query.rounds), int(query.rounds.max())
-        totals = np.zeros(query.active.shape)
-        counts = np.zeros((0, 0), np.int64) if query.counts is None else query.counts
-        fixed = (*strategy.compiled, self.pair.challenge, float(self._value), float(self.pair.middle))
-        block = (query.start, query.rounds, query.active, counts)
-        known = (past.pulls, past.paid, past.last, past.switches)
-        if query.ask is None:
-            none = np.zeros((n, 0))
-            play_blocks(*fixed, *block, 0, longest, *known, totals, none, none.astype(np.int64))
-            return totals
-        sums = np.zeros((*query.active.shape, *_size(query)))
-        chunk = max(1, _CHUNK // n)
-        for first in range(0, longest, chunk):
-            stop = min(first + chunk, longest)
-            rewards, arms = np.zeros((n, stop - first)), np.full((n, stop - first), -1)
-            play_blocks(*fixed, *block, first, stop, *known, totals, rewards, arms)
-            rows, steps = np.nonzero(arms >= 0)
-            arm = arms[rows, steps]
-            np.add.at(sums, (rows, arm), query.ask.values(rewards[rows, steps], rows, arm))
-        return sums
-
-
-@dataclass(frozen=True)
-class Past(Batch):
-    """What an adversary knows about n runs, growing in place; see `adversaries.History`."""
-
-    pulls: IntArray
-    paid: FloatArray
-    last: IntArray
-    switches: IntArray
-
-    @classmethod
-    def fresh(cls, runs: int, n_arms: int) -> Past:
-        """Nothing played."""
-        shape = (runs, n_arms)
-        return cls(np.zeros(shape, np.int64), np.zeros(shape), np.full(runs, -1), np.zeros(runs, np.int64))
-
-    def words(self) -> WordArray:
-        """All of it, (n, c) 64-bit words."""
-        parts = (self.pulls, self.paid, self.last[:, None], self.switches[:, None])
-        return np.hstack([np.ascontiguousarray(part).view(np.uint64) for part in parts])
-
-    def put(self, row: IntArray, other: Past) -> None:
-        """Replace the rows `row`."""
-        for name in ("pulls", "paid", "last", "switches"):
-            getattr(self, name)[row] = getattr(other, name)
-
-    def history(self, t: IntArray, arm: IntArray, row: IntArray) -> History:
-        """What is known of runs `row` (n,) when arm `arm` (n,) is paid in round `t` (n,)."""
-        return History(t, arm, self.pulls[row], self.paid[row], self.last[row], self.switches[row])
-
-    def append(self, row: IntArray, arm: IntArray, paid: FloatArray) -> None:
-        """A round of runs `row`."""
-        self.paid[row, arm] += paid
-        self.pulls[row, arm] += 1
-        self.switches[row] += (self.last[row] >= 0) & (self.last[row] != arm)
-        self.last[row] = arm
