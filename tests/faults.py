@@ -782,7 +782,7 @@ FAULTS = (
     ),
     Fault(
         "every shard is the first",
-        f"{EVIDENCE}/blackbox/test.py",
+        f"{EVIDENCE}/blackbox/run_parts.py",
         "np.arange(i, min(i + size, count), dtype=np.int64)",
         "np.arange(0, min(size, count - i), dtype=np.int64)",
         "shards repeat one another's runs: counts are those of fewer runs",
@@ -897,7 +897,7 @@ FAULTS = (
     ),
     Fault(
         "runs of one input come together",
-        f"{EVIDENCE}/blackbox/test.py",
+        f"{EVIDENCE}/blackbox/run_parts.py",
         "    np.random.Generator(np.random.Philox(words)).shuffle(whose)\n",
         "    np.random.Generator(np.random.Philox(words))\n",
         "what a run leaves for the next one speaks for an input: right code is accused",

@@ -26,7 +26,8 @@ from verifiable_dp.evidence.alignment.checking import Instance
 from verifiable_dp.evidence.alignment.replay import worlds
 from verifiable_dp.evidence.blackbox import adversary
 from verifiable_dp.evidence.blackbox.adversary import AdversarySizes
-from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, Terms
+from verifiable_dp.evidence.blackbox.algorithm_runs import AlgorithmSampler
+from verifiable_dp.evidence.blackbox.test import Terms
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import plain
 from verifiable_dp.record.verify import examine

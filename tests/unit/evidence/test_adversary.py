@@ -24,10 +24,10 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment import checking
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, replay
 from verifiable_dp.evidence.alignment.searching import examine
-from verifiable_dp.evidence.blackbox import adversary
-from verifiable_dp.evidence.blackbox import test as blackbox
+from verifiable_dp.evidence.blackbox import adversary, algorithm_runs
 from verifiable_dp.evidence.blackbox.adversary import AdversarySizes
-from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, Terms
+from verifiable_dp.evidence.blackbox.algorithm_runs import AlgorithmSampler
+from verifiable_dp.evidence.blackbox.test import Terms
 from verifiable_dp.record.verify import verify
 from verifiable_dp.registry import entries as registry
 
@@ -248,7 +248,7 @@ def test_what_runs_show_does_not_depend_on_batches(name, observe, monkeypatch):
     sampler = AlgorithmSampler(small(name), observe, 3)
     pair = InteractivePair(adversaries.learnt(UNIT, 7, 1, WEIGHTS), 1)
     whole = sampler.sample(pair, 1, 2, 0, np.arange(300))
-    monkeypatch.setattr(blackbox, "_PLAYED", 64)
+    monkeypatch.setattr(algorithm_runs, "_PLAYED", 64)
     parts = sampler.sample(pair, 1, 2, 0, np.arange(300))
     for key, column in whole.discrete.items():
         assert np.array_equal(column, parts.discrete[key])
@@ -291,7 +291,7 @@ def test_learning_repeats_itself_and_uses_the_seed():
 
 @pytest.mark.slow
 def test_the_game_does_not_depend_on_workers(monkeypatch):
-    monkeypatch.setattr(blackbox, "_PLAYED", 256)  # several shards at a small size
+    monkeypatch.setattr(algorithm_runs, "_PLAYED", 256)  # several shards at a small size
     sampler = AlgorithmSampler(small("dp-ucb"), "releases", 0)
     sizes = AdversarySizes(1, 4, 1, 40, 600, 600)
     alone, _ = adversary.black_box(sampler, sizes, Terms(PrivacyClaim(1.0)))

@@ -10,20 +10,13 @@ import pytest
 from verifiable_dp import make
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.neighbours import TablePair
-from verifiable_dp.evidence.blackbox import events, statistics
+from verifiable_dp.evidence.blackbox import events, run_parts, statistics
 from verifiable_dp.evidence.blackbox import test as blackbox
+from verifiable_dp.evidence.blackbox.algorithm_runs import AlgorithmSampler
 from verifiable_dp.evidence.blackbox.events import Event
 from verifiable_dp.evidence.blackbox.observations import Observation
 from verifiable_dp.evidence.blackbox.scores import Codes
-from verifiable_dp.evidence.blackbox.test import (
-    PROBE,
-    SELECT,
-    TEST,
-    AlgorithmSampler,
-    Plan,
-    Selected,
-    Terms,
-)
+from verifiable_dp.evidence.blackbox.test import PROBE, SELECT, TEST, Plan, Selected, Terms
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.targets.plays import PlaySampler
 from verifiable_dp.targets.releases import DataPair, ReleaseSampler
@@ -53,7 +46,7 @@ ALL = Event(Codes("x", np.array([1]), np.array([1.0])), 0.5, False, 1.0, (1.0, 1
 
 def test_shards_are_disjoint_and_cover_all_runs():
     for count, size in ((0, 4), (3, 4), (8, 4), (10, 4)):
-        parts = blackbox.shards(count, size)
+        parts = run_parts.shards(count, size)
         assert [run for part in parts for run in part.tolist()] == list(range(count))
         assert all(len(part) == size for part in parts[:-1])
 
