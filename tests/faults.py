@@ -411,7 +411,7 @@ FAULTS = (
     ),
     Fault(
         "what shapes a uniform draw is forgotten",
-        f"{EVIDENCE}/symbolic/draws.py",
+        f"{EVIDENCE}/symbolic/draw_sources.py",
         "self._shapes.add(self.world.here(side))",
         "pass",
         "noise made of uniform draws may be small once in 2048 runs",
@@ -435,7 +435,7 @@ FAULTS = (
     ),
     Fault(
         "any two components of an angle are independent",
-        f"{EVIDENCE}/symbolic/draws.py",
+        f"{EVIDENCE}/symbolic/uniform_draws.py",
         "abs(np.dot(first.axis, axis)) <= 1e-9 * math.hypot(*axis)",
         "True",
         "one normal number hides two sums, whose difference it does not",
@@ -555,8 +555,8 @@ FAULTS = (
     ),
     Fault(
         "what is made of a uniform number is no given number",
-        f"{EVIDENCE}/symbolic/draws.py",
-        "(_is_line(self.function) or _law_of(self.function))",
+        f"{EVIDENCE}/symbolic/uniform_draws.py",
+        "(is_line(self.function) or law_of(self.function))",
         "True",
         "a branch on one value of a rounded number is not looked at",
         ("tests/unit/evidence/test_symbolic_samplers.py",),
@@ -1851,7 +1851,7 @@ FAULTS = (
     ),
     Fault(
         "a coin that was told hides",
-        f"{EVIDENCE}/symbolic/draws.py",
+        f"{EVIDENCE}/symbolic/draw_sources.py",
         "return len(self.thins) == 1 and not self.is_public and self.state is None and self.noise is None",
         "return len(self.thins) == 1",
         "a reward that counts by a coin is amplified though everybody saw the coin: the bound is too small",

@@ -7,7 +7,7 @@ from tests.records import read_all
 from tests.user_code import seldom, unsettled
 from verifiable_dp.auditing import traced
 from verifiable_dp.auditing.request import Inputs
-from verifiable_dp.evidence.symbolic import paths
+from verifiable_dp.evidence.symbolic import bounded_programs, paths
 from verifiable_dp.record import conclude
 
 
@@ -91,7 +91,7 @@ def another_end(rewards, rng):
     ids=lambda value: getattr(value, "__name__", str(value)),
 )
 def test_which_raw_decisions_are_open(play, open_):
-    program = paths.Program(play, (6, 2), (0.0, 1.0))
+    program = bounded_programs.Program(play, (6, 2), (0.0, 1.0))
     found = paths.explore(program, 2, most=6)
     assert paths.unsettled(program, found) is open_
 

@@ -27,7 +27,8 @@ from verifiable_dp.evidence.judge.certificate import (
     Pattern,
     TracedCertificate,
 )
-from verifiable_dp.evidence.symbolic.paths import Program, explore
+from verifiable_dp.evidence.symbolic.bounded_programs import Program
+from verifiable_dp.evidence.symbolic.paths import explore
 
 DELTA = 1e-5
 

@@ -5,8 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from verifiable_dp.evidence.symbolic.draws import UniformDraw, _itself
-from verifiable_dp.evidence.symbolic.paths import Program, explore
+from verifiable_dp.evidence.symbolic.bounded_programs import Program
+from verifiable_dp.evidence.symbolic.draw_sources import itself as _itself
+from verifiable_dp.evidence.symbolic.paths import explore
+from verifiable_dp.evidence.symbolic.uniform_draws import UniformDraw
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from verifiable_dp.evidence.symbolic import enclosures
-from verifiable_dp.evidence.symbolic.draws import _QUANTILES
+from verifiable_dp.evidence.symbolic.draw_sources import _QUANTILES
 from verifiable_dp.evidence.symbolic.enclosures import Enclosure, Quantile, chance_of, is_like
 
 ONES = {  # functions of one number

@@ -14,12 +14,12 @@ from tests.commands import finished
 from tests.user_code import leaves as programs
 from verifiable_dp.evidence.judge.values import Value
 from verifiable_dp.evidence.premises import Taken
-from verifiable_dp.evidence.symbolic import leaves, paths
+from verifiable_dp.evidence.symbolic import bounded_programs, leaves, paths
 from verifiable_dp.evidence.symbolic.choosers import Chooser, Deciding
 
 
 def explored(program):
-    return paths.explore(paths.Program(program, (12, 2), (0.0, 1.0)), 2, most=6)
+    return paths.explore(bounded_programs.Program(program, (12, 2), (0.0, 1.0)), 2, most=6)
 
 
 @pytest.mark.parametrize(("program", "number"), programs.ALL)
@@ -73,7 +73,7 @@ def test_too_many_paths_are_not_all_run():
         made.append(number)
         for _ in range(leaves._DEEPEST):
             chooser.winner(0, range(9))
-        return paths.Path(number, {})
+        return bounded_programs.Path(number, {})
 
     assert leaves.leaves(run, 2, np.inf) is None
     assert len(made) <= 2
@@ -82,7 +82,7 @@ def test_too_many_paths_are_not_all_run():
 def test_it_gives_up_after_so_many_operations():
     def run(number, chooser):
         chooser.winner(0, range(4))
-        return paths.Path(number, {}, events=100)
+        return bounded_programs.Path(number, {}, events=100)
 
     assert len(leaves.leaves(run, 2, np.inf)) == len(leaves.leaves(run, 2, 600)) == 4
     assert leaves.leaves(run, 2, 599) is None
@@ -91,7 +91,7 @@ def test_it_gives_up_after_so_many_operations():
 def test_a_path_without_a_bound_ends_it():
     def run(number, chooser):
         words = "raw" if chooser.answer(True) else ""
-        return paths.Path(number, {}, paths.Failure(words))
+        return bounded_programs.Path(number, {}, paths.Failure(words))
 
     assert leaves.leaves(run, 2, np.inf) is None
 

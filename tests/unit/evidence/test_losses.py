@@ -12,7 +12,7 @@ from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.evidence.blackbox import statistics as exact
 from verifiable_dp.evidence.blackbox.events import EventSetting, Observation, choose
 from verifiable_dp.evidence.tracing import losses
-from verifiable_dp.evidence.tracing.replays import TracedBandit
+from verifiable_dp.evidence.tracing.subjects import TracedBandit
 from verifiable_dp.report import finish
 
 ROUNDS, RUNS, FRESH = 24, 12, 4000

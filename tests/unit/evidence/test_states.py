@@ -6,7 +6,8 @@ import functools
 import numpy as np
 import pytest
 
-from verifiable_dp.evidence.symbolic.paths import Program, explore
+from verifiable_dp.evidence.symbolic.bounded_programs import Program
+from verifiable_dp.evidence.symbolic.paths import explore
 
 ORDERS = {"left": 0, "order": None}
 TOTALS = [0.0, 0.0]

@@ -39,9 +39,10 @@ from verifiable_dp.evidence.judge.arithmetic import cost, wrong
 from verifiable_dp.evidence.judge.certificate import Frame
 from verifiable_dp.evidence.judge.laws import epsilon_of
 from verifiable_dp.evidence.symbolic import alignments, shifts
+from verifiable_dp.evidence.symbolic.bounded_programs import PathFound, Program
 from verifiable_dp.evidence.symbolic.choosers import Extreme
 from verifiable_dp.evidence.symbolic.coverage import _ends
-from verifiable_dp.evidence.symbolic.paths import PathFound, Program, explore
+from verifiable_dp.evidence.symbolic.paths import explore
 from verifiable_dp.evidence.symbolic.terms import Atom, Row, SymbolicDraw
 from verifiable_dp.evidence.tracing.ledger import Place
 from verifiable_dp.evidence.upper import UpperBound, evaluated

@@ -7,7 +7,8 @@ import pytest
 
 from tests.user_code import unary
 from verifiable_dp.core.claims import gdp_epsilon
-from verifiable_dp.evidence.symbolic.paths import Program, explore
+from verifiable_dp.evidence.symbolic.bounded_programs import Program
+from verifiable_dp.evidence.symbolic.paths import explore
 
 PLACES = 8
 EDGES = np.linspace(0.0, 1.0, PLACES + 1)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.user_code import identities
-from verifiable_dp.evidence.symbolic.paths import PathFound, Program, explore
+from verifiable_dp.evidence.symbolic.bounded_programs import PathFound, Program
+from verifiable_dp.evidence.symbolic.paths import explore
 
 
 def found(function, *, most=14) -> PathFound:

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from verifiable_dp.evidence.symbolic.paths import Program, explore
+from verifiable_dp.evidence.symbolic.bounded_programs import Program
+from verifiable_dp.evidence.symbolic.paths import explore
 
 # ruff: noqa: NPY002
 

@@ -16,7 +16,8 @@ from verifiable_dp.auditing.traced import bound
 from verifiable_dp.core.claims import zcdp_epsilon
 from verifiable_dp.evidence.judge.values import STEEP, Value
 from verifiable_dp.evidence.symbolic import libraries
-from verifiable_dp.evidence.symbolic.paths import Program, explore
+from verifiable_dp.evidence.symbolic.bounded_programs import Program
+from verifiable_dp.evidence.symbolic.paths import explore
 
 DOCS = Path(__file__).parents[3] / "docs" / "upper-bounds.md"
 ROW = re.compile(r"^\| (OpenDP|diffprivlib) \| `(\w+)` \| (.+?) \| (\S+) \| (\S+) \|$", re.MULTILINE)

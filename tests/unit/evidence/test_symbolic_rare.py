@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.user_code import rare, rare_right
-from verifiable_dp.evidence.symbolic.paths import Program, explore
+from verifiable_dp.evidence.symbolic.bounded_programs import Program
+from verifiable_dp.evidence.symbolic.paths import explore
 
 WORDS = (
     "how much noise there is, or how much data counts, depends on a draw",

@@ -12,7 +12,8 @@ import pytest
 
 from tests.user_code import coins, densities, inverses
 from verifiable_dp.evidence.symbolic import sampler_laws
-from verifiable_dp.evidence.symbolic.paths import Program, explore
+from verifiable_dp.evidence.symbolic.bounded_programs import Program
+from verifiable_dp.evidence.symbolic.paths import explore
 from verifiable_dp.evidence.symbolic.sampler_laws import SamplerLaw, law_of_leaves
 from verifiable_dp.evidence.symbolic.sampler_reader import GIVEN, Reader
 

@@ -3,7 +3,8 @@
 import pytest
 
 from tests.user_code import subsampled
-from verifiable_dp.evidence.symbolic.paths import Program, explore
+from verifiable_dp.evidence.symbolic.bounded_programs import Program
+from verifiable_dp.evidence.symbolic.paths import explore
 
 
 def _explored(play):

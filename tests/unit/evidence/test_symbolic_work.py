@@ -11,8 +11,9 @@ import pytest
 from verifiable_dp.auditing.plans import sizes_of
 from verifiable_dp.core.filled import note_placed, noting
 from verifiable_dp.evidence.symbolic import boxes
+from verifiable_dp.evidence.symbolic.bounded_programs import Program
 from verifiable_dp.evidence.symbolic.coverage import Coverage
-from verifiable_dp.evidence.symbolic.paths import Program, WorkMeter, _explored, explore
+from verifiable_dp.evidence.symbolic.paths import WorkMeter, _explored, explore
 from verifiable_dp.evidence.tracing.reach import scopes_of
 
 

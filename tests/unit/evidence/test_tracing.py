@@ -25,10 +25,12 @@ from verifiable_dp.core.neighbours import TablePair, pair_of
 from verifiable_dp.core.tapes import Recorder, Replayer
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.check import judged
-from verifiable_dp.evidence.tracing import replays as tracing
+from verifiable_dp.evidence.tracing import examining
+from verifiable_dp.evidence.tracing.examining import cost, examine, shares
 from verifiable_dp.evidence.tracing.laws import Law
 from verifiable_dp.evidence.tracing.ledger import Lead, Place, in_order
-from verifiable_dp.evidence.tracing.replays import TracedBandit, check, cost, examine, shares
+from verifiable_dp.evidence.tracing.replays import check
+from verifiable_dp.evidence.tracing.subjects import TracedBandit
 from verifiable_dp.registry import entries as registry
 
 HORIZON, ARMS = 60, 2
@@ -976,7 +978,7 @@ def test_shares_and_payments_name_lines():
 
 
 def test_the_work_follows_from_the_length_of_a_run(monkeypatch):
-    monkeypatch.setattr(tracing, "_WORK", tracing._WORK // 10)  # a run of a tenth takes a tenth of the time
+    monkeypatch.setattr(examining, "_WORK", examining._WORK // 10)  # of a run of a tenth
 
     def play(rewards, rng):
         total = 0.0

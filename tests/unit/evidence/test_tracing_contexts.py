@@ -5,7 +5,9 @@ import pytest
 
 from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.neighbours import ContextPair
-from verifiable_dp.evidence.tracing.replays import TracedBandit, TracedUsers, check, cost, examine
+from verifiable_dp.evidence.tracing.examining import cost, examine
+from verifiable_dp.evidence.tracing.replays import check
+from verifiable_dp.evidence.tracing.subjects import TracedBandit, TracedUsers
 
 T, K, D = 6, 2, 2
 FORM = Contexts(K, (K, D))

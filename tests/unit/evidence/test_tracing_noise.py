@@ -13,9 +13,11 @@ from scipy import stats
 
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.evidence.check import in_words, judged
+from verifiable_dp.evidence.tracing.examining import cost, examine
 from verifiable_dp.evidence.tracing.laws import Law, difference, shaped, total
 from verifiable_dp.evidence.tracing.ledger import NoteKind, Place
-from verifiable_dp.evidence.tracing.replays import TracedBandit, check, cost, examine, without
+from verifiable_dp.evidence.tracing.replays import check, without
+from verifiable_dp.evidence.tracing.subjects import TracedBandit
 
 HORIZON = 16
 PAIR = TablePair(np.zeros((HORIZON, 2)), 0, 0, 1.0)

@@ -14,7 +14,9 @@ from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.auditing.traced import Effort, trace
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.evidence.tracing.replays import TracedBandit, check, cost, examine
+from verifiable_dp.evidence.tracing.examining import cost, examine
+from verifiable_dp.evidence.tracing.replays import check
+from verifiable_dp.evidence.tracing.subjects import TracedBandit
 from verifiable_dp.targets import roles
 from verifiable_dp.targets.adapters import PROTOCOLS, BanditClass, makes_bandits, modules_of, taken
 
