@@ -227,7 +227,7 @@ def test_audit(replaced, holding, schedulers, tmp_path):
         "its evidence is only tested-paths; --require asks for certified" in done.stderr,
     ) == (3, True)
     assert replaced.calls["audit"] == ((Exec("run me", 2.5),), UNSET)
-    # Without a target: tests/unit/campaign/test_settings.py.
+    # Without a target: tests/unit/campaign/test_campaign_file.py.
     assert missing("audit", typed, command) == [["--write-baseline"], ["--ask"], QUIET]
 
 

@@ -1,18 +1,38 @@
 """Tables of a page: five rows and all as CSV, cards on a phone, and no cell that a spreadsheet computes."""
 
+import copy
 import csv
+import functools
+import hashlib
 import html
 import io
 import json
 import re
+from pathlib import Path
 from urllib.parse import unquote
 
+import msgspec
 import pytest
+from google.protobuf import json_format
+from in_toto_attestation.predicates.provenance.v1.provenance_pb2 import Provenance
+from in_toto_attestation.v1.statement_pb2 import Statement
 
+import verifiable_dp as vdp
+from tests import formats, small_records, visible
 from tests.committed import REPORTS
+from tests.formats import NotOfTheFormatError
+from verifiable_dp.core.validate import InputError
 from verifiable_dp.record.model import Record
-from verifiable_dp.render import sidecars, tables
+from verifiable_dp.record.sealing import text
+from verifiable_dp.render import renderings, sidecars, tables
+from verifiable_dp.render.annotations import to_github
+from verifiable_dp.render.findings import told
+from verifiable_dp.render.intoto import to_intoto
+from verifiable_dp.render.junit import to_junit
 from verifiable_dp.render.page import render
+from verifiable_dp.render.sarif import to_sarif
+from verifiable_dp.render.slsa import to_slsa
+from verifiable_dp.report import Report
 
 DATA = re.compile(r'<a download="table-(\d+)\.csv" href="data:text/csv;charset=utf-8,([^"]*)">all as CSV</a>')
 FOLDED = re.compile(r"<details(?![^>]*\bopen)[^>]*>(?:(?!<details).)*?</details>", re.DOTALL)
@@ -139,3 +159,231 @@ def test_no_line_ends_within_a_number_or_between_a_name_and_its_value():
         )
     long = f"<p>name = {'x' * 40}</p>"
     assert tables.arranged(long) == long
+
+
+# Findings as commands of GitHub's workflows: one line each, which no text of a record can end or begin.
+
+
+COMMAND = re.compile(r"::(error|warning|notice) (?:file=[^:,\n]+,(?:line=\d+,)?)?title=DP\d{3}::[^\n]+\n")
+
+
+@pytest.mark.parametrize("name", ["dp-linear-printed", "dp-nas", "dp-se", "ucb1"])
+def test_there_is_a_command_for_each_finding(name):
+    record = Report.load(REPORTS / name / "record.json").parsed
+    shown = to_github(record)
+    assert len(COMMAND.findall(shown)) == len(told(record)) == shown.count("\n")
+    assert (name in ("dp-linear-printed", "dp-nas")) == bool(shown)  # a baseline has none to act on
+
+
+@pytest.mark.parametrize(
+    "text", ["a\n::error::b", "a::b,title=x", "100%0A::error::b", "\r::stop-commands::x"]
+)
+def test_no_text_of_a_record_makes_a_command(text):
+    """In its name and in the path of its file. Control: the harmless name has as many commands."""
+    record = Record.of(small_records.refuted())
+    source = msgspec.structs.replace(record.target.source, path=text)
+    hostile = msgspec.structs.replace(
+        record, target=msgspec.structs.replace(record.target, name=text, source=source)
+    )
+    shown, plain = to_github(hostile), to_github(record)
+    assert len(COMMAND.findall(shown)) == len(COMMAND.findall(plain)) == shown.count("\n") > 0
+    assert "%0A" not in shown.replace("%250A", "")
+
+
+# SLSA provenance of a record: read by the protocol of its package, and held against the request.
+
+
+@pytest.fixture(scope="module")
+def record():
+    return vdp.audit("nas", budget="smoke", mutants=False).record
+
+
+def read(document):
+    """The predicate, read without unknown fields."""
+    statement = json.loads(document)
+    json_format.ParseDict(statement, Statement())
+    return json_format.ParseDict(statement["predicate"], Provenance())
+
+
+def test_the_subject_is_the_file_and_the_parameters_are_what_was_asked(record, tmp_path):
+    path = tmp_path / "r.json"
+    path.write_text(text(record), "utf-8")
+    document = renderings.render(path, "slsa", url="https://ci.example/7").decode()
+    statement, predicate = json.loads(document), read(document)
+    assert statement["subject"] == [
+        {"name": "r.json", "digest": {"sha256": hashlib.sha256(path.read_bytes()).hexdigest()}}
+    ]
+    asked, made = record["provenance"]["request"], statement["predicate"]["buildDefinition"]
+    for name in ("question", "target", "claim", "inputs", "plan", "level", "seed", "declarations"):
+        assert made["externalParameters"][name] == asked[name]
+    tool = predicate.build_definition.resolved_dependencies[-1]
+    assert tool.digest["sha256"] == asked["code"]
+    assert predicate.run_details.metadata.invocation_id == "https://ci.example/7"
+    assert predicate.run_details.metadata.started_on.ToJsonString() == record["provenance"]["started"]
+
+
+def test_files_of_your_own_code_are_dependencies(record):
+    other = copy.deepcopy(record)
+    other["provenance"]["request"]["target"]["files"] = {"a.py": "0" * 64}
+    found = read(to_slsa(Record.of(other))).build_definition.resolved_dependencies
+    assert [one.uri for one in found][:-1] == ["file:a.py"]
+
+
+def test_a_reader_of_the_protocol_refuses_other_fields(record):
+    """The control of `read`."""
+    statement = json.loads(to_slsa(Record.of(record)))
+    statement["predicate"]["more"] = 1
+    with pytest.raises(json_format.ParseError):
+        read(json.dumps(statement))
+
+
+def test_a_record_without_a_request_has_no_provenance(record):
+    old = copy.deepcopy(record)
+    del old["provenance"]["request"]
+    with pytest.raises(InputError, match="to: slsa needs a record that holds what was asked"):
+        to_slsa(Record.of(old))
+
+
+# The checks of `tests.formats` refuse what is not of the format.
+
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def refuted():
+    """A record with findings, failures and a counterexample."""
+    return json.loads((ROOT / "reports" / "dp-linear-printed" / "record.json").read_text("utf-8"))
+
+
+def test_the_schemas_are_the_published_ones():
+    found = formats.recorded_digests()
+    kept = {path.name for path in formats.SCHEMAS.iterdir()} - {"README.md", "LICENSE.schemastore"}
+    assert set(found) == kept == {"sarif-2.1.0-rtm.5.json", "junit-10.xsd"}
+    assert {name: formats.digest(name) for name in kept} == found
+
+
+def first_result(log):
+    return log["runs"][0]["results"][0]
+
+
+def place(log):
+    return first_result(log)["locations"][0]["physicalLocation"]
+
+
+BREAK_SARIF = {
+    "version": lambda log: log.update(version="2.0.0"),
+    "no runs": lambda log: log.pop("runs"),
+    "unknown key": lambda log: log["runs"][0].update(digest="x"),
+    "no name": lambda log: log["runs"][0]["tool"]["driver"].pop("name"),
+    "no message": lambda log: first_result(log).pop("message"),
+    "message is a string": lambda log: first_result(log).update(message="refuted"),
+    "level": lambda log: first_result(log).update(level="fatal"),
+    "line 0": lambda log: place(log)["region"].update(startLine=0),
+    "line is a string": lambda log: place(log)["region"].update(startLine="7"),
+    "space in the address": lambda log: place(log)["artifactLocation"].update(uri="my code.py"),
+    "rule unknown": lambda log: first_result(log).update(ruleId="unheard-of"),
+    "rule twice": lambda log: log["runs"][0]["tool"]["driver"]["rules"].append({"id": "DP100"}),
+}
+
+
+@pytest.mark.parametrize("how", BREAK_SARIF)
+def test_broken_sarif_is_refused(how, refuted):
+    log = formats.sarif(to_sarif(Record.of(refuted)))
+    BREAK_SARIF[how](log)
+    with pytest.raises(NotOfTheFormatError):
+        formats.sarif(json.dumps(log))
+
+
+BREAK_JUNIT = {
+    "root": ("testsuites", "suites"),
+    "unknown attribute": ("<testcase ", '<testcase verdict="refuted" '),
+    "skipped at the root": ("<testsuites ", '<testsuites skipped="1" '),
+    "no name": ('name="verdict" ', ""),
+    "time": (' time="', ' time="long: '),
+    "unknown element": ("<failure ", "<details /><failure "),
+    "not counted": (' failures="2"', ""),
+}
+
+
+@pytest.mark.parametrize("how", BREAK_JUNIT)
+def test_broken_junit_is_refused(how, refuted):
+    document = to_junit(Record.of(refuted))
+    assert formats.junit(document).tag == "testsuites"
+    broken = document.replace(*BREAK_JUNIT[how])
+    assert broken != document
+    with pytest.raises(NotOfTheFormatError):
+        formats.junit(broken)
+
+
+BREAK_INTOTO = {
+    "type": lambda s: s.update(_type="https://in-toto.io/Statement/v0.1"),
+    "no subject": lambda s: s.update(subject=[]),
+    "subject without digest": lambda s: s["subject"][0].pop("digest"),
+    "no predicate type": lambda s: s.pop("predicateType"),
+    "unknown key": lambda s: s.update(signature="x"),
+    "unknown key of the predicate": lambda s: s["predicate"].update(tests=[]),
+    "result": lambda s: s["predicate"].update(result="refuted"),
+    "tests are no list": lambda s: s["predicate"].update(passedTests="all"),
+    "descriptor of nothing": lambda s: s["predicate"]["configuration"].append({"mediaType": "text/plain"}),
+    "content is not Base64": lambda s: s["predicate"]["configuration"][1].update(content="A"),
+    "digest": lambda s: s["subject"][0]["digest"].update(sha256="sha256:00"),
+}
+
+
+@pytest.mark.parametrize("how", BREAK_INTOTO)
+def test_a_broken_statement_is_refused(how, refuted):
+    statement = formats.intoto(to_intoto(Record.of(refuted)))
+    BREAK_INTOTO[how](statement)
+    with pytest.raises(NotOfTheFormatError):
+        formats.intoto(json.dumps(statement))
+
+
+# The first screen of a page holds the answers to the questions of tests/reading.md.
+
+
+READING = (Path(__file__).parents[2] / "reading.md").read_text("utf-8")
+QUESTIONS = re.findall(r"^\d\. (.*\?)$", READING, re.MULTILINE)
+ANSWERS = {
+    name: [answer.split("; ") for answer in re.findall(r"^\d\. (.*)$", said, re.MULTILINE)]
+    for name, said in re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", READING, re.MULTILINE | re.DOTALL)
+}
+_MOST = 150  # words
+
+
+@functools.cache
+def first_screen(name):
+    """What is read of the card, from the verdict to what to do next."""
+    path = REPORTS / name / "record.json"
+    record = json.loads(path.read_text("utf-8"))
+    page = render(Record.of(record), drawn=False, around=sidecars.of(path, Record.of(record)))
+    return " ".join(visible.first_screen(page))
+
+
+def missing(name, answers):
+    """Words of right answers that are not on the first screen, without regard to case."""
+    shown = first_screen(name).lower()
+    return [words for answer in answers for words in answer if words.lower() not in shown]
+
+
+def test_there_are_enough_pages_of_every_kind():
+    assert len(QUESTIONS) == 6
+    assert len(ANSWERS) >= 8
+    assert all(len(answers) == len(QUESTIONS) for answers in ANSWERS.values())
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_the_first_screen_answers_every_question(name):
+    assert missing(name, ANSWERS[name]) == []
+    assert len(re.findall(r"\S*\w\S*", first_screen(name))) <= _MOST
+
+
+@pytest.mark.parametrize(
+    ("shown", "asked"),
+    [("dp-se", "dp-nas"), ("dp-nas", "dp-se"), ("dp-se", "ucb1"), ("ldp-linear", "dp-linear-printed")],
+)
+def test_the_answers_of_another_page_are_missed(shown, asked):
+    """Control: pages that differ in promise, verdict or strength do not answer for each other."""
+    found = [bool(missing(shown, [answer])) for answer in ANSWERS[asked]]
+    assert sum(found) >= 3
+    assert found[2]  # strength
