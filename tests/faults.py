@@ -127,7 +127,7 @@ FAULTS = (
         "all(values.same(one, values.ENDLESS) for one in known)",
         "True",
         "a loop over a range that a draw may leave need not be looked at after its end",
-        ("tests/unit/evidence/test_coverage.py",),
+        ("tests/unit/evidence/test_leaves.py",),
     ),
     Fault(
         "noise is added at every place that may have been drawn",
@@ -151,7 +151,7 @@ FAULTS = (
         "    fitting = {known: name for known, name in names if known not in made}",
         "    fitting = dict(names)",
         "a function that is given another `exp` is followed as if it were that of math",
-        ("tests/unit/evidence/test_cases.py",),
+        ("tests/unit/evidence/test_leaves.py",),
     ),
     Fault(
         "helpers are played",
@@ -199,7 +199,7 @@ FAULTS = (
         "ended = Value(max(rows.size, left), ",
         "ended = Value(left, ",
         "a loop over a cycle that is empty once in a million runs need not be looked at after its end",
-        ("tests/unit/evidence/test_coverage.py",),
+        ("tests/unit/evidence/test_leaves.py",),
     ),
     Fault(
         "a sample that is told stays hidden",
@@ -240,7 +240,7 @@ FAULTS = (
         "if relation == EQUAL and left:",
         "if relation == EQUAL and len(left) > 1:",
         "a shown number that noise does not hide costs nothing",
-        ("tests/unit/evidence/test_arithmetic.py::test_a_shown_number_may_not_move",),
+        ("tests/unit/evidence/test_alignment.py::test_a_shown_number_may_not_move",),
     ),
     Fault(
         "leads of a certificate may fall",
@@ -249,7 +249,7 @@ FAULTS = (
         "if low < -9 and not is_zero(low",
         "a comparison that comes out otherwise costs nothing",
         (
-            "tests/unit/evidence/test_arithmetic.py::test_a_comparison_may_rise_and_not_fall_whichever_way_it_came_out",
+            "tests/unit/evidence/test_alignment.py::test_a_comparison_may_rise_and_not_fall_whichever_way_it_came_out",
         ),
     ),
     Fault(
@@ -258,7 +258,7 @@ FAULTS = (
         "    if frame.maximum:",
         "    if frame.maximum and not frame.rows:",
         "a unit of the winner pays nothing on any path",
-        ("tests/unit/evidence/test_arithmetic.py::test_a_maximum_counts_its_dearer_direction",),
+        ("tests/unit/evidence/test_alignment.py::test_a_maximum_counts_its_dearer_direction",),
     ),
     Fault(
         "whole noise hides parts",
@@ -266,7 +266,7 @@ FAULTS = (
         "if draw in lattice and not right:",
         "if draw in lattice and right is None:",
         "real numbers are hidden by noise on whole numbers",
-        ("tests/unit/evidence/test_arithmetic.py::test_noise_on_whole_numbers_moves_by_whole_numbers",),
+        ("tests/unit/evidence/test_alignment.py::test_noise_on_whole_numbers_moves_by_whole_numbers",),
     ),
     Fault(
         "one end of a range counts",
@@ -274,7 +274,7 @@ FAULTS = (
         "math.fsum(max(low[0], high[0]) for low, high in each)",
         "math.fsum(min(low[0], high[0]) for low, high in each)",
         "the cheaper end of what noise hides is charged",
-        ("tests/unit/evidence/test_arithmetic.py::test_a_sum_with_noise_costs_what_its_noise_has_to_move",),
+        ("tests/unit/evidence/test_alignment.py::test_a_sum_with_noise_costs_what_its_noise_has_to_move",),
     ),
     Fault(
         "some corners are enough",
@@ -282,7 +282,7 @@ FAULTS = (
         "len(shifts.values) != 2 ** len(pattern.entries)",
         "len(shifts.values) > 2 ** len(pattern.entries)",
         "a certificate may leave out a corner",
-        ("tests/unit/evidence/test_arithmetic.py::test_no_lie_about_shifts_of_twenty_thousand_is_accepted",),
+        ("tests/unit/evidence/test_alignment.py::test_no_lie_about_shifts_of_twenty_thousand_is_accepted",),
     ),
     Fault(
         "charges cost nothing",
@@ -299,7 +299,7 @@ FAULTS = (
         "_UPWARDS = PricedLaw(1.0, 1.0)",
         "exponential noise hides what lowers a sum",
         (
-            "tests/unit/evidence/test_arithmetic.py::test_the_price_of_a_shift_is_the_largest_loss_over_all_outcomes",
+            "tests/unit/evidence/test_alignment.py::test_the_price_of_a_shift_is_the_largest_loss_over_all_outcomes",
         ),
     ),
     Fault(
@@ -399,7 +399,7 @@ FAULTS = (
         "bits.setdefault((unit, charge.bit.cell), [])",
         "bits.setdefault((unit, None), [])",
         "two reports of one reward by one hot bit each are bounded as one",
-        ("tests/unit/evidence/test_symbolic_histograms.py",),
+        ("tests/unit/evidence/test_symbolic_matrices.py",),
     ),
     Fault(
         "what stands at a raw place moves by half",
@@ -407,7 +407,7 @@ FAULTS = (
         "(low - high, high - low)",
         "((low - high) / 2, (high - low) / 2)",
         "a number looked up at a raw place needs half of its noise",
-        ("tests/unit/evidence/test_symbolic_histograms.py",),
+        ("tests/unit/evidence/test_symbolic_matrices.py",),
     ),
     Fault(
         "what shapes a uniform draw is forgotten",
@@ -487,7 +487,7 @@ FAULTS = (
         "    if tests and case.guard is not None:  # names are set before it is asked",
         "    if False:",
         "a case is followed where its guard does not hold",
-        ("tests/unit/evidence/test_cases.py",),
+        ("tests/unit/evidence/test_leaves.py",),
     ),
     Fault(
         "a root of a draw leaves the draw to be seen",
@@ -648,7 +648,7 @@ FAULTS = (
         "self._leave(run[exact], ",
         "self._leave(run[exact][:0], ",
         "an exact value that differs is no divergence",
-        ("tests/unit/core/test_noise.py",),
+        ("tests/unit/core/test_populations.py",),
     ),
     Fault(
         "half the cost",
@@ -672,7 +672,7 @@ FAULTS = (
         'differs = shown["output"][at] != hidden.outcome(out)["output"][at]',
         "differs = run != run",
         "a declared shift that gives another output goes unnoticed",
-        ("tests/unit/core/test_mechanisms.py", "tests/unit/core/test_noise.py"),
+        ("tests/unit/core/test_mechanisms.py", "tests/unit/core/test_populations.py"),
     ),
     # noise in live use
     Fault(
@@ -762,7 +762,7 @@ FAULTS = (
         "np.random.SeedSequence(seed, spawn_key=path)",
         "np.random.SeedSequence(seed)",
         "both worlds and all stages draw the same noise",
-        ("tests/unit/core/test_noise.py",),
+        ("tests/unit/core/test_populations.py",),
     ),
     Fault(
         "mutants keep their noise",
@@ -770,7 +770,7 @@ FAULTS = (
         "scale=draw.scale * factor, slot=slot",
         "scale=draw.scale, slot=slot",
         "noise that should be divided is not: power and mutants are those of the target",
-        ("tests/unit/core/test_noise.py",),
+        ("tests/unit/core/test_populations.py",),
     ),
     Fault(
         "draws are not joined",
@@ -778,7 +778,7 @@ FAULTS = (
         "slot = draw.slot if reslot is None else reslot(draw.slot)",
         "slot = draw.slot",
         "mutants that share a draw between arms are the target itself",
-        ("tests/unit/core/test_noise.py",),
+        ("tests/unit/core/test_populations.py",),
     ),
     Fault(
         "every shard is the first",
@@ -1035,7 +1035,7 @@ FAULTS = (
         "return math.log(n / (16 * math.log(2 / delta)))",
         "return math.log(n / (8 * math.log(2 / delta)))",
         "amplification by shuffling is claimed beyond its domain",
-        ("tests/unit/core/test_shuffle.py::test_outside_the_domain_it_is_refused_in_one_line",),
+        ("tests/unit/core/test_mechanisms.py::test_outside_the_domain_it_is_refused_in_one_line",),
     ),
     Fault(
         "half the clones",
@@ -1043,7 +1043,7 @@ FAULTS = (
         "inside = 2 * lean * sides * _excess(c + 1, tau)",
         "inside = lean * sides * _excess(c + 1, tau)",
         "the upper bound on delta of shuffled reports is half of it",
-        ("tests/unit/core/test_shuffle.py::test_clones_bound_from_above_by_a_millionth",),
+        ("tests/unit/core/test_mechanisms.py::test_clones_bound_from_above_by_a_millionth",),
     ),
     # algorithms
     Fault(
@@ -1232,7 +1232,7 @@ FAULTS = (
         'shared = len(statistics["points"]) * int(statistics["tests"])',
         'shared = int(statistics["tests"])',
         "the points of a curve do not share alpha",
-        ("tests/unit/evidence/test_curves.py::test_the_judge_needs_nothing_but_the_record",),
+        ("tests/unit/evidence/test_exact.py::test_the_judge_needs_nothing_but_the_record",),
     ),
     Fault(
         "curve runs the wrong way",
@@ -1241,7 +1241,7 @@ FAULTS = (
         'r["epsilon"] <= row["epsilon"]',
         "a bound at a small epsilon is taken for one at a larger epsilon",
         (
-            "tests/unit/evidence/test_curves.py::test_the_curve_of_normal_noise_is_bounded_from_below_and_closely",
+            "tests/unit/evidence/test_exact.py::test_the_curve_of_normal_noise_is_bounded_from_below_and_closely",
         ),
     ),
     # exact laws
@@ -1457,7 +1457,7 @@ FAULTS = (
         "return size * epsilon, delta",
         "return epsilon, delta",
         "a group of k rewards has the epsilon of one",
-        ("tests/unit/evidence/test_curves.py::test_group_privacy",),
+        ("tests/unit/evidence/test_exact.py::test_group_privacy",),
     ),
     Fault(
         "zCDP of groups",
@@ -1465,7 +1465,7 @@ FAULTS = (
         "rho = claim.rho * size**2\n        return",
         "rho = claim.rho * size\n        return",
         "a group of k has k rho, not k^2 rho",
-        ("tests/unit/evidence/test_curves.py::test_group_privacy",),
+        ("tests/unit/evidence/test_exact.py::test_group_privacy",),
     ),
     Fault(
         "delta below epsilon",
@@ -1473,7 +1473,7 @@ FAULTS = (
         "slack = -math.expm1(epsilon - self.epsilon) / (1 + math.exp(-self.epsilon))",
         "slack = -math.expm1(epsilon - self.epsilon) / (2 + math.exp(-self.epsilon))",
         "the promise is said to imply a smaller delta than it does",
-        ("tests/unit/evidence/test_curves.py::test_what_an_approximate_claim_implies_at_smaller_epsilons",),
+        ("tests/unit/evidence/test_exact.py::test_what_an_approximate_claim_implies_at_smaller_epsilons",),
     ),
     # tracing
     Fault(
@@ -1838,7 +1838,7 @@ FAULTS = (
         "magnitude = -math.log(to_unit(bits))",
         "magnitude = -0.97 * math.log(to_unit(bits))",
         "noise has too small a scale everywhere",
-        ("tests/unit/core/test_noise.py",),
+        ("tests/unit/core/test_populations.py",),
     ),
     # upper bounds by symbolic tracing
     Fault(
@@ -1885,7 +1885,7 @@ FAULTS = (
         "most = sum(pure[-2:])",
         "most = sum(pure[-1:])",
         "a value that leaves one place and enters another pays for one: the bound is half of it",
-        ("tests/unit/evidence/test_symbolic_histograms.py",),
+        ("tests/unit/evidence/test_symbolic_matrices.py",),
     ),
     Fault(
         "raw numbers are shown for nothing",
@@ -1963,7 +1963,7 @@ FAULTS = (
         "return certain > 0 and not both and certain == self.counts.get((code, offset), 0)",
         "return certain > 0",
         "a comparison that was open at times need not have gone both ways",
-        ("tests/unit/evidence/test_coverage.py",),
+        ("tests/unit/evidence/test_leaves.py",),
     ),
     # renderings
     Fault(
@@ -2102,7 +2102,7 @@ FAULTS = (
         "if len(found) < len(pairs):",
         "if len(found) > len(pairs):",
         "a record that readers take in two ways holds",
-        ("tests/unit/compliance/test_blocks.py::test_a_hostile_file_is_refused_in_one_line",),
+        ("tests/unit/compliance/test_nist.py::test_a_hostile_file_is_refused_in_one_line",),
     ),
     Fault(
         "a re-run is not compared",
@@ -2776,7 +2776,7 @@ FAULTS = (
         " and check.form.counts]",
         "]",
         "a check of another package makes an inconclusive audit one that found no violation",
-        ("tests/unit/evidence/test_plugins.py",),
+        ("tests/unit/evidence/test_upper.py",),
     ),
     Fault(
         "a package takes our place",
@@ -2784,7 +2784,7 @@ FAULTS = (
         "if len(points) > 1:",
         "if False:",
         "a check or a rendering of ours is that of another package of the same name",
-        ("tests/unit/evidence/test_plugins.py",),
+        ("tests/unit/evidence/test_upper.py",),
     ),
     Fault(
         "a contradicted theorem has no status",
@@ -2953,7 +2953,7 @@ FAULTS = (
         'loss = np.where(rows["summed"][noisy] > 0, np.abs(moved[noisy]) / scale, loss)',
         "pass",
         "the loss of a sum is that of a release whose noise is seen",
-        ("tests/unit/core/test_noise.py",),
+        ("tests/unit/core/test_populations.py",),
     ),
     Fault(
         "power forgets the rounds before",
@@ -2969,7 +2969,7 @@ FAULTS = (
         '"cryptographic_rng": False if known else None,',
         '"cryptographic_rng": True if known else None,',
         "a reviewer is told that the audited noise could not be predicted",
-        ("tests/unit/compliance/test_blocks.py",),
+        ("tests/unit/compliance/test_nist.py",),
     ),
     Fault(
         "a table has columns for arms only",

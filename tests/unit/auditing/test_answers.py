@@ -1,6 +1,7 @@
 """A draft that answers another question than was asked is refused, whoever made it."""
 
 import contextlib
+import dataclasses
 import json
 import re
 from dataclasses import dataclass, replace
@@ -12,13 +13,14 @@ import pytest
 import verifiable_dp as vdp
 from tests.asking import audited
 from tests.commands import refused, run
-from tests.records import reviewed
+from tests.records import read_all, reviewed
 from tests.user_code import handed as code
+from tests.user_code import seldom, unsettled
 from verifiable_dp import api
 from verifiable_dp.api import audit
-from verifiable_dp.auditing import answers, conducted, design, ladder, power, production
+from verifiable_dp.auditing import answers, conducted, design, ladder, power, production, traced
 from verifiable_dp.auditing.conducted import Conducted
-from verifiable_dp.auditing.request import AuditRequest, Promise
+from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise
 from verifiable_dp.auditing.rounds_of_testing import UserCase
 from verifiable_dp.core import engine
 from verifiable_dp.core.claims import PrivacyClaim
@@ -29,13 +31,16 @@ from verifiable_dp.evidence.blackbox.events import Event
 from verifiable_dp.evidence.blackbox.scores import Likelihood
 from verifiable_dp.evidence.blackbox.statistics import least_factor
 from verifiable_dp.evidence.blackbox.test import Plan, Selected
-from verifiable_dp.record import words
+from verifiable_dp.evidence.symbolic import bounded_programs, paths
+from verifiable_dp.record import conclude, words
 from verifiable_dp.record.model import Record
-from verifiable_dp.record.verify import verify
+from verifiable_dp.record.sealing import plain
+from verifiable_dp.record.verify import validate, verify
 from verifiable_dp.registry import entries
 from verifiable_dp.render import audited as rows_audited
 from verifiable_dp.render import page, summary_card
 from verifiable_dp.report import finish
+from verifiable_dp.targets.adapters import epsilon_of, made_for
 from verifiable_dp.targets.cage import Caged
 from verifiable_dp.targets.heard import Heard
 from verifiable_dp.targets.inspection import inspect_target
@@ -689,3 +694,256 @@ def test_which_entries_of_two_draws_are_compared(scales, values, hidden, found):
     )
     made = production._pairs(one, two, 1.0)
     assert [(float(pair.left[0]), float(pair.right[0]), pair.scale) for pair in made] == found
+
+
+# Raw data that decides where replays on neighbours cannot tell what it gives away is a lead.
+
+
+@pytest.mark.parametrize(
+    ("play", "leads"),
+    [
+        (unsettled.leak_of_a_pattern, True),
+        (unsettled.leak_of_a_nested_pattern, True),
+        # Control: one plain question before the noise, whose answers were all seen, is left to replays.
+        (unsettled.right_count, False),
+    ],
+    ids=lambda value: getattr(value, "__name__", str(value)),
+)
+def test_a_raw_decision_that_replays_do_not_settle_is_a_lead(play, leads):
+    """Three rewards have to meet for the leak: neighbours of plain tables never show it."""
+    inputs = Inputs(3, 24)
+    bound, why, lead = traced.bound(play, play.__name__, inputs, 0.0)
+    assert bound is None
+    assert "raw rewards decide a branch" in why.what
+    assert (lead is not None) == leads
+    # Replays of the right code say nothing against it: what follows is due to the lead alone.
+    check, _ = traced.trace(unsettled.right_count, "it", 1.0, inputs, 0, traced.Effort(12, most=12))
+    assert conclude.lead(read_all([check.as_dict()])) == ""
+    if lead is not None:
+        said = conclude.lead(read_all([traced.with_lead(check, lead).as_dict()]))
+        assert said == f"we cannot tell whether noise hides what decides at {lead['file']}:{lead['line']}"
+        assert conclude.conclusion(read_all([traced.with_lead(check, lead).as_dict()])) == (
+            "inconclusive",
+            "lead",
+        )
+
+
+def one_question(rewards, rng):
+    return [0 if rewards[0, 0] > 0.7 else 1] * len(rewards)
+
+
+def one_of_two_questions(rewards, rng):
+    return [0 if rewards[0, 0] > 0.7 and rewards[1, 0] < 0.3 else 1] * len(rewards)
+
+
+def one_question_after_another(rewards, rng):
+    """Both answers of the first are seen on plain data, of the last one only."""
+    arm = 5
+    if rewards[0, 0] > 0.7:
+        arm -= 1
+        if rewards[1, 0] > 0.7:
+            arm -= 1
+            if rewards[2, 0] < 0.3:
+                arm -= 1
+                if rewards[3, 0] < 0.3:
+                    arm -= 1
+    return [arm // 5] * len(rewards)
+
+
+def one_that_fails_on_some_data(rewards, rng):
+    if rewards[0, 0] > 0.7:
+        if rewards.sum() == 12.0:
+            raise ValueError
+        return [0] * len(rewards)
+    return [1] * len(rewards)
+
+
+def none(rewards, rng):
+    return [int(rewards[0, 0] + rng.laplace() > 0.7)] * len(rewards)
+
+
+def another_end(rewards, rng):
+    return [int(rewards[0, 0] * 10)] * len(rewards)
+
+
+@pytest.mark.parametrize(
+    ("play", "open_"),
+    [
+        (one_question, False),
+        (one_of_two_questions, True),
+        (one_question_after_another, True),
+        (one_that_fails_on_some_data, False),  # the audit tells of it where it plays
+        (none, False),
+        (another_end, False),
+    ],
+    ids=lambda value: getattr(value, "__name__", str(value)),
+)
+def test_which_raw_decisions_are_open(play, open_):
+    program = bounded_programs.Program(play, (6, 2), (0.0, 1.0))
+    found = paths.explore(program, 2, most=6)
+    assert paths.unsettled(program, found) is open_
+
+
+@pytest.mark.parametrize("play", seldom.UNSETTLED, ids=lambda f: f.__name__)
+def test_what_is_raw_on_a_path_that_was_forced_is_a_lead(play):
+    """Runs hardly ever come there: neither replays nor the black box would tell of it."""
+    bound, why, lead = traced.bound(play, play.__name__, Inputs(2, 24), 0.0)
+    assert bound is None
+    assert "raw rewards" in why.what
+    assert lead is not None
+    assert lead["open"]
+
+
+def test_what_is_raw_in_every_run_is_left_to_replays():
+    def play(rewards, rng):
+        return [int(rewards[0, 0] > rng.random() / 2)] * len(rewards)
+
+    bound, _, lead = traced.bound(play, "play", Inputs(2, 24), 0.0)
+    assert bound is None
+    assert lead is None
+
+
+@pytest.mark.parametrize(
+    ("seeds", "leads"), [(1000, True), (2**31 - 1, True), (2**31, False), (2**40, False)]
+)
+def test_noise_of_few_seeds_is_a_lead(seeds, leads):
+    """It takes as few values as its seed: no sample tells of it. Control: seeds that nobody can try out."""
+
+    def play(rewards, rng):
+        noise = np.random.default_rng(int(rng.integers(seeds)))
+        return [int(rewards[0, 0] + noise.laplace() > 0.5)] * len(rewards)
+
+    bound, _, lead = traced.bound(play, "play", Inputs(2, 24), 0.0)
+    assert (bound is None) == leads
+    assert (lead is not None) == leads
+    if lead is not None:
+        check, _ = traced.trace(
+            unsettled.right_count, "it", 1.0, Inputs(3, 24), 0, traced.Effort(12, most=12)
+        )
+        with_it = read_all([traced.with_lead(check, lead).as_dict()])
+        assert conclude.lead(with_it).startswith("noise takes few values")
+        assert conclude.conclusion(with_it) == ("inconclusive", "lead")
+
+
+# Power by the code's own epsilon: the code is made for a larger one, whatever its mechanism draws from.
+
+
+LIMITS = {"epsilon": 1.0, "budget": "smoke"}
+
+
+def inverted(data, size, rng, epsilon):
+    """Laplace noise from uniform draws, which no generator can scale."""
+    u = rng.random(size) - 0.5
+    return np.sum(data) - np.sign(u) * np.log(1 - 2 * abs(u)) / epsilon
+
+
+def renamed(data, size, rng, level):
+    return inverted(data, size, rng, level)
+
+
+def bare(data, size, rng):
+    return inverted(data, size, rng, 1.0)
+
+
+def strict(data, size, rng, epsilon):
+    if epsilon > 1:
+        raise ValueError("epsilon must be at most 1")
+    return np.sum(data) + rng.laplace(scale=1 / epsilon, size=size)
+
+
+def ignoring(data, size, rng, epsilon):
+    return np.sum(data) + rng.laplace(size=size)
+
+
+class Coin:
+    """Plays the arm that a randomised response of the last reward names."""
+
+    def __init__(self, n_arms, eps=0.5):
+        self.keeps, self.last = 1 / (1 + np.exp(-eps)), 0
+
+    def select(self, rng):
+        return self.last if rng.random() < self.keeps else 1 - self.last
+
+    def update(self, arm, reward):
+        self.last = int(reward > 0.5)
+
+
+@dataclasses.dataclass
+class Settings:
+    epsilon: float = 2.0
+
+
+def configured(config, rng):
+    return Coin(2, config["epsilon"])
+
+
+def nested(n_arms, settings: Settings):
+    return Coin(n_arms, settings.epsilon)
+
+
+Settings.__module__ = __name__
+nested.__annotations__["settings"] = Settings
+
+
+@pytest.mark.parametrize(
+    ("target", "given", "found"),
+    [
+        (inverted, GivenRole(0.7), ("epsilon", 0.7)),
+        (inverted, GivenRole(0.7, parameters={"epsilon": 3}), ("epsilon", 3.0)),
+        (renamed, GivenRole(0.7), None),
+        (renamed, GivenRole(0.7, epsilon_parameter="level"), ("level", 0.7)),
+        (bare, GivenRole(0.7), None),
+        (Coin, GivenRole(0.7), ("eps", 0.5)),
+        (Coin, GivenRole(0.7, epsilon_parameter="eps"), ("eps", 0.7)),
+        (Coin, GivenRole(0.7, parameters={"eps": True}), None),
+        (Coin, GivenRole(None), None),
+        (configured, GivenRole(0.7), ("", 0.7)),
+        (nested, GivenRole(0.7), ("epsilon", 2.0)),  # a field keeps its default, as a parameter does
+    ],
+)
+def test_the_parameter_that_is_epsilon(target, given, found):
+    assert epsilon_of(target, given) == found
+
+
+def test_code_is_made_for_a_larger_epsilon():
+    """The share of kept answers is that of the larger epsilon, e^(c eps) / (1 + e^(c eps))."""
+    rewards = np.ones((4000, 2))
+    for target, given, epsilon in (
+        (Coin, GivenRole(0.7), 1.5),
+        (Coin, GivenRole(0.7, epsilon_parameter="eps"), 2.1),
+        (configured, GivenRole(0.7), 2.1),
+    ):
+        arms = made_for(target, given, 3.0)(rewards, np.random.default_rng(1))
+        assert arms[1:].mean() == pytest.approx(1 / (1 + np.exp(-epsilon)), abs=0.03)
+
+
+def test_power_of_noise_that_no_generator_scales():
+    """Without the parameter the same noise leaves the power unknown."""
+    report = api.audit(inverted, **LIMITS)
+    power = report.record["power"]
+    assert 1 < power["smallest_epsilon"] <= 6
+    assert power["variant"] == {"of": "parameter", "parameter": "epsilon", "stated": "nominal"}
+    assert "times its epsilon (parameter epsilon)." in words.power(Record.of(report.record))
+    validate(report.record)
+    without = api.audit(bare, **LIMITS)
+    assert without.record["power"] is None
+    assert "changed nothing" in without.record["target"]["note"]
+
+
+def test_the_parameter_can_be_named():
+    with pytest.raises(InputError, match=r"got parameters|parameter level"):
+        api.audit(renamed, **LIMITS)
+    report = api.audit(renamed, **LIMITS, epsilon_parameter="level")
+    assert "(parameter level)" in words.power(Record.of(report.record))
+    assert report.record["target"]["parameters"]["epsilon_parameter"] == "level"
+    again = api.rerun(report.record)
+    assert plain(again["power"]) == plain(report.record["power"])
+    with pytest.raises(InputError, match="epsilon_parameter: renamed has no parameter eps; it has level"):
+        api.audit(renamed, **LIMITS, epsilon_parameter="eps")
+
+
+@pytest.mark.parametrize("target", [strict, ignoring])
+def test_code_that_refuses_or_ignores_a_larger_epsilon_has_its_noise_scaled(target):
+    report = api.audit(target, **LIMITS)
+    assert report.record["power"]["variant"]["of"] == "generator"
+    assert "noise of the generator divided by" in words.power(Record.of(report.record))

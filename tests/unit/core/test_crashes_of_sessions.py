@@ -27,8 +27,9 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+import verifiable_dp
 from tests.live import Blocks, Logged, feed, forked, forked_and_left, quick_folder, refused
-from verifiable_dp.core import rights, session
+from verifiable_dp.core import files, rights, session
 from verifiable_dp.core.rights import FileCounter
 from verifiable_dp.core.validate import InputError
 
@@ -790,3 +791,30 @@ def test_broken_variants_draw_twice(name, quick, monkeypatch):
         monkeypatch.setattr(place, what, instead)
     with pytest.raises((AssertionError, pytest.fail.Exception)):
         walked(quick, 6000)
+
+
+# Where files can be written, and which names the package has.
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        (".", "is a folder"),
+        ("missing/it.json", "cannot be written: no folder '.*missing'"),
+    ],
+)
+def test_places_that_cannot_be_written(tmp_path, place, words):
+    with pytest.raises(InputError, match=f"path: .* {words}"):
+        files.check_writable(tmp_path / place)
+
+
+def test_a_place_that_can_be_written_is_left_as_it_is(tmp_path):
+    files.check_writable(tmp_path / "it.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_of_the_package():
+    assert "audit" in dir(verifiable_dp)
+    with pytest.raises(AttributeError, match="module 'verifiable_dp' has no attribute 'nothing_of_it'"):
+        _ = verifiable_dp.nothing_of_it
+    assert not hasattr(verifiable_dp, "nothing_of_it")

@@ -7,6 +7,7 @@ that are not looked at in all ways.
 from __future__ import annotations
 
 import ast
+import dis
 import importlib
 import shutil
 import sys
@@ -22,11 +23,16 @@ from verifiable_dp.evidence.blackbox.users import UserSearch
 from verifiable_dp.evidence.judge import outside, values
 from verifiable_dp.evidence.judge.expressions import Expressions
 from verifiable_dp.evidence.judge.flow import File, Names
+from verifiable_dp.evidence.judge.language import Language
+from verifiable_dp.evidence.judge.marks import where
 from verifiable_dp.evidence.judge.statements import Statements
 from verifiable_dp.evidence.judge.values import Value
 from verifiable_dp.evidence.premises import Taken
 from verifiable_dp.evidence.symbolic import bounded_programs, leaves, paths
 from verifiable_dp.evidence.symbolic.choosers import Chooser, Deciding
+from verifiable_dp.evidence.symbolic.coverage import Coverage
+from verifiable_dp.evidence.symbolic.desugar_match import fits, parsed
+from verifiable_dp.evidence.symbolic.terms import PREFIX
 from verifiable_dp.evidence.tracing.reach import scopes_of
 
 
@@ -520,3 +526,274 @@ def test_what_is_told_of_an_expression(expression, construct, name):
 def test_a_form_that_is_not_known_may_be_anything():
     """Broken variant: it is public."""
     assert Expressions(Names({}), {}, set()).of(ast.expr()) == values.UNKNOWN
+
+
+# Which branches count as looked at.
+
+
+def below(drawn):
+    return 1 if drawn < 0.5 else 2
+
+
+ASKED = (below.__code__, next(s.offset for s in dis.get_instructions(below) if s.opname == "COMPARE_OP"))
+
+
+@pytest.mark.parametrize(
+    ("compared", "missed"),
+    [
+        ({}, True),
+        ({ASKED: [2, 0]}, False),  # each time with one possible answer
+        ({ASKED: [2, 1]}, True),  # once with two
+        ({ASKED: [1, 0]}, True),  # once of something else than uniform draws
+    ],
+)
+def test_a_comparison_need_not_go_both_ways_only_if_it_never_could(compared, missed):
+    coverage = Coverage(frozenset([__file__]))
+    with coverage.watching():
+        below(0.1)
+        below(0.2)
+    coverage.compared |= compared
+    found = [place.line for place, _ in coverage.missed({}, strict=True)]
+    assert found == [below.__code__.co_firstlineno + 1] * missed
+
+
+def test_what_went_both_ways_is_not_missed():
+    coverage = Coverage(frozenset([__file__]))
+    with coverage.watching():
+        below(0.1)
+        below(0.9)
+    assert coverage.missed({}, strict=True) == []
+
+
+DRAWN = "\n  if rng.random() < 0.5: break"
+
+
+@pytest.mark.parametrize(
+    ("text", "endless"),
+    [
+        ("import itertools\ndef f(rng):\n for x in itertools.count():" + DRAWN, True),
+        ("from itertools import count\ndef f(rng):\n for x in count(1):" + DRAWN, True),
+        ("from itertools import cycle\ndef f(n_arms, rng):\n for x in cycle(range(n_arms)):" + DRAWN, True),
+        ("from itertools import repeat\ndef f(rng):\n for x in repeat(1):" + DRAWN, True),
+        ("from itertools import repeat\ndef f(rng):\n for x in repeat(1, 2):" + DRAWN, False),
+        ("def count(): yield 1\ndef f(rng):\n for x in count():" + DRAWN, False),
+        ("import itertools\ndef f(itertools, rng):\n for x in itertools.count():" + DRAWN, False),
+        ("from itertools import cycle\ndef f(rng):\n for x in cycle(range(rng.poisson(1))):" + DRAWN, False),
+        ("def f(rng):\n for x in range(rng.poisson(1)): pass", False),
+        ("def f(n_arms, rng):\n for x in range(n_arms):" + DRAWN, False),  # its end may be seldom reached
+        ("def f(n_arms):\n for x in range(n_arms): pass", True),
+    ],
+)
+def test_loops_over_what_has_no_end_need_not_end(text, endless, tmp_path):
+    """Broken variants: whatever has the name of a count is endless; so is every cycle."""
+    file, scope = tmp_path / "loops.py", {}
+    file.write_text(text, "utf-8")
+    exec(compile(text, str(file), "exec"), scope)
+    (loop,) = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.For))
+    code = scope["f"].__code__
+    said = Language({str(file): scope}, [code], {code: {"rng": "generator", "n_arms": "public"}})
+    assert said.public(str(file), where(loop)) == endless
+
+
+# `match` as conditions: the same comes out, and what is not known stays as it is.
+
+
+KNOWN = {
+    "values": """
+def f(x):
+    match x:
+        case 0:
+            return "none"
+        case 1 | 2 | None:
+            return "few"
+        case Colour.RED:
+            return "red"
+        case _:
+            return "other"
+""",
+    "no_wildcard": """
+def f(x):
+    found = "nothing"
+    match x:
+        case "a":
+            found = "a"
+        case "b" | "c" if len(CALLS) % 2:
+            found = "b or c"
+    return found
+""",
+    "names": """
+def f(x):
+    match x:
+        case 0 | 1 as small:
+            return "small", small
+        case other if other == 3:
+            return "three", other
+        case rest:
+            return "rest", rest
+""",
+    "several": """
+def f(x):
+    match (called(x), x == 2):
+        case 0, _:
+            return "zero"
+        case first, True if first:
+            return "never known"
+        case _:
+            return "rest"
+""",
+    "pairs": """
+def f(x):
+    match called(x), 1:
+        case 0 | 1, 2:
+            return "never"
+        case (2, one):
+            return "two", one
+        case (_, 1) if called(x) != 3:
+            return "not three"
+        case _:
+            return "three"
+""",
+    "inside": """
+def f(x):
+    for way in (0, 1):
+        match way:
+            case 0:
+                match x:
+                    case 1:
+                        continue
+                    case 2:
+                        break
+            case 1:
+                return "second", x
+    return "out", x
+""",
+}
+KNOWN |= {
+    "tuples": """
+def f(x):
+    state = {0: ("a", 1), 1: ("a", 5), 2: ("b", 2)}.get(x, ("c", 3))
+    match state:
+        case ("a", k) if k + 1 < 4:
+            return "first", k
+        case ("a", _):
+            return "last"
+        case ("b", n) if n == 7:
+            return "never"
+        case ("b" | "c" as tag, n):
+            return tag, n
+""",
+    "lengths": """
+def f(x):
+    match {0: (), 1: (1,), 2: (1, 2)}.get(x, (3, 4)):
+        case ():
+            return "none"
+        case (one,):
+            return one
+        case (1, two):
+            return two
+    return "other"
+""",
+    "classes": """
+from typing import NamedTuple
+class Point(NamedTuple):
+    left: int
+    right: int
+class Plain:
+    at = 3
+def f(x):
+    match {0: Point(1, 2), 1: Point(2, 5), 2: Plain()}.get(x, x):
+        case Point(left=1, right=right):
+            return right
+        case Point(left=side) if side == 2:
+            return "two"
+        case Plain(at=3):
+            return "plain"
+        case int() | float():
+            return "number"
+        case str(text):
+            return text
+    return "other"
+""",
+}
+KNOWN |= {
+    "no_tuples": """
+def f(x):
+    match {0: (1, 2), 1: [1, 2], 2: "ab", 3: (1, 2, 3)}.get(x, x):
+        case (1, two):
+            return two
+        case (_, _):
+            return "two"
+        case _:
+            return "no pair"
+""",
+}
+ASKED_AS_IT_IS = {
+    "order_of_fields": "case Known(1): pass",
+    "name_used_elsewhere": "case (1, n) if n: pass",
+    "class": "case int(2, 3): pass",
+    "fields": "case Unknown(1): pass",
+    "mapping": "case {'a': 1}: pass",
+    "star": "case [1, *rest]: pass",
+    "sequence": "case [1, 2]: pass",
+    "named_alternatives": "case (0 as n) | (1 as n): pass",
+}
+
+
+def outcome(tree: ast.Module, value: object) -> object:
+    calls: list[object] = []
+
+    def called(x: object) -> object:
+        calls.append(x)
+        return x
+
+    class Colour:
+        RED = "red"
+
+    scope: dict[str, object] = {
+        "__name__": "cases",
+        f"{PREFIX}fits": fits,
+        "Colour": Colour,
+        "CALLS": calls,
+        "called": called,
+    }
+    exec(compile(tree, "<cases>", "exec"), scope)
+    return scope["f"](value), calls  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_conditions_do_what_cases_did(name):
+    made = parsed(KNOWN[name])
+    assert not any(isinstance(node, ast.Match) for node in ast.walk(made))
+    for value in (0, 1, 2, 3, None, "a", "b", "red", 1.0, True):
+        assert outcome(made, value) == outcome(ast.parse(KNOWN[name]), value)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("from math import exp, log as ln\nexp(ln(2))", "math.exp(math.log(2))"),
+        ("import math\nfrom math import exp\nexp(2)", "math.exp(2)"),
+        ("from math import exp\ndef f(exp): return exp(2)", "return exp(2)"),
+        ("from math import exp\nfrom numpy import exp\nexp(2)", "exp(2)"),
+        ("from math import exp\nmath = 3\nexp(2)", "exp(2)"),
+        ("from math import exp\nimport cmath as math\nexp(2)", "exp(2)"),
+        ("from math import *\nexp(2)", "exp(2)"),
+        ("from math import e\nmatch x:\n case {'a': e}: pass\ne", "e"),
+        ("from math import e\ntry: pass\nexcept ValueError as e: pass\ne", "e"),
+    ],
+)
+def test_names_from_math_are_its_attributes_where_they_are_nothing_else(text, found):
+    assert ast.unparse(parsed(text)).split("\n")[-1].strip() == found
+
+
+@pytest.mark.parametrize("case", ASKED_AS_IT_IS.values(), ids=ASKED_AS_IT_IS)
+def test_other_patterns_stay(case):
+    last = "(5, 6)" if "if n" in case else "5"
+    made = parsed(f"match x:\n    {case}\n    case {last}: pass\nprint(n)\n")
+    assert isinstance(made.body[0], ast.Match)
+
+
+def test_conditions_stand_where_the_patterns_did():
+    text = KNOWN["names"]
+    tests = [n.test for n in ast.walk(parsed(text)) if isinstance(n, ast.If)]
+    assert {ast.get_source_segment(text, test) for test in tests} == {"0 | 1", "other == 3"}

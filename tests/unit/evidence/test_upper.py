@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import dataclass, replace
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,22 +13,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import verifiable_dp as vdp
+from tests.committed import REPORTS
 from tests.records import read_all
 from verifiable_dp.algorithms import Elimination
 from verifiable_dp.algorithms.dp_linear import DPLinear
 from verifiable_dp.algorithms.dp_se import DPSE
 from verifiable_dp.algorithms.dp_ucb import DPUCB
 from verifiable_dp.algorithms.tree_sum import TreeSum
-from verifiable_dp.core import claims
+from verifiable_dp.core import claims, plugins
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.mechanisms import Laplace
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.noise import Draw
 from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence import check as checking
 from verifiable_dp.evidence.alignment.replay import TOLERANCE
 from verifiable_dp.evidence.alignment.searching import examine
 from verifiable_dp.evidence.certify import certificate
-from verifiable_dp.evidence.check import Check, in_words, judged
+from verifiable_dp.evidence.check import Check, Kind, in_words, judged
 from verifiable_dp.evidence.doors import ours
 from verifiable_dp.evidence.premises import Premise, Taken
 from verifiable_dp.evidence.upper import (
@@ -40,6 +43,7 @@ from verifiable_dp.evidence.upper import (
     unfounded,
 )
 from verifiable_dp.record import conclude
+from verifiable_dp.record.decision import Decision
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry.wrapped import AlteredNoise, Prefix
 from verifiable_dp.selfcheck import mutation
@@ -421,3 +425,105 @@ def test_code_of_others_is_known_by_its_objects(monkeypatch):
     monkeypatch.undo()
     object.__setattr__(rule, "release", ScaleOfTheMean().release)
     assert certificate(rule, rule.claim, "alignment") is None
+
+
+# Packages of others: what they register never takes our place, and never makes a claim stronger.
+
+
+@pytest.fixture
+def points(monkeypatch):
+    """Registers more entry points, for this test."""
+    real = plugins.entry_points
+
+    def put(*more):
+        plugins._points.cache_clear()
+        monkeypatch.setattr(
+            plugins,
+            "entry_points",
+            lambda group: [*real(group=group), *(p for p in more if p.group == group)],
+        )
+        monkeypatch.setattr(checking, "_KINDS", {})
+        monkeypatch.setenv(plugins.ALLOWED, "tests, no-such-module")
+
+    yield put
+    plugins._points.cache_clear()
+
+
+def point(name, value, group="verifiable_dp.checks"):
+    return EntryPoint(name, value, group)
+
+
+def test_no_package_takes_our_place(points):
+    """Control: the same object registered twice is one."""
+    ours = checking.kind_of("black_box")
+    points(point("black_box", "tests.unit.evidence.test_upper:LIAR"))
+    with pytest.raises(
+        InputError, match=r"^checks: 'black_box' is registered by .* and .*; uninstall the package of"
+    ):
+        checking.kind_of("black_box")
+    points(point("black_box", "verifiable_dp.evidence.blackbox.test:BLACK_BOX"))
+    assert checking.kind_of("black_box") is ours
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ("no_such_module:KIND", "checks: no_such_module:KIND cannot be imported: "),
+        (f"{__name__}:NOTHING", f"checks: {__name__}:NOTHING cannot be imported: "),
+        (f"{__name__}:test_no_package_takes_our_place", "checks: .* must be the Kind 'mute', got <function"),
+        (f"{__name__}:MUTE", ".*a judge and a sentence"),
+    ],
+)
+def test_what_cannot_be_had_is_named_in_a_line(points, value, why):
+    points(point("mute", value))
+    with pytest.raises(InputError, match=f"^{why}") as error:
+        checking.kind_of("mute")
+    assert "\n" not in str(error.value)
+    assert checking.kind_of("exact").name == "exact"  # what nobody asks for spoils nothing
+
+
+def test_a_kind_that_nobody_registers_is_named_with_those_there_are(points):
+    points(point("mute", f"{__name__}:MUTE"))
+    with pytest.raises(
+        InputError, match=r"^checks: must be one of .*black_box.*mute.*, got 'loud'; install the"
+    ):
+        checking.kind_of("loud")
+
+
+MUTE = Kind("mute", "privacy")
+LIAR = Kind("liar", "privacy")
+
+
+@LIAR.judged_by()
+def _judge(numbers):
+    return {"verdict": numbers["verdict"], "epsilon_lower": numbers["lower"], "detectable": 0.5}
+
+
+@LIAR.worded_by
+def _in_words(numbers, result):
+    return "all is well"
+
+
+def said(verdict, lower):
+    numbers = {"verdict": verdict, "lower": lower, "epsilon": 1.0, "delta": 0.0}
+    return Check.of("liar", "liar", numbers).as_dict()
+
+
+def test_a_kind_of_others_speaks_against_a_claim_and_never_for_it(points):
+    points(point("liar", "tests.unit.evidence.test_upper:LIAR"))
+    record = json.loads((REPORTS / "dp-se" / "record.json").read_text("utf-8"))
+    box = next(check for check in record["checks"] if check["kind"] == "black_box")
+    blind = {**box, "result": {**box["result"], "detectable": "inf"}}
+    assert conclude.conclusion(read_all([blind])) == ("inconclusive", "weak")
+    assert conclude.conclusion(read_all([blind, said("not_refuted", 0.1)])) == ("inconclusive", "weak")
+    assert conclude.epsilon_lower(read_all([box, said("not_refuted", 50.0)])) == conclude.epsilon_lower(
+        read_all([box])
+    )
+    assert conclude.conclusion(read_all([box]))[0] == "not_refuted"
+    assert conclude.conclusion(read_all([box, said("refuted", 2.0)]))[0] == "refuted"
+
+
+def test_what_audited_nothing_passed_nothing():
+    from verifiable_dp.core.units import Role
+
+    assert Decision(None, None, "none", None, None, Role.USER, 1.0, (), 0, ()).result == "undecided"
