@@ -189,7 +189,7 @@ def test_the_tests_of_the_table_are_there():
     tests = [*refusals.table().values(), *refusals.table("words").values()]
     assert tests
     assert [test for test in tests if not refusals.defined(test)] == []
-    assert not refusals.defined("tests/unit/test_refusals.py::test_that_is_not_there")
+    assert not refusals.defined("tests/unit/test_night.py::test_that_is_not_there")
     assert not refusals.defined("tests/unit/no_such_file.py")
 
 

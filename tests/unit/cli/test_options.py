@@ -41,7 +41,7 @@ from verifiable_dp.targets import inspection, source
 from verifiable_dp.targets.process import Exec
 from verifiable_dp.targets.roles import GivenRole
 
-QUIET = ["-q", "--quiet"]  # tests/unit/test_manners.py
+QUIET = ["-q", "--quiet"]  # tests/unit/test_public_surface.py
 
 
 class Replaced:
