@@ -333,9 +333,11 @@ def test_every_row_names_its_tests():
 
 
 def test_a_test_that_is_gone_is_noticed():
-    gone = [["a", "b", "", "`unit/test_public_surface.py::test_gone`"], ["a", "b", "", "`unit/none.py::test_x`"]]
+    gone = [["a", "b", "", "`unit/test_public_surface.py::gone`"], ["a", "b", "", "`unit/none.py::test_x`"]]
     assert len(problems([*gone, ["a", "b", "", ""]])) == 3
-    assert problems([["a", "b", "", "`unit/test_public_surface.py::test_a_test_that_is_gone_is_noticed`"]]) == []
+    assert (
+        problems([["a", "b", "", "`unit/test_public_surface.py::test_a_test_that_is_gone_is_noticed`"]]) == []
+    )
 
 
 # How results show themselves, what help and colours look like, and which targets public functions take.
