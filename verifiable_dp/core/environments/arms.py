@@ -347,9 +347,12 @@ def _truncated_sum(rewards, limit, centre):  # type: ignore[no-untyped-def]
     return total
 
 
-def _chunks(count: int, most: int = 1 << 16) -> Iterator[int]:
-    for start in range(0, count, most):
-        yield min(most, count - start)
+_TOGETHER = 1 << 16  # rewards that are drawn together
+
+
+def _chunks(count: int) -> Iterator[int]:
+    for start in range(0, count, _TOGETHER):
+        yield min(_TOGETHER, count - start)
 
 
 @dataclass(frozen=True)
