@@ -127,7 +127,7 @@ FAULTS = (
         "all(values.same(one, values.ENDLESS) for one in known)",
         "True",
         "a loop over a range that a draw may leave need not be looked at after its end",
-        ("tests/unit/evidence/test_leaves.py",),
+        ("tests/unit/evidence/test_code_read.py",),
     ),
     Fault(
         "noise is added at every place that may have been drawn",
@@ -151,7 +151,7 @@ FAULTS = (
         "    fitting = {known: name for known, name in names if known not in made}",
         "    fitting = dict(names)",
         "a function that is given another `exp` is followed as if it were that of math",
-        ("tests/unit/evidence/test_leaves.py",),
+        ("tests/unit/evidence/test_code_read.py",),
     ),
     Fault(
         "helpers are played",
@@ -199,7 +199,7 @@ FAULTS = (
         "ended = Value(max(rows.size, left), ",
         "ended = Value(left, ",
         "a loop over a cycle that is empty once in a million runs need not be looked at after its end",
-        ("tests/unit/evidence/test_leaves.py",),
+        ("tests/unit/evidence/test_code_read.py",),
     ),
     Fault(
         "a sample that is told stays hidden",
@@ -487,7 +487,7 @@ FAULTS = (
         "    if tests and case.guard is not None:  # names are set before it is asked",
         "    if False:",
         "a case is followed where its guard does not hold",
-        ("tests/unit/evidence/test_leaves.py",),
+        ("tests/unit/evidence/test_code_read.py",),
     ),
     Fault(
         "a root of a draw leaves the draw to be seen",
@@ -527,7 +527,7 @@ FAULTS = (
         "return any(np.array_equal(each, layout.swapaxes(0, 1), equal_nan=True) for layout in layouts)",
         "return False",
         "right code for a number is refuted by five that share its noise",
-        ("tests/unit/auditing/test_between.py",),
+        ("tests/unit/auditing/test_inputs_tried.py",),
     ),
     Fault(
         "values between the bounds tell nothing",
@@ -543,7 +543,7 @@ FAULTS = (
         "if taken[-1][1] != outputs and not (np.ndim(first[0]) == 0 and _apart(function, bounds)):",
         "if taken[-1][1] is None:",
         "what tells of each entry of a vector is shown vectors of one entry",
-        ("tests/unit/auditing/test_between.py",),
+        ("tests/unit/auditing/test_inputs_tried.py",),
     ),
     Fault(
         "the logarithm of any uniform number is exponential",
@@ -839,7 +839,7 @@ FAULTS = (
         "return not names.isdisjoint(function.given.handed)",
         "return True",
         "noise of a configuration that is asked for no epsilon is said not to depend on it",
-        ("tests/unit/auditing/test_answers.py",),
+        ("tests/unit/auditing/test_audits_of_code.py",),
     ),
     Fault(
         "the first call is told of a reward",
@@ -879,7 +879,7 @@ FAULTS = (
         "if _IMPORT_NAME not in code.co_code[::2]:",
         "if _IMPORT_NAME in code.co_code[::2]:",
         "what a function imports from another folder is not traced",
-        ("tests/unit/evidence/test_leaves.py",),
+        ("tests/unit/evidence/test_code_read.py",),
     ),
     Fault(
         "constants of loaded modules are drawn",
@@ -935,7 +935,7 @@ FAULTS = (
         "_CONTAINERS = (*_MAPPINGS, list,",
         "_CONTAINERS = (list,",
         "code that a table leads to is not traced",
-        ("tests/unit/evidence/test_leaves.py",),
+        ("tests/unit/evidence/test_code_read.py",),
     ),
     Fault(
         "searching code is taken for plain code",
@@ -943,7 +943,7 @@ FAULTS = (
         "if reach.searches:",
         "if False:",
         "code that is found by name while it runs is not traced",
-        ("tests/unit/evidence/test_leaves.py",),
+        ("tests/unit/evidence/test_code_read.py",),
     ),
     Fault(
         "half the claim is judged",
@@ -1278,7 +1278,7 @@ FAULTS = (
         "return float(tried[factor][2]) >= POWER_PROBABILITY",
         "return float(tried[factor][2]) >= 0.5",
         "what is caught half of the time is said to be caught with .95",
-        ("tests/unit/auditing/test_answers.py",),
+        ("tests/unit/auditing/test_audits_of_code.py",),
     ),
     Fault(
         "power without its repeats",
@@ -1286,7 +1286,7 @@ FAULTS = (
         "if refuted < repeats:",
         "if refuted < 0:",
         "a power that its own repeats do not show is stated",
-        ("tests/unit/auditing/test_answers.py",),
+        ("tests/unit/auditing/test_audits_of_code.py",),
     ),
     Fault(
         "power is not needed",
@@ -1963,7 +1963,7 @@ FAULTS = (
         "return certain > 0 and not both and certain == self.counts.get((code, offset), 0)",
         "return certain > 0",
         "a comparison that was open at times need not have gone both ways",
-        ("tests/unit/evidence/test_leaves.py",),
+        ("tests/unit/evidence/test_code_read.py",),
     ),
     # renderings
     Fault(
@@ -1988,7 +1988,7 @@ FAULTS = (
         'role="group" tabindex="0" aria-label="{label}"',
         'role="group" tabindex="0"',
         "who hears a page is not told which table has the focus",
-        ("tests/unit/render/test_tables.py", "tests/unit/render/test_card.py"),
+        ("tests/unit/render/test_formats.py", "tests/unit/render/test_card.py"),
     ),
     Fault(
         "strength without the kill table",
@@ -2061,7 +2061,7 @@ FAULTS = (
         'if any(c.kind == "tracing" and not c.statistics["failure"] for c in self.checks):',
         "if not self.checks:",
         "a record says of code that was traced that only its outputs were seen",
-        ("tests/unit/auditing/test_answers.py",),
+        ("tests/unit/auditing/test_audits_of_code.py",),
     ),
     Fault(
         "names with blanks",
@@ -2315,7 +2315,7 @@ FAULTS = (
         "if wanted != found:",
         "if found is None:",
         "the record of another claim, seed, budget or target passes for the one that was asked",
-        ("tests/unit/auditing/test_answers.py",),
+        ("tests/unit/auditing/test_audits_of_code.py",),
     ),
     Fault(
         "what is imported by what is imported",
@@ -2351,7 +2351,7 @@ FAULTS = (
         "parts=_STEPS",
         "the test that goes on is chosen among several and does not share its level with them",
         (
-            "tests/unit/auditing/test_between.py::test_what_is_left_goes_on_with_a_test_whose_bound_lies_above_the_claim",
+            "tests/unit/auditing/test_inputs_tried.py::test_what_is_left_goes_on_with_a_test_whose_bound_lies_above_the_claim",
         ),
     ),
     Fault(
@@ -2360,7 +2360,7 @@ FAULTS = (
         "    if claim.delta > 0:\n        return exact.approximate_power",
         "    if claim.delta < 0:\n        return exact.approximate_power",
         "the stated power of a test with a delta is that of one without",
-        ("tests/unit/auditing/test_answers.py::test_what_delta_allows_for_is_not_refuted",),
+        ("tests/unit/auditing/test_audits_of_code.py::test_what_delta_allows_for_is_not_refuted",),
     ),
     Fault(
         "idle up to the next horizon",
@@ -2368,7 +2368,7 @@ FAULTS = (
         "idle, horizon = horizon, 2 * horizon",
         "idle, horizon = 2 * horizon, 2 * horizon",
         "a horizon at which rewards act is called idle",
-        ("tests/unit/auditing/test_between.py::test_the_horizon_is_found_by_doubling",),
+        ("tests/unit/auditing/test_inputs_tried.py::test_the_horizon_is_found_by_doubling",),
     ),
     Fault(
         "one size of data",
@@ -2376,7 +2376,7 @@ FAULTS = (
         "SIZES = (0, 1, 2, 3, 4, 5, 8, 16)",
         "SIZES = (5,)",
         "a mechanism that leaks where it has no records, or few, is acquitted",
-        ("tests/unit/auditing/test_answers.py",),
+        ("tests/unit/auditing/test_audits_of_code.py",),
     ),
     Fault(
         "sizes that nobody names",
@@ -2384,7 +2384,7 @@ FAULTS = (
         "found |= {number - 1, number, number + 1}",
         "found |= set()",
         "a leak at a size that the code compares with is acquitted",
-        ("tests/unit/auditing/test_answers.py",),
+        ("tests/unit/auditing/test_audits_of_code.py",),
     ),
     Fault(
         "one run for all",
@@ -2571,7 +2571,7 @@ FAULTS = (
         "        one = not (sign or by.turn or by.rough or by.own)\n",
         "        one = False\n",
         "right eliminations that scale their noise by a parameter lose their bound",
-        ("tests/unit/evidence/test_leaves.py::test_what_is_said_of_an_expression",),
+        ("tests/unit/evidence/test_code_read.py::test_what_is_said_of_an_expression",),
     ),
     Fault(
         "libraries leave public entries alike",
@@ -2832,7 +2832,7 @@ FAULTS = (
         "max(high, 0.0), max(-low, high))",
         "max(high, 0.0))",
         "right code is inconclusive under zero-out adjacency",
-        ("tests/unit/auditing/test_answers.py",),
+        ("tests/unit/auditing/test_audits_of_code.py",),
     ),
     Fault(
         "one number becomes 0 from one bound only",
@@ -2840,7 +2840,7 @@ FAULTS = (
         'if kind == "zero-out" and entries == 1:',
         "if False:",
         "a mechanism that leaks at the farther bound alone has no violation found",
-        ("tests/unit/auditing/test_answers.py",),
+        ("tests/unit/auditing/test_audits_of_code.py",),
     ),
     Fault(
         "a kind without a template has no row",

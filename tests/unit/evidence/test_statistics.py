@@ -486,7 +486,7 @@ def test_both_tests_share_the_level():
 
 
 def test_numerics_is_about_what_releases_numbers():
-    """Mechanisms, and algorithms with live sessions (tests/unit/auditing/test_answers.py)."""
+    """Mechanisms, and algorithms with live sessions (tests/unit/auditing/test_audits_of_code.py)."""
     with pytest.raises(InputError, match="numerics works only with your own mechanism"):
         vdp.audit("ucb1", numerics=True)
     with pytest.raises(

@@ -1,4 +1,4 @@
-"""Tables of a page: five rows and all as CSV, cards on a phone, and no cell that a spreadsheet computes."""
+"""Tables, and the formats of others in which a record is shown."""
 
 import copy
 import csv
@@ -33,6 +33,9 @@ from verifiable_dp.render.page import render
 from verifiable_dp.render.sarif import to_sarif
 from verifiable_dp.render.slsa import to_slsa
 from verifiable_dp.report import Report
+
+# Tables of a page: five rows and all as CSV, cards on a phone, and no cell that a spreadsheet computes.
+
 
 DATA = re.compile(r'<a download="table-(\d+)\.csv" href="data:text/csv;charset=utf-8,([^"]*)">all as CSV</a>')
 FOLDED = re.compile(r"<details(?![^>]*\bopen)[^>]*>(?:(?!<details).)*?</details>", re.DOTALL)

@@ -1,4 +1,4 @@
-"""Which tests wait for the night follows from how long they take and from what needs them."""
+"""The programs of these tests: what waits for the night, seeded faults, refusals, judges."""
 
 import ast
 import importlib
@@ -18,6 +18,9 @@ from tests.faults import FAULTS, LEAST, ROOT, TABLE, Fault, Outcome, _caught_by,
 from tests.judges import SURVIVORS
 from tests.line_tests import _LEFT
 from verifiable_dp.evidence.check import kinds
+
+# Which tests wait for the night follows from how long they take and from what needs them.
+
 
 SECONDS = {
     "unit/test_a.py::test_one": 2.9,
@@ -189,7 +192,7 @@ def test_the_tests_of_the_table_are_there():
     tests = [*refusals.table().values(), *refusals.table("words").values()]
     assert tests
     assert [test for test in tests if not refusals.defined(test)] == []
-    assert not refusals.defined("tests/unit/test_night.py::test_that_is_not_there")
+    assert not refusals.defined("tests/unit/test_programs_of_tests.py::test_that_is_not_there")
     assert not refusals.defined("tests/unit/no_such_file.py")
 
 

@@ -1,4 +1,4 @@
-"""Values strictly between the bounds of a mechanism's data: what only they show is a lead."""
+"""Which neighbouring inputs and horizons an audit tries, and what it concludes from them."""
 
 from __future__ import annotations
 
@@ -43,6 +43,8 @@ from verifiable_dp.targets.adapters import taken
 from verifiable_dp.targets.plays import PlaySampler
 from verifiable_dp.targets.process import Exec, ProcessTarget, running
 from verifiable_dp.targets.roles import GivenRole
+
+# Values strictly between the bounds of a mechanism's data: what only they show is a lead.
 
 
 def _whole_noise(data, size, rng):
@@ -221,7 +223,7 @@ def test_the_tables_are_within_bounds_and_favour_different_arms():
 
 def record_of(target, horizon, **options):
     asked = {"epsilon": 1.0, "n_arms": 2, "horizon": horizon, "runs": 1300, **options}
-    name = f"tests.unit.auditing.test_between:{target.__name__}"
+    name = f"tests.unit.auditing.test_inputs_tried:{target.__name__}"
     return finish(audited(target, name=name, **asked), started=0.0, cpu_seconds=0.0)
 
 
@@ -256,7 +258,7 @@ def test_code_that_used_no_noise_yet_is_told_the_horizon():
     ("horizon", "said"), [(20, WORDS), (160, "some reward changes some action within 160 rounds")]
 )
 def test_inspect_says_it_where_it_may_play(tmp_path, horizon, said):
-    name = "tests.unit.auditing.test_between:play"
+    name = "tests.unit.auditing.test_inputs_tried:play"
     done = run(tmp_path, "inspect", name, "--horizon", horizon, "--play")
     assert f"horizon: {said}\n" in done.stdout
     assert "horizon:" not in run(tmp_path, "inspect", name, "--horizon", horizon).stdout
@@ -296,7 +298,7 @@ leak = telling(1.22)
 
 
 def draft(play_many, seed, **options):
-    name = "tests.unit.auditing.test_between:leak"
+    name = "tests.unit.auditing.test_inputs_tried:leak"
     shape = {"n_arms": 2, "horizon": 6, "runs": RUNS, "seed": seed}
     return audited(play_many, name=name, epsilon=1.0, **shape, **options)
 
@@ -358,7 +360,7 @@ def with_scale(scale):
 
 
 def of_mechanism(scale, seed):
-    name = "tests.unit.auditing.test_between:release"
+    name = "tests.unit.auditing.test_inputs_tried:release"
     found = audited(with_scale(scale), name=name, epsilon=0.5, budget="smoke", seed=seed)
     return finish(found, started=0.0, cpu_seconds=0.0).record
 

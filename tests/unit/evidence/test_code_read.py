@@ -1,8 +1,4 @@
-"""Bounds of every path: which programs have them, and what of it another look would miss.
-
-Broken variants, each seen to fail here: a chooser to which nothing is open; one run in place of two; leaves
-that are not looked at in all ways.
-"""
+"""What is read of users' code: its paths, what covers them, constructs and expressions."""
 
 from __future__ import annotations
 
@@ -34,6 +30,10 @@ from verifiable_dp.evidence.symbolic.coverage import Coverage
 from verifiable_dp.evidence.symbolic.desugar_match import fits, parsed
 from verifiable_dp.evidence.symbolic.terms import PREFIX
 from verifiable_dp.evidence.tracing.reach import scopes_of
+
+# Bounds of every path: which programs have them, and what of it another look would miss. Broken variants,
+# each seen to fail here: a chooser to which nothing is open; one run in place of two; leaves that are not
+# looked at in all ways.
 
 
 def explored(program):

@@ -1,4 +1,4 @@
-"""A draft that answers another question than was asked is refused, whoever made it."""
+"""How an audit of users' code goes: its stages, what is handed over, and what it concludes."""
 
 import contextlib
 import dataclasses
@@ -46,6 +46,8 @@ from verifiable_dp.targets.heard import Heard
 from verifiable_dp.targets.inspection import inspect_target
 from verifiable_dp.targets.releases import DataPair
 from verifiable_dp.targets.roles import GivenRole
+
+# A draft that answers another question than was asked is refused, whoever made it.
 
 
 def release(data, size, rng):
@@ -299,7 +301,7 @@ PLAN = Plan(24, 200, 600_000)
 
 
 def draft(**options):
-    name = "tests.unit.auditing.test_answers:release"
+    name = "tests.unit.auditing.test_audits_of_code:release"
     return audited(release, name=name, epsilon=1.0, plan=PLAN, power=False, **options)
 
 
