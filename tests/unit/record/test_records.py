@@ -789,11 +789,10 @@ def test_types_and_schema_refuse_the_same(make):
 
 def test_every_struct_is_frozen_and_strict():
     """An entry that takes unknown values would lose them on its way to a page."""
-    from verifiable_dp.record import model
+    from verifiable_dp.record import model, provenance_entries
 
-    structs = [
-        one for one in vars(model).values() if isinstance(one, type) and issubclass(one, msgspec.Struct)
-    ]
+    entries = {**vars(model), **vars(provenance_entries)}.values()
+    structs = [one for one in entries if isinstance(one, type) and issubclass(one, msgspec.Struct)]
     assert len(structs) > 30
     for one in structs:
         assert one.__struct_config__.frozen, one
