@@ -16,7 +16,7 @@ from verifiable_dp.core.algorithm import Query
 from verifiable_dp.core.environments import TwoPoint
 from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.core.query import Own
-from verifiable_dp.core.validate import BoolArray, FloatArray
+from verifiable_dp.core.validate import BoolArray, FloatArray, Json
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.registry.auditor import Mutant
@@ -32,6 +32,11 @@ BETA = 0.1  # of the checks that speak of probability
 SHORT = {"horizon": 100_000, "beta": BETA}
 CIRCLE = on_sphere(10, 2, 0)  # d = 2, K = 10, as in the experiments of Hanna et al. 2022
 AXES: Actions = ((1.0, 0.0), (0.0, 1.0))
+# The actions of an auditor, a size each.
+PLAYED: Json = {
+    key: {"actions": of} for key, of in (("instance", AXES), ("small", AXES), ("experiment", CIRCLE))
+}
+OF_THREE: Json = {**PLAYED, "instance": {"actions": (*AXES, (0.6, 0.6))}}
 THETAS = {"quick": 3, "standard": 5, "thorough": 10, "mutant": 1}
 
 

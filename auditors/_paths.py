@@ -21,7 +21,7 @@ from verifiable_dp.core.validate import FloatArray
 from verifiable_dp.registry.study import Cell
 from verifiable_dp.registry.wrapped import Listed
 
-TSALLIS = 1.5
+TSALLIS = 2.35
 Epoch = Callable[[int, int], tuple[float, float]]
 
 
@@ -222,9 +222,10 @@ def dp_robust_ucb(made: Cell) -> float:
 
 
 def ldp_ucb(made: Cell) -> float:
-    """(sqrt 2 + sqrt 32/epsilon) sqrt(log T/n) = gap, or 4 log T pulls."""
-    spread = (math.sqrt(2) + math.sqrt(32) / made.algorithm.epsilon) ** 2  # type: ignore[attr-defined]
-    return _sums(made, lambda gap: _log(made) * max(4.0, spread / gap**2))
+    """(sqrt 2 + sqrt 32/epsilon) sqrt(log T/n) = gap and the best arm's after T, or 4 log T pulls."""
+    spread = _log(made) * (math.sqrt(2) + math.sqrt(32) / made.algorithm.epsilon) ** 2  # type: ignore[attr-defined]
+    own = math.sqrt(spread / made.algorithm.horizon)
+    return _sums(made, lambda gap: max(4 * _log(made), spread / (gap + own) ** 2))
 
 
 def adap_ucb(made: Cell) -> float:
@@ -301,17 +302,20 @@ def dp_imed(made: Cell) -> float:
 
 
 def exp3(made: Cell) -> float:
-    """b log(K)/h rounds to learn, and a share g of uniform play; b, h and g as the listing has them."""
+    """Batches with the chances that exact sums of losses give; b, h and g as the listing has them."""
     rule: Listed = made.algorithm
     b, k = math.ceil(1 / rule.epsilon), rule.n_arms
     s = 1 / (b * rule.epsilon)
     c = 2 * _log(made) * s
     h = math.sqrt(math.log(k) / (rule.horizon / b * k * (2 * (1 + 2 * s**2) + 1 + c)))
     g = min(h * k * (1 + c), 0.5)
-    return float(b * math.log(k) / h + g * rule.horizon * float(made.environment.gaps.mean()))
+    gaps = made.environment.gaps
+    weights = np.exp(-h * np.arange(1, rule.horizon // b)[:, None] * gaps)
+    shares = weights / weights.sum(axis=1, keepdims=True)
+    return float(b * (gaps[0] + ((1 - g) * shares @ gaps + g * gaps.mean()).sum()))
 
 
 def tsallis_inf(made: Cell) -> float:
-    """`TSALLIS` sqrt(KT/epsilon): measured where the gap is the worst one, not derived."""
+    """`TSALLIS` (K - 1)/K sqrt(KT/epsilon): measured where the gap is the worst one, not derived."""
     rule: Listed = made.algorithm
-    return TSALLIS * math.sqrt(rule.n_arms * rule.horizon / rule.epsilon)
+    return float(TSALLIS * (rule.n_arms - 1) * math.sqrt(rule.horizon / (rule.n_arms * rule.epsilon)))

@@ -9,15 +9,12 @@ import numpy as np
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.adac_ucb import AdaCUCB
 from verifiable_dp.auditors import _episodes as family
-from verifiable_dp.auditors._first_neighbours import c1_to_c4
-from verifiable_dp.core.claims import gdp_epsilon, zcdp_epsilon
+from verifiable_dp.auditors._first_neighbours import FROM_RHO, RHO_FOR_TWO
 from verifiable_dp.core.validate import FloatArray
-from verifiable_dp.registry.mutants import noise_times
 from verifiable_dp.registry.sheets import Sheet
-from verifiable_dp.registry.theorems import TRIALS, CorrectOnly, MeanBound
 
 SHEET = Sheet(__file__, papers.AZIZE_ZCDP)
-claim, mutant = SHEET.claim, SHEET.mutant
+claim = SHEET.claim
 
 
 def pulls_bound(gaps: FloatArray, rule: AdaCUCB) -> FloatArray:
@@ -47,23 +44,13 @@ def regret_bound(gaps: FloatArray, rule: AdaCUCB) -> float:
     return float(bad @ (pulls_bound(bad, rule) + misses(len(gaps), rule.beta)))
 
 
-ON_TWO = MeanBound([family.TWO], family.SHORT, TRIALS)
-CLAIMS = (claim("regret", regret_bound, [ON_TWO, CorrectOnly(MeanBound(c1_to_c4))]),)
-
+CLAIMS = (claim("regret", regret_bound, family.CHECKS),)
 MUTANTS = (
     *family.PRIVACY_MUTANTS,
-    mutant("rho for two", noise_times(1 / math.sqrt(2))),
-    *family.order_mutants(ON_TWO),
-    family.no_doubling(ON_TWO),
-    family.timid(ON_TWO),
+    RHO_FOR_TWO,
+    *family.order_mutants(family.ON_TWO),
+    family.no_doubling(family.ON_TWO),
+    family.timid(family.ON_TWO),
 )
 
-auditor = SHEET.auditor(
-    AdaCUCB,
-    family.pairs,
-    MUTANTS,
-    CLAIMS,
-    # What mu-GDP comes to at delta, over what rho-zCDP alone would.
-    tightness=gdp_epsilon(math.sqrt(0.2), 1e-3) / zcdp_epsilon(0.1, 1e-3),
-    worst_cost=lambda rule: gdp_epsilon(rule.mechanism.mu, rule.delta),
-)
+auditor = SHEET.auditor(AdaCUCB, family.pairs, MUTANTS, CLAIMS, **FROM_RHO)

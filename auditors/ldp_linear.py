@@ -37,8 +37,6 @@ auditor = SHEET.auditor(
     pairs,
     MUTANTS,
     CLAIMS,
-    instance={"actions": ((1.0, 0.0), (0.0, 1.0), (0.6, 0.6))},
-    small={"actions": family.AXES},
-    experiment={"actions": family.CIRCLE},
+    **family.OF_THREE,
     worst_cost=family.worst_cost,
 )

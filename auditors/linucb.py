@@ -114,7 +114,5 @@ auditor = SHEET.auditor(
     pairs,
     MUTANTS,
     CLAIMS,
-    instance={"actions": family.AXES},
-    small={"actions": family.AXES},
-    experiment={"actions": family.CIRCLE},
+    **family.PLAYED,
 )

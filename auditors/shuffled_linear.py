@@ -144,9 +144,7 @@ auditor = SHEET.auditor(
     pairs,
     MUTANTS,
     CLAIMS,
-    instance={"actions": ((1.0, 0.0), (0.0, 1.0), (0.6, 0.6))},
-    small={"actions": family.AXES},
-    experiment={"actions": family.CIRCLE},
+    **family.OF_THREE,
     exact=exact,
     worst_cost=worst_cost,
 )

@@ -21,7 +21,7 @@ import numpy as np
 
 from verifiable_dp.controls import controls
 from verifiable_dp.core.neighbours import TablePair
-from verifiable_dp.evidence.blackbox.test import AlgorithmSampler
+from verifiable_dp.evidence.blackbox.algorithm_runs import AlgorithmSampler
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.selfcheck import nulls
 from verifiable_dp.selfcheck.nulls import LEVEL, SIZES, Null

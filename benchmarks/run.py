@@ -9,8 +9,9 @@ import numpy as np
 
 from benchmarks.simulation import median_of, plain_ucb1
 from verifiable_dp.auditors._settings import s1
+from verifiable_dp.evidence.blackbox.algorithm_runs import AlgorithmSampler
 from verifiable_dp.evidence.blackbox.events import EventSetting, choose
-from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, count
+from verifiable_dp.evidence.blackbox.test import count
 from verifiable_dp.registry import entries as registry
 
 ROUNDS = 5_000_000

@@ -119,7 +119,7 @@ FAULTS = (
         "        self.operands[self.names.home[self.scope], where(node)] = [*enumerate(each)]\n",
         "        self.operands[self.names.home[self.scope], where(node)] = []\n",
         "a chance that rare draws set on one side of a condition is taken for a usual one",
-        ("tests/unit/evidence/test_symbolic_rare.py",),
+        ("tests/unit/evidence/test_symbolic.py",),
     ),
     Fault(
         "whatever is looped over has no end",
@@ -127,7 +127,7 @@ FAULTS = (
         "all(values.same(one, values.ENDLESS) for one in known)",
         "True",
         "a loop over a range that a draw may leave need not be looked at after its end",
-        ("tests/unit/evidence/test_coverage.py",),
+        ("tests/unit/evidence/test_code_read.py",),
     ),
     Fault(
         "noise is added at every place that may have been drawn",
@@ -151,7 +151,7 @@ FAULTS = (
         "    fitting = {known: name for known, name in names if known not in made}",
         "    fitting = dict(names)",
         "a function that is given another `exp` is followed as if it were that of math",
-        ("tests/unit/evidence/test_cases.py",),
+        ("tests/unit/evidence/test_code_read.py",),
     ),
     Fault(
         "helpers are played",
@@ -175,7 +175,7 @@ FAULTS = (
         "    with kept(scopes), noting()",
         "    with kept({}), noting()",
         "code that keeps something between runs is handed numbers that stand for others, and raises",
-        ("tests/unit/evidence/test_states.py",),
+        ("tests/unit/evidence/test_symbolic.py",),
     ),
     Fault(
         "what raises is never looked for",
@@ -199,7 +199,7 @@ FAULTS = (
         "ended = Value(max(rows.size, left), ",
         "ended = Value(left, ",
         "a loop over a cycle that is empty once in a million runs need not be looked at after its end",
-        ("tests/unit/evidence/test_coverage.py",),
+        ("tests/unit/evidence/test_code_read.py",),
     ),
     Fault(
         "a sample that is told stays hidden",
@@ -207,7 +207,7 @@ FAULTS = (
         "                coin.source.is_public = True",
         "                pass",
         "which entries were drawn is told, and the noise is that of a secret sample",
-        ("tests/unit/evidence/test_symbolic_samples.py",),
+        ("tests/unit/evidence/test_symbolic.py",),
     ),
     Fault(
         "any part of an order is a sample",
@@ -215,7 +215,7 @@ FAULTS = (
         "(drawing.cuts is not None and many not in drawing.cuts)",
         "False",
         "what argpartition puts in front of its position is taken for a sample",
-        ("tests/unit/evidence/test_symbolic_samples.py",),
+        ("tests/unit/evidence/test_symbolic.py",),
     ),
     Fault(
         "entries of a sample count alike whatever they weigh",
@@ -223,7 +223,7 @@ FAULTS = (
         "if not self._many or len(ends) != 1 or not all(map(math.isfinite, *ends)):",
         "if not ends:",
         "an entry pays for what it changes, not for what another one in its place does",
-        ("tests/unit/evidence/test_symbolic_samples.py",),
+        ("tests/unit/evidence/test_symbolic.py",),
     ),
     Fault(
         "real numbers lie on any lattice",
@@ -240,7 +240,7 @@ FAULTS = (
         "if relation == EQUAL and left:",
         "if relation == EQUAL and len(left) > 1:",
         "a shown number that noise does not hide costs nothing",
-        ("tests/unit/evidence/test_arithmetic.py::test_a_shown_number_may_not_move",),
+        ("tests/unit/evidence/test_alignment.py::test_a_shown_number_may_not_move",),
     ),
     Fault(
         "leads of a certificate may fall",
@@ -249,7 +249,7 @@ FAULTS = (
         "if low < -9 and not is_zero(low",
         "a comparison that comes out otherwise costs nothing",
         (
-            "tests/unit/evidence/test_arithmetic.py::test_a_comparison_may_rise_and_not_fall_whichever_way_it_came_out",
+            "tests/unit/evidence/test_alignment.py::test_a_comparison_may_rise_and_not_fall_whichever_way_it_came_out",
         ),
     ),
     Fault(
@@ -258,7 +258,7 @@ FAULTS = (
         "    if frame.maximum:",
         "    if frame.maximum and not frame.rows:",
         "a unit of the winner pays nothing on any path",
-        ("tests/unit/evidence/test_arithmetic.py::test_a_maximum_counts_its_dearer_direction",),
+        ("tests/unit/evidence/test_alignment.py::test_a_maximum_counts_its_dearer_direction",),
     ),
     Fault(
         "whole noise hides parts",
@@ -266,7 +266,7 @@ FAULTS = (
         "if draw in lattice and not right:",
         "if draw in lattice and right is None:",
         "real numbers are hidden by noise on whole numbers",
-        ("tests/unit/evidence/test_arithmetic.py::test_noise_on_whole_numbers_moves_by_whole_numbers",),
+        ("tests/unit/evidence/test_alignment.py::test_noise_on_whole_numbers_moves_by_whole_numbers",),
     ),
     Fault(
         "one end of a range counts",
@@ -274,7 +274,7 @@ FAULTS = (
         "math.fsum(max(low[0], high[0]) for low, high in each)",
         "math.fsum(min(low[0], high[0]) for low, high in each)",
         "the cheaper end of what noise hides is charged",
-        ("tests/unit/evidence/test_arithmetic.py::test_a_sum_with_noise_costs_what_its_noise_has_to_move",),
+        ("tests/unit/evidence/test_alignment.py::test_a_sum_with_noise_costs_what_its_noise_has_to_move",),
     ),
     Fault(
         "some corners are enough",
@@ -282,7 +282,7 @@ FAULTS = (
         "len(shifts.values) != 2 ** len(pattern.entries)",
         "len(shifts.values) > 2 ** len(pattern.entries)",
         "a certificate may leave out a corner",
-        ("tests/unit/evidence/test_arithmetic.py::test_no_lie_about_shifts_of_twenty_thousand_is_accepted",),
+        ("tests/unit/evidence/test_alignment.py::test_no_lie_about_shifts_of_twenty_thousand_is_accepted",),
     ),
     Fault(
         "charges cost nothing",
@@ -299,7 +299,7 @@ FAULTS = (
         "_UPWARDS = PricedLaw(1.0, 1.0)",
         "exponential noise hides what lowers a sum",
         (
-            "tests/unit/evidence/test_arithmetic.py::test_the_price_of_a_shift_is_the_largest_loss_over_all_outcomes",
+            "tests/unit/evidence/test_alignment.py::test_the_price_of_a_shift_is_the_largest_loss_over_all_outcomes",
         ),
     ),
     Fault(
@@ -373,7 +373,7 @@ FAULTS = (
         "plots=_drawn(json.dumps(",
         "plots=_drawn.__wrapped__(json.dumps(",
         "a record from its file has the plots drawn again",
-        ("tests/unit/render/test_page_words.py",),
+        ("tests/unit/render/test_findings.py",),
     ),
     # what is remembered of a module between runs
     # noise that rare outcomes of public chance set
@@ -383,7 +383,7 @@ FAULTS = (
         "    WAYS = 3",
         "    WAYS = 0",
         "noise that is small only where all public draws are alike is bounded at what it costs elsewhere",
-        ("tests/unit/evidence/test_symbolic_rare.py",),
+        ("tests/unit/evidence/test_symbolic.py",),
     ),
     Fault(
         "any size of noise is believed",
@@ -391,7 +391,7 @@ FAULTS = (
         "and asks(code.co_filename, place_of(at), side):",
         "and False:",
         "a scale that a look-up or a comparison sets counts as looked at",
-        ("tests/unit/evidence/test_symbolic_rare.py",),
+        ("tests/unit/evidence/test_symbolic.py",),
     ),
     Fault(
         "bits of all raw numbers are exclusive",
@@ -399,7 +399,7 @@ FAULTS = (
         "bits.setdefault((unit, charge.bit.cell), [])",
         "bits.setdefault((unit, None), [])",
         "two reports of one reward by one hot bit each are bounded as one",
-        ("tests/unit/evidence/test_symbolic_histograms.py",),
+        ("tests/unit/evidence/test_symbolic_matrices.py",),
     ),
     Fault(
         "what stands at a raw place moves by half",
@@ -407,15 +407,15 @@ FAULTS = (
         "(low - high, high - low)",
         "((low - high) / 2, (high - low) / 2)",
         "a number looked up at a raw place needs half of its noise",
-        ("tests/unit/evidence/test_symbolic_histograms.py",),
+        ("tests/unit/evidence/test_symbolic_matrices.py",),
     ),
     Fault(
         "what shapes a uniform draw is forgotten",
-        f"{EVIDENCE}/symbolic/draws.py",
+        f"{EVIDENCE}/symbolic/draw_sources.py",
         "self._shapes.add(self.world.here(side))",
         "pass",
         "noise made of uniform draws may be small once in 2048 runs",
-        ("tests/unit/evidence/test_symbolic_rare.py",),
+        ("tests/unit/evidence/test_symbolic.py",),
     ),
     Fault(
         "what a sampler is given is forgotten",
@@ -423,7 +423,7 @@ FAULTS = (
         "world.drawn.add((function.__code__, frozenset(public)))",
         "pass",
         "noise that a function of the user's draws by a loop may be small once in 2048 runs",
-        ("tests/unit/evidence/test_symbolic_rare.py",),
+        ("tests/unit/evidence/test_symbolic.py",),
     ),
     Fault(
         "weights of raw data are forgotten",
@@ -431,11 +431,11 @@ FAULTS = (
         "    if low < high:\n        term.world.scaled(side)",
         "    if low > high:\n        term.world.scaled(side)",
         "a softmax may be steep once in 2048 runs",
-        ("tests/unit/evidence/test_symbolic_rare.py",),
+        ("tests/unit/evidence/test_symbolic.py",),
     ),
     Fault(
         "any two components of an angle are independent",
-        f"{EVIDENCE}/symbolic/draws.py",
+        f"{EVIDENCE}/symbolic/uniform_draws.py",
         "abs(np.dot(first.axis, axis)) <= 1e-9 * math.hypot(*axis)",
         "True",
         "one normal number hides two sums, whose difference it does not",
@@ -479,7 +479,7 @@ FAULTS = (
         "key=lambda climb: round(climb[0], _ALIKE)",
         "key=lambda climb: climb[0]",
         "another processor audits another pair with the same seed",
-        ("tests/unit/evidence/test_worst.py",),
+        ("tests/unit/evidence/test_exact.py",),
     ),
     Fault(
         "cases forget their guards",
@@ -487,7 +487,7 @@ FAULTS = (
         "    if tests and case.guard is not None:  # names are set before it is asked",
         "    if False:",
         "a case is followed where its guard does not hold",
-        ("tests/unit/evidence/test_cases.py",),
+        ("tests/unit/evidence/test_code_read.py",),
     ),
     Fault(
         "a root of a draw leaves the draw to be seen",
@@ -527,7 +527,7 @@ FAULTS = (
         "return any(np.array_equal(each, layout.swapaxes(0, 1), equal_nan=True) for layout in layouts)",
         "return False",
         "right code for a number is refuted by five that share its noise",
-        ("tests/unit/auditing/test_adjacency.py",),
+        ("tests/unit/auditing/test_inputs_tried.py",),
     ),
     Fault(
         "values between the bounds tell nothing",
@@ -543,7 +543,7 @@ FAULTS = (
         "if taken[-1][1] != outputs and not (np.ndim(first[0]) == 0 and _apart(function, bounds)):",
         "if taken[-1][1] is None:",
         "what tells of each entry of a vector is shown vectors of one entry",
-        ("tests/unit/auditing/test_adjacency.py",),
+        ("tests/unit/auditing/test_inputs_tried.py",),
     ),
     Fault(
         "the logarithm of any uniform number is exponential",
@@ -555,8 +555,8 @@ FAULTS = (
     ),
     Fault(
         "what is made of a uniform number is no given number",
-        f"{EVIDENCE}/symbolic/draws.py",
-        "(_is_line(self.function) or _law_of(self.function))",
+        f"{EVIDENCE}/symbolic/uniform_draws.py",
+        "(is_line(self.function) or law_of(self.function))",
         "True",
         "a branch on one value of a rounded number is not looked at",
         ("tests/unit/evidence/test_symbolic_samplers.py",),
@@ -648,7 +648,7 @@ FAULTS = (
         "self._leave(run[exact], ",
         "self._leave(run[exact][:0], ",
         "an exact value that differs is no divergence",
-        ("tests/unit/core/test_noise.py",),
+        ("tests/unit/core/test_populations.py",),
     ),
     Fault(
         "half the cost",
@@ -672,7 +672,7 @@ FAULTS = (
         'differs = shown["output"][at] != hidden.outcome(out)["output"][at]',
         "differs = run != run",
         "a declared shift that gives another output goes unnoticed",
-        ("tests/unit/core/test_mechanisms.py", "tests/unit/core/test_noise.py"),
+        ("tests/unit/core/test_mechanisms.py", "tests/unit/core/test_populations.py"),
     ),
     # noise in live use
     Fault(
@@ -762,7 +762,7 @@ FAULTS = (
         "np.random.SeedSequence(seed, spawn_key=path)",
         "np.random.SeedSequence(seed)",
         "both worlds and all stages draw the same noise",
-        ("tests/unit/core/test_noise.py",),
+        ("tests/unit/core/test_populations.py",),
     ),
     Fault(
         "mutants keep their noise",
@@ -770,7 +770,7 @@ FAULTS = (
         "scale=draw.scale * factor, slot=slot",
         "scale=draw.scale, slot=slot",
         "noise that should be divided is not: power and mutants are those of the target",
-        ("tests/unit/core/test_noise.py",),
+        ("tests/unit/core/test_populations.py",),
     ),
     Fault(
         "draws are not joined",
@@ -778,15 +778,15 @@ FAULTS = (
         "slot = draw.slot if reslot is None else reslot(draw.slot)",
         "slot = draw.slot",
         "mutants that share a draw between arms are the target itself",
-        ("tests/unit/core/test_noise.py",),
+        ("tests/unit/core/test_populations.py",),
     ),
     Fault(
         "every shard is the first",
-        f"{EVIDENCE}/blackbox/test.py",
+        f"{EVIDENCE}/blackbox/run_parts.py",
         "np.arange(i, min(i + size, count), dtype=np.int64)",
         "np.arange(0, min(size, count - i), dtype=np.int64)",
         "shards repeat one another's runs: counts are those of fewer runs",
-        ("tests/unit/evidence/test_black_box.py",),
+        ("tests/unit/evidence/test_search.py",),
     ),
     Fault(
         "runs that share a draw",
@@ -813,7 +813,7 @@ FAULTS = (
         "if alike in begun:",
         "if alike is begun:",
         "noise that cancels is replaced by noise that does not: a leak looks right",
-        ("tests/unit/targets/test_seeds.py::test_generators_of_one_state_draw_the_same_in_every_run",),
+        ("tests/unit/targets/test_tables.py::test_generators_of_one_state_draw_the_same_in_every_run",),
     ),
     Fault(
         "a seed in the file is a secret",
@@ -821,7 +821,7 @@ FAULTS = (
         "if one[way] == other[way]]",
         "if one[way] is other]",
         "noise that every reader of the code knows is taken for noise",
-        ("tests/unit/targets/test_seeds.py::test_a_state_that_every_process_starts_from_is_known",),
+        ("tests/unit/targets/test_tables.py::test_a_state_that_every_process_starts_from_is_known",),
     ),
     Fault(
         "generators as they are are never tried",
@@ -829,7 +829,9 @@ FAULTS = (
         "unlike=bool(unlike),",
         "unlike=False,",
         "that the replacement of generators changes the program is not noticed",
-        ("tests/unit/targets/test_seeds.py::test_other_results_with_the_generators_as_they_are_are_noticed",),
+        (
+            "tests/unit/targets/test_tables.py::test_other_results_with_the_generators_as_they_are_are_noticed",
+        ),
     ),
     Fault(
         "an epsilon that was not set counts",
@@ -837,7 +839,7 @@ FAULTS = (
         "return not names.isdisjoint(function.given.handed)",
         "return True",
         "noise of a configuration that is asked for no epsilon is said not to depend on it",
-        ("tests/unit/auditing/test_handed.py",),
+        ("tests/unit/auditing/test_audits_of_code.py",),
     ),
     Fault(
         "the first call is told of a reward",
@@ -845,7 +847,7 @@ FAULTS = (
         "    if not none:\n        return False\n",
         "    if none:\n        return False\n",
         "code that asks whether there is a reward yet learns of one that nobody earned",
-        ("tests/unit/targets/test_inspection.py::test_whether_it_asks_for_a_first_reward_is_tried",),
+        ("tests/unit/targets/test_targets.py::test_whether_it_asks_for_a_first_reward_is_tried",),
     ),
     Fault(
         "a mode is taken for the arm",
@@ -853,7 +855,7 @@ FAULTS = (
         "if len(means) == 1:",
         "if len(means) == -1:",
         "code that pays by means is paid for one arm only",
-        ("tests/unit/targets/test_inspection.py::test_an_arm_is_known_by_the_mean_that_was_handed_over",),
+        ("tests/unit/targets/test_targets.py::test_an_arm_is_known_by_the_mean_that_was_handed_over",),
     ),
     Fault(
         "what a state holds does not count",
@@ -861,7 +863,7 @@ FAULTS = (
         "return state.dtype.str, state.shape, state.tobytes()",
         "return state.dtype.str, state.shape",
         "a generator whose words have changed is taken for one that was not drawn from",
-        ("tests/unit/targets/test_randomness.py",),
+        ("tests/unit/targets/test_tables.py",),
     ),
     Fault(
         "generators set aside are forgotten",
@@ -869,7 +871,7 @@ FAULTS = (
         "for thing in (*_KNOWN, *gc.get_objects())",
         "for thing in gc.get_objects()",
         "a generator that a module made before the audit is not seen, nor made to follow each run",
-        ("tests/unit/targets/test_randomness.py::test_runs_follow_the_generator_that_they_are_given",),
+        ("tests/unit/targets/test_tables.py::test_runs_follow_the_generator_that_they_are_given",),
     ),
     Fault(
         "imports are passed over",
@@ -877,7 +879,7 @@ FAULTS = (
         "if _IMPORT_NAME not in code.co_code[::2]:",
         "if _IMPORT_NAME in code.co_code[::2]:",
         "what a function imports from another folder is not traced",
-        ("tests/unit/evidence/test_reach.py",),
+        ("tests/unit/evidence/test_code_read.py",),
     ),
     Fault(
         "constants of loaded modules are drawn",
@@ -897,7 +899,7 @@ FAULTS = (
     ),
     Fault(
         "runs of one input come together",
-        f"{EVIDENCE}/blackbox/test.py",
+        f"{EVIDENCE}/blackbox/run_parts.py",
         "    np.random.Generator(np.random.Philox(words)).shuffle(whose)\n",
         "    np.random.Generator(np.random.Philox(words))\n",
         "what a run leaves for the next one speaks for an input: right code is accused",
@@ -917,7 +919,7 @@ FAULTS = (
         "    if not ours(algorithm):\n",
         "    if algorithm is None:\n",
         "a class that leaks where nothing was forced has a certificate",
-        ("tests/unit/evidence/test_doors.py",),
+        ("tests/unit/evidence/test_upper.py",),
     ),
     Fault(
         "a maximum over some inputs is an upper bound",
@@ -933,7 +935,7 @@ FAULTS = (
         "_CONTAINERS = (*_MAPPINGS, list,",
         "_CONTAINERS = (list,",
         "code that a table leads to is not traced",
-        ("tests/unit/evidence/test_reach.py",),
+        ("tests/unit/evidence/test_code_read.py",),
     ),
     Fault(
         "searching code is taken for plain code",
@@ -941,7 +943,7 @@ FAULTS = (
         "if reach.searches:",
         "if False:",
         "code that is found by name while it runs is not traced",
-        ("tests/unit/evidence/test_reach.py",),
+        ("tests/unit/evidence/test_code_read.py",),
     ),
     Fault(
         "half the claim is judged",
@@ -960,7 +962,7 @@ FAULTS = (
         "    stage: int = TEST,\n",
         "    stage: int = SELECT,\n",
         "the event is tested on the runs that it was chosen on",
-        ("tests/unit/evidence/test_black_box.py",),
+        ("tests/unit/evidence/test_search.py",),
     ),
     Fault(
         "both worlds draw alike",
@@ -968,7 +970,7 @@ FAULTS = (
         "self.actions(self._table(pair, world), (stage, number, world), runs)",
         "self.actions(self._table(pair, world), (stage, number), runs)",
         "a user's bandit has the same generators on both inputs",
-        ("tests/unit/evidence/test_black_box.py",),
+        ("tests/unit/evidence/test_search.py",),
     ),
     Fault(
         "a bandit's inputs do not differ",
@@ -976,7 +978,7 @@ FAULTS = (
         "        return pair.unfolding(world, joint=self.joint) if game else pair.worlds()[world]\n",
         "        return pair.unfolding(world, joint=self.joint) if game else pair.worlds()[0]\n",
         "a user's bandit is played on one input only",
-        ("tests/unit/evidence/test_black_box.py",),
+        ("tests/unit/evidence/test_search.py",),
     ),
     Fault(
         "every run has the first generator",
@@ -984,7 +986,7 @@ FAULTS = (
         "functools.partial(generator, keys[world], int(part[0]), self.factor)",
         "functools.partial(generator, keys[world], 0, self.factor)",
         "all runs of a user's bandit are the same one",
-        ("tests/unit/evidence/test_black_box.py",),
+        ("tests/unit/evidence/test_search.py",),
     ),
     # mechanisms
     Fault(
@@ -1033,7 +1035,7 @@ FAULTS = (
         "return math.log(n / (16 * math.log(2 / delta)))",
         "return math.log(n / (8 * math.log(2 / delta)))",
         "amplification by shuffling is claimed beyond its domain",
-        ("tests/unit/core/test_shuffle.py::test_outside_the_domain_it_is_refused_in_one_line",),
+        ("tests/unit/core/test_mechanisms.py::test_outside_the_domain_it_is_refused_in_one_line",),
     ),
     Fault(
         "half the clones",
@@ -1041,7 +1043,7 @@ FAULTS = (
         "inside = 2 * lean * sides * _excess(c + 1, tau)",
         "inside = lean * sides * _excess(c + 1, tau)",
         "the upper bound on delta of shuffled reports is half of it",
-        ("tests/unit/core/test_shuffle.py::test_clones_bound_from_above_by_a_millionth",),
+        ("tests/unit/core/test_mechanisms.py::test_clones_bound_from_above_by_a_millionth",),
     ),
     # algorithms
     Fault(
@@ -1198,7 +1200,7 @@ FAULTS = (
         "p_value = min(1.0, exact.p_value(k1, n1, k0, n0, epsilon, delta) * tests)",
         "p_value = min(1.0, exact.p_value(k1, n1, k0, n0, epsilon, delta))",
         "each of several tests spends the whole alpha",
-        ("tests/unit/evidence/test_black_box.py",),
+        ("tests/unit/evidence/test_search.py",),
     ),
     Fault(
         "level of several bounds",
@@ -1206,7 +1208,7 @@ FAULTS = (
         'level = (1 - float(statistics["confidence"])) / tests',
         'level = 1 - float(statistics["confidence"])',
         "each of several tests spends the whole error of the lower bound",
-        ("tests/unit/evidence/test_black_box.py",),
+        ("tests/unit/evidence/test_search.py",),
     ),
     Fault(
         "pairs do not share the level",
@@ -1214,7 +1216,7 @@ FAULTS = (
         '"tests": len(chosen) * terms.tests,',
         '"tests": terms.tests,',
         "pairs that are tested together do not share alpha",
-        ("tests/unit/evidence/test_black_box.py",),
+        ("tests/unit/evidence/test_search.py",),
     ),
     Fault(
         "one test for two games",
@@ -1222,7 +1224,7 @@ FAULTS = (
         "_TESTS = 2",
         "_TESTS = 1",
         "the interactive game and the fixed inputs do not share alpha",
-        ("tests/unit/evidence/test_adversary.py::test_an_audit_plays_the_game_and_its_record_runs_again",),
+        ("tests/unit/evidence/test_events.py::test_an_audit_plays_the_game_and_its_record_runs_again",),
     ),
     Fault(
         "points of a curve",
@@ -1230,7 +1232,7 @@ FAULTS = (
         'shared = len(statistics["points"]) * int(statistics["tests"])',
         'shared = int(statistics["tests"])',
         "the points of a curve do not share alpha",
-        ("tests/unit/evidence/test_curves.py::test_the_judge_needs_nothing_but_the_record",),
+        ("tests/unit/evidence/test_exact.py::test_the_judge_needs_nothing_but_the_record",),
     ),
     Fault(
         "curve runs the wrong way",
@@ -1239,7 +1241,7 @@ FAULTS = (
         'r["epsilon"] <= row["epsilon"]',
         "a bound at a small epsilon is taken for one at a larger epsilon",
         (
-            "tests/unit/evidence/test_curves.py::test_the_curve_of_normal_noise_is_bounded_from_below_and_closely",
+            "tests/unit/evidence/test_exact.py::test_the_curve_of_normal_noise_is_bounded_from_below_and_closely",
         ),
     ),
     # exact laws
@@ -1249,7 +1251,7 @@ FAULTS = (
         "_TAIL = 60.0",
         "_TAIL = 6.0",
         "a four-hundredth of each integral is cut off",
-        ("tests/unit/evidence/test_race.py::test_two_arms_with_equal_noise_follow_the_closed_form",),
+        ("tests/unit/evidence/test_exact.py::test_two_arms_with_equal_noise_follow_the_closed_form",),
     ),
     Fault(
         "rest of the law",
@@ -1276,7 +1278,7 @@ FAULTS = (
         "return float(tried[factor][2]) >= POWER_PROBABILITY",
         "return float(tried[factor][2]) >= 0.5",
         "what is caught half of the time is said to be caught with .95",
-        ("tests/unit/auditing/test_power.py",),
+        ("tests/unit/auditing/test_audits_of_code.py",),
     ),
     Fault(
         "power without its repeats",
@@ -1284,7 +1286,7 @@ FAULTS = (
         "if refuted < repeats:",
         "if refuted < 0:",
         "a power that its own repeats do not show is stated",
-        ("tests/unit/auditing/test_power.py",),
+        ("tests/unit/auditing/test_audits_of_code.py",),
     ),
     Fault(
         "power is not needed",
@@ -1349,7 +1351,7 @@ FAULTS = (
         "elif played is not whole:",
         "elif False:",
         "the record does not say that only the first rounds were played",
-        ("tests/unit/auditing/test_instances.py::test_so_does_what_the_other_checks_find",),
+        ("tests/unit/auditing/test_budgets.py::test_so_does_what_the_other_checks_find",),
     ),
     # regret
     Fault(
@@ -1430,7 +1432,7 @@ FAULTS = (
         "(plan[0], factor * plan[1])",
         "(plan[0], plan[1])",
         "hasty and timid eliminations are the correct one",
-        ("tests/unit/registry/test_declarations_of_auditors.py",),
+        ("tests/unit/registry/test_sheets.py",),
     ),
     Fault(
         "a mutant's own bound",
@@ -1438,7 +1440,7 @@ FAULTS = (
         "return self.kind(**original(self.algorithm).parameters)",
         "return original(self.algorithm)",
         "a mutant is held against the bound of its own schedule",
-        ("tests/unit/registry/test_declarations_of_auditors.py",),
+        ("tests/unit/registry/test_sheets.py",),
     ),
     Fault(
         "a bound at another horizon",
@@ -1446,7 +1448,7 @@ FAULTS = (
         "bound(gaps, at_horizon(rule, horizon))",
         "bound(gaps, rule)",
         "a bound does not follow the horizon",
-        ("tests/unit/registry/test_declarations_of_auditors.py",),
+        ("tests/unit/registry/test_sheets.py",),
     ),
     # claims
     Fault(
@@ -1455,7 +1457,7 @@ FAULTS = (
         "return size * epsilon, delta",
         "return epsilon, delta",
         "a group of k rewards has the epsilon of one",
-        ("tests/unit/evidence/test_curves.py::test_group_privacy",),
+        ("tests/unit/evidence/test_exact.py::test_group_privacy",),
     ),
     Fault(
         "zCDP of groups",
@@ -1463,7 +1465,7 @@ FAULTS = (
         "rho = claim.rho * size**2\n        return",
         "rho = claim.rho * size\n        return",
         "a group of k has k rho, not k^2 rho",
-        ("tests/unit/evidence/test_curves.py::test_group_privacy",),
+        ("tests/unit/evidence/test_exact.py::test_group_privacy",),
     ),
     Fault(
         "delta below epsilon",
@@ -1471,7 +1473,7 @@ FAULTS = (
         "slack = -math.expm1(epsilon - self.epsilon) / (1 + math.exp(-self.epsilon))",
         "slack = -math.expm1(epsilon - self.epsilon) / (2 + math.exp(-self.epsilon))",
         "the promise is said to imply a smaller delta than it does",
-        ("tests/unit/evidence/test_curves.py::test_what_an_approximate_claim_implies_at_smaller_epsilons",),
+        ("tests/unit/evidence/test_exact.py::test_what_an_approximate_claim_implies_at_smaller_epsilons",),
     ),
     # tracing
     Fault(
@@ -1549,7 +1551,7 @@ FAULTS = (
     # neighbours
     Fault(
         "the search keeps to arm 0",
-        "verifiable_dp/core/neighbours.py",
+        "verifiable_dp/core/neighbours/strategies.py",
         "drawn[1], drawn[2], _farthest(",
         "drawn[1], 0, _farthest(",
         "the search changes rewards of the first arm only",
@@ -1586,7 +1588,7 @@ FAULTS = (
         '"if": {"properties": {"kind": {"const": "curve"}}}',
         '"if": {"properties": {"kind": {"const": "alignment"}}}',
         "checks of a kind are held against the form of another",
-        ("tests/unit/record/test_forms.py::test_what_is_held_is_the_form_of_its_own_kind",),
+        ("tests/unit/record/test_records.py::test_what_is_held_is_the_form_of_its_own_kind",),
     ),
     Fault(
         "a crash is a refutation",
@@ -1650,7 +1652,7 @@ FAULTS = (
         "No violation of {promised(record)} was found.{detected} This is not a proof of privacy.",
         "The claim of {promised(record)} holds.",
         "a page says that a claim holds",
-        ("tests/unit/render/test_page_words.py",),
+        ("tests/unit/render/test_findings.py",),
     ),
     Fault(
         "refutations in SARIF",
@@ -1658,7 +1660,7 @@ FAULTS = (
         'FindingCode.REFUTED: FindingRule(\n        "error",',
         'FindingCode.REFUTED: FindingRule(\n        "note",',
         "a refuted claim is a note, which no code host stops at",
-        ("tests/unit/render/test_page_words.py",),
+        ("tests/unit/render/test_findings.py",),
     ),
     Fault(
         "weaker promises",
@@ -1666,7 +1668,7 @@ FAULTS = (
         'before, after, "worse", "a weaker promise")',
         'before, after, "neutral", "a weaker promise")',
         "diff passes over a claim that was weakened",
-        ("tests/unit/render/test_diff.py::test_a_weaker_promise_is_worse",),
+        ("tests/unit/render/test_folders.py::test_a_weaker_promise_is_worse",),
     ),
     Fault(
         "errata that half fail",
@@ -1699,7 +1701,7 @@ FAULTS = (
         "if line and said == asked:",
         "if line:",
         "a step that was asked for with other settings is used again",
-        ("tests/unit/auditing/test_resume.py::test_a_step_that_was_asked_for_something_else_is_made_again",),
+        ("tests/unit/auditing/test_budgets.py::test_a_step_that_was_asked_for_something_else_is_made_again",),
     ),
     Fault(
         "checkpoint of another audit",
@@ -1707,7 +1709,7 @@ FAULTS = (
         'if head["of"] != of:',
         'if head["of"] is None:',
         "the steps of another audit are used",
-        ("tests/unit/auditing/test_resume.py::test_another_audit_is_refused_and_a_run_of_many_begins_anew",),
+        ("tests/unit/auditing/test_budgets.py::test_another_audit_is_refused_and_a_run_of_many_begins_anew",),
     ),
     Fault(
         "damaged checkpoints",
@@ -1715,7 +1717,7 @@ FAULTS = (
         "if not mark or not key or not hmac.compare_digest(line, text + _sealed(text, key)):",
         "if not mark or not key:",
         "a damaged line of a checkpoint is used",
-        ("tests/unit/auditing/test_resume.py::test_a_changed_line_and_all_after_it_are_dropped",),
+        ("tests/unit/auditing/test_budgets.py::test_a_changed_line_and_all_after_it_are_dropped",),
     ),
     Fault(
         "rungs that forget",
@@ -1723,7 +1725,7 @@ FAULTS = (
         "kind = self.state_kind()",
         "kind = CaseState",
         "a resumed audit knows the checks of a finished rung, but not what later rungs build on",
-        ("tests/unit/auditing/test_resume.py::test_what_is_finished_is_not_run_again",),
+        ("tests/unit/auditing/test_budgets.py::test_what_is_finished_is_not_run_again",),
     ),
     # faces
     Fault(
@@ -1806,8 +1808,8 @@ FAULTS = (
         "if now.get(name, _Allowance) is _Allowance]",
         "a target that replaces what records are made with goes unnoticed",
         (
-            "tests/unit/targets/test_guard.py::test_a_file_that_replaces_json_when_it_is_imported_is_refused",
-            "tests/unit/targets/test_guard.py::test_hostile_code_ends_in_one_clear_line",
+            "tests/unit/targets/test_adapters.py::test_a_file_that_replaces_json_when_it_is_imported_is_refused",
+            "tests/unit/targets/test_adapters.py::test_hostile_code_ends_in_one_clear_line",
         ),
     ),
     Fault(
@@ -1836,7 +1838,7 @@ FAULTS = (
         "magnitude = -math.log(to_unit(bits))",
         "magnitude = -0.97 * math.log(to_unit(bits))",
         "noise has too small a scale everywhere",
-        ("tests/unit/core/test_noise.py",),
+        ("tests/unit/core/test_populations.py",),
     ),
     # upper bounds by symbolic tracing
     Fault(
@@ -1851,7 +1853,7 @@ FAULTS = (
     ),
     Fault(
         "a coin that was told hides",
-        f"{EVIDENCE}/symbolic/draws.py",
+        f"{EVIDENCE}/symbolic/draw_sources.py",
         "return len(self.thins) == 1 and not self.is_public and self.state is None and self.noise is None",
         "return len(self.thins) == 1",
         "a reward that counts by a coin is amplified though everybody saw the coin: the bound is too small",
@@ -1883,7 +1885,7 @@ FAULTS = (
         "most = sum(pure[-2:])",
         "most = sum(pure[-1:])",
         "a value that leaves one place and enters another pays for one: the bound is half of it",
-        ("tests/unit/evidence/test_symbolic_histograms.py",),
+        ("tests/unit/evidence/test_symbolic_matrices.py",),
     ),
     Fault(
         "raw numbers are shown for nothing",
@@ -1910,7 +1912,7 @@ FAULTS = (
         "    if all(tracked) or isinstance(other, (*_NUMBERS, np.generic, np.ndarray)):",
         "    if all(tracked):",
         "`x is True` is False of what stands for a number, whatever the number is",
-        ("tests/unit/evidence/test_symbolic_identity.py",),
+        ("tests/unit/evidence/test_symbolic.py",),
     ),
     Fault(
         "unknown functions take tracked numbers",
@@ -1918,7 +1920,7 @@ FAULTS = (
         "        if any(_holds(value) for value in (*args, *kwargs.values())):",
         "        if False:",
         "`operator.is_`, `id` and their like are answered for the object that stands for a number",
-        ("tests/unit/evidence/test_symbolic_identity.py",),
+        ("tests/unit/evidence/test_symbolic.py",),
     ),
     Fault(
         "functions of before the run are left as they are",
@@ -1926,7 +1928,7 @@ FAULTS = (
         "                if frame.f_lasti in barred:",
         "                if False:",
         "code that could not be rewritten asks what it likes",
-        ("tests/unit/evidence/test_symbolic_identity.py",),
+        ("tests/unit/evidence/test_symbolic.py",),
     ),
     Fault(
         "what shares memory is copied",
@@ -1942,7 +1944,7 @@ FAULTS = (
         "        return self.spent > self.most",
         "        return False",
         "an audit takes as long as the search does",
-        ("tests/unit/evidence/test_symbolic_work.py",),
+        ("tests/unit/evidence/test_symbolic.py",),
     ),
     Fault(
         "the first leader is forgotten",
@@ -1961,7 +1963,7 @@ FAULTS = (
         "return certain > 0 and not both and certain == self.counts.get((code, offset), 0)",
         "return certain > 0",
         "a comparison that was open at times need not have gone both ways",
-        ("tests/unit/evidence/test_coverage.py",),
+        ("tests/unit/evidence/test_code_read.py",),
     ),
     # renderings
     Fault(
@@ -1986,7 +1988,7 @@ FAULTS = (
         'role="group" tabindex="0" aria-label="{label}"',
         'role="group" tabindex="0"',
         "who hears a page is not told which table has the focus",
-        ("tests/unit/render/test_tables.py", "tests/unit/render/test_card.py"),
+        ("tests/unit/render/test_formats.py", "tests/unit/render/test_card.py"),
     ),
     Fault(
         "strength without the kill table",
@@ -2059,7 +2061,7 @@ FAULTS = (
         'if any(c.kind == "tracing" and not c.statistics["failure"] for c in self.checks):',
         "if not self.checks:",
         "a record says of code that was traced that only its outputs were seen",
-        ("tests/unit/auditing/test_what_was_seen.py",),
+        ("tests/unit/auditing/test_audits_of_code.py",),
     ),
     Fault(
         "names with blanks",
@@ -2067,7 +2069,7 @@ FAULTS = (
         "digits(value) if isinstance(value, float) else str(value)",
         'digits(value) if isinstance(value, float) else str(value).replace("_", " ")',
         "two names that differ in a mark are told as one",
-        ("tests/unit/render/test_diff.py",),
+        ("tests/unit/render/test_folders.py",),
     ),
     Fault(
         "mentions in Markdown",
@@ -2075,7 +2077,7 @@ FAULTS = (
         'return _MENTION.sub(r"\\1&#8203;", _STARTS.sub(_entity, words))',
         "return _STARTS.sub(_entity, words)",
         "a name of a target calls people and issues of the code host",
-        ("tests/unit/render/test_spoofed_output.py", "tests/unit/render/test_renderings.py"),
+        ("tests/unit/render/test_folders.py", "tests/unit/render/test_renderings.py"),
     ),
     Fault(
         "links out of a portfolio",
@@ -2100,7 +2102,7 @@ FAULTS = (
         "if len(found) < len(pairs):",
         "if len(found) > len(pairs):",
         "a record that readers take in two ways holds",
-        ("tests/unit/compliance/test_blocks.py::test_a_hostile_file_is_refused_in_one_line",),
+        ("tests/unit/compliance/test_nist.py::test_a_hostile_file_is_refused_in_one_line",),
     ),
     Fault(
         "a re-run is not compared",
@@ -2108,7 +2110,7 @@ FAULTS = (
         "difference := first_difference(expected, found)",
         "difference := first_difference(expected, expected)",
         "a record whose counts do not come again holds",
-        ("tests/unit/auditing/test_instances.py::test_one_by_the_same_version_compares_all",),
+        ("tests/unit/auditing/test_budgets.py::test_one_by_the_same_version_compares_all",),
     ),
     Fault(
         "upper bound is taken as it is",
@@ -2140,7 +2142,7 @@ FAULTS = (
         "self.cpu_seconds, end = cpu, self._file.tell()\n        self._file.truncate(end)",
         "self.cpu_seconds, end = cpu, self._file.tell()",
         "what is added after half a line is lost when the audit is resumed once more",
-        ("tests/unit/auditing/test_resume.py::test_a_file_torn_at_any_byte_gives_what_is_whole",),
+        ("tests/unit/auditing/test_budgets.py::test_a_file_torn_at_any_byte_gives_what_is_whole",),
     ),
     # further faces
     Fault(
@@ -2182,7 +2184,7 @@ FAULTS = (
         "if not _Guards.on:",
         "if _Guards:",
         "while one thread still runs a target, os._exit may end the audit",
-        ("tests/unit/targets/test_guard.py",),
+        ("tests/unit/targets/test_adapters.py",),
     ),
     Fault(
         "spawned generators come again",
@@ -2190,7 +2192,7 @@ FAULTS = (
         "first, self._spawned = self._spawned, self._spawned + n_children",
         "first, self._spawned = self._spawned, n_children",
         "generators that are spawned later draw what earlier ones drew",
-        ("tests/unit/targets/test_randomness.py::test_generators_that_are_spawned_later_are_others",),
+        ("tests/unit/targets/test_tables.py::test_generators_that_are_spawned_later_are_others",),
     ),
     Fault(
         "an arm too many",
@@ -2278,7 +2280,7 @@ FAULTS = (
         "return [UNLIKE] if any(",
         "return [UNLIKE] if not pools and any(",
         "code that leaks in the runs that are counted alone, at an event of its own, is acquitted",
-        ("tests/unit/targets/test_heard.py::test_a_leak_of_some_questions_is_doubted",),
+        ("tests/unit/targets/test_adapters.py::test_a_leak_of_some_questions_is_doubted",),
     ),
     Fault(
         "a bound of traced code by public states",
@@ -2313,7 +2315,7 @@ FAULTS = (
         "if wanted != found:",
         "if found is None:",
         "the record of another claim, seed, budget or target passes for the one that was asked",
-        ("tests/unit/auditing/test_answers.py",),
+        ("tests/unit/auditing/test_audits_of_code.py",),
     ),
     Fault(
         "what is imported by what is imported",
@@ -2349,7 +2351,7 @@ FAULTS = (
         "parts=_STEPS",
         "the test that goes on is chosen among several and does not share its level with them",
         (
-            "tests/unit/auditing/test_leads.py::test_what_is_left_goes_on_with_a_test_whose_bound_lies_above_the_claim",
+            "tests/unit/auditing/test_inputs_tried.py::test_what_is_left_goes_on_with_a_test_whose_bound_lies_above_the_claim",
         ),
     ),
     Fault(
@@ -2358,7 +2360,7 @@ FAULTS = (
         "    if claim.delta > 0:\n        return exact.approximate_power",
         "    if claim.delta < 0:\n        return exact.approximate_power",
         "the stated power of a test with a delta is that of one without",
-        ("tests/unit/auditing/test_power.py::test_what_delta_allows_for_is_not_refuted",),
+        ("tests/unit/auditing/test_audits_of_code.py::test_what_delta_allows_for_is_not_refuted",),
     ),
     Fault(
         "idle up to the next horizon",
@@ -2366,7 +2368,7 @@ FAULTS = (
         "idle, horizon = horizon, 2 * horizon",
         "idle, horizon = 2 * horizon, 2 * horizon",
         "a horizon at which rewards act is called idle",
-        ("tests/unit/auditing/test_horizons.py::test_the_horizon_is_found_by_doubling",),
+        ("tests/unit/auditing/test_inputs_tried.py::test_the_horizon_is_found_by_doubling",),
     ),
     Fault(
         "one size of data",
@@ -2374,7 +2376,7 @@ FAULTS = (
         "SIZES = (0, 1, 2, 3, 4, 5, 8, 16)",
         "SIZES = (5,)",
         "a mechanism that leaks where it has no records, or few, is acquitted",
-        ("tests/unit/auditing/test_ladder.py",),
+        ("tests/unit/auditing/test_audits_of_code.py",),
     ),
     Fault(
         "sizes that nobody names",
@@ -2382,7 +2384,7 @@ FAULTS = (
         "found |= {number - 1, number, number + 1}",
         "found |= set()",
         "a leak at a size that the code compares with is acquitted",
-        ("tests/unit/auditing/test_ladder.py",),
+        ("tests/unit/auditing/test_audits_of_code.py",),
     ),
     Fault(
         "one run for all",
@@ -2406,12 +2408,12 @@ FAULTS = (
         "if curve and not exceeds(found, claim.epsilon):",
         "if False:",
         "a refuted curve is put into words by an epsilon below the claim",
-        ("tests/unit/render/test_promises.py",),
+        ("tests/unit/render/test_findings.py",),
     ),
     # instances, estimates and limits
     Fault(
         "outliers are the rule",
-        "verifiable_dp/core/environments.py",
+        "verifiable_dp/core/environments/arms.py",
         "bad = generator.random(count) < self.alpha",
         "bad = generator.random(count) > self.alpha",
         "contaminated arms pay outliers nearly always",
@@ -2569,7 +2571,7 @@ FAULTS = (
         "        one = not (sign or by.turn or by.rough or by.own)\n",
         "        one = False\n",
         "right eliminations that scale their noise by a parameter lose their bound",
-        ("tests/unit/evidence/test_expressions.py::test_what_is_said_of_an_expression",),
+        ("tests/unit/evidence/test_code_read.py::test_what_is_said_of_an_expression",),
     ),
     Fault(
         "libraries leave public entries alike",
@@ -2766,7 +2768,7 @@ FAULTS = (
         "if isinstance(known, _Known) and known.asked and known.found is None:",
         "if False:",
         "noise of a generator whose seed stands in the file has a bound",
-        ("tests/unit/targets/test_seeds.py",),
+        ("tests/unit/targets/test_tables.py",),
     ),
     Fault(
         "a kind of others counts like ours",
@@ -2774,7 +2776,7 @@ FAULTS = (
         " and check.form.counts]",
         "]",
         "a check of another package makes an inconclusive audit one that found no violation",
-        ("tests/unit/evidence/test_plugins.py",),
+        ("tests/unit/evidence/test_upper.py",),
     ),
     Fault(
         "a package takes our place",
@@ -2782,7 +2784,7 @@ FAULTS = (
         "if len(points) > 1:",
         "if False:",
         "a check or a rendering of ours is that of another package of the same name",
-        ("tests/unit/evidence/test_plugins.py",),
+        ("tests/unit/evidence/test_upper.py",),
     ),
     Fault(
         "a contradicted theorem has no status",
@@ -2790,7 +2792,7 @@ FAULTS = (
         'return 1 if self.regret == "contradicted" or self.holes else EXIT',
         "return 1 if self.holes else EXIT",
         "a record whose regret is contradicted is judged with status 0",
-        ("tests/unit/record/test_decision.py",),
+        ("tests/unit/record/test_records.py",),
     ),
     Fault(
         "what audited nothing has passed",
@@ -2798,7 +2800,7 @@ FAULTS = (
         "held = bool(verdicts) and not any(",
         "held = not any(",
         "a record without any verdict is a passed test of in-toto",
-        ("tests/unit/record/test_decision.py",),
+        ("tests/unit/record/test_records.py",),
     ),
     Fault(
         "checks of any claim",
@@ -2806,7 +2808,7 @@ FAULTS = (
         "            if stated != asked:",
         "            if False:",
         "a bound at another delta, or checks of another epsilon, stand in a record that verify accepts",
-        ("tests/unit/record/test_tied.py",),
+        ("tests/unit/record/test_verdicts.py",),
     ),
     Fault(
         "counterexamples of any check",
@@ -2814,7 +2816,7 @@ FAULTS = (
         "if example.check not in refuted:",
         "if False:",
         "a counterexample names a check that did not refute",
-        ("tests/unit/record/test_tied.py",),
+        ("tests/unit/record/test_verdicts.py",),
     ),
     Fault(
         "exclusions are settled by what they say",
@@ -2822,7 +2824,7 @@ FAULTS = (
         "if left.settled_by not in (settled, None):",
         "if False:",
         "an edited record leaves nothing open",
-        ("tests/unit/record/test_tied.py",),
+        ("tests/unit/record/test_verdicts.py",),
     ),
     Fault(
         "entries move from bound to bound when they become 0",
@@ -2830,7 +2832,7 @@ FAULTS = (
         "max(high, 0.0), max(-low, high))",
         "max(high, 0.0))",
         "right code is inconclusive under zero-out adjacency",
-        ("tests/unit/auditing/test_zero_out.py",),
+        ("tests/unit/auditing/test_audits_of_code.py",),
     ),
     Fault(
         "one number becomes 0 from one bound only",
@@ -2838,7 +2840,7 @@ FAULTS = (
         'if kind == "zero-out" and entries == 1:',
         "if False:",
         "a mechanism that leaks at the farther bound alone has no violation found",
-        ("tests/unit/auditing/test_zero_out.py",),
+        ("tests/unit/auditing/test_audits_of_code.py",),
     ),
     Fault(
         "a kind without a template has no row",
@@ -2951,7 +2953,7 @@ FAULTS = (
         'loss = np.where(rows["summed"][noisy] > 0, np.abs(moved[noisy]) / scale, loss)',
         "pass",
         "the loss of a sum is that of a release whose noise is seen",
-        ("tests/unit/core/test_noise.py",),
+        ("tests/unit/core/test_populations.py",),
     ),
     Fault(
         "power forgets the rounds before",
@@ -2967,7 +2969,7 @@ FAULTS = (
         '"cryptographic_rng": False if known else None,',
         '"cryptographic_rng": True if known else None,',
         "a reviewer is told that the audited noise could not be predicted",
-        ("tests/unit/compliance/test_blocks.py",),
+        ("tests/unit/compliance/test_nist.py",),
     ),
     Fault(
         "a table has columns for arms only",
@@ -3000,6 +3002,22 @@ FAULTS = (
         "True",
         "a bound on rewards stands although no release was seen that holds some of them",
         ("tests/unit/evidence/test_normal.py",),
+    ),
+    Fault(
+        "regret may grow as little as it likes",
+        "auditors/studies/_rates.py",
+        "for a, b in (ends, ends[::-1])",
+        "for a, b in (ends[::-1],)",
+        "a rate that is a whole power too low passes where few points leave a wide fit",
+        ("tests/contract/test_beyond.py",),
+    ),
+    Fault(
+        "half the width in the bound of rare releases",
+        "auditors/contextual/adac_oful.py",
+        "steady = 2 * math.sqrt(2) * radius",
+        "steady = math.sqrt(2) * radius",
+        "the bound on regret is one that its argument does not give",
+        ("tests/contract/test_claimed_numbers.py",),
     ),
 )
 

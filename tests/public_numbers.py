@@ -21,7 +21,8 @@ import numpy as np
 from verifiable_dp.evidence.judge.expressions import Expressions
 from verifiable_dp.evidence.judge.marks import where
 from verifiable_dp.evidence.judge.values import PUBLIC, joined
-from verifiable_dp.evidence.symbolic.paths import Program, explore
+from verifiable_dp.evidence.symbolic.bounded_programs import Program
+from verifiable_dp.evidence.symbolic.paths import explore
 
 _NOTE = "_noted_by_the_tests"
 _PLAIN = (int, float, bool, str, np.float64, np.int64, np.bool_, np.float32, np.int32)

@@ -9,14 +9,18 @@ import numpy as np
 
 from verifiable_dp.algorithms import papers
 from verifiable_dp.algorithms.contextual.adac_oful import AdaCOFUL
-from verifiable_dp.auditors._first_neighbours import HALF_NOISE, NO_NOISE
+from verifiable_dp.auditors._first_neighbours import FROM_RHO, HALF_NOISE, NO_NOISE, RHO_FOR_TWO
 from verifiable_dp.auditors.contextual import _shared as family
-from verifiable_dp.core.claims import Basis, RegretClaim, Source, gdp_epsilon, zcdp_epsilon
-from verifiable_dp.core.validate import BoolArray
+from verifiable_dp.core.populations import Linear
+from verifiable_dp.core.validate import BoolArray, FloatArray
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.registry.auditor import Auditor, Mutant
-from verifiable_dp.registry.mutants import noise_by, noise_times, result
-from verifiable_dp.registry.theorems import TRIALS, TheoremTrial
+from verifiable_dp.evidence.regret.mean_bound import mean_bound
+from verifiable_dp.registry.mutants import noise_by, result
+from verifiable_dp.registry.sheets import Sheet
+from verifiable_dp.registry.theorems import RUNS, TRIALS, CorrectOnly, TheoremTrial
+
+SHEET = Sheet(__file__, papers.AZIZE_ZCDP)
+mutant = SHEET.mutant
 
 
 def rarely(trial: TheoremTrial) -> Iterator[Check]:
@@ -33,15 +37,39 @@ def rarely(trial: TheoremTrial) -> Iterator[Check]:
     )
 
 
-RARELY = RegretClaim(
-    "releases",
-    "There are at most d log2(1 + T L^2/(d lambda)) releases.",
-    "d log2(1 + T L^2/(d lambda))",
-    Source(family.OURS, "episodes", "det V doubles between releases", Basis.OURS),
-    "probability",
-    domain="every d, T and lambda",
-    checks=[rarely],
-)
+def regret_bound(rule: AdaCOFUL) -> float:
+    """The formula of `REGRET` with the largest m and r, or T."""
+    t, d, ridge = rule.horizon, rule.dimension, rule.shift
+    share, m = t * rule.norm**2 / d, rule.most_releases(ridge)
+    radius = float(rule.ellipsoid(np.array(d * math.log(ridge + share)))) + rule.moved(m) / math.sqrt(ridge)
+    steady = 2 * math.sqrt(2) * radius * math.sqrt(t * d * math.log2(1 + share / ridge))
+    return min(m + steady + float(rule.alpha or 0) * t, t)
+
+
+class Axes(Linear):
+    """Users whose arms have the unit vectors as contexts, so that nothing is learnt of one from another."""
+
+    def contexts(self, rng: np.random.Generator, horizon: int) -> FloatArray:
+        """The same of every user."""
+        return np.tile(np.eye(self.n_arms), (horizon, 1, 1))
+
+
+def bounded(trial: TheoremTrial) -> Iterator[Check]:
+    """Mean regret against the bound: uniform play is above it on the first users only."""
+    close = Axes((0.52, 0.48), 2, "positive", (0.0, 1.0), "two unit vectors, gap .04")
+    for users in (family.linear_users(trial.rule.n_arms, 2), close):
+        tried = trial.changed(
+            n_arms=users.n_arms, dimension=2, rho=1e4, horizon=25_000, alpha=0.01, ridge=None
+        )
+        yield mean_bound(
+            f"{trial.claim.name} on {users.name}",
+            family.regret(tried.algorithm, users, trial.runs(RUNS), trial.seed),
+            bound=regret_bound(tried.rule),
+            largest=float(tried.rule.horizon),
+            claim=trial.claim.name,
+            instance=f"{users.name}, rho = {tried.rule.rho:g}",
+            horizon=tried.rule.horizon,
+        )
 
 
 def _of_rewards(rule: AdaCOFUL) -> BoolArray:
@@ -51,52 +79,29 @@ def _of_rewards(rule: AdaCOFUL) -> BoolArray:
 
 
 LEARNS = family.AgainstUniform(10.0)
+CLAIMS = (
+    SHEET.claim("regret", checks=[CorrectOnly(bounded)], paper=family.OURS),
+    SHEET.claim("releases", checks=[rarely], paper=family.OURS),
+    *family.claims(family.OURS, LEARNS),
+)
 MUTANTS = (
     HALF_NOISE,
     NO_NOISE,
-    Mutant(
-        "rho for two",
-        "the noise has the standard deviation that suits twice the rho",
-        noise_times(1 / math.sqrt(2)),
-    ),
-    Mutant(
-        "one entry",
-        "only the first entry of a sum has noise",
-        noise_by(lambda rule, *at: np.where(np.cumsum(_of_rewards(rule)) <= 1, 1.0, 0.0)),
-    ),
+    RHO_FOR_TWO,
+    mutant("one entry", noise_by(lambda rule, *at: np.where(np.cumsum(_of_rewards(rule)) <= 1, 1.0, 0.0))),
     family.NOT_CLIPPED,
-    Mutant(
-        "no forgetting",
-        "old episodes are kept, so one reward enters several releases",
-        result("kept", lambda rule, kept, sums, due: sums),
-    ),
-    Mutant(
+    mutant("no forgetting", result("kept", lambda rule, kept, sums, due: sums)),
+    mutant(
         "first release raw",
-        "the first episode is released without noise",
         noise_by(lambda rule, state, query: (state.releases > 0).astype(np.float64)[:, None]),
     ),
-    Mutant("one draw", "all releases have the same noise, which cancels between them", family.ONE_DRAW),
-    Mutant(
+    mutant("one draw", family.ONE_DRAW),
+    mutant(
         "an episode of two rounds",
-        "the sum so far is released in every other round, whatever det V is",
         result("ends", lambda rule, ends, state, log_det: np.ones_like(ends)),
-        caught_by=rarely,
+        rarely,
     ),
     *family.regret_mutants(LEARNS),
 )
 
-auditor = Auditor(
-    algorithm=AdaCOFUL,
-    paper=papers.AZIZE_ZCDP,
-    model="central",
-    # A ridge with which episodes end within so few rounds.
-    instance={"n_arms": 2, "dimension": 2, "rho": 0.1, "horizon": 64, "delta": 1e-3, "ridge": 1.0},
-    small={"n_arms": 2, "dimension": 2, "rho": 0.1, "horizon": 8, "delta": 1e-3, "ridge": 1.0},
-    pairs=family.reward_pairs,
-    mutants=MUTANTS,
-    claims=(RARELY, *family.claims(family.OURS, LEARNS)),
-    experiment={"n_arms": 5, "dimension": 2, "rho": 1.0, "horizon": 2000, "alpha": 0.1},
-    longest=512,
-    tightness=gdp_epsilon(math.sqrt(0.2), 1e-3) / zcdp_epsilon(0.1, 1e-3),
-    worst_cost=lambda rule: gdp_epsilon(rule.mechanism.mu, rule.delta),  # a reward enters one release
-)
+auditor = SHEET.auditor(AdaCOFUL, family.reward_pairs, MUTANTS, CLAIMS, **FROM_RHO)

@@ -21,6 +21,7 @@ from verifiable_dp.core.mechanisms import Laplace, shuffle
 from verifiable_dp.core.noise import Seeded
 from verifiable_dp.core.validate import JsonDict, JsonValue
 from verifiable_dp.evidence.alignment import searching
+from verifiable_dp.evidence.blackbox import algorithm_runs
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.statement import statement
@@ -50,7 +51,7 @@ def sensitivity(seed: int, faulty: Listed, right: Listed) -> Findings:
     checks, worst = [], []
     for words, algorithm in (("printed", faulty), ("corrected", right)):
         replayed, found = _aligned(algorithm, seed, words)
-        sampler = blackbox.AlgorithmSampler(algorithm, "actions", seed)
+        sampler = algorithm_runs.AlgorithmSampler(algorithm, "actions", seed)
         chosen, _ = blackbox.select(sampler, [pair], PLAN, delta=0.0, workers=1)
         [seen] = blackbox.put_to_test(
             sampler,

@@ -9,6 +9,7 @@ from verifiable_dp.auditors.studies import Outcomes
 from verifiable_dp.core.claims import Source
 from verifiable_dp.core.validate import FloatArray, Json, JsonValue
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.evidence.regret.comparison import comparison
 from verifiable_dp.evidence.regret.mean_bound import mean_bound
 from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.registry.sheets import Sheet
@@ -23,9 +24,10 @@ def uniform(cell: Cell) -> float:
     return float(cell.algorithm.horizon * cell.environment.gaps.mean())
 
 
-def near(path: Callable[[Cell], float]) -> tuple[Callable[[Cell], float], str]:
-    """Bound and form of a level that is `ROOM` times the regret of a path; see `_paths`."""
-    return lambda made: ROOM * path(made), f"{ROOM:g} times regret with every mean at its expectation"
+def near(path: Callable[[Cell], float], words: str = "") -> tuple[Callable[[Cell], float], str]:
+    """Bound and form of a level that is `ROOM` times the regret of a path, which has a name; see `_paths`."""
+    name = words or "regret with every mean at its expectation"
+    return lambda made: ROOM * path(made), f"{ROOM:g} times {name}"
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,9 @@ class Rate:
         What the paper prints where it is wrong.
     claimed
         The rate as a figure shows it; the slope if empty.
+    growth
+        By which factor regret over the range may grow more, or less, than the closed form; not checked if 0.
+        It tells rates apart that differ by less than the margin.
     """
 
     name: str
@@ -81,6 +86,7 @@ class Rate:
     false_words: str = ""
     false_source: Source | None = None
     claimed: str = ""
+    growth: float = 0.0
 
     @classmethod
     def of(
@@ -151,9 +157,26 @@ class Rate:
             )
         return found
 
+    def grown(self, outcomes: Outcomes) -> list[Check]:
+        """Mean regret at each end of the range over that at the other, against the closed form's."""
+        worst, ends = self.worst(outcomes), (min(self.cells), max(self.cells))
+        forms = {x: max(map(self.bound, self.cells[x].values())) for x in ends}
+        return [
+            comparison(
+                f"from {self.axis} = {a:.4g} to {b:.4g}",
+                worst[a],
+                worst[b],
+                factor=forms[b] / forms[a] / self.growth,
+                rival=f"{self.axis} = {b:.4g}",
+                closed_form=self.form,
+            )
+            for a, b in (ends, ends[::-1])
+            if self.growth
+        ]
+
     def checks(self, outcomes: Outcomes) -> list[Check]:
-        """The exponent and the level."""
-        return [self.slope(outcomes, self.exponent), *self.levels(outcomes)]
+        """The exponent, the level, and how far regret grows."""
+        return [self.slope(outcomes, self.exponent), *self.levels(outcomes), *self.grown(outcomes)]
 
     def statements(self) -> list[Statement]:
         """The rate, and the printed one where it is false."""

@@ -178,7 +178,7 @@ def laws(model: str, runs: int) -> list[Rate]:
 # An index policy costs every round. With the constant 18 two arms with E X^2 <= 1, whose gap is 2 at most,
 # are told apart from T = 4e7 on only; with a twentieth of it and less the noise of the trees decides.
 UCB_CONSTANTS, UCB_LONG_CONSTANTS = 0.1, 0.2
-UCB_RUNS = 12
+UCB_RUNS, UCB_DEAR = 12, 5_000_000  # twice as many runs at horizons below the second
 UCB_OVER_T = tuple(int(t) for t in np.geomspace(3.2e5, 1.28e7, 8))
 UCB_OVER = tuple(float(x) for x in np.geomspace(1, 8, 6))
 WIDEST = 2.0
@@ -219,7 +219,8 @@ def ucb_laws(runs: int) -> list[Rate]:
         return Rate.of(SHEET, f"ucb-{name}", cells, level, **values)
 
     over_t = {
-        float(t): _ucb_worst(f"T {t}", runs, horizon=t, constants=UCB_LONG_CONSTANTS) for t in UCB_OVER_T
+        float(t): _ucb_worst(f"T {t}", runs * (1 + (t < UCB_DEAR)), horizon=t, constants=UCB_LONG_CONSTANTS)
+        for t in UCB_OVER_T
     }
     over_k = {
         float(k - 1): _ucb_cells(f"K {k}", runs, _ucb_rule(k), (WIDEST,)) for k in SHEET.grid("ucb_over_k")

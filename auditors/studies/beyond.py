@@ -41,6 +41,7 @@ class AxisRow(SheetRow, kw_only=True):
     parameter: str | None = None
     words: str | None = None
     margin: float | None = None
+    growth: float | None = None
     values: list[int | float] | None = None
     doubling: tuple[float, float, int] | None = None
     times: tuple[float, float, int] | None = None
@@ -51,8 +52,8 @@ class Law(SheetRow, kw_only=True):
 
     The algorithm is the one of the row's name if not given. `point` has its parameters, with ``gap`` as the
     largest of the environment, `share` how many of the runs are made: fewer where they are dear, more where
-    they differ much. With `directions` it has actions in place of arms. The worst of `gaps` counts; the
-    point's alone if there are none.
+    they differ much. With `directions` it has actions in place of arms. With `worst` the gap is that many
+    times sqrt(K/(epsilon T)). `level` names the path, where that is not one of exact estimates.
     """
 
     axes: list[str | AxisRow]
@@ -60,7 +61,8 @@ class Law(SheetRow, kw_only=True):
     point: JsonDict = msgspec.field(default_factory=dict)
     share: float = 1.0
     directions: bool = False
-    gaps: tuple[float, ...] = ()
+    worst: float = 0.0
+    level: str = ""
 
 
 SHEET = Sheet(__file__, OURS, {"laws": Law, "axes": AxisRow})
@@ -86,6 +88,8 @@ class Axis:
         What the rate is over where that is not the value, as in `OVER`.
     margin
         On the exponent.
+    growth
+        As in `Rate`.
     """
 
     symbol: str
@@ -96,6 +100,7 @@ class Axis:
     parameter: str = ""
     words: str = ""
     margin: float = 0.1
+    growth: float = 0.0
 
     @classmethod
     def of(cls, row: str | AxisRow) -> Axis:
@@ -150,23 +155,32 @@ def directions(dimension: int, gap: float, n_actions: int = 0) -> tuple[TwoPoint
 
 POINT: Mapping[str, float] = {"n_arms": 9, "horizon": 10**12, "gap": 0.4}
 INDEX_HORIZON, INDEX_GAP = 400_000, 0.8  # of index policies for heavy tails
+_LOG = math.log(INDEX_HORIZON)
 
 
-def _of_index(factor: float, logs: bool) -> Callable[[float], float]:
-    """What the best arm's bonus adds to the gap is within the margins."""
-    gap, base = INDEX_GAP / math.sqrt(2), math.log(INDEX_HORIZON) if logs else 1.0
-    return lambda v: float((factor / gap) ** (1 + 1 / v) * base ** (1 / v))
+def _of_index(factor: float, rest: float, logs: float = 1.0) -> Callable[[float], float]:
+    """Of v; W is the best arm's bonus after T, and `rest` the other factors of pulls."""
+
+    def over(v: float) -> float:
+        once = factor ** (1 + 1 / v) * logs ** (1 / v)
+        own = (once * rest / INDEX_HORIZON) ** (v / (1 + v))
+        return float(once / (INDEX_GAP / math.sqrt(2) + own) ** (1 + 1 / v))
+
+    return over
 
 
 OVER: Mapping[str, Callable[[float], float]] = {
     "K - 1": lambda k: k - 1.0,
     "K log K": lambda k: k * math.log(k),
+    "(K - 1)^2/K": lambda k: (k - 1) ** 2 / k,
     "log(1/delta)": lambda delta: math.log(1 / delta),
     "log(K/beta)": lambda beta: math.log(9 / beta),
     "log(KT log T/gamma)": lambda gamma: math.log(3e9 * math.log(1e9) / gamma),
     "1 + 4/epsilon": lambda epsilon: 1 + 4 / epsilon,
-    "(4/Delta)^((1+v)/v)": _of_index(4.0, False),
-    "(18/Delta)^((1+v)/v) log^(1/v) T": _of_index(18.0, True),
+    "(4/(Delta + W))^((1+v)/v)": _of_index(4.0, 2 * _LOG),
+    "(18/(Delta + W))^((1+v)/v) log^(1/v) T": _of_index(
+        18.0, (math.log(2) + 4 * _LOG) * _LOG**1.5 / 20_000, _LOG
+    ),
 }
 
 
@@ -181,6 +195,8 @@ def _cell(kind: str, law: Law, point: Point, runs: int) -> Cell:
     """The algorithm at a point: of Bernoulli arms, or of directions."""
     given = {**POINT, **law.point, **point}
     gap = float(given.pop("gap"))
+    if law.worst:
+        gap = law.worst * math.sqrt(given["n_arms"] / (given["epsilon"] * given["horizon"]))
     if not law.directions:
         where = arms(int(given["n_arms"]), gap)
     else:
@@ -211,30 +227,29 @@ def rate(name: str, law: Law, axis: Axis, runs: int) -> Rate:
     path = getattr(paths, name.removeprefix(f"{kind} ").replace("-", "_"))  # regret if means are as expected
     cells = {
         axis.x(value): {
-            f"{name} {axis.symbol} {value:.4g}{which}": _cell(
-                kind, law, {**more, **axis.at, parameter: value}, runs
-            )
-            for which, more in ([(f" gap {gap:.3g}", {"gap": gap}) for gap in law.gaps] or [("", {})])
+            f"{name} {axis.symbol} {value:.4g}": _cell(kind, law, {**axis.at, parameter: value}, runs)
         }
         for value in axis.values
     }
+    far = {"gap": f"{law.worst:g} sqrt(K/(epsilon T))"} if law.worst else {}
     fixed = ", ".join(
         f"{key} {value if isinstance(value, str) else format(value, '.3g')}"
-        for key, value in {**POINT, **law.point, **axis.at}.items()
+        for key, value in {**POINT, **law.point, **axis.at, **far}.items()
         if key != parameter
     )
     return Rate(
         f"{name}-{axis.symbol}",
-        f"{name}: regret {_grows(axis, words)}, and is at most {ROOM:g} times that of a run in which every "
-        "estimate is exact.",
+        f"{name}: regret {_grows(axis, words)}, and is at most {ROOM:g} times "
+        f"{law.level or 'that of a run in which every estimate is exact'}.",
         words,
         cells,
         axis.exponent,
         axis.margin,
         fixed,
         Source(OURS, name, f"ours; with {fixed}", Basis.OURS),
-        *near(path),
+        *near(path, law.level),
         axis.log_power,
+        growth=axis.growth,
     )
 
 

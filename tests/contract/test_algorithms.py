@@ -232,8 +232,8 @@ def test_replay_on_the_same_input_costs_nothing(name):
         assert not done.loss.any()
 
 
-# The dear ones by day in unit/algorithms/test_dp_ucb_kernel.py and unit/algorithms/test_dp_robust_ucb.py.
-# Lazy DP-TS plays in blocks, by law alone: unit/algorithms/test_turn_blocks.py.
+# The dear ones by day in unit/algorithms: test_dp_ucb_kernel.py and test_dp_robust_elimination.py.
+# Lazy DP-TS plays in blocks, by law alone: unit/algorithms/test_schedules.py.
 @pytest.mark.parametrize(
     "name",
     [

@@ -48,6 +48,8 @@ from verifiable_dp.auditors import (
     tree_sum,
     ucb1,
 )
+from verifiable_dp.auditors.contextual import _shared as contextual
+from verifiable_dp.auditors.contextual import adac_oful
 from verifiable_dp.core.mechanisms import shuffle
 from verifiable_dp.registry import entries as registry
 from verifiable_dp.registry import theorems
@@ -123,6 +125,14 @@ BY_HAND = {
             np.array([0.0, 0.8]), make("adac-gope", actions=AXES, rho=0.5, horizon=10**7)
         ),
         10710.1250751498,
+    ),
+    # lambda = 1, m = 2 log2 12501 = 27.2, sigma = 1/sqrt(2e4), r = sqrt(2 log 200 + 2 log 12501)/2 + 1 +
+    # sigma sqrt 27 (sqrt 2 + sqrt(2 log(27 * 56/.01))): 27 + 2 sqrt 2 r sqrt(25000 m) + 250.
+    "adac-oful": (
+        lambda: adac_oful.regret_bound(
+            make("adac-oful", n_arms=5, dimension=2, rho=1e4, horizon=25_000, alpha=0.01)
+        ),
+        9482.556706953712,
     ),
     "lemma-4 of Hanna et al.": (lambda: dp_linear.laplace_tail(100, 40.0), math.exp(-1600 / 450)),
     # T sqrt(.2/.8).
@@ -425,6 +435,22 @@ def test_uniform_play_contradicts_the_constant_of_ucb1(monkeypatch):
     rule = make("ucb1", n_arms=5, horizon=10**6)
     found = ucb1.growth(on_trial("ucb1", "leading-constant", rule, "quick"))
     assert [check.verdict for check in found] == ["inconclusive", "contradicted"]
+
+
+def test_uniform_play_contradicts_the_bound_of_adac_oful(monkeypatch):
+    """Half as much regret does not."""
+
+    def regret(rule, users, runs, seed):
+        means = users.means(users.contexts(np.random.default_rng(0), 20_000))
+        return np.full(runs, rule.horizon * (means.max(axis=1) - means.mean(axis=1)).mean() / parts.pop())
+
+    parts = [1, 2, 1, 1]
+    monkeypatch.setattr(contextual, "regret", regret)
+    trial = on_trial("adac-oful", "regret", registry.auditor("adac-oful").algorithm(5, 2, 1.0, 2000), "quick")
+    for verdict in ("contradicted", "consistent"):
+        check, _ = adac_oful.bounded(trial)
+        assert check.verdict == verdict
+        assert check.statistics["horizon"] == 25_000
 
 
 def test_comparisons_claim_the_papers_factor():

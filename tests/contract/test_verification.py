@@ -19,8 +19,10 @@ from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence import check as judging
 from verifiable_dp.evidence import rounding
 from verifiable_dp.evidence.check import Check
+from verifiable_dp.record import differences
+from verifiable_dp.record.differences import first_difference
 from verifiable_dp.record.sealing import digest, plain, text
-from verifiable_dp.record.verify import first_difference, judged_again, verify
+from verifiable_dp.record.verify import judged_again, verify
 from verifiable_dp.selfcheck import mutation
 
 REPORTS = Path(__file__).parents[2] / "reports"
@@ -332,7 +334,7 @@ def put(value, path, item):
 
 def at(value, path):
     for key in path:
-        value = verification._below(value, key)
+        value = differences._below(value, key)
     return value
 
 

@@ -2,8 +2,11 @@
 
 import json
 import re
+from collections import Counter
 from functools import cache
 from pathlib import Path
+
+import pytest
 
 from verifiable_dp.auditors.studies import beyond
 from verifiable_dp.registry import entries as catalogue
@@ -93,6 +96,17 @@ def test_every_algorithm_is_measured_or_has_a_reason():
     reasons = set(re.findall(r"`([a-z0-9-]+)`", reasons.partition("\n## ")[0])) - {"ucb1"}
     assert measured | reasons == set(catalogue.every())
     assert not measured & reasons
+
+
+@pytest.mark.parametrize("name", ["S1", "S2", "S3", "S4", "S5"])
+def test_the_page_on_experiments_counts_the_statements_of_each_study(name):
+    whole = json.loads((ROOT / "reports" / "studies" / name / "study.json").read_text("utf-8"))
+    found = Counter(row["verdict"] for row in whole["statements"])
+    order = ("consistent", "contradicted", "vacuous", "inconclusive")
+    counts = ", ".join(f"{found[verdict]} {verdict}" for verdict in order if found[verdict])
+    minutes = round(whole["provenance"]["cpu_seconds"] / 60)
+    row = f"\n| {name} | {minutes} | {len(whole['statements'])}: {counts} | "
+    assert row in (ROOT / "docs" / "reproduce.md").read_text("utf-8")
 
 
 def test_another_number_is_missed():

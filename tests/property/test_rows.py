@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from verifiable_dp.evidence.symbolic import boxes
+from verifiable_dp.evidence.symbolic.bounded_programs import Program
 from verifiable_dp.evidence.symbolic.boxes import Box
 from verifiable_dp.evidence.symbolic.choosers import Chooser
-from verifiable_dp.evidence.symbolic.paths import Program
 from verifiable_dp.evidence.symbolic.terms import Unbounded, World, number
 
 ROWS = (

@@ -10,9 +10,10 @@ from __future__ import annotations
 import pytest
 
 from tests.user_code import sharing
+from verifiable_dp.evidence.symbolic.bounded_programs import Program
 from verifiable_dp.evidence.symbolic.choosers import Chooser
 from verifiable_dp.evidence.symbolic.coverage import Coverage
-from verifiable_dp.evidence.symbolic.paths import Program, _as_plain, run
+from verifiable_dp.evidence.symbolic.paths import _as_plain, run
 from verifiable_dp.evidence.tracing.reach import scopes_of
 
 # Ways that may be refused where entries are tracked: nobody needs them, and a refusal is sound.

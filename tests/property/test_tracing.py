@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from verifiable_dp.core.neighbours import TablePair, tables
-from verifiable_dp.evidence.tracing.replays import TracedBandit, cost, shares
+from verifiable_dp.evidence.tracing.examining import cost, shares
+from verifiable_dp.evidence.tracing.subjects import TracedBandit
 
 HORIZON, ARMS = 12, 3
 OWN = frozenset([__file__])

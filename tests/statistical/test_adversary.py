@@ -22,7 +22,8 @@ from verifiable_dp.evidence.alignment.searching import examine
 from verifiable_dp.evidence.blackbox import adversary
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.adversary import AdversarySizes
-from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, Plan, Terms
+from verifiable_dp.evidence.blackbox.algorithm_runs import AlgorithmSampler
+from verifiable_dp.evidence.blackbox.test import Plan, Terms
 from verifiable_dp.registry.wrapped import AlteredNoise
 
 EPSILON = 4.0

@@ -19,7 +19,8 @@ from verifiable_dp.auditing import traced
 from verifiable_dp.controls import controls
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.evidence.blackbox import test as blackbox
-from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, Plan, Terms
+from verifiable_dp.evidence.blackbox.algorithm_runs import AlgorithmSampler
+from verifiable_dp.evidence.blackbox.test import Plan, Terms
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.record import conclude
 from verifiable_dp.registry import entries as registry

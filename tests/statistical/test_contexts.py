@@ -35,7 +35,7 @@ def verdict(draft):
     return conclude.privacy(read_all(draft["checks"]))
 
 
-@pytest.mark.slow  # by day tests/unit/targets/test_contexts.py sees what is left out
+@pytest.mark.slow  # by day tests/unit/targets/test_tables.py sees what is left out
 def test_the_users_own_action_is_a_leak_under_plain_privacy_and_none_under_joint(audited):
     joint, plain = (audited(contextual.right, model=model) for model in ("joint", "central"))
     assert verdict(joint) != "refuted"

@@ -4,7 +4,8 @@ import pytest
 
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.evidence.blackbox import test as blackbox
-from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, Plan, Terms
+from verifiable_dp.evidence.blackbox.algorithm_runs import AlgorithmSampler
+from verifiable_dp.evidence.blackbox.test import Plan, Terms
 from verifiable_dp.evidence.exact import law as exact
 from verifiable_dp.evidence.exact.worst import worst_pairs
 from verifiable_dp.registry import entries as registry

@@ -6,6 +6,7 @@ import pytest
 import verifiable_dp as vdp
 from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.neighbours import TablePair
+from verifiable_dp.evidence.blackbox import run_parts
 from verifiable_dp.evidence.blackbox import test as blackbox
 from verifiable_dp.evidence.blackbox.events import join
 from verifiable_dp.targets.plays import PlaySampler
@@ -67,7 +68,7 @@ def test_a_memory_speaks_for_no_input():
 def test_taking_turns_changes_no_count_of_runs_that_follow_from_their_generators():
     """Nor does the number of workers, the size of a shard or a start amid the runs."""
     sampler = PlaySampler(pure, False, 2, len(TABLE), seed=1, shard=50)
-    turns = blackbox.tossed(sampler, (2, 0), (120, 130), (5, 7))
+    turns = run_parts.tossed(sampler, (2, 0), (120, 130), (5, 7))
     assert [len(order) for _, order in turns] == [50] * 5
     assert 0 < np.concatenate([order for _, order in turns])[:50].sum() < 50
     seen = [sampler.mixed(PAIR, 2, 0, runs, order) for runs, order in turns]
@@ -81,7 +82,7 @@ def test_taking_turns_changes_no_count_of_runs_that_follow_from_their_generators
 def test_a_shard_may_hold_runs_of_one_input_alone():
     sampler = PlaySampler(pure, False, 2, len(TABLE), seed=1, shard=1)
     found = [
-        sampler.mixed(PAIR, 2, 0, runs, order) for runs, order in blackbox.tossed(sampler, (2, 0), (2, 1))
+        sampler.mixed(PAIR, 2, 0, runs, order) for runs, order in run_parts.tossed(sampler, (2, 0), (2, 1))
     ]
     assert sorted([left is None for left, _ in found]) == [False, False, True]
 
@@ -137,7 +138,7 @@ def test_draws_of_a_mechanism_take_turns_where_each_is_a_call_of_its_own():
     assert seen.carried
     single = ReleaseSampler(release, seed=1, rows=1)
     pair = DataPair(np.zeros(3), np.full(3, 9.0))
-    [(runs, order)] = blackbox.tossed(single, (2, 0), (300, 300))
+    [(runs, order)] = run_parts.tossed(single, (2, 0), (300, 300))
     left, right = single.mixed(pair, 2, 0, runs, order)
     means = [one.numeric["output 1"].mean() for one in (left, right)]
     assert abs(means[0] - means[1]) < 9 * 6 / np.sqrt(

@@ -32,9 +32,10 @@ from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.evidence.alignment import checking, searching
 from verifiable_dp.evidence.blackbox import adversary, curves, sequential
 from verifiable_dp.evidence.blackbox import test as blackbox
+from verifiable_dp.evidence.blackbox.algorithm_runs import AlgorithmSampler
 from verifiable_dp.evidence.blackbox.machine import UnsupportedError
 from verifiable_dp.evidence.blackbox.statistics import least_factor
-from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, Plan, Terms
+from verifiable_dp.evidence.blackbox.test import Plan, Terms
 from verifiable_dp.evidence.certify import certificate
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.doors import ours

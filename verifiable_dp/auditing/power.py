@@ -16,7 +16,8 @@ from verifiable_dp.evidence.alignment.searching import plain
 from verifiable_dp.evidence.blackbox import sequential
 from verifiable_dp.evidence.blackbox import statistics as exact
 from verifiable_dp.evidence.blackbox import test as blackbox
-from verifiable_dp.evidence.blackbox.test import POWER, AlgorithmSampler, Plan, Terms
+from verifiable_dp.evidence.blackbox.algorithm_runs import AlgorithmSampler
+from verifiable_dp.evidence.blackbox.test import POWER, Plan, Terms
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.targets.plays import PlaySampler
 from verifiable_dp.targets.releases import ReleaseSampler

@@ -17,8 +17,9 @@ from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.contextual import ContextualAlgorithm
 from verifiable_dp.core.neighbours import AnyPair, StreamPair, TablePair
 from verifiable_dp.core.validate import InputError, Json, JsonDict
+from verifiable_dp.evidence.blackbox.algorithm_runs import AlgorithmSampler
 from verifiable_dp.evidence.blackbox.machine import UnsupportedError
-from verifiable_dp.evidence.blackbox.test import POWER, AlgorithmSampler, Plan
+from verifiable_dp.evidence.blackbox.test import POWER, Plan
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.exact import shuffle as exact_shuffle
 from verifiable_dp.evidence.exact.worst import worst_pairs

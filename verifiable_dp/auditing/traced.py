@@ -24,22 +24,17 @@ from verifiable_dp.evidence.blackbox import positions
 from verifiable_dp.evidence.blackbox.scores import MetScore, Rounds, Score
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.premises import Premise, Taken
+from verifiable_dp.evidence.symbolic.bounded_programs import NeighbourProgram, Program
+from verifiable_dp.evidence.symbolic.bounded_programs import PathFound as Explored
 from verifiable_dp.evidence.symbolic.contextual_programs import Crowd
-from verifiable_dp.evidence.symbolic.paths import NeighbourProgram, Program, behind, explore, unsettled
-from verifiable_dp.evidence.symbolic.paths import PathFound as Explored
+from verifiable_dp.evidence.symbolic.paths import behind, explore, unsettled
 from verifiable_dp.evidence.symbolic.terms import Ends
 from verifiable_dp.evidence.symbolic.witness import confirmed
+from verifiable_dp.evidence.tracing.examining import examine
 from verifiable_dp.evidence.tracing.ledger import DATA, Lead
 from verifiable_dp.evidence.tracing.losses import learn_losses
-from verifiable_dp.evidence.tracing.replays import (
-    TRACING,
-    TracedBandit,
-    TracedUsers,
-    check,
-    examine,
-    lead_as_dict,
-    without,
-)
+from verifiable_dp.evidence.tracing.replays import TRACING, check, lead_as_dict, without
+from verifiable_dp.evidence.tracing.subjects import TracedBandit, TracedUsers
 from verifiable_dp.evidence.upper import Method, UpperBound
 from verifiable_dp.targets.adapters import BanditClass, was_handed
 from verifiable_dp.targets.far import there

@@ -110,7 +110,7 @@ def _claims(item: Item, about: _Reports) -> Iterator[Entry]:
         check, loose = ("the audit", "") if privacy else about.checks(row["algorithm"], row["claim"])
         yield {
             "claim": f"{row['algorithm']}/{row['claim']}",
-            "says": row["statement"],
+            "says": row["statement"] if privacy else f"{row['source']}: {row['statement']}",
             "check": f"{check}{' of ' + row['algorithm'] if privacy else ''}",
             "verdict": f"{row['verdict']}{loose}",
         }
@@ -130,7 +130,7 @@ def _statements(item: Item, about: _Reports) -> Iterator[Entry]:
             if row["name"] in drawn or item.about & numbers(row["source"]["statement"]):
                 yield {
                     "claim": f"{study['study']}/{row['name']}",
-                    "says": row["words"],
+                    "says": f"{row['source']['statement']}: {row['words']}",
                     "check": many(len(row["checks"]), "check"),
                     "verdict": f"{row['verdict']} in study {study['study']}",
                 }

@@ -562,7 +562,8 @@ def _study_again(whole: Json, workers: int, progress: Callable[[str], None]) -> 
 
 
 def _verify_data_file(whole: Json, kind: _DataFile, signed: str, again: Callable[[], Json] | None) -> str:
-    from verifiable_dp.record.verify import first_difference, said_of
+    from verifiable_dp.record.differences import first_difference
+    from verifiable_dp.record.verify import said_of
 
     kind.verify(whole)
     if again is not None:

@@ -132,12 +132,10 @@ def guidance(record: Record, rounds: int | None, groups: Sequence[Json]) -> list
         ``level`` (``warn`` or ``flag``), ``about`` and ``words``.
     """
     claim, found = record.claimed, []
-    found += _epsilon_flags("epsilon", claim.epsilon)
+    found += _epsilon_flags(claim.epsilon)
     for row in groups:
         if rounds is not None and rounds > 1 and row["rounds"] == rounds:
-            found += _epsilon_flags(
-                "epsilon", float(row["epsilon"]), f" of the {rounds} rounds of one person"
-            )
+            found += _epsilon_flags(float(row["epsilon"]), f" of the {rounds} rounds of one person")
     delta, n = claim.delta, _rounds(record)
     if delta > MOST_DELTA:
         found.append(_flag("flag", "delta", f"delta {delta:g} is above {MOST_DELTA:g}"))
@@ -150,11 +148,11 @@ def _flag(level: str, about: str, words: str) -> dict[str, str]:
     return {"level": level, "about": about, "words": words}
 
 
-def _epsilon_flags(what: str, epsilon: float, whose: str = "") -> list[dict[str, str]]:
+def _epsilon_flags(epsilon: float, whose: str = "") -> list[dict[str, str]]:
     if epsilon >= FLAG_EPSILON:
-        return [_flag("flag", "epsilon", f"{what} {epsilon:g}{whose} is {FLAG_EPSILON:g} or more")]
+        return [_flag("flag", "epsilon", f"epsilon {epsilon:g}{whose} is {FLAG_EPSILON:g} or more")]
     if epsilon > WARN_EPSILON:
-        return [_flag("warn", "epsilon", f"{what} {epsilon:g}{whose} is above {WARN_EPSILON:g}")]
+        return [_flag("warn", "epsilon", f"epsilon {epsilon:g}{whose} is above {WARN_EPSILON:g}")]
     return []
 
 
@@ -236,7 +234,7 @@ def _large_epsilon(record: Reviewed) -> Assessment:
     places = ("/claim/epsilon", "/guarantee/guidance")
     if epsilon <= WARN_EPSILON:
         return _if_held(record, "stated", f"epsilon {epsilon:g} is at most {WARN_EPSILON:g}", *places)
-    (flag,) = _epsilon_flags("epsilon", epsilon)
+    (flag,) = _epsilon_flags(epsilon)
     aside = "" if record.held else f"; {_ASIDE[record.verdict]}"
     return Assessment("open", f"stated and flagged: {flag['words']}{aside}", places)
 

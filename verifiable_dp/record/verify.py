@@ -9,15 +9,20 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from verifiable_dp.core import files, plugins
 from verifiable_dp.core.validate import InputError, Json, JsonDict, JsonValue, named
 from verifiable_dp.evidence import premises, rounding, upper
 from verifiable_dp.evidence.alignment.replay import TOLERANCE
-from verifiable_dp.evidence.check import Check, in_words, judged, limits_of, scales_of
+from verifiable_dp.evidence.check import Check, in_words, judged, limits_of
 from verifiable_dp.evidence.exclusions import settles
 from verifiable_dp.record import conclude, declarations, questions, words
+from verifiable_dp.record.differences import CHECK_KEYS, shortened
+from verifiable_dp.record.differences import GONE as GONE
+from verifiable_dp.record.differences import Apart as Apart
+from verifiable_dp.record.differences import apart as apart
+from verifiable_dp.record.differences import first_difference as first_difference
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.provenance import installed
 from verifiable_dp.record.requests import asked_of
@@ -34,7 +39,6 @@ _FREE = ("provenance", "digest", "declarations", "kill_table")
 _SHOWN = 100  # errors of the schema that are looked at
 _OF_INSTANCE = ("instance", "epsilon", "rounds")  # of a counterexample: where it was found
 _WORDS = ("words", "event", "pair")
-_CHECK = {"name", "kind", "statistics", "result"}
 
 
 @dataclass(frozen=True)
@@ -181,7 +185,8 @@ def check_digest(whole: Json, what: str = "record") -> None:
     stated, found = whole.get("digest"), digest(whole)
     if stated != found:
         raise InputError(
-            f"{what}: edited or corrupted: its digest is {_short(stated)}, and that of its values is {found}"
+            f"{what}: edited or corrupted: its digest is {shortened(stated)}, "
+            f"and that of its values is {found}"
         )
 
 
@@ -212,7 +217,7 @@ def verify_sealed(given: Given, what: str, version: str, again: Callable[[Json],
     whole = read(given)
     if whole.get("schema_version") != version:
         raise InputError(
-            f"{what}: schema_version must be {version}, got {_short(whole.get('schema_version'))}"
+            f"{what}: schema_version must be {version}, got {shortened(whole.get('schema_version'))}"
         )
     _fits(whole, "data-1", what)
     check_digest(whole, what)
@@ -239,7 +244,7 @@ def validate(record: Json) -> None:
     """
     version = record.get("schema_version")
     if version != SCHEMA_VERSION:
-        raise InputError(f"record: schema_version must be {SCHEMA_VERSION}, got {_short(version)}")
+        raise InputError(f"record: schema_version must be {SCHEMA_VERSION}, got {shortened(version)}")
     _fits(record)
 
 
@@ -269,7 +274,7 @@ def _validator(name: str, what: str) -> Draft202012Validator:
 def _word(value: JsonValue) -> None:
     """Make the sentence of every check in some values, so that no page fails to."""
     if isinstance(value, Mapping):
-        if value.keys() >= _CHECK:
+        if value.keys() >= CHECK_KEYS:
             in_words(Check.read(value))
         for item in value.values():
             _word(item)
@@ -461,76 +466,6 @@ def _libraries(whole: Json) -> str:
 
 def _listed(versions: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {version}" for name, version in versions.items() if version)[:300]
-
-
-GONE = ...  # what stands at a place that only the other value has
-
-
-class Apart(NamedTuple):
-    """A place at which two JSON values are not the same text; `off`: how far floats are, on their scale."""
-
-    place: str
-    old: JsonValue
-    new: JsonValue
-    off: float = math.inf
-
-    @property
-    def words(self) -> str:
-        """In a sentence."""
-        if self.old is GONE or self.new is GONE:
-            return f"{self.place} is {'missing' if self.old is GONE else 'unexpected'}"
-        said = f"{self.place} is {_short(self.old)}, and comes out as {_short(self.new)}"
-        allowed = f", off by {self.off:.1e} of its scale, where {rounding.TOLERANCE:g} is allowed"
-        both = isinstance(self.old, float) and isinstance(self.new, float)
-        return f"{said}{allowed if both else ''}"
-
-
-def apart(old: JsonValue, new: JsonValue, place: str = "", scale: JsonValue = None) -> Iterator[Apart]:
-    """Every place at which two JSON values differ; of lists of two lengths that, and what both have.
-
-    `scale` is that of the values if they are part of a check: a number, or nested as they are; None if it is
-    not known.
-    """
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
-        # Scales are not taken from what was recorded, where an edit could widen them.
-        scale = scales_of(Check.read(new)) if scale is None and new.keys() >= _CHECK else scale
-        for key in sorted({*old, *new}):
-            here = f"{place}.{key}" if place else key
-            yield from apart(old.get(key, GONE), new.get(key, GONE), here, _below(scale, key))
-    elif isinstance(old, list) and isinstance(new, list):
-        if len(old) != len(new):
-            yield Apart(place, old, new)
-        for i, (left, right) in enumerate(zip(old, new, strict=False)):
-            yield from apart(left, right, f"{place}.{i}", _below(scale, i))
-    elif isinstance(old, float) and isinstance(new, float) and repr(old) != repr(new):
-        size = float(scale) if isinstance(scale, int | float) else 0.0
-        yield Apart(place, old, new, rounding.difference(old, new, size))
-    elif repr(old) != repr(new):  # 1 and 1.0 are not the same text
-        yield Apart(place, old, new)
-
-
-def first_difference(recorded: JsonValue, again: JsonValue, place: str = "") -> str:
-    """Where two JSON values differ first, in words; empty if they are equal.
-
-    Whole numbers, words and structure must be the same. Floats are compared by the rule of
-    `evidence.rounding`, at the scales that the judge of each check in the values states.
-    """
-    found = (one.words for one in apart(recorded, again, place) if one.off > rounding.TOLERANCE)
-    return next(found, "")
-
-
-def _below(scale: JsonValue, key: JsonValue) -> JsonValue:
-    """Scales of what is at `key` within values with these scales; one number holds for all below it."""
-    if isinstance(scale, Mapping):
-        return scale.get(key)
-    if isinstance(scale, list) and isinstance(key, int):
-        return scale[key] if key < len(scale) else None
-    return scale
-
-
-def _short(value: JsonValue) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def verify(given: Given, *, rerun: Callable[[Json], Json] | None = None) -> Verified:

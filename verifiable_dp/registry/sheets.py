@@ -126,6 +126,7 @@ class RateRow(SheetRow, kw_only=True):
     log_power: float = 0.0
     false_words: Text = ""
     claimed: str = ""
+    growth: float = 0.0
 
 
 class CheckRow(SheetRow, kw_only=True):

@@ -30,7 +30,7 @@ GROUP = "verifiable_dp.studies"
 _SOURCES = (
     "algorithms",
     "core/algorithm.py",
-    "core/environments.py",
+    "core/environments",
     "core/mechanisms",
     "core/noise.py",
     "core/philox.py",

@@ -281,7 +281,7 @@ def _held(record: Record, terse: int) -> str:
         found.append(f"{capital(words.why(record))}.")
     if record.regret and not terse:
         loose = regrets.loose(record)
-        coarse = f"; {loose} would pass tenfold regret" if loose else ""
+        coarse = f"; {loose} allow{'s' if loose == 1 else ''} tenfold regret" if loose else ""
         where = " (other settings)" if audited.elsewhere(record) else ""
         found.append(f"{words.measured(record)}{where}: {regrets.agreeing(record)}{coarse}.")
     return " ".join(filter(None, found))

@@ -26,7 +26,8 @@ from verifiable_dp.evidence.alignment import checking
 from verifiable_dp.evidence.alignment.replay import TOLERANCE, exceeds
 from verifiable_dp.evidence.alignment.searching import plain
 from verifiable_dp.evidence.blackbox import test as blackbox
-from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, Terms
+from verifiable_dp.evidence.blackbox.algorithm_runs import AlgorithmSampler
+from verifiable_dp.evidence.blackbox.test import Terms
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.exact import halting
 from verifiable_dp.evidence.exact import law as laws

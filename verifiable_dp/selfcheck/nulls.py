@@ -16,8 +16,9 @@ from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.neighbours import Neighbours
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.blackbox import test as blackbox
+from verifiable_dp.evidence.blackbox.run_parts import Sampler
 from verifiable_dp.evidence.blackbox.statistics import at_least, clopper_pearson_lower, clopper_pearson_upper
-from verifiable_dp.evidence.blackbox.test import Plan, Sampler, Terms
+from verifiable_dp.evidence.blackbox.test import Plan, Terms
 
 LEVEL = 1e-3
 CONFIDENCE = 0.95

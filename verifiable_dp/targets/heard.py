@@ -19,16 +19,9 @@ import numpy as np
 from verifiable_dp.core.validate import Foreign, Given, IntArray, Json, JsonDict
 from verifiable_dp.evidence.blackbox.curves import CURVE
 from verifiable_dp.evidence.blackbox.events import EventSetting
+from verifiable_dp.evidence.blackbox.run_parts import Part, worlds_of
 from verifiable_dp.evidence.blackbox.statistics import p_value
-from verifiable_dp.evidence.blackbox.test import (
-    PROBE,
-    SELECT,
-    SEQUENTIAL,
-    TEST,
-    Part,
-    coin_sizes,
-    worlds_of,
-)
+from verifiable_dp.evidence.blackbox.test import PROBE, SELECT, SEQUENTIAL, TEST, coin_sizes
 from verifiable_dp.targets.far import FarFunction
 from verifiable_dp.targets.plays import PlaySampler
 from verifiable_dp.targets.randomness import follower_of

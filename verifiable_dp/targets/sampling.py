@@ -12,16 +12,9 @@ from joblib import delayed
 
 from verifiable_dp.core import engine, philox
 from verifiable_dp.core.limits import limited
-from verifiable_dp.core.validate import (
-    Foreign,
-    Function,
-    InputError,
-    IntArray,
-    WordArray,
-    one_line,
-)
+from verifiable_dp.core.validate import Foreign, Function, InputError, IntArray, WordArray, one_line
 from verifiable_dp.evidence.blackbox.events import Observation
-from verifiable_dp.evidence.blackbox.test import Part, parts_of, worlds_of
+from verifiable_dp.evidence.blackbox.run_parts import Part, parts_of, worlds_of
 from verifiable_dp.targets.far import Far, far_of
 from verifiable_dp.targets.guard import guarded
 from verifiable_dp.targets.line import EndedError
@@ -73,13 +66,13 @@ class SeenRuns(abc.ABC):
         """What the adversary sees of it; no code of the target runs."""
 
     def sample(self, pair: Foreign, world: int, stage: int, number: int, runs: IntArray) -> Observation:
-        """See `evidence.blackbox.test.Sampler.sample`."""
+        """See `evidence.blackbox.run_parts.Sampler.sample`."""
         return self.seen(pair, self.raw(pair, world, stage, number, runs))
 
     def mixed(
         self, pair: Foreign, stage: int, number: int, runs: Both, order: IntArray
     ) -> tuple[Observation | None, Observation | None]:
-        """See `evidence.blackbox.test.TestTurns.mixed`."""
+        """See `evidence.blackbox.run_parts.TestTurns.mixed`."""
         made = self.raw_mixed(pair, stage, number, runs, order)
         return self._both(pair, made)
 

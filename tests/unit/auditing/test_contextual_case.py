@@ -6,19 +6,26 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import verifiable_dp as vdp
+from tests.user_code import reacting
+from tests.user_code.regrets import Episodes, NeverDoubles, Stays, theorem, without_epsilon
 from verifiable_dp import api
 from verifiable_dp.api import reruns
-from verifiable_dp.auditing import algorithms, rungs
+from verifiable_dp.auditing import algorithms, bandits, rungs, worst_instance_search
+from verifiable_dp.auditing.bounds import GivenBound
 from verifiable_dp.auditing.plans import silent
 from verifiable_dp.auditing.request import AuditRequest, Inputs, Promise, Settings
 from verifiable_dp.auditing.subject import subject_of
 from verifiable_dp.auditors.contextual import _shared as family
+from verifiable_dp.cli import main
 from verifiable_dp.core import reactions
 from verifiable_dp.core.algorithm import play
+from verifiable_dp.core.contexts import Contexts
 from verifiable_dp.core.neighbours import ContextGame, TablePair, pair_of
 from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.populations import USUAL, FiniteTypes, InHindsight, Linear, Ordered, usual
 from verifiable_dp.core.units import Protected
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence import normal
@@ -26,12 +33,21 @@ from verifiable_dp.evidence.alignment.checking import Instance
 from verifiable_dp.evidence.alignment.replay import worlds
 from verifiable_dp.evidence.blackbox import adversary
 from verifiable_dp.evidence.blackbox.adversary import AdversarySizes
-from verifiable_dp.evidence.blackbox.test import AlgorithmSampler, Terms
+from verifiable_dp.evidence.blackbox.algorithm_runs import AlgorithmSampler
+from verifiable_dp.evidence.blackbox.test import Terms
+from verifiable_dp.evidence.blackbox.users import UserSearch
+from verifiable_dp.evidence.check import Check, in_words
+from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import plain
-from verifiable_dp.record.verify import examine
+from verifiable_dp.record.verify import examine, validate
 from verifiable_dp.registry import entries as registry
+from verifiable_dp.render.renderings import render
 from verifiable_dp.report import finish
+from verifiable_dp.targets.adapters import taken
+from verifiable_dp.targets.players import Player, Setting
+from verifiable_dp.targets.plays import PlaySampler
+from verifiable_dp.targets.roles import GivenRole
 
 REPORTS = Path(__file__).parents[3] / "reports"
 SMALL = {"n_arms": 2, "dimension": 2, "epsilon": 1.0, "horizon": 8, "delta": 1e-3}
@@ -244,3 +260,561 @@ def test_a_whole_audit_finds_all_mutants_and_a_re_run_gives_the_same_counts(name
     assert [check["statistics"] for check in again["checks"]] == [
         check["statistics"] for check in report.record["checks"]
     ]
+
+
+# Regret of code that is told contexts: simulated, and held against claims.
+
+
+HERE = usual("linear", 3, (3,))
+EASY = Linear([[0.7, 0, 0.7], [-0.7, 0, 0.7]], law="intercept", bounds=(0, 1), name="easy")
+
+
+class LinUCB:
+    """Disjoint ridge regressions; `alpha` is the width of the bounds."""
+
+    def __init__(self, n_arms, d, alpha=0.3):
+        self.inverse = np.tile(np.eye(d), (n_arms, 1, 1))
+        self.b = np.zeros((n_arms, d))
+        self.alpha = alpha
+
+    def select(self, context):
+        spread = self.inverse @ context
+        means = np.einsum("ij,ij->i", spread, self.b)
+        return int(np.argmax(means + self.alpha * np.sqrt(spread @ context)))
+
+    def update(self, context, arm, reward):
+        spread = self.inverse[arm] @ context
+        self.inverse[arm] -= np.outer(spread, spread) / (1 + context @ spread)
+        self.b[arm] += reward * context
+
+
+def uniform(contexts, rewards, rng):
+    return rng.integers(rewards.shape[1], size=len(rewards))
+
+
+def half_blind(contexts, rewards, rng):
+    """Knows the truth, and explores in half of all rounds nevertheless."""
+    known = EASY.means(contexts).argmax(axis=1)
+    return np.where(rng.random(len(rewards)) < 0.5, uniform(contexts, rewards, rng), known)
+
+
+def truth(contexts, rewards, rng):
+    return HERE.means(contexts).argmax(axis=1)
+
+
+def truths(contexts, rewards, n_runs, rng):
+    return np.tile(truth(contexts, rewards, rng), (n_runs, 1))
+
+
+def blind(contexts, rewards, rng):
+    return np.zeros(len(rewards), np.int64)
+
+
+def always(rewards, rng):
+    return np.ones(len(rewards), np.int64)
+
+
+def peeking(contexts, rewards, rng):
+    return rewards.argmax(axis=1)
+
+
+def limit(population, horizon, n_arms, alpha):
+    """The first argument is the population; the others are filled by name."""
+    assert alpha == 0.3
+    return population.spread * n_arms * population.shape[-1] * np.sqrt(horizon)
+
+
+@pytest.mark.parametrize("name", USUAL)
+@pytest.mark.parametrize("shape", [(3,), (4, 3)])
+def test_usual_populations_have_the_form_asked_for(name, shape):
+    population = usual(name, 4, shape)
+    users = population.draw(np.random.default_rng(0), 200)
+    assert users.contexts.shape == (200, *shape)
+    assert population.bounds == (0.0, 1.0)
+    assert users.gaps.mean() > 0.03  # there is something to learn
+
+
+def test_the_best_arms_cost_nothing_and_uniform_play_what_is_expected():
+    best, many, bad = (vdp.simulate(rule, HERE, horizon=400, runs=20) for rule in (truth, truths, uniform))
+    assert not best.regret.any()
+    assert not many.regret.any()
+    assert bad.regret.mean() == pytest.approx(HERE.uniform_regret(400), rel=0.1)
+    assert best.hindsight.mean() < bad.hindsight.mean()
+    assert (np.diff(bad.regrets, axis=1) >= 0).all()
+    assert (bad.pulls.sum(axis=1) == 400).all()
+    assert bad.times[-1] == 400
+    np.testing.assert_array_equal(bad.regrets[:, -1], bad.regret)
+
+
+def test_a_simulation_follows_from_its_seed():
+    once = vdp.simulate(LinUCB, EASY, horizon=50, runs=9, parameters={"alpha": 0.1})
+    again = vdp.simulate(LinUCB, EASY, horizon=50, runs=9, parameters={"alpha": 0.1})
+    other = vdp.simulate(LinUCB, EASY, horizon=50, runs=9, parameters={"alpha": 0.1}, seed=1)
+    np.testing.assert_array_equal(once.regrets, again.regrets)
+    assert (once.regret != other.regret).any()
+
+
+def test_own_code_without_contexts_is_simulated_too():
+    found = vdp.simulate(
+        lambda rewards, rng: np.ones(len(rewards), int),
+        vdp.environments.bernoulli([0.9, 0.5]),
+        horizon=30,
+        runs=3,
+    )
+    np.testing.assert_allclose(found.regret, 12.0)
+    assert found.hindsight is None
+
+
+def test_hindsight_is_told_from_the_truth():
+    """A constant rule in a world where one arm is best for everybody who came pays its own rewards only."""
+    types = FiniteTypes([[0.9, 0.1]], [[1.0]])
+    found = vdp.simulate(blind, types, horizon=100, runs=5)
+    assert not found.regret.any()
+    assert not found.hindsight.any()
+    other = FiniteTypes([[0.1, 0.9]], [[1.0]])
+    assert vdp.simulate(blind, other, horizon=100, runs=5).hindsight.mean() == pytest.approx(80, abs=12)
+
+
+SUBLINEAR = {"T": ("sublinear", 0.3)}  # the wider the margin, the fewer runs tell 1 from 1 - .3
+
+
+def checked(target, **claims):
+    given = {"horizon": 512, "runs": 16, **({} if "contexts" in claims else {"environments": EASY}), **claims}
+    return vdp.check_regret(target, in_process=True, **given)
+
+
+def test_a_linucb_is_sublinear():
+    report = checked(LinUCB, scaling=SUBLINEAR)
+    assert report.regret_verdict == "consistent"
+    assert validate(report.record) is None
+    check = report.record["regret"]["checks"][0]
+    assert check["statistics"]["at_most"] is True
+    assert "claimed at most 0.7" in in_words(Check.read(check))
+
+
+def test_uniform_play_passes_no_sublinear_check():
+    """Its regret is that of having learnt nothing, which is said."""
+    report = checked(uniform, scaling=SUBLINEAR)
+    assert report.regret_verdict == "vacuous"
+    assert "it does not learn" in in_words(Check.read(report.record["regret"]["checks"][0]))
+
+
+def test_constant_exploration_is_contradicted():
+    report = checked(half_blind, runs=64, scaling=SUBLINEAR)
+    assert report.regret_verdict == "contradicted"
+    assert report.record["regret"]["checks"][0]["result"]["slope"] > 0.9
+
+
+def test_bounds_are_functions_of_the_population():
+    assert checked(LinUCB, horizon=200, bound=limit).regret_verdict == "consistent"
+    assert checked(uniform, horizon=200, bound=20).regret_verdict == "contradicted"
+    report = checked(uniform, horizon=200, bound=200)  # the spread of means is 1
+    assert report.regret_verdict == "vacuous"
+    assert checked(LinUCB, horizon=200, better_than=uniform, factor=2).regret_verdict == "consistent"
+    assert checked(uniform, horizon=200, better_than=LinUCB).regret_verdict == "contradicted"
+
+
+def test_regret_against_hindsight_is_what_is_asked_for():
+    """In a misleading order, too: the best policy knows all rewards, so that the truth has some regret."""
+    where = Ordered(FiniteTypes([[0.55, 0.5]] * 4), "misleading", "late")
+    claim = {"horizon": 300, "bound": 0.5}
+    assert checked(blind, **claim, environments=where).regret_verdict == "consistent"
+    found = checked(blind, **claim, environments=InHindsight(where))
+    assert found.record["regret"]["checks"][0]["statistics"]["mean"] > 2
+    kept = found.record["plan"]["regret"]["instances"][0]
+    assert (kept["type"], kept["population"]["type"]) == ("InHindsight", "Ordered")
+
+
+def test_code_that_looks_at_unearned_rewards_is_named():
+    assert "more than a bandit" in checked(peeking, horizon=60, bound=30).record["target"]["note"]
+    assert not checked(LinUCB, horizon=60, bound=30).record["target"]["note"]
+
+
+@pytest.mark.parametrize(
+    ("claims", "words"),
+    [
+        ({"scaling": {"K": 1}}, "scaling: K is given by the population"),
+        ({"scaling": {"T": 0.5}, "gap": 0.2}, "scaling: gap is given by the population"),
+        ({"bound": 5, "environments": [EASY, HERE]}, "environments must have"),
+        ({"bound": 5, "environments": [EASY, [0.5, 0.4]]}, "environments must have contexts of one form"),
+        (
+            {"bound": 5, "contexts": 2, "n_arms": 2, "environments": EASY},
+            "environments must have contexts 2, got 3",
+        ),
+        ({"bound": 5, "contexts": 3, "environments": "linear"}, "n_arms must be given with contexts"),
+        ({"bound": 5, "contexts": 3, "n_arms": 2, "environments": "square"}, "population must be one of"),
+        ({"bound": 5, "contexts": 1, "n_arms": 2, "environments": "linear"}, "dimension 2 at least"),
+        ({"bound": 5, "environments": ["linear"]}, "need contexts"),
+    ],
+)
+def test_what_does_not_fit_is_refused(claims, words):
+    with pytest.raises(InputError, match=words):
+        checked(LinUCB, **claims)
+
+
+def test_an_algorithm_without_contexts_does_not_play_for_them():
+    with pytest.raises(InputError, match="does not take contexts"):
+        vdp.simulate(vdp.make("ucb1", n_arms=3, horizon=20), HERE)
+
+
+def test_a_one_sided_rate_is_kept_by_a_smaller_exponent():
+    points = [(x, x**0.3 * np.array([0.99, 1.0, 1.01])) for x in 2 ** np.arange(3, 13)]
+    common = {"exponent": 0.5, "log_power": 0.0, "margin": 0.05}
+    assert scaling("rate", points, **common).verdict == "contradicted"
+    assert scaling("rate", points, **common, at_most=True).verdict == "consistent"
+    faster = [(x, x**0.7 * np.array([0.99, 1.0, 1.01])) for x in 2 ** np.arange(3, 13)]
+    assert scaling("rate", faster, **common, at_most=True).verdict == "contradicted"
+
+
+CODE = """
+import numpy as np
+
+def play(contexts, rewards, rng):
+    return rng.integers(rewards.shape[1], size=len(rewards))
+"""
+
+
+def test_the_command_line_takes_contexts(tmp_path, monkeypatch):
+    """A check is run, and run again from its record; `simulate` plays the same file."""
+    (tmp_path / "uni.py").write_text(CODE)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        return CliRunner().invoke(main, words)
+
+    claim = ["--contexts", "3", "--arms", "2", "--horizon", "200", "--runs", "8", "--in-process"]
+    found = run("regret", "uni.py:play", *claim, "--bound", "3", "--population", "types", "--json", "r.json")
+    assert found.exit_code == 1, found.output
+    plan = json.loads((tmp_path / "r.json").read_text())["plan"]["regret"]
+    assert plan["instances"][0]["type"] == "FiniteTypes"
+    again = run("verify", "r.json", "--rerun")
+    assert again.exit_code == 0, again.output
+    shown = run(
+        "simulate", "uni.py:play", "--contexts", "2x3", "--arms", "2", "--horizon", "50", "--runs", "4"
+    )
+    assert shown.exit_code == 0, shown.output
+    assert "against the best policy in hindsight" in shown.output
+    assert run("simulate", "uni.py:play", "--contexts", "3", "--setting", "C1").exit_code == 2
+
+
+# Audits in which an adversary sends each user by what was played: what only it finds, what it cannot play.
+# A refutation of a right bandit has a chance of at most 1e-6 for each audit here; all are seeded.
+
+
+FORM = Contexts(2, (3,))
+GAME = "interactive black box"
+SENTENCE = "the adversary sends contexts that point away from the arm seen last"
+REACTING = [rung for rung in rungs.RUNGS if rung.run is bandits.adversaries]
+FIXED = [rung for rung in rungs.RUNGS if rung.run is not bandits.adversaries]
+LOOK = [rung for rung in FIXED if rung.run is bandits.first_look]
+
+
+def of(target, by=REACTING, *, pairs=None, pinned=None, **settings):
+    """The draft of an audit by some rungs."""
+    request = AuditRequest(
+        target,
+        f"tests/user_code/reacting.py:{target.__name__}",
+        Promise(epsilon=1.0, model="joint"),
+        Inputs(2, 24, contexts=(3,), pairs=pairs),
+        Settings(**{"budget": "smoke", "runs": 4000, **settings}),
+        pinned=pinned,
+        progress=silent,
+    )
+    return rungs.draft(request, by)
+
+
+def checks(draft):
+    return {check["name"]: check for check in draft["checks"]}
+
+
+def verdicts(draft):
+    return {check["result"]["verdict"] for check in draft["checks"]}
+
+
+@pytest.fixture(scope="module")
+def report():
+    return finish(draft=of(reacting.Trial), started=0.0, cpu_seconds=0.0)
+
+
+def test_an_adversary_refutes_what_hides_from_fixed_contexts(report):
+    assert report.verdict == "refuted"
+    assert list(checks(report.record)) == [GAME]
+    assert report.record["epsilon_lower"] > 2
+    examine(report.record)
+
+
+def test_fixed_contexts_do_not_refute_it():
+    draft = of(reacting.Trial, LOOK)
+    assert list(checks(draft)) == ["black box, look 1"]
+    assert verdicts(draft) == {"not_refuted"}
+    assert "reacting-users" in [left["id"] for left in draft["not_covered"]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_a_whole_audit_refutes_it_by_adversaries_alone(seed):
+    """Without them five times the runs do not."""
+    assert verdicts(of(reacting.Trial, FIXED, runs=20_000, seed=seed)) == {"not_refuted"}
+    refuting = [c["name"] for c in of(reacting.Trial, rungs.RUNGS, seed=seed)["checks"]]
+    assert refuting[-1] == GAME
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(i, marks=pytest.mark.slow) for i in range(1, 6))])
+def test_the_honest_trial_is_not_refuted(seed):
+    draft = of(reacting.HonestTrial, seed=seed, runs=4000 if seed else 1500)
+    assert checks(draft)[GAME]["result"]["verdict"] == "not_refuted"
+    assert not draft["counterexamples"]
+
+
+def sampler_of(target):
+    return PlaySampler(taken(target, GivenRole(contexts=FORM))[1], False, 2, 24, 0, joint=True)
+
+
+def test_a_function_that_goes_through_its_arrays_is_played_as_the_class_is():
+    games = UserSearch(None, FORM, 24, 10).games()
+    assert len(games) == 14
+    for game in games:
+        table, runs = game.unfolding(1, joint=True), np.arange(6)
+        one, two = (sampler_of(each).actions(table, (5,), runs) for each in (reacting.Trial, reacting.trial))
+        assert np.array_equal(one, two)
+
+
+def test_the_record_holds_the_adversary_and_its_counterexample_runs_again(report):
+    (found,) = report.record["counterexamples"]
+    assert found["pair"] == checks(report.record)[GAME]["statistics"]["adversary"]
+    pair = pair_of(found["pair"])
+    assert isinstance(pair, ContextGame)
+    sampler = sampler_of(reacting.Trial)
+    actions = [
+        sampler.actions(pair.unfolding(world, joint=True), (5, 0, world), np.arange(60)) for world in (0, 1)
+    ]
+    # After the protest the raw sums decide: of nothing but zeros arm 0 is the largest.
+    late = [each[:, 20:] for each in actions]
+    assert (late[0] == 0).all()
+    assert (late[1] == 1).any(axis=1).mean() > 0.5
+
+
+def test_a_record_without_adversaries_is_re_run_by_the_version_that_made_it(report):
+    pinned = report.record["plan"]
+    with pytest.raises(InputError, match="an earlier version made it"):
+        of(reacting.Trial, pinned={**pinned, "sizes": {"runs": 4000, "probes": 10, "followed": 0}})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["Trial", "HonestTrial"])
+def test_a_re_run_gives_the_same_counts(name):
+    whole = api.audit(
+        f"tests/user_code/reacting.py:{name}",
+        contexts=3,
+        model="joint",
+        epsilon=1.0,
+        n_arms=2,
+        horizon=24,
+        budget="smoke",
+    )
+    again = api.rerun(whole.record)
+    assert [c["statistics"] for c in again["checks"]] == [c["statistics"] for c in whole.record["checks"]]
+
+
+@pytest.mark.parametrize("kind", ["html", "markdown", "sarif"])
+def test_every_rendering_says_what_the_adversary_did(report, kind, tmp_path):
+    report.save(tmp_path)
+    assert SENTENCE in render(tmp_path / "record.json", kind).decode()
+
+
+def test_all_adversaries_are_listed_and_their_sizes_are_in_the_plan(report):
+    said = [pair["words"] for pair in report.record["pairs"] if "the adversary" in pair["words"]]
+    assert len(said) == len(set(said)) == 14
+    assert report.record["plan"]["interactive"]["test"] > 100
+    assert checks(report.record)[GAME]["statistics"]["tests"] == 4
+
+
+@pytest.mark.parametrize(
+    ("target", "why"),
+    [
+        (reacting.clipped_at_once, "it takes the users of all rounds at once"),
+        (reacting.all_rewards, "it reads the rewards of several arms in one round"),
+        (reacting.unread, "it does not read the reward of each arm that it returns"),
+        (reacting.typed, "contexts must be an array"),
+        pytest.param(
+            reacting.trial_many,
+            "play_many takes the users of all rounds, and of all runs, at once",
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_what_no_adversary_can_play_is_said(target, why):
+    draft = of(target, runs=400)
+    assert not checks(draft)
+    (said,) = (left["values"]["why"] for left in draft["not_covered"] if left["id"] == "reacting-users")
+    assert why in said
+
+
+def test_an_adversary_can_be_given_as_a_pair():
+    games = [game for game in UserSearch(None, FORM, 24, 10).games() if game.reaction.name == "reverse"]
+    draft = of(reacting.Trial, LOOK, pairs=games, runs=1500)
+    assert verdicts(draft) == {"refuted"}
+    assert "reacting-users" not in [left["id"] for left in draft["not_covered"]]
+    with pytest.raises(InputError, match="no adversary can send this code its users one by one"):
+        of(reacting.clipped_at_once, LOOK, pairs=games)
+
+
+@pytest.mark.parametrize("reward_only", [False, True])
+@pytest.mark.parametrize("form", [Contexts(2, (3,)), Contexts(3, (3, 2), 2.0)])
+def test_adversaries_replace_one_user_by_what_is_protected(form, reward_only):
+    games = UserSearch(None, form, 24, 10, reward_only).games()
+    assert {game.round for game in games} == {0, 8}
+    for game in games:
+        left, right = game.worlds()
+        assert np.flatnonzero((left != right).any(axis=1)).tolist() == [game.round]
+        context = (form.split(left)[0] != form.split(right)[0]).any()
+        assert context == (game.round == 8 and not reward_only)
+
+
+# Bounds are held against runs where they are tightest, and rivals play with the target's parameters.
+
+
+HERE_OF_TIGHTEST = {"n_arms": 2, "horizon": 1000, "runs": 16, "in_process": True}
+
+
+def textbook(gaps, horizon):
+    return sum(8 * np.log(horizon) / gap + 5 * gap for gap in gaps[gaps > 0])
+
+
+def usual_of_tightest(report):
+    """Verdicts on the instances that were all there used to be."""
+    names = ("bound on wide gaps", "bound on near tie", "bound on equal gaps")
+    return {c["result"]["verdict"] for c in report.record["regret"]["checks"] if c["name"] in names}
+
+
+def last(report):
+    check = report.record["regret"]["checks"][3]
+    return check["statistics"]["instance"], check["result"]["verdict"]
+
+
+def test_a_bound_without_its_epsilon_is_contradicted_at_a_small_one():
+    """Each at level 1e-6, on fixed seeds; the theorem with its 1/epsilon is the negative control."""
+    right = api.check_regret(Episodes, **HERE_OF_TIGHTEST, bound=theorem)
+    assert last(right) == ("last arm better by 0.9", "consistent"), right.summary()
+    assert right.regret_verdict == "consistent"
+    wrong = api.check_regret(Episodes, **HERE_OF_TIGHTEST, bound=without_epsilon)
+    assert "contradicted" not in usual_of_tightest(wrong)
+    instance, verdict = last(wrong)
+    assert verdict == wrong.regret_verdict == "contradicted", wrong.summary()
+    assert instance.startswith("last arm better by 0.9, epsilon 0.0")
+    validate(wrong.record)
+    assert plain(api.rerun(wrong.record)["regret"]) == plain(wrong.record["regret"])
+
+
+@pytest.mark.parametrize("target", [Stays, pytest.param(NeverDoubles, marks=pytest.mark.slow)])
+def test_a_rule_that_never_resets_is_contradicted(target):
+    """One stays on the first arm, which is best on the usual instances; one learns from single rewards."""
+    bound = textbook if target is Stays else theorem
+    report = api.check_regret(target, **{**HERE_OF_TIGHTEST, "horizon": 4000}, bound=bound)
+    assert "contradicted" not in usual_of_tightest(report)
+    assert last(report) == ("last arm better by 0.9", "contradicted"), report.summary()
+
+
+def test_near_a_bound_more_runs_decide():
+    """Regret of 1.1 times the bound: 4 times as many runs are taken where pilots come near it."""
+    report = api.check_regret(
+        Episodes, **HERE_OF_TIGHTEST, bound=lambda gaps, horizon: 1e6 if gaps.max() < 0.89 else 90.0
+    )
+    assert report.record["regret"]["checks"][3]["statistics"]["n"] == 64
+    report = api.check_regret(Episodes, **HERE_OF_TIGHTEST, bound=theorem)
+    assert report.record["regret"]["checks"][3]["statistics"]["n"] == 16
+
+
+def test_given_instances_and_numbers_stay_alone():
+    for claim in ({"bound": 900.0}, {"bound": textbook, "environments": [[0.9, 0.1]]}):
+        report = api.check_regret(Stays, **HERE_OF_TIGHTEST, **claim)
+        names = [c["name"] for c in report.record["regret"]["checks"]]
+        assert names == [name for name in names if "last arm" not in name] != []
+
+
+@pytest.mark.parametrize(("bound", "said"), [(textbook, True), (500.0, True), (theorem, False)])
+def test_a_bound_that_does_not_take_epsilon_is_held_at_one(bound, said):
+    report = api.check_regret(Stays, **HERE_OF_TIGHTEST, bound=bound)
+    assert ("the bound does not take epsilon: it was held at epsilon = 1.0 only" in report.summary()) == said
+
+
+def test_candidates_say_something_and_have_the_best_arm_last():
+    player, setting = Player.of(Episodes, {}), Setting(3, 4000, {"epsilon": 0.5})
+    found = list(worst_instance_search.points(player, setting, GivenBound.of(theorem), (0.0, 2.0)))
+    assert {point.setting.parameters["epsilon"] for point in found} == {0.5, 0.125}
+    for point in found:
+        assert np.argmax(point.instance.means) == 2
+        assert point.limit < 4000 * point.instance.gaps.max() <= 4000 * 1.8
+        assert point.moved == (point.setting.parameters["epsilon"] < 0.5)
+    assert not list(worst_instance_search.points(player, setting, GivenBound.of(7.0), (0.0, 1.0)))
+    held = {
+        point.setting.parameters["epsilon"]
+        for point in worst_instance_search.points(player, setting, GivenBound.of(textbook), (0.0, 1.0))
+    }
+    assert held == {0.5}  # it says nothing of other epsilons
+
+
+def test_code_that_takes_no_smaller_epsilon_is_tested_at_its_own():
+    class Bounded(Episodes):
+        def __init__(self, n_arms, rng, epsilon=1.0, alpha=3.1):
+            if epsilon < 1:
+                raise ValueError("epsilon must be at least 1")
+            super().__init__(n_arms, rng, epsilon, alpha)
+
+    report = api.check_regret(Bounded, **HERE_OF_TIGHTEST, bound=without_epsilon)
+    assert last(report) == ("last arm better by 0.9", "consistent"), report.summary()
+
+
+class Eps(Stays):
+    """Names its epsilon in another way."""
+
+    def __init__(self, n_arms, eps=0.25, beta=0.05):
+        pass
+
+
+RIVAL = {**HERE_OF_TIGHTEST, "horizon": 200, "runs": 4, "environments": [[0.4, 0.6]]}
+
+
+@pytest.mark.parametrize(
+    ("target", "rival", "asked", "words"),
+    [
+        (Eps, "dp-se", {}, "dp-se (beta 0.05, epsilon 0.25, horizon 200, n_arms 2)"),
+        (Eps, "dp-se", {"parameters": {"eps": 2.0}}, "dp-se (beta 0.05, epsilon 2, horizon 200, n_arms 2)"),
+        (
+            Eps,
+            "dp-se",
+            {"rival_parameters": {"beta": 0.5, "epsilon": 4.0}},
+            "dp-se (beta 0.5, epsilon 4, horizon 200, n_arms 2)",
+        ),
+        (Stays, "dp-se", {}, "dp-se (beta 0.005, epsilon 1, horizon 200, n_arms 2)"),
+        (Eps, Episodes, {}, "Episodes (alpha 3.1, epsilon 0.25, horizon 200, n_arms 2)"),
+        (Eps, "ucb1", {}, "ucb1 (horizon 200, n_arms 2)"),
+    ],
+)
+def test_the_rival_has_the_parameters_of_the_target_and_says_so(target, rival, asked, words):
+    report = api.check_regret(target, **RIVAL, **asked, better_than=rival)
+    assert f"{words} has " in report.summary()
+    assert plain(api.rerun(report.record)["regret"]) == plain(report.record["regret"])
+
+
+def test_a_rival_object_keeps_what_it_was_made_with():
+    rival = vdp.make("dp-se", n_arms=2, horizon=50, epsilon=3.0, beta=0.2)
+    summary = api.check_regret(Eps, **RIVAL, better_than=rival).summary()
+    assert "(beta 0.2, epsilon 3, horizon 200, n_arms 2) has " in summary
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"bound": 5, "rival_parameters": {"beta": 0.1}}, "rival_parameters needs better_than"),
+        ({"better_than": "dp-se", "rival_parameters": 3}, "rival_parameters must be a mapping"),
+        (
+            {"better_than": "dp-se", "rival_parameters": {"bate": 1}},
+            "dp-se takes no bate; its parameters are",
+        ),
+        ({"better_than": Episodes, "rival_parameters": {"bate": 1}}, "'bate' must be a parameter of"),
+    ],
+)
+def test_unusable_rivals(asked, message):
+    with pytest.raises(InputError, match=message):
+        api.check_regret(Eps, **RIVAL, **asked)

@@ -1,5 +1,6 @@
 """Claims about the regret of anyone's algorithm: forms, bounds, rates, and what is refused."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -147,6 +148,30 @@ def test_the_rate_of_a_known_algorithm():
     assert right.regret_verdict == "consistent", right.summary()
     wrong = api.check_regret(two_thirds, **claims, scaling={"T": (0.4, 0.1)})
     assert wrong.regret_verdict == "contradicted", wrong.summary()
+
+
+@pytest.mark.parametrize("power", [0.6, 2 / 3])
+def test_faster_rates_are_told_from_sqrt_or_the_horizon_is_named(power):
+    """Within a CPU second each; at the horizon that is named, a narrow claim tells them apart."""
+
+    def explores(exponent):
+        def play(rewards, rng):
+            horizon, arms = rewards.shape
+            first = arms * int(horizon**exponent / arms)
+            rest = np.full(horizon - first, rewards.mean(axis=0).argmax())
+            return np.r_[np.arange(first) % arms, rest]
+
+        return play
+
+    about = {"n_arms": 2, "runs": 32}
+    wide = api.check_regret(explores(power), **about, horizon=5000, scaling={"T": "sqrt"})
+    assert wide.regret_verdict == ("consistent" if power == 0.6 else "inconclusive")
+    named = re.findall(r"from T = (\S+) on", wide.summary())
+    horizon = int(float(named[-1]))
+    assert 5000 <= horizon <= 50_000
+    for exponent, verdict in ((power, "contradicted"), (0.5, "consistent")):
+        narrow = api.check_regret(explores(exponent), **about, horizon=horizon, scaling={"T": (0.5, 0.05)})
+        assert narrow.regret_verdict == verdict
 
 
 def wasteful(rewards, rng):

@@ -22,9 +22,11 @@ from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.evidence.check import Check, in_words
 from verifiable_dp.evidence.judge.laws import epsilon_of_mu
 from verifiable_dp.evidence.tracing import flow
+from verifiable_dp.evidence.tracing.examining import _spread, examine
 from verifiable_dp.evidence.tracing.flow import Step
 from verifiable_dp.evidence.tracing.ledger import Place, ReplayEnd
-from verifiable_dp.evidence.tracing.replays import TracedBandit, _spread, check, examine
+from verifiable_dp.evidence.tracing.replays import check
+from verifiable_dp.evidence.tracing.subjects import TracedBandit
 from verifiable_dp.record import excerpts
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.words import leads

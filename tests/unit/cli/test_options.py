@@ -41,7 +41,7 @@ from verifiable_dp.targets import inspection, source
 from verifiable_dp.targets.process import Exec
 from verifiable_dp.targets.roles import GivenRole
 
-QUIET = ["-q", "--quiet"]  # tests/unit/test_manners.py
+QUIET = ["-q", "--quiet"]  # tests/unit/test_public_surface.py
 
 
 class Replaced:
@@ -227,7 +227,7 @@ def test_audit(replaced, holding, schedulers, tmp_path):
         "its evidence is only tested-paths; --require asks for certified" in done.stderr,
     ) == (3, True)
     assert replaced.calls["audit"] == ((Exec("run me", 2.5),), UNSET)
-    # Without a target: tests/unit/campaign/test_settings.py.
+    # Without a target: tests/unit/campaign/test_campaign_file.py.
     assert missing("audit", typed, command) == [["--write-baseline"], ["--ask"], QUIET]
 
 

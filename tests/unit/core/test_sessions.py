@@ -1,27 +1,39 @@
 """Sessions: what is written and when, what a second draw of one value would cost, and updates that fail."""
 
 import contextlib
+import copy
 import errno
 import json
+import math
 import os
 import stat
-from dataclasses import dataclass, replace
+import traceback
+from contextlib import nullcontext
+from dataclasses import dataclass, fields, is_dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 import verifiable_dp as vdp
-from tests.live import Blocks, Counted, feed, first_release, small
+from tests.live import Blocks, Counted, Logged, feed, first_release, small
 from verifiable_dp import make
-from verifiable_dp.core import rights, statefile
+from verifiable_dp.core import kept_session, rights, statefile, turns
+from verifiable_dp.core import session as sessions
 from verifiable_dp.core.algorithm import Algorithm, Batch, Query, State
+from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.mechanisms import Laplace
-from verifiable_dp.core.noise import Secure, Seeded, altered
-from verifiable_dp.core.rights import FileCounter
+from verifiable_dp.core.noise import Draw, Secure, Seeded, altered
+from verifiable_dp.core.rights import FileCounter, Stamped
+from verifiable_dp.core.session import Session
 from verifiable_dp.core.tapes import Divergence, Recorder, Replayer
+from verifiable_dp.core.units import TrustModel
 from verifiable_dp.core.validate import InputError
 from verifiable_dp.evidence.alignment import checking
 from verifiable_dp.evidence.alignment.replay import one_sided
@@ -560,3 +572,537 @@ def test_a_memory_that_changes_its_type_is_refused(path):
     session = feed(Turning(2, 6).session(seed=0), 1)
     with pytest.raises(InputError, match="private must stay a Seen to be saved, got State"):
         session.save(path)
+
+
+# Small refusals of live sessions, each by itself: what is saved, where, and what a file holds.
+
+
+@pytest.mark.parametrize("value", [0, 3])
+def test_whole_numbers(value):
+    assert kept_session._whole("rounds", value) == value
+
+
+@pytest.mark.parametrize("value", [-1, 1.0, True, "1", None])
+def test_what_is_no_whole_number_is_refused(value):
+    with pytest.raises(InputError, match="session: rounds must be a whole number, got "):
+        kept_session._whole("rounds", value)
+
+
+def test_the_stamps_before_a_state_are_a_list_of_whole_numbers():
+    mark = {"generation": 3, "stamp": 9, "follows": [0, 5]}
+    assert kept_session.mark(mark) == Stamped(3, 9, (0, 5))
+    for follows, words in ((5, "must be a list, got int"), ([5, -1], "must be a whole number, got -1")):
+        with pytest.raises(InputError, match=f"session: follows {words}"):
+            kept_session.mark({**mark, "follows": follows})
+
+
+def test_what_is_no_object_is_refused():
+    assert kept_session.fields_of("block", {"a": 1}) == {"a": 1}
+    with pytest.raises(InputError, match="session: block must be an object, got list"):
+        kept_session.fields_of("block", [])
+
+
+def algorithm(contribution=1.0, horizon=8, claim=True):
+    return SimpleNamespace(
+        name="it", horizon=horizon, contribution=contribution, claim=PrivacyClaim(1.0) if claim else None
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "unit"),
+    [
+        (algorithm(), 2.0 ** (4 - 52)),  # a sum of 8 lies below 2^4
+        (algorithm(contribution=0.5, horizon=6), 2.0 ** (2 - 52)),
+        (algorithm(contribution=math.inf, claim=False), 0.0),
+    ],
+)
+def test_the_grid_of_what_is_summed(given, unit):
+    assert turns._unit(given) == unit
+
+
+def test_a_reward_that_nothing_bounds_is_refused():
+    with pytest.raises(InputError, match="session: it does not bound what a reward adds to a sum"):
+        turns._unit(algorithm(contribution=math.inf))
+
+
+class Unplain:
+    name = "it"
+
+    @property
+    def parameters(self):
+        raise TypeError("parameter f is a function")
+
+
+def test_an_algorithm_that_cannot_be_written_is_refused():
+    with pytest.raises(InputError, match="session: the algorithm cannot be saved: parameter f is a function"):
+        kept_session.identity(Unplain())
+
+
+def test_a_file_of_another_algorithm_is_refused():
+    mine = small("dp-se")
+    stored = kept_session.identity(mine) | {"noise": {}}
+    for name in ("algorithm", "parameters"):
+        with pytest.raises(InputError, match=f"session: 'here' has {name} 'other', not "):
+            Session._of(mine, "here", stored | {name: "other"}, None, True, 0.0)
+
+
+def test_a_seed_that_nobody_expects_is_refused(quick):
+    mine, path = small("dp-se"), quick / "s"
+    feed(mine.session(seed=2), 3).save(path)
+    with pytest.raises(InputError, match="has a seed, from which all its noise can be computed"):
+        mine.restore(path)
+    assert mine.restore(path, seeded=True).rounds == 3
+
+
+def test_a_session_is_saved_where_it_lives(quick):
+    with small("dp-se").session(path=quick / "s") as mine:
+        mine.save(quick / "s")
+        with pytest.raises(InputError, match=r"session: it lives in .*; close it, move the file"):
+            mine.save(quick / "other")
+    assert not (quick / "other").exists()
+
+
+# Reports get their noise when they arrive: files hold no raw reward that is not named, and laws stay.
+
+
+PRIVATE = [name for name in registry.names() if small(name).claim is not None]
+LOCAL = [name for name in PRIVATE if small(name).claim.trust_model != TrustModel.CENTRAL]
+LEVEL = 1e-6  # of each test of a law
+
+
+def numbers(value):
+    """All numbers of a JSON value."""
+    if isinstance(value, dict):
+        return [number for part in value.values() for number in numbers(part)]
+    if isinstance(value, list):
+        return [number for part in value for number in numbers(part)]
+    if isinstance(value, str) and "0x" in value:
+        return [float.fromhex(value)]
+    return [float(value)] if isinstance(value, int | float) else []
+
+
+class Given:
+    """What was given: each reward, and the sums over each block and over each arm."""
+
+    def __init__(self):
+        self.found, self._block, self._arm = [], {}, {}
+
+    def add(self, arm, reward, ended):
+        self._block[arm] = self._block.get(arm, 0.0) + reward
+        self._arm[arm] = self._arm.get(arm, 0.0) + reward
+        self.found += [reward, self._block[arm], self._arm[arm], *np.cumsum(list(self._block.values()))]
+        if ended:
+            self._block = {}
+
+
+def holds(path, given, tolerance=1e-9):
+    """Whether a file holds anything that was given."""
+    there = np.array(numbers(json.loads(path.read_bytes())))
+    return bool((np.abs(there[:, None] - np.array(given.found)) < tolerance).any())
+
+
+def searched(algorithm, path, batch=1):
+    """In how many rounds the file of a run holds a raw reward or a sum of some."""
+    rng, given, found = np.random.default_rng(1), Given(), 0
+    low, high = algorithm.search_bounds
+    session = algorithm.session(noise=Logged(), path=path)
+    while not session.finished and session.rounds < 120:
+        with session.batch():
+            for _ in range(batch):
+                if session.finished:
+                    break
+                arm, reward, before = session.select(), float(rng.uniform(low, high)), session._now.query
+                session.update(reward)
+                given.add(arm, reward, session._now.query is not before)
+        found += holds(path, given)
+    return found
+
+
+@pytest.mark.parametrize("name", LOCAL)
+@pytest.mark.parametrize("batch", [1, 7])
+def test_the_file_of_a_local_model_never_holds_a_raw_reward(name, batch, quick):
+    assert searched(small(name), quick / "s", batch) == 0
+
+
+@pytest.mark.parametrize("name", ["dp-se", "dp-linear", "tree-sum"])
+def test_that_of_a_central_one_does(name, quick):
+    """Negative control: the sums of a block, which need no noise before it ends."""
+    assert searched(small(name), quick / "s") > 0
+
+
+def test_nothing_of_a_local_session_in_memory_is_raw():
+    assert LOCAL
+    for name in LOCAL:
+        session = small(name).session(noise=Logged())
+        low, high = session._turns.algorithm.search_bounds
+        reward = low + (high - low) * 0.765432101
+        while not session.finished and session.rounds < 60:
+            session.update(reward)
+            assert not (np.abs(session._now.sums % reward) < 1e-9)[session._now.sums != 0].any()
+        assert session.rounds >= 15, name
+
+
+# ---------------------------------------------------------------- what is raw
+
+
+class Kept:
+    """Keeps what was drawn, and gives another run the same."""
+
+    def __init__(self, answers=None):
+        self.answers, self._again = [] if answers is None else list(answers), answers is not None
+
+    def __call__(self, draw):
+        if self._again:
+            return self.answers.pop(0)
+        out = Seeded(len(self.answers))(draw)
+        if draw.hidden is not None and draw.hidden.outcome is not None:
+            out = out - 1e9  # rules do not stop
+        self.answers.append(out)
+        return out
+
+
+def files(algorithm, noise, seed, path):
+    """What the file of a run holds after each round."""
+    rng = np.random.default_rng(seed)
+    low, high = algorithm.search_bounds
+    with algorithm.session(noise=noise, path=path) as session:
+        while not session.finished and session.rounds < 150:
+            session.update(float(rng.uniform(low, high)))
+            yield json.loads(path.read_bytes())
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_what_is_said_to_be_raw_is_what_follows_from_rewards_beside_the_noise(name, quick):
+    """Two runs on other rewards are answered the same: what differs in their files is raw, and is named."""
+    algorithm, noise = small(name), Kept()
+    one = list(files(algorithm, noise, 1, quick / "one"))
+    two = list(files(algorithm, Kept(noise.answers), 2, quick / "two"))
+    assert len(one) == len(two) > 6
+    differing, named = set(), set()
+    for here, there in zip(one, two, strict=True):
+        assert here["raw"] == there["raw"]
+        parts = {"block.sums": lambda record: record["block"]["sums"]}
+        parts |= {key: lambda record, key=key: record[key] for key in ("private", "meter")}
+        differ = {key for key, part in parts.items() if part(here) != part(there)}
+        assert differ <= set(here["raw"])
+        same = [key for key in here if key not in ("digest", "private", "meter", "block")]
+        if name in LOCAL:
+            same += ["private", "meter"]
+        assert [here[key] for key in same] == [there[key] for key in same]
+        differing |= differ
+        named |= set(here["raw"])
+    unmetered = {"meter"} if algorithm.claim.curved else set()  # of normal noise no cost is kept
+    assert differing - unmetered == named - unmetered
+    assert (name in LOCAL) <= (named == set())
+
+
+# ---------------------------------------------------------------- laws
+
+
+@dataclass(frozen=True)
+class Reports(Blocks):
+    """The sum of a block of reports, each with noise of its own."""
+
+    block: int = 3
+
+    @property
+    def claim(self):
+        return PrivacyClaim(self.epsilon, trust_model="local", observe="reports")
+
+    def release(self, state, memory, query, answer, noise):
+        where, slot = np.ones(answer.shape, bool), state.t[:, None]
+        scale, count = np.full(answer.shape, 1 / self.epsilon), query.pulls()
+        return memory, noise(Draw(answer, scale, state.run, slot, where, count))
+
+
+def released(algorithm, noise):
+    """Noise of all releases of a run on zeros."""
+    session = algorithm.session(noise=noise)
+    return feed(session, algorithm.horizon, 0.0).state.seen[0]
+
+
+def before(blocks, count):
+    """The noise as it was drawn at the end of a block: by one call, of a sum of reports."""
+    shape = (1, blocks)
+    draw = Draw(
+        *(np.zeros(shape), np.ones(shape), np.zeros(1, np.int64), np.arange(blocks)[None]),
+        *(np.ones(shape, bool), np.full(shape, count)),
+    )
+    return Seeded(11)(draw)[0]
+
+
+def test_the_law_of_a_released_sum_is_what_it_was():
+    """Two-sample tests, each at level 1e-6; the control has the noise of two reports instead of three."""
+    found = released(Reports(12_000), Logged(5))
+    assert len(found) == 4000
+    assert stats.ks_2samp(found, before(20_000, 3)).pvalue > LEVEL
+    assert stats.ks_2samp(found, before(20_000, 2)).pvalue < LEVEL
+
+
+def test_the_law_of_secure_reports_is_what_it_was():
+    """The noise has no seed: the control, of one report instead of three, passes once in 10^9 runs."""
+    pytest.importorskip("opendp")
+    found = released(Reports(9_000), None)
+    assert stats.ks_2samp(found, before(20_000, 3)).pvalue > LEVEL
+    assert stats.ks_2samp(found, before(20_000, 1)).pvalue < LEVEL
+
+
+def test_a_report_is_drawn_once_and_the_release_draws_nothing():
+    noise = Logged()
+    session = feed(Reports(30).session(noise=noise), 2)
+    assert len(noise.slots) == 2
+    feed(session, 1)
+    assert len(noise.slots) == 3
+    assert session.state.seen.shape == (1, 1)
+    assert session.spent == pytest.approx(1.0)
+
+
+@dataclass(frozen=True)
+class Elsewhere(Reports):
+    """Asks for other noise at the end of a block than at its beginning."""
+
+    def release(self, state, memory, query, answer, noise):
+        doubled = 1.0 + (answer != 0)
+        where, slot = np.ones(answer.shape, bool), state.t[:, None]
+        return memory, noise(Draw(answer, doubled / self.epsilon, state.run, slot, where, query.pulls()))
+
+
+@dataclass(frozen=True)
+class Whole(Blocks):
+    """Says that it is of the local model, and releases a sum with one noise."""
+
+    block: int = 3
+
+    @property
+    def claim(self):
+        return PrivacyClaim(self.epsilon, trust_model="local", observe="reports")
+
+
+def test_reports_that_cannot_get_their_noise_when_they_arrive_are_refused():
+    session = feed(Elsewhere(30).session(noise=Logged()), 2)
+    with pytest.raises(InputError, match="asks for other noise at the end of a block"):
+        session.update(0.5)
+    with pytest.raises(InputError, match="must release one sum of reports per block"):
+        Whole(30).session(noise=Logged())
+
+
+# Updates: those that fail change nothing and quote no reward; with a tick they return at its multiples.
+
+
+def test_an_update_that_fails_changes_nothing():
+    """A source that fails leaves the reward out, and the session as it was."""
+
+    class Failing(Counted):
+        broken = True
+
+        def __call__(self, draw):
+            if self.broken:
+                raise RuntimeError("no entropy")
+            return super().__call__(draw)
+
+    algorithm, noise = small("dp-se"), Failing()
+    session = feed(algorithm.session(noise=noise), first_release(algorithm) - 1)
+    before = session._now
+    with pytest.raises(RuntimeError, match="entropy"):
+        session.update(1.0)
+    assert session._now is before
+    noise.broken = False
+    feed(session, 1)
+    assert noise.draws == 2
+
+
+@dataclass(frozen=True)
+class Total(Batch):
+    """Private: what the rewards add up to."""
+
+    total: np.ndarray
+
+
+@dataclass(frozen=True)
+class Pure(Blocks):
+    """Each release is the sum of all rewards so far."""
+
+    def private(self, run):
+        return Total(np.zeros((len(run), 1)))
+
+    def release(self, state, memory, query, answer, noise):
+        total = memory.total + answer
+        return Total(total), super().release(state, memory, query, total, altered(noise, self.horizon))[1]
+
+
+class InPlace(Pure):
+    """The same, and nothing that it is given stays as it was."""
+
+    def release(self, state, memory, query, answer, noise):
+        def source(draw):
+            out = noise(draw)
+            for array in (draw.value, draw.scale):
+                array += 1.0
+            return out
+
+        _, out = super().release(state, memory, query, answer, source)
+        memory.total[:] += answer
+        for array in (answer, state.seen, out):
+            array += 0.0 if array is out else 1.0
+        state.t[:] += 7
+        return memory, out
+
+    def decide(self, state, query, released):
+        after = super().decide(state, query, released.copy())
+        for array in (state.t, state.seen, released):
+            array += 1
+        return after
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_an_algorithm_that_works_in_place_changes_nothing_of_the_session(saved, quick, monkeypatch):
+    """Else a reward would count twice, once for an update that failed: in the source, or on the disk."""
+
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    class Failing(Counted):
+        broken = False
+
+        def __call__(self, draw):
+            found = super().__call__(draw)
+            if self.broken:
+                raise RuntimeError("no entropy")
+            return found
+
+    both = []
+    for number, kind in enumerate((Pure, InPlace)):
+        noise = Failing()
+        session = kind(6).session(noise=noise, path=quick / f"s{number}" if saved else None)
+        both.append(session)
+        while not session.finished:
+            noise.broken = True
+            with pytest.raises(RuntimeError, match="entropy"):
+                session.update(0.5)
+            noise.broken = False
+            with monkeypatch.context() as patch, pytest.raises(InputError) if saved else nullcontext():
+                patch.setattr(os, "fsync", full)
+                session.update(0.5)
+            if saved:
+                session.update(0.5)
+    pure, other = both
+    assert pure._now.memory.total.tolist() == other._now.memory.total.tolist() == [[3.0]]
+    assert pure.state.seen.tolist() == other.state.seen.tolist()
+    assert pure.spent == pytest.approx(1.0)
+    assert other.spending() == pure.spending()
+
+
+class Spoiling(Wrapped):
+    """Leaves nothing of what it is given."""
+
+    def release(self, state, memory, query, answer, noise):
+        return spoiled(self.inner.release(state, memory, query, answer, noise), state, memory, query, answer)
+
+    def decide(self, state, query, released):
+        return spoiled(self.inner.decide(state, query, released), state, query, released)
+
+
+def spoiled(found, *given):
+    """A copy of what was found, before all arrays that were given are overwritten."""
+    found, given = copy.deepcopy(found), list(given)
+    while given:
+        one = given.pop()
+        if is_dataclass(one):
+            given += [getattr(one, field.name) for field in fields(one)]
+        elif isinstance(one, np.ndarray) and one.flags.writeable:
+            one[...] = 0
+    return found
+
+
+@pytest.mark.parametrize("name", ["dp-se", "dp-ucb", "tree-sum", "lazy-dp-ts", "ldp-ucb", "ldp-linear"])
+def test_an_algorithm_may_overwrite_what_it_is_given(name):
+    """With a memory and without; reports of a block ask for their noise at its start."""
+    ends = []
+    for algorithm in (small(name), Spoiling(small(name))):
+        session = algorithm.session(noise=Counted())
+        while not session.finished and session.rounds < 400:
+            session.update(0.5)
+        ends.append(json.dumps(statefile.pack("x", session.state, session.state)))
+    assert ends[0] == ends[1]
+
+
+class Loud(float):
+    def __format__(self, spec):
+        return "0.7654321"
+
+    __str__ = __repr__ = lambda self: "0.7654321"
+
+
+SECRETS = [
+    *(1.7654321, np.float64(-0.7654321), Loud(7.0), "0.7654321", [0.7654321], 10**400, -(10**400), None),
+    *(np.array([0.7654321]), np.complex128(0.7654321 + 1j), complex(0.7654321), Fraction(7654321, 10**7)),
+    *(Decimal("0.7654321"), float("inf"), float("nan"), np.str_("0.7654321"), b"0.7654321"),
+]
+
+
+@pytest.mark.parametrize("reward", SECRETS, ids=lambda reward: type(reward).__name__)
+@pytest.mark.parametrize("name", ["dp-se", "ldp-ucb", "dp-robust-se"])
+def test_a_refused_reward_is_not_quoted(name, reward):
+    session = small(name).session(noise=Counted())
+    if session._turns.algorithm.bounds[1] == math.inf and isinstance(reward, float) and math.isfinite(reward):
+        return  # every number is within the bounds
+    with pytest.raises(InputError, match="reward must be finite and lie within") as error:
+        session.update(reward)
+    said = "".join(traceback.format_exception(error.value))
+    assert "7654321" not in said
+    assert "e+400" not in said
+    assert "0" * 100 not in said
+    assert error.value.__cause__ is None
+    assert session.rounds == 0
+
+
+def test_a_reward_that_adds_too_much_is_not_quoted():
+    class Lying(Blocks):
+        contribution = 0.25
+
+    session = Lying(4).session(noise=Counted())
+    with pytest.raises(InputError, match=r"more to a sum than the 0\.25") as error:
+        session.update(0.7654321)
+    assert "7654321" not in str(error.value)
+
+
+# ---------------------------------------------------------------- ticks
+
+
+class Clock:
+    """A clock of its own: each look takes some time, and sleeping takes no time of ours."""
+
+    def __init__(self, look):
+        self.now, self.look = 0.0, look
+
+    def monotonic(self):
+        self.now += self.look
+        return self.now
+
+    def sleep(self, seconds):
+        assert seconds >= 0
+        self.now += seconds
+
+
+@pytest.mark.parametrize("look", [0.0, 0.003, 0.0499, 0.05, 0.07, 0.3])
+def test_an_update_returns_at_ticks(look, monkeypatch):
+    """At whole multiples of the tick after its call, also when it is refused."""
+    clock = Clock(look)
+    monkeypatch.setattr(sessions, "time", clock)
+    session = Blocks(20, 2).session(noise=Counted(), tick=0.05)
+    for reward in (0.5, 0.5, 7.0, 0.5, "no", 0.5):
+        begun = clock.now + look  # the first look
+        try:
+            session.update(reward)
+        except InputError:
+            assert reward in (7.0, "no")
+        took = clock.now - begun
+        assert took == pytest.approx(0.05 * round(took / 0.05), abs=1e-9)
+        assert took >= look - 1e-9
+    assert session.rounds == 4
+
+
+@pytest.mark.parametrize("tick", [-1, float("nan"), float("inf"), 61, "1", None])
+def test_a_tick_is_some_seconds(tick):
+    with pytest.raises(InputError, match="tick must be seconds from 0 to 60"):
+        Blocks(4).session(noise=Counted(), tick=tick)

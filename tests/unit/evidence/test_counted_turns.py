@@ -9,7 +9,8 @@ from verifiable_dp.evidence.judge.flow import File, Names
 from verifiable_dp.evidence.judge.language import Language
 from verifiable_dp.evidence.judge.loops import Loops
 from verifiable_dp.evidence.judge.statements import Statements
-from verifiable_dp.evidence.symbolic.paths import Program, explore
+from verifiable_dp.evidence.symbolic.bounded_programs import Program
+from verifiable_dp.evidence.symbolic.paths import explore
 
 SHAPE = (60, 2)
 

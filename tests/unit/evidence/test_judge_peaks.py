@@ -6,7 +6,8 @@ import pytest
 
 from tests.user_code import peaks
 from verifiable_dp.evidence.judge.values import BOTH, DOWN, SMOOTH, STEEP, UP, Value
-from verifiable_dp.evidence.symbolic.paths import Program, explore
+from verifiable_dp.evidence.symbolic.bounded_programs import Program
+from verifiable_dp.evidence.symbolic.paths import explore
 
 
 def bound(play):

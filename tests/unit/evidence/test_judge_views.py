@@ -12,7 +12,8 @@ import pytest
 
 from tests.user_code import views
 from verifiable_dp.evidence.judge import calls, values
-from verifiable_dp.evidence.symbolic.paths import Program, explore
+from verifiable_dp.evidence.symbolic.bounded_programs import Program
+from verifiable_dp.evidence.symbolic.paths import explore
 
 
 def bound(play):

@@ -14,7 +14,8 @@ from verifiable_dp.evidence.judge.language import Language
 from verifiable_dp.evidence.judge.marks import Marks, where
 from verifiable_dp.evidence.judge.statements import Statements
 from verifiable_dp.evidence.judge.values import SMOOTH, Value
-from verifiable_dp.evidence.symbolic.paths import Program, explore
+from verifiable_dp.evidence.symbolic.bounded_programs import Program
+from verifiable_dp.evidence.symbolic.paths import explore
 
 HORIZON = 24
 

@@ -11,7 +11,8 @@ from verifiable_dp.evidence.judge import calls, chances, flow, values
 from verifiable_dp.evidence.judge.calls import Calls
 from verifiable_dp.evidence.judge.expressions import Expressions
 from verifiable_dp.evidence.judge.values import Value
-from verifiable_dp.evidence.symbolic.paths import Program, explore
+from verifiable_dp.evidence.symbolic.bounded_programs import Program
+from verifiable_dp.evidence.symbolic.paths import explore
 
 SHAPE = (60, 2)
 

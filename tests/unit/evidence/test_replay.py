@@ -24,20 +24,14 @@ from verifiable_dp.evidence.judge.certificate import (
     TracedPath,
 )
 from verifiable_dp.evidence.judge.neighbours import MovedGroup, hidden
-from verifiable_dp.evidence.judge.replay import (
-    GIVEN,
-    Move,
-    MovedGenerator,
-    Sides,
-    alike,
-    position,
-    replayed,
-)
+from verifiable_dp.evidence.judge.replay import GIVEN, Move, MovedGenerator, Sides, alike, position, replayed
 from verifiable_dp.evidence.premises import Taken, in_words
 from verifiable_dp.evidence.symbolic import (
+    bounded_programs,
     boxes,
     choosers,
     coverage,
+    draw_sources,
     draws,
     enclosures,
     leaves,
@@ -386,7 +380,7 @@ def test_a_certificate_that_the_arithmetic_refuses_is_no_bound(monkeypatch):
 
 
 def confirmed(program):
-    explored = paths.Program(program, (12, 2), (0.0, 1.0))
+    explored = bounded_programs.Program(program, (12, 2), (0.0, 1.0))
     found = paths.explore(explored, 2, most=6)
     assert np.isfinite(found.epsilon())
     return witness.confirmed(explored, 2, found, 0.0)
@@ -427,7 +421,7 @@ def no_row_of_a_comparison(patch):
 
 def half_of_what_data_weigh(patch):
     """Weights of data are halved and their values put into the constant: nothing shows in a single run."""
-    real = paths.Program.data
+    real = bounded_programs.Program.data
 
     def wrong(self, world, values):
         made = real(self, world, values)
@@ -437,7 +431,7 @@ def half_of_what_data_weigh(patch):
             term.const += weight / 2 * atom.value
         return made
 
-    patch.setattr(paths.Program, "data", wrong)
+    patch.setattr(bounded_programs.Program, "data", wrong)
 
 
 @pytest.mark.parametrize(
@@ -463,7 +457,7 @@ def test_a_fault_of_the_search_is_noticed(fault, program, monkeypatch):
 @pytest.mark.parametrize("program", programs.LEAKS, ids=lambda f: f.__name__)
 def test_what_hides_has_no_bound_within_the_claim(program):
     """Broken variants: replays at typical data only; outputs that are not held against the traced ones."""
-    explored = paths.Program(program, (24, 2), (0.0, 1.0))
+    explored = bounded_programs.Program(program, (24, 2), (0.0, 1.0))
     found = witness.confirmed(explored, 2, paths.explore(explored, 2, most=6), 0.0)
     assert found.epsilon() > 1.2
 
@@ -487,7 +481,7 @@ def test_what_hides_has_no_bound_within_the_claim(program):
         (language.Language, "weighs", lambda *given: False, programs.noise_with_a_dip),
         (language.Language, "steep", lambda *given: False, programs.scale_with_a_dip),
         (language.Language, "steep", lambda *given: False, programs.scale_without_a_limit),
-        (draws.DrawSource, "tosses", lambda source, coin: None, programs.coins_of_one_draw),
+        (draw_sources.DrawSource, "tosses", lambda source, coin: None, programs.coins_of_one_draw),
         (enclosures, "_is_fine", lambda *given: True, programs.law_on_a_coarse_grid),
         (enclosures, "_EDGE", np.inf, programs.law_with_a_jump),
         (terms, "_loose", lambda value: 0, programs.equal_by_rounding),
@@ -504,16 +498,16 @@ def test_without_its_rule_a_leak_has_a_bound(where, rule, wrong, program, monkey
         monkeypatch.setattr(coverage.Coverage, "jumping", lambda *given: None)
     monkeypatch.setattr(where, rule, wrong)
     monkeypatch.setattr(enclosures, "_KNOWN", {})
-    draws._law_of.cache_clear()
-    explored = paths.Program(program, (24, 2), (0.0, 1.0))
+    draw_sources.law_of.cache_clear()
+    explored = bounded_programs.Program(program, (24, 2), (0.0, 1.0))
     found = witness.confirmed(explored, 2, paths.explore(explored, 2, most=6), 0.0)
-    draws._law_of.cache_clear()
+    draw_sources.law_of.cache_clear()
     assert found.epsilon() <= 1.2
 
 
 @pytest.mark.parametrize("program", programs.RIGHT, ids=lambda f: f.__name__)
 def test_right_twins_of_what_hides_keep_their_bound(program):
-    explored = paths.Program(program, (24, 2), (0.0, 1.0))
+    explored = bounded_programs.Program(program, (24, 2), (0.0, 1.0))
     found = witness.confirmed(explored, 2, paths.explore(explored, 2, most=6), 0.0)
     assert found.words() == ""
     assert found.epsilon() <= 1 + 1e-9

@@ -1,26 +1,34 @@
 """The rule by which derived numbers are compared, and zeros that are recorded as zeros."""
 
 import math
+from types import SimpleNamespace
+from typing import ClassVar
+from unittest import mock
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET, UnsetType
 from scipy import stats
 
 from verifiable_dp.core.mechanisms import shuffle
-from verifiable_dp.evidence import rounding
+from verifiable_dp.evidence import premises, rounding, words
 from verifiable_dp.evidence.blackbox import statistics as exact
 from verifiable_dp.evidence.check import Check, judged, scales_of
 from verifiable_dp.evidence.exact import law
 from verifiable_dp.evidence.exact import shuffle as exact_shuffle
+from verifiable_dp.evidence.fields import Real, Recorded, RegretResult
+from verifiable_dp.evidence.regret import readings
 from verifiable_dp.evidence.regret.common import moments
 from verifiable_dp.evidence.regret.floors import floor_row
 from verifiable_dp.evidence.regret.linear_in_log import _linear_scales, linear_in_log
 from verifiable_dp.evidence.regret.mean_at_least import mean_at_least
 from verifiable_dp.evidence.regret.mean_bound import mean_bound
 from verifiable_dp.evidence.regret.scaling import scaling
-from verifiable_dp.record.verify import first_difference
+from verifiable_dp.evidence.tracing.numbers import FlowStep, LeftAt, TracedNote, TracingResult
+from verifiable_dp.record.differences import first_difference
 
 EPS = 2.0**-52
 
@@ -221,3 +229,158 @@ def test_the_scales_of_exact_laws():
         "epsilon_lower": 1.0,
         **dict.fromkeys(("delta_lower", "delta_upper", "remainder"), law.ROUNDED),
     }
+
+
+# Numbers in words, and what the sentences beside the judges say with them.
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (None, ""),
+        (True, "true"),
+        (False, "false"),
+        (0.0, "0"),
+        (3.0, "3"),
+        (-2.0, "-2"),
+        ("2.5", "2.5"),
+        (0.123456, "0.1235"),
+        (123456.7, "1.235e+05"),
+        (999_999_999.0, "999999999"),
+        (1e9, "1e+09"),
+        (math.nan, "undefined"),
+        (math.inf, "infinity"),
+        (-math.inf, "-infinity"),
+        ("inf", "infinity"),
+    ],
+)
+def test_digits(value, said):
+    assert words.digits(value) == said
+
+
+def test_infinity_by_another_name():
+    assert (words.digits(math.inf, "no bound"), words.digits(-math.inf, "x")) == ("no bound", "-x")
+
+
+@pytest.mark.parametrize(("value", "said"), [(0.01234, "0.0123"), (0.0, "below 1e-300"), (1e-300, "1e-300")])
+def test_p_values(value, said):
+    assert words.p_value(value) == said
+
+
+@pytest.mark.parametrize(
+    ("result", "said"),
+    [
+        ({}, ""),
+        ({"lower": 1.0}, ""),
+        ({"upper": 1.0, "lower": None}, ""),
+        ({"lower": 0.0, "upper": 2.0}, " (95 %: 0 to 2)"),
+    ],
+)
+def test_intervals(result, said):
+    assert words.interval(result) == said
+
+
+def test_what_a_test_says_of_epsilon():
+    numbers = {"confidence": 0.95, "epsilon": 0.5}
+    result = {"epsilon_lower": 0.75, "p_value": 0.001}
+    assert words.bounded(numbers, result) == (
+        "epsilon at least 0.75 with 95 % confidence, claimed 0.5, p-value 0.001"
+    )
+
+
+def test_what_a_table_comes_down_to():
+    """Four sentences of a table; of any other kind the one that stands beside its judge."""
+    table = SimpleNamespace(kind="table", form=SimpleNamespace(about="table"))
+    price = SimpleNamespace(kind="price", form=SimpleNamespace(about="regret"))
+    names = ("who_wins", "where_they_win", "against_the_floor", "what_is_separated")
+    named = {name: mock.Mock(return_value=name) for name in names}
+    with mock.patch.multiple(readings, in_words=mock.Mock(return_value="words"), **named):
+        assert readings.reading(table) == list(named)
+        assert readings.reading(price) == ["words"]
+    assert (readings.is_table(table), readings.is_table(price)) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("lines", "branches", "said"),
+    [
+        ([3], 1, "a condition always comes out as in 5 plain runs (line 3: "),
+        ([3], 2, "conditions always come out as in 5 plain runs (line 3: "),
+        ([3, 9], 2, "conditions always come out as in 5 plain runs (lines 3, 9: "),
+    ],
+)
+def test_conditions_that_are_closed_are_told_one_or_many(lines, branches, said):
+    assert premises._closed({"lines": lines, "branches": branches, "runs": 5}).startswith(said)
+
+
+# What checks hold, as types: fields that a kind does not name, that go together, that are true or absent.
+
+
+class Either(Recorded, frozen=True):
+    either: ClassVar[tuple[str, ...]] = ("runs", "counts")
+
+    runs: int | UnsetType = UNSET
+    counts: int | UnsetType = UNSET
+
+
+class Only(Recorded, frozen=True):
+    only: ClassVar[tuple[str, ...]] = ("carried",)
+
+    carried: bool | UnsetType = UNSET
+
+
+class Wide(Recorded, frozen=True, forbid_unknown_fields=False):
+    rest: ClassVar = Real
+
+    size: int
+
+
+STEP = {"file": "a.py", "line": 1, "role": "raw", "words": "", "source": "", "count": 0}
+RESULT = {"verdict": "refuted", "holds": False, "epsilon_lower": "inf", "cost_over_epsilon": "inf"}
+
+
+@pytest.mark.parametrize(
+    ("form", "values"),
+    [
+        (Either, {"runs": 0}),
+        (Either, {"counts": 1}),
+        (Only, {}),
+        (Only, {"carried": True}),
+        (Wide, {"size": 1}),
+        (Wide, {"size": 1, "more": 0.5, "most": "-inf"}),
+        (RegretResult, {"verdict": "vacuous", "slope": 0.5}),
+        (LeftAt, {"what": "a draw", "file": "", "line": 0}),
+        (TracedNote, {"kind": "compiled", "what": "", "file": "a.py", "line": 0}),
+        (FlowStep, STEP),
+        (FlowStep, {**STEP, "cost": "inf"}),
+        (TracingResult, RESULT),
+        (TracingResult, {**RESULT, "epsilon_lower": 0.0, "detectable": 1.0}),
+    ],
+)
+def test_what_a_form_takes(form, values):
+    named = {name: value for name, value in values.items() if name in form.__struct_fields__}
+    assert msgspec.to_builtins(form.of(values)) == named
+
+
+@pytest.mark.parametrize(
+    ("form", "values", "said"),
+    [
+        (Either, {}, "just one of runs and counts must be there"),
+        (Either, {"runs": 0, "counts": 0}, "just one of runs and counts must be there"),
+        (Only, {"carried": False}, "carried must be true, or absent"),
+        (Only, {"carried": True, "more": 1}, "more"),
+        (Wide, {"size": 1, "more": True}, "more|bool"),
+        (Wide, {"more": 0.5}, "size"),
+        (RegretResult, {"verdict": "refuted"}, "refuted"),
+        (LeftAt, {"what": "", "file": "", "line": 0}, "what"),
+        (LeftAt, {"what": "a draw", "file": "", "line": -1}, "line"),
+        (TracedNote, {"kind": "else", "what": "", "file": "a.py", "line": 0}, "else"),
+        (FlowStep, {**STEP, "line": 0}, "line"),
+        (FlowStep, {**STEP, "role": "noise"}, "noise"),
+        (FlowStep, {**STEP, "cost": None}, "cost"),
+        (TracingResult, {**RESULT, "verdict": "contradicted"}, "contradicted"),
+        (TracingResult, {**RESULT, "epsilon_lower": -0.5}, "epsilon_lower"),
+    ],
+)
+def test_what_a_form_refuses(form, values, said):
+    with pytest.raises(msgspec.ValidationError, match=said):
+        form.of(values)

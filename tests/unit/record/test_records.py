@@ -1,26 +1,41 @@
 """Records: schema, digest, verdicts that follow from their numbers; pages and other renderings of them."""
 
 import copy
+import itertools
 import json
 import os
+import random
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import jsonschema
+import msgspec
 import numpy as np
 import pytest
 from scipy import stats
 
 import verifiable_dp as vdp
-from tests import formats
+from tests import formats, small_records
+from tests.small_records import refuted, small
 from tests.user_code import bandits
+from verifiable_dp.cli.shell import require_option
 from verifiable_dp.core.files import write_text
+from verifiable_dp.core.units import Role
 from verifiable_dp.core.validate import InputError
+from verifiable_dp.evidence.check import kinds
 from verifiable_dp.evidence.regret.rows import row as table_row
 from verifiable_dp.evidence.regret.table import table
+from verifiable_dp.record import passing
+from verifiable_dp.record import verify as verification
+from verifiable_dp.record.decision import EXIT, WEAK, Decision, decision
+from verifiable_dp.record.differences import first_difference
+from verifiable_dp.record.forms import _snake, record_schema
 from verifiable_dp.record.model import Record
-from verifiable_dp.record.sealing import canonical, digest, plain, schema
-from verifiable_dp.record.verify import first_difference, verify
+from verifiable_dp.record.sealing import canonical, digest, plain, schema, text
+from verifiable_dp.record.verify import verify
 from verifiable_dp.render.page import render, render_index
 from verifiable_dp.render.sarif import to_sarif
 from verifiable_dp.report import Report, finish
@@ -421,3 +436,496 @@ def test_sarif_names_the_finding_and_its_place(reports):
 def test_sarif_of_a_kept_promise_has_no_findings(reports):
     for kind in ("algorithm", "release", "regret"):
         assert formats.sarif(to_sarif(Record.of(reports[kind].record)))["runs"][0]["results"] == []
+
+
+# The power that a record states must be that of a check, or of a variant that was tried.
+
+
+def by_alignment(
+    largest=1.0, smallest=1.0 * (1 + verification.TOLERANCE), visible=True, verdict="not_refuted"
+):
+    check = SimpleNamespace(statistics={"visible": visible, "max_cost": 1.0}, verdict=verdict)
+    power = SimpleNamespace(by="alignment", largest=largest, smallest_epsilon=smallest, black_box=None)
+    return SimpleNamespace(power=power, claim=SimpleNamespace(epsilon=1.0), of_kind=lambda kind: [check])
+
+
+def by_test(smallest=2.0, probability=0.75, row=(0.5, 2.0, 0.75), stated=None, **power):
+    box = SimpleNamespace(noise_divided_by=0.5, smallest_epsilon=2.0, probability=0.75, tried=[row])
+    said = {"by": "black_box", "smallest_epsilon": smallest, "probability": probability} | power
+    found = SimpleNamespace(**said, black_box=box, variant=SimpleNamespace(stated=stated))
+    return SimpleNamespace(power=found, claim=SimpleNamespace(epsilon=1.0))
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        by_alignment(),
+        by_test(),
+        by_test(row=(0.5, "nan", 0.75)),
+        by_test(row=(0.5, 2.0, "0.9")),
+        by_test(smallest=3.0, probability=0.1, stated="event"),  # that of the event is stated then
+        by_test(by="exact", smallest=3.0),
+        SimpleNamespace(power=None, claim=SimpleNamespace(epsilon=1.0)),
+        SimpleNamespace(power=by_test(smallest=3.0).power, claim=None),
+    ],
+)
+def test_a_power_that_is_that_of_its_check(record):
+    verification._powered(record)
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        (by_alignment(largest=2.0), "must be that of alignment"),
+        (by_alignment(smallest=1.01), "must be that of alignment"),
+        (by_alignment(visible=False), "must be that of alignment"),
+        (by_alignment(verdict="refuted"), "must be that of alignment"),
+        (by_test(row=(0.25, 2.0, 0.75)), "must be that of a variant that was tried"),
+        (by_test(row=(0.5, 3.0, 0.75)), "must be that of a variant that was tried"),
+        (by_test(row=(0.5, 2.0, 0.74)), "must be that of a variant that was tried"),
+        (by_test(smallest=3.0), "power must be that of power.black_box"),
+        (by_test(probability=0.8), "power must be that of power.black_box"),
+    ],
+)
+def test_a_power_that_is_of_nothing_is_refused(record, words):
+    with pytest.raises(InputError, match=words):
+        verification._powered(record)
+
+
+# Forms of checks and pairs are told apart by their names: each is held against that of its own kind.
+
+
+PLAIN = jsonschema.Draft202012Validator(schema())
+
+
+def places(value, path=()):
+    """Every place in a value."""
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        yield (*path, key)
+        if isinstance(item, dict | list):
+            yield from places(item, (*path, key))
+
+
+def edited(record, rng):
+    """The record with a value of a check, pair or mutant gone, or that of another place."""
+    found = copy.deepcopy(record)
+    known = [path for path in places(found) if path[0] in ("checks", "counterexamples", "mutants")]
+    *to, key = rng.choice([path for path in known if len(path) > 2 and isinstance(path[-1], str)])
+    place = found
+    for step in to:
+        place = place[step]
+    place[key] = rng.choice(["alignment", "black_box", "table", 7, None, {}])
+    if rng.random() < 0.3:
+        del place[key]
+    return found
+
+
+def plainly(record):
+    """The first error of the plain validator, as `validate` words it."""
+    errors = sorted(PLAIN.iter_errors(record), key=lambda error: list(map(str, error.absolute_path)))
+    if not errors:
+        return ""
+    place = ".".join(map(str, errors[0].absolute_path))
+    return f"record: it does not fit the schema: {place}: {' '.join(errors[0].message.split())[:200]}"
+
+
+@pytest.mark.parametrize("edits", [4, pytest.param(25, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("made", [small, refuted])
+def test_what_does_not_fit_is_named_by_its_first_place(made, edits):
+    """Records that fit and records that do not are both among those edited."""
+    record, rng, found = made(), random.Random(0), set()
+    for _ in range(edits):
+        wrong = edited(record, rng)
+        try:
+            verification.validate(wrong)
+            said = ""
+        except InputError as error:
+            said = str(error)
+        assert said == plainly(wrong)
+        found.add(bool(said))
+    assert found == {True, False}
+
+
+def of_another(record, part, key, value):
+    """The record whose first check, or counterexample's pair, says that it is of another kind."""
+    found = copy.deepcopy(record)
+    place = found[part][0] if part == "checks" else found[part][0]["pair"]
+    place[key] = value
+    return found
+
+
+@pytest.mark.parametrize(
+    ("part", "key", "other"), [("checks", "kind", "curve"), ("counterexamples", "type", "user")]
+)
+def test_what_is_held_is_the_form_of_its_own_kind(part, key, other):
+    """Negative control: the same values of their own kind fit."""
+    record = refuted()
+    verification.validate(record)
+    for wrong in (other, "Not a name", None):
+        with pytest.raises(InputError, match=rf"does not fit the schema: {part}\.0\."):
+            verification.validate(of_another(record, part, key, wrong))
+
+
+def test_a_kind_of_another_package_needs_a_verdict_only():
+    record = of_another(refuted(), "checks", "kind", "kind_of_mine")
+    record["checks"][0]["statistics"] = {"anything": [1, 2]}
+    verification.validate(record)
+    record["checks"][0]["result"] = {"verdict": "perhaps"}
+    with pytest.raises(InputError, match=r"checks\.0\.result\.verdict: 'perhaps' is not one of"):
+        verification.validate(record)
+
+
+# One decision: its edges, and what each rendering makes of it is in `render/test_agreement`.
+
+
+PRIVACY = (None, "not_refuted", "refuted", "inconclusive")
+REGRET = (None, "consistent", "contradicted", "vacuous", "inconclusive")
+HELD = Decision("not_refuted", None, "strong", None, None, Role.USER, 1.0, (), 0, ())
+
+
+@pytest.mark.parametrize(("privacy", "regret"), [*itertools.product(PRIVACY, REGRET)])
+def test_the_result_and_the_status_of_all_verdicts(privacy, regret):
+    found = replace(HELD, privacy=privacy, regret=regret)
+    failed = privacy == "refuted" or regret == "contradicted"
+    held = privacy in (None, "not_refuted") and regret in (None, "consistent")
+    held = held and bool(privacy or regret)  # what audited nothing has passed nothing
+    assert found.result == ("failed" if failed else "passed" if held else "undecided")
+    alone = {None: EXIT.get(regret, 3)}.get(privacy, EXIT.get(privacy))
+    assert found.exit_code == (1 if regret == "contradicted" else alone)
+    assert found.main == (privacy or regret)
+
+
+def test_the_statuses():
+    passing = {verdict for verdict, status in EXIT.items() if status == 0}
+    assert passing == {"not_refuted", "consistent"}
+    assert {verdict for verdict, status in EXIT.items() if status == 1} == {"refuted", "contradicted"}
+    assert set(EXIT.values()) == {0, 1, 3}
+
+
+GROUNDS = ("detectable", "n paths", "every path", "certified")
+
+
+@pytest.mark.parametrize(("found", "asked"), [*itertools.product(range(4), range(4))])
+def test_what_is_not_refuted_rests_on_no_less_than_is_required(found, asked):
+    one = replace(HELD, ground=GROUNDS[found])
+    require = passing.REQUIRED[asked]
+    assert passing.short_of(one, require) == ("" if found >= asked else passing.REQUIRED[found])
+
+
+@pytest.mark.parametrize("require", passing.REQUIRED)
+def test_only_what_is_not_refuted_falls_short(require):
+    for privacy, regret in itertools.product(PRIVACY, REGRET):
+        assert passing.short_of(replace(HELD, privacy=privacy, regret=regret, ground=None), require) == ""
+
+
+def test_the_command_line_knows_all_that_can_be_required():
+    assert set(require_option(lambda: None).__click_params__[0].type.choices) == {*passing.REQUIRED}
+
+
+def test_the_ground_is_a_bound_within_the_claim_or_what_would_have_been_detected():
+    """Where a promise is refuted there is none."""
+    record = small_records.small()
+    assert decision(Record.of(record)).ground == "certified"
+    bare = {**record, "checks": [c for c in record["checks"] if c["kind"] != "upper_bound"]}
+    assert decision(Record.of(bare)).ground == "detectable"
+    assert decision(Record.of(small_records.refuted())).ground is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "result", "colour"),
+    [
+        ({}, "passed", "not_refuted"),
+        ({"strength": "weak"}, "undecided", "inconclusive"),
+        ({"faults": 1}, "undecided", "not_refuted"),
+        ({"role": Role.BASELINE}, "passed", "inconclusive"),
+        ({"role": Role.PRINTED}, "passed", "not_refuted"),
+        ({"privacy": "refuted", "strength": "none"}, "failed", "refuted"),
+        ({"privacy": "refuted", "strength": "none", "role": Role.BASELINE}, "failed", "inconclusive"),
+        ({"privacy": "inconclusive", "strength": "weak"}, "undecided", "inconclusive"),
+        ({"privacy": None, "regret": "consistent", "strength": "none"}, "passed", "consistent"),
+        (
+            {"privacy": None, "regret": "vacuous", "strength": "none", "role": Role.BASELINE},
+            "undecided",
+            "vacuous",
+        ),
+    ],
+)
+def test_what_is_weak_or_a_baseline_is_not_green(changes, result, colour):
+    found = replace(HELD, **changes)
+    assert (found.result, found.colour) == (result, colour)
+
+
+def powered(record, epsilon, missed=0):
+    """The same record with another power; `missed` mutants of its own passed."""
+    power = {"smallest_epsilon": epsilon, "probability": 1.0, "by": "alignment", "largest": 1.0}
+    mutant = {"name": "m", "fault": "f", "breaks": "privacy", "bounding": False, "verdict": "not_refuted"}
+    mutant |= {"decided_by": "", "counterexample": {}, "checks": record["checks"][:1]}
+    return {**record, "power": {**power, "black_box": None}, "mutants": [mutant] * missed}
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "strength"), [(1.0, "strong"), (WEAK, "strong"), (WEAK + 1e-9, "weak"), ("inf", "weak")]
+)
+def test_a_leak_of_half_as_much_again_that_passes_is_weak(epsilon, strength):
+    found = decision(Record.of(powered(small_records.small(), epsilon)))
+    assert (found.strength, found.ratio) == (strength, float(epsilon))
+    assert found.weak == (strength == "weak")
+
+
+@pytest.mark.parametrize("missed", [0, 1])
+def test_a_broken_variant_of_its_own_that_passed_makes_an_audit_weak(missed):
+    found = decision(Record.of(powered(small_records.small(), 1.0, missed)))
+    assert (found.strength, found.faults) == ("weak" if missed else "strong", missed)
+    assert found.passed == (("m", None),) * missed
+    assert found.result == ("undecided" if missed else "passed")
+
+
+@pytest.mark.parametrize("size", [WEAK, WEAK + 1e-9])
+def test_a_fault_of_the_kill_table_counts_by_its_leak(size):
+    row = {"mutant": "m", "origin": "law", "outcome": "survived", "at_least": size, "true_epsilon": None}
+    row |= {"fault": "", "epsilon": 1.0, "at_most": "inf"}
+    table = {"digest": "sha256:" + "0" * 64, "others": [row], "caught": {"auditor": 0, "operators": 0}}
+    record = powered(small_records.small(), 1.0) | {"kill_table": table}
+    assert decision(Record.of(record)).strength == ("strong" if size == WEAK else "weak")
+
+
+def test_what_an_upper_bound_settles_is_not_open():
+    record = small_records.small()
+    assert record["epsilon_upper"]["scope"] == decision(Record.of(record)).scope == "certified"
+    assert decision(Record.of(record)).open_items == ("timing", "sampler")
+    bare = {**record, "checks": [c for c in record["checks"] if c["kind"] != "upper_bound"]}
+    assert decision(Record.of(bare)).open_items == ("timing", "sampler", "inputs")
+
+
+def test_a_refutation_needs_no_strength():
+    found = decision(Record.of(small_records.refuted()))
+    assert (found.privacy, found.strength, found.role, found.result) == (
+        "refuted",
+        "none",
+        Role.USER,
+        "failed",
+    )
+
+
+# The record as a type: what is read comes out again, and types and schema refuse the same.
+
+
+REPORTS = Path(__file__).parents[3] / "reports"
+COMMITTED = sorted(REPORTS.glob("*/record.json"))
+MADE = (small_records.small, small_records.refuted)
+
+
+@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.parent.name)
+def test_a_committed_record_comes_out_as_it_was_read(path):
+    """To the byte: a digest over what was parsed is that of the file."""
+    content = path.read_text("utf-8")
+    assert text(Record.of(json.loads(content)).as_dict()) == content
+
+
+@pytest.mark.parametrize("make", MADE)
+def test_a_record_is_frozen_and_reads_itself(make):
+    record = Record.of(make())
+    assert Record.of(record) is record
+    with pytest.raises(AttributeError):
+        record.verdict = "not_refuted"
+    assert record.as_dict() == make()
+
+
+def test_the_committed_schema_is_that_of_the_types():
+    """`make schema` writes it."""
+    assert schema() == record_schema()
+
+
+def places_of_model(value, path=()):
+    """Every place of an object in a record, but in what a kind of check or a target says itself."""
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        if key in ("statistics", "result", "parameters", "declarations", "pair", "values", "looks_at"):
+            continue
+        if isinstance(item, dict | list):
+            yield (*path, key)
+            yield from places_of_model(item, (*path, key))
+
+
+def at(value, path):
+    for key in path:
+        value = value[key]
+    return value
+
+
+@pytest.mark.parametrize("make", MADE)
+def test_types_and_schema_refuse_the_same(make):
+    """A value too many at each place, and each value gone that must be there.
+
+    Negative control: the record itself is refused by neither.
+    """
+    checked = jsonschema.Draft202012Validator(schema())
+    assert checked.is_valid(make())
+    tried = 0
+    for path in [(), *places_of_model(make())]:
+        place = at(make(), path)
+        if not isinstance(place, dict) or path == ("provenance", "packages"):
+            continue
+        for key in (None, *place):
+            wrong = make()
+            held = at(wrong, path)
+            if key is None:
+                held["added"] = 1
+            else:
+                del held[key]
+            fits = checked.is_valid(wrong)
+            try:
+                parsed = Record.of(wrong)
+            except InputError:
+                assert not fits, (path, key)
+            else:
+                # What only some forms of an entry have, and more in a check, the schema alone tells.
+                assert fits or key in at(make(), path) or "checks" in path, (path, key)
+                if "checks" in path:
+                    continue
+                assert parsed.as_dict() == wrong
+            tried += 1
+    assert tried > 100
+
+
+def test_every_struct_is_frozen_and_strict():
+    """An entry that takes unknown values would lose them on its way to a page."""
+    from verifiable_dp.record import model, provenance_entries
+
+    entries = {**vars(model), **vars(provenance_entries)}.values()
+    structs = [one for one in entries if isinstance(one, type) and issubclass(one, msgspec.Struct)]
+    assert len(structs) > 30
+    for one in structs:
+        assert one.__struct_config__.frozen, one
+        assert one.__struct_config__.forbid_unknown_fields, one
+
+
+def least(form):
+    """The least value that a schema describes, with every field that may be there."""
+    if "$ref" in form:
+        name = form["$ref"].rpartition("/")[2]
+        if name == "pair":  # its forms are written by hand
+            return small_records.refuted()["counterexamples"][0]["pair"]
+        return least(schema()["$defs"][name])
+    if "const" in form or "enum" in form:
+        return form["const"] if "const" in form else form["enum"][0]
+    if "anyOf" in form:
+        return least(next(one for one in form["anyOf"] if one != {"type": "null"}))
+    if form["type"] == "object":
+        left_out = [one["required"][0] for one in form.get("oneOf", ())[1:] if "required" in one]
+        known = form.get("properties", {})
+        return {name: least(value) for name, value in known.items() if name not in left_out}
+    if form["type"] == "array":
+        if form.get("uniqueItems"):
+            return ["a", "b"]
+        items = form["prefixItems"] if "prefixItems" in form else [form.get("items", {"type": "number"})]
+        return [least(item) for item in items]
+    number = 0.5 + form.get("exclusiveMinimum", 0)
+    return {"string": "a", "boolean": True, "integer": 2, "number": number}[form["type"]]
+
+
+ODD = (
+    None,
+    True,
+    False,
+    -1,
+    0,
+    0.5,
+    2,
+    1.5,
+    "",
+    "x",
+    "not_refuted",
+    "inf",
+    "nan",
+    [],
+    ["x"],
+    [[0.5]],
+    {},
+    {"x": 1},
+)
+
+
+def every_place(value, path=()):
+    """Every place of a value, objects and numbers, but within neighbouring inputs."""
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        if key in ("pair", "adversary") and isinstance(item, dict):
+            continue
+        yield (*path, key)
+        if isinstance(item, dict | list):
+            yield from every_place(item, (*path, key))
+
+
+def spoiled(value):
+    """What is almost `value`: without a field, with one more, with another value somewhere."""
+    for path in [(), *every_place(value)]:
+        for odd in ODD:
+            other = copy.deepcopy(value)
+            held = at(other, path)
+            if isinstance(held, dict):
+                held["added"] = odd
+                yield other
+            if path:
+                other = copy.deepcopy(value)
+                at(other, path[:-1])[path[-1]] = odd
+                yield other
+        if path:
+            other = copy.deepcopy(value)
+            del at(other, path[:-1])[path[-1]]
+            yield other
+
+
+FORMS = {form.__name__: form for kind in kinds() for form in (kind.statistics, kind.result) if form}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_kind_and_the_schema_refuse_the_same_numbers(name):
+    """The negative control is in it: some of what is almost right is right."""
+    form = {"$ref": f"#/$defs/{_snake(name)}"}
+    checked = jsonschema.Draft202012Validator({**form, "$defs": schema()["$defs"]})
+    right = least(form)
+    assert FORMS[name].of(right) is not None
+    said = {True: 0, False: 0}
+    for value in [right, *spoiled(right)]:
+        fits = checked.is_valid(value)
+        said[fits] += 1
+        try:
+            FORMS[name].of(value)
+        except msgspec.ValidationError:
+            assert not fits, value
+        else:
+            assert fits, value
+    assert said[True] > 1
+    assert said[False] > 15
+
+
+@pytest.mark.parametrize("make", MADE)
+def test_a_record_whose_check_does_not_hold_what_its_kind_says_is_refused(make):
+    for place in ("statistics", "result"):
+        wrong = make()
+        wrong["checks"][0][place]["added"] = 1
+        with pytest.raises(InputError, match=f"{place}: .*`added`"):
+            Record.of(wrong)
+
+
+def test_every_kind_of_ours_has_its_form():
+    """Kinds that a record can hold describe their statistics and their result."""
+    held = [kind for kind in kinds() if kind.about != "number"]
+    assert len(held) > 15
+    for kind in held:
+        assert kind.statistics, kind.name
+        assert kind.result, kind.name
+
+
+@pytest.mark.parametrize(
+    ("changes", "ours"),
+    [
+        ({}, True),
+        ({"kind": "mechanism"}, False),  # code of a user's that has the name and the paper
+        ({"paper": ""}, False),
+        ({"name": "of another package"}, False),
+    ],
+)
+def test_whose_auditor_made_a_record(changes, ours):
+    record = json.loads((REPORTS / "dp-se" / "record.json").read_text("utf-8"))
+    target = Record.of(record).target
+    assert msgspec.structs.replace(target, **changes).ours is ours

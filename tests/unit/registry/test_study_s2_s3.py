@@ -34,6 +34,7 @@ KINDS = {
     "rate": "scaling",  # and the level
 }
 RATES = [*_s2_rates.rates(8, 8), *_s3_rates.laws(8)]
+GROWTH = {f"rate-{rate.name}": rate.growth for rate in RATES}
 
 
 def some(plan, chosen):
@@ -91,7 +92,7 @@ def test_the_plan_at_full_size_and_below(name, scale):
     runs, horizon = SIZES[name]
     if scale == 1:
         assert max(cell.runs for cell in plan.cells.values() if cell.algorithm.horizon == horizon) == runs
-    assert max(cell.runs for cell in plan.cells.values()) <= max(runs, _s2_rates.LAW_RUNS)
+    assert max(cell.runs for cell in plan.cells.values()) <= max(runs, _s2_rates.LAW_RUNS, s2.LOCAL_RUNS)
     named = {statement for figure in plan.figures for statement in figure.statements}
     assert named == {statement.name for statement in plan.statements}
     prints = [studies.fingerprint(cell, made, 0) for cell, made in plan.cells.items()]
@@ -143,7 +144,9 @@ def test_every_statement_has_checks_of_its_kind(tiny, name):
         kinds = {check.kind for check in statement.checks(outcomes)}
         claimed = max((key for key in KINDS if statement.name.startswith(key)), key=len)
         level = claimed == "rate" and not statement.name.endswith("-printed")
-        assert kinds == {KINDS[claimed]} | ({"mean_bound"} if level else set()), statement.name
+        grown = level and GROWTH[statement.name] > 0
+        more = {kind for kind, asked in (("mean_bound", level), ("comparison", grown)) if asked}
+        assert kinds == {KINDS[claimed]} | more, statement.name
         for check in statement.checks(outcomes):
             json.dumps(check.as_dict(), allow_nan=False)
 

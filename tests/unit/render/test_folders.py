@@ -2,21 +2,31 @@
 
 import copy
 import json
+import math
 import shutil
+import xml.etree.ElementTree as ET
+from importlib import resources
 from pathlib import Path
 
 import pytest
 
+from tests.commands import run
 from tests.records import read_all, resolve
-from verifiable_dp.core.validate import InputError
+from tests.small_records import refuted
+from verifiable_dp.core.validate import InputError, named, on_one_line, printable
+from verifiable_dp.evidence import exclusions
 from verifiable_dp.evidence.check import judged
 from verifiable_dp.record import conclude
+from verifiable_dp.record.differences import apart
 from verifiable_dp.record.model import Record
 from verifiable_dp.record.sealing import RUN, digest, plain, pointer, text, without_run
-from verifiable_dp.record.verify import apart, verify
-from verifiable_dp.render import folders, mutation
+from verifiable_dp.record.sealing import sealed as sealed_of_output
+from verifiable_dp.record.verify import verify
+from verifiable_dp.render import diff, folders, junit, markdown, mutation, page, sarif
+from verifiable_dp.render.diff import compare
 from verifiable_dp.render.page import render, render_errata, render_study
-from verifiable_dp.report import finish
+from verifiable_dp.render.portfolio import write
+from verifiable_dp.report import Report, finish
 from verifiable_dp.selfcheck.mutation import summary
 
 
@@ -450,3 +460,440 @@ def test_names_of_folders_that_are_none(tmp_path):
             folders.compare(*sides)
     with pytest.raises(InputError, match="no file to compare"):
         folders.compare(tmp_path, tmp_path)
+
+
+# Differences of two records: what is worse, what cannot be compared, and what is only provenance.
+
+
+def load_of_diff(name):
+    return json.loads((REPORTS / name / "record.json").read_text("utf-8"))
+
+
+@pytest.fixture
+def record():
+    return load_of_diff("dp-se")
+
+
+def changed(record, **values):
+    """The record with values at paths such as ``claim__epsilon``."""
+    found = copy.deepcopy(record)
+    for path, value in values.items():
+        *parents, last = (int(part) if part.isdigit() else part for part in path.split("__"))
+        place = found
+        for part in parents:
+            place = place[part]
+        place[last] = value
+    return found
+
+
+def by_what(difference):
+    return {change.what: (change.old, change.new, change.direction) for change in difference.changes}
+
+
+def test_a_record_beside_itself(record):
+    found = compare(Record.of(record), Record.of(record))
+    assert found.outcome == "same"
+    assert found.same_evidence
+    assert found.changes == found.provenance == found.not_comparable == ()
+    assert "nothing differs" in found.lines()[-1]
+
+
+def test_only_provenance_differs(record):
+    later = changed(
+        record,
+        provenance__packages__numpy="9.9",
+        provenance__commit="0" * 40,
+        provenance__started="2027-01-01T00:00:00Z",
+        digest="sha256:" + "0" * 64,
+    )
+    found = compare(Record.of(record), Record.of(later))
+    assert found.outcome == "same"
+    assert found.same_evidence
+    assert found.changes == ()
+    assert {change.what for change in found.provenance} == {"packages.numpy", "commit", "started"}
+    assert "  only provenance differs" in found.lines()
+
+
+VERDICTS = ("refuted", "inconclusive", "not_refuted")
+
+
+@pytest.mark.parametrize("old", VERDICTS)
+@pytest.mark.parametrize("new", VERDICTS)
+def test_verdicts_are_ordered(record, old, new):
+    found = compare(Record.of(changed(record, verdict=old)), Record.of(changed(record, verdict=new)))
+    difference = VERDICTS.index(new) - VERDICTS.index(old)
+    assert found.outcome == ("worse" if difference < 0 else "better" if difference else "same")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "outcome"),
+    [
+        ("consistent", "contradicted", "worse"),
+        ("consistent", "vacuous", "worse"),
+        ("consistent", "inconclusive", "worse"),
+        ("vacuous", "inconclusive", "same"),
+        ("vacuous", "contradicted", "worse"),
+        ("contradicted", "consistent", "better"),
+    ],
+)
+def test_regret_verdicts_are_ordered(record, old, new, outcome):
+    before, after = (changed(record, regret__verdict=verdict) for verdict in (old, new))
+    assert compare(Record.of(before), Record.of(after)).outcome == outcome
+
+
+def test_a_refuted_record_after_a_right_one():
+    found = compare(Record.of(load_of_diff("dp-linear")), Record.of(load_of_diff("dp-linear-printed")))
+    assert found.outcome == "worse"
+    rows = by_what(found)
+    assert rows["verdict"] == ("not_refuted", "refuted", "worse")
+    assert rows["regret.verdict"] == ("consistent", "not_checked", "worse")
+    assert rows["checks.alignment"] == ("not_refuted", "refuted", "worse")
+    assert rows["checks.interactive alignment"] == ("not_refuted", None, "worse")
+    assert rows["epsilon_lower"][2] == "neutral"
+    assert "target.parameters.variant" in rows
+    assert (
+        compare(Record.of(load_of_diff("dp-linear-printed")), Record.of(load_of_diff("dp-linear"))).outcome
+        == "better"
+    )
+    lines = found.lines()
+    assert lines[1].startswith("  worse: verdict: not_refuted -> refuted")
+    assert json.loads(json.dumps(found.as_dict()))["outcome"] == "worse"
+
+
+def test_a_weaker_promise_is_worse(record):
+    weaker = changed(record, claim__epsilon=2.0)
+    assert by_what(compare(Record.of(record), Record.of(weaker)))["claim.epsilon"] == (1.0, 2.0, "worse")
+    assert compare(Record.of(weaker), Record.of(record)).outcome == "better"
+    gone = changed(record, claim=None)
+    assert compare(Record.of(record), Record.of(gone)).outcome == "worse"
+    assert compare(Record.of(gone), Record.of(record)).outcome == "not_comparable"
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"claim__delta": 1e-6}, "measures differ"),
+        ({"claim__rho": 0.5, "claim__delta": 1e-6}, "measures differ"),
+        ({"claim__unit": "user"}, "different unit"),
+        ({"claim__adjacency": "add-remove"}, "different adjacency"),
+        ({"claim__relation": {"kind": "group", "size": 2}}, "different relation"),
+    ],
+)
+def test_guarantees_of_other_kinds_are_not_compared(record, values, words):
+    other = changed(record, epsilon_lower=0.5, power__smallest_epsilon=1.5, **values)
+    for old, new in ((record, other), (other, record)):
+        found = compare(Record.of(old), Record.of(new))
+        assert found.outcome == "not_comparable"
+        assert any(words in reason and "NIST SP 800-226" in reason for reason in found.not_comparable)
+        assert not {what for what in by_what(found) if what.startswith(("epsilon_lower", "power"))}
+        assert any("not comparable" in line for line in found.lines())
+    refuted = compare(Record.of(record), Record.of(changed(other, verdict="refuted")))
+    assert refuted.outcome == "not_comparable"  # of another promise
+    assert by_what(refuted)["verdict"] == ("not_refuted", "refuted", "neutral")
+    assert (
+        compare(Record.of(record), Record.of(changed(other, regret__verdict="contradicted"))).outcome
+        == "worse"
+    )
+
+
+def test_deltas_that_differ_are_not_compared(record):
+    old, new = (changed(record, claim__delta=delta) for delta in (1e-6, 1e-5))
+    found = compare(Record.of(old), Record.of(new))
+    assert found.outcome == "not_comparable"
+    assert "different delta" in found.not_comparable[0]
+    assert by_what(found)["claim.delta"] == (1e-6, 1e-5, "neutral")
+    assert compare(Record.of(old), Record.of(old)).outcome == "same"
+
+
+def test_numbers_alone_decide_nothing(record):
+    found = compare(
+        Record.of(record), Record.of(changed(record, epsilon_lower=0.25, power__smallest_epsilon=1.5, seed=7))
+    )
+    assert found.outcome == "same"
+    rows = by_what(found)
+    assert rows["epsilon_lower"][1:] == (0.25, "neutral")
+    assert rows["power.smallest_epsilon"][1:] == (1.5, "neutral")
+    assert rows["seed"] == (0, 7, "neutral")
+    assert not found.same_evidence
+
+
+def test_numbers_that_round_to_the_same_are_told_apart(record):
+    before = record["epsilon_lower"]
+    after = math.nextafter(before, 0)
+    found = compare(Record.of(record), Record.of(changed(record, epsilon_lower=after)))
+    (line,) = (change.line() for change in found.changes)
+    assert line == f"epsilon_lower: {before!r} -> {after!r}"
+
+
+def test_checks_that_come_and_go(record):
+    fewer = changed(record, checks=record["checks"][:-1])
+    name = f"checks.{record['checks'][-1]['name']}"
+    assert by_what(compare(Record.of(record), Record.of(fewer)))[name] == ("not_refuted", None, "worse")
+    assert by_what(compare(Record.of(fewer), Record.of(record)))[name] == (None, "not_refuted", "neutral")
+    assert compare(Record.of(fewer), Record.of(record)).outcome == "same"
+    refuted = changed(record, **{f"checks__{len(record['checks']) - 1}__result__verdict": "refuted"})
+    assert by_what(compare(Record.of(fewer), Record.of(refuted)))[name] == (None, "refuted", "worse")
+    assert by_what(compare(Record.of(record), Record.of(refuted)))[name] == (
+        "not_refuted",
+        "refuted",
+        "worse",
+    )
+
+
+def test_checks_of_one_name_are_told_apart(record):
+    twice = changed(record, checks=[*record["checks"], record["checks"][0]])
+    assert f"checks.{record['checks'][0]['name']} #2" in by_what(compare(Record.of(record), Record.of(twice)))
+
+
+def test_mutants(record):
+    missed = changed(record, mutants__0__verdict="not_refuted")
+    name = f"mutants.{record['mutants'][0]['name']}"
+    assert by_what(compare(Record.of(record), Record.of(missed)))[name] == ("refuted", "not_refuted", "worse")
+    assert compare(Record.of(missed), Record.of(record)).outcome == "better"
+    none = changed(record, mutants=[])
+    assert by_what(compare(Record.of(record), Record.of(none)))["mutants"] == (
+        len(record["mutants"]),
+        0,
+        "neutral",
+    )
+
+
+def test_what_is_not_covered_seed_and_plan(record):
+    left = exclusions.Exclusion(exclusions.Left.OTHER_DATA).as_dict()
+    other = changed(record, not_covered=[left], plan__interactive__probe=1)
+    found = compare(Record.of(record), Record.of(other))
+    assert found.outcome == "same"
+    told = [(change.old, change.new) for change in found.changes if change.what == "not_covered"]
+    gone = [(exclusions.in_words(one["id"], one["values"]), None) for one in record["not_covered"]]
+    assert told == [(None, exclusions.in_words(left["id"], left["values"])), *gone]
+    assert by_what(found)["plan.interactive.probe"] == (250, 1, "neutral")
+
+
+def test_a_difference_that_decides_nothing_is_named(record):
+    found = compare(Record.of(record), Record.of(changed(record, pairs__0__words="another pair")))
+    assert found.outcome == "same"
+    assert not found.same_evidence
+    assert [change.what.split(" is ")[0] for change in found.changes] == ["pairs.0.words"]
+
+
+def test_declarations_and_the_hazards_that_follow(record):
+    old = finish(record, started=0.0, cpu_seconds=0.0).record
+    new = finish(record, started=0.0, cpu_seconds=0.0, declarations={"unprotected_outputs": []}).record
+    found = compare(Record.of(old), Record.of(new))
+    assert found.outcome == "same"
+    assert not found.same_evidence
+    rows = by_what(found)
+    assert rows["declarations.unprotected_outputs"] == (None, [], "neutral")
+    assert rows["hazards.NIST-H08"] == ("open", "declared", "neutral")
+
+
+def test_another_algorithm(record):
+    for name in ("dp-se-doubling", "shuffled-linear", "adaptive-tree-printed", "ucb1"):
+        other = load_of_diff(name)
+        for old, new in ((record, other), (other, record)):
+            found = compare(Record.of(old), Record.of(new))
+            assert found.outcome == "not_comparable"
+            assert {change.direction for change in found.changes} == {"neutral"}
+            names = [side["target"]["name"] for side in (old, new)]
+            assert by_what(found)["target.name"] == (*names, "neutral")
+            first, second, *rest = found.lines()
+            assert first.endswith(": not comparable")
+            assert second == f"  not comparable: they are of different targets: {names[0]} against {names[1]}"
+            assert not [line for line in rest if "worse" in line or "weaker" in line or "caught" in line]
+
+
+def test_the_same_changes_of_one_target_are_worse(record):
+    """Control of the above: only the name decides that nothing is compared."""
+    other = load_of_diff("adaptive-tree-printed")
+    renamed = changed(other, target__name=record["target"]["name"])
+    assert other["verdict"] == "refuted"
+    assert compare(Record.of(record), Record.of(renamed)).outcome == "worse"
+    assert (
+        compare(Record.of(record), Record.of(changed(record, target__name="another"))).outcome
+        == "not_comparable"
+    )
+
+
+def test_no_declarations_and_empty_ones_are_the_same(record):
+    found = compare(
+        Record.of(changed(record, declarations=None)), Record.of(changed(record, declarations={}))
+    )
+    assert (found.outcome, found.same_evidence, found.changes) == ("same", True, ())
+
+
+def test_hostile_words_stay_on_their_line(record):
+    found = compare(
+        Record.of(record),
+        Record.of(changed(record, target__note="a\nb\r\n\x1b[2Jworse: verdict" + "x" * 9999)),
+    )
+    assert any("worse: verdict" in line for line in found.lines())
+    assert all(line.isprintable() and len(line) < 500 for line in found.lines())
+
+
+def test_names_are_printed_as_they_are(record):
+    """A name with `_` and one with a blank are two names."""
+    old, new = (changed(record, target__name=name) for name in ("my_algo", "my algo"))
+    lines = compare(Record.of(old), Record.of(new)).lines()
+    assert any("my_algo -> my algo" in line for line in lines), lines
+
+
+# Names of records and targets cannot pose as our words: in no line, page, JUnit or SARIF file.
+
+
+LINES = (
+    "signature holds: Ed25519 key sha256:00",
+    "::stop-commands::x",
+    "##[error]x",
+    "##vso[task.complete]x",
+)
+NAME = (
+    "x\n"
+    + "\n".join(LINES)
+    + "\r\n::error::y\u2028signature holds\x85\x0b::debug::z\x1b[2J\u202eevil\u200b\u2066"
+)
+UNSEEN = (
+    "\u202e\u202a\u2066\u2069\u200b\u200d\u200e\ufeff\u061c\xad\u2060\x1b\x07\x85\u2028\U000e0041\u180e\u3164"
+)
+
+
+def hostile(text=NAME):
+    """A record that holds, whose texts are those of an attacker."""
+    record = refuted()
+    record["target"].update(name=text, note=text, paper=text)
+    record["target"]["source"].update(name=text, path=text)
+    # Names of checks are unique: those after the first have their number, too.
+    names = {check["name"]: f"{text}{i or ''}" for i, check in enumerate(record["checks"])}
+    for check in record["checks"]:
+        check["name"] = names[check["name"]]
+    for found in record["counterexamples"]:
+        found["check"] = names[found["check"]]
+        found["pair"]["words"] = text
+    left = {"id": "reacting-users", "values": {"why": text}, "settled_by": None}
+    record["not_covered"] = [left]
+    return verify(sealed_of_output(record)).record
+
+
+def spoofed(output):
+    """Lines that begin with what the attacker wrote, or that a service takes for a command."""
+    starts = ("::", "##[", "signature holds", "evil", "x\\n", "x ")
+    return [
+        line
+        for line in output.splitlines()
+        if line.strip().startswith(starts) or "##[" in line or "##vso[" in line
+    ]
+
+
+@pytest.mark.parametrize("text", [NAME, "::stop-commands::x", "signature holds: Ed25519 key", " ::error::x"])
+def test_no_line_begins_with_a_name(text, tmp_path):
+    record = hostile(text=text)
+    (tmp_path / "r.json").write_text(json.dumps(record), "utf-8")
+    assert spoofed(run(tmp_path, "verify", "r.json").stdout) == []
+    assert spoofed(Report(record).summary()) == []
+    assert spoofed("\n".join(diff.compare(Record.of(record), Record.of(hostile(text="y"))).lines())) == []
+    done = run(tmp_path, "diff", "r.json", "r.json")
+    assert done.exit_code == 0
+    assert spoofed(done.stdout) == []
+    for form in ("junit", "sarif", "markdown"):
+        done = run(tmp_path, "render", "r.json", "--to", form)
+        assert done.exit_code == 0, done.stderr
+        assert spoofed(done.stdout) == []
+
+
+def test_the_line_of_a_name_is_one_line_and_quoted():
+    line = Report(hostile(text="fine  not_refuted  epsilon >= 0.1")).line()
+    assert line.startswith("target 'fine  not_refuted  epsilon >= 0.1' ")
+    assert Report(hostile()).line().count("\n") == 0
+    assert Report(hostile(text="bandits.py:play")).line().startswith("target bandits.py:play ")
+
+
+def test_a_message_about_a_record_is_one_line(tmp_path):
+    record = copy.deepcopy(hostile())
+    record["target"]["kind"] = NAME
+    (tmp_path / "r.json").write_text(json.dumps(sealed_of_output(record)), "utf-8")
+    done = run(tmp_path, "verify", "r.json")
+    assert done.exit_code == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert spoofed(done.stderr) == []
+
+
+@pytest.mark.parametrize("character", sorted(UNSEEN))
+def test_what_cannot_be_seen_is_escaped(character, tmp_path):
+    """Controls, what turns the direction of a line, and what has no width."""
+    text = f"a{character}b"
+    escape = character.encode("unicode_escape").decode()
+    assert printable(text) == f"a{escape}b"
+    record = hostile(text=text)
+    shown = {
+        "html": page.render(Record.of(record), drawn=False),
+        "junit": junit.to_junit(Record.of(record)),
+        "sarif": sarif.to_sarif(Record.of(record)),
+        "summary": Report(record).summary(),
+    }
+    for form, content in shown.items():
+        assert character not in content, form
+        assert escape.replace("\\", "\\\\") in content if form == "sarif" else escape in content, form
+    assert character not in markdown.to_markdown(Record.of(record))
+
+
+def test_line_breaks_do_not_reach_names():
+    record = hostile()
+    suite = ET.fromstring(junit.to_junit(Record.of(record))).find("testsuite")
+    for element in suite.iter("testcase"):
+        assert "\n" not in element.get("name") + element.get("classname")
+    log = json.loads(sarif.to_sarif(Record.of(record)))
+    assert "\n" not in json.dumps(log, ensure_ascii=False)
+    assert "\\n" in on_one_line("a\nb")
+
+
+def test_names_on_pages_are_isolated(tmp_path):
+    """Letters of a script that is written from the right do not move what stands beside them."""
+    hebrew = "\u05e9\u05dc\u05d5\u05dd"
+    record = hostile(text=hebrew)
+    shown = page.render(Record.of(record), drawn=False)
+    assert f"<h1><bdi>{hebrew}</bdi></h1>" in shown
+    assert f"<td><bdi>{hebrew}</bdi>" in shown
+    (tmp_path / "record.json").write_text(json.dumps(record), "utf-8")
+    index = write(tmp_path)[0].read_text("utf-8")
+    assert f"<bdi>{hebrew}" in index
+
+
+def test_ordinary_names_stay_as_they_are():
+    for name in ("bandits.py:play", "package.module:Class", "dp-se", "a/b_c.py:f"):
+        assert named(name) == name
+    assert named("python3 mine.py") == "'python3 mine.py'"
+    assert on_one_line("Gavaldà, ε ≤ 1 – naïve 数") == "Gavaldà, ε ≤ 1 – naïve 数"
+
+
+# ---------------------------------------------------------------- pages load nothing
+
+
+def test_pages_forbid_all_but_their_own_script(tmp_path):
+    import base64
+    import hashlib
+    import html
+    import re
+
+    record = hostile(text="fine")
+    (tmp_path / "record.json").write_text(json.dumps(record), "utf-8")
+    index = html.unescape(write(tmp_path)[0].read_text("utf-8"))
+    shown = {"page": page.render(Record.of(record), drawn=False), "index": index}
+    for name, content in shown.items():
+        head = html.unescape(content).partition("<style>")[0]
+        (policy,) = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', head)
+        rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+        assert rules["default-src"] == "'none'"
+        assert (rules["base-uri"], rules["form-action"]) == ("'none'", "'none'")
+        scripts = re.findall(r"<script>(.*?)</script>", content, re.DOTALL)
+        digests = [base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts]
+        assert rules.get("script-src", "").split() == [f"'sha256-{digest}'" for digest in digests], name
+    assert "<script>" in shown["index"]
+
+
+def test_every_page_has_a_policy():
+    folder = resources.files("verifiable_dp.render").joinpath("templates")
+    pages = {
+        path.name: path.read_text("utf-8") for path in folder.iterdir() if path.name.endswith(".html.jinja")
+    }
+    whole = {name for name, text in pages.items() if "<head>" in text}
+    assert len(whole) >= 6
+    assert whole == {name for name, text in pages.items() if 'content="{{ policy(' in text}

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import json
+import os
+import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -10,13 +15,21 @@ import numpy as np
 import pytest
 
 from tests.commands import refused
+from verifiable_dp import api
 from verifiable_dp.auditing.request import Inputs
 from verifiable_dp.auditing.traced import Effort, trace
 from verifiable_dp.core.neighbours import TablePair
-from verifiable_dp.core.validate import InputError
-from verifiable_dp.evidence.tracing.replays import TracedBandit, check, cost, examine
-from verifiable_dp.targets import roles
+from verifiable_dp.core.validate import InputError, one_line, printable
+from verifiable_dp.evidence.blackbox.test import PROBE, SELECT, TEST
+from verifiable_dp.evidence.tracing.examining import cost, examine
+from verifiable_dp.evidence.tracing.replays import check
+from verifiable_dp.evidence.tracing.subjects import TracedBandit
+from verifiable_dp.targets import guard, roles
 from verifiable_dp.targets.adapters import PROTOCOLS, BanditClass, makes_bandits, modules_of, taken
+from verifiable_dp.targets.far import Far, FarFunction
+from verifiable_dp.targets.guard import guarded, watched
+from verifiable_dp.targets.heard import UNLIKE, Heard
+from verifiable_dp.targets.releases import DataPair, ReleaseSampler
 
 HORIZON, ARMS, EPSILON = 40, 2, 1.0
 REWARDS = np.random.default_rng(0).random((HORIZON, ARMS))
@@ -425,3 +438,275 @@ of_nested.__annotations__["options"] = Nested  # as it stands without postponed 
 def test_which_parameters_can_be_given_by_name(maker, settable):
     """None: any, as of a configuration."""
     assert BanditClass(maker).settable == settable
+
+
+# Runs that are kept of a target's process: they are asked for again, and split anew.
+
+
+PAIR_OF_HEARD = DataPair(0.0, 1.0)
+OWN = FarFunction(Far(None), 0, {})
+DRAFT = {"checks": [], "claim": {"epsilon": 0.5, "delta": 0.0}}
+
+
+def release(data, size, rng):
+    return data + rng.laplace(0, 1, size)
+
+
+def heard(leak=False, size=2000, parts=2, function=OWN, seed=0, stages=(SELECT, TEST), **more):
+    """Runs of two stages; with a leak, in the second one an input is told by whole numbers."""
+    rng, found = np.random.default_rng(7), Heard([0], "key")
+    sampler = ReleaseSampler(function, seed, **more)
+    for stage in stages:
+        for world in (0, 1):
+            for at in range(0, parts * size, size):
+                rows = rng.laplace(0, 1, (size, 1))
+                if leak and stage == TEST and world:
+                    rows = np.round(rows)
+                rows = np.column_stack((rows, np.zeros(size)))  # all of one type and shape
+                part = ("sample", (world, stage, 0, np.arange(at, at + size)))
+                found(sampler, PAIR_OF_HEARD, (stage, 0), (parts * size, parts * size), part, rows)
+    return found
+
+
+@pytest.mark.parametrize("leak", [True, False])
+def test_a_leak_of_some_questions_is_doubted(leak):
+    """Half of the runs of one input are whole numbers, which none of the other are; control: no leak.
+
+    Level: right code is doubted with probability 4e-7, here and in an audit.
+    """
+    assert heard(leak).doubts(DRAFT) == [UNLIKE] * leak
+    refuted = {**DRAFT, "checks": [{"result": {"verdict": "refuted"}}]}
+    assert heard(leak).doubts(refuted) == []  # what is refuted has no doubt to be told of
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"size": 20, "parts": 1}, {"seed": 1}, {"factor": 0.5}, {"function": FarFunction(Far(None), 3, {})}],
+)
+def test_few_runs_and_those_of_others_are_not_split(other):
+    """Such as those of variants with more loss, and of looks that only lead."""
+    assert heard(True, **other).doubts(DRAFT) == []
+
+
+def test_runs_of_one_stage_are_not_split():
+    """They choose an event and count it; nothing tells them apart."""
+    assert heard(True, stages=(TEST,)).doubts(DRAFT) == []
+
+
+def test_some_parts_of_each_stage_are_asked_for_again():
+    """By the key; a part that came late is as likely as one that came first."""
+    found = heard(size=40, parts=50, stages=(PROBE, SELECT, TEST))
+    kept = [(one.path[0], one.world, int(one.runs[0])) for one in found.samples()]
+    assert sorted(stage for stage, *_ in kept) == [PROBE] * 2 + [SELECT] * 2 + [TEST] * 6
+    again = heard(size=40, parts=50, stages=(PROBE, SELECT, TEST)).samples()
+    assert kept == [(one.path[0], one.world, int(one.runs[0])) for one in again]
+    assert any(first >= 1000 for _, _, first in kept)
+    assert found.noted(found.samples()) == {"asked_again": 400, "key": "key"}
+
+
+def test_of_runs_that_are_calls_of_their_own_a_few_are_asked_for():
+    (one, *_) = heard(size=100, parts=1, stages=(TEST,), rows=1).samples()
+    assert len(one.runs) == 16
+
+
+def test_a_sample_comes_out_again_where_the_code_is():
+    """Control: of another seed it does not."""
+    here, found = ReleaseSampler(release, 0), Heard([0, 1], "key")
+    for seed in (0, 1):
+        sampler = ReleaseSampler(OWN, seed)
+        rows = here.raw(PAIR_OF_HEARD, 1, TEST, 0, np.arange(30))
+        found(sampler, PAIR_OF_HEARD, (TEST, 0), (30, 30), ("sample", (1, TEST, 0, np.arange(30))), rows)
+    samples = found.samples()
+    assert {one.sampler.seed for one in samples} == {0, 1}
+    for one in samples:
+        sampler = ReleaseSampler(release, one.sampler.seed)
+        again = type(one)(sampler, one.pair, one.world, one.path, one.runs).again()
+        assert (again == one.digest) == (one.sampler.seed == 0)
+
+
+def test_each_audit_has_a_key_of_its_own():
+    assert Heard([0]).key != Heard([0]).key
+
+
+# While a user's code runs: output, exits and changes of modules stay under control.
+
+
+HOSTILE = """
+import json
+import os
+import sys
+import numpy as np
+
+def right(data, size, rng):
+    return np.asarray(data).sum() + rng.laplace(0, 1, size)
+
+def exits(data, size, rng):
+    sys.exit(0)
+
+def leaves(data, size, rng):
+    os._exit(0)
+
+def deep(data, size, rng):
+    return deep(data, size, rng)
+
+class Odd(BaseException):
+    pass
+
+def odd(data, size, rng):
+    raise Odd("red \\x1b[31m")
+
+class Mute(Exception):
+    def __str__(self):
+        raise ValueError
+
+def mute(data, size, rng):
+    raise Mute
+
+def long(data, size, rng):
+    raise ValueError("x" * 10**6)
+
+def meddles(data, size, rng):
+    json.dumps = lambda *given, **named: "{}"
+    return right(data, size, rng)
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "hostile_targets.py"
+    path.write_text(HOSTILE)
+    yield path
+    sys.modules.pop("hostile_targets", None)
+    sys.path[:] = [place for place in sys.path if place != str(tmp_path)]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("exits", "SystemExit: 0"),
+        ("leaves", r"SystemExit: os._exit(0)"),
+        ("deep", "RecursionError"),
+        ("odd", r"Odd: red \x1b[31m"),
+        ("mute", "its message cannot be read"),
+        ("long", "…"),
+        ("meddles", "it replaced json.dumps"),
+    ],
+)
+def test_hostile_code_ends_in_one_clear_line(name, said, file):
+    before = json.dumps
+    with pytest.raises(InputError, match=re.escape(said)) as caught:
+        api.audit(f"{file}:{name}", epsilon=1, budget="smoke", runs=400)
+    assert len(str(caught.value)) < 1000
+    assert str(caught.value).isprintable()
+    assert json.dumps is before
+    assert os._exit.__module__ == "posix"
+
+
+def test_guards_of_threads_may_overlap():
+    first, second = guarded(), guarded()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert os._exit.__module__ != "posix"  # else the next line ends pytest, with status 0
+    with pytest.raises(SystemExit):
+        os._exit(0)
+    second.__exit__(None, None, None)
+    assert os._exit.__module__ == "posix"
+
+
+def test_right_code_in_the_same_file_is_audited(file):
+    assert api.audit(f"{file}:right", epsilon=1, budget="smoke", runs=400).verdict != "refuted"
+
+
+@pytest.mark.parametrize("line", ["json.loads = None", "json.JSONEncoder.encode = None", "del json.dump"])
+def test_a_file_that_replaces_json_when_it_is_imported_is_refused(line, file):
+    kept = (json.loads, json.JSONEncoder.encode, json.dump)
+    file.write_text(f"{HOSTILE}\n{line}\n")
+    with pytest.raises(InputError, match="on which the record depends"):
+        api.audit(f"{file}:right", epsilon=1, budget="smoke", runs=400)
+    assert (json.loads, json.JSONEncoder.encode, json.dump) == kept
+
+
+def test_what_was_replaced_before_is_nobodys_fault(monkeypatch):
+    monkeypatch.setattr(hashlib, "sha1", None)
+    with watched():
+        pass
+
+
+def test_an_error_of_the_target_goes_before():
+    before = json.dumps
+
+    @watched()
+    def fails():
+        json.dumps = None
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        fails()
+    assert json.dumps is before
+
+
+def test_output_goes_to_stderr_escaped(capsys):
+    with guarded():
+        print("a\x1b[2Jb\tc")
+        sys.stdout.buffer.write(b"\xff\x07")
+        sys.stderr.write("\u202ed\r\n")
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == "target | a\\x1b[2Jb\tc\ntarget | \\xff\\x07\\u202ed\\r\n"
+
+
+def test_too_much_output_is_cut_once(capsys):
+    with watched(), guarded():
+        for _ in range(40):
+            print("x" * 10_000)
+    err = capsys.readouterr().err
+    assert err.count("no more is shown") == 1
+    assert len(err) < guard._MOST + 200
+    with watched(), guarded():
+        for _ in range(1000):
+            print("sums", 5.0)
+    assert capsys.readouterr().err.count("target | sums 5.0") < 80  # a screen or two
+    with watched(), guarded():  # the next audit has its own allowance
+        print("y")
+    assert capsys.readouterr().err == "target | y\n"
+
+
+def test_what_is_relayed_can_be_flushed_and_closed(capsys):
+    """Python 3.13 says what goes wrong where a stream is closed because nobody holds it any more."""
+    with guard.relayed() as shown:
+        print("x", end="", file=shown, flush=True)
+        shown.close()
+    assert capsys.readouterr().err == "target | x\n"
+
+
+def test_a_closed_stderr_stops_nothing(monkeypatch, tmp_path):
+    with (tmp_path / "err").open("w") as closed:
+        pass
+    monkeypatch.setattr(sys, "stderr", closed)
+    with guarded():
+        print("x", flush=True)
+
+
+def test_a_forked_child_may_leave():
+    code = (
+        "import os\nfrom verifiable_dp.targets.guard import guarded\n"
+        "with guarded():\n    child = os.fork()\n    if child == 0:\n        os._exit(7)\n"
+        "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "7\n"
+
+
+def test_the_working_directory_is_put_back(tmp_path):
+    here = Path.cwd()
+    with guarded():
+        os.chdir(tmp_path)
+    assert Path.cwd() == here
+
+
+def test_plain_text_stays_as_it_is():
+    text = "ε ≤ 1, “quoted”, tab\tand\nlines – ünï"
+    assert printable(text) == text
+    assert printable("\x9b1m\x7f\u2066") == "\\x9b1m\\x7f\\u2066"
+    assert one_line(ValueError("two\nlines")) == "ValueError: two lines"

@@ -13,7 +13,8 @@ from tests.commands import run
 from tests.user_code import protocols as programs
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.validate import InputError
-from verifiable_dp.evidence.tracing.replays import TracedBandit, cost
+from verifiable_dp.evidence.tracing.examining import cost
+from verifiable_dp.evidence.tracing.subjects import TracedBandit
 from verifiable_dp.targets.adapters import taken
 from verifiable_dp.targets.protocols import Way, way_of
 from verifiable_dp.targets.roles import GivenRole, parameters_of

@@ -1,24 +1,46 @@
 """A user's Python code as a target: forms, what is refused, and what it cannot disturb."""
 
 import functools
+import importlib
+import inspect
+import json
 import os
 import pickle
 import sys
 import threading
 import zlib
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from tests.asking import audited
-from tests.user_code import seeded
+from tests.user_code import first_told, modes, noise_imported, rewritten, seeded
 from verifiable_dp import InputError, audit
-from verifiable_dp.targets import releases
+from verifiable_dp.core.algorithm import Algorithm
+from verifiable_dp.core.contexts import Contexts
+from verifiable_dp.evidence.judge import outside
+from verifiable_dp.targets import (
+    adapters,
+    line,
+    players,
+    process,
+    protocols,
+    releases,
+    roles,
+    sent,
+    source,
+    unbounded,
+)
+from verifiable_dp.targets.adapters import BanditClass, taken
+from verifiable_dp.targets.inspection import inspect_target
 from verifiable_dp.targets.load import adapted, kind_of
 from verifiable_dp.targets.plays import PlaySampler
 from verifiable_dp.targets.probes import probe_play, probe_release
+from verifiable_dp.targets.process import Exec
 from verifiable_dp.targets.randomness import scaled_seeds
 from verifiable_dp.targets.releases import DataPair, ReleaseSampler
+from verifiable_dp.targets.roles import GivenRole
 from verifiable_dp.targets.source import CodeSource, load
 
 RUNS = np.arange(6)
@@ -673,3 +695,385 @@ def test_texts_that_an_audit_would_mix_up_are_refused():
     assert sampler.values(1.0, (1, 0), RUNS).shape == (len(RUNS), 1)
     with pytest.raises(InputError, match="two texts with one CRC-32"):
         sampler.values(0.0, (1, 0), RUNS)
+
+
+# Data in the form in which they are sent to another process.
+
+
+DATA = ["'a'", "b'a'", "True", "None", "(1, 'a')", "{'x': [0.5, None]}", "np.array(['a', 2.5], object)"]
+
+
+@pytest.mark.parametrize("data", [*DATA, "np.float32(0.1)", "np.array(['a', 'bc'])", "[np.eye(2), 1 << 70]"])
+def test_data_of_every_kind_are_sent(data):
+    """They come out as they were, types included. Control: what is not data is not sent."""
+    data = eval(data, {"np": np})
+    again = sent.of_json(json.loads(json.dumps(sent.as_json(data))))
+    assert (type(again), repr(again)) == (type(data), repr(data))
+    assert getattr(again, "dtype", None) == getattr(data, "dtype", None)
+    assert sent.as_json({"x": [data, object()]}) is sent.as_json(np.zeros(1 << 21)) is None
+
+
+@pytest.mark.parametrize("told", [{}, {"value2": 1}, {"of": "V8", "shape": [1], "values": [0]}, {"bytes": 1}])
+def test_data_in_another_form_are_refused(told):
+    with pytest.raises(InputError, match="described data"):
+        sent.of_json(told)
+
+
+# What is said where a target of a package is not imported by the name that was given.
+
+
+CODE = "from .shop_util import n\n\ndef play(rewards, rng):\n    return rng.integers(n, size=len(rewards))\n"
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A project whose package is in src, and which is not installed."""
+    package = tmp_path / "src" / "shop_of_bandits"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "shop_util.py").write_text("n = 2\n")
+    (package / "shop_bandit.py").write_text(CODE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    importlib.invalidate_caches()
+    yield tmp_path
+    for name in [name for name in sys.modules if name.startswith("shop_")]:
+        del sys.modules[name]
+
+
+def test_a_relative_import_names_the_module_to_give(project):
+    with pytest.raises(InputError) as raised:
+        load("src/shop_of_bandits/shop_bandit.py:play")
+    advice = "it is part of a package: give shop_of_bandits.shop_bandit:NAME, with PYTHONPATH=src"
+    assert str(raised.value).endswith(advice)
+
+
+def test_a_module_in_src_says_how_it_is_found(project, monkeypatch):
+    with pytest.raises(InputError) as raised:
+        load("shop_of_bandits.shop_bandit:play")
+    assert str(raised.value).endswith("it is in the folder src: set PYTHONPATH=src")
+    monkeypatch.syspath_prepend(project / "src")  # what was advised
+    assert load("shop_of_bandits.shop_bandit:play").__name__ == "play"
+
+
+def test_what_is_nowhere_gets_no_advice(project):
+    with pytest.raises(InputError, match=r"No module named 'shop_of_nothing'$"):
+        load("shop_of_nothing.bandit:play")
+
+
+# Where an upper bound ends is said before an audit, with what to write instead, and that has a bound.
+
+
+CONSTRUCTS = {name: one for name, one in vars(outside).items() if type(one) is outside.Construct}
+DISCLOSED = ("GIVEN", "TAKEN", "SLICED")  # at which the search goes on if what is picked from is disclosed
+
+
+def found(play):
+    return unbounded.outside(PlaySampler(play, False, 2, 12, 0, followed=True))
+
+
+@pytest.mark.parametrize("name", sorted(CONSTRUCTS.keys() - {"CHOSEN"}))  # of any other expression
+def test_a_construct_is_named_and_what_to_write_instead_is_not(name, monkeypatch):
+    """Broken variants: a construct without its program, or an advice that does not help."""
+    if name in DISCLOSED:
+        monkeypatch.setattr(unbounded, "_TELLINGS", 0)
+    code, instead = rewritten.TWINS[name]
+    (named,) = found(code)
+    before, _, after = CONSTRUCTS[name].words.partition("{}")
+    assert named.words.startswith(before)
+    assert named.words.endswith(after)
+    assert named.instead == CONSTRUCTS[name].instead
+    assert named.line > code.__code__.co_firstlineno or name in ("BY_PYTHON", "RECURSION")
+    assert found(instead) == []
+
+
+def test_what_was_picked_from_may_be_disclosed():
+    """Broken variant: each such place is told of, though a bound may go on there."""
+    assert all(found(rewritten.TWINS[name][0]) == [] for name in DISCLOSED)
+
+
+def test_what_is_disclosed_stays_so(monkeypatch):
+    """Broken variant: nothing is disclosed, and both picks are told of."""
+    assert found(rewritten.taken_by_what_was_taken) == []
+    monkeypatch.setattr(unbounded, "_TELLINGS", 0)
+    told = found(rewritten.taken_by_what_was_taken)
+    assert [named.instead for named in told][1:] == [outside.GIVEN.instead]
+
+
+def test_the_line_is_that_of_the_construct():
+    (named,) = found(rewritten.at_a_place)
+    assert unbounded.words(named).startswith(f"ends at rewritten.py:{named.line}: calls an entry of a table")
+    assert named.line == rewritten.at_a_place.__code__.co_firstlineno + 1
+
+
+# What inspect says of a target is found by its objects and by trying, not by its text alone.
+
+
+ELSEWHERE = "a generator of its own (default_rng, with a seed from the system), noise_of_another.py:5"
+
+
+def lines(target, **given):
+    return list(inspect_target(target, GivenRole(1.0, **given), 2, 20).lines())
+
+
+def said(found, word):
+    return [line.partition(": ")[2] for line in found if line.startswith(f"{word}: ")]
+
+
+# ---------------------------------------------------------------- randomness
+
+
+@pytest.mark.parametrize("name", ["by_name", "by_module", "by_default", "Drawn"])
+def test_noise_of_another_module_is_named(name):
+    found = said(lines(getattr(noise_imported, name)), "randomness")
+    assert ELSEWHERE in found
+    assert not any("none but" in line for line in found)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("renamed", "the module random, noise_imported.py:"),
+        ("of_the_system", "os.urandom, noise_imported.py:"),
+        ("inside", "secrets, noise_imported.py:"),
+        ("given", "only the generator that it is given"),
+    ],
+)
+def test_sources_are_known_by_any_name_and_others_of_the_file_are_not_told_of(name, words):
+    """Broken: reading the text of the target's file only, or all of it."""
+    [found] = said(lines(getattr(noise_imported, name)), "randomness")
+    assert found.startswith(words)
+
+
+# ---------------------------------------------------------------- the first call
+
+
+@pytest.mark.parametrize("kind", first_told.TOLD, ids=lambda kind: kind.__name__)
+def test_whether_it_asks_for_a_first_reward_is_tried(kind):
+    """Broken: reading the method's own text, which does not show what a method above it asks."""
+    told = first_told.TOLD[kind]
+    words = ", ".join(f"{name}={value!r}" for name, value in told.items())
+    assert any(line.endswith(f"the first call of step gets {words}") for line in lines(kind))
+    _, play = taken(kind, GivenRole(1.0))
+    seen = []
+    original = kind.step
+
+    def step(self, *args, **named):
+        seen.append(named)
+        return original(self, *args, **named)
+
+    step.__signature__ = inspect.signature(original)
+    play(np.full((20, 2), 0.5), np.random.default_rng(0))
+    kind.step = step
+    try:
+        arms = play(np.full((20, 2), 0.5), np.random.default_rng(0))
+    finally:
+        kind.step = original
+    assert seen[0] == told
+    assert len(seen) == len(arms) == 20
+
+
+# ---------------------------------------------------------------- which arm is paid
+
+
+def paying(name, **options):
+    payer = f"{modes.__name__}:{options.pop('payer', 'sample_reward')}"
+    return getattr(modes, name), GivenRole(1.0, reward=payer, **options)
+
+
+@pytest.mark.parametrize("name", ["greedy", "listed"])
+def test_an_arm_is_known_by_the_mean_that_was_handed_over(name):
+    """Broken: the only whole number, which is a mode: arm 0 would be paid in every round."""
+    target, given = paying(name)
+    kind, play = taken(target, given)
+    table = np.zeros((20, 2))
+    table[:, 1] = 1.0
+    assert kind == "play"
+    assert play(table, np.random.default_rng(0)).tolist() == [0, 1, 0] + [1] * 17
+    assert list(inspect_target(target, given, 2, 20).lines())[-1] == "it can be audited unchanged"
+
+
+def runs_of(play):
+    return [play(np.full((20, 2), 0.5), np.random.default_rng(run)).tolist() for run in range(64)]
+
+
+def test_a_number_that_never_changes_is_not_taken_for_the_arm():
+    """Control: one that does."""
+    target, given = paying("own_means")
+    found = list(inspect_target(target, given, 2, 20).lines())
+    assert "sample_reward was given 0 as its only whole number each time" in found[-1]
+    _, play = taken(target, given)
+    with pytest.raises(InputError, match="only whole number each time"):
+        runs_of(play)
+    target, given = paying("right_number", payer="pay")
+    assert list(inspect_target(target, given, 2, 20).lines())[-1] == "it can be audited unchanged"
+    _, play = taken(target, given)
+    assert runs_of(play) == [[0, 1] * 10] * 64
+
+
+# Small refusals of what is audited, each by itself: what plays, what it is given, where it comes from.
+
+
+# ---------------------------------------------------------------- what plays
+
+
+class Idle:
+    """Has nothing to play with."""
+
+
+def test_a_bandit_that_has_no_way_to_play_is_refused():
+    bandits = BanditClass(Idle)
+    with pytest.raises(InputError, match="target: Idle must have "):
+        bandits.way(Idle())
+    with pytest.raises(InputError, match="Idle"):
+        bandits.way(None)
+    with pytest.raises(InputError, match="target: Idle must have "):
+        adapters.taken(Idle, roles.GivenRole())
+
+
+def test_a_function_of_a_table_has_no_reward_of_its_own():
+    given = roles.GivenRole(reward="file.py:pay")
+    with pytest.raises(InputError, match="reward works only with code that plays by itself"):
+        adapters.taken(lambda rewards, rng: rewards, given)
+
+
+@pytest.mark.parametrize(
+    ("pulled", "words"), [(0, "it"), (2, r"it ended after 2 of 3 rounds; give --horizon 2")]
+)
+def test_a_run_that_ends_too_early_is_refused(pulled, words):
+    supply = SimpleNamespace(world=SimpleNamespace(pulled=[0] * pulled, horizon=3))
+    with pytest.raises(InputError, match=words):
+        protocols.check_whole(supply, "it")
+
+
+def test_a_run_that_plays_every_round():
+    protocols.check_whole(SimpleNamespace(world=SimpleNamespace(pulled=[0] * 3, horizon=3)), "it")
+
+
+def test_a_method_that_pulls_by_itself_is_refused():
+    way = SimpleNamespace(methods=["choose"])
+    protocols._check_alone([0, 0], 2, way)
+    with pytest.raises(InputError, match="target: choose pulls an arm of the environment by itself"):
+        protocols._check_alone([0, 0, 0], 2, way)
+
+
+def needs(n_arms, mystery):
+    """A parameter of which nothing is known."""
+
+
+def test_a_parameter_that_must_be_given_and_is_not_known():
+    given = roles.GivenRole()
+    with pytest.raises(InputError, match="mystery"):
+        roles.filled(needs, given)
+    assert roles.filled(needs, given, lenient=True)["mystery"][1] == ""
+
+
+# ---------------------------------------------------------------- players
+
+
+def test_code_that_raises_is_told_in_one_line():
+    def fails():
+        raise ZeroDivisionError("no\nrewards")
+
+    with pytest.raises(InputError, match="target raised ZeroDivisionError") as error:
+        players._tried(fails)
+    assert "\n" not in str(error.value)
+    with pytest.raises(InputError, match="target raised SystemExit"):
+        players._tried(lambda: (_ for _ in ()).throw(SystemExit(1)))
+    assert players._tried(lambda: 7) == 7
+
+
+def test_arms_of_another_shape_are_refused():
+    users = [SimpleNamespace(contexts=np.zeros((3, 2)), rewards=np.zeros((3, 2))) for _ in range(4)]
+
+    def part(arms):
+        return SimpleNamespace(seed=0, first=0, player=SimpleNamespace(target=lambda *given: arms))
+
+    assert len(list(players._together(part(np.zeros((4, 3), int)), users))) == 4
+    with pytest.raises(InputError, match=r"play_users must return arms \(4, 3\), got shape \(4, 2\)"):
+        list(players._together(part(np.zeros((4, 2), int)), users))
+
+
+# ---------------------------------------------------------------- processes, and where code comes from
+
+
+def test_a_child_that_tells_nothing():
+    with pytest.raises(InputError, match=r"target: .*; nothing was concluded"):
+        line.told([], 1)
+
+
+def test_a_process_that_is_lost_before_it_is_ready(monkeypatch):
+    def lost(pool):
+        raise process._LostError("ended with status 3")
+
+    monkeypatch.setattr(process._Pool, "_start", lost)
+    pool = process._Pool(Exec("python -c pass"), {})
+    with pytest.raises(InputError, match="exec: the process ended with status 3"):
+        _ = pool.ready
+
+
+@pytest.mark.parametrize("reference", ["name", ":name", "file.py:", ""])
+def test_what_names_no_code(reference):
+    with pytest.raises(
+        InputError, match=r"target must be a catalogue name, file.py:name or package.module:name"
+    ):
+        source.load(reference)
+
+
+@pytest.mark.parametrize(
+    ("reference", "words"),
+    [
+        ("nowhere.py:play", r"target: no file 'nowhere.py'; paths are relative to the folder"),
+        ("/nowhere/at/all.py:play", r"target: no file '/nowhere/at/all.py'$"),
+        ("math:no_such_name", "target: math has no 'no_such_name'"),
+    ],
+)
+def test_code_that_is_not_there(reference, words):
+    with pytest.raises(InputError, match=words):
+        source.load(reference)
+
+
+# ---------------------------------------------------------------- algorithms that have regret
+
+
+class Fixed(Algorithm):
+    """Does not take how long it plays."""
+
+    def __init__(self, n_arms):
+        self.n_arms = n_arms
+
+
+class Plain(Algorithm):
+    """Takes all that is needed, but no contexts."""
+
+    start = query = release = decide = None
+
+    def __init__(self, n_arms, horizon):
+        self.n_arms, self.horizon = n_arms, horizon
+
+
+SETTING = SimpleNamespace(n_arms=2, horizon=8, parameters={})
+
+
+def test_an_algorithm_is_made_for_its_setting():
+    made = players.Player(Plain, "algorithm", None).made(SETTING)
+    assert (made.n_arms, made.horizon) == (2, 8)
+
+
+@pytest.mark.parametrize(
+    ("target", "contexts", "words"),
+    [
+        (Fixed, None, "target must have the parameter horizon to have regret"),
+        (Plain, Contexts(2, (2, 2)), "environments: Plain does not take contexts, as users here have"),
+    ],
+)
+def test_an_algorithm_that_cannot_be_made_is_refused(target, contexts, words):
+    with pytest.raises(InputError, match=words):
+        players.Player(target, "algorithm", contexts).made(SETTING)
+
+
+def test_a_configuration_has_no_special_methods_of_python():
+    config = roles.Config(SimpleNamespace(given=roles.GivenRole(parameters={"width": 3})))
+    assert config.width == 3
+    with pytest.raises(AttributeError, match="__deepcopy__"):
+        _ = config.__deepcopy__

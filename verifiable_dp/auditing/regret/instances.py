@@ -55,8 +55,9 @@ def called(environment: Environment | Population) -> str:
 
 def plain_environment(environment: object) -> JsonDict | None:
     """JSON values of an environment of this package; None for others."""
-    homes = [module.__name__ for module in _HOMES]
-    if type(environment).__module__ not in homes or not dataclasses.is_dataclass(environment):
+    kind = type(environment)
+    known = any(getattr(home, kind.__name__, None) is kind for home in _HOMES)
+    if not known or not dataclasses.is_dataclass(environment):
         return None
     values = {f.name: getattr(environment, f.name) for f in dataclasses.fields(environment) if f.init}
     plain: JsonDict = {}
@@ -70,7 +71,7 @@ def plain_environment(environment: object) -> JsonDict | None:
             plain[name] = value
         else:
             return None
-    return {"type": type(environment).__name__, **plain}
+    return {"type": kind.__name__, **plain}
 
 
 def read_environment(plain: Json) -> Given:

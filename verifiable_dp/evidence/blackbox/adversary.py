@@ -26,8 +26,9 @@ from verifiable_dp.evidence.alignment.checking import Instance
 from verifiable_dp.evidence.alignment.replay import exceeds
 from verifiable_dp.evidence.alignment.searching import Found, plain
 from verifiable_dp.evidence.blackbox import test as blackbox
+from verifiable_dp.evidence.blackbox.algorithm_runs import AlgorithmSampler
 from verifiable_dp.evidence.blackbox.events import EventSetting, choose
-from verifiable_dp.evidence.blackbox.test import TUNE, AlgorithmSampler, Plan, Terms
+from verifiable_dp.evidence.blackbox.test import TUNE, Plan, Terms
 from verifiable_dp.evidence.check import Check
 
 _OWN = 0xADA  # keeps the draws of the game apart from those of the rest of an audit

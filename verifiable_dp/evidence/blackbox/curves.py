@@ -24,15 +24,8 @@ from verifiable_dp.core.validate import FloatArray, IntArray, Json, JsonDict
 from verifiable_dp.evidence.alignment.searching import plain
 from verifiable_dp.evidence.blackbox import statistics as exact
 from verifiable_dp.evidence.blackbox.events import Event, EventSetting, Observation, choose
-from verifiable_dp.evidence.blackbox.test import (
-    SELECT,
-    Plan,
-    Sampler,
-    Selected,
-    Terms,
-    hits_in,
-    learnt,
-)
+from verifiable_dp.evidence.blackbox.run_parts import Sampler
+from verifiable_dp.evidence.blackbox.test import SELECT, Plan, Selected, Terms, hits_in, learnt
 from verifiable_dp.evidence.check import Check, Kind
 from verifiable_dp.evidence.fields import (
     AtDelta,

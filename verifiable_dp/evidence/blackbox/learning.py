@@ -355,13 +355,13 @@ def _pools(modules: int) -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _newton(x: FloatArray, y: FloatArray, weight: FloatArray, ridge: float = 1.0) -> FloatArray:
-    """Slopes of a logistic regression with a ridge penalty."""
+def _newton(x: FloatArray, y: FloatArray, weight: FloatArray) -> FloatArray:
+    """Slopes of a logistic regression with a ridge penalty of 1."""
     slopes = np.zeros(x.shape[1])
     for _ in range(12):
         p = expit(x @ slopes)
-        gradient = x.T @ (weight * (y - p)) - ridge * slopes
-        curvature = (x * (weight * p * (1 - p))[:, None]).T @ x + ridge * np.eye(x.shape[1])
+        gradient = x.T @ (weight * (y - p)) - slopes
+        curvature = (x * (weight * p * (1 - p))[:, None]).T @ x + np.eye(x.shape[1])
         step = np.linalg.solve(curvature, gradient)
         slopes = slopes + step
         if np.abs(step).max() < 1e-6:

@@ -52,8 +52,9 @@ from verifiable_dp.evidence.blackbox.bets import (
     spread,
 )
 from verifiable_dp.evidence.blackbox.events import Event
+from verifiable_dp.evidence.blackbox.run_parts import Sampler
 from verifiable_dp.evidence.blackbox.statistics import DETECTABLE_STEP
-from verifiable_dp.evidence.blackbox.test import SEQUENTIAL, Plan, Sampler, Selected, Terms, Tested
+from verifiable_dp.evidence.blackbox.test import SEQUENTIAL, Plan, Selected, Terms, Tested
 from verifiable_dp.evidence.check import Check, Kind
 from verifiable_dp.evidence.fields import (
     AtLeastOne,

@@ -7,33 +7,22 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Annotated, Literal, Protocol, TypeGuard
+from typing import Annotated, Literal, Protocol
 
 import numpy as np
 from joblib import delayed
 from msgspec import UNSET, UnsetType
 
 from verifiable_dp.core import engine
-from verifiable_dp.core.algorithm import Algorithm, play
 from verifiable_dp.core.claims import PrivacyClaim
-from verifiable_dp.core.neighbours import AnyPair, ContextGame, InteractivePair, Neighbours
-from verifiable_dp.core.noise import Seeded
+from verifiable_dp.core.neighbours import ContextGame, Neighbours
 from verifiable_dp.core.reactions import Reaction
-from verifiable_dp.core.validate import FloatArray, Given, InputError, IntArray, Json, JsonDict
-from verifiable_dp.evidence.alignment.replay import worlds
+from verifiable_dp.core.validate import Given, InputError, IntArray, Json, JsonDict
 from verifiable_dp.evidence.alignment.searching import plain
-from verifiable_dp.evidence.alignment.twin import Twin
 from verifiable_dp.evidence.blackbox import statistics as exact
-from verifiable_dp.evidence.blackbox.events import (
-    LEVEL,
-    Event,
-    EventSetting,
-    Observation,
-    action_columns,
-    join,
-)
-from verifiable_dp.evidence.blackbox.machine import MOST_ARMS, Machine, UnsupportedError
-from verifiable_dp.evidence.blackbox.observations import OutputName, action_summaries
+from verifiable_dp.evidence.blackbox.algorithm_runs import AlgorithmSampler
+from verifiable_dp.evidence.blackbox.events import LEVEL, Event, EventSetting, Observation
+from verifiable_dp.evidence.blackbox.run_parts import Part, Sampler, parts_of, sides
 from verifiable_dp.evidence.check import Check, Kind, judged
 from verifiable_dp.evidence.fields import (
     Carried,
@@ -58,8 +47,6 @@ from verifiable_dp.evidence.words import bounded
 
 ALPHA = 1e-6  # family-wise level of a refutation
 CONFIDENCE = 0.95  # of the stated lower bound
-_AFTER = 3  # rounds after a challenge that are looked at by themselves
-_PLAYED = 1 << 14  # runs that are played together
 PROBE, SELECT, TEST, POWER, TUNE = range(5)  # stages: each draws its own randomness
 SEQUENTIAL = 16
 RANKED = 8  # pairs that all probing runs go to, at least
@@ -185,209 +172,6 @@ class Plan:
         found = {key: value for key, value in asdict(self).items() if key != "sequential" or value}
         del found["beyond"]
         return found
-
-
-class Sampler(Protocol):
-    """Runs a target on either input of a pair."""
-
-    @property
-    def shard(self) -> int:
-        """Runs that are sampled together; fixed, so that results do not depend on workers."""
-        ...
-
-    def sample(self, pair: Given, world: int, stage: int, number: int, runs: IntArray) -> Observation:
-        """What the adversary sees of runs with numbers `runs` on input `world` of `pair`.
-
-        `stage` and `number` (of the pair) keep the randomness of different uses apart.
-        """
-        ...
-
-
-class TestTurns(Protocol):
-    """A sampler whose runs are calls of their own, so that runs of both worlds can take turns.
-
-    Code with a memory then meets either world after either world, and what it remembers speaks for none.
-    """
-
-    seed: int
-    shard: int
-
-    def mixed(
-        self, pair: Given, stage: int, number: int, runs: tuple[IntArray, IntArray], order: IntArray
-    ) -> tuple[Observation | None, Observation | None]:
-        """What `Sampler.sample` gives of runs of either world, made as `order` says whose turn it is."""
-        ...
-
-
-@dataclass(frozen=True)
-class AlgorithmSampler:
-    """Samples an algorithm of the catalogue's form.
-
-    Parameters
-    ----------
-    algorithm
-        The target.
-    observe
-        ``actions`` or ``releases``.
-    seed
-        Of the audit.
-    """
-
-    algorithm: Algorithm
-    observe: str
-    seed: int
-
-    @property
-    def compared(self) -> bool:
-        """Whether only comparisons of releases are seen, so that runs are walked and counted by path."""
-        if self.observe != "actions" or self.algorithm.n_arms > MOST_ARMS:
-            return False
-        return self.algorithm.margin(self.algorithm.start(np.zeros(1, np.int64))) is not None
-
-    @property
-    def shard(self) -> int:
-        """See `Sampler.shard`; every draw is addressed, so that nothing depends on it."""
-        return 1 << 22 if self.compared else _PLAYED
-
-    def _walked(self, pair: AnyPair, world: int, path: tuple[int, ...], runs: IntArray) -> Observation | None:
-        """Counts of the paths that the runs take; None where the algorithm has to be played."""
-        if not self.compared or isinstance(pair, InteractivePair):
-            return None
-        try:
-            machine = _machine(self.algorithm, pair, world)
-            found = machine.counts(self.seed, path, runs)
-        except UnsupportedError:
-            return None
-        paths = self._columns(machine.paths(found))
-        return Observation(len(runs), paths, weight=np.array(list(found.values()), np.int64))
-
-    def _columns(self, actions: IntArray) -> dict[str, IntArray]:
-        """What is counted of the blocks' active sets (n, s): prefixes and summaries."""
-        summaries, _ = action_summaries(actions, self.algorithm.n_arms, sets=True)
-        return {**action_columns(actions, "block"), **summaries}
-
-    def sample(self, pair: AnyPair, world: int, stage: int, number: int, runs: IntArray) -> Observation:
-        """See `Sampler.sample`."""
-        walked = self._walked(pair, world, (stage, number, world), runs)
-        if walked is not None:
-            return walked
-        parts = [runs[i : i + _PLAYED] for i in range(0, len(runs), _PLAYED)]
-        return join([self.played(pair, world, (stage, number, world), part) for part in parts])
-
-    def played(self, pair: AnyPair, world: int, path: tuple[int, ...], runs: IntArray) -> Observation:
-        """What runs show that are played block by block."""
-        noise = Seeded(self.seed, path)
-        first = int(runs[0])
-        data = worlds(pair, self.algorithm.n_arms, int(runs[-1]) + 1 - first, first)
-        if self.observe == "actions":
-            outcome = play(self.algorithm, data[world], noise, runs, keep=("actions",))
-            columns = self._columns(outcome.actions)
-            if isinstance(pair, InteractivePair) and outcome.actions.shape[1] == self.algorithm.horizon:
-                columns |= _after(outcome.actions, pair.challenge)
-            return Observation(len(runs), columns, _outputs(outcome.output))
-        twin = Twin(self.algorithm, data[1 - world], len(runs))
-        outcome = play(twin, data[world], noise, runs)
-        codes = action_columns(outcome.actions, "block")
-        if twin.known:
-            return Observation(len(runs), codes, {}, _coarse(twin.loss if world == 0 else -twin.loss))
-        released: dict[str, FloatArray] = {
-            OutputName(f"release {j + 1}"): column for j, column in enumerate(outcome.released.T)
-        }
-        return Observation(len(runs), codes, {**released, **_outputs(outcome.output)})
-
-
-def _after(actions: IntArray, challenge: int) -> dict[str, IntArray]:
-    """Codes of what is played right after the challenge, where each block is a round."""
-    code, columns = np.zeros(len(actions), np.int64), {}
-    for number, place in enumerate(range(challenge + 1, min(challenge + 1 + _AFTER, actions.shape[1]))):
-        code = code * 1_000_003 + actions[:, place]
-        columns[f"round 1 to {number + 1} after the challenge"] = code
-    return columns
-
-
-@functools.lru_cache(maxsize=16)
-def _machine(algorithm: Algorithm, pair: AnyPair, world: int) -> Machine:
-    """The algorithm unfolded on one input of a pair."""
-    return Machine(algorithm, worlds(pair, algorithm.n_arms, 1)[world])
-
-
-def _coarse(ratio: FloatArray) -> FloatArray:
-    """Log ratios on a grid of 1e-6, so that rounding errors at an atom (the largest loss) decide nothing.
-
-    The last bits of a release depend on the input in floating point: that is a leak of the sampler, which
-    is idealised here, and not of the algorithm.
-    """
-    return np.asarray(np.floor(ratio * 1e6 + 0.318) / 1e6)
-
-
-def _outputs(output: FloatArray) -> dict[str, FloatArray]:
-    return {OutputName(f"output {j + 1}"): column for j, column in enumerate(output.T)}
-
-
-def shards(count: int, size: int) -> list[IntArray]:
-    """Run numbers 0 .. count - 1 in shards of fixed size: results do not depend on who runs them."""
-    return [np.arange(i, min(i + size, count), dtype=np.int64) for i in range(0, count, size)]
-
-
-def takes_turns(sampler: Sampler | TestTurns) -> TypeGuard[TestTurns]:
-    """Whether runs of both worlds can take turns."""
-    return bool(getattr(sampler, "in_turn", False))
-
-
-def tossed(
-    sampler: TestTurns, path: tuple[int, int], sizes: tuple[int, int], starts: tuple[int, int] = (0, 0)
-) -> list[tuple[tuple[IntArray, IntArray], IntArray]]:
-    """Numbers of the runs of either world, and whose turn it is, in shards of fixed size.
-
-    `sizes[w]` runs from number `starts[w]` on; the order follows from the seed alone.
-    """
-    words = np.random.SeedSequence(sampler.seed, spawn_key=(*path, 3, *starts))  # 3 is not a world
-    whose = np.repeat(np.arange(2, dtype=np.int8), sizes)
-    np.random.Generator(np.random.Philox(words)).shuffle(whose)
-    (left, right), found = starts, list[tuple[tuple[IntArray, IntArray], IntArray]]()
-    for part in shards(len(whose), sampler.shard):
-        order = whose[part].astype(np.int64)
-        ends = left + int((order == 0).sum()), right + int(order.sum())
-        runs: tuple[IntArray, IntArray] = np.arange(left, ends[0]), np.arange(right, ends[1])
-        found.append((runs, order))
-        left, right = ends
-    return found
-
-
-Part = tuple[str, tuple[Given, ...]]  # the method of a sampler, and its arguments after the pair
-
-
-def parts_of(
-    sampler: Sampler, path: tuple[int, int], sizes: tuple[int, int], starts: tuple[int, int] = (0, 0)
-) -> list[Part]:
-    """The calls of a sampler that make `sizes[w]` runs on each input, numbered from `starts[w]`.
-
-    `path` is the stage and the number of the pair.
-    """
-    if takes_turns(sampler):
-        return [("mixed", (*path, *part)) for part in tossed(sampler, path, sizes, starts)]
-    return [
-        ("sample", (world, *path, part + starts[world]))
-        for world, size in enumerate(sizes)
-        for part in shards(size, sampler.shard)
-    ]
-
-
-def worlds_of(part: Part) -> list[tuple[int, IntArray]]:
-    """The worlds of a part with the numbers of their runs, in the order in which their rows come out."""
-    how, arguments = part
-    return list(enumerate(arguments[2])) if how == "mixed" else [(arguments[0], arguments[3])]
-
-
-def sides(parts: Sequence[Part], seen: list[Given]) -> tuple[Observation, Observation]:
-    """What was seen on each input, of what each part gave."""
-    if parts[0][0] == "mixed":
-        left, right = (join([side for one in seen if (side := one[w]) is not None]) for w in (0, 1))
-        return left, right
-    first = sum(arguments[0] == 0 for _, arguments in parts)
-    left = join(seen[:first])
-    del seen[:first]  # memory: the parts of a world go before the other world's are joined
-    return left, join(seen)
 
 
 class MadeElsewhere(Protocol):

@@ -223,7 +223,7 @@ def _far_enough(numbers: Json, result: Json, room: float) -> str:
 
     The error of a slope falls as the range of log T grows, with as many points and errors of the same size.
     The limit at the check's confidence must clear the margin if the slope lies within it, else that at its
-    level.
+    level. One digit, rounded up.
     """
     alpha, confidence = levels(numbers)
     beyond = confidence if room > 0 else 1 - (alpha if numbers.get("at_most") else alpha / 2)
@@ -231,8 +231,9 @@ def _far_enough(numbers: Json, result: Json, room: float) -> str:
     needed = t_limit(0.0, float(result["standard_error"]), number - 2, beyond)
     if not 0 < needed < abs(room) * _FARTHEST / math.log(last / first):
         return ""
-    reach = math.exp(math.log(last / first) * max(needed / abs(room), 1.0))
-    return f"T = {first * reach:.0e}"
+    reach = first * math.exp(math.log(last / first) * max(needed / abs(room), 1.0))
+    digit = 10.0 ** math.floor(math.log10(reach))
+    return f"T = {math.ceil(reach / digit * (1 - 1e-9)) * digit:.0e}"
 
 
 @SCALING.limited_by

@@ -255,8 +255,8 @@ def what_is_separated(table: Check) -> str:
     rows = joined(table.statistics, table.result)
     first, second = table.statistics["algorithms"]
     close = [row for row in rows if not row["separable"]]
-    alike = [row for row in close if _share(row, "a") >= 1 - _ALIKE]
-    less = [_share(row, "a") for row in close if _share(row, "a") < 1 - _ALIKE]
+    alike = [row for row in close if _share(row) >= 1 - _ALIKE]
+    less = [_share(row) for row in close if _share(row) < 1 - _ALIKE]
     late = [row for row in rows if not row["acts"]]
     worse = [sum(row[f"lower_{side}"] > row["equal"] * (1 + _ALIKE) for row in rows) for side in "ab"]
     saved = f", and {len(less)} have between {min(less):.2g} and {max(less):.2g} of it" if less else ""
@@ -322,6 +322,6 @@ def _steady(rows: Sequence[Json]) -> str:
     return f" {said}, and the regret exceeds it in {over} rows."
 
 
-def _share(row: Json, side: str) -> float:
+def _share(row: Json) -> float:
     """Mean regret over that of equal play."""
-    return float(row[f"mean_{side}"] / row["equal"])
+    return float(row["mean_a"] / row["equal"])

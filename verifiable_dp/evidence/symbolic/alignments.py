@@ -24,7 +24,7 @@ from verifiable_dp.core.validate import Foreign
 from verifiable_dp.evidence.judge import laws
 from verifiable_dp.evidence.judge.certificate import MOST_ENTRIES, Belief, Frame, MovedEntry, Pattern, Weights
 from verifiable_dp.evidence.symbolic import matrices, shifts
-from verifiable_dp.evidence.symbolic.draws import TwoSided
+from verifiable_dp.evidence.symbolic.pooled_noise import TwoSided
 from verifiable_dp.evidence.symbolic.shifts import MOST_ROWS, READ, FrameNoise
 from verifiable_dp.evidence.symbolic.terms import (
     Atom,

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 from verifiable_dp.core.validate import Foreign
-from verifiable_dp.evidence.symbolic import accept_reject, answers, boxes, draws, terms
+from verifiable_dp.evidence.symbolic import accept_reject, answers, boxes, terms, uniform_draws
 from verifiable_dp.evidence.symbolic.boxes import Box, has_own
 from verifiable_dp.evidence.symbolic.terms import Term, World, number
 
@@ -44,7 +44,7 @@ class _Float(float, metaclass=_Kind):
         value = _scalar(value)
         if type(value) is Term:
             return terms.cast(value, "f")
-        return value if type(value) in (draws.UniformDraw, accept_reject.Veiled) else float(value)
+        return value if type(value) in (uniform_draws.UniformDraw, accept_reject.Veiled) else float(value)
 
 
 class _Int(int, metaclass=_Kind):
@@ -54,13 +54,13 @@ class _Int(int, metaclass=_Kind):
 
     def __new__(cls, value: Foreign = 0, *args: Foreign) -> Foreign:
         value = _scalar(value)
-        if type(value) is draws.UniformDraw:
+        if type(value) is uniform_draws.UniformDraw:
             below = value if value.step else value.through(np.floor)
             value = below.term() if getattr(below, "step", 0.0) else value  # geometric noise
         if type(value) is Term:
             made = terms.cast(value, "i")
             return made if type(made) is Term else int(made)
-        if type(value) is draws.DrawnCoin and value.chance is not None and not value.source.is_public:
+        if type(value) is uniform_draws.DrawnCoin and value.chance is not None and not value.source.is_public:
             return value
         if type(value) is answers.Position or (type(value) is accept_reject.Pick and not value.source.done):
             return value
@@ -75,7 +75,9 @@ class _Bool(int, metaclass=_Kind):
     def __new__(cls, value: Foreign = False) -> Foreign:
         value = _scalar(value)
         bit = type(value) is Term and not value.noise and value.whole and value.range() == (0.0, 1.0)
-        open_ = type(value) is draws.DrawnCoin and value.chance is not None and not value.source.is_public
+        open_ = (
+            type(value) is uniform_draws.DrawnCoin and value.chance is not None and not value.source.is_public
+        )
         return value if bit or open_ else bool(value)
 
 

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 
 from verifiable_dp.core.validate import Foreign, Function
 from verifiable_dp.evidence.symbolic.answers import is_raw
-from verifiable_dp.evidence.symbolic.draws import geometric
+from verifiable_dp.evidence.symbolic.pooled_noise import geometric
 from verifiable_dp.evidence.symbolic.sampler_laws import (
     Basic,
     ReportSampler,

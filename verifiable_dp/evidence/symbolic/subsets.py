@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from verifiable_dp.core.validate import Foreign
-from verifiable_dp.evidence.symbolic import boxes, draws
+from verifiable_dp.evidence.symbolic import boxes, draws, uniform_draws
 from verifiable_dp.evidence.symbolic.terms import World, is_term
 
 _ALONG = (None, -1, 1)
@@ -215,7 +215,7 @@ def ordered(
     if parts.pop("axis") not in (-1, keys.ndim - 1):
         return None
     kth = parts.pop("kth", None)
-    fresh = all(type(v) is draws.UniformDraw and v.is_bare and v.source.is_unused for v in values)
+    fresh = all(type(v) is uniform_draws.UniformDraw and v.is_bare and v.source.is_unused for v in values)
     if parts or not fresh or (function is np.argpartition and type(kth) is not int):
         return None
     plain = np.array([float(v.source.value) for v in values]).reshape(keys.shape)

@@ -549,9 +549,9 @@ class World:
             self.failure, self.at = Failure(words, why), at or caller(self.files)
         return Unbounded(words, why)
 
-    def stop_raw(self, words: str, at: Place | None = None) -> Unbounded:
+    def stop_raw(self, words: str) -> Unbounded:
         """As `stop`, where raw data enter something for which there is no bound."""
-        return self.stop(words, at, Ends.DATA)
+        return self.stop(words, why=Ends.DATA)
 
     def hidden(self, words: str, at: Place | None = None) -> Unbounded:
         """As `stop`, of a question that replays do not show either: it is open what it decides."""

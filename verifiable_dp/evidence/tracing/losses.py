@@ -20,7 +20,7 @@ import numpy as np
 from verifiable_dp.core.neighbours import TablePair
 from verifiable_dp.core.validate import FloatArray, IntArray
 from verifiable_dp.evidence.blackbox.scores import MetScore, Rounds
-from verifiable_dp.evidence.tracing.replays import TracedBandit
+from verifiable_dp.evidence.tracing.subjects import TracedBandit
 from verifiable_dp.evidence.tracing.trace import Traced
 
 _MOST = 8.0  # of a release's loss: one that tells the worlds apart by itself would hide the others

@@ -1,0 +1,106 @@
+"""Where a record comes from, as it states it; `provenance` finds that out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from verifiable_dp.evidence.fields import AtLeastOne, Count, Text, said
+from verifiable_dp.record.entries import Instant, RecordEntry, Sha256
+from verifiable_dp.record.requests import RequestEntry
+
+Commit = Annotated[str, Meta(pattern="^([0-9a-f]{40}|[0-9a-f]{64})?$")]
+
+
+class Checkout(RecordEntry, frozen=True):
+    """Repository and commit of a file, empty where it is in none, and whether it differs from that commit."""
+
+    repository: str
+    commit: Commit
+    dirty: bool
+
+
+class Ci(RecordEntry, frozen=True):
+    """Which continuous integration ran an audit, and where its log is."""
+
+    provider: Text
+    run_url: Text | None
+
+
+class CountedElsewhere(RecordEntry, frozen=True):
+    """How runs were counted outside of the process of the audited code."""
+
+    asked_again: Annotated[Count, said("Runs that a fresh process was asked for again, and compared.")]
+    key: Annotated[
+        Text | None,
+        said(
+            "What says which runs were asked again, and how they were split anew into those that choose an "
+            "event and those that are counted; no code of the target had it. Absent of older records."
+        ),
+    ] = None
+
+
+class Resumed(RecordEntry, frozen=True):
+    """How many finished steps were taken from a checkpoint."""
+
+    steps: AtLeastOne
+
+
+class IgnoredEntry(RecordEntry, frozen=True):
+    """A finding that a comment in the audited code says to ignore, and why."""
+
+    code: Text
+    file: Text
+    line: AtLeastOne
+    reason: Text
+
+
+class Provenance(RecordEntry, frozen=True):
+    """Where a record comes from: versions, machine, time and command."""
+
+    tool: Literal["verifiable-dp"]
+    version: Text
+    command: str
+    python: str
+    packages: Mapping[str, str]
+    platform: str
+    cores: Count
+    started: Instant
+    finished: Instant
+    cpu_seconds: Annotated[float, Meta(ge=0)]
+    commit: Annotated[str, Meta(pattern="^([0-9a-f]{40})?$")]
+    dirty: bool
+    bit_generator: Text
+    idealized_numerics: Annotated[bool, said("Whether noise was treated as real numbers rather than floats.")]
+    target: Annotated[Checkout, said("Of the audited file.")]
+    ci: Ci | None
+    code: Annotated[Sha256 | None, said("SHA-256 over the code of the package that made this.")] = None
+    in_process: Annotated[
+        Text | None,
+        said(
+            "Why the audited code ran in the process of the audit, which it then can end or change; absent "
+            "if it did not."
+        ),
+    ] = None
+    cage: Annotated[
+        tuple[Text, ...] | None,
+        said("What the audited code was kept from, as far as the system allowed; absent if of nothing."),
+    ] = None
+    counted: Annotated[
+        CountedElsewhere | None,
+        said(
+            "Present where events were chosen and their hits counted outside of the process of the audited "
+            "code; all else that a check states is the word of that process."
+        ),
+    ] = None
+    resumed: Annotated[Resumed | None, said("Present where an interrupted audit went on.")] = None
+    ignored: Annotated[
+        tuple[IgnoredEntry, ...] | None,
+        said("Findings that comments in the audited code say to ignore; absent if there are none."),
+    ] = None
+    request: Annotated[
+        RequestEntry | None,
+        said("What was asked, as it was written before any code of the target ran; absent of older records."),
+    ] = None
