@@ -78,6 +78,27 @@ def test_every_claim_of_the_four_papers_is_on_the_page():
         assert name in shown or not numbers(source.statement), name
 
 
+def test_what_is_ours_says_so_and_joins_only_its_own_item():
+    """A rate that we measure is not what the paper's theorem says, nor what a remark on the theorem says."""
+    rates = [
+        (row, entry)
+        for row in rows()
+        for entry in row["entries"]
+        if re.search(r"/rate-(?!.*printed)", entry["claim"])
+    ]
+    assert len(rates) > 40
+    for row, entry in rates:
+        assert entry["says"].startswith("Ours, beside "), entry
+        assert "measure" in entry["says"], entry
+        assert row["number"] in numbers(entry["says"].split(": ")[0]), (row["number"], entry)
+    shown = {(SHORT[row["paper"]], row["number"]): {e["claim"] for e in row["entries"]} for row in rows()}
+    assert shown["S4", "Remark 2"] == {"dp-linear/theorem-1", "S4/theorem-1"}  # no rate of ours, no promise
+    assert not [claim for claim in shown["S1", "Algorithm 1"] if "dp-ucb" in claim]  # another paper's
+    assert "dp-se-doubling/privacy" not in shown["S1", "Theorem 4.3"]  # whose proof has a remark on restarts
+    [lemma] = [e for row in rows() for e in row["entries"] if e["claim"] == "dp-robust-se/theorem-4"][:1]
+    assert "Where: epsilon <= 1; the rate also needs gaps of at most 1" in lemma["says"]
+
+
 def of(row):
     """The item's entry of each erratum, by name."""
     return {

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from verifiable_dp.campaign.claim_index import claims
+from verifiable_dp.core.claims import Basis
 from verifiable_dp.core.files import write_text
 from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.evidence.words import digits
@@ -103,14 +104,18 @@ def _row(item: Item, about: _Reports) -> JsonDict:
 def _claims(item: Item, about: _Reports) -> Iterator[Entry]:
     for row in about.claims:
         auditor = catalogue.auditor(row["algorithm"])
-        privacy = row["claim"] == "privacy"
-        named = item.about & numbers(row["source"]) and auditor.paper == item.paper
-        if not (named or (privacy and row["algorithm"] == item.algorithm)):
+        privacy, mine = row["claim"] == "privacy", auditor.paper == item.paper
+        # A promise is not about the theorem that its remark names; what is ours is not what an item restates.
+        named = stated(row["source"]) if privacy else numbers(row["source"])
+        about_it = item.number in named or (not privacy and row["basis"] != Basis.OURS and item.about & named)
+        if not ((mine and about_it) or (privacy and row["algorithm"] == item.algorithm)):
             continue
         check, loose = ("the audit", "") if privacy else about.checks(row["algorithm"], row["claim"])
         yield {
             "claim": f"{row['algorithm']}/{row['claim']}",
-            "says": row["statement"] if privacy else f"{row['source']}: {row['statement']}",
+            "says": row["statement"]
+            if privacy
+            else _said(row["source"], row["basis"], row["statement"], row["domain"]),
             "check": f"{check}{' of ' + row['algorithm'] if privacy else ''}",
             "verdict": f"{row['verdict']}{loose}",
         }
@@ -127,13 +132,22 @@ def _statements(item: Item, about: _Reports) -> Iterator[Entry]:
             for name in figure["statements"]
         }
         for row in study["statements"]:
-            if row["name"] in drawn or item.about & numbers(row["source"]["statement"]):
+            source = row["source"]
+            named, basis = numbers(source["statement"]), source.get("basis", Basis.PAPER)
+            about_it = item.number in named or (basis != Basis.OURS and item.about & named)
+            if row["name"] in drawn or (about_it and source["paper"] == item.paper):
                 yield {
                     "claim": f"{study['study']}/{row['name']}",
-                    "says": f"{row['source']['statement']}: {row['words']}",
+                    "says": _said(source["statement"], basis, row["words"]),
                     "check": many(len(row["checks"]), "check"),
                     "verdict": f"{row['verdict']} in study {study['study']}",
                 }
+
+
+def _said(statement: str, basis: str, words: str, domain: str = "") -> str:
+    """Words after what they are about, with where they hold; if they are ours, they say so."""
+    holds = f" Where: {domain}." if domain else ""
+    return f"{'Ours, beside ' if basis == Basis.OURS else ''}{statement}: {words}{holds}"
 
 
 def _errata(item: Item, about: _Reports) -> Iterator[Entry]:
