@@ -104,7 +104,7 @@ class Rate:
         if where:
             printed = f"{where.removesuffix(', corrected')}, as printed"
             row["source"] = Source(sheet.paper, where, region, Basis.OURS)
-            row["false_source"] = Source(sheet.paper, printed, f"{region}; see the errata")
+            row["false_source"] = Source(sheet.paper, printed, f"{region}; see the errata", Basis.OURS)
         return cls(cells=cells, bound=level[0], form=level[1], **{**row, **(computed or {})})
 
     @property

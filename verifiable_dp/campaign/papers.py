@@ -90,7 +90,7 @@ def _row(item: Item, about: _Reports) -> JsonDict:
         {"claim": item.number, "says": item.says, "check": test, "verdict": "tested"} for test in item.tests
     ]
     if not entries:
-        about_it = {"says": item.says or item.remark, "check": "a study of the paper", "verdict": "no record"}
+        about_it = {"says": item.says or item.remark, "check": "no check", "verdict": "no record"}
         entries = [{"claim": item.number, **about_it}]
     return {
         "paper": item.paper,
@@ -169,7 +169,7 @@ def _verdict(number: str, row: errata.Erratum, outcome: str) -> str:
     if outcome not in errata.SHOWN:
         return "one of its errata is not confirmed"
     register = errata.REGISTERS[row.register].lower()
-    return register if number in stated(row.source.statement) else f"{register} (in the proof)"
+    return register if number in stated(row.source.statement) else f"{register} (in its proof, or beside it)"
 
 
 def empty(found: Sequence[Json]) -> list[str]:
