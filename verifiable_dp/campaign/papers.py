@@ -105,9 +105,9 @@ def _claims(item: Item, about: _Reports) -> Iterator[Entry]:
     for row in about.claims:
         auditor = catalogue.auditor(row["algorithm"])
         privacy, mine = row["claim"] == "privacy", auditor.paper == item.paper
-        # A promise is not about the theorem that its remark names; what is ours is not what an item restates.
+        # A promise is not about a theorem whose proof it names, nor about what restates a theorem.
         named = stated(row["source"]) if privacy else numbers(row["source"])
-        about_it = item.number in named or (not privacy and row["basis"] != Basis.OURS and item.about & named)
+        about_it = item.number in named or (not privacy and item.about & named)
         if not ((mine and about_it) or (privacy and row["algorithm"] == item.algorithm)):
             continue
         check, loose = ("the audit", "") if privacy else about.checks(row["algorithm"], row["claim"])
@@ -134,6 +134,7 @@ def _statements(item: Item, about: _Reports) -> Iterator[Entry]:
         for row in study["statements"]:
             source = row["source"]
             named, basis = numbers(source["statement"]), source.get("basis", Basis.PAPER)
+            # What is ours is not what the item restates.
             about_it = item.number in named or (basis != Basis.OURS and item.about & named)
             if row["name"] in drawn or (about_it and source["paper"] == item.paper):
                 yield {
