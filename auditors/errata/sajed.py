@@ -24,6 +24,7 @@ said = SHEET.check
 
 CORNER: JsonDict = {"mean": 1.0, "radius": 1.0, "alpha": 0.999, "beta": 0.08, "epsilon": 1.0}
 FACT: JsonDict = {"a": 1.01, "b": 0.05, "x": 2.72}
+SAMPLES_TO = 2.91  # e^epsilon - 1 <= 6 epsilon up to 2.918
 SHRINKING: JsonDict = {"epsilon": 0.01, "beta": 2e-8, "epoch": 1, "size": 20, "next_size": 2}
 
 
@@ -59,6 +60,37 @@ def fact(seed: int) -> Findings:
 def _quotients(a: float, b: float) -> list[float]:
     x = np.linspace(math.e, math.log(a * math.log(1 / b)) / b, 10_001)
     return list(np.log(a * np.log(x)) / x)
+
+
+def samples(seed: int) -> Findings:
+    """An exact loss over that of the lemma: one sample at epsilon = 4, and a grid up to the last epsilon."""
+    least = 1e-6
+    grid = [
+        _revealed(epsilon, n, p, p + apart) / (6 * epsilon * n * apart)
+        for epsilon in np.linspace(0.01, SAMPLES_TO, 30)
+        for n in (1, 100)
+        for p in (0.0, 0.1, 0.5)
+        for apart in (least, 0.01, 0.3)
+    ]
+    at: JsonDict = {"epsilon": 4.0, "n": 1, "p": 0.0, "q": 0.01}
+    beyond = _revealed(SAMPLES_TO + 0.02, 1, 0.0, least) / (6 * (SAMPLES_TO + 0.02) * least)
+    allowed, found = math.exp(6 * 4.0 * 0.01), math.exp(_revealed(**at))
+    return Findings(
+        [
+            said("samples-printed", found, allowed, **at),
+            said("samples-printed-2", beyond, largest=SAMPLES_TO),
+        ],
+        [said("samples-right", max(grid), largest=SAMPLES_TO)],
+        {**at, "ratio": found, "allowed": allowed},
+    )
+
+
+def _revealed(epsilon: float, n: int, p: float, q: float) -> float:
+    """Log of how much more likely n bits of mean q make an output than bits of mean p.
+
+    Each bit that is not set makes the output e^epsilon times less likely.
+    """
+    return n * (math.log1p(q * math.expm1(epsilon)) - math.log1p(p * math.expm1(epsilon)))
 
 
 def shrinking(seed: int) -> Findings:
@@ -123,6 +155,7 @@ def five_times(seed: int) -> Findings:
 
 EVIDENCE: Mapping[str, Find] = {
     "sample-bound-corner": corner,
+    "loss-of-samples": samples,
     "fact-2.1": fact,
     "epochs-double": shrinking,
     "guess-and-double": doubling,

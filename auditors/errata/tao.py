@@ -15,6 +15,7 @@ from verifiable_dp.algorithms.ldp_robust_se import LDPRobustSE
 from verifiable_dp.auditors import adaptive_tree, ldp_robust_se
 from verifiable_dp.auditors._laplace import FACTOR, log_tail
 from verifiable_dp.auditors.errata.bench import aligned
+from verifiable_dp.auditors.errata.sajed import samples
 from verifiable_dp.core.environments import TwoPoint, bernoulli
 from verifiable_dp.core.mechanisms import Tree
 from verifiable_dp.core.simulation import simulate
@@ -370,5 +371,6 @@ EVIDENCE: Mapping[str, Find] = {
     ),
     "laplace-mean": few_laplace,
     "divergence-line": divergence,
+    "loss-of-samples-again": samples,
     "moment-step": moment_step,
 }

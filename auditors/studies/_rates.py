@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from verifiable_dp.auditors.studies import Outcomes
-from verifiable_dp.core.claims import Source
+from verifiable_dp.core.claims import Basis, Source
 from verifiable_dp.core.validate import FloatArray, Json, JsonValue
 from verifiable_dp.evidence.check import Check
 from verifiable_dp.evidence.regret.comparison import comparison
@@ -32,7 +32,7 @@ def near(path: Callable[[Cell], float], words: str = "") -> tuple[Callable[[Cell
 
 @dataclass(frozen=True)
 class Rate:
-    """A claimed rate of mean regret over one parameter, all else being fixed.
+    """A rate of mean regret over one parameter, all else being fixed: ours, as papers only bound regret.
 
     Environments and horizons do not depend on the rule that is played. At each value of the parameter the
     largest mean regret of its cells counts: of one, or of one for each gap of a grid. Two checks hold the
@@ -103,8 +103,8 @@ class Rate:
         where, region = row.pop("where"), f"region: {row['region']}"
         if where:
             printed = f"{where.removesuffix(', corrected')}, as printed"
-            row["source"] = Source(sheet.paper, where, region)
-            row["false_source"] = Source(sheet.paper, printed, f"{region}; see the errata")
+            row["source"] = Source(sheet.paper, where, region, Basis.OURS)
+            row["false_source"] = Source(sheet.paper, printed, f"{region}; see the errata", Basis.OURS)
         return cls(cells=cells, bound=level[0], form=level[1], **{**row, **(computed or {})})
 
     @property

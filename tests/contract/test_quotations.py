@@ -7,7 +7,7 @@ import pytest
 from tests import quotations
 from tests.quotations import DATA, SHORT, digest, entry, found_in, items, pattern, texts
 from verifiable_dp.algorithms import papers
-from verifiable_dp.registry.errata import Quotation, registered
+from verifiable_dp.registry.errata import Quotation, excerpt, registered
 
 KEPT = json.loads(DATA.read_text("utf-8"))
 TEXTS = texts()
@@ -66,3 +66,18 @@ def test_a_formula_may_not_swallow_words():
     assert pattern("show that $x=1$ and that").search(text)
     assert not pattern("show that $y\\leq 2$ holds").search(text)
     assert pattern("show that [...] $y\\leq 2$ holds").search(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("It halts by $t=2$.", "It halts by $t=2$."),
+        (r"It is at most $t. \quad (10)$", r"It is at most $t. \quad (10)$"),
+        ("It is at most $t,$", "It is at most $t,$ [...]"),
+        ("and so it halts.", "[...] and so it halts."),
+        ("$x=1$", "[...] $x=1$ [...]"),
+        ("10: Play an arm", "10: Play an arm [...]"),
+    ],
+)
+def test_a_quotation_is_shown_with_signs_where_it_is_cut(text, shown):
+    assert excerpt(text) == shown

@@ -17,9 +17,9 @@ def claims(folder: str | Path) -> list[dict[str, str]]:
     Returns
     -------
     list of dict
-        ``algorithm``, ``claim``, ``source``, ``verdict``, ``statement``, ``formula``, ``domain``. The verdict
-        is ``no record``, ``not checked`` where the claim says why, ``no check``, those of its checks, or
-        ``contradicted, erratum NAME`` where a confirmed erratum of the folder is about it.
+        ``algorithm``, ``claim``, ``source``, ``basis``, ``verdict``, ``statement``, ``formula``, ``domain``.
+        The verdict is ``no record``, ``not checked`` where the claim says why, ``no check``, those of its
+        checks, or ``contradicted, erratum NAME`` where a confirmed erratum of the folder is about it.
 
     Raises
     ------
@@ -64,6 +64,7 @@ def _claim_row(
         "algorithm": algorithm,
         "claim": claim,
         "source": source.statement,
+        "basis": source.basis.value,
         "verdict": verdict,
         "statement": statement,
         "formula": formula,

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from verifiable_dp.campaign.claim_index import claims
+from verifiable_dp.core.claims import Basis
 from verifiable_dp.core.files import write_text
 from verifiable_dp.core.validate import Json, JsonDict
 from verifiable_dp.evidence.words import digits
@@ -89,7 +90,7 @@ def _row(item: Item, about: _Reports) -> JsonDict:
         {"claim": item.number, "says": item.says, "check": test, "verdict": "tested"} for test in item.tests
     ]
     if not entries:
-        about_it = {"says": item.says or item.remark, "check": "a study of the paper", "verdict": "no record"}
+        about_it = {"says": item.says or item.remark, "check": "no check", "verdict": "no record"}
         entries = [{"claim": item.number, **about_it}]
     return {
         "paper": item.paper,
@@ -103,14 +104,18 @@ def _row(item: Item, about: _Reports) -> JsonDict:
 def _claims(item: Item, about: _Reports) -> Iterator[Entry]:
     for row in about.claims:
         auditor = catalogue.auditor(row["algorithm"])
-        privacy = row["claim"] == "privacy"
-        named = item.about & numbers(row["source"]) and auditor.paper == item.paper
-        if not (named or (privacy and row["algorithm"] == item.algorithm)):
+        privacy, mine = row["claim"] == "privacy", auditor.paper == item.paper
+        # A promise is not about a theorem whose proof it names, nor about what restates a theorem.
+        named = stated(row["source"]) if privacy else numbers(row["source"])
+        about_it = item.number in named or (not privacy and item.about & named)
+        if not ((mine and about_it) or (privacy and row["algorithm"] == item.algorithm)):
             continue
         check, loose = ("the audit", "") if privacy else about.checks(row["algorithm"], row["claim"])
         yield {
             "claim": f"{row['algorithm']}/{row['claim']}",
-            "says": row["statement"] if privacy else f"{row['source']}: {row['statement']}",
+            "says": row["statement"]
+            if privacy
+            else _said(row["source"], row["basis"], row["statement"], row["domain"]),
             "check": f"{check}{' of ' + row['algorithm'] if privacy else ''}",
             "verdict": f"{row['verdict']}{loose}",
         }
@@ -127,13 +132,23 @@ def _statements(item: Item, about: _Reports) -> Iterator[Entry]:
             for name in figure["statements"]
         }
         for row in study["statements"]:
-            if row["name"] in drawn or item.about & numbers(row["source"]["statement"]):
+            source = row["source"]
+            named, basis = numbers(source["statement"]), source.get("basis", Basis.PAPER)
+            # What is ours is not what the item restates.
+            about_it = item.number in named or (basis != Basis.OURS and item.about & named)
+            if row["name"] in drawn or (about_it and source["paper"] == item.paper):
                 yield {
                     "claim": f"{study['study']}/{row['name']}",
-                    "says": f"{row['source']['statement']}: {row['words']}",
+                    "says": _said(source["statement"], basis, row["words"]),
                     "check": many(len(row["checks"]), "check"),
                     "verdict": f"{row['verdict']} in study {study['study']}",
                 }
+
+
+def _said(statement: str, basis: str, words: str, domain: str = "") -> str:
+    """Words after what they are about, with where they hold; if they are ours, they say so."""
+    holds = f" Where: {domain}." if domain else ""
+    return f"{'Ours, beside ' if basis == Basis.OURS else ''}{statement}: {words}{holds}"
 
 
 def _errata(item: Item, about: _Reports) -> Iterator[Entry]:
@@ -155,7 +170,7 @@ def _verdict(number: str, row: errata.Erratum, outcome: str) -> str:
     if outcome not in errata.SHOWN:
         return "one of its errata is not confirmed"
     register = errata.REGISTERS[row.register].lower()
-    return register if number in stated(row.source.statement) else f"{register} (in the proof)"
+    return register if number in stated(row.source.statement) else f"{register} (in its proof, or beside it)"
 
 
 def empty(found: Sequence[Json]) -> list[str]:

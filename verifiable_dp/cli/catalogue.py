@@ -323,6 +323,7 @@ def errata(
     from verifiable_dp.campaign import run as campaign
     from verifiable_dp.evidence.check import Check
     from verifiable_dp.record import words
+    from verifiable_dp.registry.errata import excerpt
     from verifiable_dp.render.errata import line
 
     check_outputs(json_path)
@@ -333,7 +334,7 @@ def errata(
         say(line(row))
         if names:
             for quote in row["quotes"]:
-                say(f"  {quote['place']}: {quote['text']}")
+                say(f"  {quote['place']}: {excerpt(quote['text'])}")
             say(f"  printed: {row['printed']}")
             for check in row["checks_of_printed"]:
                 say(f"    {words.line(Check.read(check))}")

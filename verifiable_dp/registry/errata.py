@@ -10,6 +10,7 @@ of `Erratum` objects; `read` makes them from a TOML file and the evidence.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from os import PathLike
@@ -30,6 +31,7 @@ REGISTERS = {
     "loose": "True but loose, or with a huge constant",
     "reading": "Ambiguous, or a slip",
 }
+_ENDS = re.compile(r"[.:](?:\s*\\quad \(\d+\))?\$?$")  # a sentence, or a formula that ends one
 SHOWN = ("confirmed", "by_reading")  # outcomes of errata that stand
 _FALSE = ("refuted", "contradicted")
 _HOLDS = ("not_refuted", "consistent")
@@ -58,6 +60,12 @@ class Quotation:
     def __post_init__(self) -> None:
         if not self.place or not self.text or self.text.count("$") % 2:
             raise InputError(f"quotation: place and text must be given and formulas closed, got {self}")
+
+
+def excerpt(text: str) -> str:
+    """A quotation with ``[...]`` where it begins or ends within a sentence, as in a formula or a listing."""
+    begins = text[0].isupper() or text[0].isdigit() or text.startswith("[...]")
+    return f"{'' if begins else '[...] '}{text}{'' if _ENDS.search(text) else ' [...]'}"
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from verifiable_dp.record import excerpts, kills, questions, words
 from verifiable_dp.record.decision import decision
 from verifiable_dp.record.model import Counterexample, Record
 from verifiable_dp.record.signing import SignatureState
-from verifiable_dp.registry.errata import REGISTERS
+from verifiable_dp.registry.errata import REGISTERS, excerpt
 from verifiable_dp.render import (
     audited,
     bounds,
@@ -363,6 +363,7 @@ def render_errata(whole: Json) -> str:
         "errata.html.jinja",
         rows=rows,
         registers=REGISTERS,
+        excerpt=excerpt,
         contradicted=sum(row["outcome"] == "confirmed" and row["register"] == "false" for row in rows),
         confirmed=sum(row["outcome"] == "confirmed" for row in rows),
         by_reading=sum(row["outcome"] == "by_reading" for row in rows),

@@ -102,13 +102,14 @@ def test_jensen():
 def test_the_effective_privacy_loss_of_samples():
     """Lemma 3.5 of Sajed & Sheffet and 12 of Tao et al. (Karwa & Vadhan): randomised response, exactly.
 
-    The most revealing epsilon-DP output of n bits that are drawn from two laws; with 1 for 6 it is exceeded.
+    The most revealing epsilon-DP output of n bits that are drawn from two laws; with 1 for 6 it is exceeded,
+    and with 6 from epsilon = 2.92 on.
     """
 
-    def over(factor):
+    def over(factor, epsilons=(0.01, 0.1, 1.0, 2.91)):
         ratios = []
-        for epsilon in (0.01, 0.1, 1.0):
-            for p, q in ((0.5, 0.6), (0.1, 0.15), (0.3, 0.9)):
+        for epsilon in epsilons:
+            for p, q in ((0.5, 0.6), (0.1, 0.15), (0.3, 0.9), (0.0, 1e-3)):
                 for n in (1, 5, 50):
                     # A rare output whose chance falls by e^-epsilon with each bit that is not set.
                     count = np.arange(n + 1)
@@ -119,6 +120,8 @@ def test_the_effective_privacy_loss_of_samples():
 
     assert over(6.0) <= 0
     assert over(1.0) > 0
+    assert over(6.0, [2.95]) > 0  # false as printed: e^epsilon - 1 exceeds 6 epsilon
+    assert over(6.0, [4.0]) > 0
 
 
 def divergence(p, q):
