@@ -5,13 +5,15 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import itertools
+import sys
 import warnings
 
 import numpy as np
 import pytest
 
-from tests.user_code import views
+from tests.user_code import objects, views
 from verifiable_dp.evidence.judge import calls, values
+from verifiable_dp.evidence.judge.objects import Objects
 from verifiable_dp.evidence.symbolic.bounded_programs import Program
 from verifiable_dp.evidence.symbolic.paths import explore
 
@@ -22,10 +24,15 @@ def bound(play):
 
 def made(statement, folder):
     """The program with this statement, in a file of its own."""
+    return played(views.PROGRAM.format(statement), folder)
+
+
+def played(text, folder):
     path = folder / "program.py"
-    path.write_text(views.PROGRAM.format(statement), "utf-8")
+    path.write_text(text, "utf-8")
     spec = importlib.util.spec_from_file_location("program", path)
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where its classes are looked up
     spec.loader.exec_module(module)
     return module.play
 
@@ -233,3 +240,24 @@ def test_what_a_function_fills_is_known_by_its_place():
 def test_without_a_rule_such_a_table_has_a_bound(monkeypatch, tmp_path, rule, wrong, statement):
     monkeypatch.setattr(calls.values, rule, wrong)
     assert bound(made(statement, tmp_path)) == pytest.approx(1.0)
+
+
+# ---------------------------------------------------------------- objects
+
+
+@pytest.mark.parametrize("text", objects.RIGHT.values(), ids=objects.RIGHT)
+def test_a_scale_that_all_objects_share_is_one_number(text, tmp_path):
+    assert bound(played(text, tmp_path)) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("text", objects.LEAKS.values(), ids=objects.LEAKS)
+def test_a_scale_that_one_object_may_have_otherwise_is_seen(text, tmp_path):
+    assert bound(played(text, tmp_path)) > 100
+
+
+@pytest.mark.parametrize(
+    "name", ["another_call", "set_anew", "in_part", "its_class", "by_another_name", "begun_again"]
+)
+def test_without_the_rule_such_a_scale_is_one_number(monkeypatch, tmp_path, name):
+    monkeypatch.setattr(Objects, "is_single", lambda self, base, name: name == "scale")
+    assert bound(played(objects.LEAKS[name], tmp_path)) == pytest.approx(1.0)

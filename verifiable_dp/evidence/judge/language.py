@@ -30,6 +30,10 @@ Turns. What is kept from one turn or call to the next (attributes, outer names, 
 follows the turn, and so does what is taken out of it. What a library makes of public things is rough unless
 it is known to leave entries alike.
 
+What is put into a container stays shared with it. Where a draw says into which of several, those are as many
+as before, and alike (`Marks.outermost`). An attribute is one number in all objects where one statement sets
+it and one call makes them (`objects`).
+
 Draws. How many numbers that a generator gave are in a value is followed, too (`Value.draws`). Of one of few
 values, or of a count, paths see each or every few; of several they may see no one. So what is made of several
 may set no number of turns.
