@@ -196,7 +196,7 @@ FAULTS = (
     Fault(
         "every cycle is endless",
         f"{EVIDENCE}/judge/statements.py",
-        "ended = Value(max(rows.size, left), ",
+        "ended = Value(max(size, left), ",
         "ended = Value(left, ",
         "a loop over a cycle that is empty once in a million runs need not be looked at after its end",
         ("tests/unit/evidence/test_code_read.py",),
@@ -2438,8 +2438,8 @@ FAULTS = (
     Fault(
         "a loop turns as often as it likes",
         f"{EVIDENCE}/judge/expressions.py",
-        "        if rows.size >= STEEP:\n            self.tell(node, outside.TURNS)",
-        "        if rows.size > 9:\n            self.tell(node, outside.TURNS)",
+        "        if size >= STEEP:\n            self.tell(node, outside.TURNS)",
+        "        if size > 9:\n            self.tell(node, outside.TURNS)",
         "sums are added up as often as an entry of a table says that is drawn once in a thousand runs",
         ("tests/unit/evidence/test_language.py",),
     ),
@@ -2486,7 +2486,7 @@ FAULTS = (
     Fault(
         "entries at drawn places are like any other",
         f"{EVIDENCE}/judge/places.py",
-        "            apart = table.unlike > PUBLIC and max(table.unlike, at.level) >= STEEP\n",
+        "            apart = unlike > PUBLIC and max(unlike, at.level) >= STEEP\n",
         "            apart = False\n",
         "of a list of noisy numbers one, which has no noise, is taken once in a thousand runs",
         ("tests/unit/evidence/test_language.py",),

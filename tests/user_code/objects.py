@@ -34,6 +34,9 @@ RIGHT = {
 }
 # What gives one of them another scale.
 LEAKS = {
+    "by_its_whole_name": program(f"{MANY}; cells[700]._Cell__scale = 1e-6").replace(
+        "self.scale", "self.__scale"
+    ),
     "another_call": program(f"{MANY}; cells[700:701] = [Cell(1e-6, rng)]"),
     "another_call_of_a_helper": program(
         "cells = [made(1.0, rng) for _ in range(4096)]; cells[700:701] = [made(1e-6, rng)]", HELPER
