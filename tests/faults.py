@@ -175,7 +175,7 @@ FAULTS = (
         "    with kept(scopes), noting()",
         "    with kept({}), noting()",
         "code that keeps something between runs is handed numbers that stand for others, and raises",
-        ("tests/unit/evidence/test_symbolic.py",),
+        ("tests/unit/evidence/test_kept_state.py",),
     ),
     Fault(
         "what raises is never looked for",
