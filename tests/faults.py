@@ -2486,7 +2486,7 @@ FAULTS = (
     Fault(
         "entries at drawn places are like any other",
         f"{EVIDENCE}/judge/places.py",
-        "            apart = unlike > PUBLIC and max(unlike, at.level) >= STEEP\n",
+        "            apart = outer.unlike > PUBLIC and max(outer.unlike, at.level) >= STEEP\n",
         "            apart = False\n",
         "of a list of noisy numbers one, which has no noise, is taken once in a thousand runs",
         ("tests/unit/evidence/test_language.py",),

@@ -648,3 +648,21 @@ SHARED = [
     *(extended_by_one_name, yielded_in_parts, one_of_two_results, marked_at_a_fixed_place),
     *(marked_at_a_drawn_place, noted_by_a_helper, edges_of_bins),
 ]
+
+
+class _Dial:
+    def __init__(self):
+        self.at = 1.0
+
+    def turn(self, to):
+        self.at = to
+
+
+def turned_by_its_class(rewards, rng):
+    """A draw says which of two calls, each by the class, gives a number."""
+    dial = _Dial()
+    if rng.random() < 0.5:
+        _Dial.turn(dial, 1.0)
+    else:
+        _Dial.turn(dial, 2.0)
+    return [0] * len(rewards)

@@ -101,6 +101,16 @@ def test_what_a_key_chooses_follows_what_it_returns():
     assert found(play).epsilon() == pytest.approx(1.0)
 
 
+def test_a_call_by_the_class_gives_the_parameter_that_stands_there():
+    """Broken variant: what stands one place before, the object, which is the same in both calls."""
+    play = turns.turned_by_its_class
+    names = Names({turns.__file__: File(ast.parse(Path(turns.__file__).read_text("utf-8")), vars(turns))})
+    (node,), (turn,) = names.nodes_of(play.__code__), names.methods["turn"]
+    said = Statements(names, {play.__code__: {"rewards": "data", "rng": "generator"}}, {node})
+    said.run()
+    assert said.marks[turn, "to"].level == SMOOTH
+
+
 def test_the_means_of_a_phase_are_made_at_one_time():
     """Broken variant: then the number of pulls, which grows from phase to phase, makes them unlike."""
     (play,) = turns.RIGHT

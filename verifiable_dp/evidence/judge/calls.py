@@ -131,6 +131,8 @@ class Calls(Places):
         stars = [one.arg for one in (node.args.vararg, node.args.kwarg) if one is not None]
         every, again = [one.arg for one in parameters(node)][method:], self.goes_round(node)
         self.begun |= {(node, name) for name in every}  # what holds something when it is handed over
+        written: dict[Foreign, ast.expr] = {word.arg: word.value for word in self.calling.keywords}
+        written |= dict(enumerate(self.calling.args, -shift))
         for at, value, roots in parts:
             if at == -1:
                 continue
@@ -142,7 +144,7 @@ class Calls(Places):
                     )
                     self.share((node, target), {root.inside() for root in roots})
                 else:
-                    value = self.chosen_there(node, target, at, value, again=again)
+                    value = self.chosen_there(node, target, written.get(at), value, again=again)
                     self.add((node, target), value)
                     self.add(("given", node, target), value)
                     self.share((node, target), roots)
@@ -152,11 +154,9 @@ class Calls(Places):
         return returned._replace(kept=frozenset(kept))
 
     def chosen_there(
-        self, node: Foreign, target: str, at: Foreign, value: Value, *, again: bool = False
+        self, node: Foreign, target: str, part: ast.expr | None, value: Value, *, again: bool = False
     ) -> Value:
         """What a parameter is given, where conditions say by which of several calls, or in which turn."""
-        parts: dict[Foreign, ast.expr] = {word.arg: word.value for word in self.calling.keywords}
-        part = (parts | dict(enumerate(self.calling.args))).get(at)
         known = self.given_at.setdefault((node, target), set())
         written = self.text_of(part, part) if part is not None else ""
         if again:
@@ -511,8 +511,7 @@ class Calls(Places):
         if name in values.CHANGES:
             uneven = bool(given.parts) and self.beside((base, every))
             every = every._replace(partial=every.partial or uneven or bool(every.kept and every.raw))
-            nested = every.size if every.own or name in ("extend", "update") else PUBLIC
-            grown = max(nested, self.control.level)
+            grown = max(every.size * (bool(every.own) or name in ("extend", "update")), self.control.level)
             base_at = node.func.value  # type: ignore[attr-defined]
             at = self.of(base_at.slice) if isinstance(base_at, ast.Subscript) else Value()  # which of several
             draws = values.together((every, at))
@@ -532,10 +531,9 @@ class Calls(Places):
             roots = self.roots(node.func.value)  # type: ignore[attr-defined]
             self.holds(roots, {root for *_, others in given.parts for root in others})
             for root in roots if name in values.ADDS else ():
-                put = self.puts.setdefault(root.key, set())
-                put.add(self.text_of(ast.Tuple(node.args, ast.Load()), node))
+                several = self.several(root.key, ast.Tuple(node.args, ast.Load()), node)
                 there = root.key in self.begun and not every.level  # to which something public is added
-                entry = entry._replace(rough=STEEP) if len(put) > 1 or there else entry
+                entry = entry._replace(rough=STEEP) if several or there else entry
             if name in ("update", "setdefault"):
                 entry = entry._replace(rough=STEEP)
             if self.context.tossed.by_chance and self.repeated():

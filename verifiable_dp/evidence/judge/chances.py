@@ -101,25 +101,35 @@ class Chances(Marks):
             owner
         ) is self.function_of(self.scope)
 
+    def several(self, key: Foreign, node: ast.expr | None, step: Foreign) -> bool:
+        """Note what a statement puts into a container; whether what was put there may be different things."""
+        self.puts.setdefault(key, set()).add(self.text_of(node, step))
+        return len(self.puts[key]) > 1
+
     def text_of(self, node: ast.expr | None, step: Foreign) -> str:
         """What tells an expression from others: its text, and where it stands if its names may change."""
-        text = "" if node is None else ast.dump(node)
-        steady = (ast.Constant, ast.Tuple, ast.Name, ast.expr_context)
-        parts = [] if node is None else [*ast.walk(node)]
-        changes = any(
-            not isinstance(part, steady) or (isinstance(part, ast.Name) and not self.is_steady(part.id))
-            for part in parts
+        if node is None:
+            return ""
+        steady = all(
+            self.is_steady(part.id)
+            if isinstance(part, ast.Name)
+            else isinstance(part, ast.Constant | ast.Tuple | ast.expr_context)
+            for part in ast.walk(node)
         )
-        return f"{text} {where(step)}" if changes else text
+        return ast.dump(node) if steady else f"{ast.dump(node)} {where(step)}"
 
     def is_steady(self, name: str) -> bool:
         """Whether a name is given something in one place only, as far as the function around it shows."""
-        function = self.function_of(self.scope)
-        inside = [*ast.walk(function)]
+        stored, otherwise = self.bindings(name)
+        return len(stored) + otherwise < 2
+
+    def bindings(self, name: str) -> tuple[list[ast.Name], bool]:
+        """Where the function around, or one inside, sets a name, and whether it is bound otherwise, too."""
+        inside = walk(self.function_of(self.scope))
         named = [one for one in inside if isinstance(one, ast.Name) and one.id == name]
-        stored = sum(not isinstance(one.ctx, ast.Load) for one in named)
-        given = {getattr(one, kind, None) for one in inside for kind in ("arg", "name", "asname", "rest")}
-        return stored + (name in given) < 2
+        kinds = ("arg", "name", "asname", "rest")
+        otherwise = any(getattr(one, kind, None) == name for one in inside for kind in kinds)
+        return [one for one in named if not isinstance(one.ctx, ast.Load)], otherwise
 
     def renewed(
         self, steps: Iterable[ast.stmt], otherwise: Iterable[ast.stmt], *tests: ast.expr

@@ -196,7 +196,7 @@ class Expressions(Objects):
         )
         self.begun |= keys
         for key in keys if isinstance(value, ast.BinOp | ast.ListComp) else ():
-            self.puts.setdefault(key, set()).add(self.text_of(value, value))
+            self.several(key, value, value)
 
     def is_empty(self, node: ast.expr) -> bool:
         """Whether a container is written there that holds nothing, or nothing but such containers."""
@@ -290,13 +290,11 @@ class Expressions(Objects):
         function = self.function_of(self.scope)
         if not isinstance(node, ast.Name) or not self.is_own(node.id) or not isinstance(function, Function):
             return {None}
-        inside = walk(function)  # functions inside may set it, too
-        others = {getattr(one, kind, None) for one in inside for kind in ("arg", "name", "asname", "rest")}
-        if node.id in others:  # it is bound without an assignment
+        stored, otherwise = self.bindings(node.id)
+        if otherwise:
             return {None}
-        named = [one for one in inside if isinstance(one, ast.Name) and one.id == node.id]
-        stored = [one for one in named if not isinstance(one.ctx, ast.Load)]
-        given = [one.value for one in inside if isinstance(one, ast.Assign) and one.targets[0] in stored]
+        assigned = (one for one in walk(function) if isinstance(one, ast.Assign))
+        given = [one.value for one in assigned if one.targets[0] in stored]
         plain = len(given) == len(stored) > 0 and not any(isinstance(one, ast.Name) for one in given)
         return (
             {size for one in given for size in self.magnitudes(one, names | {node.id})} if plain else {None}
@@ -445,21 +443,18 @@ class Expressions(Objects):
             size=max(every.size, self.control.level),
             rough=every.turn,
         )
-        key = self.function_of(self.scope), "return of"
-        put = self.puts.setdefault(key, set())
-        put.add(self.text_of(node.value, node))
-        self.add(key, made._replace(rough=STEEP) if len(put) > 1 else made)
-        self.share(key, {root.inside() for root in self.roots(node.value)})
+        self.yields(node, made, {root.inside() for root in self.roots(node.value)})
         return DATA | self.marks.get("sent", Value())
 
     def _of_YieldFrom(self, node: ast.YieldFrom) -> Value:
-        key = self.function_of(self.scope), "return of"
-        put = self.puts.setdefault(key, set())
-        put.add(self.text_of(node.value, node))
-        made = self.of(node.value)
-        self.add(key, made._replace(rough=STEEP) if len(put) > 1 else made)
-        self.share(key, self.roots(node.value))
+        self.yields(node, self.of(node.value), self.roots(node.value))
         return UNKNOWN
+
+    def yields(self, node: ast.Yield | ast.YieldFrom, made: Value, roots: set[Root]) -> None:
+        """What comes out of a generator; several of its parts need not be alike."""
+        key = self.function_of(self.scope), "return of"
+        self.add(key, made._replace(rough=STEEP) if self.several(key, node.value, node) else made)
+        self.share(key, roots)
 
     def _of_Call(self, node: ast.Call) -> Value:
         waiting = {part for part in node.args if isinstance(part, ast.GeneratorExp)}

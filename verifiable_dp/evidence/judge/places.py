@@ -86,18 +86,18 @@ class Places(Loops):
         """What a table holds at a position."""
         base = node.value if isinstance(node, ast.Subscript) else None
         outer = table if base is None or isinstance(node.slice, ast.Tuple) else self.around(base)
-        found = table._replace(rough=outer.rough).entry(at)._replace(rough=table.rough)
+        outer = table._replace(rough=outer.rough)
+        found = outer.entry(at)._replace(rough=table.rough)
         if at.draws and not table.data and not self.tallied(node):
             found = found._replace(draws=max(found.draws, at.draws))
         if self.caught and at.level and not table.data:  # what is seldom there is seldom caught
             found = found._replace(level=max(found.level, STEEP))
-        unlike = table._replace(rough=outer.rough).unlike
-        if unlike >= STEEP:
+        if outer.unlike >= STEEP:
             found = self.selected(node, found, at)
         if not at.level:
             apart = GROWN in table.passed  # chance says what stands where
         else:
-            apart = unlike > PUBLIC and max(unlike, at.level) >= STEEP
+            apart = outer.unlike > PUBLIC and max(outer.unlike, at.level) >= STEEP
             apart = apart or (table.noisy and not table.raw and self.again(node))
             met = table.raw and at.by_chance and not (at.turn or table.turn)
             apart = apart or (met and self.meets(node, at))

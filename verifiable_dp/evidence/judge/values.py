@@ -390,20 +390,10 @@ KEEPS = frozenset(  # methods: what they give is alike if the table is
 )
 FILLS = frozenset(  # methods of arrays that may be told of an array to write into
     (
-        "all",
-        "any",
-        "argmax",
-        "argmin",
-        "choose",
-        "clip",
-        "compress",
-        "cumprod",
-        "cumsum",
-        "dot",
-        "max",
-        "mean",
+        *("all", "any", "argmax", "argmin", "choose", "clip", "compress", "cumprod", "cumsum", "dot"),
+        *("max", "mean", "min", "prod", "round", "std", "sum", "take", "trace", "var"),
     )
-) | frozenset(("min", "prod", "round", "std", "sum", "take", "trace", "var"))
+)
 REDUCES = ("sum", "mean", "max", "min", "argmax", "argmin", "prod", "item")  # methods: to one number
 AVERAGES = (np.mean, np.median)  # of those that are entrywise: which divide by how many there are
 MULTIPLIES = (math.prod, np.prod, np.dot, np.einsum, np.matmul, np.inner, np.outer)
@@ -434,7 +424,7 @@ SHAPED = (
 # Others of NumPy's that change nothing that they are given, and give nothing that shares memory with it.
 READING = (
     *(np.argwhere, np.delete, np.insert, np.intersect1d, np.linalg.lstsq, np.logspace),
-    *(np.setdiff1d, np.tile, np.union1d, np.unique),
+    *(np.setdiff1d, np.union1d, np.unique),
 )
 # What may give entries, or memory, of what it is given.
 SHARES = (
@@ -502,12 +492,7 @@ def leaves_alone(value: Foreign) -> bool:
     holds = (functools.partial, map, filter, itertools.starmap, itertools.accumulate, np.vectorize)
     simple = isinstance(getattr(value, "__self__", None), types.ModuleType) and home_of(value) in _SIMPLE
     kind = isinstance(value, type) and not same(value, holds)
-    return kind or simple or same(value, _TABLED) or isinstance(_of_ufunc(value), np.ufunc)
-
-
-def _of_ufunc(value: Foreign) -> Foreign:
-    """The object that it is a method of, or itself."""
-    return getattr(value, "__self__", None) or value
+    return kind or simple or same(value, _TABLED) or isinstance(getattr(value, "__self__", value), np.ufunc)
 
 
 def keeps_alike(value: Foreign) -> bool:
@@ -530,7 +515,7 @@ def maps(value: Foreign) -> bool:
 
 def writes(value: Foreign, at: Foreign) -> bool:
     """Whether a function of a library may change what it is given at this place, or by this name."""
-    fills = isinstance(_of_ufunc(value), np.ufunc) and getattr(value, "__name__", "") == "at"
+    fills = isinstance(getattr(value, "__self__", None), np.ufunc) and value.__name__ == "at"
     if fills or same(value, IN_FIRST):
         return type(at) is not int or at == 0
     if not leaves_alone(value) or at in ("out", ...):
@@ -545,7 +530,7 @@ def shapes(value: Foreign, at: Foreign) -> bool:
     """Whether what one of `SHAPED` is given at a place, or by a name, may say which shape it gives."""
     given = inspect.signature(value).parameters
     needed = [name for name, one in given.items() if one.default is one.empty and name != "axis"]
-    return at not in needed[: len(needed)] and not (type(at) is int and at < len(needed))
+    return at not in needed and not (type(at) is int and at < len(needed))
 
 
 @functools.cache
