@@ -46,12 +46,13 @@ def _numba() -> Compiled:
 def _limit(change: Callable[[Compiled], None]) -> None:
     """Change numba's caches: now if it is loaded, else as soon as it is, by whomever."""
     _LIMITS.append(change)
-    if not _numba.cache_info().currsize and "numba" not in sys.modules:
-        sys.meta_path[:0] = [] if _FIRST in sys.meta_path else [_FIRST]
-    elif _numba.cache_info().currsize and _numba() is not None:
-        change(sys.modules["numba.core.caching"])
-    else:
+    if _numba.cache_info().currsize:
+        if _numba() is not None:
+            change(sys.modules["numba.core.caching"])
+    elif "numba" in sys.modules:
         _numba()
+    elif _FIRST not in sys.meta_path:
+        sys.meta_path.insert(0, _FIRST)
 
 
 class _Loaded(Loader):
