@@ -379,7 +379,11 @@ def render_papers(rows: Sequence[Json]) -> str:
 
 def render_study(whole: Json) -> str:
     """The page of a study's data file; each figure is on a page of its own beside it."""
-    return filled("study.html.jinja", w=whole, by_name={row["name"]: row for row in whole["statements"]})
+    rows = whole["statements"]
+    verdicts = ["contradicted", "inconclusive", "vacuous", *(row["verdict"] for row in rows)]
+    groups = [(one, [row for row in rows if row["verdict"] == one]) for one in dict.fromkeys(verdicts)]
+    by_name = {row["name"]: row for row in rows}
+    return filled("study.html.jinja", w=whole, by_name=by_name, groups=[group for group in groups if group[1]])
 
 
 def render_figure(whole: Json, figure: Json, shown: str, before: str, after: str) -> str:
@@ -478,6 +482,7 @@ def render_index(
         states={state: counts[state] for state in _STATES if counts[state]},
         said=words,
         undecided=kills.UNDECIDED,
+        room=_ROOM,
         script=style("portfolio.js"),
         options={name: Counter(row["facets"][name] for row in rows) for name in _FACETS},
         broken=broken,
@@ -485,6 +490,7 @@ def render_index(
     )
 
 
+_ROOM = 900  # words of records that an index shows before it folds the others
 _STATES = ("refuted", "hole", "undecided", "weak", "holds", "unaudited", "baseline")
 
 
