@@ -68,13 +68,15 @@ def test_a_page_is_short_before_its_folds(name):
 
 @pytest.mark.parametrize("path", PAGES)
 def test_every_page_is_short_before_its_folds(path):
-    """Registers, errata, studies and figures, too. A site's search and documents are not pages of a report."""
+    """Registers, errata, studies and figures, too; not a site's search and documents, which are lists and texts."""
     assert 40 < len(visible.words((REPORTS / path).read_text("utf-8"))) <= BEFORE_FOLDS
 
 
-@pytest.mark.parametrize("path", ["index.html", "errata.html", "papers.html", "mutants.html", "studies/S5/index.html"])
+@pytest.mark.parametrize(
+    "path", ["index.html", "errata.html", "papers.html", "mutants.html", "studies/S5/index.html"]
+)
 def test_a_page_is_short_only_for_its_folds(path):
-    """Control: with all its folds open it is too long, and that of most words alone is enough where one has most."""
+    """Control: with its folds open it is too long; one fold is enough where that one has most of the words."""
     page = (REPORTS / path).read_text("utf-8")
     assert len(visible.words(page.replace("<details", "<details open"))) > BEFORE_FOLDS
     if path in ("index.html", "studies/S5/index.html"):
@@ -84,7 +86,7 @@ def test_a_page_is_short_only_for_its_folds(path):
 
 
 def test_pages_that_are_not_in_reports_are_short_too():
-    """The form of declarations, two pages to print, and a register of records full of holes and of bad files."""
+    """The form, two pages to print, and a register of records full of holes and of bad files."""
     holes = [stated(name, WORST) for name in NAMES]
     broken = [(f"{i}.json", "the digest does not fit what the record says") for i in range(300)]
     index = render_index(holes, [f"{name}.html" for name in NAMES], broken=broken)

@@ -326,9 +326,13 @@ def test_a_register_is_filtered_without_its_script(browser, pages, tmp_path):
     browser.look(768)
     browser.open(path)
     shown = "[...document.querySelectorAll('tr[data-state]')].filter((e) => e.checkVisibility())"
-    states = browser.run("[...new Set([...document.querySelectorAll('tr[data-state]')].map((e) => e.dataset.state))]")
+    states = browser.run(
+        "[...new Set([...document.querySelectorAll('tr[data-state]')].map((e) => e.dataset.state))]"
+    )
     assert states == ["refuted", "weak", "holds", "baseline"]  # those to act on come first
-    assert browser.run(f"[...new Set({shown}.map((e) => e.dataset.state))]") == states[:3]  # baselines are folded
+    assert (
+        browser.run(f"[...new Set({shown}.map((e) => e.dataset.state))]") == states[:3]
+    )  # baselines are folded
     for state in states:
         browser.run(f"document.querySelector('.states [value={state}]').click()")
         assert browser.run(f"[...new Set({shown}.map((e) => e.dataset.state))]") == [state]
@@ -484,15 +488,16 @@ def test_long_lists_are_folded_on_a_phone_and_open_in_print(browser, pages, whic
 
 @needs_browser
 @pytest.mark.parametrize(
-    ("which", "place"), [("errata", "loss-of-samples"), ("study of heavy tails", "theorem-4"), ("mutants", "dp-se")]
+    ("which", "place"),
+    [("errata", "loss-of-samples"), ("study of heavy tails", "theorem-4"), ("mutants", "dp-se")],
 )
 def test_a_link_to_what_is_folded_unfolds_it(browser, pages, which, place):
-    """Without a script, also within another fold. Control: its neighbours stay folded, and without a style it does."""
+    """Without a script, also within another fold. Control: its neighbours stay folded, or all without the style."""
     page = pages[which].read_text("utf-8")
     plain = pages[which].with_name("unstyled.html")
     plain.write_text(page.replace("details:is(:target, :has(:target))", "details.none"), "utf-8")
-    seen = f"""[...document.querySelectorAll("details.item")].filter((e) =>
-      e.children[1].checkVisibility({{contentVisibilityAuto: true}})).map((e) => e.id)"""
+    seen = """[...document.querySelectorAll("details.item")].filter((e) =>
+      e.children[1].checkVisibility({contentVisibilityAuto: true})).map((e) => e.id)"""
     browser.look(390)
     for path, opened in ((pages[which], [place]), (plain, [])):
         browser.open(path, f"#{place}")

@@ -51,9 +51,10 @@ def is_printed(record: Record) -> bool:
 
 def note(record: Record) -> str:
     """What a reader has to know of the target before anything else."""
+    printed = "the listing as printed; the errata say what the default variant corrects"
     said = {
         Role.BASELINE: "non-private baseline: it makes no promise",
-        Role.PRINTED: "the listing as printed, which the default variant corrects",
+        Role.PRINTED: f"{printed}{'' if record.verdict == 'refuted' else ', no leak that we know of'}",
     }.get(record.target.role)
     return "; ".join(filter(None, (said, record.target.note, unbounded(record))))
 
@@ -338,9 +339,8 @@ def kind(record: Record) -> str:
 def unit(record: Record) -> str:
     """The unit of privacy of a claim; a stream has values for rewards."""
     claim = record.claimed
-    found = Unit(claim.unit).words(claim.size)
     of_stream = is_stream(record) and claim.unit == Unit.REWARD
-    return f"{found} (here: {changed(record)})" if of_stream else found
+    return f"event: {changed(record)}" if of_stream else Unit(claim.unit).words(claim.size)
 
 
 def neighbours(record: Record) -> str:
@@ -373,7 +373,10 @@ def by_claim(record: Record) -> list[Implied]:
     """What a record leaves out without a row that says so, the gravest first."""
     if not record.checks:
         return []
-    found = [Implied.SHUFFLER] if record.claim and record.claim.observe == "shuffled" else []
+    claim = record.claim
+    found = [Implied.SHUFFLER] if claim and claim.observe == "shuffled" else []
+    joint = claim and claim.protects and Protected(claim.protects).model == "joint"
+    found += [Implied.OWN_ACTION] if joint and not is_baseline(record) else []
     played = any(_PLAYED & check.statistics.keys() for check in record.checks)
     if record.target.plays != Plays.DATA and not played:
         found.append(Implied.REACTIONS)
@@ -409,7 +412,7 @@ def level(record: Record) -> str:
     once = f"{1 / max(alphas):,.0f} audits"
     return (
         f"If the claim is true, the sampling tests wrongly reject it at most once in {once}. "
-        "(Elsewhere the level is 95 %: the chance that a named leak is caught, or that a bound holds.)"
+        "All else that rests on samples holds at 95 %."
     )
 
 

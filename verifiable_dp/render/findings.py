@@ -76,7 +76,8 @@ RULES = {
     FindingCode.UNDECIDED: FindingRule(
         "warning",
         "The audit could neither refute the privacy claim nor show enough in its favour.",
-        "try a larger --budget or a smaller instance, or see the evidence against the claim with -v",
+        "a larger --budget or a smaller instance sharpens the tests; only an upper bound excludes leaks "
+        "(DP201 says where it ends); -v shows the evidence",
     ),
     FindingCode.WEAK: FindingRule(
         "warning",

@@ -234,6 +234,7 @@ def context(record: Record, around: summary_card.Around = summary_card.ALONE) ->
         "holes": questions.holes(record),
         "claimed": "What the audit tests it against" if baseline else "The claim",
         "around": around,
+        "several": promised.several(record),
         "worlds": timelines.worlds,
         "tried": kills.tried(record),
         "examples": limits.strongest_first(record),
@@ -279,6 +280,9 @@ def render(record: Record, *, drawn: bool = True, around: summary_card.Around = 
         **context(record, around),
         style=style() + style("card.css") + (style("tracing.css") if traced else "") + style("hazards.css"),
         plots=_drawn(json.dumps(record.as_dict(), sort_keys=True)) if drawn else dict.fromkeys(_PLOTS),
+        studied=layouts(timelines.price_rows, around.prices["rows"], around.prices["axis"])
+        if drawn and around.prices
+        else None,
         spent=timelines.spent(record),
         example=_example(templates, drawn, record),
         files=excerpts.files(traced, _number) if traced else [],
@@ -383,7 +387,9 @@ def render_study(whole: Json) -> str:
     verdicts = ["contradicted", "inconclusive", "vacuous", *(row["verdict"] for row in rows)]
     groups = [(one, [row for row in rows if row["verdict"] == one]) for one in dict.fromkeys(verdicts)]
     by_name = {row["name"]: row for row in rows}
-    return filled("study.html.jinja", w=whole, by_name=by_name, groups=[group for group in groups if group[1]])
+    return filled(
+        "study.html.jinja", w=whole, by_name=by_name, groups=[group for group in groups if group[1]]
+    )
 
 
 def render_figure(whole: Json, figure: Json, shown: str, before: str, after: str) -> str:

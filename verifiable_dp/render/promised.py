@@ -64,6 +64,11 @@ def _event(record: Record) -> str:
     return "entry" if record.target.plays == Plays.DATA else "round"
 
 
+def several(record: Record) -> str:
+    """What a person may have several of: rounds, values or entries."""
+    return "entries" if _event(record) == "entry" else f"{_event(record)}s"
+
+
 _ROUNDS = 10  # of a person, whom the card speaks of where nothing is declared
 
 
@@ -79,7 +84,7 @@ def of_a_person(record: Reviewed) -> list[str]:
     least = most = declared
     if declared is None:
         least, most = 2, min(_ROUNDS, int(record.target.parameters.get("horizon") or _ROUNDS))
-    what = "entries" if _event(record) == "entry" else f"{_event(record)}s"
+    what = several(record)
     rows = [
         row for row in record.blocks["guarantee"]["group_privacy"] if max(2, least) <= row["rounds"] <= most
     ]

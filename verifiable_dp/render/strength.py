@@ -137,7 +137,7 @@ def brief(record: Record, missed: int = 0) -> str:
         caught = f"Exact computation catches epsilon {digits(least)}"
         if not power.every_batch_at:
             return f"{caught}{_times(least, claim, words.SHORT)}."
-        single = f"in one, {power.every_batch_at:.3g} times less may pass"
+        single = f"in a single one, noise {power.every_batch_at:.3g} times too small may pass"
         return f"{caught}{_times(least, claim, f'{words.SHORT} in all batches; {single}')}."
     chance = f"{100 * float(power.probability):.4g} % probability"
     if power.of_event:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from verifiable_dp.compliance.nist import Reviewed
 from verifiable_dp.core.claims import gdp_mu
+from verifiable_dp.core.validate import Json
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import conclude, kills, questions, words
 from verifiable_dp.record.decision import decision
@@ -41,10 +42,13 @@ class Around:
         Words and relative address of each page or file beside it.
     signature
         What is known of the signature file beside the record, which a page does not check; None without one.
+    prices
+        Regret against epsilon in a study beside it (`studied.over_epsilon`), with its `link`; None if none.
     """
 
     links: tuple[tuple[str, str], ...] = ()
     signature: SignatureState | None = None
+    prices: Json | None = None
 
 
 ALONE = Around()
@@ -201,9 +205,9 @@ def _verdict(record: Record, terse: int) -> str:
     if record.verdict == "refuted":
         return f"Does not hold: {words.broken(record)}; promised {words.promised(record)}"
     if record.verdict == "inconclusive":
-        return (
-            f"Undecided: epsilon is at least {digits(words.least(record))}, promised {words.promised(record)}"
-        )
+        least = words.least(record)
+        known = f"epsilon is at least {digits(least)}" if least else "nothing is known of epsilon"
+        return f"Undecided: {known}, promised {words.promised(record)}"
     return _found_nothing(record, terse)
 
 
@@ -281,7 +285,7 @@ def _held(record: Record, terse: int) -> str:
         found.append(f"{capital(words.why(record))}.")
     if record.regret and not terse:
         loose = regrets.loose(record)
-        coarse = f"; {loose} allow{'s' if loose == 1 else ''} tenfold regret" if loose else ""
+        coarse = f"; {loose} would miss tenfold regret" if loose else ""
         where = " (other settings)" if audited.elsewhere(record) else ""
         found.append(f"{words.measured(record)}{where}: {regrets.agreeing(record)}{coarse}.")
     return " ".join(filter(None, found))

@@ -335,11 +335,14 @@ def prices(record: Record, *, narrow: bool = False) -> str | None:
     """Mean regret over epsilon beside that of the baseline without privacy; None without a table of both."""
     tables = [t for t in record.tables if t.kind == "price"]
     rows = [row for t in tables for row in readings.joined(t.statistics, t.result)]
+    return price_rows(rows, narrow=narrow) if rows else None
+
+
+def price_rows(rows: Sequence[Json], axis: str = "epsilon", *, narrow: bool = False) -> str:
+    """Mean regret over epsilon, or rho, with 95 % limits, beside that of a baseline where one was run."""
     places: dict[str, list[Json]] = {}
     for row in rows:
         places.setdefault(f"{row['instance']}, T = {digits(row['horizon'])}", []).append(row)
-    if not rows:
-        return None
 
     def draw(axes: Axes) -> None:
         for (place, found), marker, color in zip(places.items(), _MARKERS, plots.MANY, strict=False):
@@ -351,9 +354,10 @@ def prices(record: Record, *, narrow: bool = False) -> str | None:
             style: Style = {"color": color, "markersize": 4, "linewidth": 1.2}
             label = f"{found[0]['private']}: {place}"
             axes.errorbar(xs, means, yerr=sizes, fmt=f"{marker}-", label=label, **style)
-            free = [float(row["mean_b"]) for row in found]
-            axes.plot(xs, free, "--", color=color, linewidth=1, label=f"{found[0]['free']}: {place}")
-        plots.framed(axes, "epsilon", "mean pseudo-regret", log="xy", columns=2)
+            if found[0]["free"]:
+                free = [float(row["mean_b"]) for row in found]
+                axes.plot(xs, free, "--", color=color, linewidth=1, label=f"{found[0]['free']}: {place}")
+        plots.framed(axes, axis, "mean pseudo-regret", log="xy", columns=2)
 
     return plots.single("prices", 2.4 + (0.34 if narrow else 0.28) * len(places), draw, narrow=narrow)
 

@@ -57,7 +57,7 @@ def section(page):
         ),
         (
             "dp-se",
-            "wrongly reject it at most once in 1,000,000 audits. (Elsewhere the level is 95 %: the chance",
+            "wrongly reject it at most once in 1,000,000 audits. All else that rests on samples holds",
         ),
         (
             "dp-linear-printed",

@@ -1,0 +1,100 @@
+"""Regret against epsilon, as a study that lies beside a record measured it, with a baseline."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from verifiable_dp.core.validate import InputError, Json, JsonDict
+from verifiable_dp.record.model import Record
+from verifiable_dp.registry import entries
+from verifiable_dp.render.study import verify_study
+
+_AXES = {"epsilon", "rho"}  # parameters that say how much privacy is bought
+_LEAST = 3  # values of one of them that make a line
+
+
+def over_epsilon(record: Record, folder: Path) -> JsonDict | None:
+    """Rows as a table of prices has them, from the study of the folder that says most; None without one.
+
+    Most says what has the record's settings, a baseline, many other algorithms, many points: in this order.
+    """
+    found = [one for path in sorted(folder.glob("studies/*/study.json")) for one in _lines(record, path)]
+    return max(
+        found,
+        key=lambda one: (-len(one["apart"]), bool(one["rows"][0]["free"]), one["played"], len(one["rows"])),
+        default=None,
+    )
+
+
+@functools.cache
+def _read(path: Path, _changed: int) -> Json | None:
+    """A study that holds."""
+    try:
+        return verify_study(path)
+    except InputError:
+        return None
+
+
+def _lines(record: Record, path: Path) -> Iterator[JsonDict]:
+    """Cells of the record's algorithm that differ in one of the axes alone, as far as they say."""
+    whole, audited = _read(path, path.stat().st_mtime_ns), record.target.parameters
+    groups: dict[tuple[object, ...], dict[float, list[Json]]] = {}
+    for cell in whole["cells"].values() if whole else ():
+        fixed, axis = dict(cell["parameters"]), next(iter(cell["parameters"].keys() & _AXES), "")
+        printed = fixed.get("variant") == audited.get("variant")
+        if cell["algorithm"] == record.target.name and axis and printed:
+            value = fixed.pop(axis)
+            key = (axis, cell["environment"], *sorted(fixed.items()))
+            groups.setdefault(key, {}).setdefault(value, []).append(cell)
+    for (axis, *_), line in groups.items():
+        # Two cells that differ in what no cell states are left out.
+        cells = [(value, same[0]) for value, same in sorted(line.items()) if len(same) == 1]
+        if whole and len(cells) >= _LEAST:
+            told = _told(whole, str(axis), cells)
+            yield {**told, "apart": _apart(cells[0][1]["parameters"], audited), "path": path}
+
+
+def _apart(parameters: Json, audited: Json) -> list[str]:
+    """Settings that are not those of the record; sizes and other numbers may differ."""
+    named = {key: value for key, value in parameters.items() if isinstance(value, str | bool)}
+    return [f"{key} = {value}" for key, value in named.items() if audited.get(key, value) != value]
+
+
+def _told(whole: Json, axis: str, cells: Sequence[tuple[float, Json]]) -> JsonDict:
+    first = cells[0][1]
+    around = [cell for cell in whole["cells"].values() if _same_place(cell, first)]
+    free: dict[str, list[float]] = {}
+    for cell in around:
+        if not cell["parameters"].keys() & _AXES and _free(cell["algorithm"]):
+            free.setdefault(cell["algorithm"], []).append(cell["mean"])
+    least, name = min(((sum(means) / len(means), name) for name, means in free.items()), default=(None, ""))
+    place = {"instance": first["environment"], "horizon": first["parameters"]["horizon"]}
+    rows = [
+        {**place, "epsilon": value, "private": cell["algorithm"], "mean_a": cell["mean"]}
+        | {"lower_a": cell["mean"] - _half(cell), "upper_a": cell["mean"] + _half(cell)}
+        | {"free": name, "mean_b": least}
+        for value, cell in cells
+    ]
+    played = len({cell["algorithm"] for cell in around})
+    return {"axis": axis, "rows": rows, "runs": first["runs"], "played": played, "study": whole["study"]}
+
+
+def _same_place(cell: Json, other: Json) -> bool:
+    sizes = ("horizon", "n_arms")
+    same = all(cell["parameters"].get(size) == other["parameters"].get(size) for size in sizes)
+    return same and cell["environment"] == other["environment"]
+
+
+def _free(name: str) -> bool:
+    """Whether an algorithm of the catalogue promises nothing."""
+    return name in entries.names() and entries.auditor(name).model == "none"
+
+
+def _half(cell: Json) -> float:
+    """Half of a 95 % t interval of a cell's mean."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(cell["runs"] - 1, 0.975)) * float(cell["sd"]) / math.sqrt(cell["runs"])
