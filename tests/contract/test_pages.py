@@ -68,7 +68,7 @@ def test_a_page_is_short_before_its_folds(name):
 
 @pytest.mark.parametrize("path", PAGES)
 def test_every_page_is_short_before_its_folds(path):
-    """Registers, errata, studies and figures, too; not a site's search and documents, which are lists and texts."""
+    """Registers, errata, studies and figures, too. Left out: a site's search and documents."""
     assert 40 < len(visible.words((REPORTS / path).read_text("utf-8"))) <= BEFORE_FOLDS
 
 
@@ -76,7 +76,7 @@ def test_every_page_is_short_before_its_folds(path):
     "path", ["index.html", "errata.html", "papers.html", "mutants.html", "studies/S5/index.html"]
 )
 def test_a_page_is_short_only_for_its_folds(path):
-    """Control: with its folds open it is too long; one fold is enough where that one has most of the words."""
+    """Control: with its folds open it is too long, or with one that has most of the words."""
     page = (REPORTS / path).read_text("utf-8")
     assert len(visible.words(page.replace("<details", "<details open"))) > BEFORE_FOLDS
     if path in ("index.html", "studies/S5/index.html"):

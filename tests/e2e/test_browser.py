@@ -492,7 +492,7 @@ def test_long_lists_are_folded_on_a_phone_and_open_in_print(browser, pages, whic
     [("errata", "loss-of-samples"), ("study of heavy tails", "theorem-4"), ("mutants", "dp-se")],
 )
 def test_a_link_to_what_is_folded_unfolds_it(browser, pages, which, place):
-    """Without a script, also within another fold. Control: its neighbours stay folded, or all without the style."""
+    """Without a script, also within another fold. Control: its neighbours, and all without the style."""
     page = pages[which].read_text("utf-8")
     plain = pages[which].with_name("unstyled.html")
     plain.write_text(page.replace("details:is(:target, :has(:target))", "details.none"), "utf-8")

@@ -31,16 +31,12 @@ def detected(record: Record) -> str:
         return "At the event tested, no true epsilon would have been detected."
     if conclude.constant(record.checks):
         return f"{unmoved(record)[:1].upper()}{unmoved(record)[1:]}."
-    event = f"a loss of {digits(seen)} or more at the event tested"
     tried = record.power.black_box if record.power else None
     if tried and record.power and not record.power.of_event:
-        return (
-            f"{_sampled(tried)}: this is the threshold to quote. It is above that of the one event counted, "
-            f"{event}, because too little noise changes other events more."
-        )
+        return f"{_sampled(tried)}; smaller leaks may pass, and leaks of another kind."
     return (
-        f"Samples would show {event} with 95 % probability. An epsilon of that size need not show: the loss "
-        "of this event may be smaller."
+        f"Samples would show a loss of {digits(seen)} or more at the event tested with 95 % probability. An "
+        "epsilon of that size need not show: the loss of this event may be smaller."
     )
 
 
