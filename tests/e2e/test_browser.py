@@ -499,9 +499,11 @@ def test_a_link_to_what_is_folded_unfolds_it(browser, pages, which, place):
     seen = """[...document.querySelectorAll("details.item")].filter((e) =>
       e.children[1].checkVisibility({contentVisibilityAuto: true})).map((e) => e.id)"""
     browser.look(390)
+    browser.open(pages[which])
+    before = browser.run(seen)
     for path, opened in ((pages[which], [place]), (plain, [])):
         browser.open(path, f"#{place}")
-        assert browser.run(seen) == opened
+        assert [name for name in browser.run(seen) if name not in before] == opened
         assert browser.run(f"Math.abs(document.getElementById({place!r}).getBoundingClientRect().top)") < 900
     quiet(browser)
 
