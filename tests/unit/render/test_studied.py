@@ -104,13 +104,16 @@ def test_the_printed_listing_has_its_own_line():
     [
         (
             "dp-imed",
-            "epsilon in study S5: means of 30 runs, bars at 95 %; dashed: ucb1, without privacy.",
+            "means of 30 runs, bars at 95 %; dashed: ucb1, another algorithm, without privacy.",
         ),
         (
             "adac-gope",
             "Regret against rho in study S5: means of 30 runs, bars at 95 %; no baseline was run there.",
         ),
-        ("dp-robust-elimination", "dashed: ucb1, without privacy. Its settings differ: moments = raw."),
+        (
+            "dp-robust-elimination",
+            "dashed: ucb1, another algorithm, without privacy. Its settings differ: moments = raw.",
+        ),
         ("gaussian-ts", "No study beside this record has its regret against epsilon."),
         ("dp-se", "Regret against epsilon: solid with privacy, dashed without."),
     ],
