@@ -441,10 +441,8 @@ def examined(statistics: Json, *, rerun: bool = False) -> str:
     else:
         seen, how = arithmetic.counted(TracedCertificate.of(certificate)), "checked"
     again = "run" if rerun else "not run"
-    rows, charges = (
-        f"{n} {what}{'s' * (n != 1)}" for n, what in ((seen.rows, "row"), (seen.charges, "charge"))
-    )
-    return f"{rows} {how}, {charges} taken on trust, replays {again} again"
+    rows = f"{seen.rows} row{'s' * (seen.rows != 1)} of the proof"
+    return f"{rows} {how}, {seen.charges or 'none'} taken on trust, replays {again} again"
 
 
 # ---------------------------------------------------------------- the check

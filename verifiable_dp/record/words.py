@@ -51,10 +51,10 @@ def is_printed(record: Record) -> bool:
 
 def note(record: Record) -> str:
     """What a reader has to know of the target before anything else."""
-    printed = "the listing as printed; the errata say what the default variant corrects"
+    printed = "the listing as printed; the errata say what the default variant corrects, which"
     said = {
         Role.BASELINE: "non-private baseline: it makes no promise",
-        Role.PRINTED: f"{printed}{'' if record.verdict == 'refuted' else ', no leak that we know of'}",
+        Role.PRINTED: f"{printed} {'may be' if record.verdict == 'refuted' else 'need not be'} a leak",
     }.get(record.target.role)
     return "; ".join(filter(None, (said, record.target.note, unbounded(record))))
 
@@ -426,7 +426,8 @@ def _finds(check: Check) -> bool:
 def counted(record: Record) -> str:
     """Which kinds of checks on privacy refuted the claim, found nothing, or could not decide."""
     able: dict[str, set[str]] = {}
-    for check in filter(_finds, record.checks):
+    blind = record.reason == "unsearched"  # samples then show nothing
+    for check in (c for c in record.checks if _finds(c) and not (blind and c.form.sampled)):
         able.setdefault(check.form.short or check.kind.replace("_", " "), set()).add(str(check.verdict))
     if not able:
         return "No check could find a violation." if record.checks else ""

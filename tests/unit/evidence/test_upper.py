@@ -159,9 +159,9 @@ def test_a_record_holds_a_certificate_whole_or_by_its_digest():
     assert small.statistics["certificate"] == traced(calls=[1])
     words = (
         "epsilon at most 0.5 if its premises hold (every path, by tracing with any rewards within the "
-        "bounds; 1 row {}), "
+        "bounds; 1 row of the proof {}), "
     )
-    assert in_words(small) == words.format("checked, 0 charges taken on trust") + "claimed 1"
+    assert in_words(small) == words.format("checked, none taken on trust") + "claimed 1"
     assert condensed(small.as_dict()) == small.as_dict()
     whole = tracing(traced(LARGEST // 4, calls=[1])).check(1.0)
     large = Check.read(condensed(whole.as_dict()))
@@ -173,7 +173,7 @@ def test_a_record_holds_a_certificate_whole_or_by_its_digest():
         condensed(large.as_dict())
     assert (
         in_words(large)
-        == words.format("not checked (the record has only a digest), 0 charges taken on trust") + "claimed 1"
+        == words.format("not checked (the record has only a digest), none taken on trust") + "claimed 1"
     )
     assert unfounded({**large.statistics, "premises": FOUNDED, "certificate": {**held, "calls": []}}) != ""
     other = condensed(tracing(traced(LARGEST // 4 + 1, calls=[1])).check(1.0).as_dict())
@@ -183,7 +183,7 @@ def test_a_record_holds_a_certificate_whole_or_by_its_digest():
 def test_what_was_checked_is_told():
     """Replays need a re-run; of other bounds there is nothing to tell."""
     statistics = tracing(traced()).check(1.0).statistics
-    assert examined(statistics) == "1 row checked, 0 charges taken on trust, replays not run again"
+    assert examined(statistics) == "1 row of the proof checked, none taken on trust, replays not run again"
     assert examined(statistics, rerun=True).endswith("replays run again")
     assert examined(bound(sums()).check(1.0).statistics) == ""
 

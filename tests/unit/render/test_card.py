@@ -1292,10 +1292,10 @@ def test_tracing_finds_no_violation_where_only_actions_are_seen():
     others = [made_check("black_box"), made_check("upper_bound")]
     for attained, able in ((False, "Sampling"), (True, "Tracing and sampling")):
         checks = [made_check("tracing", attained=attained), *others]
-        found = words.counted(SimpleNamespace(claim=None, checks=checks, epsilon_upper=None))
+        found = words.counted(SimpleNamespace(claim=None, checks=checks, epsilon_upper=None, reason=""))
         assert found == f"{able} found no violation."
     hidden = [made_check("alignment", visible=False), others[1]]
-    hidden = SimpleNamespace(claim=None, checks=hidden, epsilon_upper=None)
+    hidden = SimpleNamespace(claim=None, checks=hidden, epsilon_upper=None, reason="")
     assert words.counted(hidden) == "No check could find a violation."
 
 
@@ -1306,6 +1306,10 @@ def test_tests_that_saw_no_output_change_show_nothing():
         reason: dict(of("tree-sum", reason=reason, **changed).answers) for reason in ("unsearched", "weak")
     }
     assert said["unsearched"]["How strong"] == "Weak: sampling shows nothing."
+    assert [said[reason]["Held?"].partition(" found no")[0] for reason in ("unsearched", "weak")] == [
+        "Replayed runs",
+        "Replayed runs and sampling",
+    ]
     assert "samples alone could miss 2 times the claim, other leaks more" in said["weak"]["How strong"]
 
 
@@ -1402,7 +1406,7 @@ def test_what_refuted_is_named_apart_from_what_could_not():
     """Kinds that came out both ways refuted: looks of one test, or one adversary of several."""
     checks = [made_check("black_box", "refuted"), made_check("black_box"), made_check("exact")]
     checks.append(made_check("alignment", "inconclusive", visible=True))
-    assert words.counted(SimpleNamespace(checks=checks, claim=None, epsilon_upper=None)) == (
+    assert words.counted(SimpleNamespace(checks=checks, claim=None, epsilon_upper=None, reason="")) == (
         "Sampling refuted the yardstick. The exact law found no violation. Replayed runs could not decide."
     )
 
