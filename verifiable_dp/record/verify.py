@@ -305,7 +305,7 @@ def _about_the_claim(record: Record) -> None:
             if stated != asked:
                 place = f"checks.{i}.statistics.{key}"
                 raise InputError(f"record: {place} must be that of the claim, {asked!r}, got {stated!r}")
-    curve = record.claimed.value.curve
+    curve = record.claim.value.curve if record.claim else ""
     for i, check in enumerate(record.of_kind(upper.KIND)):
         if curve and upper.stated_as(check.statistics["certificate"]) != curve:
             raise InputError(
