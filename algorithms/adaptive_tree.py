@@ -95,7 +95,9 @@ class AdaptiveTreeSum(PrefixSums):
     @property
     def claim(self) -> PrivacyClaim:
         """Lemma 2; the releases are what its proof covers."""
-        return PrivacyClaim(self.epsilon, observe="releases", source=Source(papers.TAO, "Lemma 2"))
+        corrected = "with epsilon/(floor(log2 T) + 1) for a node, printed: epsilon/log T"
+        note = corrected if self.variant == "corrected" else "as printed"
+        return PrivacyClaim(self.epsilon, observe="releases", source=Source(papers.TAO, "Lemma 2", note))
 
     @property
     def mechanism(self) -> AdaptiveTree:
