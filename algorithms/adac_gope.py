@@ -79,9 +79,9 @@ class AdaCGOPE(PhasedElimination):
     @property
     def claim(self) -> PrivacyClaim:
         """A reward enters the sum of one action in one phase; the proof covers every noisy sum."""
-        note = "its number is unknown; each reward is in one release of the Gaussian mechanism"
+        note = "its number is unknown; each reward is in one release of normal noise, so mu is sqrt(2 rho)"
         source = Source(papers.AZIZE_ZCDP, "AdaC-GOPE", note, Basis.UNREAD)
-        return PrivacyClaim.zcdp(self.rho, self.delta, observe="releases", source=source)
+        return PrivacyClaim.normal(self.rho, self.delta, observe="releases", source=source)
 
     @property
     def mechanism(self) -> Gaussian:

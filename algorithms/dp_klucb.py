@@ -92,7 +92,7 @@ class DPKLUCB(Episodes):
     statement: ClassVar[Source] = Source(
         papers.AZIZE_OPTIMAL,
         "DP-KLUCB",
-        "its theorem's number is unknown; each reward is in one release",
+        "the number of its theorem is unknown; that releases are seen is ours, each reward being in one",
         Basis.UNREAD,
     )
 

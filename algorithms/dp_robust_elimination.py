@@ -211,7 +211,8 @@ class DPRobustElimination(Elimination):
     def claim(self) -> PrivacyClaim:
         """Theorems 6.2, 6.10 and 6.12; the proof covers every release."""
         central = "Theorem 6.12" if self.contamination else "Theorem 6.10"
-        source = Source(papers.WU, central if self.central else "Theorem 6.2")
+        statement = central if self.central else "Theorem 6.2"
+        source = Source(papers.WU, statement, "the scales of the noise are partly reconstructed")
         return PrivacyClaim(self.epsilon, observe="releases", source=source)
 
     # ------------------------------------------------------------ parameters of the estimate
@@ -248,7 +249,7 @@ class DPRobustElimination(Elimination):
 
         Within r of the mean lie three bins with (1-alpha)(1-r^-k) of the rewards; beyond `offset` there
         are alpha + (1-alpha) r^-k, or with contamination alpha + (1-alpha) (2r)^-k. At 2r the latter case
-        has a slack of .0013 only (Cor 6.8), which takes about 2e7 rewards to show.
+        has a slack of .0013 only (Cor 6.8), which by our union bound takes about 8e7 rewards to show.
         """
         alpha, outside = self.contamination, self.bin_width**-self.k
         far = outside if alpha == 0 else outside / 2**self.k

@@ -13,7 +13,7 @@ from verifiable_dp.algorithms._elimination import EliminationState
 from verifiable_dp.algorithms.dp_se import DPSE
 from verifiable_dp.core import validate
 from verifiable_dp.core.algorithm import Query
-from verifiable_dp.core.claims import PrivacyClaim, Source
+from verifiable_dp.core.claims import Basis, PrivacyClaim, Source
 from verifiable_dp.core.validate import FloatArray, IntArray
 
 
@@ -77,9 +77,8 @@ class DPSEDoubling(DPSE):
     @property
     def claim(self) -> PrivacyClaim:
         """Thm 4.1 in each phase; phases use disjoint rewards."""
-        source = Source(
-            papers.S1, "Theorem 4.1 and proof of Theorem 4.3", "parallel composition over restarts"
-        )
+        note = "parallel composition over restarts, of which the theorem does not speak"
+        source = Source(papers.S1, "Theorem 4.1 and proof of Theorem 4.3", note, Basis.OURS)
         return PrivacyClaim(self.epsilon, observe="releases", source=source)
 
     @functools.cached_property

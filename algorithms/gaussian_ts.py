@@ -99,7 +99,7 @@ class GaussianTS(Turns):
     @property
     def claim(self) -> PrivacyClaim:
         """Adaptive composition of normal mechanisms, each of which costs at most its largest mu."""
-        note = "we do not know its theorems; we derived the sum over rounds of 1/(c (n_a + 1))"
+        note = "we do not know the paper's theorems; the sum over rounds of 1/(c (n_a + 1)) is ours"
         source = Source(papers.OU, "composition over T rounds", note, Basis.UNREAD)
         return PrivacyClaim.gdp(self.mu, self.delta, observe="releases", source=source)
 

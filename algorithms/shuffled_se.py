@@ -75,7 +75,7 @@ class ShuffledSE(Elimination):
     @property
     def claim(self) -> PrivacyClaim:
         """The adversary sees the shuffled reports of each batch."""
-        note = "for Laplace reports, by amplification; the theorem's number is unknown"
+        note = "ours: amplification of Laplace reports, not the paper's; the number of its theorem is unknown"
         return PrivacyClaim(
             self.epsilon,
             self.delta,

@@ -147,12 +147,13 @@ class AdaCOFUL(Regression):
     @property
     def claim(self) -> PrivacyClaim:
         """Each reward enters one release of the Gaussian mechanism; everybody sees all actions."""
-        note = "its number is unknown; we did not have the paper, and chose that contexts are public"
-        whole = PrivacyClaim.zcdp(self.rho, self.delta)
+        note = "its number is unknown; that contexts are public and mu is sqrt(2 rho) is ours"
+        whole = PrivacyClaim.normal(self.rho, self.delta)
         return PrivacyClaim.of_users(
             whole.epsilon,
             self.delta,
             rho=self.rho,
+            mu=whole.mu,
             model="central",
             protects="reward",
             observe="releases",

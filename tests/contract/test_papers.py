@@ -87,9 +87,12 @@ def test_what_is_ours_says_so_and_joins_only_its_own_item():
         assert "measure" in entry["says"], entry
         assert row["number"] in numbers(entry["says"].split(": ")[0]), (row["number"], entry)
     shown = {(SHORT[row["paper"]], row["number"]): {e["claim"] for e in row["entries"]} for row in rows()}
-    assert shown["S4", "Remark 2"] == {"dp-linear/theorem-1", "S4/theorem-1"}  # no rate of ours, no promise
+    assert shown["S4", "Remark 2"] == {"dp-linear/theorem-1"}  # no rate or number of ours, no promise
     assert not [claim for claim in shown["S1", "Algorithm 1"] if "dp-ucb" in claim]  # another paper's
     assert "dp-se-doubling/privacy" not in shown["S1", "Theorem 4.3"]  # whose proof has a remark on restarts
+    says = {entry["claim"]: entry["says"] for row in rows() for entry in row["entries"]}
+    assert says["dp-se-doubling/privacy"].startswith("Ours, beside Theorem 4.1")  # it has no restarts
+    assert says["dp-se/privacy"].startswith("epsilon = ")
     [lemma] = [e for row in rows() for e in row["entries"] if e["claim"] == "dp-robust-se/theorem-4"][:1]
     assert "Where: epsilon <= 1; the rate also needs gaps of at most 1" in lemma["says"]
 

@@ -114,7 +114,7 @@ def _claims(item: Item, about: _Reports) -> Iterator[Entry]:
         yield {
             "claim": f"{row['algorithm']}/{row['claim']}",
             "says": row["statement"]
-            if privacy
+            if privacy and row["basis"] != Basis.OURS
             else _said(row["source"], row["basis"], row["statement"], row["domain"]),
             "check": f"{check}{' of ' + row['algorithm'] if privacy else ''}",
             "verdict": f"{row['verdict']}{loose}",

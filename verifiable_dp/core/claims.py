@@ -104,7 +104,8 @@ class PrivacyClaim:
         Where the promise is rho-zCDP: epsilon and delta are then one point of what it implies, and
         `zcdp_epsilon(rho, delta)` at most. None: the promise is (epsilon, delta).
     mu
-        The same of mu-GDP, Gaussian differential privacy, by `gdp_epsilon(mu, delta)`.
+        The same of mu-GDP, Gaussian differential privacy, by `gdp_epsilon(mu, delta)`. With `rho` as well
+        both are promised; mu^2/2 must be rho at most, and epsilon follows from mu.
     relation
         How far apart the inputs are that it speaks of.
     protects
@@ -143,12 +144,20 @@ class PrivacyClaim:
             least = self.epsilon_at(self.delta)
             if self.epsilon < least * (1 - 1e-9):
                 raise InputError(f"epsilon must be at least {least:g}, which {name} and delta imply")
+        if self.rho is not None and self.mu is not None and self.mu**2 / 2 > self.rho * (1 + 1e-9):
+            raise InputError(f"mu must be at most sqrt(2 rho), {math.sqrt(2 * self.rho):g}, got {self.mu!r}")
 
     @classmethod
     def zcdp(cls, rho: float, delta: float, **words: Given) -> PrivacyClaim:
         """The promise of rho-zCDP, with the epsilon that it implies at `delta`."""
         validate.positive("rho", rho)
         return cls(zcdp_epsilon(rho, validate.probability("delta", delta)), delta, rho=rho, **words)
+
+    @classmethod
+    def normal(cls, rho: float, delta: float, **words: Given) -> PrivacyClaim:
+        """The promise of rho-zCDP by normal noise alone: sqrt(2 rho)-GDP, from which rho-zCDP follows."""
+        validate.positive("rho", rho)
+        return cls.gdp(math.sqrt(2 * rho), delta, rho=rho, **words)
 
     @classmethod
     def of_users(
@@ -170,6 +179,22 @@ class PrivacyClaim:
     def curved(self) -> bool:
         """Whether the promise is a whole curve: it says something at every delta above 0."""
         return self.rho is not None or self.mu is not None
+
+    @property
+    def curve(self) -> str:
+        """Which of `CURVED` the promise is held to: mu if both are promised; empty for (epsilon, delta)."""
+        return "mu" if self.mu is not None else "rho" if self.rho is not None else ""
+
+    def epsilon_of_normal(self, mu: float) -> float:
+        """The epsilon at delta of normal noise of mu in [0, inf], converted as this promise is.
+
+        So it exceeds epsilon if and only if mu exceeds what is promised.
+        """
+        if mu == 0 or math.isinf(mu):
+            return mu
+        if self.delta == 0:
+            return math.inf
+        return zcdp_epsilon(mu**2 / 2, self.delta) if self.curve == "rho" else gdp_epsilon(mu, self.delta)
 
     def epsilon_at(self, delta: float) -> float:
         """The epsilon that a promise of rho or mu implies at any `delta` in (0, 1)."""

@@ -305,7 +305,12 @@ def _about_the_claim(record: Record) -> None:
             if stated != asked:
                 place = f"checks.{i}.statistics.{key}"
                 raise InputError(f"record: {place} must be that of the claim, {asked!r}, got {stated!r}")
+    curve = record.claim.value.curve if record.claim else ""
     for i, check in enumerate(record.of_kind(upper.KIND)):
+        if curve and upper.stated_as(check.statistics["certificate"]) != curve:
+            raise InputError(
+                f"record: upper bound {i + 1}: its certificate must state {curve}, as the claim does"
+            )
         if why := upper.unfounded(check.statistics):
             raise InputError(f"record: upper bound {i + 1}: {why}")
     names = [check.name for check in record.checks]

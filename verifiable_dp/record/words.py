@@ -214,7 +214,7 @@ def of_calls(record: Record) -> str:
     """Which calls an upper bound is about, where calls make several runs."""
     name = record.bound.check
     bounds = [c for c in record.checks if c.kind == "upper_bound" and c.name == name]
-    sizes = bounds[0].statistics["certificate"].get("calls") if bounds else None
+    sizes = upper.inner(bounds[0].statistics["certificate"]).get("calls") if bounds else None
     if not sizes:
         return ""
     return " of calls for one run" if sizes == [1] else f" of calls for {one_of(sizes)} runs"

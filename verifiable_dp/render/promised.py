@@ -39,8 +39,8 @@ def promise(record: Record) -> str:
         TrustModel.CENTRAL: "; the operator is trusted",
         TrustModel.SHUFFLE: "; only the shuffler is trusted",
     }.get(claim.trust_model, "")
-    loosely = "so" if claim.mu is not None else "loosely converted"  # that of mu is exact
-    implied = f"{words.promised(record)}, {loosely} at most " if claim.curve else ""
+    how = "loosely converted" if claim.mu is None else "so" if claim.rho is None else "by normal noise"
+    implied = f"{words.promised(record)}, {how} at most " if claim.curve else ""
     return (
         f"{capital(f'{implied}epsilon')} {digits(claim.epsilon)}{delta} for changing "
         f"{words.changed(record).partition(' (')[0]}, against {who} who sees "

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from verifiable_dp.compliance.nist import Reviewed
-from verifiable_dp.core.claims import gdp_mu
 from verifiable_dp.core.validate import Json
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record import conclude, kills, questions, words
@@ -239,20 +238,13 @@ def _between(record: Record) -> str:
     promised = "as promised" if digits(record.bound.epsilon) == digits(claim.epsilon) else ""
     where = f"= {low.removeprefix('exactly ')}" if low == high else f"is {low} to {high}"
     found = f"epsilon {where}{delta}"
-    if claim.curve and not promised:
-        return f"{_of_curve(record)}; {found}"
+    if claim.curve:  # its epsilon is but what it implies, and so is that of the bound
+        return (
+            f"{words.promised(record)}, as promised; {found}"
+            if promised
+            else f"promised {words.promised(record)}; {found}"
+        )
     return f"{found}, {promised or f'promised {digits(claim.epsilon)}'}"
-
-
-def _of_curve(record: Record) -> str:
-    """The promise of a curve, whose epsilon is but what it implies; normal noise has the curve of its mu."""
-    claim, bound = record.claimed, record.bound
-    promised = words.promised(record)
-    check = next(c for c in record.of_kind("upper_bound") if c.name == bound.check)
-    if claim.rho is None or check.statistics["certificate"]["form"] != "normal":
-        return f"promised {promised}"
-    spent = gdp_mu(float(bound.epsilon), bound.delta) ** 2 / 2
-    return f"{promised}, as promised" if digits(spent) == digits(claim.rho) else f"promised {promised}"
 
 
 def _assumed(record: Record) -> str:

@@ -107,7 +107,7 @@ def seen(kind, epsilon=1.0, delta=0.0, lower=0.1, cost=0.0, visible=False, **mor
 def bounded(epsilon, scope="certified"):
     terms = [{"state": "", "terms": [[epsilon, 1.0, 1]]}]
     made = UpperBound.of({"form": "sums", "states": terms}, method="states", premises=(), scope=scope)
-    return made.check(1.0).as_dict()
+    return made.check(PrivacyClaim(1.0)).as_dict()
 
 
 ALL_LOSSES = seen("alignment", visible=True)
