@@ -123,7 +123,7 @@ def environment(finalize: Callable[[object], object] = _seen) -> Environment:
         lstrip_blocks=True,
         finalize=finalize,
     )
-    found.globals |= {"policy": _policy, "uncounted": bounds.uncounted}
+    found.globals |= {"policy": _policy, "uncounted": bounds.uncounted, "script": ""}
     found.filters |= {
         "number": _number,
         "name": _isolated,
@@ -394,19 +394,15 @@ def render_study(whole: Json) -> str:
 
 def render_figure(whole: Json, figure: Json, shown: str, before: str, after: str) -> str:
     """The page of a figure of a study, `shown` as inline SVG, with links to those before and after it."""
-    return (
-        environment()
-        .get_template("figure.html.jinja")
-        .render(
-            w=whole,
-            figure=figure,
-            shown=ours(shown),
-            before=before,
-            after=after,
-            title=f"{whole['study']}: {_words(figure['name']).replace('-', ' ')}",
-            style=style(),
-            by_name={row["name"]: row for row in whole["statements"]},
-        )
+    return filled(
+        "figure.html.jinja",
+        w=whole,
+        figure=figure,
+        shown=ours(shown),
+        before=before,
+        after=after,
+        title=f"{whole['study']}: {_words(figure['name']).replace('-', ' ')}",
+        by_name={row["name"]: row for row in whole["statements"]},
     )
 
 
@@ -489,7 +485,7 @@ def render_index(
         said=words,
         undecided=kills.UNDECIDED,
         room=_ROOM,
-        script=style("portfolio.js"),
+        script=style("portfolio.js") if rows else "",
         options={name: Counter(row["facets"][name] for row in rows) for name in _FACETS},
         broken=broken,
         example=shlex.quote(paths[0]) if paths else "RECORD",
