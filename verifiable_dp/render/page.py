@@ -31,11 +31,13 @@ from verifiable_dp.registry.errata import REGISTERS, excerpt
 from verifiable_dp.render import (
     audited,
     bounds,
+    figures,
     following,
     forest,
     limits,
     plainly,
     plots,
+    prices,
     promised,
     strength,
     strips,
@@ -184,7 +186,7 @@ _PLOTS: Mapping[str, Function[str | None]] = {
     "time": timelines.over_time,
     "constants": plots.constants,
     "scaling": timelines.scaling_fit,
-    "prices": timelines.prices,
+    "prices": prices.prices,
     "course": timelines.loss_over_time,
     "budget": plots.budget,
     "spending": plots.spending,
@@ -280,9 +282,7 @@ def render(record: Record, *, drawn: bool = True, around: summary_card.Around = 
         **context(record, around),
         style=style() + style("card.css") + (style("tracing.css") if traced else "") + style("hazards.css"),
         plots=_drawn(json.dumps(record.as_dict(), sort_keys=True)) if drawn else dict.fromkeys(_PLOTS),
-        studied=layouts(timelines.price_rows, around.prices["rows"], around.prices["axis"])
-        if drawn and around.prices
-        else None,
+        studied=layouts(figures.panels, around.prices["figure"]) if drawn and around.prices else None,
         spent=timelines.spent(record),
         example=_example(templates, drawn, record),
         files=excerpts.files(traced, _number) if traced else [],

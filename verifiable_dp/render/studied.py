@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from verifiable_dp.core.validate import InputError, Json, JsonDict
 from verifiable_dp.record.model import Record
 from verifiable_dp.registry import entries
+from verifiable_dp.render import prices
 from verifiable_dp.render.study import verify_study
 
 _AXES = {"epsilon", "rho"}  # parameters that say how much privacy is bought
@@ -17,16 +18,17 @@ _LEAST = 3  # values of one of them that make a line
 
 
 def over_epsilon(record: Record, folder: Path) -> JsonDict | None:
-    """Rows as a table of prices has them, from the study of the folder that says most; None without one.
+    """The figure of the study of a folder that says most, with words on it; None without one.
 
     Most says what has the record's settings, a baseline, many other algorithms, many points: in this order.
     """
     found = [one for path in sorted(folder.glob("studies/*/study.json")) for one in _lines(record, path)]
-    return max(
-        found,
-        key=lambda one: (-len(one["apart"]), bool(one["rows"][0]["free"]), one["played"], len(one["rows"])),
-        default=None,
-    )
+    return max(found, key=_said, default=None)
+
+
+def _said(one: Json) -> tuple[int, ...]:
+    (line,) = one["figure"]["panels"][0]["lines"]
+    return -len(one["apart"]), bool(one["free"]), one["played"], len(line["xs"])
 
 
 @functools.cache
@@ -51,10 +53,10 @@ def _lines(record: Record, path: Path) -> Iterator[JsonDict]:
             groups.setdefault(key, {}).setdefault(value, []).append(cell)
     for (axis, *_), line in groups.items():
         # Two cells that differ in what no cell states are left out.
-        cells = [(value, same[0]) for value, same in sorted(line.items()) if len(same) == 1]
+        cells = {value: same[0] for value, same in sorted(line.items()) if len(same) == 1}
         if whole and len(cells) >= _LEAST:
-            told = _told(whole, str(axis), cells)
-            yield {**told, "apart": _apart(cells[0][1]["parameters"], audited), "path": path}
+            apart = _apart(next(iter(cells.values()))["parameters"], audited)
+            yield {**_told(whole, str(axis), cells), "apart": apart, "path": path}
 
 
 def _apart(parameters: Json, audited: Json) -> list[str]:
@@ -63,23 +65,27 @@ def _apart(parameters: Json, audited: Json) -> list[str]:
     return [f"{key} = {value}" for key, value in named.items() if audited.get(key, value) != value]
 
 
-def _told(whole: Json, axis: str, cells: Sequence[tuple[float, Json]]) -> JsonDict:
-    first = cells[0][1]
+def _told(whole: Json, axis: str, cells: Mapping[float, Json]) -> JsonDict:
+    first, xs = next(iter(cells.values())), list(cells)
     around = [cell for cell in whole["cells"].values() if _same_place(cell, first)]
     free: dict[str, list[float]] = {}
     for cell in around:
         if not cell["parameters"].keys() & _AXES and _free(cell["algorithm"]):
             free.setdefault(cell["algorithm"], []).append(cell["mean"])
-    least, name = min(((sum(means) / len(means), name) for name, means in free.items()), default=(None, ""))
-    place = {"instance": first["environment"], "horizon": first["parameters"]["horizon"]}
-    rows = [
-        {**place, "epsilon": value, "private": cell["algorithm"], "mean_a": cell["mean"]}
-        | {"lower_a": cell["mean"] - _half(cell), "upper_a": cell["mean"] + _half(cell)}
-        | {"free": name, "mean_b": least}
-        for value, cell in cells
-    ]
-    played = len({cell["algorithm"] for cell in around})
-    return {"axis": axis, "rows": rows, "runs": first["runs"], "played": played, "study": whole["study"]}
+    place = prices.setting(first["environment"], first["parameters"]["horizon"])
+    means, halves = [cell["mean"] for cell in cells.values()], [_half(cell) for cell in cells.values()]
+    ends = [[mean + side * half for mean, half in zip(means, halves, strict=True)] for side in (-1, 1)]
+    line = prices.series(f"{first['algorithm']}: {place}", xs, means, *ends)
+    least = sorted((sum(found) / len(found), name) for name, found in free.items())[:1]
+    bounds = [(f"{name}: {place}", xs, [mean] * len(xs)) for mean, name in least]
+    return {
+        "figure": prices.figure(axis, [line], bounds),
+        "axis": axis,
+        "free": "".join(name for _, name in least),
+        "runs": first["runs"],
+        "played": len({cell["algorithm"] for cell in around}),
+        "study": whole["study"],
+    }
 
 
 def _same_place(cell: Json, other: Json) -> bool:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from verifiable_dp.core.validate import Json
 from verifiable_dp.evidence.check import Check
-from verifiable_dp.evidence.regret import readings
 from verifiable_dp.evidence.words import digits
 from verifiable_dp.record.kills import OUTCOMES
 from verifiable_dp.record.model import Record
@@ -329,37 +328,6 @@ def _fit(axes: Axes, check: Check, marker: str, color: str) -> None:
         f"claimed {claimed:.3g} ± {margin:.3g}"
     )
     axes.plot(across, [math.exp(slope * (x - middle)) for x in ends], color=color, linewidth=1, label=label)
-
-
-def prices(record: Record, *, narrow: bool = False) -> str | None:
-    """Mean regret over epsilon beside that of the baseline without privacy; None without a table of both."""
-    tables = [t for t in record.tables if t.kind == "price"]
-    rows = [row for t in tables for row in readings.joined(t.statistics, t.result)]
-    return price_rows(rows, narrow=narrow) if rows else None
-
-
-def price_rows(rows: Sequence[Json], axis: str = "epsilon", *, narrow: bool = False) -> str:
-    """Mean regret over epsilon, or rho, with 95 % limits, beside that of a baseline where one was run."""
-    places: dict[str, list[Json]] = {}
-    for row in rows:
-        places.setdefault(f"{row['instance']}, T = {digits(row['horizon'])}", []).append(row)
-
-    def draw(axes: Axes) -> None:
-        for (place, found), marker, color in zip(places.items(), _MARKERS, plots.MANY, strict=False):
-            xs, means = ([float(row[key]) for row in found] for key in ("epsilon", "mean_a"))
-            sizes = [
-                [max(mean - float(row["lower_a"]), 0.0) for mean, row in zip(means, found, strict=True)],
-                [max(float(row["upper_a"]) - mean, 0.0) for mean, row in zip(means, found, strict=True)],
-            ]
-            style: Style = {"color": color, "markersize": 4, "linewidth": 1.2}
-            label = f"{found[0]['private']}: {place}"
-            axes.errorbar(xs, means, yerr=sizes, fmt=f"{marker}-", label=label, **style)
-            if found[0]["free"]:
-                free = [float(row["mean_b"]) for row in found]
-                axes.plot(xs, free, "--", color=color, linewidth=1, label=f"{found[0]['free']}: {place}")
-        plots.framed(axes, axis, "mean pseudo-regret", log="xy", columns=2)
-
-    return plots.single("prices", 2.4 + (0.34 if narrow else 0.28) * len(places), draw, narrow=narrow)
 
 
 # ---------------------------------------------------------------- broken variants

@@ -19,7 +19,7 @@ from verifiable_dp.evidence.alignment import checking
 from verifiable_dp.evidence.alignment import replay as alignment
 from verifiable_dp.evidence.regret.scaling import scaling
 from verifiable_dp.record.model import Record
-from verifiable_dp.render import figures, page, plots, svg, timelines
+from verifiable_dp.render import figures, page, plots, prices, svg, timelines
 from verifiable_dp.render.page import render
 
 REPORTS = Path(__file__).parents[3] / "reports"
@@ -244,24 +244,22 @@ def test_the_drawn_line_is_the_judged_one(log_power):
 
 
 def test_regret_over_epsilon_is_that_of_the_table(monkeypatch):
-    """Solid with privacy, dashed without, by instance. Control: a record without such a table has no plot."""
-    from matplotlib.figure import Figure
-
-    axes = Figure().add_subplot()
-    monkeypatch.setattr(plots, "single", lambda name, height, draw, narrow: draw(axes))
-    timelines.prices(Record.of(recorded("dp-linear")))
+    """Lines with privacy, dots without, by instance. Control: a record without such a table has no plot."""
+    made = []
+    monkeypatch.setattr(prices.figures, "panels", lambda figure, narrow: made.append(figure))
+    prices.prices(Record.of(recorded("dp-linear")))
     (table,) = [t for t in recorded("dp-linear")["regret"]["tables"] if t["kind"] == "price"]
     expected = {}
     for row in table["statistics"]["rows"]:
-        for style, mean in (("-", "mean_a"), ("--", "mean_b")):
-            points = expected.setdefault((style, row["instance"]), [])
-            points.append([row["epsilon"], row[mean]])
-    drawn = [line for line in axes.lines if line.get_linestyle() in ("-", "--")]
+        for key, mean in (("lines", "mean_a"), ("bounds", "mean_b")):
+            points = expected.setdefault((key, row["instance"]), [])
+            points.append((row["epsilon"], row[mean]))
+    (panel,) = made[0]["panels"]
     assert len(expected) == 4
-    assert [line.get_xydata().tolist() for line in drawn] == [
-        expected[style, instance] for _, instance in list(expected)[::2] for style in ("-", "--")
-    ]
-    assert timelines.prices(Record.of(recorded("ucb1"))) is None
+    for key, ys in (("lines", "means"), ("bounds", "ys")):
+        drawn = [list(zip(line["xs"], line[ys], strict=True)) for line in panel[key]]
+        assert drawn == [points for (kind, _), points in expected.items() if kind == key]
+    assert prices.prices(Record.of(recorded("ucb1"))) is None
 
 
 # ---------------------------------------------------------------- pages

@@ -39,6 +39,13 @@ def written(folder, cells):
     return folder
 
 
+def drawn(found):
+    """The line of a figure, and its baseline if there is one."""
+    (panel,) = found["figure"]["panels"]
+    (line,) = panel["lines"]
+    return line, next(iter(panel["bounds"]), None)
+
+
 @pytest.fixture
 def cells():
     """Of dp-imed in five values of epsilon, and of UCB1 in the same place."""
@@ -58,14 +65,15 @@ def test_every_promise_that_was_studied_has_its_line():
 
 def test_a_line_has_the_means_and_limits_of_its_cells_and_a_baseline(tmp_path, cells):
     found = studied.over_epsilon(record("dp-imed"), written(tmp_path, cells))
-    assert [row["epsilon"] for row in found["rows"]] == [0.01, 0.1, 1.0, pytest.approx(3.162, rel=1e-3), 10.0]
-    first, row = cells["choice dp-imed K=5 epsilon=0.01 T=1e+07"], found["rows"][0]
-    assert row["mean_a"] == first["mean"]
+    line, free = drawn(found)
+    assert line["xs"] == [0.01, 0.1, 1.0, pytest.approx(3.162, rel=1e-3), 10.0]
+    first = cells["choice dp-imed K=5 epsilon=0.01 T=1e+07"]
+    assert line["means"][0] == first["mean"]
     half = 2.0452 * first["sd"] / 30**0.5
-    assert (row["lower_a"], row["upper_a"]) == pytest.approx(
-        (first["mean"] - half, first["mean"] + half), rel=1e-3
-    )
-    assert (row["free"], row["mean_b"]) == ("ucb1", cells["choice ucb1 K=5 epsilon=1 T=1e+07"]["mean"])
+    ends = (line["lows"][0], line["highs"][0])
+    assert ends == pytest.approx((first["mean"] - half, first["mean"] + half), rel=1e-3)
+    assert (found["free"], free["label"]) == ("ucb1", "ucb1: C2, T = 10000000")
+    assert free["ys"] == [cells["choice ucb1 K=5 epsilon=1 T=1e+07"]["mean"]] * 5
     assert (found["axis"], found["runs"], found["study"], found["played"]) == ("epsilon", 30, "S5", 2)
 
 
@@ -75,8 +83,9 @@ def test_what_cannot_be_told_apart_or_is_elsewhere_is_left_out(tmp_path, cells):
     cells["again"] = cells[name]
     cells[free] = {**cells[free], "parameters": {**cells[free]["parameters"], "n_arms": 4}}
     found = studied.over_epsilon(record("dp-imed"), written(tmp_path / "a", cells))
-    assert [row["epsilon"] for row in found["rows"]][:2] == [0.01, 1.0]
-    assert (found["rows"][0]["free"], found["rows"][0]["mean_b"]) == ("", None)
+    line, free = drawn(found)
+    assert line["xs"][:2] == [0.01, 1.0]
+    assert (found["free"], free) == ("", None)
     assert studied.over_epsilon(record("dp-klucb"), tmp_path / "a") is None
     two = {name: cells[name] for name in list(cells)[:2]}
     assert studied.over_epsilon(record("dp-imed"), written(tmp_path / "b", two)) is None
@@ -92,10 +101,9 @@ def test_a_study_that_does_not_hold_is_not_shown(tmp_path, cells):
 def test_the_printed_listing_has_its_own_line():
     for name in ("dp-linear", "dp-linear-printed"):
         found = studied.over_epsilon(record(name), REPORTS)
-        means = [row["mean_a"] for row in found["rows"]]
         assert found["apart"] == []
-        other = studied.over_epsilon(record("dp-linear"), REPORTS)["rows"]
-        assert (means == [row["mean_a"] for row in other]) == (name == "dp-linear")
+        other = studied.over_epsilon(record("dp-linear"), REPORTS)
+        assert (drawn(found) == drawn(other)) == (name == "dp-linear")
     assert studied.over_epsilon(record("dp-robust-elimination"), REPORTS)["apart"] == ["moments = raw"]
 
 
@@ -104,7 +112,7 @@ def test_the_printed_listing_has_its_own_line():
     [
         (
             "dp-imed",
-            "means of 30 runs, bars at 95 %; dashed: ucb1, another algorithm, without privacy.",
+            "means of 30 runs, bars at 95 %; fine dots: ucb1, another algorithm, without privacy.",
         ),
         (
             "adac-gope",
@@ -112,10 +120,10 @@ def test_the_printed_listing_has_its_own_line():
         ),
         (
             "dp-robust-elimination",
-            "dashed: ucb1, another algorithm, without privacy. Its settings differ: moments = raw.",
+            "fine dots: ucb1, another algorithm, without privacy. Its settings differ: moments = raw.",
         ),
         ("gaussian-ts", "No study beside this record has its regret against epsilon."),
-        ("dp-se", "Regret against epsilon: solid with privacy, dashed without."),
+        ("dp-se", "Regret against epsilon: with privacy (points) and without (fine dots)."),
     ],
 )
 def test_a_page_says_where_its_line_is_from(name, said):
