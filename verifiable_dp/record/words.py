@@ -49,6 +49,15 @@ def is_printed(record: Record) -> bool:
     return bool(record.target.role == Role.PRINTED)
 
 
+CHECK = (  # what `verify` does with a record, and what it does not notice
+    "Without --rerun, it checks the digest, recomputes every verdict from the recorded counts and runs none "
+    "of the target's code; with it, it runs the audit again and compares every count. Neither notices a "
+    "fault of the tool, an untested assumption that is false, or what production runs. Who edits a record "
+    "can write a new digest, too: changed counts then show only with --rerun; changed words, dates and "
+    "declarations only by a signature."
+)
+
+
 def note(record: Record) -> str:
     """What a reader has to know of the target before anything else."""
     printed = "the listing as printed; the errata say what the default variant corrects, which"

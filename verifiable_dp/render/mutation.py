@@ -111,6 +111,7 @@ def render(whole: Json) -> str:
         groups=[(name, [row for row in rows if row["algorithm"] == name]) for name in names],
         seconds=whole["provenance"]["cpu_seconds_by_mutant"],
         rungs=RUNGS,
+        outcomes=OUTCOMES,
         samples=samples,
     )
 

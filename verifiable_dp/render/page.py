@@ -184,7 +184,6 @@ _PLOTS: Mapping[str, Function[str | None]] = {
     "curve": plots.hockey_stick,
     "regret": plots.regret_bounds,
     "time": timelines.over_time,
-    "constants": plots.constants,
     "scaling": timelines.scaling_fit,
     "prices": prices.prices,
     "course": timelines.loss_over_time,
@@ -239,6 +238,8 @@ def context(record: Record, around: summary_card.Around = summary_card.ALONE) ->
         "several": promised.several(record),
         "worlds": timelines.worlds,
         "tried": kills.tried(record),
+        "terms": promised.terms(record) if record.claim else [],
+        "check": words.CHECK,
         "examples": limits.strongest_first(record),
         "said": words,
         "title": words.title(record),
@@ -528,9 +529,6 @@ def _flags(whole: nist.Reviewed) -> list[str]:
 
 def _row(record: Record) -> JsonDict:
     """What an index shows of a record."""
-    checks = record.regret_checks
-    bounds = {c.statistics.get("instance"): c for c in checks if c.kind == "mean_bound"}
-    rivals = [c for c in checks if c.kind == "comparison" and c.statistics.get("instance") in bounds]
     whole = nist.Reviewed.with_blocks(record, blocks.of(record))
     asked = following.open_hazards(whole)
     return {
@@ -555,9 +553,6 @@ def _row(record: Record) -> JsonDict:
         "missed": kills.missed(record),
         "undecided": kills.undecided(record),
         "flags": _flags(whole),
-        "worse": [m for m in record.mutants if m.breaks == "regret"],
-        "bounds": bounds,
-        "comparisons": rivals,
     }
 
 

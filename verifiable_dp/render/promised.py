@@ -48,6 +48,22 @@ def promise(record: Record) -> str:
     )
 
 
+def terms(record: Record) -> list[tuple[str, str]]:
+    """What is promised, and to whom, as labels and words; of a baseline, what it is tested against."""
+    claim, source = record.claimed, record.claimed.source
+    implied = f"{words.promised(record)}; by one conversion of several, " if claim.curve else ""
+    by = "set by the audit" if words.is_baseline(record) else "claimed by the person who ran the audit"
+    note = f" ({source.note})" if source and source.note else ""
+    return [
+        ("Privacy parameters", f"{implied}epsilon {digits(claim.epsilon)}, delta {digits(claim.delta)}"),
+        ("Trust model", words.trust(record)),
+        ("Unit of privacy", words.unit(record)),
+        ("Neighbouring inputs", words.neighbours(record)),
+        ("The adversary sees", words.seen(record)),
+        ("Source", f"{source.paper}, {source.statement}{note}" if source else f"none; {by}"),
+    ]
+
+
 def _of_events(record: Record) -> bool:
     """Whether the promise, as far as it is not known to be false, is about one event rather than more."""
     return _of_one(record.claimed) and record.verdict != "refuted"

@@ -67,11 +67,17 @@ def _apart(parameters: Json, audited: Json) -> list[str]:
 
 def _told(whole: Json, axis: str, cells: Mapping[float, Json]) -> JsonDict:
     first, xs = next(iter(cells.values())), list(cells)
-    around = [cell for cell in whole["cells"].values() if _same_place(cell, first)]
-    free: dict[str, list[float]] = {}
-    for cell in around:
-        if not cell["parameters"].keys() & _AXES and _free(cell["algorithm"]):
-            free.setdefault(cell["algorithm"], []).append(cell["mean"])
+    sizes = [(size, first["parameters"].get(size)) for size in ("horizon", "n_arms")]
+    around = [
+        cell
+        for cell in whole["cells"].values()
+        if cell["environment"] == first["environment"]
+        and all(cell["parameters"].get(size) == value for size, value in sizes)
+    ]
+    free: dict[str, list[float]] = {}  # of algorithms of the catalogue that promise nothing
+    for name, cell in ((cell["algorithm"], cell) for cell in around if not cell["parameters"].keys() & _AXES):
+        if name in entries.names() and entries.auditor(name).model == "none":
+            free.setdefault(name, []).append(cell["mean"])
     place = prices.setting(first["environment"], first["parameters"]["horizon"])
     means, halves = [cell["mean"] for cell in cells.values()], [_half(cell) for cell in cells.values()]
     ends = [[mean + side * half for mean, half in zip(means, halves, strict=True)] for side in (-1, 1)]
@@ -86,17 +92,6 @@ def _told(whole: Json, axis: str, cells: Mapping[float, Json]) -> JsonDict:
         "played": len({cell["algorithm"] for cell in around}),
         "study": whole["study"],
     }
-
-
-def _same_place(cell: Json, other: Json) -> bool:
-    sizes = ("horizon", "n_arms")
-    same = all(cell["parameters"].get(size) == other["parameters"].get(size) for size in sizes)
-    return same and cell["environment"] == other["environment"]
-
-
-def _free(name: str) -> bool:
-    """Whether an algorithm of the catalogue promises nothing."""
-    return name in entries.names() and entries.auditor(name).model == "none"
 
 
 def _half(cell: Json) -> float:

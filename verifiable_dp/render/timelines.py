@@ -54,17 +54,14 @@ def loss_over_time(record: Record, *, narrow: bool = False) -> str | None:
     lines = [(1, GOOD, 2.0, names[0]), (2, INK, 1.0, names[1])][: 1 if alike else 2]
 
     def draw(axes: Axes) -> None:
-        top = 1.3 * max([claim, *(cost for _, cost, _ in finite)])
-        axes.axhline(claim, color=CLAIM, linewidth=1.5, linestyle="--", label=plots.claimed(record))
+        edge = plots.against(axes, record, [cost for _, cost, _ in finite], 1.02 * max(right, 1))
         times = [0, *(t for t, _, _ in finite), *(beyond or [right])]
         for column, color, width, name in lines:
             ys = [0.0, *(row[column] for row in finite)]
             axes.step(times, [*ys, ys[-1]], where="post", color=color, linewidth=width, label=name)
         if beyond:
-            axes.plot(beyond, [0.93 * top], "^", color=BAD, markersize=7, clip_on=False, label="no bound")
+            axes.plot(beyond, [edge], "^", color=BAD, markersize=7, clip_on=False, label="no bound")
             axes.axvline(beyond[0], color=BAD, linewidth=0.8, linestyle=":")
-        axes.set_xlim(0, 1.02 * max(right, 1))
-        axes.set_ylim(0, top)
         plots.framed(axes, "rounds so far", "epsilon" if record.claimed.delta else "epsilon (log of a ratio)")
 
     return plots.single("loss over time", 2.5, draw, narrow=narrow)
