@@ -76,7 +76,8 @@ def _promise(claim: PrivacyClaim) -> str:
     delta = f", delta = {claim.delta:g}" if claim.delta else ""
     rho = f"rho = {claim.rho:g}, " if claim.rho else ""
     seen = "shuffled reports" if claim.observe == "shuffled" else claim.observe
-    return f"as audited, {rho}epsilon = {claim.epsilon:g}{delta} ({claim.trust_model} model; the adversary sees {seen})"
+    promised = f"as audited, {rho}epsilon = {claim.epsilon:g}{delta}"
+    return f"{promised} ({claim.trust_model} model; the adversary sees {seen})"
 
 
 def _verdict_of(claim: RegretClaim, record: Record | None) -> str:
