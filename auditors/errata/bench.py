@@ -216,7 +216,7 @@ def _removed(corrected: bool) -> Ratio:
     """T times the probability that batch 1 of Algorithm 2 removes the best of the actions 1 and -1.
 
     theta = 1/2 and rewards are certain. Of three reports the mean falls below -gamma, gamma as in line 12 or
-    as in `ldp_linear.width`; the sum of three Laplace draws exceeds x with probability e^-x (x^2 + 5x + 8)/16.
+    as in `ldp_linear.width`; three Laplace draws exceed x in sum with probability e^-x (x^2 + 5x + 8)/16.
     """
 
     def ratio(at: Point) -> float:
