@@ -92,7 +92,7 @@ def test_what_is_ours_says_so_and_joins_only_its_own_item():
     assert "dp-se-doubling/privacy" not in shown["S1", "Theorem 4.3"]  # whose proof has a remark on restarts
     says = {entry["claim"]: entry["says"] for row in rows() for entry in row["entries"]}
     assert says["dp-se-doubling/privacy"].startswith("Ours, beside Theorem 4.1")  # it has no restarts
-    assert says["dp-se/privacy"].startswith("epsilon = ")
+    assert says["dp-se/privacy"].startswith("as audited, epsilon = ")
     [lemma] = [e for row in rows() for e in row["entries"] if e["claim"] == "dp-robust-se/theorem-4"][:1]
     assert "Where: epsilon <= 1; the rate also needs gaps of at most 1" in lemma["says"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from verifiable_dp.core.claims import PrivacyClaim
 from verifiable_dp.core.tapes import Divergence
 from verifiable_dp.core.units import Adjacency, Observed, Plays, Protected, Role, TrustModel, Unit
 from verifiable_dp.core.validate import Json
@@ -321,11 +322,15 @@ def changed(record: Record) -> str:
 
 
 def seen(record: Record) -> str:
+    """What the adversary of a record's claim sees."""
+    return observed(record.claimed, record.target.plays)
+
+
+def observed(claim: Claim | PrivacyClaim, plays: Plays) -> str:
     """What the adversary of a claim sees; a joint one leaves out the actions of the user that it protects."""
-    claim = record.claimed
-    if record.target.plays == Plays.DATA and claim.observe == Observed.RELEASES:
+    if plays == Plays.DATA and claim.observe == Observed.RELEASES:
         return "what the mechanism releases"
-    if is_stream(record) and claim.observe in _ARMLESS:
+    if plays == Plays.STREAM and claim.observe in _ARMLESS:
         return _ARMLESS[claim.observe]
     if claim.protects and Protected(claim.protects).model == "joint":
         local = claim.trust_model == TrustModel.LOCAL
