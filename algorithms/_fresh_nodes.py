@@ -76,9 +76,9 @@ def slope(table, level, y):  # type: ignore[no-untyped-def]
 
 @njit
 def middle(table, level, y, key, number, run):  # type: ignore[no-untyped-def]
-    """y + X, given that the second half, after a node of noise X, falls by y: what is left for it to fall.
+    """Draw y + X, the fall that is left, given that the second half falls by y after a node with noise X.
 
-    The density is like exp(-|z - y|) Q_level(z). log Q_level is concave, so that its tangent at y is an
+    The density is like exp(-|z - y|) Q_level(z). log Q_level is concave, so its tangent at y is an
     envelope. Words are those of attempts 1, 2, ...
     """
     q = fall(table, level, y)

@@ -26,7 +26,7 @@ class DistDPSE(Elimination):
     .. math:: \beta(b) = \sqrt{\frac{\log(4|\Phi|b^2/p)}{2l}}
               + \frac{\sqrt{2 \log(2|\Phi|b^2/p)} + \log(2|\Phi|b^2/p)}{\varepsilon l}.
 
-    Regret: O(sum_a log T/Delta_a + K log T/epsilon) with p = 1/T (Theorem 1). It says nothing where T is
+    Regret: O(sum_a log T/Delta_a + K log T/epsilon) with p = 1/T (Theorem 1). The bound is empty if T is
     shorter than the batches that it takes to remove an arm.
 
     Parameters

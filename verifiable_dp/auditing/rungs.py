@@ -167,8 +167,8 @@ def drafted(request: AuditRequest, far: Far) -> JsonDict:
     stated = kind == "release" and request.inputs.pairs is None and "neighbours" in found["function"].facts
     if named and stated and not request.settings.own_neighbours:
         raise InputError(
-            "neighbours: the code of the target states on which data it is tested; if you have read and "
-            "accept them, give --own-neighbours (own_neighbours=True in Python); otherwise remove "
+            "neighbours: the target's code chooses the data on which it is tested; if you have read and "
+            "accept these data, give --own-neighbours (own_neighbours=True in Python); otherwise remove "
             "them from the code"
         )
     target = found.get("target", request.target)

@@ -308,7 +308,7 @@ def read(path: str | Path) -> Campaign:
     )
     rows = loaded.get("targets", [])
     if not isinstance(rows, list) or not 0 < len(rows) <= _MOST:
-        raise InputError(f"{room}[[targets]] must stand 1 to {_MOST} times")
+        raise InputError(f"{room}[[targets]] must occur 1 to {_MOST} times")
     folder = place.resolve().parent
     entries = [_entry(number, row, defaults, folder, room) for number, row in enumerate(rows, start=1)]
     names: dict[str, int] = {}

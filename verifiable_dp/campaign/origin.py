@@ -35,7 +35,7 @@ def refuse_expired(record: Record) -> None:
     """
     last = record.declared.get("expires")
     if last is not None and time.strftime("%Y-%m-%d", time.gmtime()) > last:
-        raise InputError(f"expires: the record was to be relied on until {last}; audit again")
+        raise InputError(f"expires: the record was valid until {last}; audit again")
 
 
 @dataclass(frozen=True)
@@ -105,9 +105,9 @@ class RecordOrigin:
         facts = record.provenance
         place = facts if record.target.ours else facts.target
         if not place.commit.startswith(self.commit):
-            raise InputError(f"commit: the record is of {place.commit or 'an unknown commit'}")
+            raise InputError(f"commit: the record is from {place.commit or 'an unknown commit'}")
         if place.dirty:
-            raise InputError(f"commit: the record is of {place.commit} with uncommitted changes")
+            raise InputError(f"commit: the record is from {place.commit} with uncommitted changes")
 
     def _present(self, record: Record, asked: RequestEntry | None, source: Path) -> None:
         code = asked.code if asked else record.provenance.code

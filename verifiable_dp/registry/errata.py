@@ -203,7 +203,7 @@ def read(path: str | PathLike[str], paper: str, evidence: Mapping[str, Find]) ->
         source, find = items.made(Source, about, paper=paper), evidence.get(row.get("name", ""))
         found.append(items.made(Erratum, row, source=source, quotes=quotes, find=find))
     if unknown := evidence.keys() - {erratum.name for erratum in found}:
-        raise InputError(f"errata: {Path(path).name} has none for the evidence {sorted(unknown)}")
+        raise InputError(f"errata: {Path(path).name} has no erratum for the evidence {sorted(unknown)}")
     return tuple(found)
 
 

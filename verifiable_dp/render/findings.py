@@ -71,7 +71,8 @@ RULES = {
     FindingCode.UNBOUNDED: FindingRule(
         "note",
         "There is no upper bound on epsilon: we could not follow the code to its end.",
-        "rewrite this line so that we can follow it (others may come next), or rely on the tests alone",
+        "rewrite this line so that we can follow it (later lines may need the same), or rely on the tests "
+        "alone",
     ),
     FindingCode.UNDECIDED: FindingRule(
         "warning",

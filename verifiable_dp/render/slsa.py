@@ -42,7 +42,7 @@ def to_slsa(record: Record, *, name: str = "record.json", content: bytes | None 
     made = record.provenance
     asked = made.request
     if asked is None:
-        raise InputError("to: slsa needs a record that holds what was asked; audit again with this version")
+        raise InputError("to: slsa needs a record that contains its request; audit again with this version")
     written = text(record.as_dict()).encode() if content is None else content
     request = asked.as_dict()
     known = made.ci.run_url if made.ci else None

@@ -161,7 +161,7 @@ class ReleaseSampler(SeenRuns):
         mixed = any(self.texts.get(number, text) != text for number, text in known.items())
         if mixed or len(known) < len(distinct):
             raise InputError(
-                "release must not return two texts with one CRC-32, which an audit would take for the same; "
+                "release must not return two texts with one CRC-32, which an audit cannot tell apart; "
                 "return numbers, or other texts"
             )
         if len(self.texts) < _LOOK:

@@ -71,7 +71,7 @@ def write(folder, text, name="c.toml"):
 
 BASE = '[[targets]]\ntarget = "own.py:right"\nepsilon = 1\n'
 BAD = [
-    ("", "[[targets]] must stand 1 to 1000 times"),
+    ("", "[[targets]] must occur 1 to 1000 times"),
     ("targets = 3", "[[targets]] must stand"),
     ("a = ", "is not TOML"),
     ("more = 1\n" + BASE, "'more' is unknown; accepted: baseline, defaults, targets"),

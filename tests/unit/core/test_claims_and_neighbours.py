@@ -467,7 +467,7 @@ def test_it_is_simulated_batch_by_batch():
         (lambda: LinUCB().play_users(np.zeros((2, 3, 4)), np.zeros((2, 4, 2))), "must fit"),
         (
             lambda: LinUCB().play_users(np.zeros((2, 3, 3, 4)), np.zeros((2, 3, 2))),
-            "one a user or one an arm",
+            "one per user or one per arm",
         ),
     ],
 )

@@ -128,7 +128,9 @@ def test_without_the_lock_threads_draw_twice(monkeypatch):
 def test_a_reward_of_another_round_is_refused(path):
     session = ALGORITHM.session(noise=Logged())
     session.update(0.5, round=0)
-    refused(lambda: session.update(0.5, round=0), "the next reward is that of round 1, not of another")
+    refused(
+        lambda: session.update(0.5, round=0), "the next reward is that of round 1, not that of another round"
+    )
     assert session.rounds == 1
 
 
@@ -504,7 +506,7 @@ def test_a_file_that_was_touched_ends_its_session_and_nothing_is_shown(how, path
             shutil.copytree(path.parent / "moved", folder)
     shown = session.state.seen.tolist()
     for _ in range(2):
-        refused(lambda: session.update(0.5), "was replaced or removed since")
+        refused(lambda: session.update(0.5), "has been replaced or removed")
     assert session.state.seen.tolist() == shown
     if how == "folder renamed":
         (path.parent / "moved").rename(folder)

@@ -346,7 +346,7 @@ def _spent(node: Node, before: frozenset[int]) -> frozenset[int]:
     """The draws used on the way; a draw that comes again is refused."""
     now = frozenset(node.slots[node.active & (np.nan_to_num(node.scales) > 0)].tolist())
     if now & before:
-        raise UnsupportedError("algorithm: it uses a draw in two comparisons, which are not independent then")
+        raise UnsupportedError("algorithm: it uses a draw in two comparisons, so they are not independent")
     return before | now
 
 
