@@ -56,7 +56,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--dp-in-process",
         action="store_true",
-        help="run audited code in this process, as a debugger needs it, and not in a child",
+        help="run audited code in this process instead of a child, to allow debugging",
     )
 
     group.addoption(

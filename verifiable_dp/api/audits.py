@@ -81,7 +81,7 @@ def audit(
         The file stays until you remove it, so nothing is lost before you save the report. In a cage, no steps
         are kept for another package's algorithm, because it would have to write the file.
     in_process
-        Whether your own code runs in this process, so that a debugger works; the record says so. It also runs
+        Whether your own code runs in this process, to allow debugging; the record says so. It also runs
         here if a child cannot be started safely; the record says why.
     progress
         Called with a line of text at each stage.

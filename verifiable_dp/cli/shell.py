@@ -513,7 +513,7 @@ def falls_short(report: Report, *requires: str) -> bool:
 in_process_option = click.option(
     "--in-process",
     is_flag=True,
-    help="Run your code in this process, so that a debugger works. Your code can then end the audit.",
+    help="Run your code in this process, to allow debugging. Your code can then end the audit.",
 )
 
 

@@ -267,7 +267,7 @@ def _too_large(delta: float, n: int | None) -> str:
 
 def _harm(record: Reviewed) -> Assessment:
     rows = record.blocks["guarantee"]["threat_hypotheses"]
-    missing = "no threat hypothesis is declared: two worlds that nobody may tell apart"
+    missing = "no threat hypothesis (two worlds that nobody must be able to tell apart) is declared"
     found = _declared(record, missing, "threat_hypotheses")
     if not rows:
         return found
@@ -485,7 +485,7 @@ def _implementation(record: Reviewed) -> Assessment:
 
 
 # What an open hazard can do, gravest first. The order is this project's: NIST ranks none.
-BEARS = ("Can void the promise", "Can make it worth less", "Fairness, accuracy and good practice")
+BEARS = ("Can void the promise", "Can weaken the promise", "Fairness, accuracy and good practice")
 _NO_SYNTHETIC = _outside("no synthetic data are released, only the outputs that the guarantee names")
 _RULES = {
     "NIST-H01": _claimed(_large_epsilon),

@@ -287,7 +287,7 @@ class Logistic(_Scored):
 
 @dataclass(frozen=True)
 class FiniteTypes(Population):
-    """Users of finitely many types, with any means; the best policy in hindsight is the best map from types to arms.
+    """Users of finitely many types, with any means; the best policy in hindsight maps types to arms.
 
     Parameters
     ----------

@@ -75,9 +75,9 @@ def _exactly(found: Power) -> str:
     if found.by == "exact":
         return f"with {divided}, the exact law of the actions exceeds the claim"
     one = f"with {divided} in all batches, a lower bound on delta exceeds the claim in one of them"
-    return (
-        f"{one}. In a single batch, only noise divided by {each:.3g} or more is sure to show" if each else one
-    )
+    if not each:
+        return one
+    return f"{one}. In a single batch, only noise divided by {each:.3g} or more is certain to be detected"
 
 
 def variant(power: Power) -> str:

@@ -65,7 +65,7 @@ RULES = {
     ),
     FindingCode.RELEASE_COST: FindingRule(
         "warning",
-        "Releases cost more than the privacy claim, by the bound that their noise gives.",
+        "By the bound that their noise gives, releases cost more than the privacy claim.",
         "raise the scale of the noise, release less often, or clip what one reward can change",
     ),
     FindingCode.UNBOUNDED: FindingRule(

@@ -420,7 +420,7 @@ class Discrete(Drawn):
 
 @dataclass(frozen=True)
 class Multinomial(Generated):
-    """Answers a block of n pulls with one multinomial draw, which has the exact distribution for finitely many rewards."""
+    """Answers n pulls with one multinomial draw, exactly distributed for finitely many rewards."""
 
     environment: Discrete
 
@@ -439,7 +439,7 @@ class Multinomial(Generated):
 
 @dataclass(frozen=True)
 class Binomial(Generated):
-    """Answers a block of n pulls with one binomial draw, which has the exact distribution for two-point rewards."""
+    """Answers n pulls with one binomial draw, which is exactly distributed for two-point rewards."""
 
     environment: TwoPoint
 
