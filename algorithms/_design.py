@@ -1,4 +1,4 @@
-"""Where a linear bandit looks: G-optimal designs of finite action sets, and nets of given sets."""
+"""Where a linear bandit explores: G-optimal designs of finite action sets, and nets of given sets."""
 
 from __future__ import annotations
 

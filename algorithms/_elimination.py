@@ -107,7 +107,7 @@ class Elimination(Algorithm):
     def release(
         self, state: Own, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
-        """Sums of this epoch alone, each with noise of its own."""
+        """Sums of this epoch alone, each with its own noise."""
         mechanism = self.mechanism(state.size[:, None], state.epoch[:, None])
         return memory, mechanism.release(answer, noise, state.run, *self.addresses(state, query))
 

@@ -25,7 +25,7 @@ class TurnState(State):
     pulls : (n, K) int
         How often each arm was pulled.
     estimate : (n, K) float
-        What is known of each arm from its releases.
+        What is known about each arm from its releases.
     active : (n, K) bool
         The arm that comes next.
     """
@@ -54,7 +54,7 @@ class Turns(Algorithm):
 
     @abstractmethod
     def estimates(self, state: Own, query: Query, released: FloatArray) -> FloatArray:
-        """New estimates (n, K), from the state before the block and releases that are NaN where none is."""
+        """New estimates (n, K), from the state before the block and the releases (NaN where there is none)."""
 
     def rounds(self, state: Own) -> IntArray:
         """How long the next arm is played, (n,)."""
@@ -76,7 +76,7 @@ class Turns(Algorithm):
     def release(
         self, state: Own, memory: Own, query: Query, answer: FloatArray, noise: Noise
     ) -> tuple[Memory, FloatArray]:
-        """Sum of the block, with noise of its own."""
+        """Sum of the block, with its own noise."""
         slot = state.t[:, None] * self.n_arms + np.arange(self.n_arms)
         where = query.active & query.complete[:, None]
         return memory, self.mechanism.release(answer, noise, state.run, slot, where)

@@ -83,7 +83,7 @@ class DistDPSE(Elimination):
         return np.asarray(np.sqrt(np.log(4 * share) / 2 ** (epoch + 1)) + noise)
 
     def gap(self, size: FloatArray, epoch: FloatArray) -> FloatArray:
-        """An arm leaves if its upper bound lies below the largest lower one (line 16)."""
+        """An arm leaves if its upper bound lies below the largest lower bound (line 16)."""
         return 2 * self.radius(size, epoch)
 
     def mechanism(self, size: IntArray, epoch: IntArray) -> Laplace:

@@ -119,7 +119,7 @@ class DPAdversarial(Turns):
 
     @property
     def most(self) -> float:
-        """c, by which a noisy loss may leave [0, 1]."""
+        """c, the farthest that a noisy loss may lie outside [0, 1]."""
         return 2 * math.log(self.horizon) * self.scale
 
     @property

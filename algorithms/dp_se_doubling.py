@@ -19,7 +19,7 @@ from verifiable_dp.core.validate import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class DoublingState(EliminationState):
-    """Public state; `epoch` counts on over restarts (it numbers the noise).
+    """Public state; `epoch` keeps counting across restarts, because it numbers the noise.
 
     Attributes
     ----------

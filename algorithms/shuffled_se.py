@@ -110,7 +110,7 @@ class ShuffledSE(Elimination):
         return np.asarray(np.sqrt(log / (2 * pulls)) + noise)
 
     def gap(self, size: FloatArray, epoch: FloatArray) -> FloatArray:
-        """An arm leaves if its upper bound lies below the largest lower one."""
+        """An arm leaves if its upper bound lies below the largest lower bound."""
         return 2 * self.radius(size, epoch)
 
     def release(

@@ -138,7 +138,7 @@ def _condensed(made: Made) -> Made:
 
 
 def checked(made: Made, request: RequestEntry | None) -> Made:
-    """What was made, if it answers the request.
+    """The draft that was made, if it answers the request.
 
     Raises
     ------

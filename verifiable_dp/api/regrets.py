@@ -229,7 +229,7 @@ def _measured(
     else:
         algorithm = _with_theorems(target)
         for name in asked.details():
-            raise InputError(f"{name} needs bound, scaling or better_than: claims of your own")
+            raise InputError(f"{name} needs bound, scaling or better_than, which state your claims")
         progress("regret checks")
         draft = regret_only(algorithm, budget=budget, seed=seed, workers=workers)
     return {"draft": draft, "started": started, "cpu_seconds": time.process_time() - cpu}

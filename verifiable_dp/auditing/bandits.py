@@ -362,7 +362,7 @@ def claim_of(promise: Promise, inputs: Inputs) -> PrivacyClaim:
     epsilon, delta = float(promise.epsilon or 0.0), promise.delta or 0.0
     fits = [isinstance(pair, ContextPair) == (inputs.contexts is not None) for pair in inputs.pairs or ()]
     if not all(fits):
-        raise InputError("pairs must be ContextPairs if contexts are given, and only then")
+        raise InputError("pairs must be ContextPairs if and only if contexts are given")
     if inputs.contexts is not None:
         model = promise.model or "central"
         return PrivacyClaim.of_users(epsilon, delta, model=model, protects=promise.protects)

@@ -220,7 +220,7 @@ class Promise:
             if self.adjacency not in (None, "replace"):
                 raise InputError(f"group must be left out with adjacency {self.adjacency}: it needs replace")
         if self.rho is not None and self.mu is not None:
-            raise InputError("rho and mu must not be given together: each is a promise by itself")
+            raise InputError("rho and mu must not be given together: they are separate promises")
         for name in claims.CURVED:
             if getattr(self, name) is None:
                 continue
@@ -276,7 +276,7 @@ class Inputs:
         for name, value in self.parameters.items():
             if not isinstance(value, bool | int | float | str | None):
                 raise InputError(
-                    f"parameters: {name} must be a number, a text, a truth value or None, got {value!r}"
+                    f"parameters: {name} must be a number, text, true, false or None, got {value!r}"
                 )
 
     def recorded(self) -> JsonDict:

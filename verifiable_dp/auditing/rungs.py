@@ -234,14 +234,16 @@ def _case(request: AuditRequest, kind: str, function: Given) -> PlayCase | Relea
     promise, inputs = request.promise, request.inputs
     if kind == "release":
         if promise.model == "local":
-            raise InputError("model local works only with a bandit: a mechanism is its own report")
+            raise InputError(
+                "model local works only with a bandit: the output of a mechanism is already its report"
+            )
         if inputs.contexts is not None:
             raise InputError("contexts work only with a bandit, not with a mechanism that releases numbers")
         if inputs.bandit:
             raise InputError("n_arms and horizon work only with a bandit: leave them out for a mechanism")
         if promise.group is not None:
             raise InputError(
-                "group works only with bandits: the data pairs of a mechanism say how far they differ"
+                "group works only with bandits: the data pairs of a mechanism determine how far they differ"
             )
         return ReleaseCase.of(request, function)
     if promise.curved:

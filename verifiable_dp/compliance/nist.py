@@ -427,10 +427,10 @@ def _bins(record: Reviewed) -> Assessment:
 
 def _learning(record: Reviewed) -> Assessment:
     if record.target.parameters.get("actions") is not None and record.blocks["guarantee"]:
-        note = "only the audited output reveals its model of the rewards"
+        note = "only the audited output reveals the target's model of the rewards"
         return _if_held(record, "tested", note, "/guarantee/protected_output", "/summary/verdict")
     if _contextual(record):
-        note = "only the audited output reveals its model of rewards given contexts"
+        note = "only the audited output reveals the target's model of rewards given contexts"
         if record.claim and not words.is_baseline(record):
             return _if_held(record, "tested", note, "/guarantee/protected_output", "/summary/verdict")
         return Assessment("open", "it fits a model of rewards given contexts, and promises no privacy")

@@ -49,7 +49,7 @@ class Source:
         object.__setattr__(self, "basis", Basis(validate.choice("basis", self.basis, tuple(Basis))))
 
     def as_dict(self) -> JsonDict:
-        """Plain values, as in a record; a basis only where it is not the paper."""
+        """Plain values, as in a record, without the basis if it is the paper."""
         values = asdict(self)
         if self.basis is Basis.PAPER:
             del values["basis"]
@@ -201,7 +201,7 @@ class PrivacyClaim:
         if self.mu is not None:
             return gdp_epsilon(self.mu, delta)
         if self.rho is None:
-            raise InputError("epsilon_at needs a promise of rho or mu, got one of (epsilon, delta)")
+            raise InputError("epsilon_at needs a promise of rho or mu, got a promise of (epsilon, delta)")
         return zcdp_epsilon(self.rho, delta)
 
     def delta_at(self, epsilon: float) -> float:
@@ -225,7 +225,7 @@ class PrivacyClaim:
     def under(self, model: str) -> PrivacyClaim:
         """The same promise to users with contexts, ``central`` or ``joint``."""
         if self.protects is None:
-            raise InputError("under needs a promise to users with contexts, got another")
+            raise InputError("under needs a promise to users with contexts, got a different promise")
         return replace(
             self, protects=Protected.of(self.protects.what, validate.choice("model", model, MODELS[:2]))
         )

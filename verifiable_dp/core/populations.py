@@ -348,7 +348,7 @@ class FiniteTypes(Population):
         rows = self._rows.reshape(len(self._rows), -1)
         same = np.column_stack([(flat == row).all(axis=1) for row in rows])
         if not same.any(axis=1).all():
-            raise InputError("contexts must be those of the types")
+            raise InputError("contexts must be contexts of the types")
         return np.asarray(same.argmax(axis=1), dtype=np.int64)
 
     def means(self, contexts: FloatArray) -> FloatArray:

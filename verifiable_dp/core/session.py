@@ -189,7 +189,7 @@ class Session:
                 arm, now = self.select(), self._now
                 if round is not None and round != self.rounds:
                     raise InputError(
-                        f"round: the next reward is that of round {self.rounds}, not that of another round"
+                        f"round: the next reward belongs to round {self.rounds}, not to another round"
                     )
                 turns = self._turns
                 after = turns.after(now, turns.added(now, turns.checked(reward), arm))

@@ -148,7 +148,7 @@ def _finite(word: str) -> float:
 
 def _whole(word: str) -> int:
     if len(word) > _DIGITS:
-        raise InputError(f"record: corrupted: {word[:30]}... is beyond what a float holds")
+        raise InputError(f"record: corrupted: {word[:30]}... is too large for a float")
     return int(word)
 
 
@@ -185,8 +185,7 @@ def check_digest(whole: Json, what: str = "record") -> None:
     stated, found = whole.get("digest"), digest(whole)
     if stated != found:
         raise InputError(
-            f"{what}: edited or corrupted: its digest is {shortened(stated)}, "
-            f"and that of its values is {found}"
+            f"{what}: edited or corrupted: its digest is {shortened(stated)}, but its values have {found}"
         )
 
 

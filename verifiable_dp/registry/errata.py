@@ -169,9 +169,7 @@ class Erratum:
         if (self.find is None) != (self.kind == "text"):
             raise InputError(f"find must be given for {self.name}, unless its kind is text")
         if isinstance(self.find, Fault) != (self.kind == "privacy"):
-            raise InputError(
-                f"find must be a Fault for {self.name} if its kind is privacy, and not otherwise"
-            )
+            raise InputError(f"find must be a Fault for {self.name} if and only if its kind is privacy")
         validate.choice("register", self.register, tuple(REGISTERS))
         if not self.quotes:
             raise InputError(f"quotes must not be empty for {self.name}")

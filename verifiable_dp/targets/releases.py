@@ -147,7 +147,7 @@ class ReleaseSampler(SeenRuns):
             )
         if result.dtype.kind not in "fiubU":
             raise InputError(
-                "release must return numbers (floats, whole numbers or booleans, NaN for nothing) or text, "
+                "release must return numbers (floats, whole numbers or booleans, NaN for no output) or text, "
                 f"got {_sorts(result)}"
             )
         numbers = self._checksums(result) if result.dtype.kind == "U" else result

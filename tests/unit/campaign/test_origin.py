@@ -65,7 +65,7 @@ def test_an_old_record_does_not_pass_for_changed_code(folder):
         assert run(folder, *command).exit_code == 0
         done = run(folder, *command, "--source", ".")
         assert done.exit_code == 2
-        assert "source: b.py is not the one that was audited" in done.stderr
+        assert "source: b.py is not the file that was audited" in done.stderr
     (folder / "a.py").unlink()
     assert run(folder, "verify", "kept/record.json", "--source", ".").exit_code == 2
 
@@ -114,9 +114,9 @@ def test_a_record_expires(last, holds, folder):
     for command in (["verify", "new/record.json"], ["verify", "new"], ["judge", "new"]):
         done = run(folder, *command)
         assert (done.exit_code == 2) == (not holds), command
-        assert (f"relied on until {last}; audit again" in done.stderr) == (not holds), command
+        assert (f"valid until {last}; audit again" in done.stderr) == (not holds), command
     page = (folder / "new/record.html").read_text()
-    assert f"{last}</span> (UTC)" in page.partition("relied on until")[2]
+    assert f"{last}</span> (UTC)" in page.partition("Valid until")[2]
     assert f'expires <span class="whole">{last}.' in page.partition("Who vouches")[2].partition("</dd>")[0]
     assert run(folder, "verify", "kept/record.json").exit_code == 0
     (folder / "d.toml").write_text("expires = 'soon'\n")

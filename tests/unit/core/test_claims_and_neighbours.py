@@ -600,7 +600,7 @@ def test_a_bad_reaction_is_refused(name, spiteful):
 def test_a_game_that_is_not_as_written_is_refused():
     plain = game(ONE_OF_REACTIONS, Reaction("aim")).as_dict()
     for broken in ({"reaction": "bribe"}, {"spiteful": "yes"}, {"shape": [9]}):
-        with pytest.raises(InputError, match=r"reaction|spiteful|not as written"):
+        with pytest.raises(InputError, match=r"reaction|spiteful|not in the form"):
             pair_of({**plain, **broken})
 
 

@@ -433,5 +433,5 @@ def test_normal_noise_reused_for_changes_that_differ_leaves_the_path():
 
 def test_secure_noise_is_not_normal():
     pytest.importorskip("opendp")
-    with pytest.raises(InputError, match="Laplace noise only"):
+    with pytest.raises(InputError, match="supports only Laplace noise"):
         Secure()(bell(0.0, 1.0))

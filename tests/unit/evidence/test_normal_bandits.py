@@ -190,7 +190,9 @@ def test_what_is_kept_between_blocks_takes_no_normal_noise(monkeypatch):
     """Nothing adds such noise today: the kind of its draws is changed here."""
     played = forced_runs.played_block
     monkeypatch.setattr(certify, "played_block", lambda *given: replace(played(*given), normal=True))
-    with pytest.raises(forced_runs.NotOfFormError, match="normal noise on what is kept between blocks"):
+    with pytest.raises(
+        forced_runs.NotOfFormError, match="values that are kept between blocks get normal noise"
+    ):
         certify.chained(make("dp-ucb", n_arms=2, epsilon=1.0, horizon=8))
 
 

@@ -65,7 +65,7 @@ def test_the_starter_is_written_once(tmp_path):
     path = starter(tmp_path / "declarations.toml")
     assert read(path) == {}
     path.write_text('unprotected_outputs = ["mine"]\n')
-    with pytest.raises(InputError, match="exists already; it is not overwritten"):
+    with pytest.raises(InputError, match="already exists; it is not overwritten"):
         starter(path)
     with pytest.raises(InputError, match="exists already"):
         starter(tmp_path)

@@ -1405,7 +1405,8 @@ def test_what_refuted_is_named_apart_from_what_could_not():
     checks = [made_check("black_box", "refuted"), made_check("black_box"), made_check("exact")]
     checks.append(made_check("alignment", "inconclusive", visible=True))
     assert words.counted(SimpleNamespace(checks=checks, claim=None, epsilon_upper=None)) == (
-        "Sampling refuted the yardstick. The exact law found no violation. Replayed runs could not decide."
+        "Sampling refuted the yardstick. The exact distribution found no violation. Replayed runs could not "
+        "decide."
     )
 
 

@@ -426,7 +426,10 @@ def test_no_link_leads_out_of_the_folder(tmp_path):
     (place / "record.json").symlink_to(outside / "record.json")
     found = portfolio.find(place)
     assert not found.records
-    assert "it is a link out of the folder, which is not followed" in found.broken[place / "record.json"]
+    assert (
+        "it is a link out of the folder, and we do not follow such links"
+        in found.broken[place / "record.json"]
+    )
     (place / "record.json").unlink()
     shutil.copy(outside / "record.json", place)
     (place / "record.html").symlink_to(outside / "record.html")

@@ -35,7 +35,7 @@ Bit = tuple[float, float]
 
 
 def formula(local: float, n: int, delta: float) -> float:
-    """f_{n,delta}(eps0), eq. 10, whatever its domain: what the printed algorithm computes.
+    """f_{n,delta}(eps0), eq. 10, also outside its domain, as the printed algorithm computes it.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def formula_inverse(epsilon: float, n: int, delta: float) -> float:
 
 
 def inverse(epsilon: float, n: int, delta: float) -> float:
-    """The eps0 with f_{n,delta}(eps0) = epsilon, where it lies in the domain.
+    """The eps0 with f_{n,delta}(eps0) = epsilon, if it lies in the domain.
 
     Raises
     ------
@@ -127,7 +127,7 @@ def local_epsilon(epsilon: float, n: int, delta: float) -> float:
 
 
 def response(local: float) -> Bit:
-    """The binary randomised response of an input 1: right with probability e^eps0/(1 + e^eps0)."""
+    """The binary randomised response to an input 1: truthful with probability e^eps0/(1 + e^eps0)."""
     return -math.log1p(math.exp(-local)), -local - math.log1p(math.exp(-local))
 
 

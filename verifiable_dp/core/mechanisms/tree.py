@@ -60,7 +60,7 @@ class Nodes:
 
     @property
     def degrees(self) -> int:
-        """Degrees of freedom of Wishart noise; 0 where it is another."""
+        """Degrees of freedom of Wishart noise; 0 for other noise."""
         return 0
 
     @property
@@ -117,8 +117,8 @@ class Tree(Nodes):
     sensitivity
         Largest change of one item, above 0.
     budget
-        ``levels``: each node gets epsilon / (floor(log2 T) + 1), which makes the stream epsilon-DP.
-        ``log``: epsilon / log T (natural), as printed by Tao et al. 2022, Algorithm 2: too much by
+        ``levels``: each node gets epsilon / (floor(log2 T) + 1), which makes the stream epsilon-DP. ``log``:
+        epsilon / log T (natural), as printed by Tao et al. 2022, Algorithm 2: too large by a factor of
         (floor(log2 T) + 1) / log T. ``log2``: epsilon / log2 T.
 
     Raises
