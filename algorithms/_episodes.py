@@ -54,7 +54,7 @@ class Turns(Algorithm):
 
     @abstractmethod
     def estimates(self, state: Own, query: Query, released: FloatArray) -> FloatArray:
-        """New estimates (n, K), from the state before the block and the releases (NaN where there is none)."""
+        """New estimates (n, K), from the state before the block and the releases (NaN where none)."""
 
     def rounds(self, state: Own) -> IntArray:
         """How long the next arm is played, (n,)."""

@@ -72,7 +72,7 @@ def write(folder, text, name="c.toml"):
 BASE = '[[targets]]\ntarget = "own.py:right"\nepsilon = 1\n'
 BAD = [
     ("", "[[targets]] must occur 1 to 1000 times"),
-    ("targets = 3", "[[targets]] must stand"),
+    ("targets = 3", "[[targets]] must occur"),
     ("a = ", "is not TOML"),
     ("more = 1\n" + BASE, "'more' is unknown; accepted: baseline, defaults, targets"),
     ("defaults = 1\n" + BASE, "defaults must be a table"),
@@ -82,7 +82,7 @@ BAD = [
     ),
     (BASE + "horizons = 3", "target 1 (own.py:right): 'horizons' is unknown; accepted: name, target"),
     (BASE + 'exec = "x"', "must have either a key target or a key exec"),
-    ("[[targets]]\nname = 'x'", "must have a key target or a key exec"),
+    ("[[targets]]\nname = 'x'", "must have either a key target or a key exec"),
     (BASE + "budget = 0", "budget must be one of quick, standard, thorough or a positive number"),
     (BASE + "budget = true", "budget must be one of"),
     (BASE + "budget = 1" + "0" * 400, "budget must be one of"),

@@ -77,7 +77,7 @@ def test_the_commit_is_that_of_the_record(folder):
         assert run(folder, *command, "--commit", found).exit_code == 0
         assert run(folder, *command, "--commit", found[:7]).exit_code == 0
         done = run(folder, *command, "--commit", other)
-        assert (done.exit_code, f"is of {found}" in done.stderr) == (2, True)
+        assert (done.exit_code, f"is from {found}" in done.stderr) == (2, True)
         assert run(folder, *command, "--commit", "main").exit_code == 2
     record = vdp.verify(folder / "kept/record.json").record
     place = {**record["provenance"]["target"], "dirty": True}
@@ -150,7 +150,7 @@ def test_records_without_a_request_are_compared_by_their_source(folder):
     old = Record.of(sealed({**record, "provenance": provenance}))
     RecordOrigin(source=folder, max_age="1d").check(old)
     (folder / "a.py").write_text(CODE + "\n", "utf-8")
-    with pytest.raises(InputError, match=r"a\.py is not the one"):
+    with pytest.raises(InputError, match=r"a\.py is not the file"):
         RecordOrigin(source=folder).check(old)
 
 

@@ -356,7 +356,7 @@ EDITS_OF_TIED = [
     (power_below_the_claim, "power must agree with alignment"),
     (power_of_no_run, "power must agree with alignment"),
     (power_of_no_variant, "a variant that was tried"),
-    (claim_is_smaller, "must be (agree with the claim|0.5)"),
+    (claim_is_smaller, "must (agree with the claim|be 0.5)"),
     (bound_at_another_delta, "delta"),
     (all_settled, "settled_by must be"),
     (exclusion_without_its_values, "nothing can be concluded|does not fit"),
