@@ -184,7 +184,7 @@ _PLOTS: Mapping[str, Function[str | None]] = {
     "curve": plots.hockey_stick,
     "regret": plots.regret_bounds,
     "time": timelines.over_time,
-    "scaling": timelines.scaling_fit,
+    "scaling": timelines.over_others,
     "prices": prices.prices,
     "course": timelines.loss_over_time,
     "budget": plots.budget,
